@@ -1,0 +1,1 @@
+//! From evidence to cells, findings and decisions.

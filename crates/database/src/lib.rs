@@ -1,0 +1,1 @@
+//! Cassandra: distribution, life cycle, driver.

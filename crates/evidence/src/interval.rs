@@ -1,0 +1,59 @@
+//! Latencies by interval, as the client records them and as `latency.hlog` keeps them.
+
+use spec::OperationKind;
+
+use crate::ErrorKind;
+
+/// Lowest latency told apart, microseconds.
+pub const LOWEST_US: u64 = 1;
+/// Highest latency recorded, microseconds (60 s); longer ones are counted here.
+pub const HIGHEST_US: u64 = 60_000_000;
+/// Significant decimal digits of a recorded latency.
+pub const SIGNIFICANT_DIGITS: u8 = 3;
+
+/// Which series a histogram belongs to; its `tag()` is the tag in the HdrHistogram log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Series {
+    /// Response time of successful operations: done - due (closed loop: done - sent).
+    Response(OperationKind),
+    /// Open loop only: service time, done - sent.
+    Service(OperationKind),
+    /// Response time of failed operations.
+    Failed(ErrorKind),
+}
+
+impl Series {
+    /// Tag in the log: `read`, `service.read`, `error.read_timeout`.
+    pub fn tag(self) -> String {
+        match self {
+            Self::Response(kind) => kind.name().to_owned(),
+            Self::Service(kind) => format!("service.{}", kind.name()),
+            Self::Failed(kind) => format!("error.{}", kind.name()),
+        }
+    }
+
+    /// The series that a tag names.
+    pub fn from_tag(tag: &str) -> Option<Self> {
+        let kind = |name: &str| OperationKind::ALL.into_iter().find(|k| k.name() == name);
+        if let Some(name) = tag.strip_prefix("service.") {
+            return kind(name).map(Self::Service);
+        }
+        if let Some(name) = tag.strip_prefix("error.") {
+            return ErrorKind::ALL.into_iter().find(|e| e.name() == name).map(Self::Failed);
+        }
+        kind(tag).map(Self::Response)
+    }
+}
+
+/// One second (or less) of one series.
+#[derive(Debug, Clone)]
+pub struct Interval {
+    /// Which series.
+    pub series: Series,
+    /// Seconds from the start of measurement to the start of this interval; negative during warm-up.
+    pub start_s: f64,
+    /// Length, seconds.
+    pub length_s: f64,
+    /// Latencies in microseconds.
+    pub histogram: hdrhistogram::Histogram<u64>,
+}

@@ -1,0 +1,182 @@
+//! `trial.json`: the record of one measured execution of a cell.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use spec::{IoLimits, LoadLevel, OperationKind, VolumeRole};
+
+/// Why an operation failed. Errors are counted by kind and never end a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorKind {
+    /// The coordinator waited too long for replicas to read.
+    ReadTimeout,
+    /// The coordinator waited too long for replicas to write.
+    WriteTimeout,
+    /// Not enough live replicas.
+    Unavailable,
+    /// The coordinator shed load.
+    Overloaded,
+    /// No response within the client's own timeout.
+    ClientTimeout,
+    /// The connection failed.
+    Connection,
+    /// A read returned no row where one must exist.
+    NotFound,
+    /// Any other error the database returned.
+    Other,
+}
+
+impl ErrorKind {
+    /// Every kind.
+    pub const ALL: [Self; 8] = [
+        Self::ReadTimeout,
+        Self::WriteTimeout,
+        Self::Unavailable,
+        Self::Overloaded,
+        Self::ClientTimeout,
+        Self::Connection,
+        Self::NotFound,
+        Self::Other,
+    ];
+
+    /// The name used in files, the same as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ReadTimeout => "read_timeout",
+            Self::WriteTimeout => "write_timeout",
+            Self::Unavailable => "unavailable",
+            Self::Overloaded => "overloaded",
+            Self::ClientTimeout => "client_timeout",
+            Self::Connection => "connection",
+            Self::NotFound => "not_found",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// Whether a trial may enter comparisons.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "status")]
+pub enum Validity {
+    /// It ran to its end.
+    Valid,
+    /// Kept as evidence, never compared.
+    Invalid {
+        /// What happened, in one sentence.
+        reason: String,
+        /// The last lines of the log that explains it.
+        log_tail: Vec<String>,
+    },
+}
+
+/// One measured execution of a cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialRecord {
+    /// Version of this file's shape.
+    pub format_version: u32,
+    /// Cell identity.
+    pub cell: String,
+    /// Block (repetition), from 1.
+    pub block: u32,
+    /// Configuration name.
+    pub configuration: String,
+    /// Workload name.
+    pub workload: String,
+    /// Load level.
+    pub load: LoadLevel,
+    /// Valid or not.
+    #[serde(flatten)]
+    pub validity: Validity,
+    /// UTC start of the warm-up, RFC 3339.
+    pub started_at: String,
+    /// What the client measured; `None` when it never got to measure.
+    pub client: Option<ClientResult>,
+    /// What the database host says about this trial.
+    pub database: DatabaseFacts,
+}
+
+/// What the load generator measured, warm-up excluded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClientResult {
+    /// Seconds from the start of the trial (warm-up included) to the start of measurement.
+    pub warmup_s: f64,
+    /// Measured seconds.
+    pub measured_s: f64,
+    /// Operations sent in the measured window.
+    pub operations_sent: u64,
+    /// Operations completed without error, by kind.
+    pub completed: BTreeMap<OperationKind, u64>,
+    /// Operations that failed, by kind of error.
+    pub errors: BTreeMap<ErrorKind, u64>,
+    /// CPU seconds of the client process in the measured window (user + system).
+    pub client_cpu_s: f64,
+    /// Largest resident set of the client process, bytes.
+    pub client_peak_rss_bytes: u64,
+    /// Open loop: how late requests were sent, microseconds; closed loop: `None`.
+    pub send_lag_us: Option<SendLag>,
+    /// Load threads used.
+    pub threads: u32,
+}
+
+/// How late an open-loop generator sent its requests against its own schedule.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SendLag {
+    /// Median, microseconds.
+    pub p50: u64,
+    /// 99th percentile, microseconds.
+    pub p99: u64,
+    /// Worst, microseconds.
+    pub max: u64,
+}
+
+/// What the database host says about a trial.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct DatabaseFacts {
+    /// CPUs the database had.
+    pub cpus: f64,
+    /// Java heap, bytes.
+    pub heap_bytes: u64,
+    /// Memory limit of its cgroup, bytes.
+    pub memory_limit_bytes: u64,
+    /// Page-cache budget, bytes.
+    pub page_cache_budget_bytes: u64,
+    /// Live bytes of the data set on disk after restore.
+    pub data_bytes_on_disk: u64,
+    /// What the restore check found.
+    pub restored_keys_checked: u32,
+    /// Volumes with what was asked of them and what they delivered.
+    pub volumes: Vec<VolumeFacts>,
+}
+
+/// A volume: limits asked for, and what the probe measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct VolumeFacts {
+    /// Role in the configuration.
+    pub role: VolumeRole,
+    /// Full-scale label.
+    pub label: String,
+    /// Kernel device name, such as `loop3`.
+    pub device: String,
+    /// Limits in force on this machine at the start of the trial (scaled).
+    pub limits: IoLimits,
+    /// fio's measurement of this configuration.
+    pub probe: Option<ProbeResult>,
+    /// Burst credits (I/O operations, scaled) when measurement began and ended.
+    pub burst_credits: Option<(f64, f64)>,
+}
+
+/// What fio measured on a volume: 4 KiB random reads and 64 KiB sequential writes, direct I/O.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ProbeResult {
+    /// 4 KiB random reads per second.
+    pub read_iops: f64,
+    /// Mean latency of those reads, microseconds.
+    pub read_latency_us: f64,
+    /// 64 KiB sequential writes, bytes per second.
+    pub write_bytes_per_s: f64,
+    /// 64 KiB sequential writes per second.
+    pub write_iops: f64,
+    /// Seconds each part ran.
+    pub seconds: f64,
+}

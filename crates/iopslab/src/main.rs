@@ -1,0 +1,3 @@
+//! The `iopslab` command.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Readers of /proc, cgroups and GC logs.

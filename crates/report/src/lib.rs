@@ -1,0 +1,1 @@
+//! Analysis in, bytes out.

@@ -1,0 +1,205 @@
+//! The checked experiment: what the file says, once every rule has been applied.
+//!
+//! These types cannot be deserialized from an experiment file directly: [`crate::parse`] is the only way in, so that a
+//! value of type [`Experiment`] is always sound.
+
+use catalog::{Burst, IoLimits};
+use serde::{Deserialize, Serialize};
+use workload::Definition;
+
+/// A checked experiment, at full scale (before `provider.local.scale`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Experiment {
+    /// Short name, used for the run directory.
+    pub name: String,
+    /// The question that the experiment answers.
+    pub question: Option<String>,
+    /// Configuration that ratios refer to.
+    pub baseline: Option<String>,
+    /// The database under test.
+    pub target: Target,
+    /// Records loaded before trials.
+    pub dataset: Dataset,
+    /// What money buys; at least one, unique names.
+    pub configurations: Vec<Configuration>,
+    /// Workloads; at least one, unique names.
+    pub workloads: Vec<Definition>,
+    /// Load levels and the shape of a trial.
+    pub load: Load,
+    /// Settings of the local provider.
+    pub local: LocalSettings,
+}
+
+/// The database under test.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// A database that iopslab starts, or a cluster that exists already.
+    pub database: Database,
+    /// Consistency level of every request.
+    pub consistency: Consistency,
+}
+
+/// Where the database comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Database {
+    /// Apache Cassandra of this version, started by iopslab.
+    Cassandra {
+        /// For example `5.0.9`.
+        version: String,
+    },
+    /// An existing CQL cluster, as `host:port` contact points; iopslab owns nothing there.
+    Hosts {
+        /// Contact points.
+        hosts: Vec<String>,
+    },
+}
+
+/// CQL consistency level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names are CQL's own")]
+pub enum Consistency {
+    Any,
+    One,
+    Two,
+    Three,
+    Quorum,
+    All,
+    LocalQuorum,
+    EachQuorum,
+    LocalOne,
+}
+
+/// The records that are loaded once and restored before every trial.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Dataset {
+    /// Number of records.
+    pub records: u64,
+    /// Fields of a record.
+    pub fields: u32,
+    /// Bytes of a field.
+    pub field_length: u32,
+    /// Share of each value that is constant text, 0..=1; 0 means incompressible for LZ4.
+    pub compressibility: f64,
+    /// Seed of keys and values.
+    pub seed: u64,
+}
+
+impl Dataset {
+    /// Payload bytes: records x fields x field length, without keys or overhead.
+    pub fn payload_bytes(&self) -> u64 {
+        self.records * u64::from(self.fields) * u64::from(self.field_length)
+    }
+}
+
+/// What money buys.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Configuration {
+    /// Unique name.
+    pub name: String,
+    /// The machine.
+    pub instance: Instance,
+    /// Holds the data directory.
+    pub data_volume: Volume,
+    /// Holds the commit log; `None` puts it on the data volume.
+    pub commitlog_volume: Option<Volume>,
+    /// Memory that the database process (and its page cache) may use, bytes.
+    pub memory_limit_bytes: u64,
+    /// Database nodes.
+    pub nodes: u32,
+}
+
+/// A machine, by catalog name or by explicit size.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Instance {
+    /// Catalog name, or a description such as `4 vCPU, 16 GiB`.
+    pub label: String,
+    /// Whether `label` is a catalog name.
+    pub from_catalog: bool,
+    /// Virtual CPUs.
+    pub vcpus: f64,
+    /// Memory, bytes.
+    pub memory_bytes: u64,
+    /// What the instance's EBS path allows over all its volumes.
+    pub ebs_limits: IoLimits,
+}
+
+/// A volume with its limits already resolved.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Volume {
+    /// For people: `gp2 320 GiB`, `local NVMe`, `960 IOPS, 160 MiB/s`.
+    pub label: String,
+    /// Volume type (`gp2`, `io1`, ..., `local`, `explicit`).
+    pub kind: String,
+    /// Size, bytes.
+    pub size_bytes: u64,
+    /// What the volume alone allows (burst ceiling where it bursts).
+    pub volume_limits: IoLimits,
+    /// min(volume, instance).
+    pub effective_limits: IoLimits,
+    /// gp2-like bucket, if the volume has one.
+    pub burst: Option<Burst>,
+}
+
+/// Load levels and the shape of a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Load {
+    /// Levels; at least one.
+    pub levels: Vec<LoadLevel>,
+    /// Seconds before measurement, under the same load.
+    pub warmup_s: f64,
+    /// Measured seconds; a bound on the time when `operations` is given too.
+    pub duration_s: f64,
+    /// Measured operations at full scale; the trial ends at whichever comes first.
+    pub operations: Option<u64>,
+    /// Trials of each cell.
+    pub repetitions: u32,
+    /// Seed of the order of trials and of the key choosers.
+    pub seed: u64,
+    /// Client-side timeout of one request, seconds.
+    pub request_timeout_s: f64,
+}
+
+/// How requests are offered.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LoadLevel {
+    /// Closed loop: exactly this many requests in flight (YCSB's "threads").
+    Concurrency(u32),
+    /// Open loop: arrivals per second on a schedule fixed before the trial.
+    Rate {
+        /// Operations per second.
+        operations_per_s: f64,
+        /// Exponential gaps (Poisson) rather than constant ones.
+        poisson: bool,
+    },
+}
+
+impl LoadLevel {
+    /// Short form for tables and file names: `c100`, `r5000`, `p5000` (Poisson).
+    pub fn slug(&self) -> String {
+        match self {
+            Self::Concurrency(n) => format!("c{n}"),
+            Self::Rate {
+                operations_per_s,
+                poisson,
+            } => format!("{}{operations_per_s}", if *poisson { "p" } else { "r" }),
+        }
+    }
+}
+
+/// Settings of the local provider.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LocalSettings {
+    /// Where volumes, snapshots and the ledger live; `None`: the default of the machine.
+    pub work_directory: Option<String>,
+    /// 1:N model; 1 is the real thing.
+    pub scale: f64,
+    /// Page-cache budget in bytes on this machine, instead of the scaled one.
+    pub page_cache_bytes: Option<u64>,
+    /// Java heap in bytes on this machine, instead of the scaled rule.
+    pub heap_bytes: Option<u64>,
+    /// Start every gp2-like bucket with this share of its credits, 0..=1.
+    pub burst_credits_start: f64,
+}

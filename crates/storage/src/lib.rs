@@ -1,0 +1,1 @@
+//! Emulated volumes, cgroup limits, burst credits, ledger.

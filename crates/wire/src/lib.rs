@@ -1,0 +1,1 @@
+//! Messages between controller and agents.

@@ -1,0 +1,147 @@
+//! What a workload is: the operation mix, how keys are chosen, and which fields are touched.
+
+use serde::{Deserialize, Serialize};
+
+/// One kind of request, in YCSB's terms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OperationKind {
+    /// Read one record by its key.
+    Read,
+    /// Overwrite fields of an existing record.
+    Update,
+    /// Write a record with a new key.
+    Insert,
+    /// Read records in key order from a start key.
+    Scan,
+    /// Read a record, then update it; timed as one operation.
+    ReadModifyWrite,
+}
+
+impl OperationKind {
+    /// Every kind, in the order in which reports show them.
+    pub const ALL: [Self; 5] = [
+        Self::Read,
+        Self::Update,
+        Self::Insert,
+        Self::Scan,
+        Self::ReadModifyWrite,
+    ];
+
+    /// The name used in files and reports, the same as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Update => "update",
+            Self::Insert => "insert",
+            Self::Scan => "scan",
+            Self::ReadModifyWrite => "read_modify_write",
+        }
+    }
+}
+
+/// Proportions of each operation; they sum to 1 once checked.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Mix {
+    /// Share of reads, 0..=1.
+    pub read: f64,
+    /// Share of updates, 0..=1.
+    pub update: f64,
+    /// Share of inserts, 0..=1.
+    pub insert: f64,
+    /// Share of scans, 0..=1.
+    pub scan: f64,
+    /// Share of read-modify-writes, 0..=1.
+    pub read_modify_write: f64,
+}
+
+impl Mix {
+    /// The sum of all proportions.
+    pub fn sum(&self) -> f64 {
+        self.read + self.update + self.insert + self.scan + self.read_modify_write
+    }
+
+    /// The share of one kind.
+    pub fn share(&self, kind: OperationKind) -> f64 {
+        match kind {
+            OperationKind::Read => self.read,
+            OperationKind::Update => self.update,
+            OperationKind::Insert => self.insert,
+            OperationKind::Scan => self.scan,
+            OperationKind::ReadModifyWrite => self.read_modify_write,
+        }
+    }
+}
+
+/// How the key of a request is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Distribution {
+    /// Every record equally likely.
+    Uniform,
+    /// YCSB's scrambled zipfian: popular records spread over the key space.
+    Zipfian {
+        /// Skew; YCSB's scrambled generator has 0.99.
+        constant: f64,
+    },
+    /// Zipfian over recency: the newest record is the most popular.
+    Latest,
+    /// A share of the operations goes to a share of the records.
+    Hotspot {
+        /// Share of the records that is hot (YCSB `hotspotdatafraction`, default 0.2).
+        data_fraction: f64,
+        /// Share of the operations that goes to them (YCSB `hotspotopnfraction`, default 0.8).
+        operation_fraction: f64,
+    },
+    /// Exponentially decreasing popularity, newest first.
+    Exponential {
+        /// Percentile of operations that falls in the fraction (YCSB `exponential.percentile`, default 95).
+        percentile: f64,
+        /// That fraction of the records (YCSB `exponential.frac`, default 0.8571428571).
+        fraction: f64,
+    },
+    /// Records one after another, then from the start again.
+    Sequential,
+}
+
+/// How the length of a scan is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScanLength {
+    /// Fewest records (YCSB `minscanlength`, default 1).
+    pub min: u32,
+    /// Most records (YCSB `maxscanlength`, default 1000).
+    pub max: u32,
+    /// `true`: zipfian (short scans popular), `false`: uniform, YCSB's default.
+    pub zipfian: bool,
+}
+
+impl Default for ScanLength {
+    fn default() -> Self {
+        Self {
+            min: 1,
+            max: 1000,
+            zipfian: false,
+        }
+    }
+}
+
+/// A workload, checked: proportions sum to 1 and every number is in its range.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Definition {
+    /// Name in the experiment.
+    pub name: String,
+    /// Proportions of operations.
+    pub mix: Mix,
+    /// Key distribution.
+    pub distribution: Distribution,
+    /// Read all fields (YCSB `readallfields`, default true) or one chosen at random.
+    pub read_all_fields: bool,
+    /// Update all fields, or one chosen at random (YCSB `writeallfields`, default false).
+    pub write_all_fields: bool,
+    /// Scan lengths.
+    pub scan_length: ScanLength,
+    /// Keys are hashed (YCSB `insertorder=hashed`, the default) rather than ordered.
+    pub hashed_keys: bool,
+    /// Least width of the number in a key, zero-padded (YCSB `zeropadding`, default 1).
+    pub zero_padding: u32,
+}
