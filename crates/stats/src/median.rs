@@ -1,0 +1,136 @@
+//! Median, quantiles and range of a small sample, and an exact interval for the median.
+
+use serde::{Deserialize, Serialize};
+
+/// A sample in three numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Middle value; the mean of the two middle ones for an even number.
+    pub median: f64,
+    /// Smallest value.
+    pub low: f64,
+    /// Largest value.
+    pub high: f64,
+}
+
+impl Summary {
+    /// Median and range; `None` for an empty sample or one that holds a number that is not finite (a figure made from it
+    /// would look sound and be wrong).
+    pub fn of(values: &[f64]) -> Option<Self> {
+        let sorted = sorted(values)?;
+        Some(Self { median: quantile_of_sorted(&sorted, 0.5), low: sorted[0], high: sorted[sorted.len() - 1] })
+    }
+
+    /// (high - low) / median: how far the repetitions of a cell lie apart. `None` when the median is 0.
+    pub fn relative_range(&self) -> Option<f64> {
+        (self.median != 0.0).then(|| (self.high - self.low) / self.median)
+    }
+}
+
+/// Middle value; `None` for an empty sample or one with a number that is not finite.
+pub fn median(values: &[f64]) -> Option<f64> {
+    quantile(values, 0.5)
+}
+
+/// The quantile `q` in 0..=1 of a small sample by linear interpolation between order statistics, type 7 of Hyndman & Fan,
+/// "Sample Quantiles in Statistical Packages", The American Statistician 50 (1996): position (n - 1) q. Latencies are not
+/// small samples: their percentiles come from merged histograms.
+///
+/// `None` for an empty sample, one with a number that is not finite, or `q` outside 0..=1.
+pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
+    (0.0..=1.0).contains(&q).then_some(())?;
+    Some(quantile_of_sorted(&sorted(values)?, q))
+}
+
+/// Two-sided interval with the confidence that it really has.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// Exact coverage, at least what was asked for.
+    pub confidence: f64,
+}
+
+/// Exact confidence interval for the median of the population, from order statistics, whatever the distribution.
+///
+/// The number of values below the true median is Binomial(n, 1/2), so that `[x(k), x(n+1-k)]` (1-based ranks) covers it
+/// with probability `1 - 2 P(B <= k - 1)`; the narrowest pair that reaches `confidence` is taken (David & Nagaraja, Order
+/// Statistics, 3rd ed., section 7.1; Le Boudec, Performance Evaluation of Computer and Communication Systems, section 2.2).
+///
+/// `None` where even the whole range covers too little: at 95 % this is so for n <= 5 (n = 5: 93.75 %).
+pub fn median_interval(values: &[f64], confidence: f64) -> Option<Interval> {
+    let sorted = sorted(values)?;
+    let n = sorted.len();
+    // P(B <= j) is summed from C(n, j) / 2^n; 2^-n is 0 in floating point above n = 1074, which no experiment reaches.
+    let mut term = 0.5_f64.powi(i32::try_from(n).ok()?);
+    let mut below = term;
+    let mut best = None;
+    for k in 1..=n / 2 {
+        let coverage = 1.0 - 2.0 * below;
+        if coverage < confidence {
+            break;
+        }
+        best = Some(Interval { low: sorted[k - 1], high: sorted[n - k], confidence: coverage });
+        term *= (n - k + 1) as f64 / k as f64;
+        below += term;
+    }
+    best
+}
+
+fn sorted(values: &[f64]) -> Option<Vec<f64>> {
+    if values.is_empty() || values.iter().any(|v| !v.is_finite()) {
+        return None;
+    }
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    Some(sorted)
+}
+
+fn quantile_of_sorted(sorted: &[f64], q: f64) -> f64 {
+    let position = (sorted.len() - 1) as f64 * q;
+    let (below, above) = (position.floor() as usize, position.ceil() as usize);
+    sorted[below] + (sorted[above] - sorted[below]) * (position - below as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn median_and_range_of_few_values() {
+        assert_eq!(Summary::of(&[3.0, 1.0, 2.0]), Some(Summary { median: 2.0, low: 1.0, high: 3.0 }));
+        assert_eq!(median(&[4.0, 1.0]), Some(2.5));
+        assert_eq!(Summary::of(&[]), None);
+        assert_eq!(Summary::of(&[1.0, f64::NAN]), None);
+        assert_eq!(Summary::of(&[8.0, 12.0, 10.0]).unwrap().relative_range(), Some(0.4));
+    }
+
+    /// R: quantile(c(1, 2, 3, 4), c(0, .25, .5, .9, 1), type = 7)
+    #[test]
+    fn quantiles_are_those_of_type_7() {
+        for (q, expected) in [(0.0, 1.0), (0.25, 1.75), (0.5, 2.5), (0.9, 3.7), (1.0, 4.0)] {
+            let got = quantile(&[4.0, 2.0, 1.0, 3.0], q).unwrap();
+            assert!((got - expected).abs() < 1e-12, "q {q}: {got}");
+        }
+        assert_eq!(quantile(&[1.0], 1.5), None);
+    }
+
+    /// The table of Le Boudec, appendix A: ranks at 95 % and their exact confidence.
+    #[test]
+    fn median_interval_has_the_published_ranks() {
+        for (n, low_rank, high_rank, confidence) in
+            [(6, 1, 6, 0.969), (7, 1, 7, 0.984), (9, 2, 8, 0.961), (20, 6, 15, 0.959)]
+        {
+            let values: Vec<f64> = (1..=n).map(f64::from).collect();
+            let got = median_interval(&values, 0.95).unwrap();
+            assert_eq!((got.low, got.high), (f64::from(low_rank), f64::from(high_rank)), "n = {n}");
+            assert!((got.confidence - confidence).abs() < 6e-4, "n = {n}: {}", got.confidence);
+        }
+        for n in 1..=5 {
+            let values: Vec<f64> = (1..=n).map(f64::from).collect();
+            assert_eq!(median_interval(&values, 0.95), None, "n = {n}");
+        }
+    }
+}
