@@ -1,1 +1,19 @@
-//! Messages between controller and agents.
+//! Messages between the controller and its agents: one JSON document per line on the agent's stdin and stdout.
+//!
+//! The controller sends one [`Request`] at a time to an agent and waits for its [`Event::Reply`]; meanwhile the agent may
+//! send other events (progress, seconds, samples). [`Request::Cancel`] may be sent at any time: the request under way ends
+//! early with an error reply. An agent whose stdin closes undoes everything it did and exits.
+
+mod framing;
+mod histogram;
+mod messages;
+
+pub use framing::{WireError, read, write};
+pub use histogram::{WireInterval, from_wire, to_wire};
+pub use messages::{
+    ClientRequest, DatabaseRequest, Endpoint, Event, Fault, LoadedDataset, PreparedConfiguration, Progress, Reply, Request,
+    Second, SnapshotFacts, StartedTrial, StoppedTrial, TextFile, TrialResult, TrialTask, UnderTest,
+};
+
+/// Version of these messages; controller and agent must agree.
+pub const PROTOCOL: u32 = 1;

@@ -1,0 +1,135 @@
+//! The client agent: the engine in a process of its own, so that its CPU use is measured and cannot be confused with the
+//! database's.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use database::cassandra::CqlConnect;
+use engine::{LoadPlan, TrialPlan};
+use monitor::{Monitor, MonitorHooks, Sources};
+use spec::{Dataset, LoadLevel};
+use wire::{ClientRequest, Endpoint, Event, Fault, LoadedDataset, Reply, Second, TrialResult, TrialTask};
+
+use super::{Outbox, cancelled, fault};
+
+pub(super) fn handle(request: ClientRequest, outbox: &Outbox) -> Result<Reply, Fault> {
+    match request {
+        ClientRequest::Load { endpoint, dataset, hashed_keys, zero_padding, concurrency } => {
+            load(&endpoint, &dataset, (hashed_keys, zero_padding), concurrency, outbox)
+        }
+        ClientRequest::Trial(task) => trial(&task, outbox),
+        ClientRequest::Close => Ok(Reply::Closed),
+    }
+}
+
+fn connect(endpoint: &Endpoint, fields: u32) -> CqlConnect {
+    CqlConnect {
+        contact_points: endpoint.contact_points.clone(),
+        keyspace: endpoint.keyspace.clone(),
+        table: endpoint.table.clone(),
+        fields,
+        consistency: endpoint.consistency,
+        request_timeout: Duration::from_secs_f64(endpoint.request_timeout_s),
+    }
+}
+
+fn second(s: &engine::Second) -> Event {
+    Event::Second(Second { t_s: s.t_s, operations: s.operations, errors: s.errors, p50_us: s.p50_us, p99_us: s.p99_us })
+}
+
+fn load(
+    endpoint: &Endpoint,
+    dataset: &Dataset,
+    (hashed_keys, zero_padding): (bool, u32),
+    concurrency: u32,
+    outbox: &Outbox,
+) -> Result<Reply, Fault> {
+    let plan = LoadPlan {
+        first_record: 0,
+        records: dataset.records,
+        fields: dataset.fields,
+        field_length: dataset.field_length,
+        compressibility: dataset.compressibility,
+        hashed_keys,
+        zero_padding,
+        concurrency,
+        threads: 0,
+        seed: dataset.seed,
+    };
+    let mut inserted = 0;
+    let loaded = engine::run_load(
+        &connect(endpoint, dataset.fields),
+        &plan,
+        &mut |s| {
+            inserted += s.operations;
+            outbox.progress("loading records", Some((inserted, dataset.records)));
+        },
+        &outbox.cancelled,
+    )
+    .map_err(fault)?;
+    if outbox.is_cancelled() {
+        return Err(cancelled());
+    }
+    Ok(Reply::Loaded(LoadedDataset { records: loaded.records, seconds: loaded.seconds }))
+}
+
+fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, Fault> {
+    let plan = TrialPlan {
+        definition: task.workload.clone(),
+        fields: task.dataset.fields,
+        field_length: task.dataset.field_length,
+        compressibility: task.dataset.compressibility,
+        records: task.dataset.records,
+        load: match task.load {
+            LoadLevel::Concurrency(concurrency) => engine::Load::Closed { concurrency },
+            LoadLevel::Rate { operations_per_s, poisson } => engine::Load::Open { operations_per_s, poisson },
+        },
+        warmup: Duration::from_secs_f64(task.shape.warmup_s),
+        duration: Duration::from_secs_f64(task.shape.duration_s),
+        operations: task.shape.operations,
+        threads: 0,
+        seed: task.seed,
+        first_insert: task.dataset.records,
+    };
+    let samples = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&samples);
+    let sources = Sources {
+        root: PathBuf::from("/"),
+        cgroup: monitor::CgroupFiles::default(),
+        pid: Some(std::process::id()),
+        devices: BTreeMap::new(),
+        gc_log: None,
+    };
+    let began = Instant::now();
+    let watch = Monitor::start(
+        sources,
+        MonitorHooks::default(),
+        Box::new(move |sample| {
+            if let Ok(mut samples) = sink.lock() {
+                samples.push(sample);
+            }
+        }),
+    );
+    let outcome = engine::run_trial(
+        &connect(&task.endpoint, task.dataset.fields),
+        &plan,
+        &mut |s| outbox.send(&second(s)),
+        &outbox.cancelled,
+    );
+    watch.stop();
+    let outcome = outcome.map_err(fault)?;
+    if outbox.is_cancelled() {
+        return Err(cancelled());
+    }
+    let measured_ago = began.elapsed().saturating_sub(Duration::from_secs_f64(outcome.result.warmup_s));
+    let now = jiff::Timestamp::now().as_millisecond();
+    let samples = samples.lock().map(|mut s| std::mem::take(&mut *s)).unwrap_or_default();
+    Ok(Reply::Trial(Box::new(TrialResult {
+        intervals: outcome.intervals.iter().map(wire::to_wire).collect(),
+        result: outcome.result,
+        measurement_started_unix_ms: now - measured_ago.as_millis() as i64,
+        samples,
+    })))
+}

@@ -1,0 +1,453 @@
+//! The database agent: volumes, cgroups, and the life of one Cassandra.
+
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use database::cassandra::{self, Admin, Distribution, Java, Node, NodeConfig};
+use evidence::DatabaseCounters;
+use monitor::{CgroupFiles, Monitor, MonitorHooks, Sources};
+use spec::Setup;
+use storage::{BurstController, Cgroup, Ledger, LedgerItem, ResourceLimits, WorkDirectory};
+use wire::{
+    DatabaseRequest, Event, Fault, PreparedConfiguration, Reply, SnapshotFacts, StartedTrial, StoppedTrial, TextFile, UnderTest,
+};
+
+use super::volumes::{CGROUP_ROOT, Volumes, device_limit};
+use super::{Outbox, cancelled, fault};
+
+/// Keyspace and table of the data set, as in YCSB.
+const KEYSPACE: &str = "ycsb";
+const TABLE: &str = "usertable";
+/// The one node of a configuration.
+const ADDRESS: Ipv4Addr = Ipv4Addr::LOCALHOST;
+const NATIVE_PORT: u16 = 9042;
+const START_TIMEOUT: Duration = Duration::from_secs(180);
+const SETTLE_TIMEOUT: Duration = Duration::from_secs(600);
+/// Heap of the unlimited database that loads the data set.
+const LOADER_HEAP: u64 = 2 << 30;
+
+pub(super) struct DatabaseHost {
+    outbox: Outbox,
+    opened: Option<Opened>,
+}
+
+/// Everything after `Open`.
+struct Opened {
+    task: UnderTest,
+    work: WorkDirectory,
+    ledger: Arc<Ledger>,
+    distribution: Distribution,
+    java: Java,
+    snapshot_key: String,
+    volumes: BTreeMap<String, Volumes>,
+    loading: Option<Node>,
+    active: Option<Active>,
+}
+
+/// A trial under way.
+struct Active {
+    configuration: String,
+    node: Arc<Mutex<Node>>,
+    cgroup: Arc<Cgroup>,
+    bursts: Vec<BurstController>,
+    monitor: Option<Monitor>,
+}
+
+impl DatabaseHost {
+    pub fn new(outbox: Outbox) -> Self {
+        Self { outbox, opened: None }
+    }
+
+    pub fn handle(&mut self, request: DatabaseRequest) -> Result<Reply, Fault> {
+        if let DatabaseRequest::Open(task) = request {
+            return self.open(task);
+        }
+        if matches!(request, DatabaseRequest::Close) {
+            self.close();
+            return Ok(Reply::Closed);
+        }
+        let outbox = self.outbox.clone();
+        let opened = self.opened.as_mut().ok_or_else(|| fault("the database agent was not opened first"))?;
+        let reply = match request {
+            DatabaseRequest::StartLoading => opened.start_loading(&outbox),
+            DatabaseRequest::FinishLoading => opened.finish_loading(&outbox),
+            DatabaseRequest::Prepare { setup } => opened.prepare(&setup, &outbox),
+            DatabaseRequest::StartTrial { setup, sample_keys } => {
+                let started = opened.start_trial(&setup, &sample_keys, &outbox);
+                if started.is_err() {
+                    // Its logs are in the fault; what it had started must not stay.
+                    let _ = opened.stop_trial();
+                }
+                started
+            }
+            DatabaseRequest::StopTrial => opened.stop_trial(),
+            DatabaseRequest::Open(_) | DatabaseRequest::Close => unreachable!("handled above"),
+        };
+        if self.outbox.is_cancelled() && reply.is_err() { Err(cancelled()) } else { reply }
+    }
+
+    fn open(&mut self, task: UnderTest) -> Result<Reply, Fault> {
+        let work = WorkDirectory::lock(Path::new(&task.work_directory)).map_err(fault)?;
+        let cleaned = storage::clean(&work.ledger_path()).map_err(fault)?;
+        if let Some(problem) = storage::preflight(work.path(), task.needed_bytes, Path::new(CGROUP_ROOT)).into_iter().next() {
+            return Err(Fault { help: Some(problem.fix), ..fault(problem.what) });
+        }
+        let java = cassandra::find_java().map_err(fault)?;
+        cassandra::Node::check_ports(&node_config(&task, work.path(), Path::new(""), Path::new(""))).map_err(fault)?;
+        let outbox = &self.outbox;
+        let distribution = cassandra::ensure_distribution(
+            &task.version,
+            Path::new(&task.cache_directory),
+            &mut |fetched| {
+                outbox.progress(
+                    format!("fetching Cassandra {}", task.version),
+                    Some((fetched.bytes_done, fetched.bytes_total)),
+                );
+            },
+            &|| outbox.is_cancelled(),
+        )
+        .map_err(fault)?;
+        let ledger = Arc::new(Ledger::open(&work.ledger_path()).map_err(fault)?);
+        let snapshot_key = cassandra::snapshot_key(&task.version, &task.dataset);
+        let opened = Opened {
+            task,
+            work,
+            ledger,
+            distribution,
+            java,
+            snapshot_key,
+            volumes: BTreeMap::new(),
+            loading: None,
+            active: None,
+        };
+        let reply = Reply::Opened {
+            cleaned: cleaned.removed,
+            snapshot: opened.snapshot(),
+            java: opened.java.version_text.clone(),
+        };
+        self.opened = Some(opened);
+        Ok(reply)
+    }
+
+    /// Undoes everything except the snapshot and the downloads.
+    pub fn close(&mut self) {
+        let Some(mut opened) = self.opened.take() else { return };
+        let _ = opened.stop_trial();
+        if let Some(mut node) = opened.loading.take() {
+            node.kill();
+        }
+        for volumes in opened.volumes.values_mut() {
+            if let Err(error) = volumes.detach() {
+                tracing::warn!("{error}");
+            }
+        }
+        opened.volumes.clear();
+        let ledger_path = opened.work.ledger_path();
+        drop(opened.ledger);
+        // Whatever is still in the ledger (directories, images, anything that failed above) goes now.
+        match storage::clean(&ledger_path) {
+            Ok(cleaned) => cleaned.failed.iter().for_each(|what| tracing::warn!("left behind: {what}")),
+            Err(error) => tracing::warn!("{error}"),
+        }
+    }
+}
+
+impl Opened {
+    fn run_directory(&self) -> PathBuf {
+        self.work.path().join("runs").join(&self.task.run)
+    }
+
+    fn snapshot_directory(&self) -> PathBuf {
+        self.work.path().join("snapshots").join(&self.snapshot_key)
+    }
+
+    fn snapshot(&self) -> Option<SnapshotFacts> {
+        let text = std::fs::read_to_string(self.snapshot_directory().join("snapshot.json")).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+
+    /// A directory of this run that the ledger knows.
+    fn claim_directory(&self, path: &Path) -> Result<(), Fault> {
+        self.ledger.intend(LedgerItem::Directory { path: path.to_owned() }).map_err(fault)?;
+        std::fs::create_dir_all(path).map_err(|e| fault(format!("cannot create {}: {e}", path.display())))
+    }
+
+    /// An unlimited database on the work directory's own file system.
+    fn start_loading(&mut self, outbox: &Outbox) -> Result<Reply, Fault> {
+        let directory = self.work.path().join("loading").join(&self.snapshot_key);
+        if directory.exists() {
+            storage::remove_tree(&directory).map_err(fault)?;
+        }
+        self.claim_directory(&directory)?;
+        let mut config =
+            node_config(&self.task, &directory, &directory.join("data"), &directory.join("commitlog"));
+        config.heap_bytes = LOADER_HEAP;
+        config.direct_memory_bytes = LOADER_HEAP / 2;
+        outbox.progress("starting Cassandra to load the data set", None);
+        let mut node = Node::start(&self.distribution, &self.java, config, &[]).map_err(fault)?;
+        self.remember_process(node.pid())?;
+        let ready = node.wait_ready(START_TIMEOUT, &|| outbox.is_cancelled()).map_err(fault);
+        self.loading = Some(node);
+        ready?;
+        let admin = Admin::connect(cql_address(), START_TIMEOUT).map_err(fault)?;
+        admin.create_schema(KEYSPACE, TABLE, &self.task.dataset, 1).map_err(fault)?;
+        Ok(Reply::Loading { contact_points: vec![cql_address().to_string()] })
+    }
+
+    fn finish_loading(&mut self, outbox: &Outbox) -> Result<Reply, Fault> {
+        let mut node = self.loading.take().ok_or_else(|| fault("no database is loading"))?;
+        let directory = self.work.path().join("loading").join(&self.snapshot_key);
+        let config = node_config(&self.task, &directory, &directory.join("data"), &directory.join("commitlog"));
+        outbox.progress("flushing and compacting the data set", None);
+        cassandra::flush_and_compact(&self.distribution, &self.java, &config, KEYSPACE).map_err(fault)?;
+        let admin = Admin::connect(cql_address(), START_TIMEOUT).map_err(fault)?;
+        admin.wait_settled(1, SETTLE_TIMEOUT, &|| outbox.is_cancelled()).map_err(fault)?;
+        drop(admin);
+        node.stop(Duration::from_secs(60)).map_err(fault)?;
+        let target = self.snapshot_directory();
+        let data = directory.join("data");
+        let facts = SnapshotFacts {
+            key: self.snapshot_key.clone(),
+            records: self.task.dataset.records,
+            table_bytes: table_bytes(&data),
+            bytes: storage::tree_bytes(&data),
+        };
+        let keep = || -> std::io::Result<()> {
+            if target.exists() {
+                std::fs::remove_dir_all(&target)?;
+            }
+            std::fs::create_dir_all(&target)?;
+            std::fs::rename(&data, target.join("data"))?;
+            // Written last: a snapshot without this file is not one.
+            std::fs::write(target.join("snapshot.json"), serde_json::to_vec_pretty(&facts)?)?;
+            std::fs::remove_dir_all(&directory)
+        };
+        keep().map_err(|e| fault(format!("cannot keep the snapshot in {}: {e}", target.display())))?;
+        Ok(Reply::Snapshot(facts))
+    }
+
+    /// Volumes with the data set on them, measured by the probe.
+    fn prepare(&mut self, setup: &Setup, outbox: &Outbox) -> Result<Reply, Fault> {
+        if !self.volumes.contains_key(&setup.configuration) {
+            let directory = self.run_directory();
+            if !directory.exists() {
+                self.claim_directory(&directory)?;
+            }
+            outbox.progress(format!("creating the volumes of {}", setup.configuration), None);
+            let snapshot = self.snapshot_directory().join("data");
+            let mut volumes = Volumes::create(&self.ledger, &directory, setup, &snapshot).map_err(fault)?;
+            outbox.progress(format!("measuring the volumes of {}", setup.configuration), None);
+            volumes.probe(&self.ledger, &self.cgroup_name("probe")).map_err(fault)?;
+            volumes.detach().map_err(fault)?;
+            self.volumes.insert(setup.configuration.clone(), volumes);
+        }
+        let volumes = &self.volumes[&setup.configuration];
+        Ok(Reply::Prepared(PreparedConfiguration { volumes: volumes.facts() }))
+    }
+
+    fn start_trial(&mut self, setup: &Setup, sample_keys: &[String], outbox: &Outbox) -> Result<Reply, Fault> {
+        let cgroup_name = self.cgroup_name("database");
+        let volumes = self
+            .volumes
+            .get_mut(&setup.configuration)
+            .ok_or_else(|| fault(format!("configuration {} was not prepared", setup.configuration)))?;
+        outbox.progress("restoring the data set", None);
+        volumes.restore().map_err(fault)?;
+        let data_directory = volumes.data_directory();
+        let commitlog = volumes.commitlog_directory();
+        let node_directory = self.work.path().join("runs").join(&self.task.run).join("node");
+        if node_directory.exists() {
+            storage::remove_tree(&node_directory).map_err(fault)?;
+        }
+        let limits = ResourceLimits {
+            memory_bytes: Some(setup.memory_limit_bytes),
+            cpus: Some(setup.cpus),
+            devices: Vec::new(),
+        };
+        let cgroup =
+            Arc::new(Cgroup::create(Path::new(CGROUP_ROOT), &self.ledger, &cgroup_name, &limits).map_err(fault)?);
+        let mut config = node_config(&self.task, &node_directory, &data_directory, &commitlog);
+        config.heap_bytes = setup.heap_bytes;
+        config.direct_memory_bytes = setup.direct_memory_bytes;
+        config.processors = setup.cpus;
+        outbox.progress("starting Cassandra", None);
+        let began = Instant::now();
+        let node = Node::start(&self.distribution, &self.java, config, &cgroup.launch_prefix()).map_err(|error| {
+            // Nothing runs in it yet, so that it can go at once.
+            cgroup.kill_all();
+            fault(error)
+        })?;
+        let (pid, gc_log) = (node.pid(), node.gc_log());
+        self.ledger.intend(process_item(pid)).map_err(fault)?;
+        let node = Arc::new(Mutex::new(node));
+        self.active = Some(Active {
+            configuration: setup.configuration.clone(),
+            node: Arc::clone(&node),
+            cgroup: Arc::clone(&cgroup),
+            bursts: Vec::new(),
+            monitor: None,
+        });
+        with(&node, |n| n.wait_ready(START_TIMEOUT, &|| outbox.is_cancelled())).map_err(fault)?;
+        outbox.progress("waiting for Cassandra to settle", None);
+        let admin = Admin::connect(cql_address(), START_TIMEOUT).map_err(fault)?;
+        admin.wait_settled(1, SETTLE_TIMEOUT, &|| outbox.is_cancelled()).map_err(fault)?;
+        let present = admin.count_sample(KEYSPACE, TABLE, sample_keys).map_err(fault)?;
+        if present as usize != sample_keys.len() {
+            return Err(Fault {
+                help: Some("remove the snapshot with: iopslab clean --snapshots".to_owned()),
+                ..fault(format!(
+                    "the restored data set is not whole: {present} of {} sampled keys exist",
+                    sample_keys.len()
+                ))
+            });
+        }
+        // I/O limits come into force here: a start-up that crawls at 60 IOPS would measure nothing but patience.
+        let volumes = &self.volumes[&setup.configuration];
+        let mut bursts = Vec::new();
+        for mounted in &volumes.mounted {
+            let Some(limit) = device_limit(mounted) else { continue };
+            cgroup.set_device_limits(limit.device, &limit.limits).map_err(fault)?;
+            if let (Some(burst), Some(device)) = (mounted.setup.burst, mounted.volume.device()) {
+                let (group, rest) = (Arc::clone(&cgroup), mounted.setup.limits);
+                let apply = move |iops: f64| {
+                    let limits = rest.min(spec::IoLimits::symmetric(Some(iops), None));
+                    group.set_device_limits(limit.device, &limits)
+                };
+                bursts.push(BurstController::start(mounted.setup.role, device, burst, Box::new(apply)));
+            }
+        }
+        let start_s = began.elapsed().as_secs_f64();
+        let started = StartedTrial {
+            contact_points: vec![cql_address().to_string()],
+            volumes: volumes.facts(),
+            data_bytes_on_disk: table_bytes(&data_directory),
+            keys_checked: present,
+            start_s,
+        };
+        let sources = Sources {
+            root: PathBuf::from("/"),
+            cgroup: cgroup_files(&cgroup),
+            pid: Some(pid),
+            devices: volumes
+                .mounted
+                .iter()
+                .filter_map(|m| Some((m.setup.role, m.volume.device()?.to_owned())))
+                .collect(),
+            gc_log: Some(gc_log),
+        };
+        let watch = watch(sources, admin, &node, &bursts, outbox.clone());
+        if let Some(active) = &mut self.active {
+            active.bursts = bursts;
+            active.monitor = Some(watch);
+        }
+        Ok(Reply::Started(Box::new(started)))
+    }
+
+    /// Ends the database of a trial. It is killed rather than drained: its data is thrown away, and draining a large memtable
+    /// through a small volume could take minutes.
+    fn stop_trial(&mut self) -> Result<Reply, Fault> {
+        let mut logs = Vec::new();
+        let mut data_bytes_on_disk = 0;
+        if let Some(mut active) = self.active.take() {
+            if let Some(monitor) = active.monitor.take() {
+                monitor.stop();
+            }
+            active.bursts.drain(..).for_each(BurstController::stop);
+            with(&active.node, |node| {
+                node.kill();
+                for (name, path) in [("database.log", node.system_log()), ("gc.log", node.gc_log())] {
+                    if let Ok(bytes) = std::fs::read(&path) {
+                        logs.push(TextFile { name: name.to_owned(), text: String::from_utf8_lossy(&bytes).into_owned() });
+                    }
+                }
+            });
+            if let Some(volumes) = self.volumes.get(&active.configuration) {
+                data_bytes_on_disk = table_bytes(&volumes.data_directory());
+            }
+            active.cgroup.kill_all();
+            match Arc::try_unwrap(active.cgroup) {
+                Ok(cgroup) => cgroup.remove().map_err(fault)?,
+                Err(_) => return Err(fault("the database's cgroup is still in use")),
+            }
+        }
+        for volumes in self.volumes.values_mut() {
+            volumes.detach().map_err(fault)?;
+        }
+        Ok(Reply::Stopped(Box::new(StoppedTrial { logs, data_bytes_on_disk })))
+    }
+
+    fn cgroup_name(&self, role: &str) -> String {
+        format!("iopslab-{}-{role}", std::process::id())
+    }
+
+    fn remember_process(&self, pid: u32) -> Result<(), Fault> {
+        self.ledger.intend(process_item(pid)).map(|_| ()).map_err(fault)
+    }
+}
+
+fn process_item(pid: u32) -> LedgerItem {
+    LedgerItem::process(pid, "Cassandra")
+}
+
+fn with<T, R>(shared: &Mutex<T>, act: impl FnOnce(&mut T) -> R) -> R {
+    act(&mut shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+}
+
+fn cql_address() -> SocketAddr {
+    SocketAddr::new(ADDRESS.into(), NATIVE_PORT)
+}
+
+fn node_config(task: &UnderTest, directory: &Path, data: &Path, commitlog: &Path) -> NodeConfig {
+    NodeConfig::single(format!("iopslab {}", task.run), ADDRESS, directory, data, commitlog)
+}
+
+fn cgroup_files(cgroup: &Cgroup) -> CgroupFiles {
+    let paths = cgroup.paths();
+    CgroupFiles { memory_dir: paths.memory, cpu_dir: paths.cpu, cpuacct_dir: paths.cpuacct, v2: paths.v2 }
+}
+
+/// Bytes of the data set's table below a Cassandra data directory.
+fn table_bytes(data_directory: &Path) -> u64 {
+    storage::tree_bytes(&data_directory.join(KEYSPACE))
+}
+
+/// Samples this host once a second, and notices when the database ends on its own.
+fn watch(sources: Sources, admin: Admin, node: &Arc<Mutex<Node>>, bursts: &[BurstController], outbox: Outbox) -> Monitor {
+    let credits: Vec<_> = bursts.iter().map(BurstController::reader).collect();
+    let node = Arc::clone(node);
+    let mut died = false;
+    Monitor::start(
+        sources,
+        MonitorHooks {
+            database: Some(Box::new(move || admin.metrics().ok().map(counters))),
+            annotate: Some(Box::new(move |sample| {
+                for reader in &credits {
+                    sample.burst_credits.insert(reader.role(), reader.credits());
+                    sample.iops_limit.insert(reader.role(), reader.iops_limit());
+                }
+            })),
+        },
+        Box::new(move |sample| {
+            outbox.send(&Event::Sample(Box::new(sample)));
+            if died {
+                return;
+            }
+            let ended = with(&node, |n| n.exited().map(|how| (how, n.log_tail(20))));
+            if let Some((how, log_tail)) = ended {
+                died = true;
+                outbox.send(&Event::DatabaseDied { how, log_tail });
+            }
+        }),
+    )
+}
+
+fn counters(metrics: cassandra::Metrics) -> DatabaseCounters {
+    DatabaseCounters {
+        pending_compactions: metrics.pending_compactions,
+        dropped_messages: metrics.dropped_messages,
+        ..Default::default()
+    }
+}

@@ -1,0 +1,146 @@
+//! `iopslab agent`: serves a controller on stdin and stdout.
+//!
+//! One request at a time; `Cancel` ends it early. When stdin closes, or a signal asks to stop, the agent undoes
+//! everything it did and exits, so that a killed controller leaves nothing behind.
+
+mod client;
+mod database;
+mod volumes;
+
+pub use volumes::CGROUP_ROOT;
+
+use std::io::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+
+use clap::{Args, ValueEnum};
+use wire::{Event, Fault, Progress, Reply, Request};
+
+/// How the agent is started.
+#[derive(Debug, Args)]
+pub struct AgentArgs {
+    /// What this agent is for
+    #[arg(long, value_enum)]
+    role: AgentRole,
+}
+
+/// What an agent is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum AgentRole {
+    /// Owns volumes and the database.
+    Database,
+    /// Makes the load.
+    Client,
+}
+
+/// The agent's way to the controller; clones share one stdout.
+#[derive(Clone)]
+struct Outbox {
+    stdout: Arc<Mutex<std::io::Stdout>>,
+    cancelled: Arc<AtomicBool>,
+}
+
+impl Outbox {
+    /// Sends an event. A controller that is gone cannot be told so: its absence shows on stdin.
+    fn send(&self, event: &Event) {
+        if let Ok(mut stdout) = self.stdout.lock() {
+            let _ = wire::write(&mut *stdout, event);
+            let _ = stdout.flush();
+        }
+    }
+
+    fn progress(&self, doing: impl Into<String>, share: Option<(u64, u64)>) {
+        self.send(&Event::Progress(Progress { doing: doing.into(), share }));
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+}
+
+/// A failed request: what the controller will show.
+fn fault(message: impl ToString) -> Fault {
+    Fault { message: message.to_string(), help: None, cancelled: false }
+}
+
+/// A request that ended because the controller asked for it.
+fn cancelled() -> Fault {
+    Fault { message: "cancelled".to_owned(), help: None, cancelled: true }
+}
+
+/// What the request loop handles; `End` is a closed stdin or a signal.
+enum Work {
+    Request(Request),
+    End,
+}
+
+/// Handles requests until the controller is gone.
+pub fn serve(args: &AgentArgs) {
+    let stop = Arc::new(AtomicBool::new(false));
+    let outbox = Outbox { stdout: Arc::new(Mutex::new(std::io::stdout())), cancelled: Arc::clone(&stop) };
+    let (sender, work) = channel();
+    read_stdin(sender.clone(), Arc::clone(&stop));
+    let on_signal = Arc::clone(&stop);
+    if let Err(error) = crate::interrupt::install(move || {
+        on_signal.store(true, Ordering::Relaxed);
+        let _ = sender.send(Work::End);
+    }) {
+        tracing::warn!("signals will end this agent without cleaning up: {error}");
+    }
+    match args.role {
+        AgentRole::Database => {
+            let mut host = database::DatabaseHost::new(outbox.clone());
+            answer(&work, &outbox, |request| match request {
+                Request::Database(request) => host.handle(request),
+                other => Err(fault(format!("a database agent cannot do {other:?}"))),
+            });
+            host.close();
+        }
+        AgentRole::Client => answer(&work, &outbox, |request| match request {
+            Request::Client(request) => client::handle(request, &outbox),
+            other => Err(fault(format!("a client agent cannot do {other:?}"))),
+        }),
+    }
+}
+
+/// Reads stdin on its own thread, so that `Cancel` and the end of the stream are seen while a request is under way.
+fn read_stdin(to: Sender<Work>, cancelled: Arc<AtomicBool>) {
+    std::thread::spawn(move || {
+        let mut lines = std::io::stdin().lock();
+        loop {
+            match wire::read(&mut lines) {
+                Ok(Some(Request::Cancel)) => cancelled.store(true, Ordering::Relaxed),
+                Ok(Some(request)) => {
+                    // A new request comes only after the reply to the one before: an old Cancel must not reach it.
+                    cancelled.store(false, Ordering::Relaxed);
+                    if to.send(Work::Request(request)).is_err() {
+                        return;
+                    }
+                }
+                Ok(None) | Err(_) => {
+                    cancelled.store(true, Ordering::Relaxed);
+                    let _ = to.send(Work::End);
+                    return;
+                }
+            }
+        }
+    });
+}
+
+fn answer(work: &Receiver<Work>, outbox: &Outbox, mut handle: impl FnMut(Request) -> Result<Reply, Fault>) {
+    while let Ok(Work::Request(request)) = work.recv() {
+        let reply = match request {
+            Request::Hello { protocol } if protocol != wire::PROTOCOL => Err(Fault {
+                help: Some("use the same iopslab binary on every host".to_owned()),
+                ..fault(format!("the controller speaks protocol {protocol}, this agent {}", wire::PROTOCOL))
+            }),
+            Request::Hello { .. } => Ok(Reply::Hello {
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                environment: Box::new(monitor::environment(std::path::Path::new("/"))),
+            }),
+            other => handle(other),
+        };
+        outbox.send(&Event::Reply(reply));
+    }
+}

@@ -1,0 +1,99 @@
+//! `iopslab db`: a local Cassandra of one to three nodes to play with, without limits.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use database::cassandra::{self, Cluster, ClusterSpec};
+
+use super::{Failure, Format, cache_directory, pretty, work_directory};
+use crate::progress::Screen;
+
+/// What was typed after `db`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  iopslab db start
+  iopslab db start --nodes 3 --heap-mib 512
+  iopslab db status
+  iopslab db stop")]
+pub struct DbArgs {
+    #[command(subcommand)]
+    command: DbCommand,
+    /// Where the nodes live [default: the work directory's db/]
+    #[arg(long, global = true, value_name = "DIR")]
+    directory: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum DbCommand {
+    /// Start nodes on 127.0.0.1..3 and wait until all are ready
+    Start {
+        /// Nodes
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=3))]
+        nodes: u32,
+        /// Java heap of each node, MiB
+        #[arg(long, default_value_t = 1024, value_parser = clap::value_parser!(u64).range(256..=31744))]
+        heap_mib: u64,
+        /// Cassandra version
+        #[arg(long)]
+        version: Option<String>,
+    },
+    /// Stop all nodes and remove their data
+    Stop {
+        /// Keep the data for the next start
+        #[arg(long)]
+        keep_data: bool,
+    },
+    /// What runs
+    Status,
+}
+
+pub fn run(args: &DbArgs, format: Format) -> Result<(), Failure> {
+    let directory = args.directory.clone().unwrap_or_else(|| work_directory().join("db"));
+    match &args.command {
+        DbCommand::Start { nodes, heap_mib, version } => start(directory, *nodes, *heap_mib, version.as_deref(), format),
+        DbCommand::Stop { keep_data } => {
+            let mut cluster = Cluster::open(&directory).map_err(Failure::work)?;
+            cluster.stop().map_err(Failure::work)?;
+            if !keep_data {
+                storage::remove_tree(&directory).map_err(Failure::work)?;
+            }
+            show(&serde_json::json!({ "stopped": directory }), "stopped", format);
+            Ok(())
+        }
+        DbCommand::Status => {
+            let cluster = Cluster::open(&directory).map_err(Failure::work)?;
+            let status = cluster.status();
+            let text: Vec<_> = status
+                .iter()
+                .map(|n| format!("{}  pid {}  {}", n.address, n.pid, if n.running { "running" } else { "stopped" }))
+                .collect();
+            show(&serde_json::json!({ "nodes": status }), &text.join("\n"), format);
+            Ok(())
+        }
+    }
+}
+
+fn start(directory: PathBuf, nodes: u32, heap_mib: u64, version: Option<&str>, format: Format) -> Result<(), Failure> {
+    let mut screen = Screen::new();
+    let spec = ClusterSpec {
+        directory,
+        nodes,
+        heap_bytes: heap_mib << 20,
+        version: version.unwrap_or(cassandra::versions()[0]).to_owned(),
+        cache: cache_directory(),
+    };
+    let cluster = Cluster::start(&spec, &mut |doing| screen.live(doing)).map_err(Failure::work)?;
+    screen.clear();
+    let points: Vec<_> = cluster.status().iter().map(|n| format!("{}:9042", n.address)).collect();
+    let text = format!("ready: {}\nstop with: iopslab db stop", points.join(" "));
+    show(&serde_json::json!({ "contact_points": points }), &text, format);
+    Ok(())
+}
+
+fn show(json: &serde_json::Value, human: &str, format: Format) {
+    match format {
+        Format::Json => println!("{}", pretty(json)),
+        Format::Human => println!("{human}"),
+    }
+}

@@ -1,0 +1,116 @@
+//! What was typed: one file per verb.
+
+mod catalog;
+mod clean;
+mod db;
+mod doctor;
+mod failure;
+mod load;
+mod paths;
+mod plan;
+mod probe;
+mod report;
+mod run;
+
+use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
+
+pub use failure::Failure;
+pub use paths::{cache_directory, work_directory};
+
+/// How results are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Tables for people.
+    Human,
+    /// One JSON document on stdout.
+    Json,
+}
+
+/// Is it worth paying for faster storage for this Cassandra workload, and which configuration should I run?
+#[derive(Debug, Parser)]
+#[command(name = "iopslab", version, about, max_term_width = 110, after_help = EXAMPLES)]
+pub struct Cli {
+    /// How results are printed on stdout; progress and logs go to stderr
+    #[arg(long, value_enum, default_value = "human", global = true)]
+    pub format: Format,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  iopslab doctor                              what this machine can and cannot do
+  iopslab plan examples/quickstart.toml       the matrix, its time and what is already known; touches nothing
+  iopslab run examples/quickstart.toml        measure it on emulated volumes
+  iopslab run --resume runs/quickstart-...    measure only what is missing
+  iopslab report runs/quickstart-...          rebuild the tables from the evidence
+  iopslab db start --nodes 3                  a local Cassandra to play with
+
+Exit status: 0 done, 1 the work failed, 2 bad usage or bad input, 3 done but the verdict failed.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run an experiment and report which configuration did what
+    Run(run::RunArgs),
+    /// Show the matrix, its estimated time and static findings; touches nothing
+    Plan(plan::PlanArgs),
+    /// Rebuild analysis and reports from a run directory
+    Report(report::ReportArgs),
+    /// The load engine alone, against any CQL endpoint
+    Load(load::LoadArgs),
+    /// Measure a file system's storage with fio
+    Probe(probe::ProbeArgs),
+    /// A local Cassandra of one to three nodes to play with
+    Db(db::DbArgs),
+    /// Facts about instance and volume types
+    Catalog(catalog::CatalogArgs),
+    /// What this machine can and cannot do, and how to fix it
+    Doctor(doctor::DoctorArgs),
+    /// Remove what interrupted runs left on this machine
+    Clean(clean::CleanArgs),
+    /// Print the JSON Schema of the experiment file
+    Schema,
+    /// Print a completion script, for example: iopslab completions bash > /etc/bash_completion.d/iopslab
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// Serve a controller on stdin and stdout (started by providers)
+    #[command(hide = true)]
+    Agent(crate::agent::AgentArgs),
+}
+
+impl Cli {
+    /// Does what was asked.
+    pub fn dispatch(self) -> Result<(), Failure> {
+        let format = self.format;
+        match self.command {
+            Command::Run(args) => run::run(&args, format),
+            Command::Plan(args) => plan::run(&args, format),
+            Command::Report(args) => report::run(&args, format),
+            Command::Load(args) => load::run(&args, format),
+            Command::Probe(args) => probe::run(&args, format),
+            Command::Db(args) => db::run(&args, format),
+            Command::Catalog(args) => catalog::run(&args, format),
+            Command::Doctor(args) => doctor::run(&args, format),
+            Command::Clean(args) => clean::run(&args, format),
+            Command::Schema => {
+                println!("{}", pretty(&spec::json_schema()));
+                Ok(())
+            }
+            Command::Completions { shell } => {
+                clap_complete::generate(shell, &mut Self::command(), "iopslab", &mut std::io::stdout());
+                Ok(())
+            }
+            Command::Agent(args) => {
+                crate::agent::serve(&args);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// A value as indented JSON.
+pub fn pretty(value: &impl serde::Serialize) -> String {
+    serde_json::to_string_pretty(value).expect("our own documents always serialise")
+}

@@ -1,0 +1,52 @@
+//! Loading the data set: once per (data set, database version, schema); later runs find its snapshot.
+
+use std::time::Instant;
+
+use provider::Role;
+use spec::Plan;
+use wire::{ClientRequest, DatabaseRequest, Endpoint, Reply, Request, SnapshotFacts};
+
+use super::{Crew, unexpected};
+use crate::cli::Failure;
+use crate::progress::{Screen, human_duration};
+
+/// Requests in flight while loading.
+const LOAD_CONCURRENCY: u32 = 128;
+/// Loading may wait for a flush; a trial's timeout would be too strict.
+const LOAD_TIMEOUT_S: f64 = 30.0;
+
+pub(super) fn load(plan: &Plan, crew: &mut Crew, screen: &mut Screen) -> Result<SnapshotFacts, Failure> {
+    let began = Instant::now();
+    let reply = crew.call(Role::Database, Request::Database(DatabaseRequest::StartLoading), screen)?;
+    let Reply::Loading { contact_points } = reply else { return Err(unexpected(&reply)) };
+    let keys = plan.workloads.first().ok_or_else(|| Failure::input("the plan has no workload"))?;
+    let request = ClientRequest::Load {
+        endpoint: endpoint(plan, contact_points, LOAD_TIMEOUT_S),
+        dataset: plan.dataset,
+        hashed_keys: keys.hashed_keys,
+        zero_padding: keys.zero_padding,
+        concurrency: LOAD_CONCURRENCY,
+    };
+    let reply = crew.call(Role::Client, Request::Client(request), screen)?;
+    let Reply::Loaded(loaded) = reply else { return Err(unexpected(&reply)) };
+    let reply = crew.call(Role::Database, Request::Database(DatabaseRequest::FinishLoading), screen)?;
+    let Reply::Snapshot(facts) = reply else { return Err(unexpected(&reply)) };
+    screen.say(&format!(
+        "data set: loaded {} records ({:.0} records/s), kept as a snapshot; {} in all",
+        loaded.records,
+        loaded.records as f64 / loaded.seconds,
+        human_duration(began.elapsed().as_secs_f64())
+    ));
+    Ok(facts)
+}
+
+/// Where the database of this plan answers.
+pub(super) fn endpoint(plan: &Plan, contact_points: Vec<String>, request_timeout_s: f64) -> Endpoint {
+    Endpoint {
+        contact_points,
+        keyspace: "ycsb".to_owned(),
+        table: "usertable".to_owned(),
+        consistency: plan.target.consistency,
+        request_timeout_s,
+    }
+}

@@ -1,0 +1,261 @@
+//! One trial: from a prepared configuration to a stored record, whatever happens in between.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use evidence::{DatabaseFacts, FORMAT_VERSION, HostSample, TrialRecord, Validity};
+use provider::Role;
+use run::{JournalEvent, RunDirectory};
+use spec::{Cell, Definition, Plan, PlannedTrial, Setup, VolumeRole};
+use wire::{
+    ClientRequest, DatabaseRequest, Event, Reply, Request, Second, StartedTrial, StoppedTrial, TextFile, TrialResult, TrialTask,
+};
+
+use super::crew::CallError;
+use super::dataset::endpoint;
+use super::{Crew, note, position_text, unexpected};
+use crate::cli::Failure;
+use crate::progress::{Screen, human_us};
+
+/// Keys looked up in every restored copy.
+const SAMPLE_KEYS: u64 = 32;
+
+/// Where in the run this trial is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Position {
+    pub number: usize,
+    pub of: usize,
+    pub eta_s: f64,
+}
+
+/// What happened in a trial, before it is written down.
+struct Happened {
+    started: Option<StartedTrial>,
+    result: Option<TrialResult>,
+    samples: Vec<HostSample>,
+    invalid: Option<(String, Vec<String>)>,
+}
+
+/// Runs one planned trial and stores it. Returns whether the database could be started; an error ends the run.
+pub(super) fn run(
+    directory: &RunDirectory,
+    crew: &mut Crew,
+    planned: &PlannedTrial,
+    position: Position,
+    screen: &mut Screen,
+) -> Result<bool, Failure> {
+    let plan = directory.plan();
+    let (cell, setup, workload) = parts(plan, planned)?;
+    let label = format!("[{}] {} block {}", position_text(position), cell.id, planned.block);
+    prepare(crew, setup, screen)?;
+    note(directory, JournalEvent::TrialStarted { cell: cell.id.clone(), block: planned.block })?;
+    let started_at = jiff::Timestamp::now();
+    let happened = execute(plan, crew, cell, setup, workload, planned, &label, screen)?;
+    let stopped = stop(crew, screen)?;
+    let started = happened.started.is_some();
+    let record = record(cell, setup, planned, &started_at.to_string(), &happened, &stopped);
+    store(directory, &record, happened, &stopped.logs)?;
+    screen.say(&summary(&label, &record));
+    Ok(started)
+}
+
+fn parts<'a>(plan: &'a Plan, planned: &PlannedTrial) -> Result<(&'a Cell, &'a Setup, &'a Definition), Failure> {
+    let missing = || Failure::work(format!("plan.json is not whole: cell {} lacks a part", planned.cell));
+    let cell = plan.cells.iter().find(|c| c.id == planned.cell).ok_or_else(missing)?;
+    let setup = plan.setups.iter().find(|s| s.configuration == cell.configuration).ok_or_else(missing)?;
+    let workload = plan.workloads.iter().find(|w| w.name == cell.workload).ok_or_else(missing)?;
+    Ok((cell, setup, workload))
+}
+
+/// The configuration's volumes exist and have been measured (work for its first trial only).
+fn prepare(crew: &mut Crew, setup: &Setup, screen: &mut Screen) -> Result<(), Failure> {
+    let request = Request::Database(DatabaseRequest::Prepare { setup: setup.clone() });
+    match crew.call(Role::Database, request, screen)? {
+        Reply::Prepared(_) => Ok(()),
+        other => Err(unexpected(&other)),
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "the parts of one trial, used once")]
+fn execute(
+    plan: &Plan,
+    crew: &mut Crew,
+    cell: &Cell,
+    setup: &Setup,
+    workload: &Definition,
+    planned: &PlannedTrial,
+    label: &str,
+    screen: &mut Screen,
+) -> Result<Happened, Failure> {
+    let mut happened = Happened { started: None, result: None, samples: Vec::new(), invalid: None };
+    let request = DatabaseRequest::StartTrial { setup: setup.clone(), sample_keys: sample_keys(plan, workload) };
+    let started = match crew.try_call(Role::Database, Request::Database(request), screen) {
+        Ok(Reply::Started(started)) => *started,
+        Ok(other) => return Err(unexpected(&other)),
+        Err(CallError::Fatal(failure)) => return Err(failure),
+        Err(CallError::Fault(fault)) => {
+            happened.invalid = Some((format!("the database did not start: {}", fault.message), Vec::new()));
+            return Ok(happened);
+        }
+    };
+    let task = TrialTask {
+        endpoint: endpoint(plan, started.contact_points.clone(), plan.shape.request_timeout_s),
+        dataset: plan.dataset,
+        workload: workload.clone(),
+        load: cell.load,
+        shape: plan.shape,
+        // The same seed for every configuration of a block: they see the same sequence of requests.
+        seed: plan.seed.wrapping_add(u64::from(planned.block)),
+    };
+    let data_device = started.volumes.iter().find(|v| v.role == VolumeRole::Data).map(|v| v.role);
+    happened.started = Some(started);
+    let died = AtomicBool::new(false);
+    let mut death = None;
+    let mut errors = 0;
+    let mut device_iops = None;
+    let samples = &mut happened.samples;
+    let answer = crew.converse(Role::Client, Request::Client(ClientRequest::Trial(Box::new(task))), &mut |_, event| {
+        match event {
+            Event::Second(second) => {
+                errors += second.errors;
+                screen.live(&live_line(label, &second, errors, device_iops));
+            }
+            Event::Sample(sample) => {
+                if let Some(before) = samples.last() {
+                    let rates = evidence::rates(before, &sample);
+                    device_iops = data_device.and_then(|role| rates.iops(role));
+                }
+                samples.push(*sample);
+            }
+            Event::DatabaseDied { how, log_tail } => {
+                death = Some((how, log_tail));
+                died.store(true, Ordering::Relaxed);
+            }
+            Event::Progress(_) | Event::Reply(_) => {}
+        }
+        !died.load(Ordering::Relaxed)
+    });
+    match (death, answer) {
+        (Some((how, log_tail)), Err(CallError::Fatal(failure))) if log_tail.is_empty() => {
+            let _ = how;
+            return Err(failure);
+        }
+        (Some((how, log_tail)), _) => {
+            happened.invalid = Some((format!("Cassandra ended during the trial: {how}"), log_tail));
+        }
+        (None, Ok(Reply::Trial(result))) => happened.result = Some(*result),
+        (None, Ok(other)) => return Err(unexpected(&other)),
+        (None, Err(CallError::Fatal(failure))) => return Err(failure),
+        (None, Err(CallError::Fault(fault))) => {
+            happened.invalid = Some((format!("the client failed: {}", fault.message), Vec::new()));
+        }
+    }
+    Ok(happened)
+}
+
+/// Keys spread over the whole data set.
+fn sample_keys(plan: &Plan, workload: &Definition) -> Vec<String> {
+    let records = plan.dataset.records;
+    let count = SAMPLE_KEYS.min(records);
+    (0..count)
+        .map(|i| {
+            let mut key = String::new();
+            workload::write_key(i * records / count, workload.hashed_keys, workload.zero_padding, &mut key);
+            key
+        })
+        .collect()
+}
+
+fn stop(crew: &mut Crew, screen: &mut Screen) -> Result<StoppedTrial, Failure> {
+    match crew.call(Role::Database, Request::Database(DatabaseRequest::StopTrial), screen)? {
+        Reply::Stopped(stopped) => Ok(*stopped),
+        other => Err(unexpected(&other)),
+    }
+}
+
+fn record(
+    cell: &Cell,
+    setup: &Setup,
+    planned: &PlannedTrial,
+    started_at: &str,
+    happened: &Happened,
+    stopped: &StoppedTrial,
+) -> TrialRecord {
+    let started = happened.started.as_ref();
+    let mut volumes = started.map(|s| s.volumes.clone()).unwrap_or_default();
+    let measurement = happened.result.as_ref().map(|r| r.measurement_started_unix_ms);
+    for volume in &mut volumes {
+        let credits = |sample: &HostSample| sample.burst_credits.get(&volume.role).copied();
+        let first = happened.samples.iter().find(|s| measurement.is_none_or(|m| s.unix_ms >= m)).and_then(credits);
+        volume.burst_credits = first.zip(happened.samples.last().and_then(credits));
+    }
+    TrialRecord {
+        format_version: FORMAT_VERSION,
+        cell: cell.id.clone(),
+        block: planned.block,
+        configuration: cell.configuration.clone(),
+        workload: cell.workload.clone(),
+        load: cell.load,
+        validity: match &happened.invalid {
+            None => Validity::Valid,
+            Some((reason, log_tail)) => Validity::Invalid { reason: reason.clone(), log_tail: log_tail.clone() },
+        },
+        started_at: started_at.to_owned(),
+        client: happened.result.as_ref().map(|r| r.result.clone()),
+        database: DatabaseFacts {
+            cpus: setup.cpus,
+            heap_bytes: setup.heap_bytes,
+            memory_limit_bytes: setup.memory_limit_bytes,
+            page_cache_budget_bytes: setup.page_cache_budget_bytes,
+            data_bytes_on_disk: started.map_or(stopped.data_bytes_on_disk, |s| s.data_bytes_on_disk),
+            restored_keys_checked: started.map_or(0, |s| s.keys_checked),
+            volumes,
+        },
+    }
+}
+
+fn store(directory: &RunDirectory, record: &TrialRecord, happened: Happened, logs: &[TextFile]) -> Result<(), Failure> {
+    let mut samples = BTreeMap::new();
+    let mut intervals = Vec::new();
+    let mut database = happened.samples;
+    if let Some(result) = happened.result {
+        let zero = result.measurement_started_unix_ms;
+        let mut client = result.samples;
+        for sample in database.iter_mut().chain(client.iter_mut()) {
+            sample.t_s = (sample.unix_ms - zero) as f64 / 1e3;
+        }
+        samples.insert(Role::Client.name().to_owned(), client);
+        for interval in &result.intervals {
+            intervals.push(wire::from_wire(interval).map_err(Failure::work)?);
+        }
+    }
+    samples.insert(Role::Database.name().to_owned(), database);
+    let logs: Vec<_> = logs.iter().map(|log| (log.name.as_str(), log.text.as_bytes())).collect();
+    directory.write_trial(record, &intervals, &samples, &logs).map_err(Failure::work)?;
+    let valid = record.validity == Validity::Valid;
+    note(directory, JournalEvent::TrialDone { cell: record.cell.clone(), block: record.block, valid })
+}
+
+fn live_line(label: &str, second: &Second, errors: u64, device_iops: Option<f64>) -> String {
+    let phase = if second.t_s < 0.0 { "warm-up" } else { "measuring" };
+    let device = device_iops.map_or_else(|| "-".to_owned(), |iops| format!("{iops:.0}"));
+    format!(
+        "{label} {phase} {:>3.0} s: {} op/s, p50 {}, p99 {}, {errors} errors, disk {device} IOPS",
+        second.t_s,
+        second.operations,
+        human_us(second.p50_us),
+        human_us(second.p99_us),
+    )
+}
+
+fn summary(label: &str, record: &TrialRecord) -> String {
+    match (&record.validity, &record.client) {
+        (Validity::Valid, Some(client)) => {
+            let completed: u64 = client.completed.values().sum();
+            let failed: u64 = client.errors.values().sum();
+            format!("{label}: {:.0} op/s, {failed} errors", completed as f64 / client.measured_s)
+        }
+        (Validity::Invalid { reason, .. }, _) => format!("{label}: INVALID, {reason}"),
+        (Validity::Valid, None) => format!("{label}: nothing measured"),
+    }
+}

@@ -1,0 +1,146 @@
+//! A running agent: a process that reads requests on stdin and writes events on stdout.
+
+use std::io::BufReader;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::Sender;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use wire::{Event, Request, WireError};
+
+/// What an agent is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Owns volumes and the database.
+    Database,
+    /// Makes the load.
+    Client,
+}
+
+impl Role {
+    /// Name in arguments, file names and messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Database => "database",
+            Self::Client => "client",
+        }
+    }
+}
+
+/// What reaches the controller; all agents and the signal handler share one channel.
+#[derive(Debug)]
+pub enum Incoming {
+    /// An agent said something.
+    Event(Role, Box<Event>),
+    /// An agent ended or spoke nonsense.
+    Lost(Role, String),
+    /// The user asked to stop.
+    Interrupt,
+}
+
+/// Why an agent could not be started or reached.
+#[derive(Debug, thiserror::Error)]
+pub enum AgentError {
+    /// The process did not start.
+    #[error("cannot start the {role} agent ({command}): {source}")]
+    Start {
+        /// Which agent.
+        role: &'static str,
+        /// What was executed.
+        command: String,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// It does not read any more.
+    #[error("the {role} agent does not listen any more: {source}")]
+    Send {
+        /// Which agent.
+        role: &'static str,
+        /// Why not.
+        source: WireError,
+    },
+}
+
+/// A running agent. Dropping it closes its stdin and waits, so that it cleans up after itself.
+#[derive(Debug)]
+pub struct Agent {
+    role: Role,
+    child: Child,
+    stdin: Option<ChildStdin>,
+}
+
+/// How long an agent may take to clean up once its stdin is closed. Draining Cassandra is bounded by the agent itself.
+const CLEAN_UP_PATIENCE: Duration = Duration::from_secs(30);
+
+impl Agent {
+    /// Starts `command` and forwards what it says into `inbox`.
+    ///
+    /// The agent gets a process group of its own: a terminal's Ctrl-C reaches the controller alone, which then stops
+    /// its agents in order.
+    pub fn start(role: Role, mut command: Command, inbox: Sender<Incoming>) -> Result<Self, AgentError> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
+        let mut child = command.spawn().map_err(|source| AgentError::Start {
+            role: role.name(),
+            command: format!("{command:?}"),
+            source,
+        })?;
+        let stdin = child.stdin.take();
+        let stdout = child.stdout.take().expect("stdout was piped above");
+        thread::spawn(move || {
+            let mut lines = BufReader::new(stdout);
+            loop {
+                let message = match wire::read(&mut lines) {
+                    Ok(Some(event)) => Incoming::Event(role, Box::new(event)),
+                    Ok(None) => Incoming::Lost(role, "it exited".to_owned()),
+                    Err(error) => Incoming::Lost(role, error.to_string()),
+                };
+                let last = matches!(message, Incoming::Lost(..));
+                if inbox.send(message).is_err() || last {
+                    return;
+                }
+            }
+        });
+        Ok(Self { role, child, stdin })
+    }
+
+    /// What this agent is for.
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// Sends one request.
+    pub fn send(&mut self, request: &Request) -> Result<(), AgentError> {
+        let failed = |source| AgentError::Send { role: self.role.name(), source };
+        match &mut self.stdin {
+            Some(stdin) => wire::write(stdin, request).map_err(failed),
+            None => Err(failed(WireError::Io(std::io::ErrorKind::BrokenPipe.into()))),
+        }
+    }
+
+    /// Closes the agent's stdin, which makes it clean up and exit, and waits; a stuck one is killed (its ledger remains
+    /// for the next start). Returns whether it exited by itself.
+    pub fn close(&mut self) -> bool {
+        drop(self.stdin.take());
+        let deadline = Instant::now() + CLEAN_UP_PATIENCE;
+        while Instant::now() < deadline {
+            match self.child.try_wait() {
+                Ok(Some(_)) => return true,
+                Ok(None) => thread::sleep(Duration::from_millis(20)),
+                Err(_) => break,
+            }
+        }
+        // Both calls fail only if the child is gone already, which is what we want.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        false
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        if self.stdin.is_some() {
+            self.close();
+        }
+    }
+}

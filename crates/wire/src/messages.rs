@@ -1,0 +1,296 @@
+//! The vocabulary. Every message is a plain value; units are in the names.
+
+use evidence::{ClientResult, Environment, HostSample, VolumeFacts};
+use serde::{Deserialize, Serialize};
+use spec::{Consistency, Dataset, Definition, LoadLevel, Setup, TrialShape};
+
+use crate::WireInterval;
+
+/// Controller to agent.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Request {
+    /// Say who you are; refused when the protocols differ.
+    Hello {
+        /// The controller's [`crate::PROTOCOL`].
+        protocol: u32,
+    },
+    /// Work for the agent on a database host.
+    Database(DatabaseRequest),
+    /// Work for the agent on a client host.
+    Client(ClientRequest),
+    /// End the request under way as soon as possible.
+    Cancel,
+}
+
+/// Work for the agent on a database host.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DatabaseRequest {
+    /// Take the work directory, clean what an earlier run left, fetch the database, find Java.
+    Open(UnderTest),
+    /// Start an unlimited database for loading, with the schema in place.
+    StartLoading,
+    /// Flush, compact to rest, stop, keep as the snapshot.
+    FinishLoading,
+    /// Create the configuration's volumes, copy the snapshot onto them, and measure what they deliver.
+    Prepare {
+        /// Which configuration.
+        setup: Setup,
+    },
+    /// Cold volumes, restored data, limits in force, a settled database.
+    StartTrial {
+        /// Which configuration.
+        setup: Setup,
+        /// Keys that must exist in the restored data.
+        sample_keys: Vec<String>,
+    },
+    /// Stop the database and detach its volumes.
+    StopTrial,
+    /// Undo everything except the snapshot.
+    Close,
+}
+
+/// What the database host needs to know about the whole run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct UnderTest {
+    /// Name of the run; part of cgroup names.
+    pub run: String,
+    /// Where volumes, snapshots and the ledger live.
+    pub work_directory: String,
+    /// Where downloads are kept.
+    pub cache_directory: String,
+    /// Cassandra version.
+    pub version: String,
+    /// The data set on this machine.
+    pub dataset: Dataset,
+    /// Bytes that the run needs in the work directory.
+    pub needed_bytes: u64,
+}
+
+/// Work for the agent on a client host.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClientRequest {
+    /// Insert the whole data set.
+    Load {
+        /// Where the database listens.
+        endpoint: Endpoint,
+        /// What to insert.
+        dataset: Dataset,
+        /// Keys are hashed, as YCSB does by default.
+        hashed_keys: bool,
+        /// Zero padding of the number in a key.
+        zero_padding: u32,
+        /// Requests in flight.
+        concurrency: u32,
+    },
+    /// Run one trial.
+    Trial(Box<TrialTask>),
+    /// Exit.
+    Close,
+}
+
+/// One trial, as the client sees it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TrialTask {
+    /// Where the database listens.
+    pub endpoint: Endpoint,
+    /// What is there.
+    pub dataset: Dataset,
+    /// What to do with it.
+    pub workload: Definition,
+    /// How hard.
+    pub load: LoadLevel,
+    /// For how long.
+    pub shape: TrialShape,
+    /// Seed of this trial's choosers.
+    pub seed: u64,
+}
+
+/// Where a database listens and how to talk to it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Endpoint {
+    /// `host:port` contact points.
+    pub contact_points: Vec<String>,
+    /// Keyspace of the data set.
+    pub keyspace: String,
+    /// Table of the data set.
+    pub table: String,
+    /// Consistency level of every request.
+    pub consistency: Consistency,
+    /// Client-side timeout of one request, seconds.
+    pub request_timeout_s: f64,
+}
+
+/// Agent to controller.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// The request under way is finished.
+    Reply(Result<Reply, Fault>),
+    /// What the agent is doing, for people.
+    Progress(Progress),
+    /// The client's last second.
+    Second(Second),
+    /// A host sample, taken about once a second.
+    Sample(Box<HostSample>),
+    /// The database ended on its own.
+    DatabaseDied {
+        /// How: exit status or signal.
+        how: String,
+        /// Last lines of its log.
+        log_tail: Vec<String>,
+    },
+}
+
+/// What the agent is doing.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Progress {
+    /// In a few words: `fetching Cassandra 5.0.9`.
+    pub doing: String,
+    /// Done and total, when there is a total.
+    pub share: Option<(u64, u64)>,
+}
+
+/// One second of load.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Second {
+    /// Seconds from the start of measurement; negative in warm-up.
+    pub t_s: f64,
+    /// Operations completed in this second.
+    pub operations: u64,
+    /// Operations failed in this second.
+    pub errors: u64,
+    /// Median latency of this second, microseconds.
+    pub p50_us: u64,
+    /// 99th percentile of this second, microseconds.
+    pub p99_us: u64,
+}
+
+/// Why a request failed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Fault {
+    /// What failed and where.
+    pub message: String,
+    /// What to do now.
+    pub help: Option<String>,
+    /// The request was cancelled, nothing is wrong.
+    pub cancelled: bool,
+}
+
+/// Answers, one for each kind of request.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// To `Hello`.
+    Hello {
+        /// The agent's version.
+        version: String,
+        /// Facts about its host.
+        environment: Box<Environment>,
+    },
+    /// To `Open`.
+    Opened {
+        /// What an earlier run had left and is gone now, for people.
+        cleaned: Vec<String>,
+        /// The snapshot of the data set, if there is one already.
+        snapshot: Option<SnapshotFacts>,
+        /// Java that runs the database.
+        java: String,
+    },
+    /// To `StartLoading`.
+    Loading {
+        /// `host:port` contact points.
+        contact_points: Vec<String>,
+    },
+    /// To `FinishLoading`.
+    Snapshot(SnapshotFacts),
+    /// To `Prepare`.
+    Prepared(PreparedConfiguration),
+    /// To `StartTrial`.
+    Started(Box<StartedTrial>),
+    /// To `StopTrial`.
+    Stopped(Box<StoppedTrial>),
+    /// To `Load`.
+    Loaded(LoadedDataset),
+    /// To `Trial`.
+    Trial(Box<TrialResult>),
+    /// To `Close`.
+    Closed,
+}
+
+/// The data set as it lies in the snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SnapshotFacts {
+    /// Content key of (data set, database version, schema).
+    pub key: String,
+    /// Records loaded.
+    pub records: u64,
+    /// Bytes of the table's files.
+    pub table_bytes: u64,
+    /// Bytes of the whole snapshot.
+    pub bytes: u64,
+}
+
+/// A configuration is ready for trials.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PreparedConfiguration {
+    /// Its volumes with the probe's measurements.
+    pub volumes: Vec<VolumeFacts>,
+}
+
+/// A database is settled and waits for load.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct StartedTrial {
+    /// `host:port` contact points.
+    pub contact_points: Vec<String>,
+    /// Its volumes.
+    pub volumes: Vec<VolumeFacts>,
+    /// Bytes of the table on disk after restore.
+    pub data_bytes_on_disk: u64,
+    /// Keys of the sample that exist (all of them, or the request fails).
+    pub keys_checked: u32,
+    /// Seconds from launch to settled.
+    pub start_s: f64,
+}
+
+/// A database has been stopped.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct StoppedTrial {
+    /// Its logs, whole.
+    pub logs: Vec<TextFile>,
+    /// Bytes of the table on disk at the end.
+    pub data_bytes_on_disk: u64,
+}
+
+/// A log file carried over the wire.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TextFile {
+    /// Name in the trial directory.
+    pub name: String,
+    /// Content.
+    pub text: String,
+}
+
+/// The data set has been inserted.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct LoadedDataset {
+    /// Records inserted.
+    pub records: u64,
+    /// Seconds it took.
+    pub seconds: f64,
+}
+
+/// What the client measured.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TrialResult {
+    /// Totals.
+    pub result: ClientResult,
+    /// Latencies by series and second.
+    pub intervals: Vec<WireInterval>,
+    /// Client's wall clock at the start of measurement, Unix milliseconds.
+    pub measurement_started_unix_ms: i64,
+    /// Samples of the client host.
+    pub samples: Vec<HostSample>,
+}

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Installs what iopslab needs and is missing here: a Rust toolchain, JDK 17, xfsprogs, fio. Says what it does before it does it;
+# asks nothing. Does nothing when everything is there.
+set -euo pipefail
+
+# The public address of the Rust installer; set RUSTUP_INIT_URL to use a mirror.
+RUSTUP_INIT_URL=${RUSTUP_INIT_URL:-https://sh.rustup.rs}
+MINIMUM_RUST=1.91
+
+have() { command -v "$1" >/dev/null 2>&1; }
+say() { printf '==> %s\n' "$*"; }
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"
+  elif have sudo; then sudo "$@"
+  else echo "error: need root for: $*  (run as root, or install sudo)" >&2; exit 1
+  fi
+}
+
+java_is_right() {
+  local java=${JAVA_HOME:+$JAVA_HOME/bin/}java
+  have "$java" && "$java" -version 2>&1 | head -1 | grep -qE '"(11|17)[."]'
+}
+
+packages=()
+have mkfs.xfs || [ -x /sbin/mkfs.xfs ] || packages+=(xfsprogs)
+have fio || packages+=(fio)
+have cc || packages+=(gcc)
+have curl || packages+=(curl)
+have losetup || [ -x /sbin/losetup ] || packages+=(util-linux)
+java_is_right || packages+=(java)
+
+if [ ${#packages[@]} -gt 0 ]; then
+  if have apt-get; then
+    names=("${packages[@]/#java/openjdk-17-jre-headless}")
+    say "installing with apt-get: ${names[*]}"
+    as_root apt-get update -qq
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${names[@]}" ca-certificates >/dev/null
+  elif have dnf; then
+    names=("${packages[@]/#java/java-17-openjdk-headless}")
+    say "installing with dnf: ${names[*]}"
+    as_root dnf install -y -q "${names[@]}"
+  else
+    echo "error: neither apt-get nor dnf here; install by hand: ${packages[*]} (java = JDK 17)" >&2
+    exit 1
+  fi
+fi
+
+[ -f "$HOME/.cargo/env" ] && . "$HOME/.cargo/env"
+rust_is_right() {
+  have cargo || return 1
+  local version
+  version=$(cargo --version | awk '{print $2}')
+  [ "$(printf '%s\n%s\n' "$MINIMUM_RUST" "$version" | sort -V | head -1)" = "$MINIMUM_RUST" ]
+}
+if ! rust_is_right; then
+  if have rustup; then
+    say "updating the Rust toolchain to stable (iopslab needs $MINIMUM_RUST or newer)"
+    rustup toolchain install stable --profile minimal
+    rustup default stable
+  else
+    say "installing the Rust toolchain from $RUSTUP_INIT_URL into ~/.cargo"
+    curl --proto '=https' --tlsv1.2 -sSf "$RUSTUP_INIT_URL" | sh -s -- -y --profile minimal
+  fi
+fi
