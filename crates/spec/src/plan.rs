@@ -18,6 +18,8 @@ pub struct Plan {
     pub baseline: Option<String>,
     /// Database and consistency.
     pub target: Target,
+    /// `provider.local.work_directory` (or `None`), kept here so that a resumed run finds its snapshot again.
+    pub work_directory: Option<String>,
     /// 1:N model.
     pub scale: f64,
     /// The data set on this machine (records divided by scale).
