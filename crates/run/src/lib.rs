@@ -1,1 +1,30 @@
-//! The run directory: journal, atomic trials, resume.
+//! The run directory: one execution of an experiment, on disk, in open formats.
+//!
+//! ```text
+//! runs/<name>-<UTC time>/
+//!   experiment.toml plan.json catalog.json environment.json   frozen inputs
+//!   journal.jsonl                                             what happened, in order
+//!   trials/<cell>/<block>/                                    trial.json latency.hlog host-<role>.parquet and logs
+//!   analysis.json report.md                                   made from the above, can always be made again
+//! ```
+//!
+//! Two rules make `kill -9` at any moment harmless. **A trial appears atomically or not at all**: it is written aside,
+//! fsynced, and renamed into place; the rename is the commit. **The journal is appended and fsynced**, so that it lags the
+//! directory by one line at most: a trial that was renamed but not yet journaled gets its line when writing resumes, and
+//! a line torn by the kill is cut off. What remains is therefore the planned order minus the trials whose directory exists.
+//!
+//! Reading needs no lock. Writing takes an exclusive `flock` on the journal, which the kernel releases when the process
+//! dies, so that a stale lock cannot exist.
+
+mod directory;
+mod error;
+mod files;
+mod hlog;
+mod journal;
+mod samples;
+mod stored;
+
+pub use directory::{RunDirectory, RunLock};
+pub use error::{Result, RunError};
+pub use journal::{JournalEntry, JournalEvent};
+pub use stored::StoredTrial;

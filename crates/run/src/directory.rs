@@ -1,0 +1,294 @@
+//! The directory of a run: created once, opened to read, locked to write.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use evidence::{HostSample, Interval, TrialRecord, Validity};
+use serde::Serialize;
+use spec::{Plan, PlannedTrial};
+
+use crate::files::{create_directories, plain_name, read_json, replace, sync_directory, versioned_json, write_synced};
+use crate::journal::{self, JournalWriter};
+use crate::stored::{self, RECORD};
+use crate::{JournalEntry, JournalEvent, Result, RunError, StoredTrial};
+
+const EXPERIMENT: &str = "experiment.toml";
+const PLAN: &str = "plan.json";
+const CATALOG: &str = "catalog.json";
+const ENVIRONMENT: &str = "environment.json";
+const JOURNAL: &str = "journal.jsonl";
+const TRIALS: &str = "trials";
+/// Trials that are being written. On the same file system as `trials/`, so that a rename moves them.
+const ASIDE: &str = ".aside";
+
+/// One execution of an experiment, on disk.
+#[derive(Debug)]
+pub struct RunDirectory {
+    path: PathBuf,
+    plan: Plan,
+    /// Present while this process holds the lock.
+    writer: Mutex<Option<JournalWriter>>,
+}
+
+/// Holds a run's lock; gives it back when dropped.
+#[derive(Debug)]
+#[must_use = "the lock is given back when this is dropped"]
+pub struct RunLock<'a>(&'a RunDirectory);
+
+impl Drop for RunLock<'_> {
+    fn drop(&mut self) {
+        *self.0.writer.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+impl RunDirectory {
+    /// Makes `parent/<name>-<utc_stamp>/` with its frozen inputs, and locks it.
+    ///
+    /// The journal is opened before anything else, so that a path that cannot be written fails now and not after an hour;
+    /// `plan.json` comes last, so that its presence means that the directory is complete.
+    pub fn create(
+        parent: &Path,
+        name: &str,
+        utc_stamp: &str,
+        experiment_text: &str,
+        plan: &Plan,
+        catalog: &serde_json::Value,
+        environment: &impl Serialize,
+    ) -> Result<Self> {
+        create_directories(parent)?;
+        let path = parent.join(plain_name(&format!("{name}-{utc_stamp}"))?);
+        fs::create_dir(&path).map_err(|e| match e.kind() {
+            std::io::ErrorKind::AlreadyExists => RunError::Exists { path: path.clone() },
+            _ => RunError::file("create", &path, e),
+        })?;
+        let mut writer = JournalWriter::open(&path, &path.join(JOURNAL))?;
+        create_directories(&path.join(TRIALS))?;
+        write_synced(&path.join(EXPERIMENT), experiment_text.as_bytes())?;
+        write_synced(&path.join(CATALOG), &versioned_json(&path.join(CATALOG), catalog)?)?;
+        write_synced(
+            &path.join(ENVIRONMENT),
+            &versioned_json(&path.join(ENVIRONMENT), environment)?,
+        )?;
+        write_synced(&path.join(PLAN), &versioned_json(&path.join(PLAN), plan)?)?;
+        sync_directory(&path)?;
+        sync_directory(parent)?;
+        writer.append(
+            &path.join(JOURNAL),
+            JournalEvent::RunStarted {
+                trials: plan.trials.len() as u64,
+                iopslab: env!("CARGO_PKG_VERSION").to_owned(),
+            },
+        )?;
+        Ok(Self {
+            path,
+            plan: plan.clone(),
+            writer: Mutex::new(Some(writer)),
+        })
+    }
+
+    /// Opens a run to read it; changes nothing. Refuses what is not a run and what a newer iopslab wrote.
+    pub fn open(path: &Path) -> Result<Self> {
+        let plan_path = path.join(PLAN);
+        if !plan_path.is_file() {
+            return Err(RunError::NotARun { path: path.to_owned() });
+        }
+        let plan = read_json(&plan_path)?;
+        Ok(Self {
+            path: path.to_owned(),
+            plan,
+            writer: Mutex::new(None),
+        })
+    }
+
+    /// Takes the run for this process until the guard is dropped, and mends what a kill left: the torn last line of the
+    /// journal is cut off, trials half written aside are removed, trials in place but not journaled get their line.
+    ///
+    /// [`Self::create`], [`Self::journal`] and [`Self::write_trial`] lock by themselves, until the directory is dropped.
+    ///
+    /// # Errors
+    /// [`RunError::Locked`] while another process holds the lock.
+    pub fn lock(&self) -> Result<RunLock<'_>> {
+        drop(self.writer()?);
+        Ok(RunLock(self))
+    }
+
+    fn writer(&self) -> Result<MutexGuard<'_, Option<JournalWriter>>> {
+        // A panic elsewhere cannot leave the writer half changed: `append` takes back what it could not write.
+        let mut slot = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        if slot.is_none() {
+            let mut writer = JournalWriter::open(&self.path, &self.journal_path())?;
+            self.mend(&mut writer)?;
+            *slot = Some(writer);
+        }
+        Ok(slot)
+    }
+
+    fn mend(&self, writer: &mut JournalWriter) -> Result<()> {
+        let aside = self.path.join(ASIDE);
+        if aside.exists() {
+            fs::remove_dir_all(&aside).map_err(|e| RunError::file("remove", &aside, e))?;
+        }
+        let journaled: Vec<(String, u32)> = self
+            .journal_entries()?
+            .into_iter()
+            .filter_map(|entry| match entry.event {
+                JournalEvent::TrialDone { cell, block, .. } => Some((cell, block)),
+                _ => None,
+            })
+            .collect();
+        for trial in self.plan.trials.iter().filter(|t| self.is_done(t)) {
+            if !journaled
+                .iter()
+                .any(|(cell, block)| *cell == trial.cell && *block == trial.block)
+            {
+                let record: TrialRecord = read_json(&self.trial_path(&trial.cell, trial.block).join(RECORD))?;
+                writer.append(&self.journal_path(), done(&record))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The frozen plan.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Where the run is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The last part of the path: `<name>-<UTC time>`.
+    pub fn name(&self) -> String {
+        let full = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        full.file_name()
+            .map_or_else(String::new, |n| n.to_string_lossy().into_owned())
+    }
+
+    fn journal_path(&self) -> PathBuf {
+        self.path.join(JOURNAL)
+    }
+
+    /// `trials/<cell>/<block>`, whether or not it exists.
+    pub fn trial_path(&self, cell: &str, block: u32) -> PathBuf {
+        self.path.join(TRIALS).join(cell).join(block.to_string())
+    }
+
+    fn is_done(&self, trial: &PlannedTrial) -> bool {
+        self.trial_path(&trial.cell, trial.block).join(RECORD).is_file()
+    }
+
+    /// Appends to the journal, with the present UTC time; on the device when this returns.
+    pub fn journal(&self, event: JournalEvent) -> Result<()> {
+        match self.writer()?.as_mut() {
+            Some(writer) => writer.append(&self.journal_path(), event),
+            None => Err(RunError::Locked {
+                path: self.path.clone(),
+            }),
+        }
+    }
+
+    /// All complete lines of the journal.
+    pub fn journal_entries(&self) -> Result<Vec<JournalEntry>> {
+        journal::read(&self.journal_path())
+    }
+
+    /// Trials to do, in the planned order: those without a directory in place.
+    pub fn remaining(&self) -> Result<Vec<PlannedTrial>> {
+        Ok(self.plan.trials.iter().filter(|t| !self.is_done(t)).cloned().collect())
+    }
+
+    /// Stores a trial atomically; `logs` are (name in the trial's directory, content). The caller then journals
+    /// [`JournalEvent::TrialDone`]; a kill in between is mended by the next [`Self::lock`].
+    ///
+    /// # Errors
+    /// [`RunError::TrialExists`] for a second write; [`RunError::DiskFull`] leaves nothing of this trial behind.
+    pub fn write_trial(
+        &self,
+        record: &TrialRecord,
+        intervals: &[Interval],
+        samples: &BTreeMap<String, Vec<HostSample>>,
+        logs: &[(&str, &[u8])],
+    ) -> Result<PathBuf> {
+        let _writer = self.writer()?;
+        let target = self.trial_path(plain_name(&record.cell)?, record.block);
+        if target.exists() {
+            return Err(RunError::TrialExists {
+                cell: record.cell.clone(),
+                block: record.block,
+                path: target,
+            });
+        }
+        let aside = self.path.join(ASIDE).join(format!("{}.{}", record.cell, record.block));
+        if let Err(e) = self.place(&aside, &target, record, intervals, samples, logs) {
+            // The first error is the one to show; what remains aside is never read and is removed by the next lock.
+            let _ = fs::remove_dir_all(&aside);
+            return Err(e);
+        }
+        Ok(target)
+    }
+
+    fn place(
+        &self,
+        aside: &Path,
+        target: &Path,
+        record: &TrialRecord,
+        intervals: &[Interval],
+        samples: &BTreeMap<String, Vec<HostSample>>,
+        logs: &[(&str, &[u8])],
+    ) -> Result<()> {
+        if aside.exists() {
+            fs::remove_dir_all(aside).map_err(|e| RunError::file("remove", aside, e))?;
+        }
+        create_directories(aside)?;
+        stored::fill(aside, record, intervals, samples, logs)?;
+        sync_directory(aside)?;
+        let trials = self.path.join(TRIALS);
+        let cell = trials.join(&record.cell);
+        create_directories(&cell)?;
+        sync_directory(&trials)?;
+        fs::rename(aside, target).map_err(|e| RunError::file("rename to", target, e))?;
+        sync_directory(&cell)
+    }
+
+    /// The trials that are in place, in planned order, read one at a time: a trial's histograms take tens of megabytes in
+    /// memory, a run's do not fit. A trial that cannot be read is an error in its place and does not hide the others.
+    pub fn trials(&self) -> impl Iterator<Item = Result<StoredTrial>> + '_ {
+        self.plan
+            .trials
+            .iter()
+            .filter(|t| self.is_done(t))
+            .map(|t| stored::read(&self.trial_path(&t.cell, t.block)))
+    }
+
+    /// The experiment file as it was when the run began.
+    pub fn experiment_text(&self) -> Result<String> {
+        let path = self.path.join(EXPERIMENT);
+        fs::read_to_string(&path).map_err(|e| RunError::file("read", &path, e))
+    }
+
+    /// Host facts as they were when the run began.
+    pub fn environment(&self) -> Result<serde_json::Value> {
+        read_json(&self.path.join(ENVIRONMENT))
+    }
+
+    /// Facts and prices as they were when the run began.
+    pub fn catalog(&self) -> Result<serde_json::Value> {
+        read_json(&self.path.join(CATALOG))
+    }
+
+    /// Replaces a file made from the evidence (`analysis.json`, `report.md`); readers see the old or the new one.
+    pub fn write_file(&self, name: &str, bytes: &[u8]) -> Result<PathBuf> {
+        replace(&self.path, name, bytes)
+    }
+}
+
+fn done(record: &TrialRecord) -> JournalEvent {
+    JournalEvent::TrialDone {
+        cell: record.cell.clone(),
+        block: record.block,
+        valid: record.validity == Validity::Valid,
+    }
+}

@@ -1,0 +1,111 @@
+//! What can go wrong with a run directory, and what to do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Shorthand for this crate.
+pub type Result<T> = std::result::Result<T, RunError>;
+
+/// Why a run directory could not be made, read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The file system is full (or the user's quota is).
+    #[error(
+        "no space left while writing {path}: the trial being written is not kept, all earlier ones are; free some space, \
+         then continue with `iopslab run --resume DIR`"
+    )]
+    DiskFull {
+        /// What was being written.
+        path: PathBuf,
+        /// The system's words.
+        #[source]
+        source: io::Error,
+    },
+    /// Any other failure of a file operation.
+    #[error("cannot {doing} {path}: {source}")]
+    File {
+        /// A verb: `create`, `read`, `fsync`.
+        doing: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// The system's words.
+        #[source]
+        source: io::Error,
+    },
+    /// The directory of a new run is there already.
+    #[error("{path} exists already; wait a second and start again, or continue it with `iopslab run --resume {path}`")]
+    Exists {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// Not a run directory, or one whose creation was cut off.
+    #[error(
+        "{path} is not a run directory: it has no plan.json; give a directory that `iopslab run` made, such as runs/<name>-<UTC time>"
+    )]
+    NotARun {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// Written by a newer iopslab.
+    #[error(
+        "{path} has format_version {found}, this iopslab reads up to {known}; use the iopslab that wrote it or a newer one"
+    )]
+    NewerFormat {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u64,
+        /// The newest version that this program reads.
+        known: u32,
+    },
+    /// A file is not what it should be.
+    #[error(
+        "{path} is damaged: {problem}; restore it from a copy, or delete its trial directory and `--resume` the run"
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
+    /// Another process writes to this run.
+    #[error("{path} is being written by another iopslab process; wait until it ends or stop it, then try again")]
+    Locked {
+        /// The run directory.
+        path: PathBuf,
+    },
+    /// A trial may be written once.
+    #[error("trial {cell} block {block} exists already at {path}; evidence is never overwritten")]
+    TrialExists {
+        /// Cell.
+        cell: String,
+        /// Block.
+        block: u32,
+        /// Its directory.
+        path: PathBuf,
+    },
+    /// A cell, role or log name that is not a plain file name.
+    #[error("{name:?} cannot be a file name: a name is not empty, does not start with a dot and holds no '/'")]
+    BadName {
+        /// The name.
+        name: String,
+    },
+}
+
+impl RunError {
+    /// Wraps an I/O error; a full disk is told apart because the user must act on it.
+    pub(crate) fn file(doing: &'static str, path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::DiskFull { path, source },
+            _ => Self::File { doing, path, source },
+        }
+    }
+
+    pub(crate) fn damaged(path: &Path, problem: impl ToString) -> Self {
+        Self::Damaged {
+            path: path.to_owned(),
+            problem: problem.to_string(),
+        }
+    }
+}

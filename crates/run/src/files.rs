@@ -1,0 +1,88 @@
+//! Files that are either there completely or not at all.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use evidence::FORMAT_VERSION;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::{Result, RunError};
+
+/// Writes a new file and waits until it is on the device.
+pub fn write_synced(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut file = File::create(path).map_err(|e| RunError::file("create", path, e))?;
+    file.write_all(bytes).map_err(|e| RunError::file("write", path, e))?;
+    file.sync_all().map_err(|e| RunError::file("fsync", path, e))
+}
+
+/// Makes a rename or a new name in this directory durable.
+pub fn sync_directory(path: &Path) -> Result<()> {
+    File::open(path)
+        .and_then(|d| d.sync_all())
+        .map_err(|e| RunError::file("fsync", path, e))
+}
+
+/// Creates a directory and its parents; the new names are durable once their parents are synced.
+pub fn create_directories(path: &Path) -> Result<()> {
+    fs::create_dir_all(path).map_err(|e| RunError::file("create", path, e))
+}
+
+/// Replaces `directory/name` by a rename, so that a reader sees the old or the new content, never half of it.
+pub fn replace(directory: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf> {
+    let target = directory.join(plain_name(name)?);
+    let aside = directory.join(format!(".{name}.{}", std::process::id()));
+    let written = write_synced(&aside, bytes)
+        .and_then(|()| fs::rename(&aside, &target).map_err(|e| RunError::file("rename to", &target, e)))
+        .and_then(|()| sync_directory(directory));
+    if written.is_err() {
+        // The error above is what the user must see; what is left aside is hidden and replaced next time.
+        let _ = fs::remove_file(&aside);
+    }
+    written.map(|()| target)
+}
+
+/// A name that stays inside its directory and does not clash with what is written aside.
+pub fn plain_name(name: &str) -> Result<&str> {
+    if name.is_empty() || name.starts_with('.') || name.contains(['/', '\0']) {
+        return Err(RunError::BadName { name: name.to_owned() });
+    }
+    Ok(name)
+}
+
+/// Pretty JSON with a `format_version` in front, whether or not the value has one of its own.
+pub fn versioned_json(path: &Path, value: &impl Serialize) -> Result<Vec<u8>> {
+    let value = serde_json::to_value(value).map_err(|e| RunError::damaged(path, e))?;
+    let mut document = serde_json::Map::new();
+    document.insert("format_version".into(), FORMAT_VERSION.into());
+    match value {
+        Value::Object(fields) => document.extend(fields),
+        other => {
+            document.insert("entries".into(), other);
+        }
+    }
+    let mut bytes = serde_json::to_vec_pretty(&document).map_err(|e| RunError::damaged(path, e))?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// Reads JSON written by this or an older version; the version is looked at before the shape, because a newer shape would
+/// otherwise be reported as damage.
+pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
+    let bytes = fs::read(path).map_err(|e| RunError::file("read", path, e))?;
+    let value: Value = serde_json::from_slice(&bytes).map_err(|e| RunError::damaged(path, e))?;
+    match value.get("format_version").and_then(Value::as_u64) {
+        None => return Err(RunError::damaged(path, "it has no format_version")),
+        Some(found) if found > u64::from(FORMAT_VERSION) => {
+            return Err(RunError::NewerFormat {
+                path: path.to_owned(),
+                found,
+                known: FORMAT_VERSION,
+            });
+        }
+        Some(_) => {}
+    }
+    serde_json::from_value(value).map_err(|e| RunError::damaged(path, e))
+}

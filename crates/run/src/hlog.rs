@@ -1,0 +1,114 @@
+//! `latency.hlog`: every latency of a trial in the HdrHistogram interval log format 1.3, which the public tools read.
+//!
+//! One line per series and interval (about a second): `Tag=read,<start>,<length>,<max>,<V2 histogram, deflated, base64>`.
+//! Recorded values are **microseconds**; the `Interval_Max` column is in milliseconds (the log format divides it for human
+//! eyes), as the comment in the file says. Tags are [`Series::tag`].
+//!
+//! `BaseTime` lies before the warm-up and interval starts count from it; `StartTime` is the start of measurement. The Java
+//! tools skip what lies before `StartTime`, so that `HistogramLogProcessor` shows the measured window by default, as our
+//! reports do. Both are whole seconds: Java compares them in floating point, and a fraction could push the first measured
+//! interval just below zero. The exact start is `started_at` in `trial.json`.
+//!
+//! Format: <https://github.com/HdrHistogram/HdrHistogram/blob/master/src/main/java/org/HdrHistogram/HistogramLogWriter.java>
+
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use evidence::{Interval, Series, TrialRecord};
+use hdrhistogram::serialization::interval_log::{IntervalLogIterator, IntervalLogWriterBuilder, LogEntry, Tag};
+use hdrhistogram::serialization::{Deserializer, V2DeflateSerializer};
+
+use crate::{Result, RunError};
+
+/// Microseconds in a millisecond: what `Interval_Max` is divided by.
+const MAX_VALUE_UNIT_RATIO: f64 = 1000.0;
+
+const LEGEND: &[u8] = b"\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n";
+
+/// The whole log as bytes; intervals are ordered by their start, as readers expect.
+pub fn encode(path: &Path, record: &TrialRecord, intervals: &[Interval]) -> Result<Vec<u8>> {
+    let trial_start: jiff::Timestamp = record
+        .started_at
+        .parse()
+        .map_err(|e| RunError::damaged(path, format!("started_at {:?} is not RFC 3339: {e}", record.started_at)))?;
+    let earliest = intervals.iter().map(|i| i.start_s).fold(0.0, f64::min);
+    let warmup_s = record.client.as_ref().map_or(0.0, |c| c.warmup_s).max(-earliest);
+    let base_to_start_s = warmup_s.ceil();
+    let start = (SystemTime::from(trial_start) + seconds(warmup_s))
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .map_err(|_| RunError::damaged(path, format!("started_at {:?} is before 1970", record.started_at)))?;
+    let start = SystemTime::UNIX_EPOCH + Duration::from_secs(start.as_secs());
+
+    let mut bytes = Vec::new();
+    let mut serializer = V2DeflateSerializer::new();
+    IntervalLogWriterBuilder::new()
+        .add_comment("[Histogram log format version 1.3]")
+        .add_comment(&format!(
+            "[Logged with iopslab: cell {} block {}]",
+            record.cell, record.block
+        ))
+        .add_comment("[Values are microseconds; Interval_Max is in milliseconds (max value unit ratio 1000)]")
+        .add_comment("[StartTime is the start of measurement, BaseTime lies before the warm-up; both in whole seconds]")
+        .with_start_time(start)
+        .with_base_time(start - seconds(base_to_start_s))
+        .begin_log_with(&mut bytes, &mut serializer)
+        .map_err(|e| RunError::file("encode", path, e))?;
+    bytes.extend_from_slice(LEGEND);
+
+    let mut ordered: Vec<&Interval> = intervals.iter().collect();
+    ordered.sort_by(|a, b| a.start_s.total_cmp(&b.start_s).then(a.series.cmp(&b.series)));
+    // Continues the log above, below its legend; its only header is the divisor of Interval_Max.
+    let mut log = IntervalLogWriterBuilder::new()
+        .with_max_value_divisor(MAX_VALUE_UNIT_RATIO)
+        .begin_log_with(&mut bytes, &mut serializer)
+        .map_err(|e| RunError::file("encode", path, e))?;
+    for interval in ordered {
+        let tag = interval.series.tag();
+        log.write_histogram(
+            &interval.histogram,
+            seconds(interval.start_s + base_to_start_s),
+            seconds(interval.length_s),
+            Tag::new(&tag),
+        )
+        .map_err(|e| RunError::damaged(path, e))?;
+    }
+    Ok(bytes)
+}
+
+/// Reads a log back; interval starts are again seconds from the start of measurement (to the millisecond).
+pub fn decode(path: &Path, bytes: &[u8]) -> Result<Vec<Interval>> {
+    let damaged = |problem: String| RunError::damaged(path, problem);
+    let (mut start_s, mut base_s) = (0.0, 0.0);
+    let mut deserializer = Deserializer::new();
+    let mut intervals = Vec::new();
+    for entry in IntervalLogIterator::new(bytes) {
+        match entry.map_err(|e| damaged(format!("not an HdrHistogram log: {e:?}")))? {
+            LogEntry::StartTime(at) => start_s = at.as_secs_f64(),
+            LogEntry::BaseTime(at) => base_s = at.as_secs_f64(),
+            LogEntry::Interval(line) => {
+                let tag = line.tag().map_or("", |t| t.as_str());
+                let series = Series::from_tag(tag).ok_or_else(|| damaged(format!("unknown series {tag:?}")))?;
+                let encoded = STANDARD
+                    .decode(line.encoded_histogram())
+                    .map_err(|e| damaged(format!("histogram is not base64: {e}")))?;
+                let histogram = deserializer
+                    .deserialize(&mut encoded.as_slice())
+                    .map_err(|e| damaged(format!("histogram does not decode: {e}")))?;
+                // Whole seconds subtract exactly; the interval's own time then keeps its milliseconds.
+                intervals.push(Interval {
+                    series,
+                    start_s: line.start_timestamp().as_secs_f64() - (start_s - base_s),
+                    length_s: line.duration().as_secs_f64(),
+                    histogram,
+                });
+            }
+        }
+    }
+    Ok(intervals)
+}
+
+/// A length that is not negative; anything else would be a bug upstream and must not panic here.
+fn seconds(s: f64) -> Duration {
+    Duration::try_from_secs_f64(s.max(0.0)).unwrap_or_default()
+}

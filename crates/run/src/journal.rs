@@ -1,0 +1,150 @@
+//! `journal.jsonl`: what happened to a run, one JSON object a line, each on the device before the next step is taken.
+//!
+//! A process killed in the middle of an append leaves a last line without its newline. Readers skip such a line; the next
+//! writer cuts it off before it appends.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Result, RunError};
+
+/// A change of state.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum JournalEvent {
+    /// A new run: its frozen inputs are in place.
+    RunStarted {
+        /// Trials planned.
+        trials: u64,
+        /// Version of iopslab.
+        iopslab: String,
+    },
+    /// Writing goes on after an interruption.
+    Resumed,
+    /// The data set exists as a snapshot.
+    DatasetReady {
+        /// Records in it.
+        records: u64,
+        /// Bytes on disk.
+        bytes: u64,
+    },
+    /// Work on a trial began.
+    TrialStarted {
+        /// Cell.
+        cell: String,
+        /// Block.
+        block: u32,
+    },
+    /// A trial's directory is in place.
+    TrialDone {
+        /// Cell.
+        cell: String,
+        /// Block.
+        block: u32,
+        /// Whether it may enter comparisons.
+        valid: bool,
+    },
+    /// A trial left no evidence and remains to be done.
+    TrialFailed {
+        /// Cell.
+        cell: String,
+        /// Block.
+        block: u32,
+        /// What failed.
+        reason: String,
+    },
+    /// Stopped before the end, on request.
+    Interrupted,
+    /// Nothing remains.
+    RunDone,
+    /// Anything else worth knowing later.
+    Note {
+        /// In one sentence.
+        text: String,
+    },
+}
+
+/// A line of the journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JournalEntry {
+    /// UTC, RFC 3339.
+    pub at: String,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: JournalEvent,
+}
+
+/// The journal open for appending; exists only while the lock is held.
+#[derive(Debug)]
+pub struct JournalWriter {
+    file: File,
+    end: u64,
+}
+
+impl JournalWriter {
+    /// Locks the journal, cuts off a torn last line and goes to the end.
+    pub fn open(run: &Path, path: &Path) -> Result<Self> {
+        let file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create(true)
+            .open(path)
+            .map_err(|e| RunError::file("open", path, e))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(RunError::Locked { path: run.to_owned() }),
+            Err(TryLockError::Error(e)) => return Err(RunError::file("lock", path, e)),
+        }
+        let bytes = std::fs::read(path).map_err(|e| RunError::file("read", path, e))?;
+        let end = complete_length(&bytes) as u64;
+        if end < bytes.len() as u64 {
+            file.set_len(end)
+                .map_err(|e| RunError::file("cut the torn last line of", path, e))?;
+            file.sync_all().map_err(|e| RunError::file("fsync", path, e))?;
+        }
+        Ok(Self { file, end })
+    }
+
+    /// Appends a line and waits until it is on the device. A line that could not be written whole is taken back.
+    pub fn append(&mut self, path: &Path, event: JournalEvent) -> Result<()> {
+        let entry = JournalEntry {
+            at: jiff::Timestamp::now().to_string(),
+            event,
+        };
+        let mut line = serde_json::to_vec(&entry).map_err(|e| RunError::damaged(path, e))?;
+        line.push(b'\n');
+        let written = self
+            .file
+            .seek(SeekFrom::End(0))
+            .and_then(|_| self.file.write_all(&line))
+            .and_then(|()| self.file.sync_data());
+        if let Err(e) = written {
+            // If this fails too the torn line is cut off at the next open.
+            let _ = self.file.set_len(self.end);
+            return Err(RunError::file("append to", path, e));
+        }
+        self.end += line.len() as u64;
+        Ok(())
+    }
+}
+
+/// Bytes up to and including the last newline.
+fn complete_length(bytes: &[u8]) -> usize {
+    bytes.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1)
+}
+
+/// All complete lines.
+pub fn read(path: &Path) -> Result<Vec<JournalEntry>> {
+    let bytes = std::fs::read(path).map_err(|e| RunError::file("read", path, e))?;
+    bytes[..complete_length(&bytes)]
+        .split(|&b| b == b'\n')
+        .enumerate()
+        .filter(|(_, line)| !line.is_empty())
+        .map(|(i, line)| {
+            serde_json::from_slice(line).map_err(|e| RunError::damaged(path, format!("line {}: {e}", i + 1)))
+        })
+        .collect()
+}

@@ -1,0 +1,134 @@
+//! `host-<role>.parquet`: what a host showed once a second, one row per sample, one nullable DOUBLE column per figure.
+//!
+//! Missing is not zero: a figure that a host cannot give (no PSI, no GC log yet) is null. Column names and units are those
+//! of [`HostSample::columns`]. Low-level Parquet without Arrow keeps the program small; pages are not compressed (a trial
+//! has some hundred rows), dictionaries shrink the constant columns.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use evidence::{FORMAT_VERSION, HostSample};
+use parquet::basic::{Compression, Repetition, Type as PhysicalType};
+use parquet::column::reader::ColumnReader;
+use parquet::data_type::DoubleType;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::Type;
+
+use crate::{Result, RunError};
+
+const VERSION_KEY: &str = "iopslab.format_version";
+
+/// The file as bytes.
+pub fn encode(path: &Path, samples: &[HostSample]) -> Result<Vec<u8>> {
+    let rows: Vec<Vec<(&'static str, Option<f64>)>> = samples.iter().map(HostSample::columns).collect();
+    try_encode(&rows).map_err(|e| RunError::damaged(path, e))
+}
+
+fn try_encode(rows: &[Vec<(&'static str, Option<f64>)>]) -> std::result::Result<Vec<u8>, ParquetError> {
+    let names = rows
+        .iter()
+        .flatten()
+        .map(|(name, _)| *name)
+        .fold(Vec::new(), |mut seen: Vec<&str>, name| {
+            if !seen.contains(&name) {
+                seen.push(name);
+            }
+            seen
+        });
+    let fields = names
+        .iter()
+        .map(|name| {
+            Type::primitive_type_builder(name, PhysicalType::DOUBLE)
+                .with_repetition(Repetition::OPTIONAL)
+                .build()
+                .map(Arc::new)
+        })
+        .collect::<std::result::Result<Vec<_>, _>>()?;
+    let schema = Arc::new(Type::group_type_builder("host_sample").with_fields(fields).build()?);
+    let properties = Arc::new(
+        WriterProperties::builder()
+            .set_compression(Compression::UNCOMPRESSED)
+            .set_statistics_enabled(EnabledStatistics::Chunk)
+            .set_key_value_metadata(Some(vec![KeyValue::new(
+                VERSION_KEY.to_owned(),
+                FORMAT_VERSION.to_string(),
+            )]))
+            .build(),
+    );
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, properties)?;
+    if !names.is_empty() {
+        let mut group = writer.next_row_group()?;
+        for name in &names {
+            let column: Vec<Option<f64>> = rows
+                .iter()
+                .map(|row| row.iter().find(|(n, _)| n == name).and_then(|(_, v)| *v))
+                .collect();
+            let present: Vec<f64> = column.iter().flatten().copied().collect();
+            let levels: Vec<i16> = column.iter().map(|v| i16::from(v.is_some())).collect();
+            let mut out = group
+                .next_column()?
+                .ok_or_else(|| ParquetError::General("a column is missing".into()))?;
+            out.typed::<DoubleType>().write_batch(&present, Some(&levels), None)?;
+            out.close()?;
+        }
+        group.close()?;
+    }
+    writer.into_inner()
+}
+
+/// Reads the samples back.
+pub fn decode(path: &Path, bytes: Vec<u8>) -> Result<Vec<HostSample>> {
+    let damaged = |e: &dyn std::fmt::Display| RunError::damaged(path, e);
+    let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).map_err(|e| damaged(&e))?;
+    let version = reader
+        .metadata()
+        .file_metadata()
+        .key_value_metadata()
+        .and_then(|all| all.iter().find(|kv| kv.key == VERSION_KEY))
+        .and_then(|kv| kv.value.as_deref()?.parse::<u64>().ok())
+        .ok_or_else(|| damaged(&"it has no format version"))?;
+    if version > u64::from(FORMAT_VERSION) {
+        return Err(RunError::NewerFormat {
+            path: path.to_owned(),
+            found: version,
+            known: FORMAT_VERSION,
+        });
+    }
+    let mut samples = Vec::new();
+    for g in 0..reader.num_row_groups() {
+        let group = reader.get_row_group(g).map_err(|e| damaged(&e))?;
+        let row_count = usize::try_from(group.metadata().num_rows()).map_err(|e| damaged(&e))?;
+        let mut rows: Vec<Vec<(String, Option<f64>)>> = vec![Vec::new(); row_count];
+        for c in 0..group.num_columns() {
+            let name = group.metadata().column(c).column_descr().name().to_owned();
+            let ColumnReader::DoubleColumnReader(mut column) = group.get_column_reader(c).map_err(|e| damaged(&e))?
+            else {
+                return Err(damaged(&format!("column {name} is not DOUBLE")));
+            };
+            let (mut levels, mut values) = (Vec::new(), Vec::new());
+            let mut read = 0;
+            while read < row_count {
+                let (records, _, _) = column
+                    .read_records(row_count - read, Some(&mut levels), None, &mut values)
+                    .map_err(|e| damaged(&e))?;
+                if records == 0 {
+                    return Err(damaged(&format!("column {name} is cut off")));
+                }
+                read += records;
+            }
+            let mut present = values.into_iter();
+            for (row, level) in rows.iter_mut().zip(levels) {
+                row.push((name.clone(), if level > 0 { present.next() } else { None }));
+            }
+        }
+        for row in rows {
+            let columns: Vec<(&str, Option<f64>)> = row.iter().map(|(n, v)| (n.as_str(), *v)).collect();
+            samples.push(HostSample::from_columns(&columns));
+        }
+    }
+    Ok(samples)
+}

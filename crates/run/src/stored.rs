@@ -1,0 +1,70 @@
+//! One trial's directory: how it is filled and read back.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use evidence::{HostSample, Interval, TrialRecord};
+
+use crate::files::{plain_name, read_json, versioned_json, write_synced};
+use crate::{Result, RunError, hlog, samples};
+
+/// The file whose presence makes a directory a trial.
+pub const RECORD: &str = "trial.json";
+const LATENCIES: &str = "latency.hlog";
+
+/// A trial as it was stored.
+#[derive(Debug, Clone)]
+pub struct StoredTrial {
+    /// `trial.json`.
+    pub record: TrialRecord,
+    /// `latency.hlog`.
+    pub intervals: Vec<Interval>,
+    /// `host-<role>.parquet`, by role.
+    pub samples: BTreeMap<String, Vec<HostSample>>,
+}
+
+/// Fills an empty directory with a trial; every file is on the device when this returns.
+pub fn fill(
+    directory: &Path,
+    record: &TrialRecord,
+    intervals: &[Interval],
+    by_role: &BTreeMap<String, Vec<HostSample>>,
+    logs: &[(&str, &[u8])],
+) -> Result<()> {
+    let path = directory.join(RECORD);
+    write_synced(&path, &versioned_json(&path, record)?)?;
+    let path = directory.join(LATENCIES);
+    write_synced(&path, &hlog::encode(&path, record, intervals)?)?;
+    for (role, of_role) in by_role {
+        let path = directory.join(format!("host-{}.parquet", plain_name(role)?));
+        write_synced(&path, &samples::encode(&path, of_role)?)?;
+    }
+    for (name, text) in logs {
+        write_synced(&directory.join(plain_name(name)?), text)?;
+    }
+    Ok(())
+}
+
+/// Reads a trial's directory back.
+pub fn read(directory: &Path) -> Result<StoredTrial> {
+    let record: TrialRecord = read_json(&directory.join(RECORD))?;
+    let path = directory.join(LATENCIES);
+    let bytes = fs::read(&path).map_err(|e| RunError::file("read", &path, e))?;
+    let intervals = hlog::decode(&path, &bytes)?;
+    let mut by_role = BTreeMap::new();
+    let entries = fs::read_dir(directory).map_err(|e| RunError::file("list", directory, e))?;
+    for entry in entries {
+        let path = entry.map_err(|e| RunError::file("list", directory, e))?.path();
+        let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
+        if let Some(role) = name.strip_prefix("host-").and_then(|n| n.strip_suffix(".parquet")) {
+            let bytes = fs::read(&path).map_err(|e| RunError::file("read", &path, e))?;
+            by_role.insert(role.to_owned(), samples::decode(&path, bytes)?);
+        }
+    }
+    Ok(StoredTrial {
+        record,
+        intervals,
+        samples: by_role,
+    })
+}
