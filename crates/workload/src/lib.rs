@@ -1,5 +1,22 @@
 //! Key choosers, values, operation mixes: YCSB CoreWorkload semantics as plain functions of a seed.
+//!
+//! A [`Definition`] says what a workload is; a [`Generator`] per load thread turns it into [`Operation`]s; [`write_key`]
+//! and [`ValuePool`] turn these into keys and values; [`parse_ycsb`] reads a definition from an existing YCSB file.
 
+pub mod chooser;
 mod definition;
+mod generator;
+mod insert_sequence;
+mod key;
+mod random;
+mod value;
+mod ycsb;
+mod zeta;
 
 pub use definition::{Definition, Distribution, Mix, OperationKind, ScanLength};
+pub use generator::{Generator, MixChooser, Operation};
+pub use insert_sequence::InsertSequence;
+pub use key::{fnv_hash64, write_key};
+pub use random::Random;
+pub use value::ValuePool;
+pub use ycsb::{YcsbError, YcsbFile, parse_ycsb};
