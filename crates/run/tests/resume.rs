@@ -1,0 +1,113 @@
+//! `kill -9` at any moment, then resume: no trial lost, none twice, nothing half.
+
+mod story;
+
+use std::fs;
+use std::io::Write;
+
+use run::{JournalEvent, RunDirectory, RunError};
+use story::{CELLS, create, intervals, record, samples, write};
+
+#[test]
+fn what_remains_is_the_planned_order_minus_the_trials_in_place() {
+    let parent = tempfile::tempdir().unwrap();
+    let run = create(parent.path());
+    assert_eq!(run.remaining().unwrap(), run.plan().trials);
+    write(&run, CELLS[0], 1);
+    let left: Vec<_> = run.remaining().unwrap().into_iter().map(|t| (t.block, t.cell)).collect();
+    assert_eq!(left, [(1, CELLS[1].into()), (2, CELLS[0].into()), (2, CELLS[1].into())]);
+}
+
+#[test]
+fn a_kill_between_rename_and_journal_loses_no_trial_and_repeats_none() {
+    let parent = tempfile::tempdir().unwrap();
+    let path = {
+        let run = create(parent.path());
+        run.journal(JournalEvent::TrialStarted { cell: CELLS[1].into(), block: 1 }).unwrap();
+        write(&run, CELLS[1], 1);
+        run.path().to_owned()
+    };
+    // The kill also tore a line and left a trial half written aside.
+    fs::OpenOptions::new().append(true).open(path.join("journal.jsonl")).unwrap().write_all(b"{\"at\":\"2026-01").unwrap();
+    let half = path.join(".aside").join(format!("{}.1", CELLS[0]));
+    fs::create_dir_all(&half).unwrap();
+    fs::write(half.join("trial.json"), "{\"format_ver").unwrap();
+
+    let run = RunDirectory::open(&path).unwrap();
+    assert_eq!(run.journal_entries().unwrap().len(), 2, "a reader skips the torn line");
+    assert!(half.exists(), "a reader changes nothing: the writer may be alive");
+    assert_eq!(run.remaining().unwrap().len(), 3);
+
+    let _lock = run.lock().unwrap();
+    assert!(!half.exists());
+    run.journal(JournalEvent::Resumed).unwrap();
+    let events: Vec<_> = run.journal_entries().unwrap().into_iter().map(|e| e.event).collect();
+    assert_eq!(events[2], JournalEvent::TrialDone { cell: CELLS[1].into(), block: 1, valid: true });
+    assert_eq!(events[3], JournalEvent::Resumed);
+    assert_eq!(events.len(), 4);
+    for trial in run.remaining().unwrap() {
+        write(&run, &trial.cell, trial.block);
+    }
+    assert!(run.remaining().unwrap().is_empty());
+    assert_eq!(run.trials().count(), 4);
+}
+
+#[test]
+fn evidence_is_written_once() {
+    let parent = tempfile::tempdir().unwrap();
+    let run = create(parent.path());
+    write(&run, CELLS[0], 1);
+    let again = run.write_trial(&record(CELLS[0], 1), &intervals(), &samples(), &[]);
+    assert!(matches!(again, Err(RunError::TrialExists { .. })), "{again:?}");
+}
+
+#[test]
+fn two_processes_cannot_write_one_run() {
+    let parent = tempfile::tempdir().unwrap();
+    let first = create(parent.path());
+    // A second handle stands for a second process: flock belongs to the open file, not to the process.
+    let second = RunDirectory::open(first.path()).unwrap();
+    let refused = second.journal(JournalEvent::Resumed).unwrap_err();
+    assert!(matches!(refused, RunError::Locked { .. }), "{refused}");
+    assert_eq!(second.remaining().unwrap().len(), 4, "reading goes on");
+    drop(first);
+    second.journal(JournalEvent::Resumed).unwrap();
+}
+
+#[test]
+fn a_newer_format_is_refused_with_both_versions() {
+    let parent = tempfile::tempdir().unwrap();
+    let path = create(parent.path()).path().to_owned();
+    let text = fs::read_to_string(path.join("plan.json")).unwrap();
+    fs::write(path.join("plan.json"), text.replacen("\"format_version\": 1", "\"format_version\": 7", 1)).unwrap();
+    let refused = RunDirectory::open(&path).unwrap_err();
+    assert!(matches!(refused, RunError::NewerFormat { found: 7, known: 1, .. }), "{refused}");
+    let text = refused.to_string();
+    assert!(text.contains("format_version 7") && text.contains("up to 1") && text.contains("newer one"), "{text}");
+}
+
+#[test]
+fn a_directory_without_a_plan_is_not_a_run() {
+    let parent = tempfile::tempdir().unwrap();
+    let refused = RunDirectory::open(parent.path()).unwrap_err();
+    assert!(matches!(refused, RunError::NotARun { .. }), "{refused}");
+}
+
+#[test]
+fn a_path_that_cannot_be_written_fails_at_once() {
+    let parent = tempfile::tempdir().unwrap();
+    let file = parent.path().join("runs");
+    fs::write(&file, "not a directory").unwrap();
+    let made = RunDirectory::create(&file, "a", "b", "", &story::plan(), &serde_json::json!({}), &serde_json::json!({}));
+    assert!(made.unwrap_err().to_string().contains("runs"));
+}
+
+#[test]
+fn made_files_are_replaced_whole() {
+    let parent = tempfile::tempdir().unwrap();
+    let run = create(parent.path());
+    run.write_file("report.md", b"one").unwrap();
+    let path = run.write_file("report.md", b"two").unwrap();
+    assert_eq!(fs::read(path).unwrap(), b"two");
+    assert!(run.write_file("../outside", b"").is_err());
+}

@@ -1,0 +1,95 @@
+//! A plan of two cells in two blocks, and trials that fit it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use evidence::{
+    ClientResult, DatabaseFacts, FORMAT_VERSION, HIGHEST_US, HostSample, Interval, LOWEST_US, OperationKind,
+    SIGNIFICANT_DIGITS, Series, TrialRecord, Validity,
+};
+use hdrhistogram::Histogram;
+use run::RunDirectory;
+use serde_json::json;
+use spec::{LoadLevel, Plan};
+
+pub const CELLS: [&str; 2] = ["gp2-320.read-heavy.c100", "io1.read-heavy.c100"];
+
+/// Four trials: both cells, two blocks.
+pub fn plan() -> Plan {
+    let limits = json!({"read_iops": 60.0, "write_iops": 60.0, "read_bytes_per_s": null, "write_bytes_per_s": null});
+    let setup = |name: &str| {
+        json!({"configuration": name, "cpus": 2.0, "heap_bytes": 1 << 30, "direct_memory_bytes": 1 << 28,
+            "memory_limit_bytes": 1_u64 << 31, "page_cache_budget_bytes": 1 << 28, "commitlog": null, "nodes": 1,
+            "data": {"role": "data", "label": "gp2 320 GiB", "size_bytes": 1_u64 << 30, "limits": limits, "burst": null}})
+    };
+    let cell = |id: &str, name: &str| json!({"id": id, "configuration": name, "workload": "read-heavy", "load": {"concurrency": 100}});
+    let trial = |block: u32, cell: &str| json!({"block": block, "cell": cell});
+    serde_json::from_value(json!({
+        "format_version": FORMAT_VERSION, "experiment": "story", "question": null, "baseline": null,
+        "target": {"database": {"cassandra": {"version": "5.0.9"}}, "consistency": "one"},
+        "scale": 16.0, "work_directory": null,
+        "dataset": {"records": 1000, "fields": 10, "field_length": 100, "compressibility": 0.0, "seed": 1},
+        "setups": [setup("gp2-320"), setup("io1")],
+        "workloads": [{"name": "read-heavy", "mix": {"read": 0.8, "update": 0.2, "insert": 0.0, "scan": 0.0, "read_modify_write": 0.0},
+            "distribution": {"kind": "zipfian", "constant": 0.99}, "read_all_fields": true, "write_all_fields": false,
+            "scan_length": {"min": 1, "max": 1000, "zipfian": false}, "hashed_keys": true, "zero_padding": 1}],
+        "cells": [cell(CELLS[0], "gp2-320"), cell(CELLS[1], "io1")],
+        "trials": [trial(1, CELLS[1]), trial(1, CELLS[0]), trial(2, CELLS[0]), trial(2, CELLS[1])],
+        "shape": {"warmup_s": 2.0, "duration_s": 3.0, "operations": null, "request_timeout_s": 10.0},
+        "seed": 1, "estimated_s": 60.0
+    }))
+    .unwrap()
+}
+
+pub fn record(cell: &str, block: u32) -> TrialRecord {
+    TrialRecord {
+        format_version: FORMAT_VERSION,
+        cell: cell.into(),
+        block,
+        configuration: cell.split('.').next().unwrap().into(),
+        workload: "read-heavy".into(),
+        load: LoadLevel::Concurrency(100),
+        validity: Validity::Valid,
+        started_at: "2026-01-02T03:04:05.678901Z".into(),
+        client: Some(ClientResult {
+            warmup_s: 2.0,
+            measured_s: 3.0,
+            operations_sent: 300,
+            completed: BTreeMap::from([(OperationKind::Read, 300)]),
+            errors: BTreeMap::new(),
+            client_cpu_s: 0.1,
+            client_peak_rss_bytes: 10 << 20,
+            send_lag_us: None,
+            threads: 1,
+        }),
+        database: DatabaseFacts::default(),
+    }
+}
+
+/// Two seconds of warm-up and three of measurement, 100 reads each.
+pub fn intervals() -> Vec<Interval> {
+    (-2..3)
+        .map(|second| {
+            let mut histogram = Histogram::new_with_bounds(LOWEST_US, HIGHEST_US, SIGNIFICANT_DIGITS).unwrap();
+            for i in 0..100 {
+                histogram.record(if second < 0 { 50_000 } else { 900 + i }).unwrap();
+            }
+            Interval { series: Series::Response(OperationKind::Read), start_s: f64::from(second), length_s: 1.0, histogram }
+        })
+        .collect()
+}
+
+/// One sample with the figures that every host has, the rest missing.
+pub fn samples() -> BTreeMap<String, Vec<HostSample>> {
+    let row = |t: f64| HostSample::from_columns(&[("unix_ms", Some(1.7e12 + t * 1e3)), ("t_s", Some(t))]);
+    BTreeMap::from([("database".to_owned(), vec![row(0.0), row(1.0)]), ("client".to_owned(), vec![])])
+}
+
+pub fn create(parent: &Path) -> RunDirectory {
+    RunDirectory::create(parent, "story", "20260102T030405Z", "name = \"story\"\n", &plan(), &json!({"types": []}), &json!({}))
+        .unwrap()
+}
+
+pub fn write(run: &RunDirectory, cell: &str, block: u32) {
+    run.write_trial(&record(cell, block), &intervals(), &samples(), &[("database.log", b"INFO started\n")]).unwrap();
+}
