@@ -1,0 +1,87 @@
+//! Closed loop: each slot sends its next request when its last one has ended.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use evidence::ErrorKind;
+use tokio::task::coop::consume_budget;
+use tokio::task::spawn_local;
+
+use crate::Driver;
+use crate::clock::now_ns;
+use crate::operate::Source;
+use crate::recorder::Ended;
+use crate::threads::{Occupied, Seat};
+use crate::trial::Claims;
+
+/// Spawns this thread's share of the slots.
+pub(crate) fn begin<D: Driver + 'static>(seat: &Rc<Seat<D>>, source: Source, claims: &Rc<Claims>, concurrency: u32) {
+    let source = Rc::new(source);
+    for _ in 0..seat.share_of(concurrency) {
+        spawn_local(slot(Occupied::new(seat), Rc::clone(&source), Rc::clone(claims)));
+    }
+}
+
+async fn slot<D: Driver>(occupied: Occupied<D>, source: Rc<Source>, claims: Rc<Claims>) {
+    let seat = occupied.seat();
+    let mut buffers = source.buffers();
+    let mut patience = Patience::default();
+    let mut now = now_ns();
+    while now < seat.times.end_ns {
+        let operation = source.next(&mut buffers);
+        let sent_ns = now_ns();
+        let measured = sent_ns >= seat.times.start_ns;
+        if measured {
+            if !claims.claim() {
+                return;
+            }
+            seat.sent.set(seat.sent.get() + 1);
+        }
+        seat.recorder.borrow_mut().sent();
+        let result = source.perform(&seat.driver, &operation, &buffers).await;
+        now = now_ns();
+        seat.recorder.borrow_mut().ended(&Ended {
+            kind: operation.kind,
+            measured,
+            done_ns: now,
+            response_ns: now - sent_ns,
+            service_ns: None,
+            result,
+        });
+        if let Some(pause) = patience.after(result) {
+            tokio::time::sleep(pause).await;
+            now = now_ns();
+        }
+        // A driver that answers without waiting must not keep the thread from its other slots.
+        consume_budget().await;
+    }
+}
+
+/// How long a slot waits after an error before its next request.
+///
+/// A lost connection fails a request in microseconds. Without a pause a slot would count millions of such errors per
+/// second and burn a core, at the moment in which a database on the same machine needs the CPU to come back. So
+/// connection errors and refusals pause 10 ms, doubling with each in a row to 320 ms: a hundred slots then make some 300
+/// errors per second. Other errors were answered by the database or by a timeout and need no pause.
+#[derive(Default)]
+pub(crate) struct Patience {
+    in_a_row: u32,
+}
+
+impl Patience {
+    /// The pause after this result.
+    #[inline]
+    pub(crate) fn after(&mut self, result: Result<(), ErrorKind>) -> Option<Duration> {
+        match result {
+            Err(ErrorKind::Connection | ErrorKind::Overloaded) => {
+                let pause = Duration::from_millis(10 << self.in_a_row.min(5));
+                self.in_a_row += 1;
+                Some(pause)
+            }
+            _ => {
+                self.in_a_row = 0;
+                None
+            }
+        }
+    }
+}

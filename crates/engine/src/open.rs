@@ -1,0 +1,166 @@
+//! Open loop: requests are sent when they are due, whatever became of the earlier ones.
+//!
+//! One task, the pacer, sleeps on a nanosecond timer until the next request is due and gives every due request to an idle
+//! slot, or to a new one. After a stall (of the server, the network or this machine) all requests that became due
+//! meanwhile are sent at once. The number of slots therefore grows to the largest number in flight; a slot that has
+//! ended its request first takes what is overdue, so that a full driver delays requests but never loses one.
+
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::{Poll, Waker};
+
+use tokio::task::spawn_local;
+
+use crate::clock::{Alarm, now_ns};
+use crate::histograms::micros;
+use crate::operate::Source;
+use crate::recorder::Ended;
+use crate::schedule::Schedule;
+use crate::threads::{Occupied, Seat};
+use crate::{Driver, EngineError};
+
+/// While the driver is full the pacer only looks again after this long; slots serve themselves meanwhile.
+const FULL_PAUSE_NS: u64 = 1_000_000;
+
+/// What pacer and slots of a thread share.
+struct Loop<D> {
+    seat: Rc<Seat<D>>,
+    source: Source,
+    schedule: RefCell<Schedule>,
+    idle: RefCell<Vec<Rc<Desk>>>,
+    /// The schedule has ended and the pacer is gone.
+    over: Cell<bool>,
+}
+
+/// Where the pacer leaves a request for a slot.
+#[derive(Default)]
+struct Desk {
+    due_ns: Cell<Option<u64>>,
+    waker: RefCell<Option<Waker>>,
+}
+
+impl Desk {
+    fn wake(&self) {
+        if let Some(waker) = self.waker.borrow().as_ref() {
+            waker.wake_by_ref();
+        }
+    }
+}
+
+/// Spawns the pacer.
+pub(crate) fn begin<D: Driver + 'static>(
+    seat: &Rc<Seat<D>>,
+    source: Source,
+    schedule: Schedule,
+) -> Result<(), EngineError> {
+    let alarm = Alarm::new()?;
+    let shared = Rc::new(Loop {
+        seat: Rc::clone(seat),
+        source,
+        schedule: RefCell::new(schedule),
+        idle: RefCell::new(Vec::with_capacity(1024)),
+        over: Cell::new(false),
+    });
+    spawn_local(pace(Occupied::new(seat), shared, alarm));
+    Ok(())
+}
+
+async fn pace<D: Driver + 'static>(occupied: Occupied<D>, shared: Rc<Loop<D>>, alarm: Alarm) {
+    let limit = shared.seat.driver.max_in_flight();
+    let mut slots = 0usize;
+    loop {
+        let now = now_ns();
+        let mut full = false;
+        loop {
+            let idle = shared.idle.borrow_mut().pop();
+            if idle.is_none() && slots >= limit {
+                full = true;
+                break;
+            }
+            let Some(due_ns) = shared.schedule.borrow_mut().take_due(now) else {
+                shared.idle.borrow_mut().extend(idle);
+                break;
+            };
+            match idle {
+                Some(desk) => {
+                    desk.due_ns.set(Some(due_ns));
+                    desk.wake();
+                }
+                None => {
+                    slots += 1;
+                    spawn_local(slot(Occupied::new(&shared.seat), Rc::clone(&shared), due_ns));
+                }
+            }
+        }
+        let next = shared.schedule.borrow().peek();
+        let Some(due_ns) = next else { break };
+        let wake_ns = if full { now + FULL_PAUSE_NS } else { due_ns };
+        if let Err(error) = alarm.until(wake_ns).await {
+            occupied.seat().fail(error.into());
+            return;
+        }
+    }
+    shared.over.set(true);
+    for desk in shared.idle.borrow_mut().drain(..) {
+        desk.wake();
+    }
+}
+
+async fn slot<D: Driver>(occupied: Occupied<D>, shared: Rc<Loop<D>>, first_due_ns: u64) {
+    let seat = occupied.seat();
+    let source = &shared.source;
+    let desk = Rc::new(Desk::default());
+    let mut buffers = source.buffers();
+    let mut due_ns = first_due_ns;
+    loop {
+        let operation = source.next(&mut buffers);
+        let measured = due_ns >= seat.times.start_ns;
+        seat.recorder.borrow_mut().sent();
+        let sent_ns = now_ns();
+        if measured {
+            seat.sent.set(seat.sent.get() + 1);
+            seat.lag
+                .borrow_mut()
+                .saturating_record(micros(sent_ns.saturating_sub(due_ns)));
+        }
+        let result = source.perform(&seat.driver, &operation, &buffers).await;
+        let done_ns = now_ns();
+        seat.recorder.borrow_mut().ended(&Ended {
+            kind: operation.kind,
+            measured,
+            done_ns,
+            response_ns: done_ns - due_ns,
+            service_ns: Some(done_ns - sent_ns),
+            result,
+        });
+        // Something may be overdue: then the driver was full, or this thread was late.
+        let overdue = shared.schedule.borrow_mut().take_due(done_ns);
+        due_ns = match overdue {
+            Some(due_ns) => due_ns,
+            None => match rest(&shared, &desk).await {
+                Some(due_ns) => due_ns,
+                None => return,
+            },
+        };
+    }
+}
+
+/// Waits for the pacer to leave a request on the desk; `None` when there will be none.
+async fn rest<D>(shared: &Loop<D>, desk: &Rc<Desk>) -> Option<u64> {
+    shared.idle.borrow_mut().push(Rc::clone(desk));
+    poll_fn(|context| {
+        if let Some(due_ns) = desk.due_ns.take() {
+            return Poll::Ready(Some(due_ns));
+        }
+        if shared.over.get() {
+            return Poll::Ready(None);
+        }
+        let mut waker = desk.waker.borrow_mut();
+        if !waker.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
+            *waker = Some(context.waker().clone());
+        }
+        Poll::Pending
+    })
+    .await
+}

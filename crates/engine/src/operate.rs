@@ -1,0 +1,115 @@
+//! From a generated operation to calls of the driver. Every slot keeps its buffers, so nothing is allocated per request.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use evidence::{ErrorKind, OperationKind};
+use workload::{Generator, InsertSequence, Operation, ValuePool, write_key};
+
+use crate::Driver;
+use crate::plan::TrialPlan;
+use crate::schedule::thread_seed;
+
+/// What the slots of a load thread generate requests from.
+pub(crate) struct Source {
+    generator: RefCell<Generator>,
+    inserts: Arc<InsertSequence>,
+    values: Arc<ValuePool>,
+    fields: u32,
+    hashed_keys: bool,
+    zero_padding: u32,
+    read_all_fields: bool,
+}
+
+impl Source {
+    pub(crate) fn new(
+        plan: &TrialPlan,
+        inserts: &Arc<InsertSequence>,
+        values: &Arc<ValuePool>,
+        expected_operations: Option<u64>,
+        thread: u32,
+    ) -> Self {
+        let seed = thread_seed(plan.seed, thread);
+        let mut generator = Generator::new(&plan.definition, plan.fields, plan.records, Arc::clone(inserts), seed);
+        if let Some(operations) = expected_operations {
+            generator = generator.with_expected_operations(operations);
+        }
+        Self {
+            generator: RefCell::new(generator),
+            inserts: Arc::clone(inserts),
+            values: Arc::clone(values),
+            fields: plan.fields,
+            hashed_keys: plan.definition.hashed_keys,
+            zero_padding: plan.definition.zero_padding,
+            read_all_fields: plan.definition.read_all_fields,
+        }
+    }
+
+    /// Fresh buffers for a slot.
+    pub(crate) fn buffers(&self) -> Buffers<'_> {
+        let fields = self.fields as usize;
+        Buffers {
+            key: String::with_capacity(64),
+            record: Vec::with_capacity(fields),
+            updates: Vec::with_capacity(fields),
+        }
+    }
+
+    /// The next operation, with its key and values in `buffers`.
+    pub(crate) fn next<'a>(&'a self, buffers: &mut Buffers<'a>) -> Operation {
+        let mut generator = self.generator.borrow_mut();
+        let operation = generator.next_operation();
+        write_key(operation.record, self.hashed_keys, self.zero_padding, &mut buffers.key);
+        match operation.kind {
+            OperationKind::Insert => {
+                buffers.record.clear();
+                buffers
+                    .record
+                    .extend((0..self.fields).map(|_| self.values.value(generator.random())));
+            }
+            OperationKind::Update | OperationKind::ReadModifyWrite => {
+                let fields = operation.field.map_or(0..self.fields, |field| field..field + 1);
+                buffers.updates.clear();
+                buffers
+                    .updates
+                    .extend(fields.map(|field| (field, self.values.value(generator.random()))));
+            }
+            OperationKind::Read | OperationKind::Scan => {}
+        }
+        operation
+    }
+
+    /// Carries an operation out.
+    pub(crate) async fn perform<D: Driver>(
+        &self,
+        driver: &D,
+        operation: &Operation,
+        buffers: &Buffers<'_>,
+    ) -> Result<(), ErrorKind> {
+        let key = &buffers.key;
+        match operation.kind {
+            OperationKind::Read => driver.read(key, operation.field).await,
+            OperationKind::Update => driver.update(key, &buffers.updates).await,
+            OperationKind::Insert => {
+                let result = driver.insert(key, &buffers.record).await;
+                // After a failure too, as YCSB does in its `finally`: an unacknowledged record would hold the newest
+                // readable record where it is for the rest of the trial.
+                self.inserts.acknowledge(operation.record);
+                result
+            }
+            OperationKind::Scan => driver.scan(key, operation.scan_records).await,
+            OperationKind::ReadModifyWrite => {
+                let field = if self.read_all_fields { None } else { operation.field };
+                driver.read(key, field).await?;
+                driver.update(key, &buffers.updates).await
+            }
+        }
+    }
+}
+
+/// Key and values of a slot's current request.
+pub(crate) struct Buffers<'a> {
+    pub(crate) key: String,
+    pub(crate) record: Vec<&'a str>,
+    pub(crate) updates: Vec<(u32, &'a str)>,
+}

@@ -1,0 +1,172 @@
+//! What is asked of the engine, and what it gives back.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use evidence::{ClientResult, ErrorKind, Interval};
+use workload::Definition;
+
+use crate::EngineError;
+
+/// How requests are offered.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Load {
+    /// Exactly this many requests in flight.
+    Closed {
+        /// Requests in flight, over all threads.
+        concurrency: u32,
+    },
+    /// Requests at times fixed in advance.
+    Open {
+        /// Arrivals per second, over all threads.
+        operations_per_s: f64,
+        /// Exponential gaps (a Poisson process) rather than constant ones.
+        poisson: bool,
+    },
+}
+
+/// One trial.
+#[derive(Debug, Clone)]
+pub struct TrialPlan {
+    /// Operation mix and key distribution.
+    pub definition: Definition,
+    /// Fields of a record.
+    pub fields: u32,
+    /// Bytes of a field.
+    pub field_length: u32,
+    /// Share of each value that is constant text, 0..=1.
+    pub compressibility: f64,
+    /// Records `0 .. records` exist.
+    pub records: u64,
+    /// How requests are offered.
+    pub load: Load,
+    /// Load before the measurement.
+    pub warmup: Duration,
+    /// Longest measurement.
+    pub duration: Duration,
+    /// Operations of the measurement at most; it ends at whichever bound comes first.
+    pub operations: Option<u64>,
+    /// Load threads; 0 chooses.
+    pub threads: u32,
+    /// Seed of keys, values and gaps.
+    pub seed: u64,
+    /// Record number of the first insert: `records`, or more when an earlier trial has inserted on the same data.
+    pub first_insert: u64,
+}
+
+/// The load phase: every record of a range is inserted once.
+#[derive(Debug, Clone)]
+pub struct LoadPlan {
+    /// First record number.
+    pub first_record: u64,
+    /// How many records.
+    pub records: u64,
+    /// Fields of a record.
+    pub fields: u32,
+    /// Bytes of a field.
+    pub field_length: u32,
+    /// Share of each value that is constant text, 0..=1.
+    pub compressibility: f64,
+    /// Keys are hashed (YCSB `insertorder=hashed`).
+    pub hashed_keys: bool,
+    /// Least width of the number in a key.
+    pub zero_padding: u32,
+    /// Inserts in flight, over all threads.
+    pub concurrency: u32,
+    /// Load threads; 0 chooses.
+    pub threads: u32,
+    /// Seed of the values: the same seed writes the same data set.
+    pub seed: u64,
+}
+
+/// One second of load, for the live line. Both phases of a trial are shown; latencies are response times.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Second {
+    /// Seconds from the start of measurement to the start of this second; negative in warm-up.
+    pub t_s: f64,
+    /// Operations completed without error.
+    pub operations: u64,
+    /// Operations failed.
+    pub errors: u64,
+    /// Median response time of the completed ones, microseconds; 0 when there is none.
+    pub p50_us: u64,
+    /// 99th percentile of the same.
+    pub p99_us: u64,
+    /// Requests in flight when the second ended.
+    pub in_flight: u64,
+}
+
+/// What a trial measured.
+#[derive(Debug, Clone)]
+pub struct TrialOutcome {
+    /// Totals of the measurement.
+    pub result: ClientResult,
+    /// Latencies by series and second, in order of time; those of the warm-up have a negative start.
+    ///
+    /// A response belongs to the second in which it came. What comes after the end of the measurement (the requests in
+    /// flight then) belongs to the last interval, which is as long as that takes. An operation sent in warm-up whose
+    /// response comes in the measurement belongs to the last second of the warm-up. So the intervals with
+    /// `start_s >= 0` hold exactly the operations of `result`.
+    pub intervals: Vec<Interval>,
+}
+
+/// What the load phase did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadOutcome {
+    /// Records inserted; always the whole range.
+    pub records: u64,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// Inserts that were sent again.
+    pub retries: u64,
+    /// Why, by kind.
+    pub errors: BTreeMap<ErrorKind, u64>,
+}
+
+/// Requests in flight from which one thread works well: batches get long enough that the cost of a system call is
+/// spread over many requests. Measured with the CQL driver on loopback; an engineering threshold.
+const CONCURRENCY_PER_THREAD: u32 = 128;
+/// Arrivals per second that one thread paces without noticeable lag; an engineering threshold likewise.
+const RATE_PER_THREAD: f64 = 40_000.0;
+
+/// The number of load threads: as asked, or as few as carry the load, and at most half of the CPUs (the other half is
+/// the kernel's network work and, on one machine, the database's).
+pub(crate) fn thread_count(asked: u32, load: Load) -> u32 {
+    let useful = match load {
+        Load::Closed { concurrency } => concurrency.max(1),
+        Load::Open { .. } => u32::MAX,
+    };
+    if asked > 0 {
+        return asked.min(useful);
+    }
+    let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
+    let wanted = match load {
+        Load::Closed { concurrency } => concurrency.div_ceil(CONCURRENCY_PER_THREAD),
+        Load::Open { operations_per_s, .. } => (operations_per_s / RATE_PER_THREAD).ceil() as u32,
+    };
+    wanted.clamp(1, (cpus / 2).max(1)).min(useful)
+}
+
+/// Refuses what cannot be carried out.
+pub(crate) fn check(plan: &TrialPlan) -> Result<(), EngineError> {
+    let refuse = |what: String| Err(EngineError::Plan(what));
+    match plan.load {
+        Load::Closed { concurrency: 0 } => return refuse("a concurrency of 0 sends nothing".into()),
+        Load::Open { operations_per_s, .. } if !(operations_per_s.is_finite() && operations_per_s > 0.0) => {
+            return refuse(format!(
+                "a rate of {operations_per_s} operations/s is not a positive number"
+            ));
+        }
+        _ => {}
+    }
+    if plan.duration.is_zero() {
+        return refuse("the measurement must last longer than 0 s".into());
+    }
+    if plan.operations == Some(0) {
+        return refuse("0 operations measure nothing; leave the bound out or raise it".into());
+    }
+    if plan.fields == 0 {
+        return refuse("records need at least one field".into());
+    }
+    Ok(())
+}

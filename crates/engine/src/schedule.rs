@@ -1,0 +1,209 @@
+//! When each request of an open loop is due. A pure function of rate, times, thread and seed: known before the trial.
+
+use std::rc::Rc;
+
+use crate::plan::Load;
+use crate::recorder::Times;
+use crate::trial::Claims;
+
+/// One thread's part of the schedule.
+///
+/// Constant gaps: request `i` is due at `start + i / rate` (negative `i` in warm-up), and thread `t` of `T` sends those
+/// with `i mod T = t`. Poisson: the sum of `T` independent Poisson processes of rate `r / T` is a Poisson process of rate
+/// `r`, so each thread draws its own exponential gaps.
+pub(crate) struct Schedule {
+    arrivals: Arrivals,
+    times: Times,
+    claims: Rc<Claims>,
+    next_ns: Option<u64>,
+}
+
+enum Arrivals {
+    Constant {
+        index: i64,
+        step: i64,
+        gap_ns: f64,
+    },
+    Poisson {
+        offset_ns: f64,
+        mean_gap_ns: f64,
+        random: SplitMix,
+    },
+}
+
+impl Schedule {
+    /// The part of thread `thread` of `threads`. Each measured request takes one of `claims`.
+    pub(crate) fn new(
+        operations_per_s: f64,
+        poisson: bool,
+        times: Times,
+        (thread, threads): (u32, u32),
+        seed: u64,
+        claims: Rc<Claims>,
+    ) -> Self {
+        let gap_ns = 1e9 / operations_per_s;
+        let arrivals = if poisson {
+            let random = SplitMix(thread_seed(seed, thread) ^ 0x9012_5CED_7A1E_0001);
+            let mut arrivals = Arrivals::Poisson {
+                offset_ns: 0.0,
+                mean_gap_ns: gap_ns * f64::from(threads),
+                random,
+            };
+            // The process has no arrival at its very beginning.
+            arrivals.advance();
+            arrivals
+        } else {
+            let in_warmup = ((times.start_ns - times.warmup_ns) as f64 / gap_ns) as i64;
+            let (first, step) = (-in_warmup, i64::from(threads));
+            // The first index of this thread that is not before `first`.
+            let index = first + (i64::from(thread) - first).rem_euclid(step);
+            Arrivals::Constant { index, step, gap_ns }
+        };
+        let mut schedule = Self {
+            arrivals,
+            times,
+            claims,
+            next_ns: None,
+        };
+        schedule.find_next();
+        schedule
+    }
+
+    /// When the next request is due; `None` at the end of the schedule.
+    #[inline]
+    pub(crate) fn peek(&self) -> Option<u64> {
+        self.next_ns
+    }
+
+    /// Takes the next request if it is due by `now_ns`.
+    #[inline]
+    pub(crate) fn take_due(&mut self, now_ns: u64) -> Option<u64> {
+        let due_ns = self.next_ns.filter(|&due_ns| due_ns <= now_ns)?;
+        self.arrivals.advance();
+        self.find_next();
+        Some(due_ns)
+    }
+
+    fn find_next(&mut self) {
+        let due_ns = match &self.arrivals {
+            Arrivals::Constant { index, gap_ns, .. } => self
+                .times
+                .start_ns
+                .saturating_add_signed((*index as f64 * gap_ns).round() as i64),
+            Arrivals::Poisson { offset_ns, .. } => self.times.warmup_ns + *offset_ns as u64,
+        };
+        let wanted = due_ns < self.times.end_ns && (due_ns < self.times.start_ns || self.claims.claim());
+        self.next_ns = wanted.then_some(due_ns);
+    }
+}
+
+impl Arrivals {
+    fn advance(&mut self) {
+        match self {
+            Self::Constant { index, step, .. } => *index += *step,
+            Self::Poisson {
+                offset_ns,
+                mean_gap_ns,
+                random,
+            } => *offset_ns -= random.unit().ln() * *mean_gap_ns,
+        }
+    }
+}
+
+/// How many operations an open loop will send in its measurement, as far as that is known.
+pub(crate) fn expected_operations(load: Load, duration: std::time::Duration, operations: Option<u64>) -> Option<u64> {
+    match load {
+        Load::Closed { .. } => operations,
+        Load::Open { operations_per_s, .. } => {
+            let by_time = (operations_per_s * duration.as_secs_f64()).round() as u64;
+            Some(operations.map_or(by_time, |bound| bound.min(by_time)))
+        }
+    }
+}
+
+/// A seed for each thread, unrelated to the others'.
+pub(crate) fn thread_seed(seed: u64, thread: u32) -> u64 {
+    SplitMix(seed ^ u64::from(thread).wrapping_mul(0xD134_2543_DE82_EF95)).next()
+}
+
+/// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): small, and good enough for gaps and seeds.
+pub(crate) struct SplitMix(pub(crate) u64);
+
+impl SplitMix {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// Uniform in (0, 1]: its logarithm is finite.
+    fn unit(&mut self) -> f64 {
+        ((self.next() >> 11) + 1) as f64 / (1u64 << 53) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+    const TIMES: Times = Times {
+        warmup_ns: 7 * SECOND,
+        start_ns: 9 * SECOND,
+        end_ns: 39 * SECOND,
+    };
+
+    fn all(rate: f64, poisson: bool, threads: u32, bound: Option<u64>) -> Vec<u64> {
+        let claims = Rc::new(Claims::new(bound));
+        let mut due = Vec::new();
+        let parts = (0..threads).map(|t| Schedule::new(rate, poisson, TIMES, (t, threads), 1, Rc::clone(&claims)));
+        for mut part in parts {
+            while let Some(due_ns) = part.take_due(u64::MAX) {
+                due.push(due_ns);
+            }
+        }
+        due.sort_unstable();
+        due
+    }
+
+    #[test]
+    fn constant_gaps_are_exact_over_any_number_of_threads() {
+        for threads in [1, 2, 3, 7] {
+            let due = all(5000.0, false, threads, None);
+            assert_eq!(due.iter().filter(|&&d| d >= TIMES.start_ns).count(), 150_000);
+            assert_eq!(due.len(), 160_000);
+            assert!(due.windows(2).all(|w| w[1] - w[0] == 200_000));
+            assert_eq!(due[10_000], TIMES.start_ns);
+        }
+    }
+
+    #[test]
+    fn a_bound_holds_exactly_and_spares_the_warmup() {
+        for poisson in [false, true] {
+            let due = all(5000.0, poisson, 3, Some(1234));
+            assert_eq!(due.iter().filter(|&&d| d >= TIMES.start_ns).count(), 1234);
+            assert!(due.iter().filter(|&&d| d < TIMES.start_ns).count() > 9000);
+        }
+    }
+
+    #[test]
+    fn poisson_has_the_rate_and_the_variance_of_a_poisson_process() {
+        for threads in [1, 4] {
+            let due = all(2000.0, true, threads, None);
+            let (n, expected) = (due.len() as f64, 64_000.0);
+            // Four standard deviations of a Poisson count.
+            assert!((n - expected).abs() < 4.0 * expected.sqrt(), "{n}");
+            let gaps: Vec<f64> = due.windows(2).map(|w| (w[1] - w[0]) as f64).collect();
+            let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+            let variance = gaps.iter().map(|g| (g - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
+            let variation = variance.sqrt() / mean;
+            assert!((variation - 1.0).abs() < 0.02, "{variation}");
+        }
+        assert_eq!(
+            all(100.0, true, 2, None),
+            all(100.0, true, 2, None),
+            "fixed before the trial"
+        );
+    }
+}

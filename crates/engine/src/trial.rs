@@ -1,0 +1,137 @@
+//! One trial: warm-up, measurement, outcome.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
+
+use evidence::{ClientResult, OperationKind, SendLag, Series};
+use workload::{InsertSequence, ValuePool};
+
+use crate::collect::Collector;
+use crate::operate::Source;
+use crate::plan::{Load, Second, TrialOutcome, TrialPlan, check, thread_count};
+use crate::schedule::{Schedule, expected_operations};
+use crate::threads::{Seat, Span, Work, run_threads};
+use crate::{Connect, Driver, EngineError, closed, open};
+
+/// The bound on the number of measured operations, shared by all threads.
+#[derive(Clone)]
+pub(crate) struct Claims {
+    left: Option<Arc<AtomicI64>>,
+}
+
+impl Claims {
+    pub(crate) fn new(bound: Option<u64>) -> Self {
+        let left = |bound| Arc::new(AtomicI64::new(i64::try_from(bound).unwrap_or(i64::MAX)));
+        Self { left: bound.map(left) }
+    }
+
+    /// Takes one operation; `false` when none is left.
+    #[inline]
+    pub(crate) fn claim(&self) -> bool {
+        self.left.as_ref().is_none_or(|left| left.fetch_sub(1, Relaxed) > 0)
+    }
+}
+
+struct TrialWork<'a> {
+    plan: &'a TrialPlan,
+    inserts: Arc<InsertSequence>,
+    values: Arc<ValuePool>,
+    claims: Claims,
+}
+
+impl Work for TrialWork<'_> {
+    fn begin<D: Driver + 'static>(&self, seat: &Rc<Seat<D>>) -> Result<(), EngineError> {
+        let plan = self.plan;
+        let expected = expected_operations(plan.load, plan.duration, plan.operations);
+        let source = Source::new(plan, &self.inserts, &self.values, expected, seat.thread);
+        let claims = Rc::new(self.claims.clone());
+        match plan.load {
+            Load::Closed { concurrency } => {
+                let limit = seat.driver.max_in_flight();
+                let share = seat.share_of(concurrency);
+                if share as usize > limit {
+                    return Err(EngineError::Plan(format!(
+                        "{share} requests in flight on one load thread, but its connections carry {limit}; use more \
+                         threads"
+                    )));
+                }
+                closed::begin(seat, source, &claims, concurrency);
+                Ok(())
+            }
+            Load::Open {
+                operations_per_s,
+                poisson,
+            } => {
+                let place = (seat.thread, seat.threads);
+                let schedule = Schedule::new(operations_per_s, poisson, seat.times, place, plan.seed, claims);
+                open::begin(seat, source, schedule)
+            }
+        }
+    }
+}
+
+/// Runs one trial.
+///
+/// Errors of the database are results: they are counted by kind, with their latencies apart. An error is returned only
+/// when nothing can be measured (no connection at the start, a plan that makes no sense) or when `cancelled` was set;
+/// then it returns within about 0.1 s without waiting for responses.
+///
+/// `on_second` is called about once a second, also in warm-up. The bound on operations holds exactly. A trial that ended
+/// by its duration reports that as `measured_s`; one that ended by its operations, the time to the last response.
+pub fn run_trial<C: Connect + Sync>(
+    connect: &C,
+    plan: &TrialPlan,
+    on_second: &mut dyn FnMut(&Second),
+    cancelled: &AtomicBool,
+) -> Result<TrialOutcome, EngineError> {
+    check(plan)?;
+    let threads = thread_count(plan.threads, plan.load);
+    let work = TrialWork {
+        plan,
+        inserts: Arc::new(InsertSequence::starting_at(plan.first_insert)),
+        values: Arc::new(ValuePool::new(plan.seed, plan.compressibility, plan.field_length)),
+        claims: Claims::new(plan.operations),
+    };
+    let span = Span {
+        warmup: plan.warmup,
+        duration: Some(plan.duration),
+    };
+    let collector = Collector::keeping(expected_series(plan));
+    let gathered = run_threads(connect, threads, &work, &span, collector, on_second, cancelled)?;
+
+    let (totals, times) = (gathered.totals, gathered.times);
+    let last_done_s = totals.last_done_ns.saturating_sub(times.start_ns) as f64 / 1e9;
+    let duration_s = plan.duration.as_secs_f64();
+    let by_operations = plan.operations == Some(totals.sent);
+    let measured_s = if by_operations { last_done_s } else { duration_s };
+    let open = matches!(plan.load, Load::Open { .. });
+    let result = ClientResult {
+        warmup_s: plan.warmup.as_secs_f64(),
+        measured_s,
+        operations_sent: totals.sent,
+        completed: gathered.collector.completed(),
+        errors: gathered.collector.errors().clone(),
+        client_cpu_s: gathered.cpu_ns as f64 / 1e9,
+        client_peak_rss_bytes: gathered.peak_rss_bytes,
+        send_lag_us: open.then(|| SendLag {
+            p50: totals.lag.value_at_quantile(0.5),
+            p99: totals.lag.value_at_quantile(0.99),
+            max: totals.lag.max(),
+        }),
+        threads,
+    };
+    let intervals = gathered.collector.into_intervals(measured_s.max(last_done_s));
+    Ok(TrialOutcome { result, intervals })
+}
+
+/// The series that a plan leads to, errors aside.
+fn expected_series(plan: &TrialPlan) -> Vec<Series> {
+    let kinds = OperationKind::ALL
+        .into_iter()
+        .filter(|kind| plan.definition.mix.share(*kind) > 0.0);
+    let open = matches!(plan.load, Load::Open { .. });
+    kinds
+        .flat_map(|kind| std::iter::once(Series::Response(kind)).chain(open.then_some(Series::Service(kind))))
+        .collect()
+}
