@@ -7,9 +7,9 @@ use std::ops::Range;
 #[error("line {line}, column {column}: {problem}; expected {expected}{}", self.hint())]
 pub struct YcsbError {
     /// Line of the fault, from 1.
-    pub line: usize,
+    pub line: u32,
     /// Column in characters, from 1.
-    pub column: usize,
+    pub column: u32,
     /// Bytes of the fault in the text.
     pub span: Range<usize>,
     /// The property, as written; empty when the syntax itself is wrong.
@@ -35,8 +35,8 @@ impl YcsbError {
         // A lone `\r` ends a line too; `\r\n` counts once.
         let line = 1 + before.matches('\n').count() + before.matches('\r').count() - before.matches("\r\n").count();
         Self {
-            line,
-            column: before[line_start..].chars().count() + 1,
+            line: line as u32,
+            column: before[line_start..].chars().count() as u32 + 1,
             span,
             property: property.to_owned(),
             problem,

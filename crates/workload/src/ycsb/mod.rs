@@ -107,8 +107,8 @@ pub fn parse_ycsb(name: &str, text: &str) -> Result<YcsbFile, YcsbError> {
         )
     })?;
     let file = File { text, entries };
-    let ignored = file.check_names()?;
     file.check_workload()?;
+    let ignored = file.check_names()?;
     file.check_unsupported()?;
     let (mix, notes) = file.mix()?;
     let definition = Definition {
