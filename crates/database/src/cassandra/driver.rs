@@ -1,0 +1,266 @@
+//! The client that sends the engine's requests: the `scylla` driver, set up so that it adds as little as it can.
+//!
+//! The statements are those of YCSB's `cassandra-cql` binding on YCSB's table (`y_id varchar PRIMARY KEY, field0
+//! varchar, ...`), prepared once. Every setting that would change what is measured is off: no retries, no speculative
+//! execution, no compression, no tracing, one page per result. A response is decoded as far as knowing its kind and the
+//! number of its rows; columns are not turned into Rust values, because an application's own work is not the database's.
+//!
+//! One session per load thread, with one connection per node: all of it lives on that thread's runtime, so a request
+//! crosses no thread. One node needs no routing either, so a policy without a plan saves its cost there; with several
+//! nodes the driver's token-aware policy sends each request to a replica.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::{Connect, Driver, ErrorKind};
+use scylla::client::PoolSize;
+use scylla::client::execution_profile::ExecutionProfile;
+use scylla::client::session::Session;
+use scylla::client::session_builder::SessionBuilder;
+use scylla::cluster::{ClusterState, NodeRef};
+use scylla::errors::{DbError, ExecutionError, RequestAttemptError};
+use scylla::policies::load_balancing::{DefaultPolicy, FallbackPlan, LoadBalancingPolicy, RoutingInfo};
+use scylla::policies::retry::FallthroughRetryPolicy;
+use scylla::routing::Shard;
+use scylla::serialize::SerializationError;
+use scylla::serialize::row::{RowSerializationContext, SerializeRow};
+use scylla::serialize::writers::RowWriter;
+use scylla::statement::Consistency;
+use scylla::statement::prepared::PreparedStatement;
+
+/// Requests that one connection carries at once. The protocol has 32,768 stream ids (native_protocol_v4.spec, section
+/// 2.3); the rest is left to the driver's own requests and to ids that wait for the answer to a timed-out request.
+const IN_FLIGHT: usize = 30_000;
+
+/// How to reach a table of records in YCSB's layout.
+#[derive(Debug, Clone)]
+pub struct CqlConnect {
+    /// `host:port`; one that answers is enough.
+    pub contact_points: Vec<String>,
+    /// Keyspace of the table.
+    pub keyspace: String,
+    /// The table.
+    pub table: String,
+    /// Fields of a record.
+    pub fields: u32,
+    /// Consistency level of every request.
+    pub consistency: spec::Consistency,
+    /// Longest wait for a response; then the request counts as `client_timeout`.
+    pub request_timeout: Duration,
+}
+
+impl Connect for CqlConnect {
+    type Driver = CqlDriver;
+
+    async fn connect(&self) -> Result<CqlDriver, String> {
+        let profile = ExecutionProfile::builder()
+            .consistency(consistency(self.consistency))
+            .serial_consistency(None)
+            .request_timeout(Some(self.request_timeout))
+            .retry_policy(Arc::new(FallthroughRetryPolicy::new()))
+            .speculative_execution_policy(None)
+            .load_balancing_policy(Arc::new(Routing { several: DefaultPolicy::builder().build() }))
+            .build();
+        let session = SessionBuilder::new()
+            .known_nodes(&self.contact_points)
+            .default_execution_profile_handle(profile.into_handle())
+            .pool_size(PoolSize::PerHost(NonZeroUsize::MIN))
+            .tcp_nodelay(true)
+            .compression(None)
+            .fetch_schema_metadata(false)
+            .build()
+            .await
+            .map_err(|error| format!("{}: {error}", self.contact_points.join(", ")))?;
+        CqlDriver::prepare(session, self).await
+    }
+}
+
+/// A session with its prepared statements, owned by one load thread.
+pub struct CqlDriver {
+    session: Session,
+    read_record: PreparedStatement,
+    read_field: Vec<PreparedStatement>,
+    update_record: PreparedStatement,
+    update_field: Vec<PreparedStatement>,
+    insert: PreparedStatement,
+    scan: PreparedStatement,
+}
+
+impl CqlDriver {
+    async fn prepare(session: Session, to: &CqlConnect) -> Result<Self, String> {
+        let table = format!("{}.{}", to.keyspace, to.table);
+        let columns: Vec<String> = (0..to.fields).map(|field| format!("field{field}")).collect();
+        let marks = vec!["?"; columns.len() + 1].join(", ");
+        let prepare = async |statement: String| {
+            let mut prepared = session
+                .prepare(statement.as_str())
+                .await
+                .map_err(|error| format!("cannot prepare `{statement}`: {error}"))?;
+            // The table does not change under a trial: without this every row's response carries its column names.
+            prepared.set_use_cached_result_metadata(true);
+            Ok::<_, String>(prepared)
+        };
+        let mut read_field = Vec::new();
+        let mut update_field = Vec::new();
+        for column in &columns {
+            read_field.push(prepare(format!("SELECT {column} FROM {table} WHERE y_id = ?")).await?);
+            update_field.push(prepare(format!("UPDATE {table} SET {column} = ? WHERE y_id = ?")).await?);
+        }
+        let assignments: Vec<String> = columns.iter().map(|column| format!("{column} = ?")).collect();
+        let names = columns.join(", ");
+        Ok(Self {
+            read_record: prepare(format!("SELECT * FROM {table} WHERE y_id = ?")).await?,
+            read_field,
+            update_record: prepare(format!("UPDATE {table} SET {} WHERE y_id = ?", assignments.join(", "))).await?,
+            update_field,
+            insert: prepare(format!("INSERT INTO {table} (y_id, {names}) VALUES ({marks})")).await?,
+            scan: prepare(format!("SELECT * FROM {table} WHERE token(y_id) >= token(?) LIMIT ?")).await?,
+            session,
+        })
+    }
+
+    /// Sends a request whose response has rows; without one the record does not exist.
+    async fn expect_row(&self, statement: &PreparedStatement, values: impl SerializeRow) -> Result<(), ErrorKind> {
+        let result = self.session.execute_unpaged(statement, values).await.map_err(|error| kind(&error))?;
+        match result.into_rows_result() {
+            Ok(rows) if rows.rows_num() > 0 => Ok(()),
+            Ok(_) => Err(ErrorKind::NotFound),
+            Err(_) => Err(ErrorKind::Other),
+        }
+    }
+
+    /// Sends a request whose response says only that it is done.
+    async fn expect_done(&self, statement: &PreparedStatement, values: impl SerializeRow) -> Result<(), ErrorKind> {
+        match self.session.execute_unpaged(statement, values).await {
+            Ok(_) => Ok(()),
+            Err(error) => Err(kind(&error)),
+        }
+    }
+}
+
+impl Driver for CqlDriver {
+    async fn read(&self, key: &str, field: Option<u32>) -> Result<(), ErrorKind> {
+        let statement = field.map_or(&self.read_record, |field| &self.read_field[field as usize]);
+        self.expect_row(statement, Texts { before: &[key], fields: NO_FIELDS, after: &[] }).await
+    }
+
+    async fn update(&self, key: &str, fields: &[(u32, &str)]) -> Result<(), ErrorKind> {
+        match fields {
+            // The whole record, in order: the one shape of several fields that YCSB writes.
+            [(0, _), _, ..] if fields.len() == self.update_field.len() => {
+                self.expect_done(&self.update_record, Texts { before: &[], fields, after: &[key] }).await
+            }
+            _ => {
+                for (field, value) in fields {
+                    let statement = &self.update_field[*field as usize];
+                    self.expect_done(statement, Texts { before: &[value, key], fields: NO_FIELDS, after: &[] }).await?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    async fn insert(&self, key: &str, values: &[&str]) -> Result<(), ErrorKind> {
+        self.expect_done(&self.insert, Texts { before: &[key], fields: NO_FIELDS, after: values }).await
+    }
+
+    async fn scan(&self, start_key: &str, records: u32) -> Result<(), ErrorKind> {
+        let records = i32::try_from(records).unwrap_or(i32::MAX);
+        self.expect_row(&self.scan, (start_key, records)).await
+    }
+
+    fn max_in_flight(&self) -> usize {
+        // With several nodes all requests may still go to one of them.
+        IN_FLIGHT
+    }
+}
+
+const NO_FIELDS: &[(u32, &str)] = &[];
+
+/// Text values for bind markers that are all `varchar`, which the statements above are made of: written as they are,
+/// without a type check per value and request.
+struct Texts<'a> {
+    before: &'a [&'a str],
+    fields: &'a [(u32, &'a str)],
+    after: &'a [&'a str],
+}
+
+impl SerializeRow for Texts<'_> {
+    fn serialize(&self, _: &RowSerializationContext<'_>, writer: &mut RowWriter<'_>) -> Result<(), SerializationError> {
+        let fields = self.fields.iter().map(|(_, value)| value);
+        for text in self.before.iter().chain(fields).chain(self.after) {
+            writer.make_cell_writer().set_value(text.as_bytes()).map_err(SerializationError::new)?;
+        }
+        Ok(())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.before.is_empty() && self.fields.is_empty() && self.after.is_empty()
+    }
+}
+
+/// Sends everything to the only node without a plan; leaves several nodes to the token-aware policy.
+#[derive(Debug)]
+struct Routing {
+    several: Arc<dyn LoadBalancingPolicy>,
+}
+
+impl LoadBalancingPolicy for Routing {
+    fn pick<'a>(
+        &'a self,
+        request: &'a RoutingInfo<'_>,
+        cluster: &'a ClusterState,
+    ) -> Option<(NodeRef<'a>, Option<Shard>)> {
+        match cluster.get_nodes_info() {
+            // A sharder means ScyllaDB, where the policy finds the shard that owns the key.
+            [only] if only.sharder().is_none() => Some((only, Some(0))),
+            _ => self.several.pick(request, cluster),
+        }
+    }
+
+    fn fallback<'a>(&'a self, request: &'a RoutingInfo<'_>, cluster: &'a ClusterState) -> FallbackPlan<'a> {
+        self.several.fallback(request, cluster)
+    }
+
+    fn name(&self) -> String {
+        "iopslab".to_owned()
+    }
+}
+
+fn consistency(level: spec::Consistency) -> Consistency {
+    match level {
+        spec::Consistency::Any => Consistency::Any,
+        spec::Consistency::One => Consistency::One,
+        spec::Consistency::Two => Consistency::Two,
+        spec::Consistency::Three => Consistency::Three,
+        spec::Consistency::Quorum => Consistency::Quorum,
+        spec::Consistency::All => Consistency::All,
+        spec::Consistency::LocalQuorum => Consistency::LocalQuorum,
+        spec::Consistency::EachQuorum => Consistency::EachQuorum,
+        spec::Consistency::LocalOne => Consistency::LocalOne,
+    }
+}
+
+/// The kind under which an error is counted.
+fn kind(error: &ExecutionError) -> ErrorKind {
+    match error {
+        ExecutionError::RequestTimeout(_) => ErrorKind::ClientTimeout,
+        // No usable connection to any node.
+        ExecutionError::ConnectionPoolError(_) | ExecutionError::EmptyPlan => ErrorKind::Connection,
+        ExecutionError::LastAttemptError(attempt) => match attempt {
+            RequestAttemptError::BrokenConnectionError(_) => ErrorKind::Connection,
+            // Our own limit, not the server's, but it means the same: more in flight than can be carried.
+            RequestAttemptError::UnableToAllocStreamId => ErrorKind::Overloaded,
+            RequestAttemptError::DbError(error, _) => match error {
+                DbError::ReadTimeout { .. } => ErrorKind::ReadTimeout,
+                DbError::WriteTimeout { .. } => ErrorKind::WriteTimeout,
+                DbError::Unavailable { .. } => ErrorKind::Unavailable,
+                DbError::Overloaded | DbError::RateLimitReached { .. } => ErrorKind::Overloaded,
+                _ => ErrorKind::Other,
+            },
+            _ => ErrorKind::Other,
+        },
+        _ => ErrorKind::Other,
+    }
+}
