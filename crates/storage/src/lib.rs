@@ -1,1 +1,38 @@
 //! Emulated volumes, cgroup limits, burst credits, ledger.
+//!
+//! What a paid-for volume would be, on one Linux machine: a [`Volume`] is a sparse file behind a loop device with XFS
+//! on it, a [`Cgroup`] holds a process to the volume's IOPS and bytes per second (and to its memory and CPUs), a
+//! [`BurstController`] moves that limit as gp2's credits come and go, and [`probe`] measures what the result really
+//! delivers. Everything is entered into a [`Ledger`] before it is created, so that [`clean`] can undo a killed run.
+//!
+//! All of it needs root; [`preflight`] says what a machine lacks.
+
+mod burst;
+mod cgroup;
+mod clean;
+mod command;
+mod error;
+mod ledger;
+mod loops;
+mod mounts;
+mod preflight;
+mod probe;
+mod process;
+mod tree;
+mod volume;
+mod work;
+
+pub use burst::{BurstBucket, BurstController};
+pub use cgroup::{
+    CANNOT_JOIN_EXIT_STATUS, Cgroup, CgroupPaths, CgroupVersion, Controller, ControllerPath, Controllers, DeviceLimit,
+    ResourceLimits, controllers,
+};
+pub use clean::{Cleaned, clean};
+pub use error::{Result, StorageError};
+pub use ledger::{Ledger, LedgerId, LedgerItem};
+pub use preflight::{Problem, free_bytes, preflight};
+pub use probe::{ProbeFigures, probe};
+pub use process::start_time_ticks;
+pub use tree::{Restored, copy_tree, restore_tree};
+pub use volume::{MIN_VOLUME_BYTES, Volume};
+pub use work::WorkDirectory;

@@ -1,0 +1,165 @@
+//! Undoing what a ledger says may still exist, latest first.
+//!
+//! Everything here can be repeated: what is gone already counts as removed, and what could not be removed stays in the
+//! ledger for the next attempt.
+
+use std::fs::{self, OpenOptions};
+use std::io::ErrorKind;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::cgroup;
+use crate::error::{Result, StorageError, io_error};
+use crate::ledger::{LedgerItem, Line, append, outstanding_entries};
+use crate::loops;
+use crate::mounts::{self, IfBusy};
+use crate::process;
+
+/// How long a process gets between SIGTERM and SIGKILL. Its data is thrown away next, so it need not be long.
+const TERM_PATIENCE: Duration = Duration::from_secs(5);
+
+/// What cleaning did.
+#[derive(Debug, Default)]
+pub struct Cleaned {
+    /// What was there and is gone now, for people: `mount /var/lib/iopslab/data`.
+    pub removed: Vec<String>,
+    /// What is still there, and why.
+    pub failed: Vec<(LedgerItem, StorageError)>,
+}
+
+impl Cleaned {
+    /// Whether nothing is left.
+    pub fn is_complete(&self) -> bool {
+        self.failed.is_empty()
+    }
+}
+
+/// Undoes everything outstanding in the ledger at `ledger_path`. Hold the work directory's lock
+/// ([`crate::WorkDirectory`]) while calling this, or a run that is under way loses its volumes.
+pub fn clean(ledger_path: &Path) -> Result<Cleaned> {
+    let entries = outstanding_entries(ledger_path)?;
+    let mut cleaned = Cleaned::default();
+    if entries.is_empty() && !ledger_path.exists() {
+        return Ok(cleaned);
+    }
+    let mut ledger = OpenOptions::new()
+        .append(true)
+        .open(ledger_path)
+        .map_err(io_error("open the ledger", ledger_path))?;
+    for (id, item) in entries.into_iter().rev() {
+        match undo(&item) {
+            Ok(was_there) => {
+                if was_there {
+                    cleaned.removed.push(item.to_string());
+                }
+                append(&mut ledger, ledger_path, &Line::Done(id))?;
+            }
+            Err(error) => cleaned.failed.push((item, error)),
+        }
+    }
+    if cleaned.is_complete() {
+        // Emptied in place: a ledger that is open elsewhere in this process goes on appending to the same file.
+        ledger.set_len(0).map_err(io_error("empty the ledger", ledger_path))?;
+    }
+    Ok(cleaned)
+}
+
+/// Removes one thing; returns whether it was there.
+fn undo(item: &LedgerItem) -> Result<bool> {
+    match item {
+        LedgerItem::Process {
+            pid, start_time_ticks, ..
+        } => process::end(*pid, *start_time_ticks, TERM_PATIENCE),
+        LedgerItem::Mount { path } => mounts::unmount_all(path, IfBusy::Detach),
+        LedgerItem::LoopDevice { image } => Ok(!loops::detach_all(image)?.is_empty()),
+        LedgerItem::Cgroup { path } => cgroup::remove_directory(path),
+        LedgerItem::Directory { path } => remove_tree(path),
+        LedgerItem::File { path } => gone(fs::remove_file(path), path),
+    }
+}
+
+/// Deletes a directory, but never through a mount that is still in it: that would empty a volume.
+fn remove_tree(path: &Path) -> Result<bool> {
+    let resolved = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if let Some(mounted) = mounts::at_or_below(&resolved)?.into_iter().next() {
+        let holders = "it is still mounted inside a directory that is to be deleted".to_owned();
+        return Err(StorageError::Busy { path: mounted, holders });
+    }
+    gone(fs::remove_dir_all(path), path)
+}
+
+fn gone(outcome: std::io::Result<()>, path: &Path) -> Result<bool> {
+    match outcome {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(io_error("delete", path)(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Ledger;
+
+    #[test]
+    fn cleaning_undoes_what_is_there_forgives_what_is_not_and_can_be_repeated() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("ledger.jsonl");
+        let ledger = Ledger::open(&path).unwrap();
+        let made = directory.path().join("made");
+        ledger.intend(LedgerItem::Directory { path: made.clone() }).unwrap();
+        fs::create_dir_all(made.join("deep/er")).unwrap();
+        ledger
+            .intend(LedgerItem::File {
+                path: directory.path().join("never made"),
+            })
+            .unwrap();
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        ledger
+            .intend(LedgerItem::process(child.id(), "a sleeper").unwrap())
+            .unwrap();
+
+        let cleaned = clean(&path).unwrap();
+        assert!(cleaned.is_complete(), "{cleaned:?}");
+        assert_eq!(
+            cleaned.removed.len(),
+            2,
+            "latest first, without what never came to be: {cleaned:?}"
+        );
+        assert!(cleaned.removed[0].contains("a sleeper"));
+        assert!(!made.exists());
+        child.wait().unwrap();
+
+        assert!(clean(&path).unwrap().removed.is_empty());
+        ledger.intend(LedgerItem::File { path: made.clone() }).unwrap();
+        assert_eq!(
+            Ledger::outstanding(&path).unwrap().len(),
+            1,
+            "an open ledger goes on working after a clean"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_removed_stays_in_the_ledger() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("ledger.jsonl");
+        let ledger = Ledger::open(&path).unwrap();
+        let item = LedgerItem::File {
+            path: directory.path().to_owned(),
+        };
+        ledger.intend(item.clone()).unwrap();
+        let cleaned = clean(&path).unwrap();
+        assert_eq!(
+            cleaned.failed.len(),
+            1,
+            "a directory is not deleted where a file was promised"
+        );
+        assert_eq!(Ledger::outstanding(&path).unwrap(), [item]);
+    }
+
+    #[test]
+    fn a_missing_ledger_needs_no_cleaning() {
+        let directory = tempfile::tempdir().unwrap();
+        assert!(clean(&directory.path().join("none")).unwrap().is_complete());
+    }
+}

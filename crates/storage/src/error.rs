@@ -1,0 +1,139 @@
+//! What can go wrong with volumes and limits: every message says what failed, where, and what to do now.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a volume, a cgroup or the ledger could not be made, used or removed.
+#[derive(Debug, thiserror::Error)]
+pub enum StorageError {
+    /// A system call on a path failed.
+    #[error("cannot {doing} {}: {source}", path.display())]
+    Io {
+        /// What was tried, as a verb: `create`, `mount /dev/loop3 on`.
+        doing: String,
+        /// On what.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A program is not installed.
+    #[error("{program} is not installed; install the package {package} (Debian, Ubuntu: apt-get install {package})")]
+    NotInstalled {
+        /// Program name.
+        program: String,
+        /// Debian package that holds it.
+        package: &'static str,
+    },
+    /// A program failed.
+    #[error("`{command}` failed ({how}){}", tail(stderr_tail))]
+    Command {
+        /// The command line.
+        command: String,
+        /// Exit status, signal, or `no answer within N s`.
+        how: String,
+        /// The last lines that it wrote to stderr.
+        stderr_tail: String,
+    },
+    /// Another process owns the work directory.
+    #[error(
+        "the work directory {} is in use by process {}; wait for it, end it, or choose another one with \
+         `work_directory` in [provider.local]",
+        path.display(), pid.map_or_else(|| "(unknown)".to_owned(), |pid| pid.to_string())
+    )]
+    Locked {
+        /// The work directory.
+        path: PathBuf,
+        /// Who holds it, as written in the lock file.
+        pid: Option<u32>,
+    },
+    /// The ledger cannot be understood.
+    #[error(
+        "line {line} of the ledger {} cannot be understood ({reason}); it may have been written by another version of \
+         iopslab: run `iopslab clean` of that version, or remove what it names by hand and delete it",
+        path.display()
+    )]
+    Ledger {
+        /// The ledger.
+        path: PathBuf,
+        /// Line, from 1.
+        line: usize,
+        /// Why.
+        reason: String,
+    },
+    /// The host's file system cannot do direct I/O, so the host's page cache would answer for the volume.
+    #[error(
+        "/dev/{device} cannot use direct I/O on {}: the file system below it does not support it, so the host's page \
+         cache would answer instead of the disk; put the work directory on ext4 or XFS",
+        image.display()
+    )]
+    NoDirectIo {
+        /// Loop device.
+        device: String,
+        /// Its image.
+        image: PathBuf,
+    },
+    /// An image is attached already.
+    #[error(
+        "{} is attached to /dev/{device} already, probably by a run that was killed; run `iopslab clean`",
+        image.display()
+    )]
+    AlreadyAttached {
+        /// The image.
+        image: PathBuf,
+        /// Where.
+        device: String,
+    },
+    /// A volume is in use and cannot be unmounted.
+    #[error("cannot unmount {}: {holders}; stop them and try again", path.display())]
+    Busy {
+        /// Mount point.
+        path: PathBuf,
+        /// Who holds it, in words.
+        holders: String,
+    },
+    /// A limit was asked for that this machine cannot set.
+    #[error("cannot limit {resource}: {reason}")]
+    NoController {
+        /// `memory`, `cpu`, `io`, `cpuset`.
+        resource: &'static str,
+        /// Why, and what to do.
+        reason: String,
+    },
+    /// Processes survive in a cgroup.
+    #[error("processes {pids:?} in cgroup {} survive SIGKILL (uninterruptible I/O?); see /proc/PID/stack", path.display())]
+    Unkillable {
+        /// A directory of the cgroup.
+        path: PathBuf,
+        /// Who.
+        pids: Vec<u32>,
+    },
+    /// The probe's output makes no sense.
+    #[error("fio's result for {} cannot be used: {reason}", path.display())]
+    Probe {
+        /// The probed file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Result of this crate.
+pub type Result<T> = std::result::Result<T, StorageError>;
+
+/// Names the action and the path of a failed system call: `fs::remove_file(p).map_err(io_error("remove", p))`.
+pub(crate) fn io_error<E: Into<io::Error>>(doing: impl Into<String>, path: &Path) -> impl FnOnce(E) -> StorageError {
+    let (doing, path) = (doing.into(), path.to_owned());
+    move |source| StorageError::Io {
+        doing,
+        path,
+        source: source.into(),
+    }
+}
+
+fn tail(stderr: &str) -> String {
+    if stderr.is_empty() {
+        String::new()
+    } else {
+        format!(":\n{stderr}")
+    }
+}

@@ -1,0 +1,126 @@
+//! What a machine lacks for emulated volumes, all of it at once, each with its cure.
+
+use std::fs;
+use std::path::Path;
+
+use crate::cgroup::{Controller, controllers};
+use crate::command::locate;
+use crate::error::{Result, io_error};
+
+/// Something that stands in the way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// What is missing or wrong.
+    pub what: String,
+    /// What to do.
+    pub fix: String,
+}
+
+impl Problem {
+    fn new(what: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self {
+            what: what.into(),
+            fix: fix.into(),
+        }
+    }
+}
+
+/// Bytes that can still be written to the file system of `path`, which need not exist yet.
+///
+/// Volume images are sparse, so making them succeeds on a full disk and writing into them fails later: ask first.
+pub fn free_bytes(path: &Path) -> Result<u64> {
+    let absolute = std::path::absolute(path).map_err(io_error("resolve", path))?;
+    let existing = absolute
+        .ancestors()
+        .find(|ancestor| ancestor.exists())
+        .unwrap_or(Path::new("/"));
+    let facts = rustix::fs::statvfs(existing).map_err(io_error("examine the file system of", existing))?;
+    Ok(facts.f_bavail.saturating_mul(facts.f_frsize))
+}
+
+/// Everything that would stop emulated volumes from working here; changes nothing. `needed_bytes` is what the run will
+/// put into `work_dir`: the full size of each volume that exists at the same time, and the snapshot.
+pub fn preflight(work_dir: &Path, needed_bytes: u64, cgroup_root: &Path) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if !rustix::process::geteuid().is_root() {
+        problems.push(Problem::new(
+            "not running as root, which loop devices, mounts and cgroups need",
+            "run with sudo, or measure one configuration on the host's own disk without limits",
+        ));
+    }
+    for (program, package) in [("mkfs.xfs", "xfsprogs"), ("fio", "fio"), ("losetup", "util-linux")] {
+        if locate(program).is_none() {
+            problems.push(Problem::new(
+                format!("{program} is not installed"),
+                format!("install the package {package} (Debian, Ubuntu: apt-get install {package})"),
+            ));
+        }
+    }
+    if !Path::new("/dev/loop-control").exists() && !has_module("loop") {
+        problems.push(Problem::new(
+            "loop devices are not available (no /dev/loop-control)",
+            "modprobe loop; in a container, start it privileged with /dev from the host",
+        ));
+    }
+    let known = fs::read_to_string("/proc/filesystems").unwrap_or_default();
+    if !known.split_ascii_whitespace().any(|name| name == "xfs") && !has_module("xfs") {
+        problems.push(Problem::new(
+            "the kernel does not know XFS",
+            "modprobe xfs, or install the kernel's full module package (Ubuntu: linux-modules-extra)",
+        ));
+    }
+    let found = controllers(cgroup_root);
+    for (limit, controller) in [("memory", found.memory), ("CPU", found.cpu), ("I/O", found.io)] {
+        if let Controller::Missing { reason } = controller {
+            problems.push(Problem::new(format!("{limit} cannot be limited"), reason));
+        }
+    }
+    match free_bytes(work_dir) {
+        Ok(free) if free < needed_bytes => problems.push(Problem::new(
+            format!(
+                "{} has {:.1} GiB free and the run needs {:.1} GiB",
+                work_dir.display(),
+                gib(free),
+                gib(needed_bytes)
+            ),
+            "free some space, set `work_directory` in [provider.local] to a larger disk, or raise `scale`",
+        )),
+        Ok(_) => {}
+        Err(error) => problems.push(Problem::new(error.to_string(), "choose another `work_directory`")),
+    }
+    problems
+}
+
+fn gib(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 30)
+}
+
+/// Whether the running kernel could load a module by itself when it is needed.
+fn has_module(name: &str) -> bool {
+    let directory = Path::new("/lib/modules").join(rustix::system::uname().release().to_string_lossy().as_ref());
+    ["modules.dep", "modules.builtin"]
+        .iter()
+        .any(|index| fs::read_to_string(directory.join(index)).is_ok_and(|text| text.contains(&format!("/{name}.ko"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_that_is_too_small_and_missing_controllers_are_reported_together() {
+        let directory = tempfile::tempdir().unwrap();
+        let problems = preflight(&directory.path().join("not/yet"), u64::MAX, directory.path());
+        assert!(problems.iter().any(|p| p.what.contains("GiB free")), "{problems:?}");
+        assert!(
+            problems.iter().filter(|p| p.what.contains("cannot be limited")).count() == 3,
+            "{problems:?}"
+        );
+        assert!(problems.iter().all(|p| !p.fix.is_empty()));
+    }
+
+    #[test]
+    fn free_space_is_that_of_the_nearest_existing_directory() {
+        assert!(free_bytes(Path::new("/no/such/place")).unwrap() > 0);
+    }
+}

@@ -1,0 +1,231 @@
+//! An emulated volume: sparse file -> loop device (direct I/O) -> XFS -> mounted.
+//!
+//! # Choices, and why
+//!
+//! * **Direct I/O** between loop device and image: otherwise the host's page cache would hold a second copy of the
+//!   volume and answer reads that the volume should answer.
+//! * **XFS**, as the published Cassandra studies used, with `reflink=1` so that a data set is restored in a moment, an
+//!   explicit 64 MiB log so that the log does not grow with the volume, and 4 KiB sectors so that the same image works
+//!   whatever block size the loop driver takes over from the host's disk.
+//! * **Mounted with `noatime,nodiratime,nouuid` and without `discard`**: reading must not write; copies of an image
+//!   share a UUID; and a discard would be an I/O that the limits count and that the real volume does not have. The
+//!   price: space freed inside the volume stays allocated in the image until the image is deleted, so count on
+//!   `size_bytes` of the host's disk for each volume (see [`crate::free_bytes`]).
+//! * **Unmount and mount is the cold start**: it drops this volume's page cache and nobody else's.
+//!
+//! # When the host's disk fills up
+//!
+//! The image is sparse: making a volume larger than the host's free space succeeds, and later writes fail inside the
+//! volume with EIO, upon which XFS shuts down. Nothing is silently lost, but the database dies; check
+//! [`crate::free_bytes`] before starting, as [`crate::preflight`] does.
+
+use std::fs::{self, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::mount::{MountFlags, mount};
+
+use crate::command::{require, run};
+use crate::error::{Result, io_error};
+use crate::ledger::{Ledger, LedgerId, LedgerItem};
+use crate::loops::{self, LoopDevice};
+use crate::mounts::{IfBusy, unmount_all};
+
+/// mkfs.xfs refuses less (since xfsprogs 5.19: "Filesystem must be larger than 300MB").
+pub const MIN_VOLUME_BYTES: u64 = 300 << 20;
+
+/// A volume. Dropping it unmounts and detaches it as well as it can; its image stays, see [`Volume::delete`].
+#[derive(Debug)]
+pub struct Volume {
+    ledger: Arc<Ledger>,
+    image: PathBuf,
+    image_entry: Option<LedgerId>,
+    attached: Option<Attached>,
+    mounted: Option<Mounted>,
+}
+
+#[derive(Debug)]
+struct Attached {
+    device: LoopDevice,
+    entry: LedgerId,
+}
+
+#[derive(Debug)]
+struct Mounted {
+    path: PathBuf,
+    entry: LedgerId,
+}
+
+impl Volume {
+    /// Makes a new image with an empty file system; `image` must not exist. Not attached yet.
+    pub fn create(ledger: &Arc<Ledger>, image: &Path, size_bytes: u64) -> Result<Self> {
+        let mkfs = require("mkfs.xfs", "xfsprogs")?;
+        let image = std::path::absolute(image).map_err(io_error("resolve", image))?;
+        // The loop driver reports its backing file without symbolic links; the ledger must name it the same way.
+        let image = match (image.parent().map(fs::canonicalize), image.file_name()) {
+            (Some(Ok(parent)), Some(name)) => parent.join(name),
+            (Some(Err(error)), _) => return Err(io_error("create a volume image in the directory of", &image)(error)),
+            _ => image,
+        };
+        if image.exists() {
+            return Err(io_error("create the volume image", &image)(std::io::Error::from(
+                std::io::ErrorKind::AlreadyExists,
+            )));
+        }
+        let entry = ledger.intend(LedgerItem::File { path: image.clone() })?;
+        let made = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&image)
+            .and_then(|file| file.set_len(size_bytes))
+            .map_err(io_error(
+                format!("create a volume image of {size_bytes} bytes at"),
+                &image,
+            ))
+            .and_then(|()| {
+                let options = "-q -K -m crc=1,reflink=1 -l size=64m -s size=4096";
+                let mut argv = vec![mkfs.display().to_string()];
+                argv.extend(options.split(' ').map(str::to_owned));
+                argv.push(image.display().to_string());
+                run(&argv, Duration::from_secs(120)).map(drop)
+            });
+        if let Err(error) = made {
+            // The first error is the one worth telling; a remnant stays in the ledger.
+            if fs::remove_file(&image).is_ok() {
+                let _ = ledger.done(entry);
+            }
+            return Err(error);
+        }
+        Ok(Self {
+            ledger: Arc::clone(ledger),
+            image,
+            image_entry: Some(entry),
+            attached: None,
+            mounted: None,
+        })
+    }
+
+    /// A volume whose image exists already. The image itself is not entered into the ledger.
+    pub fn open(ledger: &Arc<Ledger>, image: &Path) -> Result<Self> {
+        let image = fs::canonicalize(image).map_err(io_error("open the volume image", image))?;
+        Ok(Self {
+            ledger: Arc::clone(ledger),
+            image,
+            image_entry: None,
+            attached: None,
+            mounted: None,
+        })
+    }
+
+    /// Attaches the image to a free loop device and mounts it at `mount_point`, which is created if missing.
+    pub fn attach_and_mount(&mut self, mount_point: &Path) -> Result<()> {
+        self.unmount_and_detach()?;
+        let result = self.try_attach_and_mount(mount_point);
+        if result.is_err() {
+            // The first error is the one worth telling; what remains is in the ledger.
+            let _ = self.unmount_and_detach();
+        }
+        result
+    }
+
+    fn try_attach_and_mount(&mut self, mount_point: &Path) -> Result<()> {
+        fs::create_dir_all(mount_point).map_err(io_error("create the mount point", mount_point))?;
+        // mountinfo shows the resolved path; the ledger must name it the same way.
+        let path = fs::canonicalize(mount_point).map_err(io_error("resolve the mount point", mount_point))?;
+
+        let entry = self.ledger.intend(LedgerItem::LoopDevice {
+            image: self.image.clone(),
+        })?;
+        let device = match loops::attach(&self.image) {
+            Ok(device) => device,
+            Err(error) => {
+                if loops::find(&self.image).is_empty() {
+                    self.ledger.done(entry)?;
+                }
+                return Err(error);
+            }
+        };
+        let source = PathBuf::from(format!("/dev/{}", device.name));
+        self.attached = Some(Attached { device, entry });
+
+        let entry = self.ledger.intend(LedgerItem::Mount { path: path.clone() })?;
+        let flags = MountFlags::NOATIME | MountFlags::NODIRATIME;
+        self.mounted = Some(Mounted {
+            path: path.clone(),
+            entry,
+        });
+        mount(&source, &path, c"xfs", flags, c"nouuid").map_err(io_error(
+            format!("mount {} (XFS; see dmesg for the reason) on", source.display()),
+            &path,
+        ))
+    }
+
+    /// Unmounts and detaches; nothing to do is success. This is also the cold start: it drops the page cache of this
+    /// volume alone.
+    pub fn unmount_and_detach(&mut self) -> Result<()> {
+        self.release(IfBusy::Refuse)
+    }
+
+    fn release(&mut self, if_busy: IfBusy) -> Result<()> {
+        if let Some(mounted) = &self.mounted {
+            unmount_all(&mounted.path, if_busy)?;
+            self.ledger.done(mounted.entry)?;
+            self.mounted = None;
+        }
+        if let Some(attached) = &self.attached {
+            attached.device.detach(&self.image)?;
+            self.ledger.done(attached.entry)?;
+            self.attached = None;
+        }
+        Ok(())
+    }
+
+    /// Unmounts, detaches and deletes the image.
+    pub fn delete(mut self) -> Result<()> {
+        self.release(IfBusy::Refuse)?;
+        fs::remove_file(&self.image).map_err(io_error("delete the volume image", &self.image))?;
+        self.image_entry.take().map_or(Ok(()), |entry| self.ledger.done(entry))
+    }
+
+    /// Takes the image out of the ledger: it is meant to outlive the run.
+    pub fn keep(&mut self) -> Result<()> {
+        self.image_entry.take().map_or(Ok(()), |entry| self.ledger.done(entry))
+    }
+
+    /// The image.
+    pub fn image(&self) -> &Path {
+        &self.image
+    }
+
+    /// `loop3`, while attached.
+    pub fn device(&self) -> Option<&str> {
+        self.attached.as_ref().map(|a| a.device.name.as_str())
+    }
+
+    /// Major and minor number, while attached.
+    pub fn device_number(&self) -> Option<(u32, u32)> {
+        self.attached.as_ref().map(|a| a.device.number)
+    }
+
+    /// Where it is mounted, while it is.
+    pub fn mount_point(&self) -> Option<&Path> {
+        self.mounted.as_ref().map(|m| m.path.as_path())
+    }
+
+    /// Bytes of the host's disk that the sparse image takes up now.
+    pub fn allocated_bytes(&self) -> Result<u64> {
+        use std::os::unix::fs::MetadataExt as _;
+        // st_blocks counts 512-byte units whatever the file system's block size is (stat(2)).
+        fs::metadata(&self.image)
+            .map(|m| m.blocks() * 512)
+            .map_err(io_error("examine", &self.image))
+    }
+}
+
+impl Drop for Volume {
+    fn drop(&mut self) {
+        // Nobody is left to tell; what could not be undone is still in the ledger.
+        let _ = self.release(IfBusy::Detach);
+    }
+}

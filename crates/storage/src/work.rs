@@ -1,0 +1,87 @@
+//! The work directory: volumes, snapshots and the ledger, owned by one process at a time.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Result, StorageError, io_error};
+
+/// A locked work directory; dropping it (or dying) gives it free.
+#[derive(Debug)]
+pub struct WorkDirectory {
+    path: PathBuf,
+    // Held for its flock(2), which the kernel drops with the process, however that ends.
+    _lock: File,
+}
+
+impl WorkDirectory {
+    /// Creates the directory if it is missing, and locks it.
+    ///
+    /// # Errors
+    /// [`StorageError::Locked`] names the process that holds it.
+    pub fn lock(path: &Path) -> Result<Self> {
+        fs::create_dir_all(path).map_err(io_error("create the work directory", path))?;
+        // Absolute and without symbolic links, because the ledger's entries must mean the same from anywhere.
+        let path = fs::canonicalize(path).map_err(io_error("resolve the work directory", path))?;
+        let lock_path = path.join("lock");
+        let mut lock = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&lock_path)
+            .map_err(io_error("open", &lock_path))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut text = String::new();
+                // An unreadable holder is still a holder.
+                let _ = lock.read_to_string(&mut text);
+                return Err(StorageError::Locked {
+                    path,
+                    pid: text.trim().parse().ok(),
+                });
+            }
+            Err(TryLockError::Error(error)) => return Err(io_error("lock", &lock_path)(error)),
+        }
+        lock.set_len(0)
+            .and_then(|()| lock.rewind())
+            .and_then(|()| writeln!(lock, "{}", std::process::id()))
+            .map_err(io_error("write to", &lock_path))?;
+        Ok(Self { path, _lock: lock })
+    }
+
+    /// Where it is, absolute.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where its ledger is.
+    pub fn ledger_path(&self) -> PathBuf {
+        Self::ledger_path_in(&self.path)
+    }
+
+    /// Where the ledger of the work directory `path` is, without locking it.
+    pub fn ledger_path_in(path: &Path) -> PathBuf {
+        path.join("ledger.jsonl")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_owner_is_told_who_is_the_first() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("work");
+        let first = WorkDirectory::lock(&path).unwrap();
+        let message = WorkDirectory::lock(&path).unwrap_err().to_string();
+        assert!(
+            message.contains(&format!("process {}", std::process::id())),
+            "{message}"
+        );
+        drop(first);
+        WorkDirectory::lock(&path).unwrap();
+    }
+}

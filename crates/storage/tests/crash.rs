@@ -1,0 +1,114 @@
+//! A run that is killed: whatever it had made is found in the ledger and undone by the next one.
+
+mod machine;
+
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use machine::{CGROUP_ROOT, Machine};
+use spec::IoLimits;
+use storage::{Cgroup, DeviceLimit, Ledger, LedgerItem, ResourceLimits, Volume, clean};
+
+#[test]
+fn a_killed_run_leaves_a_ledger_that_undoes_everything() {
+    let Some(machine) = Machine::new() else { return };
+    machine
+        .ledger
+        .intend(LedgerItem::Directory {
+            path: machine.path("node1"),
+        })
+        .unwrap();
+    std::fs::create_dir_all(machine.path("node1/logs")).unwrap();
+    let mut volume = Volume::create(&machine.ledger, &machine.path("data.img"), 512 << 20).unwrap();
+    volume.attach_and_mount(&machine.path("data")).unwrap();
+    let limits = ResourceLimits {
+        memory_bytes: Some(256 << 20),
+        cpus: Some(1.0),
+        cpuset: Some("0".to_owned()),
+        devices: vec![DeviceLimit {
+            device: volume.device_number().unwrap(),
+            limits: IoLimits::symmetric(Some(500.0), None),
+        }],
+    };
+    let cgroup = Cgroup::create(Path::new(CGROUP_ROOT), &machine.ledger, &machine.name, &limits).unwrap();
+
+    // A "database" that holds a file open on the volume, ignores SIGTERM and has a child of its own.
+    let prefix = cgroup.launch_prefix();
+    let script = "trap '' TERM; exec 3>\"$1/open\"; sleep 300 & echo ready; while :; do sleep 1; done";
+    let mut database = Command::new(&prefix[0])
+        .args(&prefix[1..])
+        .args(["sh", "-c", script, "sh"])
+        .arg(machine.path("data"))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut ready = String::new();
+    std::io::BufRead::read_line(
+        &mut std::io::BufReader::new(database.stdout.take().unwrap()),
+        &mut ready,
+    )
+    .unwrap();
+    machine
+        .ledger
+        .intend(LedgerItem::process(database.id(), "database").unwrap())
+        .unwrap();
+    let pids = cgroup.pids().unwrap();
+    assert!(pids.len() >= 2 && pids.contains(&database.id()), "{pids:?}");
+    let of_itself = std::fs::read_to_string(format!("/proc/{}/cgroup", database.id())).unwrap();
+    assert!(
+        of_itself
+            .lines()
+            .filter(|line| line.ends_with(&format!("/{}", machine.name)))
+            .count()
+            >= 4,
+        "{of_itself}"
+    );
+
+    // Killed: no destructor runs.
+    std::mem::forget(volume);
+    std::mem::forget(cgroup);
+    let before = machine.leftovers();
+    assert!(before.len() >= 3, "mount, loop device, cgroups: {before:?}");
+
+    let cleaned = clean(&machine.ledger_path).unwrap();
+    println!("{:#?}", cleaned.removed);
+    assert!(cleaned.is_complete(), "{cleaned:?}");
+    assert!(machine.leftovers().is_empty(), "{:?}", machine.leftovers());
+    assert!(!machine.path("node1").exists() && !machine.path("data.img").exists());
+    database.wait().unwrap();
+    for pid in pids {
+        assert_eq!(storage::start_time_ticks(pid), None, "process {pid} survives");
+    }
+    assert!(Ledger::outstanding(&machine.ledger_path).unwrap().is_empty());
+    assert!(
+        clean(&machine.ledger_path).unwrap().removed.is_empty(),
+        "a second cleaning finds nothing"
+    );
+}
+
+#[test]
+fn what_a_process_touches_is_charged_to_its_cgroup_from_the_first_byte() {
+    let Some(machine) = Machine::new() else { return };
+    let limits = ResourceLimits {
+        memory_bytes: Some(64 << 20),
+        ..ResourceLimits::default()
+    };
+    let cgroup = Cgroup::create(Path::new(CGROUP_ROOT), &machine.ledger, &machine.name, &limits).unwrap();
+    // Twice the limit of anonymous memory: the kernel's OOM killer ends it, inside the cgroup only.
+    let prefix = cgroup.launch_prefix();
+    let dd = |block: &str| {
+        let program = ["dd", "if=/dev/zero", "of=/dev/null", "count=1", block];
+        Command::new(&prefix[0])
+            .args(&prefix[1..])
+            .args(program)
+            .output()
+            .unwrap()
+            .status
+    };
+    assert!(dd("bs=16M").success());
+    assert_eq!(dd("bs=128M").signal(), Some(9));
+    cgroup.remove().unwrap();
+    cgroup.remove().unwrap();
+    assert!(machine.leftovers().is_empty());
+}

@@ -1,0 +1,88 @@
+//! A place on the real machine for one test: a directory on a disk (not tmpfs, which loop devices cannot always do
+//! direct I/O on), its ledger, and the certainty that nothing is left behind, even when an assertion fails.
+
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use storage::{Ledger, clean};
+
+pub const CGROUP_ROOT: &str = "/sys/fs/cgroup";
+
+pub struct Machine {
+    pub directory: PathBuf,
+    pub name: String,
+    pub ledger_path: PathBuf,
+    pub ledger: Arc<Ledger>,
+}
+
+impl Machine {
+    /// `None`, with a word why, when this user may not do what the test does.
+    pub fn new() -> Option<Self> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        if !rustix::process::geteuid().is_root() {
+            println!("skipped: needs root for loop devices, mounts and cgroups");
+            return None;
+        }
+        let name = format!(
+            "iopslab-storage-{}-{}",
+            std::process::id(),
+            COUNT.fetch_add(1, Ordering::Relaxed)
+        );
+        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(&name);
+        std::fs::create_dir_all(&directory).unwrap();
+        let directory = directory.canonicalize().unwrap();
+        let ledger_path = directory.join("ledger.jsonl");
+        let ledger = Arc::new(Ledger::open(&ledger_path).unwrap());
+        Some(Self {
+            directory,
+            name,
+            ledger_path,
+            ledger,
+        })
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    /// Devices, mounts and cgroups that carry this test's name; empty when all is well.
+    pub fn leftovers(&self) -> Vec<String> {
+        let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+        let mut found: Vec<String> = mounts
+            .lines()
+            .filter(|line| line.contains(&self.name))
+            .map(str::to_owned)
+            .collect();
+        for entry in std::fs::read_dir("/sys/block").unwrap().flatten() {
+            let backing = std::fs::read_to_string(entry.path().join("loop/backing_file")).unwrap_or_default();
+            if backing.contains(&self.name) {
+                found.push(entry.path().display().to_string());
+            }
+        }
+        for tree in std::fs::read_dir(CGROUP_ROOT).unwrap().flatten() {
+            for path in [tree.path(), tree.path().join(&self.name)] {
+                if path.file_name().is_some_and(|name| name == self.name.as_str()) && path.exists() {
+                    found.push(path.display().to_string());
+                }
+            }
+        }
+        found
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        let cleaned = clean(&self.ledger_path);
+        let left = self.leftovers();
+        let _ = std::fs::remove_dir_all(&self.directory);
+        if !std::thread::panicking() {
+            assert!(
+                left.is_empty() && cleaned.as_ref().is_ok_and(storage::Cleaned::is_complete),
+                "{left:?} {cleaned:?}"
+            );
+        }
+    }
+}

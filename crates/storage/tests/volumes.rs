@@ -1,0 +1,205 @@
+//! Volumes on the real machine: what they deliver, how they are restored, and that they start cold.
+
+mod machine;
+
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use machine::{CGROUP_ROOT, Machine};
+use spec::{Burst, IoLimits};
+use storage::{BurstController, Cgroup, DeviceLimit, Ledger, ResourceLimits, Volume, copy_tree, probe, restore_tree};
+
+const SIZE: u64 = 512 << 20;
+
+fn mounted(machine: &Machine) -> Volume {
+    let mut volume = Volume::create(&machine.ledger, &machine.path("data.img"), SIZE).unwrap();
+    volume.attach_and_mount(&machine.path("data")).unwrap();
+    volume
+}
+
+fn limited(machine: &Machine, device: (u32, u32), limits: IoLimits) -> Cgroup {
+    let limits = ResourceLimits {
+        memory_bytes: Some(512 << 20),
+        cpus: Some(2.0),
+        cpuset: None,
+        devices: vec![DeviceLimit { device, limits }],
+    };
+    Cgroup::create(Path::new(CGROUP_ROOT), &machine.ledger, &machine.name, &limits).unwrap()
+}
+
+/// Reads completed by the device since it was attached.
+fn device_reads(volume: &Volume) -> u64 {
+    let stat = fs::read_to_string(format!("/sys/block/{}/stat", volume.device().unwrap())).unwrap();
+    stat.split_ascii_whitespace().next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_limited_volume_delivers_what_was_asked_for() {
+    let Some(machine) = Machine::new() else { return };
+    let volume = mounted(&machine);
+    // 500 reads/s, and 20 MiB/s that bind the 64 KiB writes (320/s) before their 500 do.
+    let limits = IoLimits::symmetric(Some(500.0), Some(20.0));
+    let cgroup = limited(&machine, volume.device_number().unwrap(), limits);
+    let figures = probe(volume.mount_point().unwrap(), &cgroup.launch_prefix(), 2.0, 64 << 20).unwrap();
+    println!("{figures:?}");
+    assert!((0.85..1.15).contains(&(figures.read_iops / 500.0)), "{figures:?}");
+    assert!(
+        (0.85..1.15).contains(&(figures.write_bytes_per_s / (20.0 * 1_048_576.0))),
+        "{figures:?}"
+    );
+    assert!(figures.share_off(&limits).unwrap() < 0.15);
+
+    let slow = IoLimits {
+        read_iops: Some(60.0),
+        write_iops: Some(60.0),
+        ..IoLimits::default()
+    };
+    cgroup
+        .set_device_limits(volume.device_number().unwrap(), &slow)
+        .unwrap();
+    let figures = probe(volume.mount_point().unwrap(), &cgroup.launch_prefix(), 2.0, 64 << 20).unwrap();
+    println!("{figures:?}");
+    assert!(
+        figures.share_off(&slow).unwrap() < 0.15,
+        "a limit can be moved while the cgroup lives: {figures:?}"
+    );
+
+    let unlimited = probe(volume.mount_point().unwrap(), &[], 0.5, 64 << 20).unwrap();
+    println!("{unlimited:?}");
+    assert!(
+        unlimited.read_iops > 1000.0,
+        "without the prefix nothing is limited: {unlimited:?}"
+    );
+    let left = fs::read_dir(volume.mount_point().unwrap()).unwrap().count();
+    assert_eq!(left, 0, "the probe's file is gone");
+    cgroup.remove().unwrap();
+}
+
+#[test]
+fn a_data_set_is_restored_by_reference_and_starts_cold() {
+    let Some(machine) = Machine::new() else { return };
+    let mut volume = mounted(&machine);
+    let snapshot = machine.path("snapshot");
+    fs::create_dir_all(snapshot.join("ks/table")).unwrap();
+    let content: Vec<u8> = (0..16 << 20)
+        .map(|i: u32| (i.wrapping_mul(2_654_435_761) >> 13) as u8)
+        .collect();
+    fs::write(snapshot.join("ks/table/big.db"), &content).unwrap();
+
+    let (pristine, data) = (machine.path("data/pristine"), machine.path("data/cassandra"));
+    let copied = copy_tree(&snapshot, &pristine).unwrap();
+    assert_eq!(
+        (copied.files, copied.bytes, copied.reflinked),
+        (1, content.len() as u64, false),
+        "another file system"
+    );
+    let started = Instant::now();
+    let restored = restore_tree(&pristine, &data).unwrap();
+    println!("restored {} bytes in {:?}", restored.bytes, started.elapsed());
+    assert!(restored.reflinked, "XFS shares the blocks");
+    fs::write(data.join("ks/table/big.db"), "a trial overwrote this").unwrap();
+    fs::write(data.join("stale"), "").unwrap();
+    assert!(restore_tree(&pristine, &data).unwrap().reflinked);
+    assert!(!data.join("stale").exists());
+
+    let warm_before = device_reads(&volume);
+    assert!(fs::read(data.join("ks/table/big.db")).unwrap() == content);
+    assert!(fs::read(data.join("ks/table/big.db")).unwrap() == content);
+    let first = device_reads(&volume);
+    let cached = fs::read(data.join("ks/table/big.db")).unwrap();
+    assert_eq!(
+        device_reads(&volume),
+        first,
+        "the page cache answers ({warm_before} reads before)"
+    );
+
+    let mount_point = volume.mount_point().unwrap().to_owned();
+    volume.unmount_and_detach().unwrap();
+    volume.unmount_and_detach().unwrap();
+    assert!(volume.device().is_none() && !data.exists());
+    volume.attach_and_mount(&mount_point).unwrap();
+    let cold = device_reads(&volume);
+    assert!(fs::read(data.join("ks/table/big.db")).unwrap() == cached);
+    let needed = content.len() as u64 / (256 << 10);
+    assert!(
+        device_reads(&volume) - cold >= needed,
+        "every byte came from the device again, at most 256 KiB at a time"
+    );
+
+    drop(volume);
+    assert!(
+        machine.leftovers().is_empty(),
+        "dropping unmounts and detaches: {:?}",
+        machine.leftovers()
+    );
+    let again = Volume::open(&machine.ledger, &machine.path("data.img")).unwrap();
+    assert!(again.allocated_bytes().unwrap() < SIZE, "the image is sparse");
+    again.delete().unwrap();
+    assert!(!machine.path("data.img").exists());
+}
+
+#[test]
+fn a_volume_in_use_says_by_whom_and_an_attached_image_where() {
+    let Some(machine) = Machine::new() else { return };
+    let mut volume = mounted(&machine);
+    let open = fs::File::create(machine.path("data/open")).unwrap();
+    let error = volume.unmount_and_detach().unwrap_err().to_string();
+    assert!(error.contains(&format!("({})", std::process::id())), "{error}");
+    assert!(volume.mount_point().is_some(), "still mounted, still known");
+    let error = Volume::open(&machine.ledger, volume.image())
+        .unwrap()
+        .attach_and_mount(&machine.path("twice"));
+    assert!(error.unwrap_err().to_string().contains(volume.device().unwrap()));
+    drop(open);
+    volume.unmount_and_detach().unwrap();
+}
+
+#[test]
+fn an_image_that_cannot_be_made_leaves_nothing() {
+    let Some(machine) = Machine::new() else { return };
+    let error = Volume::create(&machine.ledger, &machine.path("tiny.img"), 1 << 20)
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("mkfs.xfs") && error.contains("tiny.img"), "{error}");
+    assert!(!machine.path("tiny.img").exists());
+    assert!(Ledger::outstanding(&machine.ledger_path).unwrap().is_empty());
+    fs::write(machine.path("precious.img"), "x").unwrap();
+    assert!(Volume::create(&machine.ledger, &machine.path("precious.img"), SIZE).is_err());
+    assert!(
+        machine.path("precious.img").exists(),
+        "what was there before is not ours to delete"
+    );
+}
+
+#[test]
+fn the_limit_falls_when_the_credits_are_spent() {
+    let Some(machine) = Machine::new() else { return };
+    let volume = mounted(&machine);
+    let device = volume.device_number().unwrap();
+    let cgroup = std::sync::Arc::new(limited(&machine, device, IoLimits::default()));
+    // 1,000 above the baseline of 100 spend 1,800 credits in two seconds; the probe's two tests take five.
+    let burst = Burst {
+        baseline_iops: 100.0,
+        burst_iops: 1000.0,
+        credits_max: 1800.0,
+        credits_start: 1800.0,
+    };
+    let stat = format!("/sys/block/{}/stat", volume.device().unwrap());
+    let moved = std::sync::Arc::clone(&cgroup);
+    let set = move |iops| moved.set_device_limits(device, &IoLimits::symmetric(Some(iops), None));
+    let controller = BurstController::start(Path::new(&stat), burst, set).unwrap();
+    assert_eq!(controller.limit_iops(), 1000.0);
+    // The layout of the file is charged as well, as it would be on the real volume: 64 writes of up to 256 KiB.
+    let figures = probe(volume.mount_point().unwrap(), &cgroup.launch_prefix(), 3.0, 16 << 20).unwrap();
+    println!("{figures:?}, {} credits left", controller.credits());
+    assert!(
+        (400.0..900.0).contains(&figures.read_iops),
+        "burst, then baseline: {figures:?}"
+    );
+    assert!(
+        (85.0..125.0).contains(&figures.write_iops),
+        "only the baseline is left for the second test: {figures:?}"
+    );
+    controller.stop().unwrap();
+}
