@@ -1,5 +1,11 @@
 //! A run that is killed: whatever it had made is found in the ledger and undone by the next one.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests are tests, too"
+)]
+
 mod machine;
 
 use std::os::unix::process::ExitStatusExt as _;
