@@ -1,0 +1,257 @@
+//! Instance types: processors, memory, local disks and the path to EBS.
+//!
+//! The table is `data/instances.csv`; its head says where each column comes from. `generate.py` writes it.
+
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
+use crate::table;
+use crate::{IoLimits, nearest};
+
+/// Bytes in one MB, as AWS states disk and EBS throughput.
+pub const MB: f64 = 1e6;
+
+/// What kind of local disk an instance type has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DiskKind {
+    /// Rotating disk.
+    Hdd,
+    /// Solid state, behind the hypervisor's block device.
+    Ssd,
+    /// Solid state, NVMe.
+    NvmeSsd,
+}
+
+impl DiskKind {
+    /// For people.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Hdd => "HDD",
+            Self::Ssd => "SSD",
+            Self::NvmeSsd => "NVMe",
+        }
+    }
+}
+
+/// Where a figure comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FigureSource {
+    /// The EC2 User Guide. A documented range counts with its lower end.
+    Documented,
+    /// Measured by ScyllaDB's `iotune` on the instance type.
+    Measured,
+}
+
+/// Instance store: disks inside the host, gone when the instance stops.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LocalDisks {
+    /// Disks.
+    pub count: u32,
+    /// Size of each, GB (10^9 bytes).
+    pub size_gb_each: f64,
+    /// Kind.
+    pub kind: DiskKind,
+    /// Random 4 KiB reads per second, all disks together.
+    pub read_iops: Option<f64>,
+    /// Random 4 KiB writes per second, all disks together.
+    pub write_iops: Option<f64>,
+    /// Source of the two above.
+    pub iops_source: Option<FigureSource>,
+    /// MB (10^6 bytes) read per second, all disks together.
+    pub read_mb_per_s: Option<f64>,
+    /// MB written per second, all disks together.
+    pub write_mb_per_s: Option<f64>,
+    /// Source of the two above.
+    pub throughput_source: Option<FigureSource>,
+}
+
+impl LocalDisks {
+    /// All disks together, GB (10^9 bytes).
+    pub fn total_gb(&self) -> f64 {
+        f64::from(self.count) * self.size_gb_each
+    }
+
+    /// For people: `2 x 1900 GB NVMe`.
+    pub fn label(&self) -> String {
+        format!("{} x {} GB {}", self.count, self.size_gb_each, self.kind.label())
+    }
+}
+
+/// What an instance type allows to and from all its EBS volumes together.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct EbsCaps {
+    /// MB (10^6 bytes) per second at all times, at 128 KiB.
+    pub baseline_mb_per_s: f64,
+    /// MB per second for at least 30 minutes in 24 hours; the baseline where the type does not burst.
+    pub burst_mb_per_s: f64,
+    /// Operations per second at all times, at 16 KiB.
+    pub baseline_iops: f64,
+    /// Operations per second for at least 30 minutes in 24 hours.
+    pub burst_iops: f64,
+}
+
+impl EbsCaps {
+    /// Whether the type does more for a while than at all times.
+    pub fn bursts(&self) -> bool {
+        self.burst_iops > self.baseline_iops || self.burst_mb_per_s > self.baseline_mb_per_s
+    }
+}
+
+/// Whether AWS still offers a type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lifecycle {
+    /// Of the current generation.
+    Current,
+    /// Still offered, of a previous generation.
+    Previous,
+    /// No longer offered; kept because published studies used it.
+    Retired,
+}
+
+/// One EC2 instance type.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct InstanceType {
+    /// AWS's name, `r4.4xlarge`.
+    pub name: String,
+    /// Whether it is still offered.
+    pub lifecycle: Lifecycle,
+    /// `x86_64` or `arm64`.
+    pub architecture: String,
+    /// Virtual CPUs.
+    pub vcpus: u32,
+    /// Memory, GiB.
+    pub memory_gib: f64,
+    /// Instance store, if it has one.
+    pub local_disks: Option<LocalDisks>,
+    /// The path to EBS; `None`: not known, or shared with the network (types without "EBS optimisation").
+    pub ebs: Option<EbsCaps>,
+    /// Latest on-demand price, us-east-1, Linux, shared tenancy; `None`: not known, which is not 0.
+    pub on_demand_usd_per_hour: Option<f64>,
+    /// Day of that price, `2026-07-20`.
+    pub price_date: Option<String>,
+}
+
+impl InstanceType {
+    /// What EBS volumes get at all times; no limits where the type's are not known.
+    pub fn ebs_limits(&self) -> IoLimits {
+        self.ebs.map_or_else(IoLimits::default, |ebs| {
+            either_way(Some(ebs.baseline_iops), Some(ebs.baseline_mb_per_s))
+        })
+    }
+
+    /// What EBS volumes get for at least 30 minutes in 24 hours; the same as [`Self::ebs_limits`] for a type that does
+    /// not burst.
+    pub fn ebs_burst_limits(&self) -> IoLimits {
+        self.ebs.map_or_else(IoLimits::default, |ebs| {
+            either_way(Some(ebs.burst_iops), Some(ebs.burst_mb_per_s))
+        })
+    }
+
+    /// What the local disks do together, `None` without local disks. A figure that is not known limits nothing; HDDs and
+    /// the older SSDs have none.
+    pub fn local_limits(&self) -> Option<IoLimits> {
+        let disks = self.local_disks.as_ref()?;
+        Some(IoLimits {
+            read_iops: disks.read_iops,
+            write_iops: disks.write_iops,
+            read_bytes_per_s: disks.read_mb_per_s.map(|mb| mb * MB),
+            write_bytes_per_s: disks.write_mb_per_s.map(|mb| mb * MB),
+        })
+    }
+}
+
+fn either_way(iops: Option<f64>, mb_per_s: Option<f64>) -> IoLimits {
+    IoLimits {
+        read_iops: iops,
+        write_iops: iops,
+        read_bytes_per_s: mb_per_s.map(|mb| mb * MB),
+        write_bytes_per_s: mb_per_s.map(|mb| mb * MB),
+    }
+}
+
+/// The type with this name; AWS's names are lower case.
+pub fn instance(name: &str) -> Option<&'static InstanceType> {
+    let all = instances();
+    all.binary_search_by(|known| known.name.as_str().cmp(name))
+        .ok()
+        .map(|position| &all[position])
+}
+
+/// All instance types, sorted by name.
+pub fn instances() -> &'static [InstanceType] {
+    static INSTANCES: LazyLock<Vec<InstanceType>> = LazyLock::new(|| {
+        let mut all = table::read(include_str!("../data/instances.csv"), read);
+        all.sort_by(|a: &InstanceType, b| a.name.cmp(&b.name));
+        all
+    });
+    &INSTANCES
+}
+
+/// At most three names like the one given, nearest first: slips of the keyboard, else other sizes of the family, else
+/// the same size of a family with a like name.
+pub fn nearest_instances(name: &str) -> Vec<&'static str> {
+    const MOST: usize = 3;
+    let names = || instances().iter().map(|known| known.name.as_str());
+    let slips = nearest::by_slips(name, names(), 2, MOST);
+    if !slips.is_empty() {
+        return slips;
+    }
+    let lower = name.to_ascii_lowercase();
+    let (family, size) = lower.split_once('.').unwrap_or((&lower, "large"));
+    let in_family = |known: &str| known.split_once('.').is_some_and(|(f, _)| f == family);
+    let relatives = nearest::by_slips(&lower, names().filter(|known| in_family(known)), usize::MAX, MOST);
+    if !relatives.is_empty() {
+        return relatives;
+    }
+    let same_size = names().filter(|known| known.split_once('.').is_some_and(|(_, s)| s == size));
+    nearest::by_slips(&format!("{family}.{size}"), same_size, 2, MOST)
+}
+
+fn read(row: &table::Row<'_>) -> InstanceType {
+    let source = |column: &str| {
+        row.text(column).map(|letter| match letter {
+            "d" => FigureSource::Documented,
+            _ => FigureSource::Measured,
+        })
+    };
+    let local_disks = row.text("disk_kind").map(|kind| LocalDisks {
+        count: row.required("disks") as u32,
+        size_gb_each: row.required("disk_gb"),
+        kind: match kind {
+            "hdd" => DiskKind::Hdd,
+            "ssd" => DiskKind::Ssd,
+            _ => DiskKind::NvmeSsd,
+        },
+        read_iops: row.number("read_iops"),
+        write_iops: row.number("write_iops"),
+        iops_source: source("iops_from"),
+        read_mb_per_s: row.number("read_mb_per_s"),
+        write_mb_per_s: row.number("write_mb_per_s"),
+        throughput_source: source("mb_from"),
+    });
+    let ebs = row.number("ebs_iops").map(|baseline_iops| EbsCaps {
+        baseline_mb_per_s: row.required("ebs_mb_per_s"),
+        burst_mb_per_s: row.required("ebs_burst_mb_per_s"),
+        baseline_iops,
+        burst_iops: row.required("ebs_burst_iops"),
+    });
+    InstanceType {
+        name: row.text("name").unwrap_or_default().to_owned(),
+        lifecycle: match row.text("lifecycle") {
+            Some("current") => Lifecycle::Current,
+            Some("previous") => Lifecycle::Previous,
+            _ => Lifecycle::Retired,
+        },
+        architecture: row.text("architecture").unwrap_or_default().to_owned(),
+        vcpus: row.required("vcpus") as u32,
+        memory_gib: row.required("memory_gib"),
+        local_disks,
+        ebs,
+        on_demand_usd_per_hour: row.number("usd_per_hour"),
+        price_date: row.text("usd_date").map(str::to_owned),
+    }
+}

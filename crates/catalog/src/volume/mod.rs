@@ -1,0 +1,169 @@
+//! EBS volumes: from what is asked for to what it may do, or why AWS would not sell it.
+
+mod error;
+mod rules;
+
+pub use error::{UnknownVolumeType, VolumeError, VolumeField};
+pub use rules::{VolumeRules, rules, rules_of_all_eras};
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Burst, IoLimits, nearest};
+
+/// GiB in one TiB.
+const GIB_PER_TIB: f64 = 1024.0;
+
+/// A type of EBS volume.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VolumeType {
+    /// General purpose SSD: IOPS by size, with a burst bucket.
+    Gp2,
+    /// General purpose SSD: IOPS and throughput bought apart from size.
+    Gp3,
+    /// Provisioned IOPS SSD.
+    Io1,
+    /// Provisioned IOPS SSD, Block Express.
+    Io2,
+    /// Throughput HDD.
+    St1,
+    /// Cold HDD.
+    Sc1,
+    /// Magnetic, the previous generation.
+    Standard,
+}
+
+impl VolumeType {
+    /// Every type, in the order in which lists show them.
+    pub const ALL: [Self; 7] = [
+        Self::Gp2,
+        Self::Gp3,
+        Self::Io1,
+        Self::Io2,
+        Self::St1,
+        Self::Sc1,
+        Self::Standard,
+    ];
+
+    /// AWS's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gp2 => "gp2",
+            Self::Gp3 => "gp3",
+            Self::Io1 => "io1",
+            Self::Io2 => "io2",
+            Self::St1 => "st1",
+            Self::Sc1 => "sc1",
+            Self::Standard => "standard",
+        }
+    }
+}
+
+impl fmt::Display for VolumeType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for VolumeType {
+    type Err = UnknownVolumeType;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.name() == name)
+            .ok_or_else(|| UnknownVolumeType {
+                given: name.to_owned(),
+                nearest: nearest::by_slips(name, volume_type_names().into_iter(), 1, 1)
+                    .first()
+                    .copied(),
+            })
+    }
+}
+
+/// The names of all volume types.
+pub fn volume_type_names() -> [&'static str; VolumeType::ALL.len()] {
+    VolumeType::ALL.map(VolumeType::name)
+}
+
+/// A volume as one orders it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct VolumeRequest {
+    /// Type.
+    pub kind: VolumeType,
+    /// Size, GiB.
+    pub size_gib: f64,
+    /// Provisioned IOPS: needed for io1 and io2, possible for gp3.
+    pub iops: Option<f64>,
+    /// Provisioned MiB/s: possible for gp3.
+    pub mib_per_s: Option<f64>,
+}
+
+/// What a volume may do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ResolvedVolume {
+    /// What was asked for.
+    pub request: VolumeRequest,
+    /// Ceiling of the volume alone: gp2's burst IOPS while [`Self::burst`] has credits; for st1 and sc1 the throughput that
+    /// lasts (their bucket of MiB/s is not modelled).
+    pub limits: IoLimits,
+    /// gp2 below 1,000 GiB: the bucket of I/O credits, full at the start.
+    pub burst: Option<Burst>,
+    /// IOPS that last.
+    pub baseline_iops: f64,
+    /// MiB/s that last. gp2 of 170 to 334 GiB reaches its ceiling of 250 MiB/s only while credits last: afterwards its
+    /// baseline IOPS at 256 KiB bound it.
+    pub baseline_mib_per_s: f64,
+    /// MiB/s while credits last.
+    pub burst_mib_per_s: f64,
+    /// For people: `io1 1000 GiB, 10000 IOPS`.
+    pub label: String,
+    /// Where the rules come from.
+    pub source: String,
+}
+
+/// What today's rules (the latest row of each type in `data/volumes.csv`) make of a request.
+///
+/// # Errors
+///
+/// The first of size, IOPS, throughput that the rules forbid.
+pub fn resolve_volume(request: &VolumeRequest) -> Result<ResolvedVolume, VolumeError> {
+    resolve_volume_by(rules(request.kind), request)
+}
+
+/// What the rules of a certain era make of a request.
+///
+/// # Errors
+///
+/// As [`resolve_volume`].
+pub fn resolve_volume_by(rules: &VolumeRules, request: &VolumeRequest) -> Result<ResolvedVolume, VolumeError> {
+    rules.check_size(request)?;
+    let baseline_iops = rules.checked_iops(request)?;
+    let throughput = rules.checked_throughput(request, baseline_iops)?;
+    let burst = rules.burst(request.size_gib, baseline_iops);
+    let ceiling_iops = burst.map_or(baseline_iops, |burst| burst.burst_iops);
+    Ok(ResolvedVolume {
+        request: *request,
+        limits: IoLimits::symmetric(Some(ceiling_iops), Some(throughput.limit)),
+        burst,
+        baseline_iops,
+        baseline_mib_per_s: throughput.baseline,
+        burst_mib_per_s: throughput.burst,
+        label: label(request),
+        source: rules.source.clone(),
+    })
+}
+
+fn label(request: &VolumeRequest) -> String {
+    let mut label = format!("{} {} GiB", request.kind, (request.size_gib * 100.0).round() / 100.0);
+    if let Some(iops) = request.iops {
+        label += &format!(", {iops} IOPS");
+    }
+    if let Some(mib_per_s) = request.mib_per_s {
+        label += &format!(", {mib_per_s} MiB/s");
+    }
+    label
+}

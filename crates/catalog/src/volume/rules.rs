@@ -1,0 +1,253 @@
+//! What AWS documents for each volume type and era.
+//!
+//! The table is `data/volumes.csv`, one row per type and era, with its source; the formulas are here. Published studies
+//! used the rules of their time, so older rows stay.
+
+use std::sync::LazyLock;
+
+use super::{GIB_PER_TIB, VolumeError, VolumeField, VolumeRequest, VolumeType};
+use crate::{Burst, table};
+
+/// MiB that one I/O of 256 KiB moves, the largest that EBS counts as one on SSD volumes.
+const MIB_PER_LARGEST_IO: f64 = 0.25;
+
+/// The rules of one volume type in one era. What does not apply to a type is `None`.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the columns of data/volumes.csv, which explains them")]
+pub struct VolumeRules {
+    pub kind: VolumeType,
+    pub era: String,
+    /// As documented; not always a day.
+    pub valid_from: String,
+    pub min_size_gib: f64,
+    pub max_size_gib: f64,
+    pub iops_per_gib: Option<f64>,
+    pub min_iops: Option<f64>,
+    pub max_iops: f64,
+    pub max_provisioned_iops_per_gib: Option<f64>,
+    pub included_iops: Option<f64>,
+    pub burst_iops: Option<f64>,
+    pub burst_credits: Option<f64>,
+    pub burst_below_gib: Option<f64>,
+    pub included_mib_per_s: Option<f64>,
+    pub max_mib_per_s: f64,
+    pub mib_per_s_per_iops: Option<f64>,
+    /// Where `mib_per_s_per_iops` ends.
+    pub mib_per_s_cap: Option<f64>,
+    /// Above this many provisioned IOPS, `many_mib_per_s_per_iops` applies.
+    pub many_iops: Option<f64>,
+    pub many_mib_per_s_per_iops: Option<f64>,
+    /// A volume up to this size has at most `small_mib_per_s`.
+    pub small_gib: Option<f64>,
+    pub small_mib_per_s: Option<f64>,
+    pub mib_per_s_per_tib: Option<f64>,
+    pub burst_mib_per_s_per_tib: Option<f64>,
+    pub max_baseline_mib_per_s: Option<f64>,
+    pub source: String,
+}
+
+/// Throughput of a volume, MiB/s.
+pub(super) struct Throughput {
+    /// What the volume is held to (see `ResolvedVolume::limits`).
+    pub(super) limit: f64,
+    pub(super) baseline: f64,
+    pub(super) burst: f64,
+}
+
+/// Today's rules of a type.
+pub fn rules(kind: VolumeType) -> &'static VolumeRules {
+    let latest = rules_of_all_eras().iter().rfind(|rules| rules.kind == kind);
+    latest.expect("data/volumes.csv has a row for each type, which a test holds")
+}
+
+/// The rules of every type and era, oldest first within a type.
+pub fn rules_of_all_eras() -> &'static [VolumeRules] {
+    static RULES: LazyLock<Vec<VolumeRules>> =
+        LazyLock::new(|| table::read(include_str!("../../data/volumes.csv"), read));
+    &RULES
+}
+
+impl VolumeRules {
+    pub(super) fn check_size(&self, request: &VolumeRequest) -> Result<(), VolumeError> {
+        let (least, most) = (self.min_size_gib, self.max_size_gib);
+        let rule = || format!("a {} volume has {least} to {most} GiB", self.kind);
+        self.check(VolumeField::Size, request.size_gib, (least, most), rule)
+    }
+
+    /// IOPS that last.
+    pub(super) fn checked_iops(&self, request: &VolumeRequest) -> Result<f64, VolumeError> {
+        let size = request.size_gib;
+        let Some(per_gib) = self.max_provisioned_iops_per_gib else {
+            let by_size = || match self.iops_per_gib {
+                Some(per_gib) => format!("IOPS of {} follow from its size ({per_gib} per GiB)", self.kind),
+                None => format!("IOPS of {} cannot be chosen", self.kind),
+            };
+            self.refuse_any(VolumeField::Iops, request.iops, by_size)?;
+            return Ok(match self.iops_per_gib {
+                Some(per_gib) => (size * per_gib).clamp(self.min_iops.unwrap_or(0.0), self.max_iops),
+                None => self.max_iops,
+            });
+        };
+        let least = self.min_iops.unwrap_or(0.0);
+        let by_size = (size * per_gib).floor();
+        let most = by_size.min(self.max_iops).max(least);
+        let rule = || {
+            let ratio = if by_size < self.max_iops {
+                "this size allows"
+            } else {
+                "the type allows"
+            };
+            format!(
+                "{} takes {least} to {} IOPS and at most {per_gib} per GiB; {ratio} {most} with {} GiB",
+                self.kind, self.max_iops, size
+            )
+        };
+        match (request.iops, self.included_iops) {
+            (Some(iops), _) => self.check(VolumeField::Iops, iops, (least, most), rule).map(|()| iops),
+            (None, Some(included)) => Ok(included),
+            (None, None) => Err(self.error(
+                VolumeField::Iops,
+                None,
+                format!("{} is sold by provisioned IOPS", self.kind),
+                Some((least, most)),
+            )),
+        }
+    }
+
+    pub(super) fn checked_throughput(&self, request: &VolumeRequest, iops: f64) -> Result<Throughput, VolumeError> {
+        if let Some(included) = self.included_mib_per_s {
+            let per_iops = self.mib_per_s_per_iops.unwrap_or(0.0);
+            let most = (iops * per_iops).min(self.max_mib_per_s);
+            let rule = || {
+                format!(
+                    "{} takes {included} to {} MiB/s and at most {per_iops} per provisioned IOPS, {most} with {iops} IOPS",
+                    self.kind, self.max_mib_per_s
+                )
+            };
+            let asked = request.mib_per_s.unwrap_or(included);
+            self.check(VolumeField::Throughput, asked, (included, most), rule)?;
+            return Ok(Throughput::constant(asked));
+        }
+        let fixed = || format!("throughput of {} follows from its size or IOPS", self.kind);
+        self.refuse_any(VolumeField::Throughput, request.mib_per_s, fixed)?;
+        Ok(self.throughput(request.size_gib, iops))
+    }
+
+    /// Throughput where it cannot be chosen.
+    fn throughput(&self, size_gib: f64, iops: f64) -> Throughput {
+        if let (Some(baseline), Some(burst)) = (self.mib_per_s_per_tib, self.burst_mib_per_s_per_tib) {
+            let tib = size_gib / GIB_PER_TIB;
+            let baseline = (baseline * tib).min(self.max_baseline_mib_per_s.unwrap_or(self.max_mib_per_s));
+            let burst = (burst * tib).min(self.max_mib_per_s).max(baseline);
+            return Throughput {
+                limit: baseline,
+                baseline,
+                burst,
+            };
+        }
+        if let Some(per_iops) = self.mib_per_s_per_iops {
+            let mut mib_per_s = (iops * per_iops).min(self.mib_per_s_cap.unwrap_or(f64::INFINITY));
+            if let (Some(many), Some(per_iops)) = (self.many_iops, self.many_mib_per_s_per_iops)
+                && iops > many
+            {
+                mib_per_s = mib_per_s.max(iops * per_iops);
+            }
+            return Throughput::constant(mib_per_s.min(self.max_mib_per_s));
+        }
+        let most = match (self.small_gib, self.small_mib_per_s) {
+            (Some(small_gib), Some(small)) if size_gib <= small_gib => small,
+            _ => self.max_mib_per_s,
+        };
+        let baseline = if self.burst_iops.is_some() {
+            most.min(iops * MIB_PER_LARGEST_IO)
+        } else {
+            most
+        };
+        Throughput {
+            limit: most,
+            baseline,
+            burst: most,
+        }
+    }
+
+    /// The bucket of a volume whose baseline lies below the burst.
+    pub(super) fn burst(&self, size_gib: f64, baseline_iops: f64) -> Option<Burst> {
+        let credits = self.burst_credits?;
+        (size_gib < self.burst_below_gib?).then_some(Burst {
+            baseline_iops,
+            burst_iops: self.burst_iops?,
+            credits_max: credits,
+            credits_start: credits,
+        })
+    }
+
+    /// Also refuses NaN, which lies in no range.
+    fn check(
+        &self,
+        field: VolumeField,
+        given: f64,
+        (least, most): (f64, f64),
+        rule: impl Fn() -> String,
+    ) -> Result<(), VolumeError> {
+        if (least..=most).contains(&given) {
+            return Ok(());
+        }
+        Err(self.error(field, Some(given), rule(), Some((least, most))))
+    }
+
+    fn refuse_any(&self, field: VolumeField, given: Option<f64>, rule: impl Fn() -> String) -> Result<(), VolumeError> {
+        given.map_or(Ok(()), |given| Err(self.error(field, Some(given), rule(), None)))
+    }
+
+    fn error(&self, field: VolumeField, given: Option<f64>, rule: String, allowed: Option<(f64, f64)>) -> VolumeError {
+        VolumeError {
+            field,
+            given,
+            rule,
+            allowed,
+            source_of_rule: self.source.clone(),
+        }
+    }
+}
+
+impl Throughput {
+    fn constant(mib_per_s: f64) -> Self {
+        Self {
+            limit: mib_per_s,
+            baseline: mib_per_s,
+            burst: mib_per_s,
+        }
+    }
+}
+
+fn read(row: &table::Row<'_>) -> VolumeRules {
+    let text = |column: &str| row.text(column).unwrap_or_default().to_owned();
+    let name = text("type");
+    VolumeRules {
+        kind: name.parse().unwrap_or_else(|error| panic!("data/volumes.csv: {error}")),
+        era: text("era"),
+        valid_from: text("from"),
+        min_size_gib: row.required("min_gib"),
+        max_size_gib: row.required("max_gib"),
+        iops_per_gib: row.number("iops_per_gib"),
+        min_iops: row.number("min_iops"),
+        max_iops: row.required("max_iops"),
+        max_provisioned_iops_per_gib: row.number("max_iops_per_gib"),
+        included_iops: row.number("included_iops"),
+        burst_iops: row.number("burst_iops"),
+        burst_credits: row.number("burst_credits"),
+        burst_below_gib: row.number("burst_below_gib"),
+        included_mib_per_s: row.number("included_mib"),
+        max_mib_per_s: row.required("max_mib"),
+        mib_per_s_per_iops: row.number("mib_per_iops"),
+        mib_per_s_cap: row.number("mib_cap"),
+        many_iops: row.number("many_iops"),
+        many_mib_per_s_per_iops: row.number("many_mib_per_iops"),
+        small_gib: row.number("small_gib"),
+        small_mib_per_s: row.number("small_mib"),
+        mib_per_s_per_tib: row.number("mib_per_tib"),
+        burst_mib_per_s_per_tib: row.number("burst_mib_per_tib"),
+        max_baseline_mib_per_s: row.number("max_base_mib"),
+        source: text("source"),
+    }
+}
