@@ -4,8 +4,8 @@ mod story;
 
 use std::path::PathBuf;
 
-use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use run::RunError;
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use story::{CELLS, create, intervals, record, samples, write};
 
 /// A tmpfs of the given size, unmounted when dropped.
@@ -42,7 +42,14 @@ fn a_full_disk_keeps_earlier_trials_and_nothing_half() {
     let run = create(&disk.0);
     write(&run, CELLS[0], 1);
     let log = vec![b'x'; 300 << 10];
-    let refused = run.write_trial(&record(CELLS[1], 1), &intervals(), &samples(), &[("database.log", &log)]).unwrap_err();
+    let refused = run
+        .write_trial(
+            &record(CELLS[1], 1),
+            &intervals(),
+            &samples(),
+            &[("database.log", &log)],
+        )
+        .unwrap_err();
     assert!(matches!(refused, RunError::DiskFull { .. }), "{refused}");
     assert!(refused.to_string().contains("--resume"), "{refused}");
     assert!(!run.trial_path(CELLS[1], 1).exists());
@@ -50,6 +57,7 @@ fn a_full_disk_keeps_earlier_trials_and_nothing_half() {
     assert_eq!(run.trials().filter(Result::is_ok).count(), 1);
 
     // Space again (a smaller log): the same run goes on.
-    run.write_trial(&record(CELLS[1], 1), &intervals(), &samples(), &[]).unwrap();
+    run.write_trial(&record(CELLS[1], 1), &intervals(), &samples(), &[])
+        .unwrap();
     assert_eq!(run.remaining().unwrap().len(), 2);
 }

@@ -14,7 +14,12 @@ fn what_remains_is_the_planned_order_minus_the_trials_in_place() {
     let run = create(parent.path());
     assert_eq!(run.remaining().unwrap(), run.plan().trials);
     write(&run, CELLS[0], 1);
-    let left: Vec<_> = run.remaining().unwrap().into_iter().map(|t| (t.block, t.cell)).collect();
+    let left: Vec<_> = run
+        .remaining()
+        .unwrap()
+        .into_iter()
+        .map(|t| (t.block, t.cell))
+        .collect();
     assert_eq!(left, [(1, CELLS[1].into()), (2, CELLS[0].into()), (2, CELLS[1].into())]);
 }
 
@@ -23,12 +28,21 @@ fn a_kill_between_rename_and_journal_loses_no_trial_and_repeats_none() {
     let parent = tempfile::tempdir().unwrap();
     let path = {
         let run = create(parent.path());
-        run.journal(JournalEvent::TrialStarted { cell: CELLS[1].into(), block: 1 }).unwrap();
+        run.journal(JournalEvent::TrialStarted {
+            cell: CELLS[1].into(),
+            block: 1,
+        })
+        .unwrap();
         write(&run, CELLS[1], 1);
         run.path().to_owned()
     };
     // The kill also tore a line and left a trial half written aside.
-    fs::OpenOptions::new().append(true).open(path.join("journal.jsonl")).unwrap().write_all(b"{\"at\":\"2026-01").unwrap();
+    fs::OpenOptions::new()
+        .append(true)
+        .open(path.join("journal.jsonl"))
+        .unwrap()
+        .write_all(b"{\"at\":\"2026-01")
+        .unwrap();
     let half = path.join(".aside").join(format!("{}.1", CELLS[0]));
     fs::create_dir_all(&half).unwrap();
     fs::write(half.join("trial.json"), "{\"format_ver").unwrap();
@@ -42,7 +56,14 @@ fn a_kill_between_rename_and_journal_loses_no_trial_and_repeats_none() {
     assert!(!half.exists());
     run.journal(JournalEvent::Resumed).unwrap();
     let events: Vec<_> = run.journal_entries().unwrap().into_iter().map(|e| e.event).collect();
-    assert_eq!(events[2], JournalEvent::TrialDone { cell: CELLS[1].into(), block: 1, valid: true });
+    assert_eq!(
+        events[2],
+        JournalEvent::TrialDone {
+            cell: CELLS[1].into(),
+            block: 1,
+            valid: true
+        }
+    );
     assert_eq!(events[3], JournalEvent::Resumed);
     assert_eq!(events.len(), 4);
     for trial in run.remaining().unwrap() {
@@ -79,11 +100,21 @@ fn a_newer_format_is_refused_with_both_versions() {
     let parent = tempfile::tempdir().unwrap();
     let path = create(parent.path()).path().to_owned();
     let text = fs::read_to_string(path.join("plan.json")).unwrap();
-    fs::write(path.join("plan.json"), text.replacen("\"format_version\": 1", "\"format_version\": 7", 1)).unwrap();
+    fs::write(
+        path.join("plan.json"),
+        text.replacen("\"format_version\": 1", "\"format_version\": 7", 1),
+    )
+    .unwrap();
     let refused = RunDirectory::open(&path).unwrap_err();
-    assert!(matches!(refused, RunError::NewerFormat { found: 7, known: 1, .. }), "{refused}");
+    assert!(
+        matches!(refused, RunError::NewerFormat { found: 7, known: 1, .. }),
+        "{refused}"
+    );
     let text = refused.to_string();
-    assert!(text.contains("format_version 7") && text.contains("up to 1") && text.contains("newer one"), "{text}");
+    assert!(
+        text.contains("format_version 7") && text.contains("up to 1") && text.contains("newer one"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -98,7 +129,15 @@ fn a_path_that_cannot_be_written_fails_at_once() {
     let parent = tempfile::tempdir().unwrap();
     let file = parent.path().join("runs");
     fs::write(&file, "not a directory").unwrap();
-    let made = RunDirectory::create(&file, "a", "b", "", &story::plan(), &serde_json::json!({}), &serde_json::json!({}));
+    let made = RunDirectory::create(
+        &file,
+        "a",
+        "b",
+        "",
+        &story::plan(),
+        &serde_json::json!({}),
+        &serde_json::json!({}),
+    );
     assert!(made.unwrap_err().to_string().contains("runs"));
 }
 

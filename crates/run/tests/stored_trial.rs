@@ -16,10 +16,16 @@ fn a_trial_reads_back_as_it_was_written() {
     assert_eq!(stored.samples, samples());
     assert_eq!(stored.intervals.len(), intervals().len());
     for (read, written) in stored.intervals.iter().zip(intervals()) {
-        assert_eq!((read.series, read.start_s, read.length_s), (written.series, written.start_s, written.length_s));
+        assert_eq!(
+            (read.series, read.start_s, read.length_s),
+            (written.series, written.start_s, written.length_s)
+        );
         assert_eq!(read.histogram, written.histogram);
     }
-    assert_eq!(fs::read(run.trial_path(CELLS[0], 2).join("database.log")).unwrap(), b"INFO started\n");
+    assert_eq!(
+        fs::read(run.trial_path(CELLS[0], 2).join("database.log")).unwrap(),
+        b"INFO started\n"
+    );
 }
 
 /// The header that the Java tools look for, and whole seconds in it (see the module docs of `hlog`).

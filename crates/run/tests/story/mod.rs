@@ -74,7 +74,12 @@ pub fn intervals() -> Vec<Interval> {
             for i in 0..100 {
                 histogram.record(if second < 0 { 50_000 } else { 900 + i }).unwrap();
             }
-            Interval { series: Series::Response(OperationKind::Read), start_s: f64::from(second), length_s: 1.0, histogram }
+            Interval {
+                series: Series::Response(OperationKind::Read),
+                start_s: f64::from(second),
+                length_s: 1.0,
+                histogram,
+            }
         })
         .collect()
 }
@@ -82,14 +87,31 @@ pub fn intervals() -> Vec<Interval> {
 /// One sample with the figures that every host has, the rest missing.
 pub fn samples() -> BTreeMap<String, Vec<HostSample>> {
     let row = |t: f64| HostSample::from_columns(&[("unix_ms", Some(1.7e12 + t * 1e3)), ("t_s", Some(t))]);
-    BTreeMap::from([("database".to_owned(), vec![row(0.0), row(1.0)]), ("client".to_owned(), vec![])])
+    BTreeMap::from([
+        ("database".to_owned(), vec![row(0.0), row(1.0)]),
+        ("client".to_owned(), vec![]),
+    ])
 }
 
 pub fn create(parent: &Path) -> RunDirectory {
-    RunDirectory::create(parent, "story", "20260102T030405Z", "name = \"story\"\n", &plan(), &json!({"types": []}), &json!({}))
-        .unwrap()
+    RunDirectory::create(
+        parent,
+        "story",
+        "20260102T030405Z",
+        "name = \"story\"\n",
+        &plan(),
+        &json!({"types": []}),
+        &json!({}),
+    )
+    .unwrap()
 }
 
 pub fn write(run: &RunDirectory, cell: &str, block: u32) {
-    run.write_trial(&record(cell, block), &intervals(), &samples(), &[("database.log", b"INFO started\n")]).unwrap();
+    run.write_trial(
+        &record(cell, block),
+        &intervals(),
+        &samples(),
+        &[("database.log", b"INFO started\n")],
+    )
+    .unwrap();
 }

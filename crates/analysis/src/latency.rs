@@ -1,0 +1,113 @@
+//! Latencies of one trial: the measured intervals of a series merged into one histogram, then percentiles.
+//!
+//! Percentiles are never averaged. Within a trial the histograms of all seconds are added, count by count; across trials
+//! each trial's percentile is one observation (METHODS, "Latency").
+
+use std::collections::BTreeMap;
+
+use evidence::{Interval, OperationKind, Series};
+use hdrhistogram::Histogram;
+use stats::Summary;
+
+use crate::document::LatencyAnalysis;
+
+/// Latency figures of one series in one trial.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LatencyFigures {
+    /// Samples.
+    pub samples: u64,
+    /// Mean, microseconds.
+    pub mean: f64,
+    /// Median, microseconds.
+    pub p50: f64,
+    /// 95th percentile, microseconds.
+    pub p95: f64,
+    /// 99th percentile, microseconds.
+    pub p99: f64,
+    /// 99.9th percentile, microseconds.
+    pub p999: f64,
+    /// Longest, microseconds.
+    pub max: f64,
+}
+
+/// Slack for interval starts, which are kept to the millisecond.
+const START_SLACK_S: f64 = 0.0005;
+
+/// Merges the measured intervals (start >= 0) of each series; empty series are left out.
+pub fn figures(intervals: &[Interval]) -> BTreeMap<Series, LatencyFigures> {
+    let mut merged: BTreeMap<Series, Histogram<u64>> = BTreeMap::new();
+    for interval in intervals
+        .iter()
+        .filter(|i| i.start_s >= -START_SLACK_S && !i.histogram.is_empty())
+    {
+        match merged.get_mut(&interval.series) {
+            // All histograms of a run have the same bounds, so that adding cannot fail; should it ever, the count check in
+            // `rules` notices the missing samples.
+            Some(sum) => drop(sum.add(&interval.histogram)),
+            None => drop(merged.insert(interval.series, interval.histogram.clone())),
+        }
+    }
+    merged
+        .into_iter()
+        .map(|(series, histogram)| (series, LatencyFigures::of(&histogram)))
+        .collect()
+}
+
+impl LatencyFigures {
+    /// Quantiles as HdrHistogram defines them: the highest value equivalent to the one at that rank.
+    fn of(histogram: &Histogram<u64>) -> Self {
+        let at = |q: f64| histogram.value_at_quantile(q) as f64;
+        Self {
+            samples: histogram.len(),
+            mean: histogram.mean(),
+            p50: at(0.5),
+            p95: at(0.95),
+            p99: at(0.99),
+            p999: at(0.999),
+            max: histogram.max() as f64,
+        }
+    }
+
+    fn named(&self) -> [(&'static str, f64); 6] {
+        [
+            ("mean", self.mean),
+            ("p50", self.p50),
+            ("p95", self.p95),
+            ("p99", self.p99),
+            ("p999", self.p999),
+            ("max", self.max),
+        ]
+    }
+}
+
+/// Across the trials of a cell: median and range of every figure. `None` without trials.
+pub fn across_trials(trials: &[LatencyFigures]) -> Option<LatencyAnalysis> {
+    let names = trials.first()?.named().map(|(name, _)| name);
+    let mut spread = BTreeMap::new();
+    for (i, name) in names.into_iter().enumerate() {
+        let values: Vec<f64> = trials.iter().map(|t| t.named()[i].1).collect();
+        spread.insert(name.to_owned(), Summary::of(&values)?);
+    }
+    let median = |name: &str| spread[name].median;
+    Some(LatencyAnalysis {
+        mean: median("mean"),
+        p50: median("p50"),
+        p95: median("p95"),
+        p99: median("p99"),
+        p999: median("p999"),
+        max: median("max"),
+        samples: trials.iter().map(|t| t.samples).min()?,
+        spread,
+    })
+}
+
+/// The figures of the response (or service) series, by kind of operation.
+pub fn by_kind(
+    figures: &BTreeMap<Series, LatencyFigures>,
+    pick: impl Fn(Series) -> Option<OperationKind>,
+) -> BTreeMap<OperationKind, LatencyFigures> {
+    figures
+        .iter()
+        .filter_map(|(series, f)| pick(*series).map(|kind| (kind, *f)))
+        .collect()
+}

@@ -1,0 +1,61 @@
+//! Rules on a cell: are there samples enough, and do the repetitions agree?
+
+use crate::document::CellAnalysis;
+use crate::finding::{Finding, Scope, Severity};
+
+/// Samples wanted beyond a percentile before it is believed (METHODS, "Latency": >= 100).
+pub const SAMPLES_BEYOND: f64 = 100.0;
+/// Repetitions further apart than this share of their median.
+const SPREAD_MAX: f64 = 0.12;
+
+/// The percentiles of the report with their tail shares.
+pub const PERCENTILES: [(&str, f64); 3] = [("p95", 0.05), ("p99", 0.01), ("p99.9", 0.001)];
+
+/// Findings on a cell, from its figures.
+pub fn of_cell(cell: &CellAnalysis) -> Vec<Finding> {
+    let mut found = too_few_samples(cell);
+    found.extend(repetitions_spread(cell));
+    found
+}
+
+fn too_few_samples(cell: &CellAnalysis) -> Vec<Finding> {
+    cell.latency_us
+        .iter()
+        .filter_map(|(kind, latency)| {
+            let samples = latency.samples as f64;
+            // The lowest percentile that is not supported stands for those above it.
+            let (name, tail) = PERCENTILES.into_iter().find(|(_, tail)| samples * tail < SAMPLES_BEYOND)?;
+            let needed = SAMPLES_BEYOND / tail;
+            Some(Finding::new(
+                "too_few_samples",
+                Severity::Note,
+                Scope::Cell(cell.id.clone()),
+                [("samples", samples), ("needed", needed), ("tail_share", tail)],
+                format!(
+                    "{} has {samples:.0} samples a trial: {name} and above rest on fewer than {SAMPLES_BEYOND:.0} slower ones ({needed:.0} samples needed).",
+                    kind.name().replace('_', "-")
+                ),
+                "Lengthen [load] duration_s before comparing these percentiles.",
+            ))
+        })
+        .collect()
+}
+
+fn repetitions_spread(cell: &CellAnalysis) -> Option<Finding> {
+    let throughput = cell.throughput_ops_per_s?;
+    let spread = throughput.relative_range().filter(|s| *s > SPREAD_MAX)?;
+    Some(Finding::new(
+        "repetitions_spread",
+        Severity::Suspect,
+        Scope::Cell(cell.id.clone()),
+        [
+            ("low", throughput.low),
+            ("high", throughput.high),
+            ("spread", spread),
+            ("threshold", SPREAD_MAX),
+        ],
+        format!("Throughput of the repetitions lies {} apart.", super::percent(spread)),
+        "Something else changed between repetitions: look at the trials' host samples (steal, compaction, other load), and \
+         repeat more often.",
+    ))
+}

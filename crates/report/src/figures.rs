@@ -1,0 +1,137 @@
+//! Figures for people: units, thousands separators, three significant digits.
+//!
+//! Three digits are more than repetitions agree on; the exact numbers are in `analysis.json`.
+
+/// Shown where there is no figure: missing is not zero.
+pub const MISSING: &str = "-";
+
+/// A number with three significant digits and thousands separators: `12,300`, `4.57`, `0.0123`.
+pub fn number(value: f64) -> String {
+    if !value.is_finite() {
+        return MISSING.to_owned();
+    }
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let magnitude = value.abs().log10().floor() as i32;
+    let unit = 10_f64.powi(magnitude - 2);
+    let rounded = (value / unit).round() * unit;
+    // 9.996 rounds to 10.0: the number of decimals follows the rounded value.
+    let magnitude = rounded.abs().log10().floor() as i32;
+    let decimals = usize::try_from((2 - magnitude).clamp(0, 9)).unwrap_or(0);
+    separated(&format!("{rounded:.decimals$}"))
+}
+
+/// A count, exact: `1,234,567`.
+pub fn count(value: u64) -> String {
+    separated(&value.to_string())
+}
+
+fn separated(digits: &str) -> String {
+    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |rest| ("-", rest));
+    let (whole, fraction) = digits.split_once('.').map_or((digits, None), |(w, f)| (w, Some(f)));
+    let mut out = String::from(sign);
+    for (i, digit) in whole.chars().enumerate() {
+        if i > 0 && (whole.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    if let Some(fraction) = fraction {
+        out.push('.');
+        out.push_str(fraction);
+    }
+    out
+}
+
+/// A figure that may be missing.
+pub fn optional(value: Option<f64>) -> String {
+    value.map_or_else(|| MISSING.to_owned(), number)
+}
+
+/// Microseconds as milliseconds, without the unit (it stands in the column's head).
+pub fn ms(microseconds: f64) -> String {
+    number(microseconds / 1e3)
+}
+
+/// A share as `12.3 %`.
+pub fn percent(share: f64) -> String {
+    format!("{} %", number(share * 100.0))
+}
+
+/// Bytes in binary units: `1.50 GiB`.
+pub fn bytes(value: f64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut scaled = value;
+    let mut unit = 0;
+    while scaled.abs() >= 1024.0 && unit + 1 < UNITS.len() {
+        scaled /= 1024.0;
+        unit += 1;
+    }
+    format!("{} {}", number(scaled), UNITS[unit])
+}
+
+/// Bytes per second in the unit of volumes: `160 MiB/s`.
+pub fn mib_per_s(bytes_per_s: f64) -> String {
+    format!("{} MiB/s", number(bytes_per_s / 1_048_576.0))
+}
+
+/// Seconds as `1 h 05 min`, `4 min 10 s`, `9 s`.
+pub fn duration(seconds: f64) -> String {
+    let whole = seconds.max(0.0).round() as u64;
+    let (hours, minutes, seconds) = (whole / 3600, whole / 60 % 60, whole % 60);
+    match (hours, minutes) {
+        (0, 0) => format!("{seconds} s"),
+        (0, _) => format!("{minutes} min {seconds:02} s"),
+        _ => format!("{hours} h {minutes:02} min"),
+    }
+}
+
+/// A bar of at most `width` characters for `value` out of `full`, in eighths of a character.
+pub fn bar(value: f64, full: f64, width: usize) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let share = if full > 0.0 {
+        (value / full).clamp(0.0, 1.0)
+    } else {
+        0.0
+    };
+    let eighths = (share * (width * 8) as f64).round() as usize;
+    format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_significant_digits_with_separators() {
+        for (value, text) in [
+            (0.0, "0"),
+            (1_234_567.0, "1,230,000"),
+            (12_345.6, "12,300"),
+            (999.6, "1,000"),
+            (123.4, "123"),
+            (45.67, "45.7"),
+            (9.996, "10.0"),
+            (1.0, "1.00"),
+            (0.012_34, "0.0123"),
+            (-1234.0, "-1,230"),
+            (f64::NAN, "-"),
+        ] {
+            assert_eq!(number(value), text, "{value}");
+        }
+        assert_eq!(count(1_234_567), "1,234,567");
+    }
+
+    #[test]
+    fn units() {
+        assert_eq!(bytes(1.5 * 1_073_741_824.0), "1.50 GiB");
+        assert_eq!(bytes(300.0), "300 B");
+        assert_eq!(duration(3900.0), "1 h 05 min");
+        assert_eq!(duration(250.0), "4 min 10 s");
+        assert_eq!(duration(8.7), "9 s");
+        assert_eq!(percent(0.123), "12.3 %");
+        assert_eq!(bar(0.5, 1.0, 4), "██");
+        assert_eq!(bar(2.0, 1.0, 2), "██");
+    }
+}

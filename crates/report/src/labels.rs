@@ -1,0 +1,122 @@
+//! Short texts that both the terminal and Markdown use.
+
+use analysis::{Analysis, CellAnalysis, IoLimits, LatencyAnalysis, LoadLevel, OperationKind, Ratio, rules};
+
+use crate::figures::{MISSING, count, duration, mib_per_s, ms, number, percent};
+
+/// A load level: `100 in flight`, `5,000/s Poisson`.
+pub fn load(level: LoadLevel) -> String {
+    match level {
+        LoadLevel::Concurrency(n) => format!("{} in flight", count(u64::from(n))),
+        LoadLevel::Rate {
+            operations_per_s,
+            poisson,
+        } => {
+            format!(
+                "{}/s{}",
+                number(operations_per_s),
+                if poisson { " Poisson" } else { "" }
+            )
+        }
+    }
+}
+
+/// A kind of operation: `read-modify-write`.
+pub fn operation(kind: OperationKind) -> String {
+    kind.name().replace('_', "-")
+}
+
+/// A percentile in milliseconds; `~` before one with fewer than 100 samples beyond it.
+pub fn percentile_ms(latency: &LatencyAnalysis, name: &str) -> String {
+    let (value, label) = match name {
+        "mean" => return ms(latency.mean),
+        "p50" => return ms(latency.p50),
+        "max" => return ms(latency.max),
+        "p95" => (latency.p95, "p95"),
+        "p99" => (latency.p99, "p99"),
+        _ => (latency.p999, "p99.9"),
+    };
+    let supported = rules::PERCENTILES
+        .iter()
+        .any(|(of, tail)| *of == label && latency.samples as f64 * tail >= rules::SAMPLES_BEYOND);
+    format!("{}{}", if supported { "" } else { "~" }, ms(value))
+}
+
+/// Whether any shown percentile carries the `~`.
+pub fn any_unsupported(analysis: &Analysis) -> bool {
+    analysis.findings.iter().any(|f| f.rule == "too_few_samples")
+}
+
+/// Failed operations: `0`, or the number with its share.
+pub fn errors(cell: &CellAnalysis) -> String {
+    let failed: u64 = cell.errors.values().sum();
+    match (cell.valid_trials, failed, cell.error_share) {
+        (0, _, _) => MISSING.to_owned(),
+        (_, 0, _) | (_, _, None) => count(failed),
+        (_, _, Some(share)) => format!("{} ({})", count(failed), percent(share)),
+    }
+}
+
+/// A ratio with its range, where there is one: `2.31x (2.25-2.40)`.
+pub fn ratio(ratio: Option<&Ratio>) -> String {
+    match ratio {
+        None => MISSING.to_owned(),
+        Some(r) if r.pairs < 2 || r.low == r.high => format!("{}x", number(r.median)),
+        Some(r) => format!("{}x ({}-{})", number(r.median), number(r.low), number(r.high)),
+    }
+}
+
+/// Limits in a few words: `60.0 IOPS, 10.0 MiB/s`; reads and writes apart where they differ.
+pub fn limits(limits: &IoLimits) -> String {
+    let pair = |read: Option<f64>, write: Option<f64>, show: &dyn Fn(f64) -> String| match (read, write) {
+        (None, None) => None,
+        (Some(r), Some(w)) if r == w => Some(show(r)),
+        (r, w) => {
+            let side = |v: Option<f64>| v.map_or_else(|| "unlimited".to_owned(), show);
+            Some(format!("{} read, {} write", side(r), side(w)))
+        }
+    };
+    let parts: Vec<String> = [
+        pair(limits.read_iops, limits.write_iops, &|v| format!("{} IOPS", number(v))),
+        pair(limits.read_bytes_per_s, limits.write_bytes_per_s, &mib_per_s),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if parts.is_empty() {
+        "unlimited".to_owned()
+    } else {
+        parts.join(", ")
+    }
+}
+
+/// The run in one or two lines: what ran, on what, how much of it is valid.
+pub fn summary(analysis: &Analysis) -> String {
+    let trials = analysis.trials;
+    let mut text = format!(
+        "{} on the {} provider, scale 1:{}, {} records x {} fields x {} B; trials of {} warm-up + {}{}.\n",
+        analysis.database,
+        analysis.provider,
+        number(analysis.scale),
+        count(analysis.dataset.records),
+        analysis.dataset.fields,
+        analysis.dataset.field_length,
+        duration(analysis.shape.warmup_s),
+        duration(analysis.shape.duration_s),
+        analysis
+            .shape
+            .operations
+            .map_or_else(String::new, |n| format!(" or {} operations", count(n))),
+    );
+    text.push_str(&format!(
+        "{} of {} trials done, {} valid.",
+        trials.done, trials.planned, trials.valid
+    ));
+    if analysis.invalid_trials() > 0 {
+        text.push_str(&format!(
+            " {} invalid: kept as evidence, in no figure below.",
+            analysis.invalid_trials()
+        ));
+    }
+    text
+}

@@ -1,0 +1,305 @@
+//! `report.md`: the same answer as in the terminal, with what is needed to judge it later.
+
+use analysis::{Analysis, CellAnalysis, Summary, VolumeReport, rules};
+
+use crate::figures::{MISSING, bytes, count, duration, mib_per_s, number, optional, percent};
+use crate::findings::grouped;
+use crate::labels;
+
+/// The whole report.
+pub fn markdown(analysis: &Analysis) -> String {
+    let mut text = format!("# {}\n\n", analysis.experiment);
+    if let Some(question) = &analysis.question {
+        text.push_str(&format!("> {question}\n\n"));
+    }
+    text.push_str(&format!("Run `{}`: {}\n\n", analysis.run, labels::summary(analysis)));
+    for workload in &analysis.workloads {
+        let cells: Vec<&CellAnalysis> = analysis.cells.iter().filter(|c| c.workload == workload.name).collect();
+        if !cells.is_empty() {
+            text.push_str(&format!("## {}\n\n{}\n\n", workload.name, workload.description));
+            text.push_str(&throughput(analysis, &cells));
+            text.push('\n');
+            text.push_str(&latency(&cells));
+            text.push('\n');
+        }
+    }
+    text.push_str(
+        "Throughput, runtime and ratios: median (range) over valid repetitions; ratios pair trials of the same block. \
+         Latencies: median over repetitions of each trial's figure, ms.",
+    );
+    if labels::any_unsupported(analysis) {
+        text.push_str(" `~`: fewer than 100 samples lie beyond this percentile in a trial.");
+    }
+    text.push_str("\n\n");
+    findings(analysis, &mut text);
+    configurations(analysis, &mut text);
+    environment(analysis, &mut text);
+    method(analysis, &mut text);
+    text
+}
+
+fn throughput(analysis: &Analysis, cells: &[&CellAnalysis]) -> String {
+    let to_baseline = format!("To {}", analysis.baseline);
+    let rows = cells.iter().map(|cell| {
+        let spread = |s: Option<Summary>| match s {
+            None => MISSING.to_owned(),
+            Some(s) if s.low == s.high => number(s.median),
+            Some(s) => format!("{} ({}-{})", number(s.median), number(s.low), number(s.high)),
+        };
+        vec![
+            cell.configuration.clone(),
+            labels::load(cell.load),
+            format!("{} of {}", cell.valid_trials, cell.trials),
+            spread(cell.throughput_ops_per_s),
+            cell.runtime_s
+                .map_or_else(|| MISSING.to_owned(), |s| duration(s.median)),
+            labels::errors(cell),
+            optional(cell.device_reads_per_operation),
+            optional(cell.device_writes_per_operation),
+            cell.page_cache_share.map_or_else(|| MISSING.to_owned(), percent),
+            optional(cell.database_cpus_used),
+            labels::ratio(cell.ratio_to_slowest.as_ref()),
+            labels::ratio(cell.ratio_to_baseline.as_ref()),
+        ]
+    });
+    table(
+        &[
+            "Configuration",
+            "Load",
+            "Valid trials",
+            "Operations/s",
+            "Runtime",
+            "Errors",
+            "Disk reads/op.",
+            "Disk writes/op.",
+            "Page cache/data",
+            "Database CPUs",
+            "To slowest",
+            &to_baseline,
+        ],
+        2,
+        rows,
+    )
+}
+
+fn latency(cells: &[&CellAnalysis]) -> String {
+    const NAMES: [&str; 6] = ["mean", "p50", "p95", "p99", "p99.9", "max"];
+    let rows = cells.iter().flat_map(|cell| {
+        cell.latency_us.iter().map(|(kind, latency)| {
+            let mut row = vec![
+                cell.configuration.clone(),
+                labels::load(cell.load),
+                labels::operation(*kind),
+                count(latency.samples),
+            ];
+            row.extend(NAMES.iter().map(|name| labels::percentile_ms(latency, name)));
+            row
+        })
+    });
+    table(
+        &[
+            "Configuration",
+            "Load",
+            "Operation",
+            "Samples/trial",
+            "mean",
+            "p50",
+            "p95",
+            "p99",
+            "p99.9",
+            "max",
+        ],
+        3,
+        rows,
+    )
+}
+
+/// A Markdown table; the first `left` columns are text, the others are aligned right.
+fn table(head: &[&str], left: usize, rows: impl Iterator<Item = Vec<String>>) -> String {
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let mut text = line(&head.iter().map(|h| escaped(h)).collect::<Vec<_>>());
+    let rule: Vec<String> = (0..head.len())
+        .map(|i| if i < left { "---" } else { "---:" }.to_owned())
+        .collect();
+    text.push_str(&line(&rule));
+    for row in rows {
+        text.push_str(&line(&row.iter().map(|c| escaped(c)).collect::<Vec<_>>()));
+    }
+    text
+}
+
+/// A bar or a line break inside a cell would end it.
+fn escaped(cell: &str) -> String {
+    cell.replace('|', "\\|").replace('\n', " ")
+}
+
+fn findings(analysis: &Analysis, text: &mut String) {
+    text.push_str("## Findings\n\n");
+    let groups = grouped(analysis);
+    if groups.is_empty() {
+        text.push_str("None.\n\n");
+    }
+    for group in groups {
+        text.push_str(&format!("**{}: {}**\n\n", group.severity.name(), group.title()));
+        for example in group.examples() {
+            text.push_str(&format!("* {}\n", example.replace('\n', " ")));
+        }
+        for advice in group.advice() {
+            text.push_str(&format!("\n{advice}\n"));
+        }
+        text.push('\n');
+    }
+}
+
+fn configurations(analysis: &Analysis, text: &mut String) {
+    text.push_str("## Configurations and volumes\n\nAs built on this machine.\n\n");
+    text.push_str(&table(
+        &[
+            "Configuration",
+            "Nodes",
+            "CPUs",
+            "Memory limit",
+            "Heap",
+            "Page-cache budget",
+        ],
+        1,
+        analysis.configurations.iter().map(|c| {
+            vec![
+                c.name.clone(),
+                c.nodes.to_string(),
+                number(c.cpus),
+                bytes(c.memory_limit_bytes as f64),
+                bytes(c.heap_bytes as f64),
+                bytes(c.page_cache_budget_bytes as f64),
+            ]
+        }),
+    ));
+    text.push_str(
+        "\nLimits asked for, and what fio measured (4 KiB random reads, 64 KiB sequential writes, direct I/O):\n\n",
+    );
+    text.push_str(&table(
+        &[
+            "Configuration",
+            "Volume",
+            "Models",
+            "Size",
+            "Limit",
+            "Reads measured",
+            "of limit",
+            "Writes measured",
+            "of limit",
+        ],
+        3,
+        analysis
+            .configurations
+            .iter()
+            .flat_map(|c| c.volumes.iter().map(|v| volume(&c.name, v))),
+    ));
+    text.push('\n');
+}
+
+fn volume(configuration: &str, volume: &VolumeReport) -> Vec<String> {
+    let of_limit = |measured: Option<f64>, expected: Option<f64>| match (measured, expected) {
+        (Some(measured), Some(expected)) if expected > 0.0 => percent(measured / expected),
+        _ => MISSING.to_owned(),
+    };
+    let probe = volume.probe.as_ref();
+    vec![
+        configuration.to_owned(),
+        volume.role.name().to_owned(),
+        volume.label.clone(),
+        bytes(volume.size_bytes as f64),
+        labels::limits(&volume.limits),
+        probe.map_or_else(
+            || MISSING.to_owned(),
+            |p| format!("{} IOPS, {} ms", number(p.read_iops), number(p.read_latency_us / 1e3)),
+        ),
+        of_limit(probe.map(|p| p.read_iops), rules::expected_read_iops(&volume.limits)),
+        probe.map_or_else(|| MISSING.to_owned(), |p| mib_per_s(p.write_bytes_per_s)),
+        of_limit(
+            probe.map(|p| p.write_bytes_per_s),
+            rules::expected_write_bytes_per_s(&volume.limits),
+        ),
+    ]
+}
+
+fn environment(analysis: &Analysis, text: &mut String) {
+    text.push_str("## Environment\n\n");
+    let mut facts = Vec::new();
+    flatten("", &analysis.environment, &mut facts);
+    if facts.is_empty() {
+        text.push_str("Not recorded.\n\n");
+        return;
+    }
+    text.push_str(&table(
+        &["Fact", "Value"],
+        2,
+        facts.into_iter().map(|(name, value)| vec![name, value]),
+    ));
+    text.push('\n');
+}
+
+/// Nested facts as dotted names. Lists of plain values stay on one line.
+fn flatten(prefix: &str, value: &serde_json::Value, into: &mut Vec<(String, String)>) {
+    let name = |key: &str| {
+        if prefix.is_empty() {
+            key.to_owned()
+        } else {
+            format!("{prefix}.{key}")
+        }
+    };
+    match value {
+        serde_json::Value::Null => {}
+        serde_json::Value::Object(fields) => fields.iter().for_each(|(key, v)| flatten(&name(key), v, into)),
+        serde_json::Value::Array(items) if items.iter().any(|i| i.is_object()) => {
+            items
+                .iter()
+                .enumerate()
+                .for_each(|(i, v)| flatten(&name(&i.to_string()), v, into));
+        }
+        serde_json::Value::Array(items) => {
+            let shown: Vec<String> = items.iter().map(plain).collect();
+            into.push((prefix.to_owned(), shown.join(", ")));
+        }
+        other => into.push((prefix.to_owned(), plain(other))),
+    }
+}
+
+fn plain(value: &serde_json::Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn method(analysis: &Analysis, text: &mut String) {
+    text.push_str("## Method\n\n");
+    text.push_str(
+        "* The unit is the trial. A cell's figure is the median of its valid trials; `low` and `high` are their range, not a \
+         confidence interval. No test of significance has been made: small differences may be chance.\n\
+         * Percentiles come from the merged HdrHistograms of all seconds of a trial and are never averaged inside it; across \
+         trials each trial's percentile is one observation.\n\
+         * Closed loop (requests in flight) finds throughput; its latencies depend on the load that the configuration itself \
+         allowed, so that p99 of different configurations are not comparable. Open loop (a rate) measures from the due time.\n\
+         * Every trial starts from a restored copy of the data set on volumes unmounted and mounted again.\n",
+    );
+    if analysis.scale > 1.0 {
+        text.push_str(&format!(
+            "* This is a 1:{} model: IOPS, MB/s, CPU, page cache and data set are divided; compare *ratios* between \
+             configurations, not absolute figures. What does not scale: the smallest Java heap that Cassandra runs in, the \
+             latency of one I/O, background CPU (compaction, JIT, garbage collection), and fixed costs of one request.\n",
+            number(analysis.scale)
+        ));
+    }
+    if analysis.provider == "local" {
+        text.push_str(
+            "* Volumes are emulated by kernel I/O limits on a loop device. Reads and writes are limited apart, EBS counts them \
+             together; the throttle releases I/O in slices of ~100 ms, so that tails of a saturated volume show steps near it.\n",
+        );
+    }
+    text.push_str(&format!(
+        "* Money: not computed in this report (basis would be {} h/month, {}, {}).\n\
+         * Recompute everything from the evidence: `iopslab report {}`.\n",
+        number(analysis.basis.hours_per_month),
+        analysis.basis.purchase,
+        analysis.basis.region,
+        analysis.run
+    ));
+}

@@ -1,0 +1,101 @@
+//! The matrix, shown before anything starts.
+
+use std::fmt::Display;
+
+use analysis::{Plan, VolumeSetup};
+use comfy_table::{Table, presets};
+
+use crate::figures::{bytes, count, duration, number};
+use crate::labels;
+
+/// Configurations with their scaled limits, workloads, load levels, cells, trials, time and data; then the notes, one a line.
+pub fn plan_table<N: Display>(plan: &Plan, notes: &[N]) -> String {
+    let mut text = format!("{}: {} trials\n", plan.experiment, count(plan.trials.len() as u64));
+    if let Some(question) = &plan.question {
+        text.push_str(&format!("{question}\n"));
+    }
+    let repetitions = plan.trials.iter().map(|t| t.block).max().unwrap_or(0);
+    let mut levels: Vec<String> = Vec::new();
+    for cell in &plan.cells {
+        let level = labels::load(cell.load);
+        if !levels.contains(&level) {
+            levels.push(level);
+        }
+    }
+    text.push_str(&format!(
+        "{} configurations x {} workloads x {} load levels ({}) = {} cells, {repetitions} repetitions each\n",
+        plan.setups.len(),
+        plan.workloads.len(),
+        levels.len(),
+        levels.join(", "),
+        plan.cells.len(),
+    ));
+    let workloads: Vec<&str> = plan.workloads.iter().map(|w| w.name.as_str()).collect();
+    text.push_str(&format!("Workloads: {}\n", workloads.join(", ")));
+    text.push_str(&format!(
+        "Data set: {} records x {} fields x {} B = {} payload; scale 1:{}\n",
+        count(plan.dataset.records),
+        plan.dataset.fields,
+        plan.dataset.field_length,
+        bytes(plan.dataset.payload_bytes() as f64),
+        number(plan.scale),
+    ));
+    text.push_str(&format!(
+        "Each trial: {} warm-up, {}{}\n",
+        duration(plan.shape.warmup_s),
+        duration(plan.shape.duration_s),
+        plan.shape.operations.map_or_else(String::new, |n| format!(
+            " or {} operations, whichever ends first",
+            count(n)
+        )),
+    ));
+    text.push_str(&format!("Estimated time: {}\n\n", duration(plan.estimated_s)));
+    text.push_str(&setups(plan).to_string());
+    text.push('\n');
+    for note in notes {
+        text.push_str(&format!("{note}\n"));
+    }
+    text
+}
+
+fn setups(plan: &Plan) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    table.set_header([
+        "Configuration",
+        "CPUs",
+        "Memory",
+        "Heap",
+        "Page cache",
+        "Data volume (on this machine)",
+        "Commit log",
+    ]);
+    for setup in &plan.setups {
+        table.add_row([
+            setup.configuration.clone(),
+            number(setup.cpus),
+            bytes(setup.memory_limit_bytes as f64),
+            bytes(setup.heap_bytes as f64),
+            bytes(setup.page_cache_budget_bytes as f64),
+            volume(&setup.data),
+            setup
+                .commitlog
+                .as_ref()
+                .map_or_else(|| "on the data volume".to_owned(), volume),
+        ]);
+    }
+    table
+}
+
+/// The full-scale label, and below it what it is on this machine.
+fn volume(volume: &VolumeSetup) -> String {
+    let burst = volume.burst.as_ref().map_or_else(String::new, |b| {
+        format!(
+            "\nburst to {} IOPS, {} of {} credits",
+            number(b.burst_iops),
+            number(b.credits_start),
+            number(b.credits_max)
+        )
+    });
+    format!("{}\n{}{burst}", volume.label, labels::limits(&volume.limits))
+}

@@ -1,0 +1,215 @@
+//! The end of a run in a terminal: one table for each workload, then the findings.
+
+use analysis::{Analysis, CellAnalysis, Severity};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+
+use crate::figures::{MISSING, bar, number, optional, percent};
+use crate::findings::grouped;
+use crate::labels;
+
+/// How the text may look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TerminalOptions {
+    /// Columns of the terminal. Below 120 some columns are left out.
+    pub width: u16,
+    /// ANSI colours.
+    pub color: bool,
+}
+
+/// From this width on everything is shown.
+const WIDE: u16 = 120;
+const BAR_WIDTH: usize = 8;
+
+/// Tables and findings, ending with a newline.
+pub fn terminal(analysis: &Analysis, options: TerminalOptions) -> String {
+    let paint = Paint(options.color);
+    let mut text = format!("{}\n", paint.bold(&analysis.experiment));
+    if let Some(question) = &analysis.question {
+        text.push_str(&format!("{question}\n"));
+    }
+    text.push_str(&format!("{}\n", labels::summary(analysis)));
+    for workload in &analysis.workloads {
+        let cells: Vec<&CellAnalysis> = analysis.cells.iter().filter(|c| c.workload == workload.name).collect();
+        if !cells.is_empty() {
+            text.push_str(&format!("\n{}: {}\n", paint.bold(&workload.name), workload.description));
+            text.push_str(&format!("{}\n", table(&cells, options.width)));
+        }
+    }
+    text.push_str(
+        "\nThroughput: median (range) over valid repetitions. Latencies in ms: median over repetitions of each trial's percentile.\n",
+    );
+    if labels::any_unsupported(analysis) {
+        text.push_str("~ fewer than 100 samples lie beyond this percentile in a trial.\n");
+    }
+    findings(analysis, options.width, paint, &mut text);
+    text.push_str(&format!(
+        "\nEvery figure: analysis.json; its evidence: trials/<cell>/<block>/ (both in {}).\n",
+        analysis.run
+    ));
+    text
+}
+
+fn table(cells: &[&CellAnalysis], width: u16) -> Table {
+    let wide = width >= WIDE;
+    let mut head = vec![
+        "Configuration",
+        "Load",
+        "Operations/s",
+        "Operation",
+        "mean",
+        "p50",
+        "p95",
+        "p99",
+        "p99.9",
+    ];
+    let mut tail = vec!["Errors", "Disk reads\nper op.", "Page\ncache", "To slowest"];
+    if !wide {
+        head.retain(|h| !matches!(*h, "mean" | "p95"));
+        tail.retain(|h| *h != "Page\ncache");
+    }
+    let percentiles: Vec<&str> = head[4..].to_vec();
+    let fastest = cells
+        .iter()
+        .filter_map(|c| c.ratio_to_slowest.as_ref())
+        .map(|r| r.median)
+        .fold(0.0, f64::max);
+
+    let mut table = Table::new();
+    table
+        .load_style(presets::UTF8_HORIZONTAL_ONLY)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(width);
+    table.set_header(head.iter().chain(&tail).copied().collect::<Vec<_>>());
+    for cell in cells {
+        let kinds: Vec<_> = cell.latency_us.iter().collect();
+        let lines = |show: &dyn Fn(usize) -> String| -> String {
+            match kinds.len() {
+                0 => MISSING.to_owned(),
+                n => (0..n).map(show).collect::<Vec<_>>().join("\n"),
+            }
+        };
+        let mut row = vec![
+            cell.configuration.clone(),
+            labels::load(cell.load),
+            throughput(cell),
+            lines(&|i| labels::operation(*kinds[i].0)),
+        ];
+        row.extend(
+            percentiles
+                .iter()
+                .map(|name| lines(&|i| labels::percentile_ms(kinds[i].1, name))),
+        );
+        row.push(labels::errors(cell));
+        row.push(optional(cell.device_reads_per_operation));
+        if wide {
+            row.push(cell.page_cache_share.map_or_else(|| MISSING.to_owned(), percent));
+        }
+        row.push(to_slowest(cell, fastest, wide));
+        table.add_row(row);
+    }
+    for (i, column) in table.column_iter_mut().enumerate() {
+        let is_text = i < 2 || i == 3 || i + 1 == head.len() + tail.len();
+        column.set_cell_alignment(if is_text {
+            CellAlignment::Left
+        } else {
+            CellAlignment::Right
+        });
+        column.set_padding((0, 2));
+    }
+    table
+}
+
+fn throughput(cell: &CellAnalysis) -> String {
+    match cell.throughput_ops_per_s {
+        None if cell.trials > 0 => "no valid trial".to_owned(),
+        None => MISSING.to_owned(),
+        Some(t) if cell.valid_trials < 2 => number(t.median),
+        Some(t) => format!("{}\n({}-{})", number(t.median), number(t.low), number(t.high)),
+    }
+}
+
+fn to_slowest(cell: &CellAnalysis, fastest: f64, wide: bool) -> String {
+    let Some(ratio) = &cell.ratio_to_slowest else {
+        return MISSING.to_owned();
+    };
+    let value = format!("{}x", number(ratio.median));
+    if !wide {
+        return value;
+    }
+    let bar = bar(ratio.median, fastest, BAR_WIDTH);
+    let range = if ratio.pairs < 2 {
+        String::new()
+    } else {
+        format!("\n({}-{})", number(ratio.low), number(ratio.high))
+    };
+    format!("{value} {bar}{range}")
+}
+
+fn findings(analysis: &Analysis, width: u16, paint: Paint, text: &mut String) {
+    let groups = grouped(analysis);
+    if groups.is_empty() {
+        text.push_str("\nNo findings.\n");
+        return;
+    }
+    text.push_str(&format!("\n{}\n", paint.bold("Findings")));
+    for group in groups {
+        text.push_str(&format!(
+            "  {} {}\n",
+            paint.severity(group.severity),
+            paint.bold(&group.title())
+        ));
+        for example in group.examples() {
+            text.push_str(&wrapped(&example, usize::from(width), "    "));
+        }
+        for advice in group.advice() {
+            text.push_str(&wrapped(&format!("-> {advice}"), usize::from(width), "    "));
+        }
+    }
+}
+
+/// Breaks a paragraph between words; each line starts with `indent`.
+fn wrapped(paragraph: &str, width: usize, indent: &str) -> String {
+    let mut out = String::new();
+    let mut line = String::from(indent);
+    for word in paragraph.split_whitespace() {
+        if line.len() > indent.len() && line.chars().count() + 1 + word.chars().count() > width {
+            out.push_str(line.trim_end());
+            out.push('\n');
+            line = format!("{indent}  ");
+        }
+        if !line.ends_with(' ') {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    out.push_str(&line);
+    out.push('\n');
+    out
+}
+
+/// ANSI codes, or none.
+#[derive(Clone, Copy)]
+struct Paint(bool);
+
+impl Paint {
+    fn with(self, code: &str, text: &str) -> String {
+        if self.0 {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    fn bold(self, text: &str) -> String {
+        self.with("1", text)
+    }
+
+    fn severity(self, severity: Severity) -> String {
+        let code = match severity {
+            Severity::Invalid => "31",
+            Severity::Suspect => "33",
+            Severity::Note => "36",
+        };
+        self.with(code, severity.name())
+    }
+}
