@@ -22,6 +22,15 @@ pub fn number(value: f64) -> String {
     separated(&format!("{rounded:.decimals$}"))
 }
 
+/// A number that somebody wrote down (a limit, a scale): whole ones exactly, others as [`number`].
+pub fn given(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        separated(&format!("{value:.0}"))
+    } else {
+        number(value)
+    }
+}
+
 /// A count, exact: `1,234,567`.
 pub fn count(value: u64) -> String {
     separated(&value.to_string())
@@ -73,7 +82,7 @@ pub fn bytes(value: f64) -> String {
 
 /// Bytes per second in the unit of volumes: `160 MiB/s`.
 pub fn mib_per_s(bytes_per_s: f64) -> String {
-    format!("{} MiB/s", number(bytes_per_s / 1_048_576.0))
+    format!("{} MiB/s", given(bytes_per_s / 1_048_576.0))
 }
 
 /// Seconds as `1 h 05 min`, `4 min 10 s`, `9 s`.
@@ -121,6 +130,7 @@ mod tests {
             assert_eq!(number(value), text, "{value}");
         }
         assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!((given(18_750.0), given(187.5)), ("18,750".to_owned(), "188".to_owned()));
     }
 
     #[test]

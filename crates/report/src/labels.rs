@@ -2,12 +2,20 @@
 
 use analysis::{Analysis, CellAnalysis, IoLimits, LatencyAnalysis, LoadLevel, OperationKind, Ratio, rules};
 
-use crate::figures::{MISSING, count, duration, mib_per_s, ms, number, percent};
+use crate::figures::{MISSING, count, duration, given, mib_per_s, ms, number, percent};
 
 /// A load level: `100 in flight`, `5,000/s Poisson`.
 pub fn load(level: LoadLevel) -> String {
     match level {
-        LoadLevel::Concurrency(n) => format!("{} in flight", count(u64::from(n))),
+        LoadLevel::Concurrency(_) => format!("{} in flight", short_load(level)),
+        LoadLevel::Rate { .. } => short_load(level),
+    }
+}
+
+/// A load level below a head that says what it is: `100` (requests in flight), `5,000/s Poisson`.
+pub fn short_load(level: LoadLevel) -> String {
+    match level {
+        LoadLevel::Concurrency(n) => count(u64::from(n)),
         LoadLevel::Rate {
             operations_per_s,
             poisson,
@@ -77,7 +85,7 @@ pub fn limits(limits: &IoLimits) -> String {
         }
     };
     let parts: Vec<String> = [
-        pair(limits.read_iops, limits.write_iops, &|v| format!("{} IOPS", number(v))),
+        pair(limits.read_iops, limits.write_iops, &|v| format!("{} IOPS", given(v))),
         pair(limits.read_bytes_per_s, limits.write_bytes_per_s, &mib_per_s),
     ]
     .into_iter()
@@ -97,7 +105,7 @@ pub fn summary(analysis: &Analysis) -> String {
         "{} on the {} provider, scale 1:{}, {} records x {} fields x {} B; trials of {} warm-up + {}{}.\n",
         analysis.database,
         analysis.provider,
-        number(analysis.scale),
+        given(analysis.scale),
         count(analysis.dataset.records),
         analysis.dataset.fields,
         analysis.dataset.field_length,

@@ -2,7 +2,7 @@
 
 use analysis::{Analysis, CellAnalysis, Summary, VolumeReport, rules};
 
-use crate::figures::{MISSING, bytes, count, duration, mib_per_s, number, optional, percent};
+use crate::figures::{MISSING, bytes, count, duration, given, mib_per_s, number, optional, percent};
 use crate::findings::grouped;
 use crate::labels;
 
@@ -167,7 +167,7 @@ fn configurations(analysis: &Analysis, text: &mut String) {
             vec![
                 c.name.clone(),
                 c.nodes.to_string(),
-                number(c.cpus),
+                given(c.cpus),
                 bytes(c.memory_limit_bytes as f64),
                 bytes(c.heap_bytes as f64),
                 bytes(c.page_cache_budget_bytes as f64),
@@ -285,7 +285,7 @@ fn method(analysis: &Analysis, text: &mut String) {
             "* This is a 1:{} model: IOPS, MB/s, CPU, page cache and data set are divided; compare *ratios* between \
              configurations, not absolute figures. What does not scale: the smallest Java heap that Cassandra runs in, the \
              latency of one I/O, background CPU (compaction, JIT, garbage collection), and fixed costs of one request.\n",
-            number(analysis.scale)
+            given(analysis.scale)
         ));
     }
     if analysis.provider == "local" {
@@ -297,7 +297,7 @@ fn method(analysis: &Analysis, text: &mut String) {
     text.push_str(&format!(
         "* Money: not computed in this report (basis would be {} h/month, {}, {}).\n\
          * Recompute everything from the evidence: `iopslab report {}`.\n",
-        number(analysis.basis.hours_per_month),
+        given(analysis.basis.hours_per_month),
         analysis.basis.purchase,
         analysis.basis.region,
         analysis.run

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use analysis::{Plan, VolumeSetup};
 use comfy_table::{Table, presets};
 
-use crate::figures::{bytes, count, duration, number};
+use crate::figures::{bytes, count, duration, given};
 use crate::labels;
 
 /// Configurations with their scaled limits, workloads, load levels, cells, trials, time and data; then the notes, one a line.
@@ -38,7 +38,7 @@ pub fn plan_table<N: Display>(plan: &Plan, notes: &[N]) -> String {
         plan.dataset.fields,
         plan.dataset.field_length,
         bytes(plan.dataset.payload_bytes() as f64),
-        number(plan.scale),
+        given(plan.scale),
     ));
     text.push_str(&format!(
         "Each trial: {} warm-up, {}{}\n",
@@ -73,7 +73,7 @@ fn setups(plan: &Plan) -> Table {
     for setup in &plan.setups {
         table.add_row([
             setup.configuration.clone(),
-            number(setup.cpus),
+            given(setup.cpus),
             bytes(setup.memory_limit_bytes as f64),
             bytes(setup.heap_bytes as f64),
             bytes(setup.page_cache_budget_bytes as f64),
@@ -92,9 +92,9 @@ fn volume(volume: &VolumeSetup) -> String {
     let burst = volume.burst.as_ref().map_or_else(String::new, |b| {
         format!(
             "\nburst to {} IOPS, {} of {} credits",
-            number(b.burst_iops),
-            number(b.credits_start),
-            number(b.credits_max)
+            given(b.burst_iops),
+            given(b.credits_start),
+            given(b.credits_max)
         )
     });
     format!("{}\n{}{burst}", volume.label, labels::limits(&volume.limits))

@@ -10,24 +10,23 @@ use crate::labels;
 /// How the text may look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TerminalOptions {
-    /// Columns of the terminal. Below 120 some columns are left out.
+    /// Columns of the terminal; tables leave out what does not fit.
     pub width: u16,
     /// ANSI colours.
     pub color: bool,
 }
 
-/// From this width on everything is shown.
-const WIDE: u16 = 120;
 const BAR_WIDTH: usize = 8;
 
 /// Tables and findings, ending with a newline.
 pub fn terminal(analysis: &Analysis, options: TerminalOptions) -> String {
     let paint = Paint(options.color);
     let mut text = format!("{}\n", paint.bold(&analysis.experiment));
-    if let Some(question) = &analysis.question {
-        text.push_str(&format!("{question}\n"));
+    let width = usize::from(options.width);
+    let summary = labels::summary(analysis);
+    for paragraph in analysis.question.iter().map(String::as_str).chain(summary.lines()) {
+        text.push_str(&wrapped(paragraph, width, ""));
     }
-    text.push_str(&format!("{}\n", labels::summary(analysis)));
     for workload in &analysis.workloads {
         let cells: Vec<&CellAnalysis> = analysis.cells.iter().filter(|c| c.workload == workload.name).collect();
         if !cells.is_empty() {
@@ -35,39 +34,86 @@ pub fn terminal(analysis: &Analysis, options: TerminalOptions) -> String {
             text.push_str(&format!("{}\n", table(&cells, options.width)));
         }
     }
-    text.push_str(
-        "\nThroughput: median (range) over valid repetitions. Latencies in ms: median over repetitions of each trial's percentile.\n",
-    );
+    text.push('\n');
+    text.push_str(&wrapped(
+        "Throughput: median (range) over valid repetitions. Latencies in ms: median over repetitions of each trial's percentile.",
+        width,
+        "",
+    ));
     if labels::any_unsupported(analysis) {
         text.push_str("~ fewer than 100 samples lie beyond this percentile in a trial.\n");
     }
     findings(analysis, options.width, paint, &mut text);
-    text.push_str(&format!(
-        "\nEvery figure: analysis.json; its evidence: trials/<cell>/<block>/ (both in {}).\n",
+    text.push('\n');
+    let evidence = format!(
+        "Every figure: analysis.json; its evidence: trials/<cell>/<block>/ (both in {}).",
         analysis.run
-    ));
+    );
+    text.push_str(&wrapped(&evidence, width, ""));
     text
 }
 
-fn table(cells: &[&CellAnalysis], width: u16) -> Table {
-    let wide = width >= WIDE;
-    let mut head = vec![
-        "Configuration",
-        "Load",
-        "Operations/s",
-        "Operation",
-        "mean",
-        "p50",
-        "p95",
-        "p99",
-        "p99.9",
-    ];
-    let mut tail = vec!["Errors", "Disk reads\nper op.", "Page\ncache", "To slowest"];
-    if !wide {
-        head.retain(|h| !matches!(*h, "mean" | "p95"));
-        tail.retain(|h| *h != "Page\ncache");
+/// What a table leaves out, from nothing to nearly all: columns are dropped whole, because broken words and numbers are
+/// worse than missing ones (`report.md` has them all).
+const LEVELS: [Columns; 5] = [
+    Columns {
+        percentiles: &["mean", "p50", "p95", "p99", "p99.9"],
+        page_cache: true,
+        bar: true,
+    },
+    Columns {
+        percentiles: &["mean", "p50", "p95", "p99", "p99.9"],
+        page_cache: true,
+        bar: false,
+    },
+    Columns {
+        percentiles: &["p50", "p95", "p99"],
+        page_cache: true,
+        bar: false,
+    },
+    Columns {
+        percentiles: &["p50", "p99"],
+        page_cache: false,
+        bar: false,
+    },
+    Columns {
+        percentiles: &["p99"],
+        page_cache: false,
+        bar: false,
+    },
+];
+
+/// Which columns a table has besides those that it always has.
+#[derive(Clone, Copy)]
+struct Columns {
+    percentiles: &'static [&'static str],
+    page_cache: bool,
+    bar: bool,
+}
+
+/// The fullest table that fits; the smallest one where none does.
+fn table(cells: &[&CellAnalysis], width: u16) -> String {
+    let fits = |table: &str| table.lines().all(|line| line.chars().count() <= usize::from(width));
+    let mut shown = String::new();
+    for columns in LEVELS {
+        shown = table_with(cells, columns);
+        if fits(&shown) {
+            break;
+        }
     }
-    let percentiles: Vec<&str> = head[4..].to_vec();
+    shown
+}
+
+fn table_with(cells: &[&CellAnalysis], columns: Columns) -> String {
+    let mut head: Vec<String> = ["Configuration", "In flight\nor rate", "Operations/s", "Operation"]
+        .map(str::to_owned)
+        .to_vec();
+    head.extend(columns.percentiles.iter().map(|name| format!("{name}\nms")));
+    head.extend(["Errors", "Disk\nreads/op."].map(str::to_owned));
+    if columns.page_cache {
+        head.push("Page\ncache".to_owned());
+    }
+    head.push("To slowest".to_owned());
     let fastest = cells
         .iter()
         .filter_map(|c| c.ratio_to_slowest.as_ref())
@@ -77,46 +123,51 @@ fn table(cells: &[&CellAnalysis], width: u16) -> Table {
     let mut table = Table::new();
     table
         .load_style(presets::UTF8_HORIZONTAL_ONLY)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(width);
-    table.set_header(head.iter().chain(&tail).copied().collect::<Vec<_>>());
+        .set_content_arrangement(ContentArrangement::Disabled);
+    let last = head.len() - 1;
+    table.set_header(head);
     for cell in cells {
-        let kinds: Vec<_> = cell.latency_us.iter().collect();
-        let lines = |show: &dyn Fn(usize) -> String| -> String {
-            match kinds.len() {
-                0 => MISSING.to_owned(),
-                n => (0..n).map(show).collect::<Vec<_>>().join("\n"),
-            }
-        };
-        let mut row = vec![
-            cell.configuration.clone(),
-            labels::load(cell.load),
-            throughput(cell),
-            lines(&|i| labels::operation(*kinds[i].0)),
-        ];
-        row.extend(
-            percentiles
-                .iter()
-                .map(|name| lines(&|i| labels::percentile_ms(kinds[i].1, name))),
-        );
-        row.push(labels::errors(cell));
-        row.push(optional(cell.device_reads_per_operation));
-        if wide {
-            row.push(cell.page_cache_share.map_or_else(|| MISSING.to_owned(), percent));
-        }
-        row.push(to_slowest(cell, fastest, wide));
-        table.add_row(row);
+        table.add_row(row(cell, columns, fastest));
     }
     for (i, column) in table.column_iter_mut().enumerate() {
-        let is_text = i < 2 || i == 3 || i + 1 == head.len() + tail.len();
+        let is_text = i < 2 || i == 3 || i == last;
         column.set_cell_alignment(if is_text {
             CellAlignment::Left
         } else {
             CellAlignment::Right
         });
-        column.set_padding((0, 2));
+        column.set_padding((0, u16::from(i != last)));
     }
-    table
+    table.to_string()
+}
+
+fn row(cell: &CellAnalysis, columns: Columns, fastest: f64) -> Vec<String> {
+    let kinds: Vec<_> = cell.latency_us.iter().collect();
+    let lines = |show: &dyn Fn(usize) -> String| -> String {
+        match kinds.len() {
+            0 => MISSING.to_owned(),
+            n => (0..n).map(show).collect::<Vec<_>>().join("\n"),
+        }
+    };
+    let mut row = vec![
+        cell.configuration.clone(),
+        labels::short_load(cell.load),
+        throughput(cell),
+        lines(&|i| labels::operation(*kinds[i].0)),
+    ];
+    row.extend(
+        columns
+            .percentiles
+            .iter()
+            .map(|name| lines(&|i| labels::percentile_ms(kinds[i].1, name))),
+    );
+    row.push(labels::errors(cell));
+    row.push(optional(cell.device_reads_per_operation));
+    if columns.page_cache {
+        row.push(cell.page_cache_share.map_or_else(|| MISSING.to_owned(), percent));
+    }
+    row.push(to_slowest(cell, fastest, columns.bar));
+    row
 }
 
 fn throughput(cell: &CellAnalysis) -> String {
@@ -128,21 +179,22 @@ fn throughput(cell: &CellAnalysis) -> String {
     }
 }
 
-fn to_slowest(cell: &CellAnalysis, fastest: f64, wide: bool) -> String {
+fn to_slowest(cell: &CellAnalysis, fastest: f64, with_bar: bool) -> String {
     let Some(ratio) = &cell.ratio_to_slowest else {
         return MISSING.to_owned();
     };
     let value = format!("{}x", number(ratio.median));
-    if !wide {
-        return value;
-    }
-    let bar = bar(ratio.median, fastest, BAR_WIDTH);
-    let range = if ratio.pairs < 2 {
+    let bar = if with_bar {
+        format!(" {}", bar(ratio.median, fastest, BAR_WIDTH))
+    } else {
+        String::new()
+    };
+    let range = if ratio.pairs < 2 || ratio.low == ratio.high {
         String::new()
     } else {
         format!("\n({}-{})", number(ratio.low), number(ratio.high))
     };
-    format!("{value} {bar}{range}")
+    format!("{value}{bar}{range}")
 }
 
 fn findings(analysis: &Analysis, width: u16, paint: Paint, text: &mut String) {
@@ -177,7 +229,7 @@ fn wrapped(paragraph: &str, width: usize, indent: &str) -> String {
             out.push('\n');
             line = format!("{indent}  ");
         }
-        if !line.ends_with(' ') {
+        if !line.is_empty() && !line.ends_with(' ') {
             line.push(' ');
         }
         line.push_str(word);

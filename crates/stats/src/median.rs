@@ -18,7 +18,11 @@ impl Summary {
     /// would look sound and be wrong).
     pub fn of(values: &[f64]) -> Option<Self> {
         let sorted = sorted(values)?;
-        Some(Self { median: quantile_of_sorted(&sorted, 0.5), low: sorted[0], high: sorted[sorted.len() - 1] })
+        Some(Self {
+            median: quantile_of_sorted(&sorted, 0.5),
+            low: sorted[0],
+            high: sorted[sorted.len() - 1],
+        })
     }
 
     /// (high - low) / median: how far the repetitions of a cell lie apart. `None` when the median is 0.
@@ -72,7 +76,11 @@ pub fn median_interval(values: &[f64], confidence: f64) -> Option<Interval> {
         if coverage < confidence {
             break;
         }
-        best = Some(Interval { low: sorted[k - 1], high: sorted[n - k], confidence: coverage });
+        best = Some(Interval {
+            low: sorted[k - 1],
+            high: sorted[n - k],
+            confidence: coverage,
+        });
         term *= (n - k + 1) as f64 / k as f64;
         below += term;
     }
@@ -100,7 +108,14 @@ mod tests {
 
     #[test]
     fn median_and_range_of_few_values() {
-        assert_eq!(Summary::of(&[3.0, 1.0, 2.0]), Some(Summary { median: 2.0, low: 1.0, high: 3.0 }));
+        assert_eq!(
+            Summary::of(&[3.0, 1.0, 2.0]),
+            Some(Summary {
+                median: 2.0,
+                low: 1.0,
+                high: 3.0
+            })
+        );
         assert_eq!(median(&[4.0, 1.0]), Some(2.5));
         assert_eq!(Summary::of(&[]), None);
         assert_eq!(Summary::of(&[1.0, f64::NAN]), None);
@@ -125,8 +140,16 @@ mod tests {
         {
             let values: Vec<f64> = (1..=n).map(f64::from).collect();
             let got = median_interval(&values, 0.95).unwrap();
-            assert_eq!((got.low, got.high), (f64::from(low_rank), f64::from(high_rank)), "n = {n}");
-            assert!((got.confidence - confidence).abs() < 6e-4, "n = {n}: {}", got.confidence);
+            assert_eq!(
+                (got.low, got.high),
+                (f64::from(low_rank), f64::from(high_rank)),
+                "n = {n}"
+            );
+            assert!(
+                (got.confidence - confidence).abs() < 6e-4,
+                "n = {n}: {}",
+                got.confidence
+            );
         }
         for n in 1..=5 {
             let values: Vec<f64> = (1..=n).map(f64::from).collect();

@@ -1,5 +1,6 @@
 //! Rules on a cell: are there samples enough, and do the repetitions agree?
 
+use super::{count, percent};
 use crate::document::CellAnalysis;
 use crate::finding::{Finding, Scope, Severity};
 
@@ -32,8 +33,10 @@ fn too_few_samples(cell: &CellAnalysis) -> Vec<Finding> {
                 Scope::Cell(cell.id.clone()),
                 [("samples", samples), ("needed", needed), ("tail_share", tail)],
                 format!(
-                    "{} has {samples:.0} samples a trial: {name} and above rest on fewer than {SAMPLES_BEYOND:.0} slower ones ({needed:.0} samples needed).",
-                    kind.name().replace('_', "-")
+                    "{} has {} samples a trial: {name} and above rest on fewer than {SAMPLES_BEYOND:.0} slower ones ({} samples needed).",
+                    kind.name().replace('_', "-"),
+                    count(samples),
+                    count(needed)
                 ),
                 "Lengthen [load] duration_s before comparing these percentiles.",
             ))
@@ -54,7 +57,7 @@ fn repetitions_spread(cell: &CellAnalysis) -> Option<Finding> {
             ("spread", spread),
             ("threshold", SPREAD_MAX),
         ],
-        format!("Throughput of the repetitions lies {} apart.", super::percent(spread)),
+        format!("Throughput of the repetitions lies {} apart.", percent(spread)),
         "Something else changed between repetitions: look at the trials' host samples (steal, compaction, other load), and \
          repeat more often.",
     ))

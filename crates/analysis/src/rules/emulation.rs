@@ -3,7 +3,8 @@
 use evidence::{ProbeResult, VolumeFacts};
 use spec::IoLimits;
 
-use crate::document::ConfigurationFacts;
+use super::count;
+use crate::document::{ConfigurationFacts, VolumeReport};
 use crate::finding::{Finding, Scope, Severity};
 
 /// A volume may deliver this much more or less than its limit.
@@ -18,12 +19,7 @@ pub fn of_run(run: &str, provider: &str, configurations: &[ConfigurationFacts]) 
     for configuration in configurations {
         for volume in &configuration.volumes {
             if let Some(probe) = &volume.probe {
-                found.extend(off_limit(
-                    &configuration.name,
-                    volume.role.name(),
-                    &volume.limits,
-                    probe,
-                ));
+                found.extend(off_limit(&configuration.name, volume, probe));
             }
         }
     }
@@ -67,33 +63,43 @@ fn least(a: Option<f64>, b: Option<f64>) -> Option<f64> {
     }
 }
 
-fn off_limit(configuration: &str, role: &str, limits: &IoLimits, probe: &ProbeResult) -> Vec<Finding> {
+/// A bursting volume may be anywhere between its baseline and its ceiling while the probe runs.
+fn off_limit(configuration: &str, volume: &VolumeReport, probe: &ProbeResult) -> Vec<Finding> {
+    let floor = IoLimits::symmetric(volume.burst.map(|b| b.baseline_iops), None).min(volume.limits);
     let checks = [
         (
             "4 KiB random reads/s",
-            "read_iops",
-            expected_read_iops(limits),
+            expected_read_iops(&volume.limits),
+            expected_read_iops(&floor),
             probe.read_iops,
         ),
         (
             "bytes/s of 64 KiB sequential writes",
-            "write_bytes_per_s",
-            expected_write_bytes_per_s(limits),
+            expected_write_bytes_per_s(&volume.limits),
+            expected_write_bytes_per_s(&floor),
             probe.write_bytes_per_s,
         ),
     ];
     checks
         .into_iter()
-        .filter_map(|(what, name, expected, measured)| {
-            let expected = expected?;
+        .filter_map(|(what, ceiling, floor, measured)| {
+            let (ceiling, floor) = (ceiling?, floor?);
+            let expected = if measured < floor { floor } else { ceiling };
             let off = stats::ratio(measured, expected)? - 1.0;
-            (off.abs() > OFF_LIMIT_MAX).then(|| {
+            let is_off = measured > ceiling * (1.0 + OFF_LIMIT_MAX) || measured < floor * (1.0 - OFF_LIMIT_MAX);
+            is_off.then(|| {
                 Finding::new(
                     "emulation_off_limit",
                     Severity::Suspect,
                     Scope::Configuration(configuration.to_owned()),
                     [("expected", expected), ("measured", measured), ("off_by", off), ("threshold", OFF_LIMIT_MAX)],
-                    format!("The {role} volume gives {measured:.0} {what}, its limit allows {expected:.0} ({:+.1} %): {name}.", off * 100.0),
+                    format!(
+                        "The {} volume gives {} {what}, its limit allows {} ({:+.1} %).",
+                        volume.role.name(),
+                        count(measured),
+                        count(expected),
+                        off * 100.0
+                    ),
                     if off < 0.0 {
                         "This machine's own disk is slower than the volume it models, or was busy: raise provider.local.scale, \
                          or use a faster or idle disk for work_directory."

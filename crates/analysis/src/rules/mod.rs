@@ -33,3 +33,16 @@ fn scope(trial: &TrialMeasurement) -> Scope {
 fn percent(share: f64) -> String {
     format!("{:.*} %", if share.abs() < 0.1 { 2 } else { 1 }, share * 100.0)
 }
+
+/// A count as text with thousands separators: `1,234,567`.
+fn count(value: f64) -> String {
+    let digits = format!("{:.0}", value.abs());
+    let mut text = String::from(if value < 0.0 { "-" } else { "" });
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

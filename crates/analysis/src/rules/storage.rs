@@ -3,7 +3,7 @@
 use evidence::VolumeFacts;
 use spec::VolumeRole;
 
-use super::{percent, scope};
+use super::{count, percent, scope};
 use crate::finding::{Finding, Severity};
 use crate::host::VolumeActivity;
 use crate::measurement::TrialMeasurement;
@@ -75,7 +75,10 @@ fn burst_changed(trial: &TrialMeasurement, volume: &VolumeFacts) -> Option<Findi
             Severity::Suspect,
             scope(trial),
             numbers,
-            format!("The {role} volume's burst credits ran out inside the window ({start:.0} I/O at its start)."),
+            format!(
+                "The {role} volume's burst credits ran out inside the window ({} I/O at its start).",
+                count(start)
+            ),
             "The trial mixes two speeds: the burst and the baseline. Start with the credits that production would have \
              (provider.local burst_credits_start), or measure long enough to see the baseline alone.",
         ));
@@ -87,7 +90,11 @@ fn burst_changed(trial: &TrialMeasurement, volume: &VolumeFacts) -> Option<Findi
             Severity::Note,
             scope(trial),
             numbers,
-            format!("The {role} volume ran on burst credits ({start:.0} to {end:.0} I/O): this speed does not last."),
+            format!(
+                "The {role} volume ran on burst credits ({} to {} I/O): this speed does not last.",
+                count(start),
+                count(end)
+            ),
             "For the sustained speed start the bucket empty (provider.local burst_credits_start = 0).",
         )
     })
@@ -134,8 +141,9 @@ fn volume_at_cap(trial: &TrialMeasurement, volume: &VolumeFacts, activity: &Volu
                 ("write_bytes_per_s", activity.write_bytes_per_s()),
             ],
             format!(
-                "The {} volume was at its limit of {limit:.0} {what} (on this machine) in {} of the window.",
+                "The {} volume was at its limit of {} {what} (on this machine) in {} of the window.",
                 volume.role.name(),
+                count(limit),
                 percent(share)
             ),
             "A faster volume would probably raise the throughput of this cell.",
@@ -187,9 +195,11 @@ fn separate_limits(trial: &TrialMeasurement, volume: &VolumeFacts, activity: &Vo
                 ("combined_share", share),
             ],
             format!(
-                "The {} volume did {combined:.0} reads and writes per second together, {} of the {limit:.0} IOPS that EBS counts for both.",
+                "The {} volume did {} reads and writes per second together, {} of the {} IOPS that EBS counts for both.",
                 volume.role.name(),
-                percent(share)
+                count(combined),
+                percent(share),
+                count(limit)
             ),
             "cgroups limit reads and writes apart, EBS together: this emulated volume gave more than the real one would. \
              Read the cell's throughput as an upper bound.",

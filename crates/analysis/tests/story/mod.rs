@@ -1,0 +1,165 @@
+//! Two volumes, one workload, two repetitions: a small gp2 at its limit against an io1 that the page cache shields.
+
+#![allow(dead_code, reason = "each test file uses a part of the story")]
+
+use std::collections::BTreeMap;
+
+use analysis::{
+    DatabaseHost, RunEvidence, TrialEvidence, TrialMeasurement, VolumeActivity, VolumeRole, WindowRates, measure, rules,
+};
+use evidence::{HIGHEST_US, Interval, LOWEST_US, OperationKind, SIGNIFICANT_DIGITS, Series, TrialRecord};
+use hdrhistogram::Histogram;
+use serde_json::{Value, json};
+use spec::Plan;
+
+pub const SECONDS: f64 = 60.0;
+const MIB: f64 = 1_048_576.0;
+
+fn limits(iops: f64) -> Value {
+    json!({"read_iops": iops, "write_iops": iops, "read_bytes_per_s": 10.0 * MIB, "write_bytes_per_s": 10.0 * MIB})
+}
+
+fn setup(name: &str, label: &str, iops: f64) -> Value {
+    json!({"configuration": name, "cpus": 1.0, "heap_bytes": 1_u64 << 30, "direct_memory_bytes": 1 << 28,
+        "memory_limit_bytes": 3_u64 << 29, "page_cache_budget_bytes": 1 << 28, "nodes": 1, "commitlog": null,
+        "data": {"role": "data", "label": label, "size_bytes": 2_u64 << 30, "limits": limits(iops), "burst": null}})
+}
+
+pub fn plan() -> Plan {
+    let cell = |name: &str| json!({"id": format!("{name}.read-heavy.c100"), "configuration": name, "workload": "read-heavy", "load": {"concurrency": 100}});
+    let trial = |block: u32, name: &str| json!({"block": block, "cell": format!("{name}.read-heavy.c100")});
+    serde_json::from_value(json!({
+        "format_version": 1, "experiment": "story", "question": "Is it worth paying for more IOPS?", "baseline": null,
+        "target": {"database": {"cassandra": {"version": "5.0.9"}}, "consistency": "one"},
+        "work_directory": null, "scale": 16.0,
+        "dataset": {"records": 300_000, "fields": 10, "field_length": 100, "compressibility": 0.0, "seed": 1},
+        "setups": [setup("gp2-320", "gp2 320 GiB", 60.0), setup("io1-10000", "io1 1000 GiB 10000 IOPS", 625.0)],
+        "workloads": [{"name": "read-heavy", "mix": {"read": 0.8, "update": 0.2, "insert": 0.0, "scan": 0.0, "read_modify_write": 0.0},
+            "distribution": {"kind": "zipfian", "constant": 0.99}, "read_all_fields": true, "write_all_fields": false,
+            "scan_length": {"min": 1, "max": 1000, "zipfian": false}, "hashed_keys": true, "zero_padding": 1}],
+        "cells": [cell("gp2-320"), cell("io1-10000")],
+        "trials": [trial(1, "io1-10000"), trial(1, "gp2-320"), trial(2, "gp2-320"), trial(2, "io1-10000")],
+        "shape": {"warmup_s": 20.0, "duration_s": 60.0, "operations": 600_000, "request_timeout_s": 10.0},
+        "seed": 1, "estimated_s": 480.0
+    }))
+    .unwrap()
+}
+
+/// What varies between trials.
+#[derive(Clone, Copy)]
+pub struct Told {
+    pub configuration: &'static str,
+    pub block: u32,
+    pub operations: u64,
+    pub device_reads: f64,
+    pub probe_read_iops: f64,
+}
+
+pub fn record(told: Told) -> TrialRecord {
+    let limit = if told.configuration == "gp2-320" { 60.0 } else { 625.0 };
+    let reads = told.operations * 8 / 10;
+    serde_json::from_value(json!({
+        "format_version": 1, "cell": format!("{}.read-heavy.c100", told.configuration), "block": told.block,
+        "configuration": told.configuration, "workload": "read-heavy", "load": {"concurrency": 100},
+        "status": "valid", "started_at": "2026-01-02T03:04:05Z",
+        "client": {"warmup_s": 20.0, "measured_s": SECONDS, "operations_sent": told.operations,
+            "completed": {"read": reads, "update": told.operations - reads}, "errors": {},
+            "client_cpu_s": told.operations as f64 * 6e-6, "client_peak_rss_bytes": 15_000_000, "send_lag_us": null, "threads": 1},
+        "database": {"cpus": 1.0, "heap_bytes": 1_u64 << 30, "memory_limit_bytes": 3_u64 << 29, "page_cache_budget_bytes": 1 << 28,
+            "data_bytes_on_disk": 345_000_000, "restored_keys_checked": 32,
+            "volumes": [{"role": "data", "label": "x", "device": "loop3", "limits": limits(limit), "burst_credits": null,
+                "probe": {"read_iops": told.probe_read_iops, "read_latency_us": 900.0, "write_bytes_per_s": 0.99 * (limit * 65536.0).min(10.0 * MIB),
+                    "write_iops": 100.0, "seconds": 3.0}}]}
+    }))
+    .unwrap()
+}
+
+/// Latencies that satisfy Little's law: mean = concurrency / throughput. The warm-up is slower and must not count.
+pub fn intervals(record: &TrialRecord) -> Vec<Interval> {
+    let client = record.client.as_ref().unwrap();
+    let all: u64 = client.completed.values().sum();
+    let mean_us = (100.0 / (all as f64 / SECONDS) * 1e6) as u64;
+    let mut intervals = Vec::new();
+    for (kind, count) in &client.completed {
+        intervals.push(interval(*kind, -1.0, &[(10 * mean_us, 1000)]));
+        intervals.push(interval(*kind, 0.0, &[(mean_us, count / 2)]));
+        intervals.push(interval(*kind, 1.0, &[(mean_us, count - count / 2)]));
+    }
+    intervals
+}
+
+pub fn interval(kind: OperationKind, start_s: f64, values: &[(u64, u64)]) -> Interval {
+    let mut histogram = Histogram::new_with_bounds(LOWEST_US, HIGHEST_US, SIGNIFICANT_DIGITS).unwrap();
+    for (value, count) in values {
+        histogram.record_n(*value, *count).unwrap();
+    }
+    Interval {
+        series: Series::Response(kind),
+        start_s,
+        length_s: 1.0,
+        histogram,
+    }
+}
+
+/// A trial as measured, with the host's figures put in.
+pub fn measured(record: &TrialRecord, device_reads: f64) -> TrialMeasurement {
+    let mut trial = measure(&TrialEvidence {
+        record,
+        intervals: &intervals(record),
+        samples: &BTreeMap::new(),
+    });
+    let rate = device_reads / SECONDS;
+    let activity = VolumeActivity {
+        seconds: SECONDS,
+        reads: device_reads,
+        writes: 120.0,
+        read_bytes: device_reads * 16_384.0,
+        write_bytes: 120.0 * 65_536.0,
+        windows: WindowRates {
+            read_iops: vec![rate; 6],
+            write_iops: vec![2.0; 6],
+            read_bytes_per_s: vec![rate * 16_384.0; 6],
+            write_bytes_per_s: vec![2.0 * 65_536.0; 6],
+        },
+    };
+    trial.host = DatabaseHost {
+        volumes: BTreeMap::from([(VolumeRole::Data, activity)]),
+        page_cache_bytes: Some(172_500_000.0),
+        cpus_used: Some(0.8),
+        gc_pause_share: Some(0.004),
+        restarts: Some(0),
+    };
+    trial.findings = rules::of_trial(&trial);
+    trial
+}
+
+pub fn trials() -> Vec<TrialMeasurement> {
+    let told = |configuration, block, operations, device_reads, probe_read_iops| {
+        measured(
+            &record(Told {
+                configuration,
+                block,
+                operations,
+                device_reads,
+                probe_read_iops,
+            }),
+            device_reads,
+        )
+    };
+    vec![
+        told("gp2-320", 1, 30_000, 3_590.0, 60.1),
+        told("gp2-320", 2, 33_000, 3_600.0, 60.1),
+        told("io1-10000", 1, 120_000, 2_400.0, 500.0),
+        told("io1-10000", 2, 126_000, 2_500.0, 500.0),
+    ]
+}
+
+pub fn run<'a>(plan: &'a Plan, trials: &'a [TrialMeasurement]) -> RunEvidence<'a> {
+    RunEvidence {
+        run: "story-20260102T030405Z".into(),
+        provider: "local".into(),
+        plan,
+        environment: json!({"format_version": 1, "database": {"cpu_model": "Example CPU", "cores": 2, "disks": ["vda"]}}),
+        trials,
+    }
+}

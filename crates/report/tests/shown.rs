@@ -1,0 +1,128 @@
+//! What people see, from nothing but `analysis.json`: the document that `analysis`'s own test pins down.
+
+use analysis::{Analysis, Plan};
+use report::{TerminalOptions, markdown, plan_table, terminal};
+
+fn story() -> Analysis {
+    let snapshot = include_str!("../../analysis/tests/snapshots/analyse__analysis.snap");
+    // An insta file: a header between two lines of dashes, then the text.
+    let json = snapshot.splitn(3, "---\n").nth(2).unwrap();
+    serde_json::from_str(json).unwrap()
+}
+
+#[test]
+fn a_wide_terminal_shows_everything() {
+    insta::assert_snapshot!(
+        "terminal_140",
+        terminal(
+            &story(),
+            TerminalOptions {
+                width: 140,
+                color: false
+            }
+        )
+    );
+}
+
+#[test]
+fn a_narrow_terminal_shows_whole_columns_or_none() {
+    let text = terminal(
+        &story(),
+        TerminalOptions {
+            width: 90,
+            color: false,
+        },
+    );
+    let table: Vec<&str> = text
+        .lines()
+        .skip_while(|l| !l.starts_with("read-heavy"))
+        .take_while(|l| !l.is_empty())
+        .collect();
+    insta::assert_snapshot!("table_90", table.join("\n"));
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    for width in [100, 120, 140, 200] {
+        let text = terminal(&story(), TerminalOptions { width, color: false });
+        let widest = text.lines().max_by_key(|l| l.chars().count()).unwrap();
+        assert!(widest.chars().count() <= usize::from(width), "{width}: {widest}");
+    }
+}
+
+#[test]
+fn colour_only_adds_codes() {
+    let plain = terminal(
+        &story(),
+        TerminalOptions {
+            width: 140,
+            color: false,
+        },
+    );
+    let mut coloured = terminal(
+        &story(),
+        TerminalOptions {
+            width: 140,
+            color: true,
+        },
+    );
+    assert!(!plain.contains('\u{1b}') && coloured.contains("\u{1b}[33msuspect\u{1b}[0m"));
+    for code in ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[31m", "\u{1b}[33m", "\u{1b}[36m"] {
+        coloured = coloured.replace(code, "");
+    }
+    assert_eq!(coloured, plain);
+}
+
+#[test]
+fn markdown_says_the_same_and_how_it_was_made() {
+    insta::assert_snapshot!("markdown", markdown(&story()));
+}
+
+#[test]
+fn a_run_without_figures_says_so() {
+    let mut empty = story();
+    empty.findings.clear();
+    for cell in &mut empty.cells {
+        cell.throughput_ops_per_s = None;
+        cell.valid_trials = 0;
+        cell.latency_us.clear();
+        cell.ratio_to_slowest = None;
+    }
+    let text = terminal(
+        &empty,
+        TerminalOptions {
+            width: 140,
+            color: false,
+        },
+    );
+    assert!(
+        text.contains("no valid trial") && text.contains("No findings."),
+        "{text}"
+    );
+    assert!(markdown(&empty).contains("0 of 2"));
+}
+
+#[test]
+fn the_plan_shows_the_matrix_before_anything_starts() {
+    let limits = serde_json::json!({"read_iops": 60.0, "write_iops": 60.0, "read_bytes_per_s": 10_485_760.0, "write_bytes_per_s": 10_485_760.0});
+    let setup = |name: &str, commitlog: serde_json::Value| {
+        serde_json::json!({"configuration": name, "cpus": 1.0, "heap_bytes": 1 << 30, "direct_memory_bytes": 1 << 28,
+            "memory_limit_bytes": 3_u64 << 29, "page_cache_budget_bytes": 1 << 28, "nodes": 1, "commitlog": commitlog,
+            "data": {"role": "data", "label": "gp2 320 GiB", "size_bytes": 1 << 30, "limits": limits,
+                "burst": {"baseline_iops": 60.0, "burst_iops": 187.5, "credits_max": 337_500.0, "credits_start": 337_500.0}}})
+    };
+    let log = serde_json::json!({"role": "commitlog", "label": "gp2 50 GiB", "size_bytes": 1 << 30, "limits": limits, "burst": null});
+    let plan: Plan = serde_json::from_value(serde_json::json!({
+        "format_version": 1, "experiment": "story", "question": "Is it worth paying for more IOPS?", "baseline": null,
+        "target": {"database": {"cassandra": {"version": "5.0.9"}}, "consistency": "one"}, "work_directory": null, "scale": 16.0,
+        "dataset": {"records": 300_000, "fields": 10, "field_length": 100, "compressibility": 0.0, "seed": 1},
+        "setups": [setup("gp2-320", log), setup("gp2-320-shared", serde_json::Value::Null)], "workloads": [],
+        "cells": [{"id": "a", "configuration": "gp2-320", "workload": "w", "load": {"concurrency": 100}},
+            {"id": "b", "configuration": "gp2-320", "workload": "w", "load": {"rate": {"operations_per_s": 5000.0, "poisson": true}}}],
+        "trials": [{"block": 1, "cell": "a"}, {"block": 1, "cell": "b"}, {"block": 2, "cell": "b"}, {"block": 2, "cell": "a"}],
+        "shape": {"warmup_s": 20.0, "duration_s": 60.0, "operations": null, "request_timeout_s": 10.0},
+        "seed": 1, "estimated_s": 480.0
+    }))
+    .unwrap();
+    insta::assert_snapshot!("plan", plan_table(&plan, &["20,000 IOPS bought, 18,750 reachable"]));
+}
