@@ -1,5 +1,7 @@
 //! Each finding fires when its fault is there, and not otherwise.
 
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
 mod story;
 
 use std::collections::BTreeMap;

@@ -1,5 +1,7 @@
 //! What people see, from nothing but `analysis.json`: the document that `analysis`'s own test pins down.
 
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
 use analysis::{Analysis, Plan};
 use report::{TerminalOptions, markdown, plan_table, terminal};
 

@@ -1,5 +1,7 @@
 //! `kill -9` at any moment, then resume: no trial lost, none twice, nothing half.
 
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
 mod story;
 
 use std::fs;

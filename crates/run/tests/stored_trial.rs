@@ -1,5 +1,7 @@
 //! What is written of a trial is what is read, in files that other programs read too.
 
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
 mod story;
 
 use std::fs;

@@ -1,5 +1,6 @@
 //! Two volumes, one workload, two repetitions: a small gp2 at its limit against an io1 that the page cache shields.
 
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 #![allow(dead_code, reason = "each test file uses a part of the story")]
 
 use std::collections::BTreeMap;

@@ -1,5 +1,7 @@
 //! A plan of two cells in two blocks, and trials that fit it.
 
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
