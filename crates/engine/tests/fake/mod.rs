@@ -1,0 +1,196 @@
+//! A database that does what a script says, in this process.
+
+#![allow(dead_code, reason = "each test file uses its part")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "this is test code, outside of a function that says so"
+)]
+
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+use engine::{Connect, Driver, ErrorKind, Load, Second, TrialOutcome, TrialPlan};
+use evidence::{HIGHEST_US, LOWEST_US, SIGNIFICANT_DIGITS, Series};
+use hdrhistogram::Histogram;
+use workload::{Definition, Distribution, Mix, ScanLength};
+
+/// How a call ends: after how long, and how.
+pub type Ending = (Duration, Result<(), ErrorKind>);
+type Script = Box<dyn Fn(u64, Duration) -> Ending + Send + Sync>;
+
+/// The database. Clones are the same one.
+#[derive(Clone)]
+pub struct Fake(Arc<State>);
+
+struct State {
+    script: Script,
+    limit: usize,
+    first_call: OnceLock<Instant>,
+    calls: AtomicU64,
+    in_flight: AtomicI64,
+    most_in_flight: AtomicI64,
+    inserted: Mutex<Vec<(String, Vec<String>)>>,
+}
+
+impl Fake {
+    /// The script gets the call's number and the time since the first call.
+    pub fn new(script: impl Fn(u64, Duration) -> Ending + Send + Sync + 'static) -> Self {
+        Self::with_limit(usize::MAX, script)
+    }
+
+    /// One that carries only `limit` requests at once.
+    pub fn with_limit(limit: usize, script: impl Fn(u64, Duration) -> Ending + Send + Sync + 'static) -> Self {
+        Self(Arc::new(State {
+            script: Box::new(script),
+            limit,
+            first_call: OnceLock::new(),
+            calls: AtomicU64::new(0),
+            in_flight: AtomicI64::new(0),
+            most_in_flight: AtomicI64::new(0),
+            inserted: Mutex::new(Vec::new()),
+        }))
+    }
+
+    /// Answers every call after `delay`.
+    pub fn answering_after(delay: Duration) -> Self {
+        Self::new(move |_, _| (delay, Ok(())))
+    }
+
+    pub fn calls(&self) -> u64 {
+        self.0.calls.load(SeqCst)
+    }
+
+    pub fn most_in_flight(&self) -> i64 {
+        self.0.most_in_flight.load(SeqCst)
+    }
+
+    /// Records inserted with success, sorted.
+    pub fn inserted(&self) -> Vec<(String, Vec<String>)> {
+        let mut inserted = self.0.inserted.lock().unwrap().clone();
+        inserted.sort();
+        inserted
+    }
+
+    async fn call(&self) -> Result<(), ErrorKind> {
+        let state = &self.0;
+        let since = state.first_call.get_or_init(Instant::now).elapsed();
+        let (delay, result) = (state.script)(state.calls.fetch_add(1, SeqCst), since);
+        let in_flight = state.in_flight.fetch_add(1, SeqCst) + 1;
+        state.most_in_flight.fetch_max(in_flight, SeqCst);
+        if !delay.is_zero() {
+            tokio::time::sleep(delay).await;
+        }
+        state.in_flight.fetch_sub(1, SeqCst);
+        result
+    }
+}
+
+impl Connect for Fake {
+    type Driver = Self;
+
+    async fn connect(&self) -> Result<Self, String> {
+        Ok(self.clone())
+    }
+}
+
+impl Driver for Fake {
+    async fn read(&self, _: &str, _: Option<u32>) -> Result<(), ErrorKind> {
+        self.call().await
+    }
+
+    async fn update(&self, _: &str, _: &[(u32, &str)]) -> Result<(), ErrorKind> {
+        self.call().await
+    }
+
+    async fn insert(&self, key: &str, values: &[&str]) -> Result<(), ErrorKind> {
+        let record = (key.to_owned(), values.iter().map(|v| (*v).to_owned()).collect());
+        self.call().await?;
+        self.0.inserted.lock().unwrap().push(record);
+        Ok(())
+    }
+
+    async fn scan(&self, _: &str, _: u32) -> Result<(), ErrorKind> {
+        self.call().await
+    }
+
+    fn max_in_flight(&self) -> usize {
+        self.0.limit
+    }
+}
+
+/// A plan of reads over a thousand records, without warm-up.
+pub fn reads(load: Load, duration: Duration) -> TrialPlan {
+    plan(
+        Mix {
+            read: 1.0,
+            ..Mix::default()
+        },
+        load,
+        duration,
+    )
+}
+
+pub fn plan(mix: Mix, load: Load, duration: Duration) -> TrialPlan {
+    TrialPlan {
+        definition: Definition {
+            name: "test".into(),
+            mix,
+            distribution: Distribution::Uniform,
+            read_all_fields: true,
+            write_all_fields: false,
+            scan_length: ScanLength::default(),
+            hashed_keys: true,
+            zero_padding: 1,
+        },
+        fields: 3,
+        field_length: 10,
+        compressibility: 0.0,
+        records: 1000,
+        load,
+        warmup: Duration::ZERO,
+        duration,
+        operations: None,
+        threads: 1,
+        seed: 7,
+        first_insert: 1000,
+    }
+}
+
+pub fn closed(concurrency: u32) -> Load {
+    Load::Closed { concurrency }
+}
+
+pub fn constant(operations_per_s: f64) -> Load {
+    Load::Open {
+        operations_per_s,
+        poisson: false,
+    }
+}
+
+pub fn run(fake: &Fake, plan: &TrialPlan) -> (TrialOutcome, Vec<Second>) {
+    let mut seconds = Vec::new();
+    let outcome = engine::run_trial(fake, plan, &mut |s| seconds.push(*s), &false.into()).unwrap();
+    (outcome, seconds)
+}
+
+/// All measured latencies of a series.
+pub fn measured(outcome: &TrialOutcome, wanted: impl Fn(Series) -> bool) -> Histogram<u64> {
+    let mut all = Histogram::new_with_bounds(LOWEST_US, HIGHEST_US, SIGNIFICANT_DIGITS).unwrap();
+    for interval in outcome
+        .intervals
+        .iter()
+        .filter(|i| i.start_s >= 0.0 && wanted(i.series))
+    {
+        all.add(&interval.histogram).unwrap();
+    }
+    all
+}
+
+pub fn responses(outcome: &TrialOutcome) -> Histogram<u64> {
+    measured(outcome, |series| matches!(series, Series::Response(_)))
+}
+
+pub fn service_times(outcome: &TrialOutcome) -> Histogram<u64> {
+    measured(outcome, |series| matches!(series, Series::Service(_)))
+}

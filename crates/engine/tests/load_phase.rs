@@ -1,0 +1,86 @@
+//! The load phase: every record once, whatever fails on the way.
+
+mod fake;
+
+use std::time::Duration;
+
+use engine::{EngineError, ErrorKind, LoadPlan};
+use fake::Fake;
+
+fn plan(threads: u32) -> LoadPlan {
+    LoadPlan {
+        first_record: 100,
+        records: 5000,
+        fields: 3,
+        field_length: 12,
+        compressibility: 0.0,
+        hashed_keys: true,
+        zero_padding: 1,
+        concurrency: 64,
+        threads,
+        seed: 5,
+    }
+}
+
+fn load(fake: &Fake, plan: &LoadPlan) -> Result<engine::LoadOutcome, EngineError> {
+    engine::run_load(fake, plan, &mut |_| {}, &false.into())
+}
+
+#[test]
+fn every_record_of_the_range_is_inserted_once_although_some_inserts_fail() {
+    let fake = Fake::new(|call, _| {
+        (
+            Duration::from_micros(100),
+            if call % 50 == 7 {
+                Err(ErrorKind::WriteTimeout)
+            } else {
+                Ok(())
+            },
+        )
+    });
+    let outcome = load(&fake, &plan(2)).unwrap();
+    assert_eq!(outcome.records, 5000);
+    assert!(outcome.retries > 50);
+    assert_eq!(outcome.errors[&ErrorKind::WriteTimeout], outcome.retries);
+
+    let mut expected: Vec<String> = (100..5100)
+        .map(|record| {
+            let mut key = String::new();
+            workload::write_key(record, true, 1, &mut key);
+            key
+        })
+        .collect();
+    expected.sort();
+    let inserted = fake.inserted();
+    assert_eq!(
+        inserted.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>(),
+        expected
+    );
+    assert!(
+        inserted
+            .iter()
+            .all(|(_, values)| values.len() == 3 && values.iter().all(|v| v.len() == 12))
+    );
+}
+
+#[test]
+fn the_same_plan_writes_the_same_data_set_on_any_number_of_threads() {
+    let write = |threads| {
+        let fake = Fake::answering_after(Duration::ZERO);
+        load(&fake, &plan(threads)).unwrap();
+        fake.inserted()
+    };
+    let one = write(1);
+    assert_eq!(one, write(3));
+    let other = Fake::answering_after(Duration::ZERO);
+    load(&other, &LoadPlan { seed: 6, ..plan(1) }).unwrap();
+    assert_ne!(one, other.inserted());
+}
+
+#[test]
+fn the_live_line_counts_every_record() {
+    let mut live = 0;
+    let fake = Fake::answering_after(Duration::from_millis(10));
+    engine::run_load(&fake, &plan(2), &mut |second| live += second.operations, &false.into()).unwrap();
+    assert_eq!(live, 5000);
+}
