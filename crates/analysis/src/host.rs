@@ -93,6 +93,11 @@ mod column {
     pub const CPU_S: &str = "cgroup_cpu_s";
     pub const GC_PAUSE_S: &str = "gc_pause_s";
     pub const DATABASE_PID: &str = "database_pid";
+
+    /// Counters of a volume: read and write requests, bytes read and written.
+    pub fn of_volume(role: spec::VolumeRole) -> [String; 4] {
+        ["reads", "writes", "read_bytes", "write_bytes"].map(|what| format!("{}_{what}", role.name()))
+    }
 }
 
 /// Reduces the samples of the database host to the measured window, 0 to `measured_s`.
@@ -151,7 +156,7 @@ fn window(rows: &[Row], measured_s: f64) -> &[Row] {
 }
 
 fn activity(window: &[Row], role: VolumeRole) -> Option<VolumeActivity> {
-    let names = ["reads", "writes", "read_bytes", "write_bytes"].map(|what| format!("{}_{what}", role.name()));
+    let names = column::of_volume(role);
     let counters = |row: &Row| -> Option<[f64; 4]> {
         Some([
             row.get(&names[0])?,
@@ -200,4 +205,75 @@ fn activity(window: &[Row], role: VolumeRole) -> Option<VolumeActivity> {
 fn restarts(window: &[Row]) -> Option<u64> {
     let pids: Vec<f64> = window.iter().filter_map(|row| row.get(column::DATABASE_PID)).collect();
     (!pids.is_empty()).then(|| pids.windows(2).filter(|pair| pair[0] != pair[1]).count() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A second of the database host: 100 reads of 16 KiB and 10 writes of 64 KiB a second, half a CPU, 1 % in collection.
+    fn second(t: f64) -> HostSample {
+        let volume = column::of_volume(VolumeRole::Data);
+        let counters = [100.0, 10.0, 100.0 * 16_384.0, 10.0 * 65_536.0];
+        let mut columns = vec![
+            (column::TIME_S, Some(t)),
+            (column::PAGE_CACHE_BYTES, Some(1e6 + t)),
+            (column::CPU_S, Some(7.0 + 0.5 * t)),
+            (column::GC_PAUSE_S, Some(0.2 + 0.01 * t)),
+            (column::DATABASE_PID, Some(if t < 45.0 { 4711.0 } else { 4712.0 })),
+        ];
+        columns.extend(
+            volume
+                .iter()
+                .zip(counters)
+                .map(|(name, rate)| (name.as_str(), Some(5000.0 + rate * t))),
+        );
+        HostSample::from_columns(&columns)
+    }
+
+    /// A name that no sample has would silently make every figure `None`.
+    #[test]
+    fn every_column_read_here_is_a_column_of_a_sample() {
+        let columns = second(1.0).columns();
+        let data = column::of_volume(VolumeRole::Data);
+        let fixed = [
+            column::TIME_S,
+            column::PAGE_CACHE_BYTES,
+            column::CPU_S,
+            column::GC_PAUSE_S,
+            column::DATABASE_PID,
+        ];
+        for name in fixed.into_iter().chain(data.iter().map(String::as_str)) {
+            assert!(
+                columns.iter().any(|(n, v)| *n == name && v.is_some()),
+                "no column {name} in {columns:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn counters_become_figures_of_the_measured_window_alone() {
+        // 20 s of warm-up and 5 s after the end, sampled 0.3 s off the second.
+        let samples: Vec<HostSample> = (-20..65).map(|t| second(f64::from(t) + 0.3)).collect();
+        let host = database_host(&samples, 40.0);
+        let data = &host.volumes[&VolumeRole::Data];
+        assert!((data.seconds - 40.0).abs() < 1e-9, "{data:?}");
+        assert!((data.reads - 4000.0).abs() < 1e-6 && (data.read_iops() - 100.0).abs() < 1e-9);
+        assert!((data.write_bytes_per_s() - 655_360.0).abs() < 1e-6);
+        assert_eq!(data.windows.read_iops.len(), 4);
+        assert!((host.cpus_used.unwrap() - 0.5).abs() < 1e-9);
+        assert!((host.gc_pause_share.unwrap() - 0.01).abs() < 1e-9);
+        assert_eq!(host.restarts, Some(0), "the process changed at 45 s, after the window");
+        assert!(
+            !host.volumes.contains_key(&VolumeRole::Commitlog),
+            "missing is not zero"
+        );
+        assert_eq!(database_host(&samples, 60.0).restarts, Some(1));
+    }
+
+    #[test]
+    fn nothing_sampled_is_nothing_known() {
+        assert_eq!(database_host(&[], 60.0), DatabaseHost::default());
+        assert_eq!(database_host(&[second(3.0)], 60.0), DatabaseHost::default());
+    }
 }
