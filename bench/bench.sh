@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# make bench: what the load generator costs, beside latte, on one local Cassandra. Prints a Markdown table.
+#
+#   HOST=10.0.0.5:9042   use this CQL server instead of starting one
+#   ROUNDS=5             counted rounds of each tool and workload
+#   OPERATIONS=300000    operations of a run
+#   LATTE=/path/latte    use this latte instead of building latte-cli 0.29.0
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+target=${CARGO_TARGET_DIR:-target}
+say() { printf '%s\n' "$*" >&2; }
+
+say "building iopslab (release)"
+cargo build --release --locked --package iopslab --bin iopslab
+export IOPSLAB=${IOPSLAB:-$target/release/iopslab}
+cargo build --release --locked --package database --example client_cost
+
+if [ -z "${LATTE:-}" ]; then
+    LATTE=$target/bench/bin/latte
+    if [ ! -x "$LATTE" ]; then
+        say "building latte-cli 0.29.0 into $target/bench (once, some minutes)"
+        CARGO_TARGET_DIR=$target/bench/build cargo install latte-cli --version 0.29.0 --locked --root "$target/bench"
+    fi
+fi
+export LATTE
+export SCRIPTS=bench
+
+if [ -z "${HOST:-}" ]; then
+    directory=$(mktemp -d "${TMPDIR:-/tmp}/iopslab-bench-XXXXXX")
+    stop() {
+        "$IOPSLAB" db stop --directory "$directory" >&2 || true
+        rm -rf "$directory"
+    }
+    trap stop EXIT
+    say "starting Cassandra in $directory"
+    HOST=$("$IOPSLAB" --format json db start --directory "$directory" |
+        sed -n 's/.*"\(127\.[0-9.]*:[0-9]*\)".*/\1/p' | head -n 1)
+fi
+export HOST
+
+say "measuring against $HOST"
+"$target/release/examples/client_cost"
