@@ -68,7 +68,9 @@ impl Connect for CqlConnect {
             .pool_size(PoolSize::PerHost(NonZeroUsize::MIN))
             .tcp_nodelay(true)
             .compression(None)
-            .fetch_schema_metadata(false)
+            // The replication of this keyspace is what token-aware routing needs; the tables of all others are not.
+            .keyspaces_to_fetch([&self.keyspace])
+            .fetch_full_schema_metadata(false)
             .build()
             .await
             .map_err(|error| format!("{}: {error}", self.contact_points.join(", ")))?;
