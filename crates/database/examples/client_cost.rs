@@ -76,7 +76,11 @@ fn main() -> Result<()> {
     let number = |name: &str, default: u64| std::env::var(name).map_or(Ok(default), |text| text.parse::<u64>());
     let host = argument("HOST")?;
     let runtime = Builder::new_current_thread().enable_all().build()?;
-    let point = if host.contains(':') { host.clone() } else { format!("{host}:9042") };
+    let point = if host.contains(':') {
+        host.clone()
+    } else {
+        format!("{host}:9042")
+    };
     let session = runtime.block_on(SessionBuilder::new().known_node(&point).build())?;
     let bench = Bench {
         host: point,
@@ -121,7 +125,9 @@ impl Bench {
              medians [least, most].\n",
             self.operations, self.rounds
         );
-        println!("| operation | tool | client CPU, us/op | ratio | operations/s | peak memory, MB | counted by server |");
+        println!(
+            "| operation | tool | client CPU, us/op | ratio | operations/s | peak memory, MB | counted by server |"
+        );
         println!("|---|---|---|---|---|---|---|");
         for work in [Work::Read, Work::Insert] {
             let cpu = |tool| Spread::of(&rows[&(work, tool)], |row| row.cpu_us_per_operation);
@@ -146,8 +152,18 @@ impl Bench {
         command
             .args(["--format", "json", "load", "--hosts", &self.host])
             .arg("--workload")
-            .arg(format!("ycsb:{}", self.scripts.join(format!("{}.ycsb", work.name())).display()))
-            .args(["--operations", &self.operations.to_string(), "--warmup", "0s", "--threads", "1"])
+            .arg(format!(
+                "ycsb:{}",
+                self.scripts.join(format!("{}.ycsb", work.name())).display()
+            ))
+            .args([
+                "--operations",
+                &self.operations.to_string(),
+                "--warmup",
+                "0s",
+                "--threads",
+                "1",
+            ])
             .args(["--concurrency", &CONCURRENCY.to_string(), "--consistency", "one"])
             .args(["--first-insert", &((2 * round + 1) * INSERT_STRIDE).to_string()]);
         command
@@ -164,7 +180,14 @@ impl Bench {
             .arg(self.scripts.join("latte.rn"))
             .args(["--functions", work.name(), "--quiet", "--output", "/dev/null"])
             // At least one warm-up cycle is its rule.
-            .args(["--warmup", "1", "--duration", &self.operations.to_string(), "--threads", "1"])
+            .args([
+                "--warmup",
+                "1",
+                "--duration",
+                &self.operations.to_string(),
+                "--threads",
+                "1",
+            ])
             .args(["--concurrency", &CONCURRENCY.to_string(), "--consistency", "ONE"])
             .args(["--start-cycle", &first.to_string(), "-P", &format!("records={RECORDS}")])
             .arg(&self.host);
@@ -203,7 +226,11 @@ impl Bench {
 
         let operations = self.operations as f64;
         let executed = (self.executed(work)? - executed_before) as f64 / operations;
-        let counted: i64 = requests.iter().filter(|(port, _)| !others.contains(*port)).map(|(_, count)| count).sum();
+        let counted: i64 = requests
+            .iter()
+            .filter(|(port, _)| !others.contains(*port))
+            .map(|(_, count)| count)
+            .sum();
         let counted_by_server = counted as f64 / operations;
         // latte adds one warm-up cycle.
         if !(1.0..1.001).contains(&executed) || (counted_by_server - 1.0).abs() > TOLERANCE {
@@ -225,7 +252,10 @@ impl Bench {
     /// Requests on each open connection, by the client's port.
     fn connections(&self) -> Result<BTreeMap<(String, i32), i64>> {
         let statement = "SELECT address, port, request_count FROM system_views.clients";
-        let rows = self.runtime.block_on(self.session.query_unpaged(statement, ()))?.into_rows_result()?;
+        let rows = self
+            .runtime
+            .block_on(self.session.query_unpaged(statement, ()))?
+            .into_rows_result()?;
         let mut connections = BTreeMap::new();
         for row in rows.rows::<(std::net::IpAddr, i32, i64)>()? {
             let (address, port, count) = row?;
@@ -240,10 +270,12 @@ impl Bench {
             Work::Read => "coordinator_read_latency",
             Work::Insert => "coordinator_write_latency",
         };
-        let statement = format!(
-            "SELECT count FROM system_views.{view} WHERE keyspace_name = 'ycsb' AND table_name = 'usertable'"
-        );
-        let rows = self.runtime.block_on(self.session.query_unpaged(statement, ()))?.into_rows_result()?;
+        let statement =
+            format!("SELECT count FROM system_views.{view} WHERE keyspace_name = 'ycsb' AND table_name = 'usertable'");
+        let rows = self
+            .runtime
+            .block_on(self.session.query_unpaged(statement, ()))?
+            .into_rows_result()?;
         Ok(rows.maybe_first_row::<(i64,)>()?.map_or(0, |(count,)| count))
     }
 }
@@ -259,9 +291,16 @@ impl Spread {
         let mut values: Vec<f64> = rows.iter().map(value).collect();
         values.sort_by(f64::total_cmp);
         let middle = values.len() / 2;
-        let median =
-            if values.len() % 2 == 1 { values[middle] } else { (values[middle - 1] + values[middle]) / 2.0 };
-        Self { least: values[0], median, most: values[values.len() - 1] }
+        let median = if values.len() % 2 == 1 {
+            values[middle]
+        } else {
+            (values[middle - 1] + values[middle]) / 2.0
+        };
+        Self {
+            least: values[0],
+            median,
+            most: values[values.len() - 1],
+        }
     }
 }
 

@@ -60,7 +60,9 @@ impl Connect for CqlConnect {
             .request_timeout(Some(self.request_timeout))
             .retry_policy(Arc::new(FallthroughRetryPolicy::new()))
             .speculative_execution_policy(None)
-            .load_balancing_policy(Arc::new(Routing { several: DefaultPolicy::builder().build() }))
+            .load_balancing_policy(Arc::new(Routing {
+                several: DefaultPolicy::builder().build(),
+            }))
             .build();
         let session = SessionBuilder::new()
             .known_nodes(&self.contact_points)
@@ -124,7 +126,11 @@ impl CqlDriver {
 
     /// Sends a request whose response has rows; without one the record does not exist.
     async fn expect_row(&self, statement: &PreparedStatement, values: impl SerializeRow) -> Result<(), ErrorKind> {
-        let result = self.session.execute_unpaged(statement, values).await.map_err(|error| kind(&error))?;
+        let result = self
+            .session
+            .execute_unpaged(statement, values)
+            .await
+            .map_err(|error| kind(&error))?;
         match result.into_rows_result() {
             Ok(rows) if rows.rows_num() > 0 => Ok(()),
             Ok(_) => Err(ErrorKind::NotFound),
@@ -144,19 +150,43 @@ impl CqlDriver {
 impl Driver for CqlDriver {
     async fn read(&self, key: &str, field: Option<u32>) -> Result<(), ErrorKind> {
         let statement = field.map_or(&self.read_record, |field| &self.read_field[field as usize]);
-        self.expect_row(statement, Texts { before: &[key], fields: NO_FIELDS, after: &[] }).await
+        self.expect_row(
+            statement,
+            Texts {
+                before: &[key],
+                fields: NO_FIELDS,
+                after: &[],
+            },
+        )
+        .await
     }
 
     async fn update(&self, key: &str, fields: &[(u32, &str)]) -> Result<(), ErrorKind> {
         match fields {
             // The whole record, in order: the one shape of several fields that YCSB writes.
             [(0, _), _, ..] if fields.len() == self.update_field.len() => {
-                self.expect_done(&self.update_record, Texts { before: &[], fields, after: &[key] }).await
+                self.expect_done(
+                    &self.update_record,
+                    Texts {
+                        before: &[],
+                        fields,
+                        after: &[key],
+                    },
+                )
+                .await
             }
             _ => {
                 for (field, value) in fields {
                     let statement = &self.update_field[*field as usize];
-                    self.expect_done(statement, Texts { before: &[value, key], fields: NO_FIELDS, after: &[] }).await?;
+                    self.expect_done(
+                        statement,
+                        Texts {
+                            before: &[value, key],
+                            fields: NO_FIELDS,
+                            after: &[],
+                        },
+                    )
+                    .await?;
                 }
                 Ok(())
             }
@@ -164,7 +194,15 @@ impl Driver for CqlDriver {
     }
 
     async fn insert(&self, key: &str, values: &[&str]) -> Result<(), ErrorKind> {
-        self.expect_done(&self.insert, Texts { before: &[key], fields: NO_FIELDS, after: values }).await
+        self.expect_done(
+            &self.insert,
+            Texts {
+                before: &[key],
+                fields: NO_FIELDS,
+                after: values,
+            },
+        )
+        .await
     }
 
     async fn scan(&self, start_key: &str, records: u32) -> Result<(), ErrorKind> {
@@ -192,7 +230,10 @@ impl SerializeRow for Texts<'_> {
     fn serialize(&self, _: &RowSerializationContext<'_>, writer: &mut RowWriter<'_>) -> Result<(), SerializationError> {
         let fields = self.fields.iter().map(|(_, value)| value);
         for text in self.before.iter().chain(fields).chain(self.after) {
-            writer.make_cell_writer().set_value(text.as_bytes()).map_err(SerializationError::new)?;
+            writer
+                .make_cell_writer()
+                .set_value(text.as_bytes())
+                .map_err(SerializationError::new)?;
         }
         Ok(())
     }

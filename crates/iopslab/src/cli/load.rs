@@ -138,9 +138,16 @@ pub fn run(args: &LoadArgs, format: Format) -> Result<(), Failure> {
 fn trial_plan(args: &LoadArgs, chosen: &workload::Chosen) -> TrialPlan {
     let records = args.records.or(chosen.records).unwrap_or(DEFAULT_RECORDS);
     let operations = args.operations.or(chosen.operations);
-    let no_duration = if operations.is_some() { NO_TIME_LIMIT } else { DEFAULT_DURATION };
+    let no_duration = if operations.is_some() {
+        NO_TIME_LIMIT
+    } else {
+        DEFAULT_DURATION
+    };
     let closed = |concurrency| Load::Closed { concurrency };
-    let open = |operations_per_s| Load::Open { operations_per_s, poisson: !args.constant };
+    let open = |operations_per_s| Load::Open {
+        operations_per_s,
+        poisson: !args.constant,
+    };
     let load = match (args.concurrency, args.rate) {
         (Some(concurrency), _) => closed(concurrency),
         (None, Some(rate)) => open(rate),
@@ -204,7 +211,11 @@ fn load_data(
         &insert,
         &mut |second| {
             inserted += second.operations;
-            screen.live(&format!("loading {inserted} of {} records, {}", plan.records, rates(second)));
+            screen.live(&format!(
+                "loading {inserted} of {} records, {}",
+                plan.records,
+                rates(second)
+            ));
         },
         cancelled,
     )
@@ -220,7 +231,9 @@ fn failure(error: EngineError, args: &LoadArgs) -> Failure {
             "is a CQL server listening there, and does the table {}.{} exist? --load-data creates it",
             args.keyspace, args.table
         )),
-        EngineError::Cancelled => Failure::work("interrupted; nothing is reported, because the measurement is not complete"),
+        EngineError::Cancelled => {
+            Failure::work("interrupted; nothing is reported, because the measurement is not complete")
+        }
         _ => Failure::work(error),
     }
 }
@@ -242,12 +255,20 @@ fn rates(second: &Second) -> String {
 }
 
 fn with_port(host: &str) -> String {
-    let has_port = host.rsplit_once(':').is_some_and(|(name, port)| !name.contains(':') && port.parse::<u16>().is_ok());
-    if has_port || host.contains("]:") { host.to_owned() } else { format!("{host}:9042") }
+    let has_port = host
+        .rsplit_once(':')
+        .is_some_and(|(name, port)| !name.contains(':') && port.parse::<u16>().is_ok());
+    if has_port || host.contains("]:") {
+        host.to_owned()
+    } else {
+        format!("{host}:9042")
+    }
 }
 
 fn resolve(contact_points: &[String]) -> Result<SocketAddr, Failure> {
-    let address = contact_points.iter().find_map(|point| point.to_socket_addrs().ok()?.next());
+    let address = contact_points
+        .iter()
+        .find_map(|point| point.to_socket_addrs().ok()?.next());
     address.ok_or_else(|| Failure::input(format!("no address is known for {}", contact_points.join(", "))))
 }
 
@@ -260,7 +281,11 @@ fn count(text: &str) -> Result<u64, String> {
 }
 
 fn rate(text: &str) -> Result<f64, String> {
-    let rate = text.replace('_', "").parse::<f64>().ok().filter(|rate| rate.is_finite() && *rate > 0.0);
+    let rate = text
+        .replace('_', "")
+        .parse::<f64>()
+        .ok()
+        .filter(|rate| rate.is_finite() && *rate > 0.0);
     rate.ok_or_else(|| "expected operations per second, such as 5000".to_owned())
 }
 
@@ -279,10 +304,18 @@ fn duration(text: &str) -> Result<Duration, String> {
         "h" => 3600.0,
         _ => return Err(format!("unknown unit `{unit}`; expected ms, s, m or h")),
     };
-    let seconds = number.parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0).map(|n| n * unit_s);
+    let seconds = number
+        .parse::<f64>()
+        .ok()
+        .filter(|n| n.is_finite() && *n >= 0.0)
+        .map(|n| n * unit_s);
     let longest = NO_TIME_LIMIT.as_secs_f64();
     let seconds = seconds.ok_or_else(|| "expected a time such as 30s, 5m or 1h".to_owned())?;
-    if seconds > longest { Err("longer than a day".to_owned()) } else { Ok(Duration::from_secs_f64(seconds)) }
+    if seconds > longest {
+        Err("longer than a day".to_owned())
+    } else {
+        Ok(Duration::from_secs_f64(seconds))
+    }
 }
 
 /// Names go into statements as they are, so only plain ones are taken.
@@ -298,9 +331,8 @@ fn identifier(text: &str) -> Result<String, String> {
 
 fn consistency(text: &str) -> Result<Consistency, String> {
     let name = text.to_ascii_lowercase().replace('-', "_");
-    serde_json::from_value(serde_json::Value::String(name)).map_err(|_| {
-        "expected any, one, two, three, quorum, all, local_quorum, each_quorum or local_one".to_owned()
-    })
+    serde_json::from_value(serde_json::Value::String(name))
+        .map_err(|_| "expected any, one, two, three, quorum, all, local_quorum, each_quorum or local_one".to_owned())
 }
 
 #[cfg(test)]

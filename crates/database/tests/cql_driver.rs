@@ -1,0 +1,362 @@
+//! The engine and the CQL driver against a real Cassandra: one server, one story after another.
+
+#![allow(clippy::unwrap_used, reason = "helpers of a test are test code too")]
+
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use database::cassandra::{Admin, CqlConnect, Node, NodeConfig, ensure_distribution, find_java, versions};
+use engine::{Connect as _, Driver as _, ErrorKind, Load, LoadPlan, TrialOutcome, TrialPlan, run_load, run_trial};
+use rustix::process::{Pid, Signal, kill_process};
+use scylla::client::session::Session;
+use scylla::client::session_builder::SessionBuilder;
+use spec::{Consistency, Definition, Distribution, Mix, ScanLength};
+
+/// An address of this test alone, so that it can run beside others.
+const ADDRESS: Ipv4Addr = Ipv4Addr::new(127, 0, 51, 2);
+const JMX_PORT: u16 = 17_252;
+const RECORDS: u64 = 3000;
+const FIELDS: u32 = 4;
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+#[test]
+fn the_engine_drives_a_real_cassandra() {
+    let directory = tempfile::Builder::new().prefix("iopslab-driver-").tempdir().unwrap();
+    let mut server = Server::start(directory.path().to_owned());
+    let connect = server.connect(Duration::from_secs(10));
+
+    records_are_loaded_in_ycsb_layout(&connect);
+    every_call_does_what_it_says(&connect);
+    every_kind_of_operation_runs_without_error(&connect);
+    missing_records_are_errors_which_do_not_end_a_trial(&connect);
+    a_stopped_server_is_seen_in_full(&connect, &server);
+    requests_that_take_too_long_are_client_timeouts(&server);
+    a_server_that_dies_leaves_connection_errors(&connect, &mut server);
+}
+
+struct Server {
+    node: Node,
+}
+
+impl Server {
+    fn start(directory: PathBuf) -> Self {
+        let cache = std::env::var_os("IOPSLAB_CACHE").map(PathBuf::from).unwrap_or_else(|| {
+            PathBuf::from(std::env::var_os("HOME").expect("tests run with a home directory")).join(".cache/iopslab")
+        });
+        let distribution = ensure_distribution(versions()[0], &cache, &mut |_| {}, &|| false).unwrap();
+        let mut config = NodeConfig::new("iopslab-driver-test", ADDRESS, &directory);
+        config.jmx_port = JMX_PORT;
+        config.heap_bytes = 768 << 20;
+        let mut node = Node::start(&distribution, &find_java().unwrap(), config, &[]).unwrap();
+        let ready = node.wait_ready(Duration::from_secs(180), &|| false);
+        if let Err(error) = ready {
+            node.kill();
+            panic!("{error}\n{}", node.log_tail(50).join("\n"));
+        }
+        let server = Self { node };
+        let dataset = spec::Dataset {
+            records: RECORDS,
+            fields: FIELDS,
+            field_length: 50,
+            compressibility: 0.0,
+            seed: 1,
+        };
+        let admin = Admin::connect(server.node.config().cql_address(), Duration::from_secs(10)).unwrap();
+        admin.create_schema("ycsb", "usertable", &dataset, 1).unwrap();
+        server
+    }
+
+    fn connect(&self, request_timeout: Duration) -> CqlConnect {
+        CqlConnect {
+            contact_points: vec![self.node.config().cql_address().to_string()],
+            keyspace: "ycsb".into(),
+            table: "usertable".into(),
+            fields: FIELDS,
+            consistency: Consistency::One,
+            request_timeout,
+        }
+    }
+
+    /// Stops the server's process for a while, after a while. Gives how long it was stopped.
+    fn pause(&self, after: Duration, pause: Duration) -> Duration {
+        let pid = Pid::from_raw(self.node.pid().try_into().unwrap()).unwrap();
+        std::thread::sleep(after);
+        let began = Instant::now();
+        kill_process(pid, Signal::STOP).unwrap();
+        std::thread::sleep(pause);
+        kill_process(pid, Signal::CONT).unwrap();
+        began.elapsed()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.node.kill();
+    }
+}
+
+fn plan(mix: Mix, load: Load, duration: Duration) -> TrialPlan {
+    TrialPlan {
+        definition: Definition {
+            name: "test".into(),
+            mix,
+            distribution: Distribution::Uniform,
+            read_all_fields: true,
+            write_all_fields: false,
+            scan_length: ScanLength {
+                min: 1,
+                max: 20,
+                zipfian: false,
+            },
+            hashed_keys: true,
+            zero_padding: 1,
+        },
+        fields: FIELDS,
+        field_length: 50,
+        compressibility: 0.0,
+        records: RECORDS,
+        load,
+        warmup: Duration::from_millis(500),
+        duration,
+        operations: None,
+        threads: 1,
+        seed: 3,
+        first_insert: RECORDS,
+    }
+}
+
+const READS: Mix = Mix {
+    read: 1.0,
+    update: 0.0,
+    insert: 0.0,
+    scan: 0.0,
+    read_modify_write: 0.0,
+};
+
+fn run(connect: &CqlConnect, plan: &TrialPlan) -> TrialOutcome {
+    run_trial(connect, plan, &mut |_| {}, &NEVER).unwrap()
+}
+
+fn completed(outcome: &TrialOutcome) -> u64 {
+    outcome.result.completed.values().sum()
+}
+
+/// A quantile of all measured responses, failed ones included, in seconds.
+fn response_quantile_s(outcome: &TrialOutcome, quantile: f64) -> f64 {
+    let mut measured = outcome
+        .intervals
+        .iter()
+        .filter(|i| i.start_s >= 0.0 && !i.series.tag().starts_with("service."));
+    let mut all = measured.next().unwrap().histogram.clone();
+    measured.for_each(|interval| all.add(&interval.histogram).unwrap());
+    all.value_at_quantile(quantile) as f64 / 1e6
+}
+
+fn on_a_runtime<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(work)
+}
+
+async fn text(session: &Session, what: &str, key: &str) -> Option<String> {
+    let statement = format!("SELECT {what} FROM ycsb.usertable WHERE y_id = '{key}'");
+    let rows = session
+        .query_unpaged(statement, ())
+        .await
+        .unwrap()
+        .into_rows_result()
+        .unwrap();
+    rows.maybe_first_row::<(Option<String>,)>()
+        .unwrap()
+        .and_then(|row| row.0)
+}
+
+fn records_are_loaded_in_ycsb_layout(connect: &CqlConnect) {
+    let load = LoadPlan {
+        first_record: 0,
+        records: RECORDS,
+        fields: FIELDS,
+        field_length: 50,
+        compressibility: 0.0,
+        hashed_keys: true,
+        zero_padding: 1,
+        concurrency: 32,
+        threads: 2,
+        seed: 1,
+    };
+    assert_eq!(run_load(connect, &load, &mut |_| {}, &NEVER).unwrap().records, RECORDS);
+    on_a_runtime(async {
+        let session = SessionBuilder::new()
+            .known_nodes(&connect.contact_points)
+            .build()
+            .await
+            .unwrap();
+        let rows = session
+            .query_unpaged("SELECT count(*) FROM ycsb.usertable", ())
+            .await
+            .unwrap();
+        let (count,) = rows.into_rows_result().unwrap().first_row::<(i64,)>().unwrap();
+        assert_eq!(count, RECORDS as i64);
+        // Record 0 under the key that YCSB gives it (Utils.hash(0)).
+        assert_eq!(
+            text(&session, "field3", "user6284781860667377211").await.unwrap().len(),
+            50
+        );
+    });
+}
+
+fn every_call_does_what_it_says(connect: &CqlConnect) {
+    on_a_runtime(async {
+        let driver = connect.connect().await.unwrap();
+        let session = SessionBuilder::new()
+            .known_nodes(&connect.contact_points)
+            .build()
+            .await
+            .unwrap();
+
+        assert_eq!(driver.read("nobody", None).await, Err(ErrorKind::NotFound));
+        assert_eq!(driver.read("nobody", Some(1)).await, Err(ErrorKind::NotFound));
+        driver.insert("somebody", &["a", "b", "c", "d"]).await.unwrap();
+        driver.read("somebody", None).await.unwrap();
+        driver.read("somebody", Some(3)).await.unwrap();
+        driver.update("somebody", &[(2, "C")]).await.unwrap();
+        let all = "field0, field1, field2, field3";
+        let mut fields = String::new();
+        for field in all.split(", ") {
+            fields += &text(&session, field, "somebody").await.unwrap();
+        }
+        assert_eq!(fields, "abCd");
+        driver
+            .update("somebody", &[(0, "1"), (1, "2"), (2, "3"), (3, "4")])
+            .await
+            .unwrap();
+        assert_eq!(text(&session, "field0", "somebody").await.unwrap(), "1");
+        assert_eq!(text(&session, "field3", "somebody").await.unwrap(), "4");
+        driver.scan("somebody", 10).await.unwrap();
+        session
+            .query_unpaged("DELETE FROM ycsb.usertable WHERE y_id = 'somebody'", ())
+            .await
+            .unwrap();
+    });
+}
+
+fn every_kind_of_operation_runs_without_error(connect: &CqlConnect) {
+    let mix = Mix {
+        read: 0.4,
+        update: 0.2,
+        insert: 0.2,
+        scan: 0.1,
+        read_modify_write: 0.1,
+    };
+    let mixed = TrialPlan {
+        operations: Some(5000),
+        threads: 2,
+        ..plan(mix, Load::Closed { concurrency: 20 }, MINUTE)
+    };
+    let outcome = run(connect, &mixed);
+    assert_eq!(outcome.result.errors, [].into());
+    assert_eq!((outcome.result.operations_sent, completed(&outcome)), (5000, 5000));
+    assert_eq!(outcome.result.completed.len(), 5);
+    let one_field = Definition {
+        read_all_fields: false,
+        write_all_fields: true,
+        ..mixed.definition.clone()
+    };
+    let outcome = run(
+        connect,
+        &TrialPlan {
+            definition: one_field,
+            first_insert: 2 * RECORDS,
+            ..mixed
+        },
+    );
+    assert_eq!((outcome.result.errors.clone(), completed(&outcome)), ([].into(), 5000));
+}
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+fn missing_records_are_errors_which_do_not_end_a_trial(connect: &CqlConnect) {
+    // Far more records than were loaded or inserted so far: most do not exist.
+    let load = Load::Closed { concurrency: 10 };
+    let beyond = TrialPlan {
+        operations: Some(2000),
+        records: 100 * RECORDS,
+        first_insert: 100 * RECORDS,
+        ..plan(READS, load, MINUTE)
+    };
+    let outcome = run(connect, &beyond);
+    let missing = outcome.result.errors[&ErrorKind::NotFound];
+    assert!((1900..2000).contains(&missing), "{missing}");
+    assert_eq!(missing + completed(&outcome), 2000);
+}
+
+/// The server is stopped for 1 s in 8 s at 2,000 reads/s. Each request due meanwhile waits for the rest of the stop, so
+/// the worst 1 % of 16,000 waited more than the stop less 0.08 s. A client that waits for answers before it sends would
+/// see 10 slow requests and report a p99 of a millisecond.
+fn a_stopped_server_is_seen_in_full(connect: &CqlConnect, server: &Server) {
+    let load = Load::Open {
+        operations_per_s: 2000.0,
+        poisson: false,
+    };
+    let paced = plan(READS, load, Duration::from_secs(8));
+    let (outcome, stopped) = std::thread::scope(|scope| {
+        let trial = scope.spawn(|| run(connect, &paced));
+        let stopped = server.pause(Duration::from_secs(4), Duration::from_secs(1));
+        (trial.join().unwrap(), stopped)
+    });
+    assert_eq!(outcome.result.operations_sent, 16_000, "nothing due is dropped");
+    assert_eq!(
+        (outcome.result.errors.clone(), completed(&outcome)),
+        ([].into(), 16_000)
+    );
+    let expected_s = stopped.as_secs_f64() - 0.08;
+    let p99_s = response_quantile_s(&outcome, 0.99);
+    println!("stopped {stopped:?}: expected p99 {expected_s:.3} s, reported {p99_s:.3} s");
+    // A busy machine answers the backlog later, never earlier.
+    assert!(
+        p99_s > expected_s * 0.95 && p99_s < expected_s + 0.5,
+        "{p99_s} {expected_s}"
+    );
+}
+
+fn requests_that_take_too_long_are_client_timeouts(server: &Server) {
+    let connect = server.connect(Duration::from_millis(300));
+    let (outcome, _) = std::thread::scope(|scope| {
+        let trial = scope.spawn(|| {
+            run(
+                &connect,
+                &plan(READS, Load::Closed { concurrency: 10 }, Duration::from_secs(3)),
+            )
+        });
+        let stopped = server.pause(Duration::from_millis(1500), Duration::from_millis(1000));
+        (trial.join().unwrap(), stopped)
+    });
+    let timeouts = outcome.result.errors[&ErrorKind::ClientTimeout];
+    // Ten slots time out about three times each.
+    assert!((10..=60).contains(&timeouts), "{timeouts}");
+    assert!(completed(&outcome) > 100);
+}
+
+fn a_server_that_dies_leaves_connection_errors(connect: &CqlConnect, server: &mut Server) {
+    let began = Instant::now();
+    let outcome = std::thread::scope(|scope| {
+        let trial = scope.spawn(|| {
+            run(
+                connect,
+                &plan(READS, Load::Closed { concurrency: 10 }, Duration::from_secs(4)),
+            )
+        });
+        std::thread::sleep(Duration::from_millis(1500));
+        server.node.kill();
+        trial.join().unwrap()
+    });
+    assert!(began.elapsed() < Duration::from_secs(30));
+    assert!(completed(&outcome) > 100);
+    let lost = outcome.result.errors[&ErrorKind::Connection];
+    assert!((10..1000).contains(&lost), "a lost connection pauses its slots: {lost}");
+}
