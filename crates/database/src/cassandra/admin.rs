@@ -1,0 +1,374 @@
+//! Control-plane CQL to one node: is it settled, make the schema, read its counters, count a sample of keys.
+//!
+//! The calls are synchronous. Inside, one thread drives a current-thread tokio runtime for the life of the connection, so that
+//! keep-alives are answered between calls too. `system_views` are *virtual* tables: each node shows only itself, so an [`Admin`]
+//! talks to exactly the node it was connected to, never to a neighbour that the driver has discovered.
+
+use std::{
+    collections::BTreeSet,
+    net::SocketAddr,
+    num::NonZeroUsize,
+    sync::Arc,
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+
+use scylla::{
+    client::{PoolSize, execution_profile::ExecutionProfile, session::Session, session_builder::SessionBuilder},
+    policies::host_filter::AllowListHostFilter,
+    serialize::row::SerializeRow,
+    statement::{Consistency, Statement},
+    value::Row,
+};
+use tokio::{runtime::Handle, sync::oneshot};
+
+use super::metrics::{self, Metrics, ViewRow};
+
+/// Keys asked for in one statement by [`Admin::count_sample`].
+const SAMPLE_CHUNK: usize = 50;
+/// Between two looks while waiting to settle.
+const SETTLE_POLL: Duration = Duration::from_millis(200);
+/// Looks in a row that must find nothing to do: a flush that ends can bring a compaction a moment later.
+const SETTLE_LOOKS: u32 = 3;
+
+/// Pools whose work changes files on disk: a settled node has none.
+const BACKGROUND_POOLS: &[&str] = &[
+    "CompactionExecutor",
+    "MemtableFlushWriter",
+    "MemtablePostFlush",
+    "MemtableReclaimMemory",
+    "HintsDispatcher",
+    "ValidationExecutor",
+    "ViewBuildExecutor",
+    "MigrationStage",
+];
+
+/// What went wrong with a control-plane call.
+#[derive(Debug, thiserror::Error)]
+pub enum AdminError {
+    /// No connection.
+    #[error("cannot connect to CQL at {address}: {reason}")]
+    Connect {
+        /// Where.
+        address: SocketAddr,
+        /// What the driver said.
+        reason: String,
+    },
+    /// A statement failed.
+    #[error("CQL at {address}: {reason} (statement: {statement})")]
+    Statement {
+        /// Where.
+        address: SocketAddr,
+        /// The statement.
+        statement: String,
+        /// What the server or the driver said.
+        reason: String,
+    },
+    /// Something was still going on at the end of the time given.
+    #[error("Cassandra at {address} has not settled after {waited_s:.0} s: {}", unsettled.join("; "))]
+    NotSettled {
+        /// Where.
+        address: SocketAddr,
+        /// How long iopslab waited.
+        waited_s: f64,
+        /// What was still going on.
+        unsettled: Vec<String>,
+    },
+    /// `cancelled` said so.
+    #[error("cancelled while waiting for Cassandra at {address} to settle")]
+    Cancelled {
+        /// Where.
+        address: SocketAddr,
+    },
+    /// No thread or runtime for the connection.
+    #[error("cannot start the connection's thread: {0}")]
+    Thread(#[from] std::io::Error),
+}
+
+/// The node is at rest.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settled {
+    /// From the call to the last of the looks that found nothing to do.
+    pub waited: Duration,
+    /// Nodes that gossip calls NORMAL.
+    pub nodes: u32,
+    /// Schema version that all nodes agree on.
+    pub schema_version: String,
+}
+
+/// A connection to one node.
+pub struct Admin {
+    address: SocketAddr,
+    /// `None` only while being dropped.
+    session: Option<Arc<Session>>,
+    runtime: Handle,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl std::fmt::Debug for Admin {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Admin").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+impl Admin {
+    /// Connect; `timeout` holds for the connection and for each statement later (schema changes get at least 30 s).
+    pub fn connect(address: SocketAddr, timeout: Duration) -> Result<Self, AdminError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let handle = runtime.handle().clone();
+        let (stop, stopped) = oneshot::channel();
+        let thread = std::thread::Builder::new().name("cql-admin".into()).spawn(move || {
+            // An error means that the sender is gone: stop as well.
+            let _ = runtime.block_on(stopped);
+        })?;
+        // From here on, dropping `admin` ends the thread, whatever fails.
+        let mut admin = Self { address, session: None, runtime: handle, stop: Some(stop), thread: Some(thread) };
+        let connect_error = |reason: String| AdminError::Connect { address, reason };
+        let only_this_node =
+            AllowListHostFilter::new([address]).map_err(|error| connect_error(error.to_string()))?;
+        let profile = ExecutionProfile::builder()
+            .consistency(Consistency::One)
+            .request_timeout(Some(timeout))
+            .build()
+            .into_handle();
+        let builder = SessionBuilder::new()
+            .known_node_addr(address)
+            .host_filter(Arc::new(only_this_node))
+            .pool_size(PoolSize::PerHost(NonZeroUsize::MIN))
+            .connection_timeout(timeout)
+            .fetch_schema_metadata(false)
+            .schema_agreement_timeout(Duration::from_secs(30))
+            .default_execution_profile_handle(profile);
+        let session = admin
+            .runtime
+            .block_on(async { tokio::time::timeout(timeout, builder.build()).await })
+            .map_err(|_| connect_error(format!("no answer within {:.0} s", timeout.as_secs_f64())))?
+            .map_err(|error| connect_error(error.to_string()))?;
+        admin.session = Some(Arc::new(session));
+        Ok(admin)
+    }
+
+    /// One query that the node can answer alone.
+    pub fn ping(&self) -> Result<(), AdminError> {
+        self.rows("SELECT release_version FROM system.local").map(|_| ())
+    }
+
+    /// The server's version.
+    pub fn release_version(&self) -> Result<String, AdminError> {
+        let rows = self.rows("SELECT release_version FROM system.local")?;
+        Ok(rows.first().and_then(|row| metrics::text(row, "release_version")).unwrap_or_default().to_owned())
+    }
+
+    /// Wait until this node is at rest: gossip shows exactly `nodes` nodes, all NORMAL and of one schema version, and this node
+    /// has no compaction, flush, hint or other background work, three looks in a row.
+    pub fn wait_settled(
+        &self,
+        nodes: u32,
+        timeout: Duration,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Settled, AdminError> {
+        let started = Instant::now();
+        let mut quiet_looks = 0;
+        loop {
+            let (unsettled, schema_version) = self.unsettled(nodes)?;
+            quiet_looks = if unsettled.is_empty() { quiet_looks + 1 } else { 0 };
+            if quiet_looks >= SETTLE_LOOKS {
+                return Ok(Settled { waited: started.elapsed(), nodes, schema_version });
+            }
+            if cancelled() {
+                return Err(AdminError::Cancelled { address: self.address });
+            }
+            if started.elapsed() >= timeout && !unsettled.is_empty() {
+                let waited_s = started.elapsed().as_secs_f64();
+                return Err(AdminError::NotSettled { address: self.address, waited_s, unsettled });
+            }
+            std::thread::sleep(SETTLE_POLL);
+        }
+    }
+
+    /// What keeps the node from being settled, in words, and the schema version.
+    fn unsettled(&self, nodes: u32) -> Result<(Vec<String>, String), AdminError> {
+        let mut reasons = Vec::new();
+        let gossip = self.rows("SELECT * FROM system_views.gossip_info")?;
+        let status = |row: &ViewRow| {
+            let status = metrics::text(row, "status_with_port").or(metrics::text(row, "status")).unwrap_or("unknown");
+            status.split(',').next().unwrap_or_default().to_owned()
+        };
+        let normal = gossip.iter().filter(|row| status(row) == "NORMAL").count();
+        if normal != nodes as usize || gossip.len() != nodes as usize {
+            let all: Vec<String> = gossip.iter().map(status).collect();
+            reasons.push(format!("gossip shows {normal} of {nodes} nodes NORMAL ({})", all.join(", ")));
+        }
+        let schemas: BTreeSet<&str> = gossip.iter().filter_map(|row| metrics::text(row, "schema")).collect();
+        if schemas.len() > 1 {
+            reasons.push(format!("{} schema versions", schemas.len()));
+        }
+        let pools = metrics::pools(&self.rows("SELECT * FROM system_views.thread_pools")?);
+        for name in BACKGROUND_POOLS {
+            if let Some(busy) = pools.get(*name).map(metrics::Pool::busy).filter(|busy| *busy > 0) {
+                reasons.push(format!("{busy} tasks in {name}"));
+            }
+        }
+        let tasks = self.rows("SELECT * FROM system_views.sstable_tasks")?;
+        if !tasks.is_empty() {
+            reasons.push(format!("{} tasks on SSTables", tasks.len()));
+        }
+        let hints = self.rows("SELECT * FROM system_views.pending_hints")?;
+        if !hints.is_empty() {
+            reasons.push(format!("hints for {} nodes", hints.len()));
+        }
+        Ok((reasons, schemas.first().copied().unwrap_or_default().to_owned()))
+    }
+
+    /// Create keyspace and table of the YCSB record layout, if they do not exist: `y_id varchar PRIMARY KEY, field0 varchar, ...`.
+    pub fn create_schema(
+        &self,
+        keyspace: &str,
+        table: &str,
+        dataset: &spec::Dataset,
+        replication: u32,
+    ) -> Result<(), AdminError> {
+        for statement in schema_statements(keyspace, table, dataset, replication) {
+            let mut request = Statement::new(statement.clone());
+            request.set_request_timeout(Some(Duration::from_secs(30)));
+            self.execute(request, ())?;
+        }
+        Ok(())
+    }
+
+    /// Compressed bytes of a table's SSTables on this node, as the server counts them (`system_views.disk_usage`, whole MiB).
+    pub fn table_bytes_on_disk(&self, keyspace: &str, table: &str) -> Result<u64, AdminError> {
+        let statement = "SELECT * FROM system_views.disk_usage WHERE keyspace_name = ? AND table_name = ?";
+        let rows = self.execute(Statement::new(statement), (keyspace, table))?;
+        let mebibytes = rows.first().and_then(|row| metrics::number(row, "mebibytes"));
+        mebibytes.map(|mebibytes| mebibytes << 20).ok_or_else(|| AdminError::Statement {
+            address: self.address,
+            statement: statement.to_owned(),
+            reason: format!("no disk usage for {keyspace}.{table}: does the table exist?"),
+        })
+    }
+
+    /// Counters of this node. A table that this server does not have gives `None`; a lost connection is an error.
+    pub fn metrics(&self) -> Result<Metrics, AdminError> {
+        // The first table is one that every supported server has: if it fails, the connection is the reason.
+        let pools = metrics::pools(&self.rows("SELECT * FROM system_views.thread_pools")?);
+        let view = |name: &str| self.rows(&format!("SELECT * FROM system_views.{name}")).ok();
+        let tasks = view("sstable_tasks");
+        let hints = view("pending_hints");
+        let clients = view("clients");
+        let latency = |name: &str| view(name).as_deref().map(metrics::latency);
+        Ok(Metrics {
+            pending_compactions: pools.get("CompactionExecutor").map(metrics::Pool::busy),
+            compaction_remaining_bytes: tasks.as_deref().map(metrics::remaining_bytes),
+            pending_hint_files: hints.map(|rows| rows.iter().filter_map(|row| metrics::number(row, "files")).sum()),
+            caches: view("caches").as_deref().map(metrics::caches).unwrap_or_default(),
+            coordinator_read: latency("coordinator_read_latency"),
+            coordinator_write: latency("coordinator_write_latency"),
+            coordinator_scan: latency("coordinator_scan_latency"),
+            local_read: latency("local_read_latency"),
+            local_write: latency("local_write_latency"),
+            client_connections: clients.as_ref().map(|rows| rows.len() as u64),
+            client_requests: clients
+                .as_ref()
+                .map(|rows| rows.iter().filter_map(|row| metrics::number(row, "request_count")).sum()),
+            pools,
+        })
+    }
+
+    /// How many of these keys exist, at consistency ONE.
+    pub fn count_sample(&self, keyspace: &str, table: &str, keys: &[String]) -> Result<u32, AdminError> {
+        let statement = format!("SELECT y_id FROM {keyspace}.{table} WHERE y_id IN ?");
+        let mut found = 0;
+        for chunk in keys.chunks(SAMPLE_CHUNK) {
+            found += self.execute(Statement::new(statement.clone()), (chunk,))?.len();
+        }
+        Ok(u32::try_from(found).unwrap_or(u32::MAX))
+    }
+
+    /// Run any statement without values; for tests and special cases.
+    pub fn run(&self, statement: &str, consistency: spec::Consistency) -> Result<(), AdminError> {
+        let mut request = Statement::new(statement);
+        request.set_consistency(cql_consistency(consistency));
+        self.execute(request, ()).map(|_| ())
+    }
+
+    fn rows(&self, statement: &str) -> Result<Vec<ViewRow>, AdminError> {
+        self.execute(Statement::new(statement), ())
+    }
+
+    fn execute(&self, statement: Statement, values: impl SerializeRow) -> Result<Vec<ViewRow>, AdminError> {
+        let contents = statement.contents.clone();
+        let failed = |reason: String| AdminError::Statement { address: self.address, statement: contents.clone(), reason };
+        let session = self.session.as_ref().ok_or_else(|| failed("not connected".into()))?;
+        let result = self
+            .runtime
+            .block_on(session.query_unpaged(statement, values))
+            .map_err(|error| failed(error.to_string()))?;
+        if !result.is_rows() {
+            return Ok(Vec::new());
+        }
+        let result = result.into_rows_result().map_err(|error| failed(error.to_string()))?;
+        let names: Vec<String> = result.column_specs().iter().map(|column| column.name().to_owned()).collect();
+        let rows = result.rows::<Row>().map_err(|error| failed(error.to_string()))?;
+        rows.map(|row| {
+            let columns = row.map_err(|error| failed(error.to_string()))?.columns;
+            Ok(names.iter().cloned().zip(columns).filter_map(|(name, value)| Some((name, value?))).collect())
+        })
+        .collect()
+    }
+}
+
+impl Drop for Admin {
+    fn drop(&mut self) {
+        {
+            // The session's tasks must end inside the runtime that they run on.
+            let _inside = self.runtime.enter();
+            self.session = None;
+        }
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The keyspace and table of a data set. Settings of the table are the server's defaults, stated: size-tiered compaction, LZ4 in
+/// 16 KiB chunks, keys cached and rows not.
+pub(crate) fn schema_statements(
+    keyspace: &str,
+    table: &str,
+    dataset: &spec::Dataset,
+    replication: u32,
+) -> Vec<String> {
+    let fields: String = (0..dataset.fields).map(|field| format!(", field{field} varchar")).collect();
+    vec![
+        format!(
+            "CREATE KEYSPACE IF NOT EXISTS {keyspace} WITH replication = {{'class': 'NetworkTopologyStrategy', \
+             'replication_factor': {replication}}} AND durable_writes = true"
+        ),
+        format!(
+            "CREATE TABLE IF NOT EXISTS {keyspace}.{table} (y_id varchar PRIMARY KEY{fields}) WITH compaction = \
+             {{'class': 'SizeTieredCompactionStrategy', 'min_threshold': 4, 'max_threshold': 32}} AND compression = \
+             {{'class': 'LZ4Compressor', 'chunk_length_in_kb': 16}} AND caching = {{'keys': 'ALL', \
+             'rows_per_partition': 'NONE'}} AND bloom_filter_fp_chance = 0.01 AND gc_grace_seconds = 864000"
+        ),
+    ]
+}
+
+fn cql_consistency(consistency: spec::Consistency) -> Consistency {
+    use spec::Consistency as Spec;
+    match consistency {
+        Spec::Any => Consistency::Any,
+        Spec::One => Consistency::One,
+        Spec::Two => Consistency::Two,
+        Spec::Three => Consistency::Three,
+        Spec::Quorum => Consistency::Quorum,
+        Spec::All => Consistency::All,
+        Spec::LocalQuorum => Consistency::LocalQuorum,
+        Spec::EachQuorum => Consistency::EachQuorum,
+        Spec::LocalOne => Consistency::LocalOne,
+    }
+}

@@ -1,0 +1,171 @@
+//! The Java command line of a node.
+//!
+//! Flags follow `conf/jvm-server.options`, `jvm11-server.options` and `jvm17-server.options` of Cassandra 5.0: G1, the same pause target and
+//! tenuring, the same opened modules. What differs, and why:
+//!
+//! * `-Xms` = `-Xmx` with `AlwaysPreTouch`: the heap's memory is charged to the node's cgroup at start, not during a trial.
+//! * `G1HeapRegionSize=16m` only from 4 GiB of heap: G1 wants some hundred regions; 512 MiB would have 32.
+//! * `ExitOnOutOfMemoryError` rather than a heap dump: a node that has lost must be seen as dead, and a dump would fill the volume.
+//! * Temporary files (native libraries) go to the node's own directory, so that a killed node leaves nothing in `/tmp`.
+//! * `skip_wait_for_gossip_to_settle=0`: the 8 s wait for gossip before CQL opens is left out; iopslab itself waits until every
+//!   node is NORMAL ([`super::Admin::wait_settled`]).
+//! * `superuser_setup_delay_ms=0`: the default role is written during the start, not ten seconds into a trial.
+
+use std::path::Path;
+
+use super::{distribution::Distribution, java::Java, node::NodeConfig};
+
+const GIB: u64 = 1 << 30;
+
+/// Modules that Cassandra opens on Java 17 (`jvm17-server.options`); Java 11 takes them too.
+const EXPORTS: &[&str] = &[
+    "java.base/jdk.internal.misc",
+    "java.management.rmi/com.sun.jmx.remote.internal.rmi",
+    "java.rmi/sun.rmi.registry",
+    "java.rmi/sun.rmi.server",
+    "java.sql/java.sql",
+    "java.base/java.lang.ref",
+    "jdk.unsupported/sun.misc",
+    "jdk.compiler/com.sun.tools.javac.file",
+    "jdk.attach/sun.tools.attach",
+];
+const OPENS: &[&str] = &[
+    "java.base/java.lang.module",
+    "java.base/jdk.internal.loader",
+    "java.base/jdk.internal.ref",
+    "java.base/jdk.internal.reflect",
+    "java.base/jdk.internal.math",
+    "java.base/jdk.internal.module",
+    "java.base/jdk.internal.util.jar",
+    "jdk.management/com.sun.management.internal",
+    "java.base/sun.nio.ch",
+    "java.base/java.io",
+    "java.base/java.lang.reflect",
+    "jdk.compiler/com.sun.tools.javac",
+    "java.base/java.lang",
+    "java.base/java.util",
+];
+
+/// Whether this start uses the class-data archive or makes it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum ArchiveUse<'a> {
+    None,
+    Use(&'a Path),
+    Make(&'a Path),
+}
+
+/// Everything after `java`.
+pub(crate) fn arguments(
+    distribution: &Distribution,
+    java: &Java,
+    config: &NodeConfig,
+    archive: ArchiveUse<'_>,
+) -> Vec<String> {
+    let mut arguments = Vec::new();
+    let mut add = |argument: String| arguments.push(argument);
+
+    // General (jvm-server.options)
+    add("-ea".into());
+    add("-da:net.openhft...".into());
+    add("-Xss256k".into());
+    add("-XX:+AlwaysPreTouch".into());
+    add("-XX:+PerfDisableSharedMem".into());
+    add("-XX:+ExitOnOutOfMemoryError".into());
+    add(format!("-XX:ErrorFile={}", config.logs().join("hs_err.log").display()));
+    add("-Djava.net.preferIPv4Stack=true".into());
+    add(format!("-XX:ActiveProcessorCount={}", config.cpu_count()));
+    add(format!("-Xms{}", config.heap_bytes));
+    add(format!("-Xmx{}", config.heap_bytes));
+    add(format!("-XX:MaxDirectMemorySize={}", config.direct_memory_bytes));
+
+    // Garbage collector (jvm11/17-server.options)
+    add("-XX:+UseG1GC".into());
+    add("-XX:+ParallelRefProcEnabled".into());
+    add("-XX:MaxTenuringThreshold=1".into());
+    add("-XX:G1RSetUpdatingPauseTimePercent=5".into());
+    add("-XX:MaxGCPauseMillis=300".into());
+    add("-XX:InitiatingHeapOccupancyPercent=70".into());
+    if config.heap_bytes >= 4 * GIB {
+        add("-XX:G1HeapRegionSize=16m".into());
+    }
+    if java.version == 11 {
+        add("-XX:-UseBiasedLocking".into());
+    }
+    add(format!(
+        "-Xlog:gc*=info,safepoint=info:file=\"{}\":time,uptime,level,tags:filecount=5,filesize=20M",
+        config.gc_log().display()
+    ));
+
+    // Modules
+    for module in EXPORTS {
+        add(format!("--add-exports={module}=ALL-UNNAMED"));
+    }
+    for module in OPENS {
+        add(format!("--add-opens={module}=ALL-UNNAMED"));
+    }
+    add("-Djdk.attach.allowAttachSelf=true".into());
+
+    // Netty (jvm17-server.options)
+    add("-Dio.netty.tryReflectionSetAccessible=true".into());
+    add("-Dio.netty.allocator.useCacheForAllThreads=true".into());
+    add("-Dio.netty.allocator.maxOrder=11".into());
+
+    // The node's own places
+    let temporary = config.directory.join("tmp");
+    let conf = config.directory.join("conf");
+    add(format!("-Djava.io.tmpdir={}", temporary.display()));
+    add(format!("-Djna.tmpdir={}", temporary.display()));
+    add(format!("-Duser.home={}", config.directory.display()));
+    add(format!("-Dcassandra.config=file://{}", file_url_path(&conf.join("cassandra.yaml"))));
+    add(format!("-Dlogback.configurationFile={}", conf.join("logback.xml").display()));
+    add(format!("-Dcassandra.storagedir={}", config.directory.display()));
+    add(format!("-Dcassandra.logdir={}", config.logs().display()));
+    add(format!("-Dcassandra.triggers_dir={}", conf.join("triggers").display()));
+    add(format!("-Dcassandra.jmx.local.port={}", config.jmx_port));
+
+    // Starting and stopping
+    add("-Dcassandra.skip_wait_for_gossip_to_settle=0".into());
+    add("-Dcassandra.superuser_setup_delay_ms=0".into());
+    if config.seeds.len() <= 1 {
+        // Nobody to tell: do not wait 2 s for the news to spread.
+        add("-Dcassandra.shutdown_announce_in_ms=0".into());
+    }
+
+    // Object sizes for memtable accounting are exact with this agent and guessed without. It stays out of the start that
+    // makes an archive: the JVM archives nothing while an agent is loaded.
+    match archive {
+        ArchiveUse::Make(path) => add(format!("-XX:ArchiveClassesAtExit={}", path.display())),
+        ArchiveUse::Use(path) => {
+            add(format!("-XX:SharedArchiveFile={}", path.display()));
+            add("-Xshare:auto".into());
+        }
+        ArchiveUse::None => {}
+    }
+    if let (ArchiveUse::Use(_) | ArchiveUse::None, Some(jamm)) = (archive, distribution.jar("jamm-")) {
+        add(format!("-javaagent:{}", jamm.display()));
+    }
+    arguments.extend(config.extra_jvm.iter().cloned());
+    arguments.extend(["-cp".into(), distribution.classpath(), "org.apache.cassandra.service.CassandraDaemon".into()]);
+    arguments
+}
+
+/// A path as it stands in a `file:` URL.
+fn file_url_path(path: &Path) -> String {
+    use std::{fmt::Write, os::unix::ffi::OsStrExt};
+    path.as_os_str().as_bytes().iter().fold(String::new(), |mut url, &byte| {
+        if byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte) {
+            url.push(char::from(byte));
+        } else {
+            let _ = write!(url, "%{byte:02X}");
+        }
+        url
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_path_with_spaces_becomes_a_valid_url() {
+        assert_eq!(super::file_url_path("/a b/ü".as_ref()), "/a%20b/%C3%BC");
+    }
+}

@@ -1,0 +1,107 @@
+//! Reading the server's own logs: the last lines for an error message, and the messages it dropped.
+
+use std::{
+    fs::File,
+    io::{BufRead, BufReader, Read, Seek, SeekFrom},
+    path::{Path, PathBuf},
+};
+
+/// At most this much of a log's end is read for a tail.
+const TAIL_BYTES: u64 = 64 * 1024;
+
+/// The last `lines` lines of a file; empty if it cannot be read.
+pub(crate) fn tail(path: &Path, lines: usize) -> Vec<String> {
+    let Ok(mut file) = File::open(path) else { return Vec::new() };
+    let length = file.metadata().map_or(0, |m| m.len());
+    let mut bytes = Vec::new();
+    if file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES))).is_err() || file.read_to_end(&mut bytes).is_err() {
+        return Vec::new();
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let all: Vec<&str> = text.lines().collect();
+    all[all.len().saturating_sub(lines)..].iter().map(|line| (*line).to_owned()).collect()
+}
+
+/// Counts dropped messages in a node's `system.log`, reading only what is new at each call.
+///
+/// Cassandra 5.0 shows its count of dropped messages over JMX only (no table of `system_views` has it), but every 5 s it logs
+/// one line per kind of message that it dropped (`MessagingMetrics.logDroppedMessages`):
+/// `READ messages were dropped in last 5000 ms: 12 internal and 3 cross node.` So the count is exact and at most 5 s late.
+#[derive(Debug)]
+pub struct DroppedMessages {
+    path: PathBuf,
+    offset: u64,
+    total: u64,
+}
+
+impl DroppedMessages {
+    /// Count from the end of the log as it is now.
+    pub fn from_now(system_log: &Path) -> Self {
+        let offset = std::fs::metadata(system_log).map_or(0, |m| m.len());
+        Self { path: system_log.to_owned(), offset, total: 0 }
+    }
+
+    /// Messages dropped since [`Self::from_now`]; `None` if the log cannot be read (missing is not zero).
+    pub fn total(&mut self) -> Option<u64> {
+        let mut file = File::open(&self.path).ok()?;
+        if file.metadata().ok()?.len() < self.offset {
+            self.offset = 0; // rolled: a new file has begun
+        }
+        file.seek(SeekFrom::Start(self.offset)).ok()?;
+        let mut reader = BufReader::new(file);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let read = reader.read_until(b'\n', &mut line).ok()?;
+            if read == 0 || line.last() != Some(&b'\n') {
+                return Some(self.total); // a line still being written is read next time
+            }
+            self.offset += read as u64;
+            self.total += dropped_in(&String::from_utf8_lossy(&line)).unwrap_or(0);
+        }
+    }
+}
+
+/// Messages that one log line says were dropped.
+fn dropped_in(line: &str) -> Option<u64> {
+    let (_, counts) = line.split_once(" messages were dropped in last ")?.1.split_once(": ")?;
+    let (internal, rest) = counts.split_once(" internal and ")?;
+    let (cross_node, _) = rest.split_once(" cross node")?;
+    Some(internal.parse::<u64>().ok()? + cross_node.parse::<u64>().ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    const LINE: &str = "INFO  [ScheduledTasks:1] 2026-01-01T00:00:00,000 MessagingMetrics.java:206 - READ_REQ messages were dropped in last 5000 ms: 12 internal and 3 cross node. Mean internal dropped latency: 5107 ms and Mean cross-node dropped latency: 0 ms\n";
+
+    #[test]
+    fn dropped_messages_are_summed_as_the_log_grows() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("system.log");
+        std::fs::write(&path, LINE).unwrap();
+        let mut dropped = DroppedMessages::from_now(&path);
+        assert_eq!(dropped.total(), Some(0), "what was before does not count");
+        let mut file = File::options().append(true).open(&path).unwrap();
+        file.write_all(LINE.as_bytes()).unwrap();
+        file.write_all(&LINE.as_bytes()[..40]).unwrap();
+        assert_eq!(dropped.total(), Some(15), "half a line waits");
+        file.write_all(&LINE.as_bytes()[40..]).unwrap();
+        assert_eq!(dropped.total(), Some(30));
+        std::fs::write(&path, LINE).unwrap();
+        assert_eq!(dropped.total(), Some(45), "a rolled log starts at its beginning");
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(dropped.total(), None);
+    }
+
+    #[test]
+    fn tail_gives_the_last_lines_only() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("x.log");
+        std::fs::write(&path, "a\nb\nc\n").unwrap();
+        assert_eq!(tail(&path, 2), ["b", "c"]);
+        assert!(tail(&directory.path().join("none"), 2).is_empty());
+    }
+}

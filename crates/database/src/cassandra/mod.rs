@@ -1,0 +1,38 @@
+//! Apache Cassandra, owned by iopslab from download to shutdown.
+//!
+//! | module | idea |
+//! |---|---|
+//! | [`distribution`] | the jars: committed lock list, download, SHA-256, cache |
+//! | [`java`] | a JDK that this Cassandra runs on |
+//! | [`node`] | one server process: directories, settings, start, death, stop |
+//! | [`start_archive`] | class-data archive that halves the time to start |
+//! | [`nodetool`] | flush and compaction, the two things that CQL cannot ask for |
+//! | [`admin`] | control-plane CQL: settled? schema, metrics, a sample of keys |
+//! | [`snapshot`] | which files are the data set, and the key that names it |
+//! | [`cluster`] | 1 to 3 local nodes to play with (`iopslab db`) |
+
+pub mod admin;
+pub mod cluster;
+pub mod distribution;
+mod driver;
+pub mod java;
+mod jvm;
+pub mod log;
+pub mod metrics;
+pub mod node;
+pub mod nodetool;
+pub mod snapshot;
+pub mod start_archive;
+mod yaml;
+
+pub use admin::{Admin, AdminError, Settled};
+pub use cluster::{Cluster, ClusterError, ClusterSpec, NodeStatus};
+pub use distribution::{Distribution, DistributionError, Fetched, ensure_distribution, versions};
+pub use driver::{CqlConnect, CqlDriver};
+pub use java::{Java, JavaError, find_java};
+pub use log::DroppedMessages;
+pub use metrics::{Cache, Latency, Metrics, Pool};
+pub use node::{Node, NodeConfig, NodeError, balanced_tokens};
+pub use nodetool::flush_and_compact;
+pub use snapshot::snapshot_key;
+pub use start_archive::ensure_start_archive;

@@ -1,0 +1,502 @@
+//! One Cassandra process: its directories and settings, its start, its death, its stop.
+//!
+//! A node runs in its own process group, so that Ctrl-C in a terminal reaches iopslab and not the database: iopslab decides
+//! when the database stops. It can be started through a prefix command that ends in `exec "$@"` (placing itself into cgroups first); the
+//! process id then stays that of Java.
+
+use std::{
+    fs::File,
+    io,
+    net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream},
+    os::unix::process::{CommandExt, ExitStatusExt},
+    path::{Path, PathBuf},
+    process::{Child, Command, ExitStatus, Stdio},
+    time::{Duration, Instant},
+};
+
+use super::{
+    admin::Admin,
+    distribution::Distribution,
+    java::Java,
+    jvm::{self, ArchiveUse},
+    log,
+    yaml::{cassandra_yaml, logback_xml},
+};
+
+/// Log lines quoted in an error.
+const QUOTED_LINES: usize = 15;
+
+/// Everything that defines one node.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NodeConfig {
+    /// Cluster name; a data directory remembers it and starts under no other.
+    pub cluster_name: String,
+    /// Address for CQL and for other nodes.
+    pub address: Ipv4Addr,
+    /// CQL port.
+    pub native_port: u16,
+    /// Port for other nodes.
+    pub storage_port: u16,
+    /// Management port, on 127.0.0.1 whatever `address` is: it must differ between the nodes of one machine.
+    pub jmx_port: u16,
+    /// Configuration, logs, hints, saved caches and temporary files.
+    pub directory: PathBuf,
+    /// Tables.
+    pub data_directory: PathBuf,
+    /// Commit log.
+    pub commitlog_directory: PathBuf,
+    /// Java heap.
+    pub heap_bytes: u64,
+    /// Limit of Java's direct memory (network buffers, file buffers).
+    pub direct_memory_bytes: u64,
+    /// CPUs that the node may use; sizes its thread pools.
+    pub processors: f64,
+    /// Addresses of the seeds; all nodes of a small cluster that starts at once.
+    pub seeds: Vec<Ipv4Addr>,
+    /// Tokens for the first start (see [`balanced_tokens`]); empty: 16 random ones.
+    pub initial_tokens: Vec<i64>,
+    /// Limit of compaction (shipped default 64); 0 is unlimited.
+    pub compaction_mib_per_s: u32,
+    /// Compactions at a time; `None`: 2, the server's own choice for one data directory.
+    pub concurrent_compactors: Option<u32>,
+    /// Read threads; `None`: 32, as shipped.
+    pub concurrent_reads: Option<u32>,
+    /// Write threads; `None`: 8 per CPU, 16 to 128.
+    pub concurrent_writes: Option<u32>,
+    /// Commit-log space; `None`: the server's choice, a quarter of its volume and at most 8 GiB.
+    pub commitlog_total_bytes: Option<u64>,
+    /// `cassandra.yaml` keys with their YAML text, which replace or add to those that iopslab writes.
+    pub extra_yaml: Vec<(String, String)>,
+    /// More JVM arguments, after iopslab's own.
+    pub extra_jvm: Vec<String>,
+}
+
+impl NodeConfig {
+    /// A single node with default ports, 1 GiB heap, and all its directories below `directory`.
+    pub fn new(cluster_name: &str, address: Ipv4Addr, directory: &Path) -> Self {
+        Self {
+            cluster_name: cluster_name.to_owned(),
+            address,
+            native_port: 9042,
+            storage_port: 7000,
+            jmx_port: 7199,
+            directory: directory.to_owned(),
+            data_directory: directory.join("data"),
+            commitlog_directory: directory.join("commitlog"),
+            heap_bytes: 1 << 30,
+            direct_memory_bytes: 512 << 20,
+            processors: std::thread::available_parallelism().map_or(1.0, |n| n.get() as f64),
+            seeds: vec![address],
+            initial_tokens: balanced_tokens(0, 1),
+            compaction_mib_per_s: 64,
+            concurrent_compactors: None,
+            concurrent_reads: None,
+            concurrent_writes: None,
+            commitlog_total_bytes: None,
+            extra_yaml: Vec::new(),
+            extra_jvm: Vec::new(),
+        }
+    }
+
+    /// Where CQL is answered.
+    pub fn cql_address(&self) -> SocketAddr {
+        SocketAddrV4::new(self.address, self.native_port).into()
+    }
+
+    /// Whole CPUs, at least one.
+    pub(crate) fn cpu_count(&self) -> u32 {
+        self.processors.ceil().clamp(1.0, 4096.0) as u32
+    }
+
+    pub(crate) fn logs(&self) -> PathBuf {
+        self.directory.join("logs")
+    }
+
+    pub(crate) fn system_log(&self) -> PathBuf {
+        self.logs().join("system.log")
+    }
+
+    pub(crate) fn gc_log(&self) -> PathBuf {
+        self.logs().join("gc.log")
+    }
+
+    /// What the process itself prints: messages of the JVM, before and below logging.
+    pub(crate) fn console_log(&self) -> PathBuf {
+        self.logs().join("console.log")
+    }
+
+    /// The last lines of the server's log, then those that the JVM printed, if any of interest.
+    pub(crate) fn log_tail(&self, lines: usize) -> Vec<String> {
+        let mut tail = log::tail(&self.system_log(), lines);
+        // JDK 17 warns about the security manager at every start of Cassandra.
+        tail.extend(log::tail(&self.console_log(), lines).into_iter().filter(|line| !line.starts_with("WARNING:")));
+        tail.split_off(tail.len().saturating_sub(lines))
+    }
+
+    /// Write configuration and create directories; old logs of this node are kept as `*.previous`.
+    fn prepare(&self) -> Result<(), NodeError> {
+        let temporary = self.directory.join("tmp");
+        if temporary.exists() {
+            // Native libraries unpacked by a start that was killed.
+            std::fs::remove_dir_all(&temporary).map_err(|source| NodeError::io(&temporary, source))?;
+        }
+        let own = ["conf/triggers", "logs", "hints", "saved_caches", "cdc_raw", "tmp"].map(|d| self.directory.join(d));
+        for directory in own.iter().chain([&self.data_directory, &self.commitlog_directory]) {
+            std::fs::create_dir_all(directory).map_err(|source| NodeError::io(directory, source))?;
+        }
+        for log in [self.system_log(), self.gc_log(), self.console_log()] {
+            match std::fs::rename(&log, log.with_extension("log.previous")) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(NodeError::io(&log, error)),
+                _ => {}
+            }
+        }
+        for (name, text) in [("cassandra.yaml", cassandra_yaml(self)), ("logback.xml", logback_xml(self))] {
+            let path = self.directory.join("conf").join(name);
+            std::fs::write(&path, text).map_err(|source| NodeError::io(&path, source))?;
+        }
+        Ok(())
+    }
+}
+
+/// Tokens of node `index` (from 0) of `nodes`: 16 each, all spaced evenly over the Murmur3 ring, so that every node owns exactly the same
+/// share. Random tokens, the server's way, leave three nodes with shares that differ by some 10 % and from run to run.
+pub fn balanced_tokens(index: u32, nodes: u32) -> Vec<i64> {
+    let per_node = 16;
+    let total = i128::from(nodes.max(1)) * per_node;
+    (0..per_node)
+        // Half a gap from the ends: the ring's lowest value is not an ordinary token.
+        .map(|k| 2 * (k * i128::from(nodes.max(1)) + i128::from(index)) + 1)
+        .map(|half_gaps| i128::from(i64::MIN) + (half_gaps << 63) / total)
+        .map(|token| i64::try_from(token).unwrap_or(i64::MAX))
+        .collect()
+}
+
+/// What went wrong with a node.
+#[derive(Debug, thiserror::Error)]
+pub enum NodeError {
+    /// A file or directory of the node.
+    #[error("node files: {}: {source}", path.display())]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The process could not be started.
+    #[error("cannot start {program}: {source}")]
+    Spawn {
+        /// Java or the prefix command.
+        program: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Somebody listens there.
+    #[error(
+        "port {port} on {address} ({purpose}) is in use; see who holds it with: ss -ltnp 'sport = :{port}'. If it is a \
+         database left by iopslab, run: iopslab clean"
+    )]
+    PortInUse {
+        /// The address.
+        address: Ipv4Addr,
+        /// The port.
+        port: u16,
+        /// `CQL`, `between nodes` or `JMX`.
+        purpose: &'static str,
+    },
+    /// The address cannot be bound at all.
+    #[error("cannot listen on {address}:{port} ({purpose}): {source}")]
+    Address {
+        /// The address.
+        address: Ipv4Addr,
+        /// The port.
+        port: u16,
+        /// `CQL`, `between nodes` or `JMX`.
+        purpose: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The process ended when it should not have.
+    #[error("Cassandra at {address} ended ({status}); the last lines of {}:\n{}", log.display(), tail.join("\n"))]
+    Died {
+        /// CQL address.
+        address: SocketAddr,
+        /// Exit status or signal.
+        status: String,
+        /// Its log.
+        log: PathBuf,
+        /// The log's last lines.
+        tail: Vec<String>,
+    },
+    /// It runs, but CQL does not answer.
+    #[error(
+        "Cassandra at {address} does not answer CQL after {waited_s:.0} s ({reason}); the last lines of {}:\n{}",
+        log.display(), tail.join("\n")
+    )]
+    NotReady {
+        /// CQL address.
+        address: SocketAddr,
+        /// How long iopslab waited.
+        waited_s: f64,
+        /// What was wrong at last.
+        reason: String,
+        /// Its log.
+        log: PathBuf,
+        /// The log's last lines.
+        tail: Vec<String>,
+    },
+    /// Still there after SIGKILL: stuck in the kernel.
+    #[error("process {pid} does not end even after SIGKILL (is it waiting for a device? see /proc/{pid}/stack)")]
+    Unkillable {
+        /// The process.
+        pid: u32,
+    },
+    /// A management command failed.
+    #[error("nodetool {command} failed: {output}")]
+    Nodetool {
+        /// The command.
+        command: String,
+        /// What it printed.
+        output: String,
+    },
+    /// `cancelled` said so.
+    #[error("cancelled while waiting for Cassandra at {address}")]
+    Cancelled {
+        /// CQL address.
+        address: SocketAddr,
+    },
+}
+
+impl NodeError {
+    pub(crate) fn io(path: &Path, source: io::Error) -> Self {
+        Self::Io { path: path.to_owned(), source }
+    }
+}
+
+/// A running node, started by this process. Dropping it does **not** stop it: call [`Node::stop`] or [`Node::kill`].
+#[derive(Debug)]
+pub struct Node {
+    config: NodeConfig,
+    child: Child,
+    started: Instant,
+    /// Set once the process has been waited for.
+    ended: Option<ExitStatus>,
+}
+
+impl Node {
+    /// Write the node's files and start it. `launch_prefix` comes before `java` on the command line; it must end by
+    /// replacing itself with its arguments (`exec "$@"`).
+    pub fn start(
+        distribution: &Distribution,
+        java: &Java,
+        config: NodeConfig,
+        launch_prefix: &[String],
+    ) -> Result<Self, NodeError> {
+        let archive = distribution.start_archive.as_deref().map_or(ArchiveUse::None, ArchiveUse::Use);
+        Self::start_with(distribution, java, config, launch_prefix, archive)
+    }
+
+    pub(crate) fn start_with(
+        distribution: &Distribution,
+        java: &Java,
+        config: NodeConfig,
+        launch_prefix: &[String],
+        archive: ArchiveUse<'_>,
+    ) -> Result<Self, NodeError> {
+        Self::check_ports(&config)?;
+        config.prepare()?;
+        let console_path = config.console_log();
+        let console = File::create(&console_path).map_err(|source| NodeError::io(&console_path, source))?;
+        let errors = console.try_clone().map_err(|source| NodeError::io(&console_path, source))?;
+        let mut words = launch_prefix.iter().map(AsRef::as_ref).chain([java.path.as_os_str()]);
+        let program = words.next().unwrap_or(java.path.as_os_str());
+        let mut command = Command::new(program);
+        command
+            .args(words)
+            .args(jvm::arguments(distribution, java, &config, archive))
+            // Settings meant for other Java programs must not leak into a measured server.
+            .env_remove("JAVA_TOOL_OPTIONS")
+            .env_remove("JDK_JAVA_OPTIONS")
+            .env_remove("CLASSPATH")
+            .current_dir(&config.directory)
+            .stdin(Stdio::null())
+            .stdout(console)
+            .stderr(errors)
+            .process_group(0);
+        let child = command
+            .spawn()
+            .map_err(|source| NodeError::Spawn { program: program.to_string_lossy().into_owned(), source })?;
+        tracing::debug!(pid = child.id(), address = %config.cql_address(), "Cassandra starts");
+        Ok(Self { config, child, started: Instant::now(), ended: None })
+    }
+
+    /// What it was started with.
+    pub fn config(&self) -> &NodeConfig {
+        &self.config
+    }
+
+    /// Process id of Java.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Wait until CQL answers a query; gives the time since the start.
+    pub fn wait_ready(&mut self, timeout: Duration, cancelled: &dyn Fn() -> bool) -> Result<Duration, NodeError> {
+        let address = self.config.cql_address();
+        let deadline = Instant::now() + timeout;
+        loop {
+            let reason = match TcpStream::connect_timeout(&address, Duration::from_secs(1)) {
+                Err(error) => format!("port: {error}"),
+                Ok(_) => match Admin::connect(address, Duration::from_secs(5)).and_then(|admin| admin.ping()) {
+                    Ok(()) => return Ok(self.started.elapsed()),
+                    Err(error) => error.to_string(),
+                },
+            };
+            if let Some(status) = self.ended_with() {
+                return Err(self.died(&status));
+            }
+            if cancelled() {
+                return Err(NodeError::Cancelled { address });
+            }
+            if Instant::now() >= deadline {
+                return Err(NodeError::NotReady {
+                    address,
+                    waited_s: self.started.elapsed().as_secs_f64(),
+                    reason,
+                    log: self.system_log(),
+                    tail: self.log_tail(QUOTED_LINES),
+                });
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// `None` while it runs; otherwise how it ended and the last lines of its log.
+    pub fn exited(&mut self) -> Option<String> {
+        let status = self.ended_with()?;
+        Some(self.died(&status).to_string())
+    }
+
+    fn died(&self, status: &str) -> NodeError {
+        NodeError::Died {
+            address: self.config.cql_address(),
+            status: status.to_owned(),
+            log: self.system_log(),
+            tail: self.log_tail(QUOTED_LINES),
+        }
+    }
+
+    fn ended_with(&mut self) -> Option<String> {
+        if self.ended.is_none() {
+            self.ended = self.child.try_wait().ok().flatten();
+        }
+        self.ended.map(describe)
+    }
+
+    /// Stop it in order: SIGTERM, on which Cassandra drains (flushes all memtables, ends the commit log); SIGKILL if it has not
+    /// ended after `timeout`. `Ok` means that the process is gone; whether it drained is [`Node::stopped_cleanly`].
+    pub fn stop(&mut self, timeout: Duration) -> Result<(), NodeError> {
+        if self.ended_with().is_some() {
+            return Ok(());
+        }
+        self.signal(rustix::process::Signal::TERM);
+        let deadline = Instant::now() + timeout;
+        while Instant::now() < deadline {
+            if self.ended_with().is_some() {
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        tracing::warn!(pid = self.pid(), "Cassandra does not stop on SIGTERM; SIGKILL follows");
+        self.signal(rustix::process::Signal::KILL);
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while self.ended_with().is_none() {
+            if Instant::now() >= deadline {
+                return Err(NodeError::Unkillable { pid: self.pid() });
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
+    /// Whether it ended by SIGTERM after draining: the JVM reports 143 then. Only then is a copy of its data directory complete.
+    pub fn stopped_cleanly(&self) -> bool {
+        let ended_by_term = self.ended.is_some_and(|status| status.code() == Some(143));
+        ended_by_term && log::tail(&self.system_log(), 200).iter().any(|line| line.ends_with("Cassandra shutdown complete"))
+    }
+
+    /// End it at once (SIGKILL) and wait for it.
+    pub fn kill(&mut self) {
+        if self.ended_with().is_none() {
+            self.signal(rustix::process::Signal::KILL);
+            self.ended = self.child.wait().ok();
+        }
+    }
+
+    /// Only called while the child has not been waited for: its id cannot belong to anybody else.
+    fn signal(&self, signal: rustix::process::Signal) {
+        let pid = i32::try_from(self.pid()).ok().and_then(rustix::process::Pid::from_raw);
+        if let Some(pid) = pid {
+            // It may end between the check and this line; then there is nothing to signal.
+            let _ = rustix::process::kill_process(pid, signal);
+        }
+    }
+
+    /// The last lines of its logs.
+    pub fn log_tail(&self, lines: usize) -> Vec<String> {
+        self.config.log_tail(lines)
+    }
+
+    /// Cassandra's own log.
+    pub fn system_log(&self) -> PathBuf {
+        self.config.system_log()
+    }
+
+    /// The garbage collector's log.
+    pub fn gc_log(&self) -> PathBuf {
+        self.config.gc_log()
+    }
+
+    /// Whether its three ports are free.
+    pub fn check_ports(config: &NodeConfig) -> Result<(), NodeError> {
+        let ports = [
+            (config.address, config.native_port, "CQL"),
+            (config.address, config.storage_port, "between nodes"),
+            (Ipv4Addr::LOCALHOST, config.jmx_port, "JMX"),
+        ];
+        for (address, port, purpose) in ports {
+            match TcpListener::bind((address, port)) {
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+                    return Err(NodeError::PortInUse { address, port, purpose });
+                }
+                Err(source) => return Err(NodeError::Address { address, port, purpose, source }),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn describe(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(9)) => "killed by signal 9 (SIGKILL: by somebody, or by the kernel for lack of memory, see dmesg)".into(),
+        (None, Some(signal)) => format!("killed by signal {signal}"),
+        (None, None) => "ended".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::balanced_tokens;
+
+    #[test]
+    fn tokens_are_even_and_unique_over_all_nodes() {
+        let mut all: Vec<i64> = (0..3).flat_map(|node| balanced_tokens(node, 3)).collect();
+        all.sort_unstable();
+        assert_eq!(all.len(), 48);
+        assert!(all[0] > i64::MIN);
+        let gaps: Vec<i128> = all.windows(2).map(|w| i128::from(w[1]) - i128::from(w[0])).collect();
+        let even = (1_i128 << 64) / 48;
+        assert!(gaps.iter().all(|gap| (gap - even).abs() <= 1), "{gaps:?}");
+    }
+}

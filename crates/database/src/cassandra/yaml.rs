@@ -1,0 +1,237 @@
+//! `cassandra.yaml` and the logging configuration of a node.
+//!
+//! **Every key that matters is stated.** A key that is left out takes the default in Cassandra's *code*
+//! (`org.apache.cassandra.config.Config`), which is not what the shipped `conf/cassandra.yaml` says: the code ignores disk failures
+//! (`disk_failure_policy: ignore`), names no partitioner, no snitch and no commit-log mode. Where nothing else is said below, the value is
+//! that of the `conf/cassandra.yaml` shipped with 5.0, so that a result speaks for a default installation.
+//!
+//! Where iopslab departs from the shipped file, and why:
+//!
+//! | key | shipped | here | why |
+//! |---|---|---|---|
+//! | `concurrent_writes` | 32 | 8 x CPUs, 16 to 128 | the shipped file's own rule; 32 is that rule for 4 CPUs |
+//! | `trickle_fsync` | false (true is advised for SSD) | true | flushes and compactions issue their own writes, 10 MiB at a time: steadier, and cgroup v1 can only limit writes that the process issues itself |
+//! | `auto_bootstrap` | true | false | nodes start together and empty, or from a snapshot; nothing to stream |
+//! | `initial_token` | none | evenly spaced | random tokens give each node another share of the data at every run |
+//! | `storage_compatibility_mode` | CASSANDRA_4 | NONE | a new cluster has no older nodes to write for |
+//! | `auto_snapshot` | true | false | a dropped or truncated table would keep its space on a volume of limited size |
+//! | `file_cache_size` | 1/4 heap, at most 512 MiB | the same, and at most half of direct memory | both come out of `-XX:MaxDirectMemorySize` |
+//!
+//! `concurrent_reads` stays 32: the rule is 16 per drive, and it bounds how many reads a volume sees at a time.
+//! The chunk cache stays off (`file_cache_enabled: false`, as shipped): blocks are cached by the operating system's page cache, which is what a
+//! memory limit acts on.
+
+use super::node::NodeConfig;
+
+const MIB: u64 = 1 << 20;
+
+/// The settings as (key, YAML value), in order; `extra_yaml` replaces keys or adds them.
+pub(crate) fn cassandra_yaml(config: &NodeConfig) -> String {
+    let mut settings = settings(config);
+    for (key, value) in &config.extra_yaml {
+        match settings.iter_mut().find(|(known, _)| known == key) {
+            Some(setting) => setting.1.clone_from(value),
+            None => settings.push((key.clone(), value.clone())),
+        }
+    }
+    let lines: String = settings.iter().map(|(key, value)| format!("{key}: {value}\n")).collect();
+    format!("# Written by iopslab at every start; changes are lost.\n{lines}")
+}
+
+#[expect(clippy::too_many_lines, reason = "a list of settings reads best as one list")]
+fn settings(config: &NodeConfig) -> Vec<(String, String)> {
+    let heap_mib = config.heap_bytes / MIB;
+    let direct_mib = config.direct_memory_bytes / MIB;
+    let cpus = config.cpu_count();
+    let inside = |name: &str| quoted(&config.directory.join(name).to_string_lossy());
+    let tokens: Vec<String> = config.initial_tokens.iter().map(i64::to_string).collect();
+    let seeds: Vec<String> = config.seeds.iter().map(|seed| format!("{seed}:{}", config.storage_port)).collect();
+    let allow_all = |class: &str| format!("{{class_name: {class}}}");
+    let mut list = Vec::new();
+    let mut set = |key: &str, value: String| list.push((key.to_owned(), value));
+
+    // Identity and ring
+    set("cluster_name", quoted(&config.cluster_name));
+    if tokens.is_empty() {
+        set("num_tokens", "16".into());
+    } else {
+        set("num_tokens", tokens.len().to_string());
+        set("initial_token", quoted(&tokens.join(",")));
+    }
+    set("partitioner", "org.apache.cassandra.dht.Murmur3Partitioner".into());
+    set("endpoint_snitch", "SimpleSnitch".into());
+    set("dynamic_snitch", "true".into());
+    set("dynamic_snitch_update_interval", "100ms".into());
+    set("dynamic_snitch_reset_interval", "600000ms".into());
+    set("dynamic_snitch_badness_threshold", "1.0".into());
+    set("auto_bootstrap", "false".into());
+    set("storage_compatibility_mode", "NONE".into());
+    set(
+        "seed_provider",
+        format!(
+            "[{{class_name: org.apache.cassandra.locator.SimpleSeedProvider, parameters: [{{seeds: {}}}]}}]",
+            quoted(&seeds.join(","))
+        ),
+    );
+    set("authenticator", allow_all("AllowAllAuthenticator"));
+    set("authorizer", allow_all("AllowAllAuthorizer"));
+    set("role_manager", allow_all("CassandraRoleManager"));
+    set("network_authorizer", allow_all("AllowAllNetworkAuthorizer"));
+    set("cidr_authorizer", allow_all("AllowAllCIDRAuthorizer"));
+
+    // Addresses
+    set("listen_address", config.address.to_string());
+    set("storage_port", config.storage_port.to_string());
+    set("rpc_address", config.address.to_string());
+    set("start_native_transport", "true".into());
+    set("native_transport_port", config.native_port.to_string());
+    set("rpc_keepalive", "true".into());
+    set("internode_compression", "dc".into());
+    set("phi_convict_threshold", "8".into());
+
+    // Where things lie
+    set("data_file_directories", format!("[{}]", quoted(&config.data_directory.to_string_lossy())));
+    set("commitlog_directory", quoted(&config.commitlog_directory.to_string_lossy()));
+    set("hints_directory", inside("hints"));
+    set("saved_caches_directory", inside("saved_caches"));
+    set("cdc_raw_directory", inside("cdc_raw"));
+    set("heap_dump_path", inside("logs"));
+    set("disk_failure_policy", "stop".into());
+    set("commit_failure_policy", "stop".into());
+
+    // Commit log
+    set("commitlog_sync", "periodic".into());
+    set("commitlog_sync_period", "10000ms".into());
+    set("commitlog_segment_size", "32MiB".into());
+    set("commitlog_disk_access_mode", "legacy".into());
+    if let Some(bytes) = config.commitlog_total_bytes {
+        set("commitlog_total_space", format!("{}MiB", (bytes / MIB).max(64)));
+    }
+    set("cdc_enabled", "false".into());
+
+    // Reads and writes
+    set("disk_access_mode", "mmap_index_only".into());
+    set("disk_optimization_strategy", "ssd".into());
+    set("trickle_fsync", "true".into());
+    set("trickle_fsync_interval", "10240KiB".into());
+    set("concurrent_reads", config.concurrent_reads.unwrap_or(32).to_string());
+    set("concurrent_writes", config.concurrent_writes.unwrap_or((8 * cpus).clamp(16, 128)).to_string());
+    set("concurrent_counter_writes", "32".into());
+    set("concurrent_materialized_view_writes", "32".into());
+    set("column_index_size", "4KiB".into());
+    set("column_index_cache_size", "2KiB".into());
+    set("sstable", "{selected_format: big}".into());
+
+    // Memtables: a quarter of the heap each on and off heap, as the server computes it; flushed at 1/(writers+1) = a third.
+    set("memtable_allocation_type", "heap_buffers".into());
+    set("memtable_heap_space", format!("{}MiB", (heap_mib / 4).max(1)));
+    set("memtable_offheap_space", format!("{}MiB", (heap_mib / 4).max(1)));
+    set("memtable_flush_writers", "2".into());
+    set("memtable_cleanup_threshold", "0.33".into());
+
+    // Caches
+    set("file_cache_enabled", "false".into());
+    set("file_cache_size", format!("{}MiB", (heap_mib / 4).min(512).min(direct_mib / 2).max(32)));
+    set("networking_cache_size", format!("{}MiB", (heap_mib / 16).clamp(8, 128)));
+    set("buffer_pool_use_heap_if_exhausted", "false".into());
+    set("key_cache_size", format!("{}MiB", (heap_mib / 20).clamp(1, 100)));
+    set("key_cache_save_period", "4h".into());
+    set("row_cache_size", "0MiB".into());
+    set("row_cache_save_period", "0s".into());
+    set("counter_cache_size", "0MiB".into());
+    set("cache_load_timeout", "30s".into());
+
+    // Compaction: min(8, max(2, min(CPUs, data directories))) = 2 for one directory.
+    set("concurrent_compactors", config.concurrent_compactors.unwrap_or(2).to_string());
+    set("compaction_throughput", format!("{}MiB/s", config.compaction_mib_per_s));
+    set("sstable_preemptive_open_interval", "50MiB".into());
+    set("stream_throughput_outbound", "24MiB/s".into());
+    set("auto_snapshot", "false".into());
+    set("snapshot_before_compaction", "false".into());
+    set("incremental_backups", "false".into());
+
+    // Requests: the shipped timeouts
+    set("read_request_timeout", "5000ms".into());
+    set("range_request_timeout", "10000ms".into());
+    set("write_request_timeout", "2000ms".into());
+    set("counter_write_request_timeout", "5000ms".into());
+    set("cas_contention_timeout", "1000ms".into());
+    set("truncate_request_timeout", "60000ms".into());
+    set("request_timeout", "10000ms".into());
+    set("slow_query_log_timeout", "500ms".into());
+    set("internode_timeout", "true".into());
+    set("native_transport_max_threads", "128".into());
+    set("native_transport_max_frame_size", "16MiB".into());
+    set("native_transport_max_concurrent_connections", "-1".into());
+    set("native_transport_max_concurrent_connections_per_ip", "-1".into());
+    // Shares of the heap, as the server computes them: requests beyond them wait in the socket (back pressure).
+    set("native_transport_max_request_data_in_flight", format!("{}MiB", (heap_mib / 10).max(1)));
+    set("native_transport_max_request_data_in_flight_per_ip", format!("{}MiB", (heap_mib / 40).max(1)));
+    set("native_transport_rate_limiting_enabled", "false".into());
+    set("native_transport_allow_older_protocols", "true".into());
+    set("batch_size_warn_threshold", "5KiB".into());
+    set("batch_size_fail_threshold", "50KiB".into());
+    set("tombstone_warn_threshold", "1000".into());
+    set("tombstone_failure_threshold", "100000".into());
+
+    // Hints
+    set("hinted_handoff_enabled", "true".into());
+    set("max_hint_window", "3h".into());
+    set("hinted_handoff_throttle", "1024KiB".into());
+    set("max_hints_delivery_threads", "2".into());
+    set("hints_flush_period", "10000ms".into());
+    set("max_hints_file_size", "128MiB".into());
+    set("batchlog_replay_throttle", "1024KiB".into());
+
+    // Its own reports of pauses
+    set("gc_log_threshold", "200ms".into());
+    set("gc_warn_threshold", "1000ms".into());
+    list
+}
+
+/// A JSON string is a valid YAML double-quoted scalar.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// `logback.xml`: everything at INFO into one file that rolls at 20 MB and keeps five old ones.
+pub(crate) fn logback_xml(config: &NodeConfig) -> String {
+    let logs = config.logs().to_string_lossy().replace('&', "&amp;").replace('<', "&lt;");
+    format!(
+        r#"<configuration scan="false">
+  <appender name="SYSTEM" class="ch.qos.logback.core.rolling.RollingFileAppender">
+    <file>{logs}/system.log</file>
+    <rollingPolicy class="ch.qos.logback.core.rolling.FixedWindowRollingPolicy">
+      <fileNamePattern>{logs}/system.log.%i</fileNamePattern>
+      <minIndex>1</minIndex>
+      <maxIndex>5</maxIndex>
+    </rollingPolicy>
+    <triggeringPolicy class="ch.qos.logback.core.rolling.SizeBasedTriggeringPolicy">
+      <maxFileSize>20MB</maxFileSize>
+    </triggeringPolicy>
+    <encoder><pattern>%-5level [%thread] %date{{ISO8601}} %F:%L - %msg%n</pattern></encoder>
+  </appender>
+  <root level="INFO"><appender-ref ref="SYSTEM"/></root>
+</configuration>
+"#
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_unique_and_extra_yaml_replaces_or_adds() {
+        let mut config = NodeConfig::new("a \"b\"", "127.0.41.1".parse().unwrap(), "/x y".as_ref());
+        config.extra_yaml = vec![("concurrent_reads".into(), "7".into()), ("paxos_variant".into(), "v2".into())];
+        let text = cassandra_yaml(&config);
+        let mut keys: Vec<&str> = text.lines().filter_map(|line| line.split_once(':')).map(|(key, _)| key).collect();
+        assert!(text.contains("\nconcurrent_reads: 7\n") && text.contains("\npaxos_variant: v2\n"));
+        assert!(text.contains(r#"cluster_name: "a \"b\"""#) && text.contains(r#"hints_directory: "/x y/hints""#));
+        let count = keys.len();
+        keys.sort_unstable();
+        keys.dedup();
+        assert_eq!(keys.len(), count);
+    }
+}
