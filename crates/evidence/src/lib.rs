@@ -1,8 +1,12 @@
 //! What a trial leaves behind: records, latency intervals, host samples. Plain data, no I/O.
 
+mod environment;
+mod host;
 mod interval;
 mod trial;
 
+pub use environment::{Disk, Environment};
+pub use host::{HostFigures, HostSample, VolumeFigures};
 pub use interval::{HIGHEST_US, Interval, LOWEST_US, SIGNIFICANT_DIGITS, Series};
 pub use spec::OperationKind;
 pub use trial::{ClientResult, DatabaseFacts, ErrorKind, ProbeResult, SendLag, TrialRecord, Validity, VolumeFacts};

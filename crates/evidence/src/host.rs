@@ -1,0 +1,303 @@
+//! What a host shows about once a second.
+//!
+//! Raw counters are stored; rates are derived later, purely. Missing is not zero: a figure that a host cannot give (no
+//! pressure information, no cgroup, no log yet) is `None`. The unit is in the name; a name without "per" that ends in `_s`,
+//! `_bytes`, `reads`, ... is a counter that only grows, unless its documentation says "now".
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use spec::VolumeRole;
+
+/// Declares a struct whose fields are all optional figures, together with its columns.
+macro_rules! figures {
+    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $field:ident,)* }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(default)]
+        pub struct $name {
+            $($(#[$doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $field: Option<f64>,)*
+        }
+
+        impl $name {
+            fn values(&self) -> Vec<Option<f64>> {
+                vec![$(self.$field),*]
+            }
+
+            fn set(&mut self, name: &str, value: Option<f64>) {
+                match name {
+                    $(stringify!($field) => self.$field = value,)*
+                    _ => {}
+                }
+            }
+
+            /// Names of all figures, without a volume's prefix.
+            pub const FIELDS: &'static [&'static str] = &[$(stringify!($field)),*];
+            const DATA_COLUMNS: &'static [&'static str] = &[$(concat!("data_", stringify!($field))),*];
+            const COMMITLOG_COLUMNS: &'static [&'static str] = &[$(concat!("commitlog_", stringify!($field))),*];
+        }
+    };
+}
+
+figures! {
+    /// Figures of a host and of the process watched on it.
+    HostFigures {
+        /// CPU time of the whole host in user mode, seconds (/proc/stat).
+        cpu_user_s,
+        /// CPU time of the whole host in the kernel, interrupts included, seconds.
+        cpu_system_s,
+        /// Idle time summed over CPUs, seconds.
+        cpu_idle_s,
+        /// Idle time with I/O outstanding, seconds.
+        cpu_iowait_s,
+        /// Time taken by the hypervisor, seconds.
+        cpu_steal_s,
+        /// CPU time of the cgroup, seconds.
+        cgroup_cpu_s,
+        /// Time that the cgroup's tasks waited because of its CPU limit, seconds.
+        cgroup_throttled_s,
+        /// Enforcement periods of the CPU limit.
+        cgroup_periods,
+        /// Periods in which the limit was reached.
+        cgroup_throttled_periods,
+        /// Memory of the cgroup, now, bytes.
+        cgroup_memory_bytes,
+        /// Anonymous memory of the cgroup, now, bytes.
+        cgroup_anonymous_bytes,
+        /// Page cache of the cgroup, now, bytes.
+        cgroup_file_bytes,
+        /// Mapped part of that page cache, now, bytes.
+        cgroup_mapped_bytes,
+        /// Dirty part of that page cache, now, bytes.
+        cgroup_dirty_bytes,
+        /// Part under writeback, now, bytes.
+        cgroup_writeback_bytes,
+        /// Page faults of the cgroup that needed a device read.
+        cgroup_major_faults,
+        /// Process id of the database, now; a change means a restart.
+        database_pid,
+        /// CPU time of the watched process, seconds.
+        process_cpu_s,
+        /// Resident set of the watched process, now, bytes.
+        process_rss_bytes,
+        /// Memory of the host that programs could still get, now, bytes.
+        memory_available_bytes,
+        /// Time in which some task waited for a CPU, seconds (pressure stall information).
+        pressure_cpu_some_s,
+        /// Time in which some task waited for I/O, seconds.
+        pressure_io_some_s,
+        /// Time in which all tasks waited for I/O, seconds.
+        pressure_io_full_s,
+        /// Time in which some task waited for memory, seconds.
+        pressure_memory_some_s,
+        /// Time in which all tasks waited for memory, seconds.
+        pressure_memory_full_s,
+        /// Bytes received on all interfaces, loopback included.
+        network_received_bytes,
+        /// Bytes sent on all interfaces, loopback included.
+        network_sent_bytes,
+        /// TCP segments sent again.
+        tcp_retransmits,
+        /// Stop-the-world pauses of the Java garbage collector.
+        gc_pauses,
+        /// Their total, seconds.
+        gc_pause_s,
+        /// The longest so far, seconds.
+        gc_longest_pause_s,
+        /// Compactions that wait or run, now.
+        pending_compactions,
+        /// Messages that Cassandra dropped.
+        dropped_messages,
+        /// Hits of the chunk cache.
+        chunk_cache_hits,
+        /// Requests to the chunk cache.
+        chunk_cache_requests,
+        /// Hits of the key cache.
+        key_cache_hits,
+        /// Requests to the key cache.
+        key_cache_requests,
+        /// Reads coordinated, as Cassandra counts them.
+        coordinator_reads,
+        /// Writes coordinated.
+        coordinator_writes,
+        /// 99th percentile of coordinated reads as Cassandra reports it (decaying reservoir), now, milliseconds.
+        coordinator_read_p99_ms,
+        /// The same for writes, now, milliseconds.
+        coordinator_write_p99_ms,
+        /// Requests of all client connections.
+        client_requests,
+        /// Reads that wait for a thread, now.
+        pending_reads,
+        /// Mutations that wait for a thread, now.
+        pending_mutations,
+        /// Files of hints that wait, now.
+        pending_hint_files,
+    }
+}
+
+figures! {
+    /// Figures of one volume's block device.
+    VolumeFigures {
+        /// Read requests completed.
+        reads,
+        /// Read requests merged before they were issued.
+        reads_merged,
+        /// Bytes read.
+        read_bytes,
+        /// Time that read requests took, summed, seconds.
+        read_wait_s,
+        /// Write requests completed.
+        writes,
+        /// Write requests merged before they were issued.
+        writes_merged,
+        /// Bytes written.
+        write_bytes,
+        /// Time that write requests took, summed, seconds.
+        write_wait_s,
+        /// Requests under way, now.
+        in_flight,
+        /// Time with at least one request under way, seconds.
+        busy_s,
+        /// Requests under way integrated over time, seconds.
+        weighted_busy_s,
+        /// I/O credits in the burst bucket, now.
+        burst_credits,
+        /// IOPS limit in force, now.
+        iops_limit,
+    }
+}
+
+/// One sample of a host.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostSample {
+    /// Seconds from the start of measurement; negative in the warm-up.
+    pub t_s: f64,
+    /// The host's wall clock, Unix milliseconds.
+    pub unix_ms: i64,
+    /// Host, cgroup, process, database.
+    pub host: HostFigures,
+    /// Devices by role.
+    pub volumes: BTreeMap<VolumeRole, VolumeFigures>,
+}
+
+impl HostSample {
+    /// The sample as a row of a flat table; every figure has a column, whether it is known or not.
+    pub fn columns(&self) -> Vec<(&'static str, Option<f64>)> {
+        let none = VolumeFigures::default();
+        let volume = |role| self.volumes.get(&role).unwrap_or(&none).values();
+        let mut row = vec![("t_s", Some(self.t_s)), ("unix_ms", Some(self.unix_ms as f64))];
+        row.extend(HostFigures::FIELDS.iter().copied().zip(self.host.values()));
+        row.extend(
+            VolumeFigures::DATA_COLUMNS
+                .iter()
+                .copied()
+                .zip(volume(VolumeRole::Data)),
+        );
+        row.extend(
+            VolumeFigures::COMMITLOG_COLUMNS
+                .iter()
+                .copied()
+                .zip(volume(VolumeRole::Commitlog)),
+        );
+        row
+    }
+
+    /// The sample of a row; unknown columns are ignored, so that newer files stay readable. A volume without any figure is
+    /// left out.
+    pub fn from_columns(row: &[(&str, Option<f64>)]) -> Self {
+        let mut sample = Self::default();
+        for (name, value) in row {
+            match *name {
+                "t_s" => sample.t_s = value.unwrap_or_default(),
+                "unix_ms" => sample.unix_ms = value.unwrap_or_default() as i64,
+                other => {
+                    let of_volume = [VolumeRole::Data, VolumeRole::Commitlog].into_iter().find_map(|role| {
+                        let field = other.strip_prefix(role.name())?.strip_prefix('_')?;
+                        VolumeFigures::FIELDS.contains(&field).then_some((role, field))
+                    });
+                    match of_volume {
+                        Some((role, field)) if value.is_some() => {
+                            sample.volumes.entry(role).or_default().set(field, *value);
+                        }
+                        Some(_) => {}
+                        None => sample.host.set(other, *value),
+                    }
+                }
+            }
+        }
+        sample
+    }
+
+    /// Reads plus writes per second on a volume between `before` and this sample; `None` when a counter is missing or went
+    /// backwards (a new device, a reset).
+    pub fn volume_iops_since(&self, before: &Self, role: VolumeRole) -> Option<f64> {
+        let total = |s: &Self| {
+            let v = s.volumes.get(&role)?;
+            Some(v.reads? + v.writes?)
+        };
+        let seconds = (self.unix_ms - before.unix_ms) as f64 / 1e3;
+        let operations = total(self)? - total(before)?;
+        (seconds > 0.0 && operations >= 0.0).then(|| operations / seconds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn full() -> HostSample {
+        let mut sample = HostSample {
+            t_s: -3.5,
+            unix_ms: 1_763_676_000_123,
+            ..Default::default()
+        };
+        for (i, field) in HostFigures::FIELDS.iter().enumerate() {
+            sample.host.set(field, Some(i as f64 + 0.25));
+        }
+        for role in [VolumeRole::Data, VolumeRole::Commitlog] {
+            for (i, field) in VolumeFigures::FIELDS.iter().enumerate() {
+                sample
+                    .volumes
+                    .entry(role)
+                    .or_default()
+                    .set(field, Some(1000.0 * i as f64));
+            }
+        }
+        sample
+    }
+
+    #[test]
+    fn a_row_gives_the_same_sample_back_and_missing_stays_missing() {
+        for sample in [
+            full(),
+            HostSample {
+                t_s: 1.0,
+                ..Default::default()
+            },
+        ] {
+            assert_eq!(HostSample::from_columns(&sample.columns()), sample);
+            let text = serde_json::to_string(&sample).unwrap();
+            assert_eq!(serde_json::from_str::<HostSample>(&text).unwrap(), sample);
+        }
+    }
+
+    #[test]
+    fn column_names_are_unique() {
+        let columns = full().columns();
+        let names: std::collections::BTreeSet<_> = columns.iter().map(|(name, _)| name).collect();
+        assert_eq!(names.len(), columns.len());
+    }
+
+    #[test]
+    fn iops_are_differences_over_time_and_a_reset_is_no_rate() {
+        let before = full();
+        let mut after = before.clone();
+        after.unix_ms += 2_000;
+        let data = after.volumes.get_mut(&VolumeRole::Data).unwrap();
+        data.reads = data.reads.map(|r| r + 300.0);
+        data.writes = data.writes.map(|w| w + 100.0);
+        assert_eq!(after.volume_iops_since(&before, VolumeRole::Data), Some(200.0));
+        assert_eq!(before.volume_iops_since(&after, VolumeRole::Data), None);
+        assert_eq!(after.volume_iops_since(&HostSample::default(), VolumeRole::Data), None);
+    }
+}
