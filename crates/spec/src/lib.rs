@@ -1,16 +1,33 @@
 //! From an experiment file to a checked matrix and a plan.
 //!
-//! `parse` turns text into an [`Experiment`] or into all its mistakes at once; `plan` turns an experiment into the
+//! [`parse`] turns text into an [`Experiment`] or into all its mistakes at once; [`plan()`] turns an experiment into the
 //! [`Plan`] of cells and trials for a machine. Both are pure.
 
 mod experiment;
+mod mistakes;
+mod notes;
+mod parse;
 mod plan;
+mod raw;
+mod scale;
 mod setup;
 
 pub use catalog::{Burst, IoLimits};
 pub use experiment::{
     Configuration, Consistency, Database, Dataset, Experiment, Instance, Load, LoadLevel, LocalSettings, Target, Volume,
 };
-pub use plan::{Cell, Plan, PlannedTrial, TrialShape};
+pub use mistakes::{Mistake, Mistakes};
+pub use notes::{Note, static_notes};
+pub use parse::parse;
+pub use plan::{Cell, Plan, PlannedTrial, TrialShape, plan};
+pub use scale::setups;
 pub use setup::{Setup, VolumeRole, VolumeSetup};
 pub use workload::{Definition, Distribution, Mix, OperationKind, ScanLength};
+
+/// Version of `plan.json`.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// The JSON Schema of the experiment file, generated from the types that read it.
+pub fn json_schema() -> serde_json::Value {
+    schemars::schema_for!(raw::Experiment).to_value()
+}

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use workload::Definition;
 
-use crate::{Dataset, LoadLevel, Setup, Target};
+use crate::scale::scaled_dataset;
+use crate::{Dataset, Experiment, FORMAT_VERSION, LoadLevel, Setup, Target};
 
 /// Everything a run needs to know, frozen into `plan.json` before it starts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -73,4 +74,105 @@ pub struct TrialShape {
     pub operations: Option<u64>,
     /// Client-side request timeout, seconds.
     pub request_timeout_s: f64,
+}
+
+/// Seconds of a trial besides warm-up and measurement: restore, start, settle, stop. Measured at 12 to 20 on two cores.
+const OVERHEAD_PER_TRIAL_S: f64 = 16.0;
+/// Records loaded per second on two cores (measured 15,000 to 30,000 with 10 x 100 B), without compaction.
+const LOAD_RATE: f64 = 15_000.0;
+/// Fetching, starting and stopping the loader, creating and measuring volumes.
+const FIXED_S: f64 = 40.0;
+
+/// The plan of an experiment: cells in the file's order, trials in blocks, shuffled inside each block by the seed
+/// (randomised multiple interleaved trials: Abedi and Brecht, ICPE 2017), so that a slow hour of the machine hits all cells alike.
+pub fn plan(experiment: &Experiment) -> Plan {
+    let scale = experiment.local.scale;
+    let setups = crate::setups(experiment);
+    let dataset = scaled_dataset(experiment);
+    let mut cells = Vec::new();
+    for configuration in &experiment.configurations {
+        for workload in &experiment.workloads {
+            for level in &experiment.load.levels {
+                let load = scaled_level(*level, scale);
+                cells.push(Cell {
+                    id: format!("{}.{}.{}", configuration.name, workload.name, level.slug()),
+                    configuration: configuration.name.clone(),
+                    workload: workload.name.clone(),
+                    load,
+                });
+            }
+        }
+    }
+    let mut trials = Vec::new();
+    let mut random = SplitMix(experiment.load.seed);
+    for block in 1..=experiment.load.repetitions {
+        let mut order: Vec<_> = cells
+            .iter()
+            .map(|c| PlannedTrial {
+                block,
+                cell: c.id.clone(),
+            })
+            .collect();
+        // Fisher and Yates, from the last place down.
+        for last in (1..order.len()).rev() {
+            order.swap(last, random.below(last as u64 + 1) as usize);
+        }
+        trials.extend(order);
+    }
+    let load = &experiment.load;
+    let shape = TrialShape {
+        warmup_s: load.warmup_s,
+        duration_s: load.duration_s,
+        operations: load.operations.map(|n| (n as f64 / scale).round().max(1.0) as u64),
+        request_timeout_s: load.request_timeout_s,
+    };
+    let each = shape.warmup_s + shape.duration_s + OVERHEAD_PER_TRIAL_S;
+    Plan {
+        format_version: FORMAT_VERSION,
+        experiment: experiment.name.clone(),
+        question: experiment.question.clone(),
+        baseline: experiment.baseline.clone(),
+        target: experiment.target.clone(),
+        work_directory: experiment.local.work_directory.clone(),
+        scale,
+        estimated_s: FIXED_S + dataset.records as f64 / LOAD_RATE + each * trials.len() as f64,
+        dataset,
+        setups,
+        workloads: experiment.workloads.clone(),
+        cells,
+        trials,
+        shape,
+        seed: load.seed,
+    }
+}
+
+/// A rate in the file is for the full-size system; requests in flight are not divided.
+fn scaled_level(level: LoadLevel, scale: f64) -> LoadLevel {
+    match level {
+        LoadLevel::Concurrency(n) => LoadLevel::Concurrency(n),
+        LoadLevel::Rate {
+            operations_per_s,
+            poisson,
+        } => LoadLevel::Rate {
+            operations_per_s: operations_per_s / scale,
+            poisson,
+        },
+    }
+}
+
+/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): small, and the same everywhere.
+struct SplitMix(u64);
+
+impl SplitMix {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `bound` (the high word of a product; the bias is below 2^-50 for any matrix).
+    fn below(&mut self, bound: u64) -> u64 {
+        ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
+    }
 }

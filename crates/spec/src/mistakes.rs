@@ -1,0 +1,190 @@
+//! What is wrong with an experiment file: every mistake at its place, with what was expected.
+
+use std::fmt;
+use std::ops::Range;
+
+use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
+use serde::{Serialize, Serializer, ser::SerializeSeq as _};
+
+/// One mistake.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Mistake {
+    /// File it is in: the experiment, or a YCSB file that it names.
+    pub file: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// What is wrong.
+    pub message: String,
+    /// What was expected, and the nearest valid name.
+    pub help: Option<String>,
+    #[serde(skip)]
+    span: Range<usize>,
+}
+
+/// All mistakes of an experiment file, at least one.
+#[derive(Debug, thiserror::Error)]
+pub struct Mistakes {
+    list: Vec<Mistake>,
+    related: Vec<One>,
+}
+
+/// A mistake as miette draws it.
+#[derive(Debug, Clone)]
+struct One(Mistake, NamedSource<String>);
+
+impl Mistakes {
+    /// The mistakes in the order in which they were found.
+    pub fn list(&self) -> &[Mistake] {
+        &self.list
+    }
+}
+
+impl fmt::Display for Mistakes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, m) in self.list.iter().enumerate() {
+            if i > 0 {
+                writeln!(f)?;
+            }
+            write!(f, "{}:{}:{}: {}", m.file, m.line, m.column, m.message)?;
+            if let Some(help) = &m.help {
+                write!(f, " ({help})")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for Mistakes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut sequence = serializer.serialize_seq(Some(self.list.len()))?;
+        for mistake in &self.list {
+            sequence.serialize_element(mistake)?;
+        }
+        sequence.end()
+    }
+}
+
+impl Diagnostic for Mistakes {
+    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
+        Some(Box::new(self.related.iter().map(|one| one as &dyn Diagnostic)))
+    }
+}
+
+impl fmt::Display for One {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}:{}:{}: {}",
+            self.0.file, self.0.line, self.0.column, self.0.message
+        )
+    }
+}
+
+impl std::error::Error for One {}
+
+impl Diagnostic for One {
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(&self.1)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let span = self.0.span.clone();
+        Some(Box::new(std::iter::once(LabeledSpan::new_with_span(
+            None,
+            (span.start, span.len().max(1)),
+        ))))
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.0.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
+    }
+}
+
+/// Collects mistakes while a file is checked.
+pub(crate) struct Collector<'a> {
+    pub file: &'a str,
+    pub text: &'a str,
+    found: Vec<(Mistake, NamedSource<String>)>,
+}
+
+impl<'a> Collector<'a> {
+    pub fn new(file: &'a str, text: &'a str) -> Self {
+        Self {
+            file,
+            text,
+            found: Vec::new(),
+        }
+    }
+
+    /// Notes a mistake at `span` of the experiment.
+    pub fn add(&mut self, span: Range<usize>, message: impl Into<String>, help: impl Into<String>) {
+        let (file, text) = (self.file, self.text);
+        self.add_in(file, text, span, message, help);
+    }
+
+    /// Notes a mistake in another file.
+    pub fn add_in(
+        &mut self,
+        file: &str,
+        text: &str,
+        span: Range<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        let (line, column) = position(text, span.start);
+        let help = Some(help.into()).filter(|h: &String| !h.is_empty());
+        let mistake = Mistake {
+            file: file.to_owned(),
+            line,
+            column,
+            message: message.into(),
+            help,
+            span,
+        };
+        self.found.push((mistake, NamedSource::new(file, text.to_owned())));
+    }
+
+    /// `Ok(value)` if nothing is wrong.
+    pub fn finish<T>(self, value: Option<T>) -> Result<T, Mistakes> {
+        match value {
+            Some(value) if self.found.is_empty() => Ok(value),
+            _ => Err(Mistakes {
+                list: self.found.iter().map(|(mistake, _)| mistake.clone()).collect(),
+                related: self
+                    .found
+                    .into_iter()
+                    .map(|(mistake, source)| One(mistake, source))
+                    .collect(),
+            }),
+        }
+    }
+}
+
+/// Line and column (in characters) of a byte offset, both from 1.
+fn position(text: &str, offset: usize) -> (usize, usize) {
+    let before = &text.as_bytes()[..offset.min(text.len())];
+    let line = before.iter().filter(|b| **b == b'\n').count() + 1;
+    let start = before.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+    let column = String::from_utf8_lossy(&before[start..]).chars().count() + 1;
+    (line, column)
+}
+
+/// The nearest of `names`, if any is near enough to be a slip.
+pub(crate) fn nearest<'n>(given: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    names
+        .into_iter()
+        .map(|name| (strsim::normalized_damerau_levenshtein(given, name), name))
+        .filter(|(likeness, _)| *likeness >= 0.5)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name)
+}
+
+/// `did you mean `x`?`, or the whole choice.
+pub(crate) fn choice(given: &str, names: &[&str]) -> String {
+    match nearest(given, names.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`? valid: {}", names.join(", ")),
+        None => format!("valid: {}", names.join(", ")),
+    }
+}

@@ -1,0 +1,310 @@
+//! `[[configuration]]`: instance and volumes resolved to limits by the catalog's rules.
+
+use std::ops::Range;
+
+use catalog::{IoLimits, VolumeRequest, VolumeType};
+use serde::de::DeserializeOwned;
+use toml::{Spanned, Value};
+
+use super::numbers::Check as _;
+use super::{explain, safe_name};
+use crate::mistakes::{Collector, choice};
+use crate::scale::{GIB, page_cache_at_full_scale};
+use crate::{Configuration, Instance, LocalSettings, Volume, raw};
+
+pub(super) fn check(
+    spanned: &Spanned<raw::Configuration>,
+    local: &LocalSettings,
+    mistakes: &mut Collector<'_>,
+) -> Option<Configuration> {
+    let raw = spanned.get_ref();
+    let name = safe_name(&raw.name, "configuration", mistakes);
+    let instance = instance(&raw.instance, mistakes);
+    let data_volume = volume(&raw.data_volume, "data_volume", instance.as_ref(), local, mistakes);
+    let commitlog_volume = raw
+        .commitlog_volume
+        .as_ref()
+        .map(|v| volume(v, "commitlog_volume", instance.as_ref(), local, mistakes));
+    let nodes = mistakes.integer(raw.nodes.as_ref(), "nodes", 1, 3, 1);
+    let instance = instance?;
+    let instance_gib = instance.memory_bytes as f64 / GIB;
+    let memory_gib = mistakes.number(
+        raw.memory_limit_gib.as_ref(),
+        "memory_limit_gib",
+        0.5..=instance_gib,
+        instance_gib,
+    );
+    let configuration = Configuration {
+        name: name?,
+        instance,
+        data_volume: data_volume?,
+        commitlog_volume: match commitlog_volume {
+            Some(checked) => Some(checked?),
+            None => None,
+        },
+        memory_limit_bytes: (memory_gib? * GIB) as u64,
+        nodes: nodes? as u32,
+    };
+    if local.page_cache_bytes.is_none() && page_cache_at_full_scale(configuration.memory_limit_bytes).is_none() {
+        let at = raw.memory_limit_gib.as_ref().map_or(spanned.span(), Spanned::span);
+        let help = "heap (a quarter, at most 8 GiB) and 0.5 GiB of the JVM's own memory come first";
+        mistakes.add(at, "this memory limit leaves nothing for the page cache", help);
+        return None;
+    }
+    Some(configuration)
+}
+
+fn instance(given: &Spanned<Value>, mistakes: &mut Collector<'_>) -> Option<Instance> {
+    match given.get_ref() {
+        Value::String(name) => {
+            let Some(found) = catalog::instance(name) else {
+                let near = catalog::nearest_instances(name);
+                let help = if near.is_empty() {
+                    "see: iopslab catalog list".to_owned()
+                } else {
+                    format!("nearest: {}", near.join(", "))
+                };
+                mistakes.add(given.span(), format!("unknown instance type `{name}`"), help);
+                return None;
+            };
+            Some(Instance {
+                label: found.name.clone(),
+                from_catalog: true,
+                vcpus: f64::from(found.vcpus),
+                memory_bytes: (found.memory_gib * GIB) as u64,
+                ebs_limits: found.ebs_limits(),
+            })
+        }
+        Value::Table(_) => {
+            let size: raw::InstanceSize = table(given, "instance", mistakes)?;
+            let valid =
+                size.vcpus > 0.0 && size.vcpus <= 1024.0 && size.memory_gib > 0.0 && size.memory_gib <= 32_768.0;
+            if !valid {
+                let message = format!(
+                    "an instance of {} vCPUs and {} GiB cannot be",
+                    size.vcpus, size.memory_gib
+                );
+                mistakes.add(given.span(), message, "vcpus and memory_gib are positive numbers");
+                return None;
+            }
+            Some(Instance {
+                label: format!("{} vCPU, {} GiB", size.vcpus, size.memory_gib),
+                from_catalog: false,
+                vcpus: size.vcpus,
+                memory_bytes: (size.memory_gib * GIB) as u64,
+                ebs_limits: IoLimits::default(),
+            })
+        }
+        other => {
+            let message = format!("an instance cannot be {}", other.type_str());
+            mistakes.add(
+                given.span(),
+                message,
+                "a catalog name, or { vcpus = 4, memory_gib = 16 }",
+            );
+            None
+        }
+    }
+}
+
+fn volume(
+    given: &Spanned<Value>,
+    key: &str,
+    instance: Option<&Instance>,
+    local: &LocalSettings,
+    mistakes: &mut Collector<'_>,
+) -> Option<Volume> {
+    match given.get_ref() {
+        Value::String(text) if text == "local" => instance_store(given.span(), instance?, mistakes),
+        Value::Table(_) => {
+            let raw: raw::Volume = table(given, key, mistakes)?;
+            match &raw.kind {
+                Some(kind) => of_type(given.span(), kind, &raw, instance?, local, mistakes),
+                None => explicit(given.span(), &raw, mistakes),
+            }
+        }
+        other => {
+            let message = format!("{key} cannot be {other}");
+            mistakes.add(
+                given.span(),
+                message,
+                "\"local\", { type = \"gp2\", size_gib = 320 }, or { iops = 960, mib_per_s = 160, size_gib = 100 }",
+            );
+            None
+        }
+    }
+}
+
+fn instance_store(span: Range<usize>, instance: &Instance, mistakes: &mut Collector<'_>) -> Option<Volume> {
+    let found = catalog::instance(&instance.label).filter(|_| instance.from_catalog);
+    let Some((disks, limits)) = found.and_then(|i| Some((i.local_disks.as_ref()?, i.local_limits()?))) else {
+        let message = format!("`{}` has no local disks", instance.label);
+        mistakes.add(
+            span,
+            message,
+            "name a volume, or an instance type with an instance store, such as i3.4xlarge",
+        );
+        return None;
+    };
+    Some(Volume {
+        label: disks.label(),
+        kind: "local".to_owned(),
+        size_bytes: (disks.total_gb() * 1e9) as u64,
+        volume_limits: limits,
+        effective_limits: limits,
+        burst: None,
+    })
+}
+
+fn of_type(
+    span: Range<usize>,
+    kind: &str,
+    raw: &raw::Volume,
+    instance: &Instance,
+    local: &LocalSettings,
+    mistakes: &mut Collector<'_>,
+) -> Option<Volume> {
+    let Ok(kind) = kind.parse::<VolumeType>() else {
+        mistakes.add(
+            within(mistakes.text, &span, kind),
+            format!("unknown volume type `{kind}`"),
+            choice(kind, &catalog::volume_type_names()),
+        );
+        return None;
+    };
+    let Some(size_gib) = raw.size_gib else {
+        mistakes.add(
+            span,
+            format!("a {} volume needs size_gib", kind.name()),
+            "for example size_gib = 320",
+        );
+        return None;
+    };
+    let request = VolumeRequest {
+        kind,
+        size_gib,
+        iops: raw.iops,
+        mib_per_s: raw.mib_per_s,
+    };
+    let rules = match &raw.era {
+        None => catalog::rules(kind),
+        Some(era) => match catalog::rules_of_all_eras()
+            .iter()
+            .find(|r| r.kind == kind && r.era.split(' ').next() == Some(era))
+        {
+            Some(rules) => rules,
+            None => {
+                let eras: Vec<_> = catalog::rules_of_all_eras()
+                    .iter()
+                    .filter(|r| r.kind == kind && !r.era.starts_with("since"))
+                    .filter_map(|r| r.era.split(' ').next())
+                    .collect();
+                let at = within(mistakes.text, &span, era);
+                mistakes.add(
+                    at,
+                    format!("no {} rules of an era `{era}`", kind.name()),
+                    format!("eras: {}", eras.join(", ")),
+                );
+                return None;
+            }
+        },
+    };
+    match catalog::resolve_volume_by(rules, &request) {
+        Err(error) => {
+            let at = within(mistakes.text, &span, error.field.name());
+            mistakes.add(
+                at,
+                error.to_string(),
+                format!("source of the rule: {}", error.source_of_rule),
+            );
+            None
+        }
+        Ok(resolved) => {
+            let burst = resolved.burst.map(|mut burst| {
+                burst.credits_start = burst.credits_max * local.burst_credits_start;
+                burst
+            });
+            Some(Volume {
+                label: resolved.label,
+                kind: kind.name().to_owned(),
+                size_bytes: (size_gib * GIB) as u64,
+                volume_limits: resolved.limits,
+                effective_limits: resolved.limits.min(instance.ebs_limits),
+                burst,
+            })
+        }
+    }
+}
+
+/// A volume given by its limits alone; no instance caps it, because nobody sells it.
+fn explicit(span: Range<usize>, raw: &raw::Volume, mistakes: &mut Collector<'_>) -> Option<Volume> {
+    if raw.era.is_some() {
+        mistakes.add(
+            span.clone(),
+            "`era` belongs to a volume type",
+            "give `type` as well, or leave it out",
+        );
+        return None;
+    }
+    if raw.iops.is_none() && raw.mib_per_s.is_none() {
+        let help = "either type = \"gp2\", or iops and/or mib_per_s";
+        mistakes.add(span, "this volume has neither a type nor a limit", help);
+        return None;
+    }
+    let mut valid = true;
+    for (key, value, least) in [
+        ("iops", raw.iops, 1.0),
+        ("mib_per_s", raw.mib_per_s, 0.1),
+        ("size_gib", raw.size_gib, 0.5),
+    ] {
+        if let Some(value) = value
+            && !(value >= least && value <= 1e7)
+        {
+            let at = within(mistakes.text, &span, key);
+            mistakes.add(
+                at,
+                format!("{key} cannot be {value}"),
+                format!("a number from {least} to 10000000"),
+            );
+            valid = false;
+        }
+    }
+    let mut parts = Vec::new();
+    parts.extend(raw.iops.map(|iops| format!("{iops} IOPS")));
+    parts.extend(raw.mib_per_s.map(|mib| format!("{mib} MiB/s")));
+    let limits = IoLimits::symmetric(raw.iops, raw.mib_per_s);
+    valid.then(|| Volume {
+        label: parts.join(", "),
+        kind: "explicit".to_owned(),
+        size_bytes: (raw.size_gib.unwrap_or(100.0) * GIB) as u64,
+        volume_limits: limits,
+        effective_limits: limits,
+        burst: None,
+    })
+}
+
+/// An inline table as a raw type; a mistake inside it is placed on the key it names, where that can be found.
+fn table<T: DeserializeOwned>(given: &Spanned<Value>, key: &str, mistakes: &mut Collector<'_>) -> Option<T> {
+    match T::deserialize(given.get_ref().clone()) {
+        Ok(value) => Some(value),
+        Err(error) => {
+            let (message, help) = explain(error.message());
+            let named = message.split('`').nth(1).unwrap_or_default().to_owned();
+            mistakes.add(
+                within(mistakes.text, &given.span(), &named),
+                format!("in {key}: {message}"),
+                help,
+            );
+            None
+        }
+    }
+}
+
+/// Where `word` stands within `span`; the whole span if it does not.
+pub(super) fn within(text: &str, span: &Range<usize>, word: &str) -> Range<usize> {
+    let found = text
+        .get(span.clone())
+        .filter(|_| !word.is_empty())
+        .and_then(|inside| inside.find(word));
+    found.map_or_else(|| span.clone(), |at| span.start + at..span.start + at + word.len())
+}

@@ -1,0 +1,299 @@
+//! The experiment file as it is typed. Nothing is checked here but names and kinds of values; `docs/experiment.schema.json`
+//! is generated from these types, so their comments are the reference of the file.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toml::{Spanned, Value};
+
+/// An iopslab experiment: a matrix of configurations x workloads x load levels.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "iopslab experiment")]
+pub(crate) struct Experiment {
+    /// Short name; the run directory is called after it. Letters, digits, `-`, `_` and `.`.
+    #[schemars(with = "String")]
+    pub name: Spanned<String>,
+    /// The question that the experiment answers.
+    pub question: Option<String>,
+    /// Name of the configuration that ratios refer to. Default: the first one.
+    #[schemars(with = "Option<String>")]
+    pub baseline: Option<Spanned<String>>,
+    /// The database under test.
+    #[schemars(with = "Option<Target>")]
+    pub target: Option<Spanned<Target>>,
+    /// Records that are loaded once and restored before every trial.
+    #[schemars(with = "Dataset")]
+    pub dataset: Spanned<Dataset>,
+    /// What money buys; at least one.
+    #[serde(default)]
+    #[schemars(with = "Vec<Configuration>")]
+    pub configuration: Vec<Spanned<Configuration>>,
+    /// What is asked of the database; at least one.
+    #[serde(default)]
+    #[schemars(with = "Vec<Workload>")]
+    pub workload: Vec<Spanned<Workload>>,
+    /// How hard, how long, how often.
+    #[schemars(with = "Load")]
+    pub load: Spanned<Load>,
+    /// Settings of providers.
+    #[serde(default)]
+    pub provider: Providers,
+}
+
+/// The database under test: one that iopslab starts, or an existing cluster.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Target {
+    /// `cassandra`.
+    #[schemars(with = "Option<String>")]
+    pub database: Option<Spanned<String>>,
+    /// For example `5.0.9`.
+    #[schemars(with = "Option<String>")]
+    pub version: Option<Spanned<String>>,
+    /// Contact points `host:port` of an existing CQL cluster, instead of `database`.
+    #[schemars(with = "Option<Vec<String>>")]
+    pub hosts: Option<Spanned<Vec<String>>>,
+    /// Consistency level of every request, such as `one` (the default) or `local_quorum`.
+    #[schemars(with = "Option<String>")]
+    pub consistency: Option<Spanned<String>>,
+}
+
+/// Records x fields x field length.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Dataset {
+    /// Number of records at full scale.
+    #[schemars(with = "u64")]
+    pub records: Spanned<i64>,
+    /// Fields of a record. Default 10.
+    #[schemars(with = "Option<u32>")]
+    pub fields: Option<Spanned<i64>>,
+    /// Bytes of a field. Default 100.
+    #[schemars(with = "Option<u32>")]
+    pub field_length: Option<Spanned<i64>>,
+    /// Share of each value that is constant text, 0 to 1. Default 0: LZ4 cannot shrink it.
+    #[schemars(with = "Option<f64>")]
+    pub compressibility: Option<Spanned<f64>>,
+    /// Seed of keys and values. Default 1.
+    #[schemars(with = "Option<u64>")]
+    pub seed: Option<Spanned<i64>>,
+}
+
+/// What money buys.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Configuration {
+    /// Unique name. Letters, digits, `-` and `_`.
+    #[schemars(with = "String")]
+    pub name: Spanned<String>,
+    /// A catalog name such as `r4.4xlarge`, or `{ vcpus = 4, memory_gib = 16 }`.
+    #[schemars(with = "InstanceForms")]
+    pub instance: Spanned<Value>,
+    /// `{ type = "gp2", size_gib = 320 }`, `{ iops = 960, mib_per_s = 160, size_gib = 100 }`, or `local` (instance store).
+    #[schemars(with = "VolumeForms")]
+    pub data_volume: Spanned<Value>,
+    /// Like `data_volume`. Default: the commit log lies on the data volume.
+    #[schemars(with = "Option<VolumeForms>")]
+    pub commitlog_volume: Option<Spanned<Value>>,
+    /// Memory that the database and its page cache may use, GiB. Default: all of the instance's.
+    #[schemars(with = "Option<f64>")]
+    pub memory_limit_gib: Option<Spanned<f64>>,
+    /// Database nodes, 1 to 3. Default 1.
+    #[schemars(with = "Option<u32>")]
+    pub nodes: Option<Spanned<i64>>,
+}
+
+/// A catalog name or a size.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(
+    dead_code,
+    reason = "describes the file for the schema; values are read by hand to keep their places"
+)]
+pub(crate) enum InstanceForms {
+    /// Catalog name.
+    Name(String),
+    /// Explicit size.
+    Size(InstanceSize),
+}
+
+/// A machine by its size.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct InstanceSize {
+    /// Virtual CPUs.
+    pub vcpus: f64,
+    /// Memory, GiB.
+    pub memory_gib: f64,
+}
+
+/// `local`, or a volume.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(
+    dead_code,
+    reason = "describes the file for the schema; values are read by hand to keep their places"
+)]
+pub(crate) enum VolumeForms {
+    /// `local`: the instance's own disks.
+    Local(String),
+    /// A volume by type or by limits.
+    Volume(Volume),
+}
+
+/// A volume by catalog type, or by its limits.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Volume {
+    /// `gp2`, `gp3`, `io1`, `io2`, `st1`, `sc1`, `standard`. Without it, `iops` and `mib_per_s` are the limits themselves.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    /// Rules of an earlier time, such as `2015-2018` for gp2 or `2018` for io1. Default: today's.
+    pub era: Option<String>,
+    /// Size, GiB.
+    pub size_gib: Option<f64>,
+    /// Provisioned (or, without a type, greatest) I/O operations per second.
+    pub iops: Option<f64>,
+    /// Provisioned (or, without a type, greatest) throughput, MiB/s.
+    pub mib_per_s: Option<f64>,
+}
+
+/// What is asked of the database. Proportions sum to 1; or `ycsb` names a property file.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Workload {
+    /// Unique name. Default for a YCSB file: the file's name.
+    #[schemars(with = "Option<String>")]
+    pub name: Option<Spanned<String>>,
+    /// Path of a YCSB CoreWorkload property file, relative to this file. Excludes all other keys but `name`.
+    #[schemars(with = "Option<String>")]
+    pub ycsb: Option<Spanned<String>>,
+    /// Share of reads, 0 to 1.
+    #[schemars(with = "Option<f64>")]
+    pub read: Option<Spanned<f64>>,
+    /// Share of updates.
+    #[schemars(with = "Option<f64>")]
+    pub update: Option<Spanned<f64>>,
+    /// Share of inserts of new records.
+    #[schemars(with = "Option<f64>")]
+    pub insert: Option<Spanned<f64>>,
+    /// Share of scans.
+    #[schemars(with = "Option<f64>")]
+    pub scan: Option<Spanned<f64>>,
+    /// Share of read-modify-writes.
+    #[schemars(with = "Option<f64>")]
+    pub read_modify_write: Option<Spanned<f64>>,
+    /// `uniform`, `zipfian` (the default), `latest`, `hotspot`, `exponential`, `sequential`; or a table with `kind` and parameters.
+    #[schemars(with = "Option<DistributionForms>")]
+    pub distribution: Option<Spanned<Value>>,
+    /// Read all fields (default) or one at random.
+    pub read_all_fields: Option<bool>,
+    /// Update all fields, or one at random (default).
+    pub write_all_fields: Option<bool>,
+    /// Fewest records of a scan. Default 1.
+    #[schemars(with = "Option<u32>")]
+    pub min_scan_length: Option<Spanned<i64>>,
+    /// Most records of a scan. Default 1000.
+    #[schemars(with = "Option<u32>")]
+    pub max_scan_length: Option<Spanned<i64>>,
+    /// `uniform` (default) or `zipfian`.
+    #[schemars(with = "Option<String>")]
+    pub scan_length_distribution: Option<Spanned<String>>,
+}
+
+/// A name, or a table with parameters.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(
+    dead_code,
+    reason = "describes the file for the schema; values are read by hand to keep their places"
+)]
+pub(crate) enum DistributionForms {
+    /// Name alone: YCSB's default parameters.
+    Name(String),
+    /// With parameters.
+    Parameters(Distribution),
+}
+
+/// A key distribution with its parameters.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Distribution {
+    /// Name.
+    pub kind: String,
+    /// `zipfian`: skew. Default 0.99.
+    pub constant: Option<f64>,
+    /// `hotspot`: share of the records that is hot. Default 0.2.
+    pub data_fraction: Option<f64>,
+    /// `hotspot`: share of the operations that goes there. Default 0.8.
+    pub operation_fraction: Option<f64>,
+    /// `exponential`: percentile. Default 95.
+    pub percentile: Option<f64>,
+    /// `exponential`: fraction of the records that the percentile falls in. Default 0.8571428571.
+    pub fraction: Option<f64>,
+}
+
+/// Load levels and the shape of a trial.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Load {
+    /// Closed loop: requests in flight, one load level each (YCSB's "threads").
+    #[serde(default)]
+    #[schemars(with = "Vec<u32>")]
+    pub concurrency: Vec<Spanned<i64>>,
+    /// Open loop: operations per second at full scale, one load level each (divided by `scale`).
+    #[serde(default)]
+    #[schemars(with = "Vec<f64>")]
+    pub rate: Vec<Spanned<f64>>,
+    /// Arrivals of the open loop: `poisson` (default) or `constant`.
+    #[schemars(with = "Option<String>")]
+    pub arrival: Option<Spanned<String>>,
+    /// Seconds before measurement, under the same load. Default 20: a freshly started server compiles its code first.
+    #[schemars(with = "Option<f64>")]
+    pub warmup_s: Option<Spanned<f64>>,
+    /// Measured seconds. Default 60; a bound on the time when `operations` is given.
+    #[schemars(with = "Option<f64>")]
+    pub duration_s: Option<Spanned<f64>>,
+    /// Measured operations at full scale; the trial ends at whichever comes first.
+    #[schemars(with = "Option<u64>")]
+    pub operations: Option<Spanned<i64>>,
+    /// Trials of each cell. Default 3.
+    #[schemars(with = "Option<u32>")]
+    pub repetitions: Option<Spanned<Value>>,
+    /// Seed of the order of trials and of the key choosers. Default 1.
+    #[schemars(with = "Option<u64>")]
+    pub seed: Option<Spanned<i64>>,
+    /// Client-side timeout of a request, seconds. Default 30.
+    #[schemars(with = "Option<f64>")]
+    pub request_timeout_s: Option<Spanned<f64>>,
+}
+
+/// Settings of providers.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Providers {
+    /// This machine with emulated volumes.
+    #[serde(default)]
+    pub local: Local,
+}
+
+/// Settings of the local provider.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Local {
+    /// Where volumes, snapshots and the ledger live. Default: `$IOPSLAB_WORK` or `/var/tmp/iopslab`.
+    #[schemars(with = "Option<String>")]
+    pub work_directory: Option<Spanned<String>>,
+    /// 1:N model: IOPS, MiB/s, CPUs, page cache, data set, operations and rates divided by N. Default 1.
+    #[schemars(with = "Option<f64>")]
+    pub scale: Option<Spanned<f64>>,
+    /// Page-cache budget on this machine, MiB, instead of the scaled one.
+    #[schemars(with = "Option<f64>")]
+    pub page_cache_mib: Option<Spanned<f64>>,
+    /// Java heap on this machine, MiB, instead of the scaled rule.
+    #[schemars(with = "Option<f64>")]
+    pub heap_mib: Option<Spanned<f64>>,
+    /// Share of its credits with which a burst bucket starts each trial, 0 to 1. Default 1, as a new volume.
+    #[schemars(with = "Option<f64>")]
+    pub burst_credits_start: Option<Spanned<f64>>,
+}

@@ -1,0 +1,120 @@
+//! The 1:N model: what a configuration becomes on the machine that rehearses it.
+//!
+//! Divided by `scale`: IOPS, bytes per second, burst buckets, CPUs, volume sizes, the page-cache budget, records, operations
+//! and rates. Not divided: concurrency, record size, the time of one I/O, and the heap's floor. So *ratios* between
+//! configurations can be rehearsed; latencies under a saturated volume grow by N at the same concurrency.
+
+use catalog::Burst;
+
+use crate::{Configuration, Dataset, Experiment, LocalSettings, Setup, Volume, VolumeRole, VolumeSetup};
+
+/// Bytes in one GiB.
+pub(crate) const GIB: f64 = 1_073_741_824.0;
+/// The JVM's own memory besides heap and direct buffers: code, metaspace, threads, GC structures. Cassandra 5.0 with a
+/// 1 GiB heap and 256 MiB of direct memory was measured at about 1.5 GB resident.
+const NATIVE_BYTES: f64 = 512.0 * catalog::MIB;
+/// The heap rule of the DSE guide: a quarter of memory, at most 8 GiB.
+const MOST_HEAP: f64 = 8.0 * GIB;
+/// Cassandra does not run well below this heap; the rule's result is raised to it on this machine.
+const LEAST_HEAP: f64 = GIB;
+/// Smallest page-cache budget: below it the kernel reclaims executable pages and nothing is measured but thrashing.
+const LEAST_PAGE_CACHE: f64 = 32.0 * catalog::MIB;
+/// Smallest CPU share on which Cassandra starts within a minute.
+const LEAST_CPUS: f64 = 0.5;
+
+/// Heap at full scale.
+fn heap_rule(memory_bytes: f64) -> f64 {
+    (memory_bytes / 4.0).min(MOST_HEAP)
+}
+
+/// Chunk cache and other direct buffers: a quarter of the heap, at most 512 MiB (Cassandra's `file_cache_size` default).
+fn direct_rule(heap_bytes: f64) -> f64 {
+    (heap_bytes / 4.0).min(512.0 * catalog::MIB)
+}
+
+/// What a memory limit leaves for the page cache at full scale; `None` when nothing is left.
+pub(crate) fn page_cache_at_full_scale(memory_limit_bytes: u64) -> Option<f64> {
+    let memory = memory_limit_bytes as f64;
+    let heap = heap_rule(memory);
+    Some(memory - heap - direct_rule(heap) - NATIVE_BYTES).filter(|left| *left > 0.0)
+}
+
+/// Every configuration as the local provider builds it, in the order of the file.
+pub fn setups(experiment: &Experiment) -> Vec<Setup> {
+    let dataset = scaled_dataset(experiment);
+    experiment
+        .configurations
+        .iter()
+        .map(|c| setup(c, &experiment.local, &dataset))
+        .collect()
+}
+
+/// The data set with its records divided by the scale.
+pub(crate) fn scaled_dataset(experiment: &Experiment) -> Dataset {
+    let records = (experiment.dataset.records as f64 / experiment.local.scale)
+        .round()
+        .max(1.0) as u64;
+    Dataset {
+        records,
+        ..experiment.dataset
+    }
+}
+
+fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset) -> Setup {
+    let scale = local.scale;
+    let full_heap = heap_rule(configuration.memory_limit_bytes as f64);
+    let heap = local
+        .heap_bytes
+        .map_or_else(|| (full_heap / scale).max(LEAST_HEAP.min(full_heap)), |b| b as f64);
+    let direct = direct_rule(heap);
+    let full_cache = page_cache_at_full_scale(configuration.memory_limit_bytes).unwrap_or(0.0);
+    let budget = local
+        .page_cache_bytes
+        .map_or_else(|| (full_cache / scale).max(LEAST_PAGE_CACHE), |b| b as f64);
+    Setup {
+        configuration: configuration.name.clone(),
+        cpus: (configuration.instance.vcpus / scale).max(LEAST_CPUS),
+        heap_bytes: heap as u64,
+        direct_memory_bytes: direct as u64,
+        memory_limit_bytes: (heap + direct + NATIVE_BYTES + budget) as u64,
+        page_cache_budget_bytes: budget as u64,
+        data: volume(&configuration.data_volume, VolumeRole::Data, scale, dataset),
+        commitlog: configuration
+            .commitlog_volume
+            .as_ref()
+            .map(|v| volume(v, VolumeRole::Commitlog, scale, dataset)),
+        nodes: configuration.nodes,
+    }
+}
+
+/// Device sizes are scaled too, but never below what the run itself needs; images are sparse, so size costs nothing.
+fn volume(volume: &Volume, role: VolumeRole, scale: f64, dataset: &Dataset) -> VolumeSetup {
+    let least = match role {
+        // The pristine copy, the live copy after updates, and compaction's working space.
+        VolumeRole::Data => GIB.max(5.0 * dataset.payload_bytes() as f64),
+        // commitlog_total_space is 1 GiB here; twice that never fills.
+        VolumeRole::Commitlog => 2.0 * GIB,
+    };
+    VolumeSetup {
+        role,
+        label: volume.label.clone(),
+        size_bytes: (volume.size_bytes as f64 / scale).max(least) as u64,
+        limits: volume.effective_limits.scaled(scale),
+        burst: effective_burst(volume).map(|b| b.scaled(scale)),
+    }
+}
+
+/// The bucket under the instance's cap: an instance slower than the burst ceiling slows the spending, too.
+fn effective_burst(volume: &Volume) -> Option<Burst> {
+    volume.burst.map(|burst| Burst {
+        burst_iops: volume
+            .effective_limits
+            .read_iops
+            .map_or(burst.burst_iops, |cap| burst.burst_iops.min(cap)),
+        baseline_iops: volume
+            .effective_limits
+            .read_iops
+            .map_or(burst.baseline_iops, |cap| burst.baseline_iops.min(cap)),
+        ..burst
+    })
+}

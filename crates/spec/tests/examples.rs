@@ -1,0 +1,85 @@
+//! The committed examples are valid, mean what they say, and the committed schema is the generated one.
+
+use std::path::Path;
+
+use spec::{Experiment, LoadLevel, parse, plan, setups};
+
+fn root() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn example(name: &str) -> Experiment {
+    let file = root().join("examples").join(name);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let read = |path: &str| std::fs::read_to_string(root().join("examples").join(path)).map_err(|e| e.to_string());
+    parse(name, &text, &read).unwrap_or_else(|mistakes| panic!("{mistakes}"))
+}
+
+#[test]
+fn every_example_is_valid() {
+    let mut seen = 0;
+    for entry in std::fs::read_dir(root().join("examples")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if name.ends_with(".toml") {
+            example(&name);
+            seen += 1;
+        }
+    }
+    assert!(seen >= 4);
+}
+
+#[test]
+fn quickstart_is_three_volumes_by_two_workloads() {
+    let plan = plan(&example("quickstart.toml"));
+    assert_eq!((plan.setups.len(), plan.workloads.len(), plan.cells.len()), (3, 2, 6));
+}
+
+#[test]
+fn kenzan_2018_is_the_published_matrix_at_one_sixteenth() {
+    let experiment = example("kenzan-2018.toml");
+    let plan = plan(&experiment);
+    assert_eq!(plan.cells.len(), 4 * 3 * 2);
+    assert_eq!(plan.dataset.records, 3_750_000);
+    assert_eq!(plan.shape.operations, Some(625_000));
+    assert_eq!(
+        experiment.load.levels,
+        [LoadLevel::Concurrency(100), LoadLevel::Concurrency(250)]
+    );
+    let setups = setups(&experiment);
+    let baseline = |i: usize| {
+        setups[i]
+            .data
+            .burst
+            .map_or(setups[i].data.limits.read_iops, |b| Some(b.baseline_iops))
+    };
+    assert_eq!(baseline(0), Some(60.0));
+    assert_eq!(baseline(1), Some(187.5));
+    assert_eq!(baseline(2), Some(625.0));
+    assert!(baseline(3).unwrap() > 10_000.0, "two NVMe disks");
+    for setup in &setups {
+        assert_eq!(setup.cpus, 1.0, "16 vCPUs");
+        // (30 - 7.5 heap - 0.5 direct - 0.5 native) GiB / 16
+        assert_eq!(setup.page_cache_budget_bytes, 43 * (1 << 29) / 16);
+    }
+}
+
+#[test]
+fn dse_2017_has_five_mixes_at_three_levels() {
+    let plan = plan(&example("dse-2017.toml"));
+    assert_eq!((plan.workloads.len(), plan.cells.len()), (5, 2 * 5 * 3));
+}
+
+/// `UPDATE_SCHEMA=1 cargo test -p spec` writes it anew.
+#[test]
+fn the_committed_schema_is_the_generated_one() {
+    let file = root().join("docs/experiment.schema.json");
+    let generated = serde_json::to_string_pretty(&spec::json_schema()).unwrap() + "\n";
+    if std::env::var_os("UPDATE_SCHEMA").is_some() {
+        std::fs::write(&file, &generated).unwrap();
+    }
+    let committed = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        committed == generated,
+        "docs/experiment.schema.json is stale; run: UPDATE_SCHEMA=1 cargo test -p spec"
+    );
+}

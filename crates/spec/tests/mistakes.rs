@@ -1,0 +1,238 @@
+//! Wrong input is refused with its place, what was expected, and the nearest valid name.
+
+use spec::{Mistakes, parse};
+
+const GOOD: &str = r#"name = "x"
+
+[dataset]
+records = 1000
+
+[[configuration]]
+name = "a"
+instance = "r4.4xlarge"
+data_volume = { type = "gp2", size_gib = 320 }
+
+[[workload]]
+name = "w"
+read = 0.8
+update = 0.2
+
+[load]
+concurrency = [10]
+"#;
+
+fn nothing(_: &str) -> Result<String, String> {
+    Err("no such file".to_owned())
+}
+
+fn refused(text: &str) -> Mistakes {
+    parse("x.toml", text, &nothing)
+        .err()
+        .unwrap_or_else(|| panic!("accepted:\n{text}"))
+}
+
+#[test]
+fn the_good_file_is_good() {
+    let experiment = parse("x.toml", GOOD, &nothing).unwrap();
+    assert_eq!(experiment.dataset.payload_bytes(), 1_000_000);
+    assert_eq!(experiment.load.repetitions, 3);
+}
+
+#[test]
+fn every_wrong_input_is_refused_at_its_place() {
+    let cases: &[(&str, &str, &str)] = &[
+        // (replace, by, what the message must contain)
+        ("records = 1000", "records = 0", "x.toml:4:11: records cannot be 0"),
+        (
+            "records = 1000",
+            "records = -5",
+            "records cannot be -5 (a whole number from 1",
+        ),
+        (
+            "records = 1000",
+            "record = 1000",
+            "x.toml:4:1: unknown key `record` (did you mean `records`?",
+        ),
+        ("records = 1000", "", "the key `records` is missing"),
+        (
+            "r4.4xlarge",
+            "r4.4xlrage",
+            "x.toml:8:12: unknown instance type `r4.4xlrage` (nearest: r4.4xlarge",
+        ),
+        (
+            "\"gp2\"",
+            "\"gp22\"",
+            "x.toml:9:25: unknown volume type `gp22` (did you mean `gp2`?",
+        ),
+        ("size_gib = 320", "size_gib = 0", "x.toml:9:31:"),
+        ("size_gib = 320", "size_gib = -3", "x.toml:9:31:"),
+        (
+            "size_gib = 320",
+            "size_gb = 320",
+            "in data_volume: unknown key `size_gb` (did you mean `size_gib`?",
+        ),
+        ("size_gib = 320", "size_gib = 320, iops = 5000", "x.toml:9:47:"),
+        (
+            "{ type = \"gp2\", size_gib = 320 }",
+            "{ type = \"io1\", size_gib = 100, iops = 5001 }",
+            "50",
+        ),
+        (
+            "{ type = \"gp2\", size_gib = 320 }",
+            "{ type = \"io1\", size_gib = 100 }",
+            "iops",
+        ),
+        (
+            "{ type = \"gp2\", size_gib = 320 }",
+            "\"local\"",
+            "`r4.4xlarge` has no local disks",
+        ),
+        ("{ type = \"gp2\", size_gib = 320 }", "{ iops = 0 }", "iops cannot be 0"),
+        (
+            "{ type = \"gp2\", size_gib = 320 }",
+            "{ iops = nan }",
+            "iops cannot be NaN",
+        ),
+        (
+            "{ type = \"gp2\", size_gib = 320 }",
+            "{ }",
+            "neither a type nor a limit",
+        ),
+        ("{ type = \"gp2\", size_gib = 320 }", "7", "data_volume cannot be 7"),
+        (
+            "\"gp2\", size",
+            "\"gp2\", era = \"1999\", size",
+            "no gp2 rules of an era `1999`",
+        ),
+        ("update = 0.2", "update = 0.3", "the proportions sum to 1.1, not 1"),
+        ("update = 0.2", "update = -0.2", "update cannot be -0.2"),
+        (
+            "update = 0.2",
+            "update = 0.2\ndistribution = \"zipfan\"",
+            "unknown distribution `zipfan` (did you mean `zipfian`?",
+        ),
+        (
+            "update = 0.2",
+            "update = 0.2\ndistribution = { kind = \"zipfian\", constant = 2 }",
+            "constant cannot be 2",
+        ),
+        ("name = \"w\"", "", "this workload has no name"),
+        ("concurrency = [10]", "", "no load level"),
+        ("concurrency = [10]", "concurrency = [0]", "concurrency cannot be 0"),
+        (
+            "concurrency = [10]",
+            "concurrency = [10, 10]",
+            "load level c10 is given twice",
+        ),
+        ("concurrency = [10]", "rate = [-1]", "rate cannot be -1"),
+        (
+            "concurrency = [10]",
+            "concurrency = [10]\nrepetitions = \"auto\"",
+            "is not built yet",
+        ),
+        (
+            "concurrency = [10]",
+            "concurrency = [10]\nrepetitions = 0",
+            "repetitions cannot be 0",
+        ),
+        (
+            "concurrency = [10]",
+            "concurrency = [10]\nduration_s = 0",
+            "duration_s cannot be 0",
+        ),
+        (
+            "concurrency = [10]",
+            "concurrency = [10]\n[provider.local]\nscale = 0",
+            "scale cannot be 0",
+        ),
+        (
+            "name = \"x\"",
+            "name = \"../x\"",
+            "x.toml:1:8: `../x` cannot be the name",
+        ),
+        (
+            "name = \"x\"",
+            "name = \"x\"\nbaseline = \"b\"",
+            "x.toml:2:12: baseline `b` is no configuration",
+        ),
+        (
+            "[dataset]",
+            "[target]\ndatabase = \"mongodb\"\n[dataset]",
+            "unknown database `mongodb`",
+        ),
+        (
+            "[dataset]",
+            "[target]\nversion = \"4.1.0\"\n[dataset]",
+            "version `4.1.0` is not supported",
+        ),
+        (
+            "[dataset]",
+            "[target]\nconsistency = \"quorom\"\n[dataset]",
+            "did you mean `quorum`?",
+        ),
+        (
+            "[dataset]",
+            "[target]\ndatabase = \"cassandra\"\nhosts = [\"h:1\"]\n[dataset]",
+            "exclude each other",
+        ),
+        ("name = \"w\"", "ycsb = \"nowhere\"\nname = \"w\"", "exclude each other"),
+        (
+            "[[workload]]",
+            "[[configuration]]\nname = \"a\"\ninstance = \"r4.4xlarge\"\ndata_volume = { iops = 5 }\n[[workload]]",
+            "two configurations are called `a`",
+        ),
+        (
+            "size_gib = 320 }",
+            "size_gib = 320 }\nmemory_limit_gib = 500",
+            "memory_limit_gib cannot be 500",
+        ),
+        (
+            "size_gib = 320 }",
+            "size_gib = 320 }\nmemory_limit_gib = 0.6",
+            "leaves nothing for the page cache",
+        ),
+        ("size_gib = 320 }", "size_gib = 320 }\nnodes = 4", "nodes cannot be 4"),
+        ("name = \"x\"", "name = ", "x.toml:1:8:"),
+    ];
+    for (replace, by, expected) in cases {
+        let text = GOOD.replacen(replace, by, 1);
+        assert_ne!(&text, GOOD, "{replace} is not in the good file");
+        let message = refused(&text).to_string();
+        assert!(
+            message.contains(expected),
+            "{by}\n  expected: {expected}\n  message:  {message}"
+        );
+    }
+}
+
+#[test]
+fn all_mistakes_are_told_together() {
+    let text = GOOD
+        .replacen("records = 1000", "records = 0", 1)
+        .replacen("r4.4xlarge", "nosuch", 1)
+        .replacen("0.8", "0.9", 1);
+    let mistakes = refused(&text);
+    let lines: Vec<_> = mistakes.list().iter().map(|m| m.line).collect();
+    assert_eq!(lines, [4, 8, 11], "{mistakes}");
+    let json = serde_json::to_value(&mistakes).unwrap();
+    assert_eq!(json[0]["line"], 4);
+}
+
+#[test]
+fn a_mistake_in_a_ycsb_file_points_into_that_file() {
+    let text = GOOD.replacen("name = \"w\"\nread = 0.8\nupdate = 0.2", "ycsb = \"w.properties\"", 1);
+    let read = |contents: &'static str| move |_: &str| Ok(contents.to_owned());
+    let wrong = parse("x.toml", &text, &read("readproportion=1\nrequestdistribution=zipfan\n"))
+        .unwrap_err()
+        .to_string();
+    assert!(wrong.starts_with("w.properties:2:"), "{wrong}");
+    let other = parse("x.toml", &text, &read("recordcount=77\nreadproportion=1\n"))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        other.contains("w.properties:1:") && other.contains("recordcount = 77, but [dataset] records = 1000"),
+        "{other}"
+    );
+    let missing = parse("x.toml", &text, &nothing).unwrap_err().to_string();
+    assert!(missing.contains("no such file"), "{missing}");
+}
