@@ -33,7 +33,9 @@ macro_rules! figures {
 
             /// Names of all figures, without a volume's prefix.
             pub const FIELDS: &'static [&'static str] = &[$(stringify!($field)),*];
+            #[allow(dead_code, reason = "only volumes have prefixed columns")]
             const DATA_COLUMNS: &'static [&'static str] = &[$(concat!("data_", stringify!($field))),*];
+            #[allow(dead_code, reason = "only volumes have prefixed columns")]
             const COMMITLOG_COLUMNS: &'static [&'static str] = &[$(concat!("commitlog_", stringify!($field))),*];
         }
     };

@@ -8,7 +8,7 @@ mod trial;
 pub use environment::{Disk, Environment};
 pub use host::{HostFigures, HostSample, VolumeFigures};
 pub use interval::{HIGHEST_US, Interval, LOWEST_US, SIGNIFICANT_DIGITS, Series};
-pub use spec::OperationKind;
+pub use spec::{OperationKind, VolumeRole};
 pub use trial::{ClientResult, DatabaseFacts, ErrorKind, ProbeResult, SendLag, TrialRecord, Validity, VolumeFacts};
 
 /// Version of every JSON file in a run directory. A newer one is refused.

@@ -1,1 +1,16 @@
-//! Readers of /proc, cgroups and GC logs.
+//! Watching a host once a second: readers of `/proc`, cgroups and the Java GC log, and the thread that calls them.
+//!
+//! Every reader takes the directory it reads from, so that tests feed it a made-up tree, and gives `None` for what is not
+//! there: missing is not zero. Raw counters go into the sample; rates are for later.
+
+mod cgroup;
+mod environment;
+mod gc_log;
+mod proc;
+mod sampler;
+mod ticker;
+
+pub use cgroup::CgroupFiles;
+pub use environment::environment;
+pub use sampler::{Sampler, Sources};
+pub use ticker::{Monitor, MonitorHooks};

@@ -45,6 +45,28 @@ pub fn copy_tree(from: &Path, to: &Path) -> Result<Restored> {
 }
 
 /// Empties a directory without removing it: it may be a mount point.
+/// Removes `directory` with everything below it; nothing happens if it is not there.
+pub fn remove_tree(directory: &Path) -> Result<()> {
+    match fs::remove_dir_all(directory) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io_error("remove", directory)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Bytes of all files below `directory` (their lengths); what cannot be read counts as nothing, since a live database
+/// removes files at any moment.
+pub fn tree_bytes(directory: &Path) -> u64 {
+    let Ok(entries) = fs::read_dir(directory) else { return 0 };
+    entries
+        .flatten()
+        .map(|entry| match entry.metadata() {
+            Ok(metadata) if metadata.is_dir() => tree_bytes(&entry.path()),
+            Ok(metadata) => metadata.len(),
+            Err(_) => 0,
+        })
+        .sum()
+}
+
 fn clear(directory: &Path) -> Result<()> {
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,

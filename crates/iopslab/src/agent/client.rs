@@ -99,6 +99,7 @@ fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, Fault> {
         root: PathBuf::from("/"),
         cgroup: monitor::CgroupFiles::default(),
         pid: Some(std::process::id()),
+        is_database: false,
         devices: BTreeMap::new(),
         gc_log: None,
     };

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use database::cassandra::{self, Admin, Distribution, Java, Node, NodeConfig};
-use evidence::DatabaseCounters;
+use database::cassandra::{self, Admin, Distribution, DroppedMessages, Java, Node, NodeConfig};
+use evidence::HostSample;
 use monitor::{CgroupFiles, Monitor, MonitorHooks, Sources};
-use spec::Setup;
+use spec::{Setup, VolumeRole};
 use storage::{BurstController, Cgroup, Ledger, LedgerItem, ResourceLimits, WorkDirectory};
 use wire::{
     DatabaseRequest, Event, Fault, PreparedConfiguration, Reply, SnapshotFacts, StartedTrial, StoppedTrial, TextFile, UnderTest,
@@ -28,6 +28,8 @@ const START_TIMEOUT: Duration = Duration::from_secs(180);
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(600);
 /// Heap of the unlimited database that loads the data set.
 const LOADER_HEAP: u64 = 2 << 30;
+/// Commit-log space; half of the smallest emulated commit-log volume.
+const COMMITLOG_BYTES: u64 = 1 << 30;
 
 pub(super) struct DatabaseHost {
     outbox: Outbox,
@@ -47,12 +49,15 @@ struct Opened {
     active: Option<Active>,
 }
 
+/// Burst controllers by volume.
+type Bursts = Vec<(VolumeRole, Arc<BurstController>)>;
+
 /// A trial under way.
 struct Active {
     configuration: String,
     node: Arc<Mutex<Node>>,
     cgroup: Arc<Cgroup>,
-    bursts: Vec<BurstController>,
+    bursts: Bursts,
     monitor: Option<Monitor>,
 }
 
@@ -96,9 +101,9 @@ impl DatabaseHost {
             return Err(Fault { help: Some(problem.fix), ..fault(problem.what) });
         }
         let java = cassandra::find_java().map_err(fault)?;
-        cassandra::Node::check_ports(&node_config(&task, work.path(), Path::new(""), Path::new(""))).map_err(fault)?;
+        cassandra::Node::check_ports(&node_config(work.path(), Path::new(""), Path::new(""))).map_err(fault)?;
         let outbox = &self.outbox;
-        let distribution = cassandra::ensure_distribution(
+        let mut distribution = cassandra::ensure_distribution(
             &task.version,
             Path::new(&task.cache_directory),
             &mut |fetched| {
@@ -110,8 +115,13 @@ impl DatabaseHost {
             &|| outbox.is_cancelled(),
         )
         .map_err(fault)?;
+        outbox.progress("preparing a class archive, once per Java and Cassandra version", None);
+        if let Err(error) = cassandra::ensure_start_archive(&mut distribution, &java, &|| outbox.is_cancelled()) {
+            // Without it everything works, only slower.
+            tracing::warn!("no class archive: {error}");
+        }
         let ledger = Arc::new(Ledger::open(&work.ledger_path()).map_err(fault)?);
-        let snapshot_key = cassandra::snapshot_key(&task.version, &task.dataset);
+        let snapshot_key = cassandra::snapshot_key(&task.version, &task.dataset, 1, 1);
         let opened = Opened {
             task,
             work,
@@ -149,7 +159,7 @@ impl DatabaseHost {
         drop(opened.ledger);
         // Whatever is still in the ledger (directories, images, anything that failed above) goes now.
         match storage::clean(&ledger_path) {
-            Ok(cleaned) => cleaned.failed.iter().for_each(|what| tracing::warn!("left behind: {what}")),
+            Ok(cleaned) => cleaned.failed.iter().for_each(|(what, why)| tracing::warn!("left behind: {what:?}: {why}")),
             Err(error) => tracing::warn!("{error}"),
         }
     }
@@ -183,7 +193,7 @@ impl Opened {
         }
         self.claim_directory(&directory)?;
         let mut config =
-            node_config(&self.task, &directory, &directory.join("data"), &directory.join("commitlog"));
+            node_config(&directory, &directory.join("data"), &directory.join("commitlog"));
         config.heap_bytes = LOADER_HEAP;
         config.direct_memory_bytes = LOADER_HEAP / 2;
         outbox.progress("starting Cassandra to load the data set", None);
@@ -200,7 +210,7 @@ impl Opened {
     fn finish_loading(&mut self, outbox: &Outbox) -> Result<Reply, Fault> {
         let mut node = self.loading.take().ok_or_else(|| fault("no database is loading"))?;
         let directory = self.work.path().join("loading").join(&self.snapshot_key);
-        let config = node_config(&self.task, &directory, &directory.join("data"), &directory.join("commitlog"));
+        let config = node_config(&directory, &directory.join("data"), &directory.join("commitlog"));
         outbox.progress("flushing and compacting the data set", None);
         cassandra::flush_and_compact(&self.distribution, &self.java, &config, KEYSPACE).map_err(fault)?;
         let admin = Admin::connect(cql_address(), START_TIMEOUT).map_err(fault)?;
@@ -265,11 +275,11 @@ impl Opened {
         let limits = ResourceLimits {
             memory_bytes: Some(setup.memory_limit_bytes),
             cpus: Some(setup.cpus),
-            devices: Vec::new(),
+            ..Default::default()
         };
         let cgroup =
             Arc::new(Cgroup::create(Path::new(CGROUP_ROOT), &self.ledger, &cgroup_name, &limits).map_err(fault)?);
-        let mut config = node_config(&self.task, &node_directory, &data_directory, &commitlog);
+        let mut config = node_config(&node_directory, &data_directory, &commitlog);
         config.heap_bytes = setup.heap_bytes;
         config.direct_memory_bytes = setup.direct_memory_bytes;
         config.processors = setup.cpus;
@@ -277,17 +287,17 @@ impl Opened {
         let began = Instant::now();
         let node = Node::start(&self.distribution, &self.java, config, &cgroup.launch_prefix()).map_err(|error| {
             // Nothing runs in it yet, so that it can go at once.
-            cgroup.kill_all();
+            let _ = cgroup.kill_all();
             fault(error)
         })?;
         let (pid, gc_log) = (node.pid(), node.gc_log());
-        self.ledger.intend(process_item(pid)).map_err(fault)?;
+        self.remember_process(pid)?;
         let node = Arc::new(Mutex::new(node));
         self.active = Some(Active {
             configuration: setup.configuration.clone(),
             node: Arc::clone(&node),
             cgroup: Arc::clone(&cgroup),
-            bursts: Vec::new(),
+            bursts: Bursts::new(),
             monitor: None,
         });
         with(&node, |n| n.wait_ready(START_TIMEOUT, &|| outbox.is_cancelled())).map_err(fault)?;
@@ -306,7 +316,7 @@ impl Opened {
         }
         // I/O limits come into force here: a start-up that crawls at 60 IOPS would measure nothing but patience.
         let volumes = &self.volumes[&setup.configuration];
-        let mut bursts = Vec::new();
+        let mut bursts = Bursts::new();
         for mounted in &volumes.mounted {
             let Some(limit) = device_limit(mounted) else { continue };
             cgroup.set_device_limits(limit.device, &limit.limits).map_err(fault)?;
@@ -316,7 +326,9 @@ impl Opened {
                     let limits = rest.min(spec::IoLimits::symmetric(Some(iops), None));
                     group.set_device_limits(limit.device, &limits)
                 };
-                bursts.push(BurstController::start(mounted.setup.role, device, burst, Box::new(apply)));
+                let stat = Path::new("/sys/block").join(device).join("stat");
+                let controller = BurstController::start(&stat, burst, apply).map_err(fault)?;
+                bursts.push((mounted.setup.role, Arc::new(controller)));
             }
         }
         let start_s = began.elapsed().as_secs_f64();
@@ -331,6 +343,7 @@ impl Opened {
             root: PathBuf::from("/"),
             cgroup: cgroup_files(&cgroup),
             pid: Some(pid),
+            is_database: true,
             devices: volumes
                 .mounted
                 .iter()
@@ -355,7 +368,10 @@ impl Opened {
             if let Some(monitor) = active.monitor.take() {
                 monitor.stop();
             }
-            active.bursts.drain(..).for_each(BurstController::stop);
+            for (_, burst) in active.bursts.drain(..) {
+                // A limit that could not be moved any more does not matter once the trial is over.
+                let _ = Arc::into_inner(burst).map(BurstController::stop);
+            }
             with(&active.node, |node| {
                 node.kill();
                 for (name, path) in [("database.log", node.system_log()), ("gc.log", node.gc_log())] {
@@ -367,11 +383,8 @@ impl Opened {
             if let Some(volumes) = self.volumes.get(&active.configuration) {
                 data_bytes_on_disk = table_bytes(&volumes.data_directory());
             }
-            active.cgroup.kill_all();
-            match Arc::try_unwrap(active.cgroup) {
-                Ok(cgroup) => cgroup.remove().map_err(fault)?,
-                Err(_) => return Err(fault("the database's cgroup is still in use")),
-            }
+            active.cgroup.kill_all().map_err(fault)?;
+            active.cgroup.remove().map_err(fault)?;
         }
         for volumes in self.volumes.values_mut() {
             volumes.detach().map_err(fault)?;
@@ -384,12 +397,11 @@ impl Opened {
     }
 
     fn remember_process(&self, pid: u32) -> Result<(), Fault> {
-        self.ledger.intend(process_item(pid)).map(|_| ()).map_err(fault)
+        match LedgerItem::process(pid, "Cassandra") {
+            Some(item) => self.ledger.intend(item).map(|_| ()).map_err(fault),
+            None => Err(fault("Cassandra ended as soon as it was started")),
+        }
     }
-}
-
-fn process_item(pid: u32) -> LedgerItem {
-    LedgerItem::process(pid, "Cassandra")
 }
 
 fn with<T, R>(shared: &Mutex<T>, act: impl FnOnce(&mut T) -> R) -> R {
@@ -400,13 +412,25 @@ fn cql_address() -> SocketAddr {
     SocketAddr::new(ADDRESS.into(), NATIVE_PORT)
 }
 
-fn node_config(task: &UnderTest, directory: &Path, data: &Path, commitlog: &Path) -> NodeConfig {
-    NodeConfig::single(format!("iopslab {}", task.run), ADDRESS, directory, data, commitlog)
+fn node_config(directory: &Path, data: &Path, commitlog: &Path) -> NodeConfig {
+    // One cluster name for all runs: the snapshot's system tables remember it, and Cassandra refuses another one.
+    let mut config = NodeConfig::new("iopslab", ADDRESS, directory);
+    config.data_directory = data.to_owned();
+    config.commitlog_directory = commitlog.to_owned();
+    // Small enough for every emulated commit-log volume.
+    config.commitlog_total_bytes = Some(COMMITLOG_BYTES);
+    config
 }
 
 fn cgroup_files(cgroup: &Cgroup) -> CgroupFiles {
     let paths = cgroup.paths();
-    CgroupFiles { memory_dir: paths.memory, cpu_dir: paths.cpu, cpuacct_dir: paths.cpuacct, v2: paths.v2 }
+    let path = |controller: &Option<storage::ControllerPath>| controller.as_ref().map(|c| c.path.clone());
+    CgroupFiles {
+        memory_dir: path(&paths.memory),
+        cpu_dir: path(&paths.cpu),
+        cpuacct_dir: path(&paths.cpuacct),
+        v2: paths.memory.as_ref().is_some_and(|c| c.version == storage::CgroupVersion::V2),
+    }
 }
 
 /// Bytes of the data set's table below a Cassandra data directory.
@@ -415,39 +439,55 @@ fn table_bytes(data_directory: &Path) -> u64 {
 }
 
 /// Samples this host once a second, and notices when the database ends on its own.
-fn watch(sources: Sources, admin: Admin, node: &Arc<Mutex<Node>>, bursts: &[BurstController], outbox: Outbox) -> Monitor {
-    let credits: Vec<_> = bursts.iter().map(BurstController::reader).collect();
+fn watch(sources: Sources, admin: Admin, node: &Arc<Mutex<Node>>, bursts: &Bursts, outbox: Outbox) -> Monitor {
+    let bursts: Vec<_> = bursts.iter().map(|(role, burst)| (*role, Arc::downgrade(burst))).collect();
+    let mut dropped = DroppedMessages::from_now(&with(node, |n| n.system_log()));
     let node = Arc::clone(node);
     let mut died = false;
-    Monitor::start(
-        sources,
-        MonitorHooks {
-            database: Some(Box::new(move || admin.metrics().ok().map(counters))),
-            annotate: Some(Box::new(move |sample| {
-                for reader in &credits {
-                    sample.burst_credits.insert(reader.role(), reader.credits());
-                    sample.iops_limit.insert(reader.role(), reader.iops_limit());
-                }
-            })),
-        },
-        Box::new(move |sample| {
-            outbox.send(&Event::Sample(Box::new(sample)));
-            if died {
-                return;
+    let annotate = move |sample: &mut HostSample| {
+        if let Ok(metrics) = admin.metrics() {
+            add_metrics(&metrics, sample);
+        }
+        sample.host.dropped_messages = dropped.total().map(|n| n as f64);
+        for (role, burst) in &bursts {
+            if let Some(burst) = burst.upgrade() {
+                let figures = sample.volumes.entry(*role).or_default();
+                figures.burst_credits = Some(burst.credits());
+                figures.iops_limit = Some(burst.limit_iops());
             }
-            let ended = with(&node, |n| n.exited().map(|how| (how, n.log_tail(20))));
-            if let Some((how, log_tail)) = ended {
-                died = true;
-                outbox.send(&Event::DatabaseDied { how, log_tail });
-            }
-        }),
-    )
+        }
+    };
+    let sink = move |sample| {
+        outbox.send(&Event::Sample(Box::new(sample)));
+        if died {
+            return;
+        }
+        let ended = with(&node, |n| n.exited().map(|how| (how, n.log_tail(20))));
+        if let Some((how, log_tail)) = ended {
+            died = true;
+            outbox.send(&Event::DatabaseDied { how, log_tail });
+        }
+    };
+    Monitor::start(sources, MonitorHooks { annotate: Some(Box::new(annotate)) }, Box::new(sink))
 }
 
-fn counters(metrics: cassandra::Metrics) -> DatabaseCounters {
-    DatabaseCounters {
-        pending_compactions: metrics.pending_compactions,
-        dropped_messages: metrics.dropped_messages,
-        ..Default::default()
-    }
+/// What Cassandra says about itself, as figures of the sample.
+fn add_metrics(metrics: &cassandra::Metrics, sample: &mut HostSample) {
+    let figure = |value: Option<u64>| value.map(|v| v as f64);
+    let cache = |name: &str| metrics.caches.get(name);
+    let pending = |name: &str| figure(metrics.pools.get(name).and_then(|pool| pool.pending));
+    let host = &mut sample.host;
+    host.pending_compactions = figure(metrics.pending_compactions);
+    host.pending_hint_files = figure(metrics.pending_hint_files);
+    host.chunk_cache_hits = figure(cache("chunks").and_then(|c| c.hits));
+    host.chunk_cache_requests = figure(cache("chunks").and_then(|c| c.requests));
+    host.key_cache_hits = figure(cache("keys").and_then(|c| c.hits));
+    host.key_cache_requests = figure(cache("keys").and_then(|c| c.requests));
+    host.coordinator_reads = metrics.coordinator_read.as_ref().map(|l| l.count as f64);
+    host.coordinator_writes = metrics.coordinator_write.as_ref().map(|l| l.count as f64);
+    host.coordinator_read_p99_ms = metrics.coordinator_read.as_ref().and_then(|l| l.p99_ms);
+    host.coordinator_write_p99_ms = metrics.coordinator_write.as_ref().and_then(|l| l.p99_ms);
+    host.client_requests = figure(metrics.client_requests);
+    host.pending_reads = pending("ReadStage");
+    host.pending_mutations = pending("MutationStage");
 }

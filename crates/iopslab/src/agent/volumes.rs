@@ -134,7 +134,7 @@ pub(super) fn device_limit(mounted: &Mounted) -> Option<DeviceLimit> {
 pub(super) fn starting_limits(setup: &VolumeSetup) -> IoLimits {
     match setup.burst {
         Some(burst) => {
-            let now = BurstBucket::new(burst).iops_limit();
+            let now = BurstBucket::new(burst).limit_iops();
             setup.limits.min(IoLimits::symmetric(Some(now), None))
         }
         None => setup.limits,

@@ -21,12 +21,12 @@ pub struct CleanArgs {
 pub fn run(args: &CleanArgs, format: Format) -> Result<(), Failure> {
     let path = args.work_directory.clone().unwrap_or_else(work_directory);
     let mut removed = Vec::new();
-    let mut failed = Vec::new();
+    let mut failed: Vec<String> = Vec::new();
     if path.exists() {
         let work = WorkDirectory::lock(&path).map_err(|e| Failure::work(e).help("wait for that run, or stop it"))?;
         let cleaned = storage::clean(&work.ledger_path()).map_err(Failure::work)?;
         removed = cleaned.removed;
-        failed = cleaned.failed;
+        failed = cleaned.failed.iter().map(|(what, why)| format!("{what:?}: {why}")).collect();
         let snapshots = path.join("snapshots");
         if args.snapshots && snapshots.exists() {
             storage::remove_tree(&snapshots).map_err(Failure::work)?;

@@ -66,7 +66,11 @@ pub fn run(args: &DbArgs, format: Format) -> Result<(), Failure> {
             let status = cluster.status();
             let text: Vec<_> = status
                 .iter()
-                .map(|n| format!("{}  pid {}  {}", n.address, n.pid, if n.running { "running" } else { "stopped" }))
+                .map(|n| match (n.pid, n.answers_cql) {
+                    (Some(pid), true) => format!("{}  pid {pid}  ready", n.address),
+                    (Some(pid), false) => format!("{}  pid {pid}  does not answer", n.address),
+                    (None, _) => format!("{}  stopped", n.address),
+                })
                 .collect();
             show(&serde_json::json!({ "nodes": status }), &text.join("\n"), format);
             Ok(())
@@ -76,16 +80,11 @@ pub fn run(args: &DbArgs, format: Format) -> Result<(), Failure> {
 
 fn start(directory: PathBuf, nodes: u32, heap_mib: u64, version: Option<&str>, format: Format) -> Result<(), Failure> {
     let mut screen = Screen::new();
-    let spec = ClusterSpec {
-        directory,
-        nodes,
-        heap_bytes: heap_mib << 20,
-        version: version.unwrap_or(cassandra::versions()[0]).to_owned(),
-        cache: cache_directory(),
-    };
+    let mut spec = ClusterSpec::new(&directory, nodes, version.unwrap_or(cassandra::versions()[0]), &cache_directory());
+    spec.heap_bytes = heap_mib << 20;
     let cluster = Cluster::start(&spec, &mut |doing| screen.live(doing)).map_err(Failure::work)?;
     screen.clear();
-    let points: Vec<_> = cluster.status().iter().map(|n| format!("{}:9042", n.address)).collect();
+    let points: Vec<_> = cluster.addresses().iter().map(ToString::to_string).collect();
     let text = format!("ready: {}\nstop with: iopslab db stop", points.join(" "));
     show(&serde_json::json!({ "contact_points": points }), &text, format);
     Ok(())

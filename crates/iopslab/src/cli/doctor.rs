@@ -4,6 +4,7 @@ use std::path::Path;
 
 use clap::Args;
 use serde::Serialize;
+use storage::Controller;
 
 use super::{Failure, Format, cache_directory, pretty, work_directory};
 
@@ -25,7 +26,9 @@ pub fn run(_: &DoctorArgs, format: Format) -> Result<(), Failure> {
     let work = work_directory();
     let existing = work.ancestors().find(|p| p.exists()).unwrap_or(Path::new("/")).to_owned();
     let controllers = storage::controllers(Path::new(crate::agent::CGROUP_ROOT));
-    checks.push(Check { what: "cgroup controllers".to_owned(), ok: true, found: controllers.to_string(), fix: None });
+    checks.extend(
+        [("memory", &controllers.memory), ("cpu", &controllers.cpu), ("io", &controllers.io)].map(controller),
+    );
     let problems = storage::preflight(&existing, 4 << 30, Path::new(crate::agent::CGROUP_ROOT));
     if problems.is_empty() {
         checks.push(Check {
@@ -71,6 +74,21 @@ fn java() -> Check {
             ok: false,
             found: error.to_string(),
             fix: Some("apt-get install openjdk-17-jre-headless, or set JAVA_HOME to a JDK 11 or 17".to_owned()),
+        },
+    }
+}
+
+fn controller((name, controller): (&str, &Controller)) -> Check {
+    let what = format!("cgroup {name}");
+    match controller {
+        Controller::Usable { version, mount } => {
+            Check { what, ok: true, found: format!("{version:?} at {}", mount.display()), fix: None }
+        }
+        Controller::Missing { reason } => Check {
+            what,
+            ok: false,
+            found: reason.clone(),
+            fix: Some("limits cannot be emulated without it; boot with this controller enabled".to_owned()),
         },
     }
 }

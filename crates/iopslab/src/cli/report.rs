@@ -24,16 +24,17 @@ pub fn run(args: &ReportArgs, format: Format) -> Result<(), Failure> {
 
 /// Analyses the evidence, writes `analysis.json` and `report.md`, and prints the result.
 pub fn rebuild(directory: &RunDirectory, format: Format) -> Result<Analysis, Failure> {
-    let stored = directory.trials().map_err(Failure::work)?;
-    let trials: Vec<_> = stored
-        .iter()
-        .map(|t| TrialEvidence { record: &t.record, intervals: &t.intervals, samples: &t.samples })
-        .collect();
-    let name = directory.path().file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    // One trial at a time: the histograms of a whole run would not fit in memory.
+    let measure = |t: &run::StoredTrial| {
+        analysis::measure(&TrialEvidence { record: &t.record, intervals: &t.intervals, samples: &t.samples })
+    };
+    let trials: Vec<_> =
+        directory.trials().map(|t| t.map(|t| measure(&t))).collect::<Result<_, _>>().map_err(Failure::work)?;
     let analysis = analysis::analyse(&RunEvidence {
-        run: name,
+        run: directory.name(),
         provider: "local".to_owned(),
         plan: directory.plan(),
+        environment: directory.environment().map_err(Failure::work)?,
         trials: &trials,
     });
     let json = pretty(&analysis);

@@ -107,7 +107,6 @@ fn execute(
         // The same seed for every configuration of a block: they see the same sequence of requests.
         seed: plan.seed.wrapping_add(u64::from(planned.block)),
     };
-    let data_device = started.volumes.iter().find(|v| v.role == VolumeRole::Data).map(|v| v.role);
     happened.started = Some(started);
     let died = AtomicBool::new(false);
     let mut death = None;
@@ -122,8 +121,7 @@ fn execute(
             }
             Event::Sample(sample) => {
                 if let Some(before) = samples.last() {
-                    let rates = evidence::rates(before, &sample);
-                    device_iops = data_device.and_then(|role| rates.iops(role));
+                    device_iops = sample.volume_iops_since(before, VolumeRole::Data);
                 }
                 samples.push(*sample);
             }
@@ -185,7 +183,7 @@ fn record(
     let mut volumes = started.map(|s| s.volumes.clone()).unwrap_or_default();
     let measurement = happened.result.as_ref().map(|r| r.measurement_started_unix_ms);
     for volume in &mut volumes {
-        let credits = |sample: &HostSample| sample.burst_credits.get(&volume.role).copied();
+        let credits = |sample: &HostSample| sample.volumes.get(&volume.role).and_then(|v| v.burst_credits);
         let first = happened.samples.iter().find(|s| measurement.is_none_or(|m| s.unix_ms >= m)).and_then(credits);
         volume.burst_credits = first.zip(happened.samples.last().and_then(credits));
     }

@@ -1,0 +1,157 @@
+//! A laboratory for stories: an isolated directory, a small experiment, and a look at what a run left on the machine.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Stories share 127.0.0.1:9042 and one snapshot, so they take turns.
+static TURN: Mutex<()> = Mutex::new(());
+
+pub struct Laboratory {
+    pub directory: tempfile::TempDir,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Laboratory {
+    pub fn new() -> Self {
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        Self {
+            directory: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap(),
+            _turn: turn,
+        }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Where all stories keep volumes and the snapshot: loading the data set once is enough.
+    pub fn work() -> PathBuf {
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join("work")
+    }
+
+    /// `iopslab` with the laboratory's directories.
+    pub fn iopslab(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_iopslab"));
+        command
+            .args(arguments)
+            .current_dir(self.path())
+            .env("IOPSLAB_WORK", Self::work())
+            .stdin(Stdio::null());
+        command
+    }
+
+    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// Runs to the end and returns everything.
+    pub fn output(&self, arguments: &[&str]) -> Output {
+        self.iopslab(arguments).output().unwrap()
+    }
+
+    /// Starts in the background; stderr goes to `stderr.txt`.
+    pub fn spawn(&self, arguments: &[&str]) -> Child {
+        let stderr = std::fs::File::create(self.path().join("stderr.txt")).unwrap();
+        self.iopslab(arguments)
+            .stdout(Stdio::piped())
+            .stderr(stderr)
+            .spawn()
+            .unwrap()
+    }
+
+    pub fn stderr_so_far(&self) -> String {
+        std::fs::read_to_string(self.path().join("stderr.txt")).unwrap_or_default()
+    }
+
+    /// The only run directory.
+    pub fn run_directory(&self) -> PathBuf {
+        let runs: Vec<_> = std::fs::read_dir(self.path().join("runs"))
+            .unwrap()
+            .map(|e| e.unwrap().path())
+            .collect();
+        assert_eq!(runs.len(), 1, "{runs:?}");
+        runs[0].clone()
+    }
+
+    /// Every stored trial as (cell, block).
+    pub fn trials(&self) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        for cell in std::fs::read_dir(self.run_directory().join("trials"))
+            .into_iter()
+            .flatten()
+        {
+            let cell = cell.unwrap();
+            for block in std::fs::read_dir(cell.path()).unwrap() {
+                let block = block.unwrap();
+                if block.path().join("trial.json").exists() {
+                    let name = |entry: &std::fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+                    found.push((name(&cell), name(&block)));
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+}
+
+/// Waits until `condition` holds; panics with `what` when it takes too long.
+pub fn wait_for(what: &str, limit: Duration, mut condition: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !condition() {
+        assert!(began.elapsed() < limit, "waited {limit:?} for: {what}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// Loop devices, mounts, cgroups and processes of iopslab on this machine; empty when a run cleaned up.
+pub fn leftovers() -> Vec<String> {
+    let work = Laboratory::work().display().to_string();
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/sys/block").unwrap().flatten() {
+        let backing = std::fs::read_to_string(entry.path().join("loop/backing_file")).unwrap_or_default();
+        if backing.contains(&work) {
+            found.push(format!(
+                "loop device {} on {}",
+                entry.file_name().display(),
+                backing.trim()
+            ));
+        }
+    }
+    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+    found.extend(
+        mounts
+            .lines()
+            .filter(|l| l.contains(&work))
+            .map(|l| format!("mount {l}")),
+    );
+    for controller in std::fs::read_dir("/sys/fs/cgroup").unwrap().flatten() {
+        for group in std::fs::read_dir(controller.path()).into_iter().flatten().flatten() {
+            let name = group.file_name().display().to_string();
+            if name.starts_with("iopslab-") && name.ends_with("-database") {
+                found.push(format!("cgroup {}", group.path().display()));
+            }
+        }
+    }
+    found.extend(databases(&work).into_iter().map(|pid| format!("Cassandra, pid {pid}")));
+    found
+}
+
+/// Processes that run Cassandra out of `work`.
+pub fn databases(work: &str) -> Vec<u32> {
+    let mut pids = Vec::new();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let Ok(pid) = entry.file_name().to_string_lossy().parse::<u32>() else {
+            continue;
+        };
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line);
+        if line.contains("CassandraDaemon") && line.contains(work) {
+            pids.push(pid);
+        }
+    }
+    pids
+}

@@ -1,0 +1,129 @@
+//! The JVM's unified GC log: how often and how long the world stood still.
+//!
+//! A line of JDK 11 to 21 with `-Xlog:gc*`: `[12.345s][info][gc] GC(7) Pause Young (Normal) (G1 Evacuation Pause) 24M->4M(256M) 3.123ms`.
+//! Only lines with the plain tag `gc` carry the whole pause; `gc,phases` and the others repeat parts of it.
+
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::PathBuf;
+
+use evidence::HostFigures;
+
+/// Reads what was appended since the last look.
+#[derive(Debug)]
+pub(crate) struct GcLog {
+    path: PathBuf,
+    offset: u64,
+    partial: String,
+    pauses: f64,
+    total_s: f64,
+    longest_s: f64,
+    seen: bool,
+}
+
+impl GcLog {
+    pub fn new(path: PathBuf) -> Self {
+        Self {
+            path,
+            offset: 0,
+            partial: String::new(),
+            pauses: 0.0,
+            total_s: 0.0,
+            longest_s: 0.0,
+            seen: false,
+        }
+    }
+
+    pub fn read(&mut self, figures: &mut HostFigures) {
+        if let Some(added) = self.added() {
+            self.seen = true;
+            self.partial.push_str(&added);
+            // A line without its end waits for the rest.
+            let complete = self.partial.rfind('\n').map_or(0, |at| at + 1);
+            let rest = self.partial.split_off(complete);
+            for pause_s in std::mem::replace(&mut self.partial, rest).lines().filter_map(pause) {
+                self.pauses += 1.0;
+                self.total_s += pause_s;
+                self.longest_s = self.longest_s.max(pause_s);
+            }
+        }
+        if self.seen {
+            figures.gc_pauses = Some(self.pauses);
+            figures.gc_pause_s = Some(self.total_s);
+            figures.gc_longest_pause_s = Some(self.longest_s);
+        }
+    }
+
+    fn added(&mut self) -> Option<String> {
+        let mut file = File::open(&self.path).ok()?;
+        file.seek(SeekFrom::Start(self.offset)).ok()?;
+        let mut bytes = Vec::new();
+        self.offset += file.read_to_end(&mut bytes).ok()? as u64;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+/// Seconds of the pause that a line reports.
+fn pause(line: &str) -> Option<f64> {
+    let (decorations, message) = line.split_once("] GC(")?;
+    let tags = decorations.rsplit('[').next()?.trim();
+    let message = message.split_once(") ")?.1;
+    if tags != "gc" || !message.starts_with("Pause") {
+        return None;
+    }
+    message
+        .trim_end()
+        .strip_suffix("ms")?
+        .rsplit(' ')
+        .next()?
+        .parse::<f64>()
+        .ok()
+        .map(|ms| ms / 1e3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+
+    #[test]
+    fn only_whole_pauses_count() {
+        let line = "[12.345s][info][gc] GC(7) Pause Young (Normal) (G1 Evacuation Pause) 24M->4M(256M) 3.123ms";
+        assert!((pause(line).unwrap() - 0.003_123).abs() < 1e-12);
+        assert_eq!(
+            pause("[1.0s][info][gc,phases   ] GC(7)   Evacuate Collection Set: 2.8ms"),
+            None
+        );
+        assert_eq!(
+            pause("[1.0s][info][gc          ] GC(8) Concurrent Mark Cycle 12.1ms"),
+            None
+        );
+        assert_eq!(
+            pause("[1.0s][info][gc          ] GC(9) Pause Remark 30M->30M(256M) 1.5ms"),
+            Some(0.0015)
+        );
+        assert_eq!(pause("[1.0s][info][gc,start    ] GC(9) Pause Remark"), None);
+    }
+
+    #[test]
+    fn a_partial_last_line_waits_for_its_end() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("gc.log");
+        let mut log = GcLog::new(path.clone());
+        let mut figures = HostFigures::default();
+        log.read(&mut figures);
+        assert_eq!(figures.gc_pauses, None, "no log yet");
+        let mut file = File::create(&path).unwrap();
+        write!(
+            file,
+            "[1s][info][gc] GC(0) Pause Young (Normal) 24M->4M(256M) 2.0ms\n[2s][info][gc] GC(1) Pause Young"
+        )
+        .unwrap();
+        log.read(&mut figures);
+        assert_eq!((figures.gc_pauses, figures.gc_pause_s), (Some(1.0), Some(0.002)));
+        writeln!(file, " (Normal) 24M->4M(256M) 6.0ms").unwrap();
+        log.read(&mut figures);
+        assert_eq!((figures.gc_pauses, figures.gc_pause_s), (Some(2.0), Some(0.008)));
+        assert_eq!(figures.gc_longest_pause_s, Some(0.006));
+    }
+}

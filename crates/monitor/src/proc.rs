@@ -1,0 +1,139 @@
+//! `/proc`: CPU times, block devices, pressure, network, one process.
+
+use std::path::Path;
+
+use evidence::{HostFigures, VolumeFigures};
+
+/// Bytes of a sector in `/proc/diskstats`, whatever the device's own sector size (kernel: Documentation/admin-guide/iostats.rst).
+const SECTOR_BYTES: f64 = 512.0;
+
+/// A small file as text; `None` if it is not there.
+pub(crate) fn text(path: &Path) -> Option<String> {
+    std::fs::read_to_string(path).ok()
+}
+
+fn numbers(line: &str) -> Vec<f64> {
+    line.split_ascii_whitespace()
+        .filter_map(|word| word.parse().ok())
+        .collect()
+}
+
+/// `/proc/stat`, first line: user nice system idle iowait irq softirq steal ..., in clock ticks.
+pub(crate) fn cpu(proc: &Path, figures: &mut HostFigures) {
+    let Some(stat) = text(&proc.join("stat")) else { return };
+    let Some(line) = stat.lines().next().and_then(|l| l.strip_prefix("cpu ")) else {
+        return;
+    };
+    let hz = rustix::param::clock_ticks_per_second() as f64;
+    let ticks = numbers(line);
+    let seconds = |i: usize| ticks.get(i).map(|t| t / hz);
+    let sum = |indices: &[usize]| indices.iter().map(|i| seconds(*i)).sum::<Option<f64>>();
+    figures.cpu_user_s = sum(&[0, 1]);
+    figures.cpu_system_s = sum(&[2, 5, 6]);
+    figures.cpu_idle_s = seconds(3);
+    figures.cpu_iowait_s = seconds(4);
+    figures.cpu_steal_s = seconds(7);
+}
+
+/// One device's line in the text of `/proc/diskstats` (fields: Documentation/admin-guide/iostats.rst).
+pub(crate) fn device(diskstats: &str, name: &str) -> Option<VolumeFigures> {
+    let line = diskstats
+        .lines()
+        .find(|l| l.split_ascii_whitespace().nth(2) == Some(name))?;
+    let n: Vec<f64> = line
+        .split_ascii_whitespace()
+        .skip(3)
+        .filter_map(|w| w.parse().ok())
+        .collect();
+    let at = |i: usize| n.get(i).copied();
+    let seconds = |i: usize| at(i).map(|ms| ms / 1e3);
+    Some(VolumeFigures {
+        reads: at(0),
+        reads_merged: at(1),
+        read_bytes: at(2).map(|s| s * SECTOR_BYTES),
+        read_wait_s: seconds(3),
+        writes: at(4),
+        writes_merged: at(5),
+        write_bytes: at(6).map(|s| s * SECTOR_BYTES),
+        write_wait_s: seconds(7),
+        in_flight: at(8),
+        busy_s: seconds(9),
+        weighted_busy_s: seconds(10),
+        ..VolumeFigures::default()
+    })
+}
+
+/// `/proc/pressure/*`: lines `some avg10=.. avg60=.. avg300=.. total=MICROSECONDS`.
+pub(crate) fn pressure(proc: &Path, figures: &mut HostFigures) {
+    let total = |resource: &str, kind: &str| {
+        let file = text(&proc.join("pressure").join(resource))?;
+        let line = file.lines().find(|l| l.starts_with(kind))?;
+        line.rsplit_once("total=")?
+            .1
+            .trim()
+            .parse::<f64>()
+            .ok()
+            .map(|us| us / 1e6)
+    };
+    figures.pressure_cpu_some_s = total("cpu", "some");
+    figures.pressure_io_some_s = total("io", "some");
+    figures.pressure_io_full_s = total("io", "full");
+    figures.pressure_memory_some_s = total("memory", "some");
+    figures.pressure_memory_full_s = total("memory", "full");
+}
+
+/// `/proc/net/dev` summed over interfaces, and retransmitted segments from `/proc/net/snmp`.
+pub(crate) fn network(proc: &Path, figures: &mut HostFigures) {
+    if let Some(dev) = text(&proc.join("net/dev")) {
+        let rows: Vec<_> = dev
+            .lines()
+            .filter_map(|l| l.split_once(':'))
+            .map(|(_, row)| numbers(row))
+            .collect();
+        let sum = |i: usize| rows.iter().map(|row| row.get(i).copied()).sum::<Option<f64>>();
+        figures.network_received_bytes = sum(0);
+        figures.network_sent_bytes = sum(8);
+    }
+    if let Some(snmp) = text(&proc.join("net/snmp")) {
+        // Two lines: names, then values in the same order.
+        let mut tcp = snmp.lines().filter_map(|l| l.strip_prefix("Tcp:"));
+        if let (Some(names), Some(values)) = (tcp.next(), tcp.next()) {
+            let at = names.split_ascii_whitespace().position(|name| name == "RetransSegs");
+            figures.tcp_retransmits = at
+                .and_then(|i| values.split_ascii_whitespace().nth(i))
+                .and_then(|v| v.parse().ok());
+        }
+    }
+}
+
+/// `MemAvailable` of `/proc/meminfo`.
+pub(crate) fn memory(proc: &Path, figures: &mut HostFigures) {
+    figures.memory_available_bytes = meminfo(proc, "MemAvailable");
+}
+
+/// A field of `/proc/meminfo`, bytes.
+pub(crate) fn meminfo(proc: &Path, field: &str) -> Option<f64> {
+    let file = text(&proc.join("meminfo"))?;
+    let line = file.lines().find(|l| l.split(':').next() == Some(field))?;
+    line.split_ascii_whitespace()
+        .nth(1)?
+        .parse::<f64>()
+        .ok()
+        .map(|kib| kib * 1024.0)
+}
+
+/// CPU time and resident set of one process; all `None` once it is gone.
+pub(crate) fn process(proc: &Path, pid: u32, figures: &mut HostFigures) {
+    let directory = proc.join(pid.to_string());
+    // The name may hold spaces and parentheses: fields count from the last one. utime is field 14, stime 15.
+    figures.process_cpu_s = text(&directory.join("stat")).and_then(|stat| {
+        let rest = stat.rsplit_once(')')?.1;
+        let words: Vec<&str> = rest.split_ascii_whitespace().collect();
+        let ticks = words.get(11)?.parse::<f64>().ok()? + words.get(12)?.parse::<f64>().ok()?;
+        Some(ticks / rustix::param::clock_ticks_per_second() as f64)
+    });
+    figures.process_rss_bytes = text(&directory.join("statm")).and_then(|statm| {
+        let pages: f64 = statm.split_ascii_whitespace().nth(1)?.parse().ok()?;
+        Some(pages * rustix::param::page_size() as f64)
+    });
+}

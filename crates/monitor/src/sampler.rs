@@ -1,0 +1,170 @@
+//! One sample of everything that is watched.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use evidence::{HostSample, VolumeRole};
+
+use crate::cgroup::CgroupFiles;
+use crate::gc_log::GcLog;
+use crate::proc;
+
+/// What to watch.
+#[derive(Debug, Clone)]
+pub struct Sources {
+    /// `/`, or a made-up tree with a `proc` below it.
+    pub root: PathBuf,
+    /// The database's cgroup.
+    pub cgroup: CgroupFiles,
+    /// A process.
+    pub pid: Option<u32>,
+    /// Whether that process is the database.
+    pub is_database: bool,
+    /// Kernel names of the volumes' devices.
+    pub devices: BTreeMap<VolumeRole, String>,
+    /// The JVM's GC log.
+    pub gc_log: Option<PathBuf>,
+}
+
+/// Reads the sources; never fails, since missing figures are part of a sample.
+#[derive(Debug)]
+pub struct Sampler {
+    sources: Sources,
+    gc_log: Option<GcLog>,
+}
+
+impl Sampler {
+    /// A sampler of these sources.
+    pub fn new(mut sources: Sources) -> Self {
+        let gc_log = sources.gc_log.take().map(GcLog::new);
+        Self { sources, gc_log }
+    }
+
+    /// One sample, stamped by the caller: seconds, and the wall clock in Unix milliseconds.
+    pub fn sample(&mut self, t_s: f64, unix_ms: i64) -> HostSample {
+        let mut sample = HostSample {
+            t_s,
+            unix_ms,
+            ..HostSample::default()
+        };
+        let directory = self.sources.root.join("proc");
+        let figures = &mut sample.host;
+        proc::cpu(&directory, figures);
+        proc::memory(&directory, figures);
+        proc::pressure(&directory, figures);
+        proc::network(&directory, figures);
+        self.sources.cgroup.read(figures);
+        if let Some(pid) = self.sources.pid {
+            proc::process(&directory, pid, figures);
+            figures.database_pid = self.sources.is_database.then(|| f64::from(pid));
+        }
+        if let Some(log) = &mut self.gc_log {
+            log.read(figures);
+        }
+        if let Some(diskstats) = proc::text(&directory.join("diskstats")) {
+            for (role, name) in &self.sources.devices {
+                if let Some(device) = proc::device(&diskstats, name) {
+                    sample.volumes.insert(*role, device);
+                }
+            }
+        }
+        sample
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sources(root: PathBuf) -> Sources {
+        let devices = BTreeMap::from([(VolumeRole::Data, "loop3".to_owned())]);
+        Sources {
+            root,
+            cgroup: CgroupFiles::default(),
+            pid: Some(42),
+            is_database: true,
+            devices,
+            gc_log: None,
+        }
+    }
+
+    #[test]
+    fn a_made_up_tree_gives_its_numbers_in_base_units() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |name: &str, content: &str| {
+            let path = root.path().join("proc").join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, content).unwrap();
+        };
+        write("stat", "cpu  1000 200 300 4000 50 6 7 80 0 0\ncpu0 1 1 1 1\n");
+        write("meminfo", "MemTotal: 100 kB\nMemAvailable: 64 kB\n");
+        write(
+            "diskstats",
+            "   7       2 loop2 9 9 9 9\n   7       3 loop3 100 1 800 250 40 2 1600 500 3 700 750\n",
+        );
+        write(
+            "pressure/io",
+            "some avg10=0.00 avg60=0.00 avg300=0.00 total=2500000\nfull avg10=0 avg60=0 avg300=0 total=500000\n",
+        );
+        write(
+            "net/dev",
+            "Inter-| Receive\n face |bytes\n    lo: 10 1 0 0 0 0 0 0 20 1\n  eth0: 5 1 0 0 0 0 0 0 7 1\n",
+        );
+        write("net/snmp", "Tcp: RtoAlgorithm RetransSegs\nTcp: 1 17\n");
+        write("42/stat", "42 (a (b) c) S 1 1 1 0 -1 0 0 0 0 0 150 50 0 0\n");
+        let sample = Sampler::new(sources(root.path().to_owned())).sample(1.5, 99);
+        let hz = rustix::param::clock_ticks_per_second() as f64;
+        assert_eq!((sample.t_s, sample.unix_ms), (1.5, 99));
+        assert_eq!(sample.host.cpu_user_s, Some(1200.0 / hz));
+        assert_eq!(sample.host.cpu_steal_s, Some(80.0 / hz));
+        assert_eq!(sample.host.process_cpu_s, Some(200.0 / hz));
+        assert_eq!(sample.host.memory_available_bytes, Some(65536.0));
+        assert_eq!(
+            (sample.host.pressure_io_some_s, sample.host.pressure_io_full_s),
+            (Some(2.5), Some(0.5))
+        );
+        assert_eq!(
+            (sample.host.network_received_bytes, sample.host.network_sent_bytes),
+            (Some(15.0), Some(27.0))
+        );
+        assert_eq!(sample.host.tcp_retransmits, Some(17.0));
+        assert_eq!(sample.host.pressure_cpu_some_s, None, "missing is not zero");
+        let device = &sample.volumes[&VolumeRole::Data];
+        assert_eq!(
+            (device.reads, device.read_bytes, device.read_wait_s),
+            (Some(100.0), Some(409_600.0), Some(0.25))
+        );
+        assert_eq!(
+            (device.writes, device.write_bytes, device.in_flight),
+            (Some(40.0), Some(819_200.0), Some(3.0))
+        );
+        assert_eq!((device.busy_s, device.weighted_busy_s), (Some(0.7), Some(0.75)));
+    }
+
+    #[test]
+    fn an_empty_tree_gives_an_empty_sample() {
+        let root = tempfile::tempdir().unwrap();
+        let mut sources = sources(root.path().to_owned());
+        sources.pid = None;
+        let sample = Sampler::new(sources).sample(0.0, 0);
+        assert_eq!(sample, HostSample::default());
+    }
+
+    /// 1 % of a core is 10 ms in each second; the bound here is half of that, the figure itself is printed.
+    #[test]
+    fn sampling_this_machine_costs_little() {
+        let mut sources = sources(PathBuf::from("/"));
+        sources.pid = Some(std::process::id());
+        let mut sampler = Sampler::new(sources);
+        let cpu = || rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        let before = cpu();
+        for i in 0..200 {
+            let sample = sampler.sample(f64::from(i), 0);
+            assert!(sample.host.cpu_user_s.is_some() && sample.host.process_rss_bytes.is_some());
+        }
+        let after = cpu();
+        let us = ((after.tv_sec - before.tv_sec) as f64 * 1e6 + (after.tv_nsec - before.tv_nsec) as f64 / 1e3) / 200.0;
+        println!("{us:.0} us of CPU per sample");
+        assert!(us < 5_000.0, "{us} us");
+    }
+}

@@ -1,0 +1,113 @@
+//! The thread that samples once a second.
+
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use evidence::HostSample;
+
+use crate::sampler::{Sampler, Sources};
+
+const PERIOD: Duration = Duration::from_secs(1);
+
+/// Adds figures to a sample before it is handed over.
+pub type Annotate = Box<dyn FnMut(&mut HostSample) + Send>;
+
+/// What others add to a sample.
+#[derive(Default)]
+pub struct MonitorHooks {
+    /// Called with each sample, for example to add what the database says about itself.
+    pub annotate: Option<Annotate>,
+}
+
+/// Samples at 1 Hz until it is stopped or dropped.
+pub struct Monitor {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Monitor {
+    /// The first sample is taken at once, then one a second on absolute ticks. A tick that is late is taken late, and its
+    /// time says so; none is skipped silently.
+    pub fn start(sources: Sources, mut hooks: MonitorHooks, mut sink: Box<dyn FnMut(HostSample) + Send>) -> Self {
+        let (stop, stopped) = channel();
+        let thread = std::thread::spawn(move || {
+            let mut sampler = Sampler::new(sources);
+            let start = Instant::now();
+            let mut due = start;
+            loop {
+                let ended = match stopped.recv_timeout(due.saturating_duration_since(Instant::now())) {
+                    Err(RecvTimeoutError::Timeout) => false,
+                    Ok(()) | Err(RecvTimeoutError::Disconnected) => true,
+                };
+                let now = jiff::Timestamp::now().as_millisecond();
+                let mut sample = sampler.sample(start.elapsed().as_secs_f64(), now);
+                if let (false, Some(annotate)) = (ended, &mut hooks.annotate) {
+                    annotate(&mut sample);
+                }
+                sink(sample);
+                if ended {
+                    return;
+                }
+                due += PERIOD;
+            }
+        });
+        Self {
+            stop: Some(stop),
+            thread: Some(thread),
+        }
+    }
+
+    /// Takes one last sample (without annotation, so that a stuck database cannot hold it up) and ends the thread.
+    pub fn stop(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic in the thread has been reported on stderr already; the samples so far are kept.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Monitor {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::CgroupFiles;
+
+    #[test]
+    fn it_ticks_once_a_second_and_stops_at_once() {
+        let (to, samples) = channel();
+        let sources = Sources {
+            root: PathBuf::from("/"),
+            cgroup: CgroupFiles::default(),
+            pid: None,
+            is_database: false,
+            devices: BTreeMap::new(),
+            gc_log: None,
+        };
+        let hooks = MonitorHooks {
+            annotate: Some(Box::new(|sample| sample.host.client_requests = Some(5.0))),
+        };
+        let monitor = Monitor::start(sources, hooks, Box::new(move |sample| to.send(sample).unwrap()));
+        std::thread::sleep(Duration::from_millis(2_300));
+        let began = Instant::now();
+        monitor.stop();
+        assert!(began.elapsed() < Duration::from_millis(500));
+        let samples: Vec<_> = samples.iter().collect();
+        assert_eq!(samples.len(), 4, "at 0, 1 and 2 s, and the last one");
+        assert_eq!(samples[0].host.client_requests, Some(5.0));
+        assert!(samples.windows(2).all(|pair| pair[0].t_s < pair[1].t_s));
+    }
+}
