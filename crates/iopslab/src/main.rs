@@ -15,8 +15,12 @@ use clap::Parser as _;
 use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
-    let filter = EnvFilter::try_from_env("IOPSLAB_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).without_time().init();
+    let filter = EnvFilter::try_from_env("IOPSLAB_LOG").unwrap_or_else(|_| EnvFilter::new("warn,scylla=error"));
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .without_time()
+        .init();
 
     let cli = cli::Cli::parse();
     let format = cli.format;

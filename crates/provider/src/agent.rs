@@ -111,7 +111,10 @@ impl Agent {
 
     /// Sends one request.
     pub fn send(&mut self, request: &Request) -> Result<(), AgentError> {
-        let failed = |source| AgentError::Send { role: self.role.name(), source };
+        let failed = |source| AgentError::Send {
+            role: self.role.name(),
+            source,
+        };
         match &mut self.stdin {
             Some(stdin) => wire::write(stdin, request).map_err(failed),
             None => Err(failed(WireError::Io(std::io::ErrorKind::BrokenPipe.into()))),

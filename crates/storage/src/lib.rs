@@ -33,6 +33,6 @@ pub use ledger::{Ledger, LedgerId, LedgerItem};
 pub use preflight::{Problem, free_bytes, preflight};
 pub use probe::{ProbeFigures, probe};
 pub use process::start_time_ticks;
-pub use tree::{Restored, copy_tree, restore_tree, remove_tree, tree_bytes};
+pub use tree::{Restored, copy_tree, remove_tree, restore_tree, tree_bytes};
 pub use volume::{MIN_VOLUME_BYTES, Volume};
 pub use work::WorkDirectory;

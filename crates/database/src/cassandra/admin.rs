@@ -108,7 +108,10 @@ pub struct Admin {
 
 impl std::fmt::Debug for Admin {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Admin").field("address", &self.address).finish_non_exhaustive()
+        formatter
+            .debug_struct("Admin")
+            .field("address", &self.address)
+            .finish_non_exhaustive()
     }
 }
 
@@ -123,10 +126,15 @@ impl Admin {
             let _ = runtime.block_on(stopped);
         })?;
         // From here on, dropping `admin` ends the thread, whatever fails.
-        let mut admin = Self { address, session: None, runtime: handle, stop: Some(stop), thread: Some(thread) };
+        let mut admin = Self {
+            address,
+            session: None,
+            runtime: handle,
+            stop: Some(stop),
+            thread: Some(thread),
+        };
         let connect_error = |reason: String| AdminError::Connect { address, reason };
-        let only_this_node =
-            AllowListHostFilter::new([address]).map_err(|error| connect_error(error.to_string()))?;
+        let only_this_node = AllowListHostFilter::new([address]).map_err(|error| connect_error(error.to_string()))?;
         let profile = ExecutionProfile::builder()
             .consistency(Consistency::One)
             .request_timeout(Some(timeout))
@@ -157,7 +165,11 @@ impl Admin {
     /// The server's version.
     pub fn release_version(&self) -> Result<String, AdminError> {
         let rows = self.rows("SELECT release_version FROM system.local")?;
-        Ok(rows.first().and_then(|row| metrics::text(row, "release_version")).unwrap_or_default().to_owned())
+        Ok(rows
+            .first()
+            .and_then(|row| metrics::text(row, "release_version"))
+            .unwrap_or_default()
+            .to_owned())
     }
 
     /// Wait until this node is at rest: gossip shows exactly `nodes` nodes, all NORMAL and of one schema version, and this node
@@ -174,14 +186,22 @@ impl Admin {
             let (unsettled, schema_version) = self.unsettled(nodes)?;
             quiet_looks = if unsettled.is_empty() { quiet_looks + 1 } else { 0 };
             if quiet_looks >= SETTLE_LOOKS {
-                return Ok(Settled { waited: started.elapsed(), nodes, schema_version });
+                return Ok(Settled {
+                    waited: started.elapsed(),
+                    nodes,
+                    schema_version,
+                });
             }
             if cancelled() {
                 return Err(AdminError::Cancelled { address: self.address });
             }
             if started.elapsed() >= timeout && !unsettled.is_empty() {
                 let waited_s = started.elapsed().as_secs_f64();
-                return Err(AdminError::NotSettled { address: self.address, waited_s, unsettled });
+                return Err(AdminError::NotSettled {
+                    address: self.address,
+                    waited_s,
+                    unsettled,
+                });
             }
             std::thread::sleep(SETTLE_POLL);
         }
@@ -192,13 +212,18 @@ impl Admin {
         let mut reasons = Vec::new();
         let gossip = self.rows("SELECT * FROM system_views.gossip_info")?;
         let status = |row: &ViewRow| {
-            let status = metrics::text(row, "status_with_port").or(metrics::text(row, "status")).unwrap_or("unknown");
+            let status = metrics::text(row, "status_with_port")
+                .or(metrics::text(row, "status"))
+                .unwrap_or("unknown");
             status.split(',').next().unwrap_or_default().to_owned()
         };
         let normal = gossip.iter().filter(|row| status(row) == "NORMAL").count();
         if normal != nodes as usize || gossip.len() != nodes as usize {
             let all: Vec<String> = gossip.iter().map(status).collect();
-            reasons.push(format!("gossip shows {normal} of {nodes} nodes NORMAL ({})", all.join(", ")));
+            reasons.push(format!(
+                "gossip shows {normal} of {nodes} nodes NORMAL ({})",
+                all.join(", ")
+            ));
         }
         let schemas: BTreeSet<&str> = gossip.iter().filter_map(|row| metrics::text(row, "schema")).collect();
         if schemas.len() > 1 {
@@ -242,11 +267,13 @@ impl Admin {
         let statement = "SELECT * FROM system_views.disk_usage WHERE keyspace_name = ? AND table_name = ?";
         let rows = self.execute(Statement::new(statement), (keyspace, table))?;
         let mebibytes = rows.first().and_then(|row| metrics::number(row, "mebibytes"));
-        mebibytes.map(|mebibytes| mebibytes << 20).ok_or_else(|| AdminError::Statement {
-            address: self.address,
-            statement: statement.to_owned(),
-            reason: format!("no disk usage for {keyspace}.{table}: does the table exist?"),
-        })
+        mebibytes
+            .map(|mebibytes| mebibytes << 20)
+            .ok_or_else(|| AdminError::Statement {
+                address: self.address,
+                statement: statement.to_owned(),
+                reason: format!("no disk usage for {keyspace}.{table}: does the table exist?"),
+            })
     }
 
     /// Counters of this node. A table that this server does not have gives `None`; a lost connection is an error.
@@ -269,9 +296,11 @@ impl Admin {
             local_read: latency("local_read_latency"),
             local_write: latency("local_write_latency"),
             client_connections: clients.as_ref().map(|rows| rows.len() as u64),
-            client_requests: clients
-                .as_ref()
-                .map(|rows| rows.iter().filter_map(|row| metrics::number(row, "request_count")).sum()),
+            client_requests: clients.as_ref().map(|rows| {
+                rows.iter()
+                    .filter_map(|row| metrics::number(row, "request_count"))
+                    .sum()
+            }),
             pools,
         })
     }
@@ -299,7 +328,11 @@ impl Admin {
 
     fn execute(&self, statement: Statement, values: impl SerializeRow) -> Result<Vec<ViewRow>, AdminError> {
         let contents = statement.contents.clone();
-        let failed = |reason: String| AdminError::Statement { address: self.address, statement: contents.clone(), reason };
+        let failed = |reason: String| AdminError::Statement {
+            address: self.address,
+            statement: contents.clone(),
+            reason,
+        };
         let session = self.session.as_ref().ok_or_else(|| failed("not connected".into()))?;
         let result = self
             .runtime
@@ -309,11 +342,20 @@ impl Admin {
             return Ok(Vec::new());
         }
         let result = result.into_rows_result().map_err(|error| failed(error.to_string()))?;
-        let names: Vec<String> = result.column_specs().iter().map(|column| column.name().to_owned()).collect();
+        let names: Vec<String> = result
+            .column_specs()
+            .iter()
+            .map(|column| column.name().to_owned())
+            .collect();
         let rows = result.rows::<Row>().map_err(|error| failed(error.to_string()))?;
         rows.map(|row| {
             let columns = row.map_err(|error| failed(error.to_string()))?.columns;
-            Ok(names.iter().cloned().zip(columns).filter_map(|(name, value)| Some((name, value?))).collect())
+            Ok(names
+                .iter()
+                .cloned()
+                .zip(columns)
+                .filter_map(|(name, value)| Some((name, value?)))
+                .collect())
         })
         .collect()
     }
@@ -337,13 +379,10 @@ impl Drop for Admin {
 
 /// The keyspace and table of a data set. Settings of the table are the server's defaults, stated: size-tiered compaction, LZ4 in
 /// 16 KiB chunks, keys cached and rows not.
-pub(crate) fn schema_statements(
-    keyspace: &str,
-    table: &str,
-    dataset: &spec::Dataset,
-    replication: u32,
-) -> Vec<String> {
-    let fields: String = (0..dataset.fields).map(|field| format!(", field{field} varchar")).collect();
+pub(crate) fn schema_statements(keyspace: &str, table: &str, dataset: &spec::Dataset, replication: u32) -> Vec<String> {
+    let fields: String = (0..dataset.fields)
+        .map(|field| format!(", field{field} varchar"))
+        .collect();
     vec![
         format!(
             "CREATE KEYSPACE IF NOT EXISTS {keyspace} WITH replication = {{'class': 'NetworkTopologyStrategy', \

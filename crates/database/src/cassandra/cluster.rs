@@ -66,8 +66,9 @@ impl ClusterSpec {
     }
 
     fn node_configs(&self) -> Vec<NodeConfig> {
-        let addresses: Vec<Ipv4Addr> =
-            (0..self.nodes).map(|i| Ipv4Addr::from_bits(self.first_address.to_bits().wrapping_add(i))).collect();
+        let addresses: Vec<Ipv4Addr> = (0..self.nodes)
+            .map(|i| Ipv4Addr::from_bits(self.first_address.to_bits().wrapping_add(i)))
+            .collect();
         let config = |index: u32, address: Ipv4Addr| {
             let directory = self.directory.join(format!("node{}", index + 1));
             let mut config = NodeConfig::new("iopslab", address, &directory);
@@ -80,7 +81,10 @@ impl ClusterSpec {
             config.initial_tokens = balanced_tokens(index, self.nodes);
             config
         };
-        (0..self.nodes).zip(&addresses).map(|(index, address)| config(index, *address)).collect()
+        (0..self.nodes)
+            .zip(&addresses)
+            .map(|(index, address)| config(index, *address))
+            .collect()
     }
 }
 
@@ -93,13 +97,21 @@ pub enum ClusterError {
     Nodes(u32),
     /// There is one.
     #[error("a cluster already runs in {} ({running} of {nodes} nodes); stop it first", directory.display())]
-    AlreadyRunning { directory: PathBuf, running: usize, nodes: usize },
+    AlreadyRunning {
+        directory: PathBuf,
+        running: usize,
+        nodes: usize,
+    },
     /// A cluster of another shape has left its data here.
     #[error(
         "{} holds a cluster of {existing}, which cannot become {asked}; use another directory or remove this one",
         directory.display()
     )]
-    OtherShape { directory: PathBuf, existing: String, asked: String },
+    OtherShape {
+        directory: PathBuf,
+        existing: String,
+        asked: String,
+    },
     /// Nothing was started here.
     #[error("no cluster was started in {}", directory.display())]
     Missing { directory: PathBuf },
@@ -137,7 +149,11 @@ impl KnownNode {
 
     /// Only reaches the process that was started, not a later one with its id.
     fn signal(&self, signal: Signal) {
-        if let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw).filter(|_| self.runs()) {
+        if let Some(pid) = i32::try_from(self.pid)
+            .ok()
+            .and_then(Pid::from_raw)
+            .filter(|_| self.runs())
+        {
             let _ = kill_process(pid, signal);
         }
     }
@@ -198,9 +214,21 @@ impl Cluster {
             tracing::warn!(%error, "no class-data archive: nodes start more slowly");
         }
         fs::create_dir_all(&spec.directory).map_err(|source| NodeError::io(&spec.directory, source))?;
-        let state = State { format_version: FORMAT_VERSION, version: spec.version.clone(), nodes: Vec::new() };
-        let mut cluster = Self { directory: spec.directory.clone(), state, owned: Vec::new() };
-        let started = cluster.start_nodes(configs, |config| Node::start(&distribution, &java, config, &[]), progress);
+        let state = State {
+            format_version: FORMAT_VERSION,
+            version: spec.version.clone(),
+            nodes: Vec::new(),
+        };
+        let mut cluster = Self {
+            directory: spec.directory.clone(),
+            state,
+            owned: Vec::new(),
+        };
+        let started = cluster.start_nodes(
+            configs,
+            |config| Node::start(&distribution, &java, config, &[]),
+            progress,
+        );
         if let Err(error) = started {
             cluster.owned.iter_mut().for_each(Node::kill);
             return Err(error);
@@ -226,13 +254,21 @@ impl Cluster {
             let node = start(config)?;
             let pid = node.pid();
             self.owned.push(node);
-            self.state.nodes.push(KnownNode { pid, started_ticks: started_ticks(pid).unwrap_or(0), ..known });
+            self.state.nodes.push(KnownNode {
+                pid,
+                started_ticks: started_ticks(pid).unwrap_or(0),
+                ..known
+            });
             // After each node: a command that is killed here leaves nodes that `stop` can find.
             self.save()?;
         }
         for node in &mut self.owned {
             let took = node.wait_ready(READY_TIMEOUT, &|| false)?;
-            progress(&format!("{} answers CQL after {:.1} s", node.config().cql_address(), took.as_secs_f64()));
+            progress(&format!(
+                "{} answers CQL after {:.1} s",
+                node.config().cql_address(),
+                took.as_secs_f64()
+            ));
         }
         for node in &self.owned {
             let admin = Admin::connect(node.config().cql_address(), Duration::from_secs(10))?;
@@ -245,19 +281,31 @@ impl Cluster {
     /// The cluster that was started in `directory`.
     pub fn open(directory: &Path) -> Result<Self, ClusterError> {
         let path = directory.join(STATE_FILE);
-        let state_error = |reason: String| ClusterError::State { path: path.clone(), reason };
+        let state_error = |reason: String| ClusterError::State {
+            path: path.clone(),
+            reason,
+        };
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(ClusterError::Missing { directory: directory.to_owned() });
+                return Err(ClusterError::Missing {
+                    directory: directory.to_owned(),
+                });
             }
             Err(error) => return Err(state_error(error.to_string())),
         };
         let state: State = serde_json::from_str(&text).map_err(|error| state_error(error.to_string()))?;
         if state.format_version > FORMAT_VERSION {
-            return Err(state_error(format!("written by a newer iopslab (format {})", state.format_version)));
+            return Err(state_error(format!(
+                "written by a newer iopslab (format {})",
+                state.format_version
+            )));
         }
-        Ok(Self { directory: directory.to_owned(), state, owned: Vec::new() })
+        Ok(Self {
+            directory: directory.to_owned(),
+            state,
+            owned: Vec::new(),
+        })
     }
 
     /// CQL addresses of all nodes.
@@ -274,7 +322,11 @@ impl Cluster {
     pub fn status(&self) -> Vec<NodeStatus> {
         let status = |node: &KnownNode| {
             let runs = node.runs();
-            let answers = || Admin::connect(node.address, Duration::from_secs(3)).and_then(|admin| admin.ping()).is_ok();
+            let answers = || {
+                Admin::connect(node.address, Duration::from_secs(3))
+                    .and_then(|admin| admin.ping())
+                    .is_ok()
+            };
             NodeStatus {
                 address: node.address,
                 pid: runs.then_some(node.pid),
@@ -295,7 +347,10 @@ impl Cluster {
             }
         }
         match self.state.nodes.iter().find(|node| node.runs()) {
-            Some(node) => Err(ClusterError::Stuck { address: node.address, pid: node.pid }),
+            Some(node) => Err(ClusterError::Stuck {
+                address: node.address,
+                pid: node.pid,
+            }),
             None => Ok(()),
         }
     }
@@ -309,11 +364,16 @@ impl Cluster {
     fn save(&self) -> Result<(), ClusterError> {
         let path = self.directory.join(STATE_FILE);
         let aside = path.with_extension("json.new");
-        let text = serde_json::to_string_pretty(&self.state)
-            .map_err(|error| ClusterError::State { path: path.clone(), reason: error.to_string() })?;
+        let text = serde_json::to_string_pretty(&self.state).map_err(|error| ClusterError::State {
+            path: path.clone(),
+            reason: error.to_string(),
+        })?;
         fs::write(&aside, text + "\n")
             .and_then(|()| fs::rename(&aside, &path))
-            .map_err(|error| ClusterError::State { path, reason: error.to_string() })
+            .map_err(|error| ClusterError::State {
+                path,
+                reason: error.to_string(),
+            })
     }
 }
 
@@ -328,7 +388,11 @@ fn check_earlier(spec: &ClusterSpec) -> Result<(), ClusterError> {
     let running = earlier.state.nodes.iter().filter(|node| node.runs()).count();
     let directory = spec.directory.clone();
     if running > 0 {
-        return Err(ClusterError::AlreadyRunning { directory, running, nodes });
+        return Err(ClusterError::AlreadyRunning {
+            directory,
+            running,
+            nodes,
+        });
     }
     let first = earlier.state.nodes.first().map(|node| node.address.ip());
     if nodes != spec.nodes as usize || first != Some(spec.first_address.into()) {
@@ -367,14 +431,23 @@ mod tests {
     #[test]
     fn nodes_of_a_cluster_share_ports_but_neither_addresses_nor_jmx_ports() {
         let configs = ClusterSpec::new("/d".as_ref(), 3, "5.0.9", "/c".as_ref()).node_configs();
-        assert_eq!(configs.iter().map(|c| c.address.octets()[3]).collect::<Vec<_>>(), [1, 2, 3]);
-        assert_eq!(configs.iter().map(|c| c.jmx_port).collect::<Vec<_>>(), [7199, 7200, 7201]);
+        assert_eq!(
+            configs.iter().map(|c| c.address.octets()[3]).collect::<Vec<_>>(),
+            [1, 2, 3]
+        );
+        assert_eq!(
+            configs.iter().map(|c| c.jmx_port).collect::<Vec<_>>(),
+            [7199, 7200, 7201]
+        );
         assert!(configs.iter().all(|c| c.seeds.len() == 3 && c.native_port == 9042));
     }
 
     #[test]
     fn a_number_of_nodes_out_of_range_is_refused() {
         let spec = ClusterSpec::new("/nonexistent".as_ref(), 4, "5.0.9", "/nonexistent".as_ref());
-        assert!(matches!(Cluster::start(&spec, &mut |_| {}), Err(ClusterError::Nodes(4))));
+        assert!(matches!(
+            Cluster::start(&spec, &mut |_| {}),
+            Err(ClusterError::Nodes(4))
+        ));
     }
 }

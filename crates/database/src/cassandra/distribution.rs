@@ -15,10 +15,11 @@ use std::{
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     sync::{
+        Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
         mpsc,
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use sha2::{Digest, Sha256};
@@ -30,6 +31,8 @@ pub const DEFAULT_REPOSITORY: &str = "https://repo.maven.apache.org/maven2";
 
 /// Downloads at a time; more gains nothing against one repository.
 const DOWNLOAD_THREADS: usize = 4;
+/// After a failure or a cancellation, how long to wait for the other downloads to clean up after themselves.
+const STOP_GRACE: Duration = Duration::from_secs(2);
 /// Attempts per jar where the failure may pass.
 const ATTEMPTS: u32 = 3;
 
@@ -157,8 +160,14 @@ pub fn ensure_distribution(
     on_progress: &mut dyn FnMut(Fetched),
     cancelled: &dyn Fn() -> bool,
 ) -> Result<Distribution, DistributionError> {
-    let mirror = std::env::var(MIRROR_VARIABLE).ok().filter(|mirror| !mirror.trim().is_empty());
-    let repository = mirror.as_deref().unwrap_or(DEFAULT_REPOSITORY).trim().trim_end_matches('/');
+    let mirror = std::env::var(MIRROR_VARIABLE)
+        .ok()
+        .filter(|mirror| !mirror.trim().is_empty());
+    let repository = mirror
+        .as_deref()
+        .unwrap_or(DEFAULT_REPOSITORY)
+        .trim()
+        .trim_end_matches('/');
     ensure_distribution_from(repository, version, cache, on_progress, cancelled)
 }
 
@@ -211,15 +220,31 @@ fn lock_list(version: &str) -> Result<Vec<Locked>, DistributionError> {
     let Some((_, text)) = LOCKS.iter().find(|(known, _)| *known == version) else {
         let common = |known: &str| known.bytes().zip(version.bytes()).take_while(|(a, b)| a == b).count();
         // max_by_key takes the last of equals; reversed, that is the newest.
-        let nearest = VERSIONS.iter().rev().max_by_key(|known| common(known)).copied().unwrap_or_default();
-        return Err(DistributionError::UnknownVersion { version: version.to_owned(), nearest });
+        let nearest = VERSIONS
+            .iter()
+            .rev()
+            .max_by_key(|known| common(known))
+            .copied()
+            .unwrap_or_default();
+        return Err(DistributionError::UnknownVersion {
+            version: version.to_owned(),
+            nearest,
+        });
     };
-    Ok(text.lines().filter(|line| !line.starts_with('#')).filter_map(parse_lock_line).collect())
+    Ok(text
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(parse_lock_line)
+        .collect())
 }
 
 fn parse_lock_line(line: &'static str) -> Option<Locked> {
     let mut words = line.split_whitespace();
-    Some(Locked { sha256: words.next()?, size_bytes: words.next()?.parse().ok()?, path: words.next()? })
+    Some(Locked {
+        sha256: words.next()?,
+        size_bytes: words.next()?.parse().ok()?,
+        path: words.next()?,
+    })
 }
 
 /// What a download thread tells the caller's thread.
@@ -239,53 +264,81 @@ fn fetch_all(
     on_progress: &mut dyn FnMut(Fetched),
     cancelled: &dyn Fn() -> bool,
 ) -> Result<(), DistributionError> {
+    let queue = Arc::new(Queue {
+        repository: repository.to_owned(),
+        root: root.to_owned(),
+        missing: missing.to_vec(),
+        next: AtomicUsize::new(0),
+        stop: AtomicBool::new(false),
+    });
     let agent = agent();
-    let stop = AtomicBool::new(false);
-    let next = AtomicUsize::new(0);
     let (sender, news) = mpsc::channel();
-    std::thread::scope(|scope| {
-        for _ in 0..DOWNLOAD_THREADS.min(missing.len()) {
-            let (sender, agent, stop, next) = (sender.clone(), agent.clone(), &stop, &next);
-            scope.spawn(move || {
-                while !stop.load(Ordering::Relaxed) {
-                    let Some(jar) = missing.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
-                    let outcome = fetch(&agent, repository, root, jar, stop, &sender);
-                    let failed = outcome.is_err();
-                    // The receiver lives until all threads have ended.
-                    let _ = sender.send(outcome.map_or_else(News::Failed, |()| News::Done));
-                    if failed {
-                        return;
-                    }
-                }
-            });
+    // Not scoped threads: one that waits for a mirror that has gone silent must not hold up a cancellation.
+    for _ in 0..DOWNLOAD_THREADS.min(missing.len()) {
+        let (queue, agent, sender) = (queue.clone(), agent.clone(), sender.clone());
+        std::thread::spawn(move || queue.work(&agent, &sender));
+    }
+    drop(sender);
+    let mut failure = None;
+    let mut give_up_at = None;
+    loop {
+        match news.recv_timeout(Duration::from_millis(100)) {
+            Ok(News::Bytes(bytes)) => progress.bytes_done += bytes,
+            Ok(News::Again(bytes)) => progress.bytes_done -= bytes,
+            Ok(News::Done) => progress.files_done += 1,
+            Ok(News::Failed(error)) => {
+                failure.get_or_insert(error);
+            }
+            Err(mpsc::RecvTimeoutError::Timeout) => {}
+            Err(mpsc::RecvTimeoutError::Disconnected) => break,
         }
-        drop(sender);
-        let mut failure = None;
-        loop {
-            match news.recv_timeout(Duration::from_millis(100)) {
-                Ok(News::Bytes(bytes)) => progress.bytes_done += bytes,
-                Ok(News::Again(bytes)) => progress.bytes_done -= bytes,
-                Ok(News::Done) => progress.files_done += 1,
-                Ok(News::Failed(error)) => {
-                    stop.store(true, Ordering::Relaxed);
-                    failure.get_or_insert(error);
-                }
-                Err(mpsc::RecvTimeoutError::Timeout) => {}
-                Err(mpsc::RecvTimeoutError::Disconnected) => break,
+        if failure.is_none() && cancelled() {
+            failure = Some(DistributionError::Cancelled);
+        }
+        if failure.is_some() {
+            queue.stop.store(true, Ordering::Relaxed);
+            if Instant::now() >= *give_up_at.get_or_insert_with(|| Instant::now() + STOP_GRACE) {
+                break;
             }
-            if failure.is_none() && cancelled() {
-                stop.store(true, Ordering::Relaxed);
-                failure = Some(DistributionError::Cancelled);
-            }
+        } else {
             on_progress(*progress);
         }
-        failure.map_or(Ok(()), Err)
-    })
+    }
+    failure.map_or(Ok(()), Err)
+}
+
+/// What the download threads share.
+struct Queue {
+    repository: String,
+    root: PathBuf,
+    missing: Vec<Locked>,
+    next: AtomicUsize,
+    stop: AtomicBool,
+}
+
+impl Queue {
+    /// Fetch one jar after another until none is left, one fails, or somebody says stop.
+    fn work(&self, agent: &ureq::Agent, news: &mpsc::Sender<News>) {
+        while !self.stop.load(Ordering::Relaxed) {
+            let Some(jar) = self.missing.get(self.next.fetch_add(1, Ordering::Relaxed)) else {
+                return;
+            };
+            let outcome = fetch(agent, &self.repository, &self.root, jar, &self.stop, news);
+            let failed = outcome.is_err();
+            // Nobody listens any more after a cancellation.
+            let _ = news.send(outcome.map_or_else(News::Failed, |()| News::Done));
+            if failed {
+                return;
+            }
+        }
+    }
 }
 
 /// The operating system's trust store (a company's own certificate authority works) and proxy variables.
 fn agent() -> ureq::Agent {
-    let tls = ureq::tls::TlsConfig::builder().root_certs(ureq::tls::RootCerts::PlatformVerifier).build();
+    let tls = ureq::tls::TlsConfig::builder()
+        .root_certs(ureq::tls::RootCerts::PlatformVerifier)
+        .build();
     ureq::Agent::config_builder()
         .tls_config(tls)
         .timeout_connect(Some(Duration::from_secs(10)))
@@ -319,7 +372,11 @@ fn fetch(
             }
             Err(Trouble::MayPass(reason)) if attempt == ATTEMPTS => {
                 let _ = std::fs::remove_file(&aside);
-                return Err(DistributionError::Unreachable { url, repository: repository.to_owned(), reason });
+                return Err(DistributionError::Unreachable {
+                    url,
+                    repository: repository.to_owned(),
+                    reason,
+                });
             }
             Err(Trouble::MayPass(reason)) => tracing::debug!(url, attempt, reason, "will try again"),
         }
@@ -328,7 +385,11 @@ fn fetch(
     };
     if actual != jar.sha256 {
         let _ = std::fs::remove_file(&aside);
-        return Err(DistributionError::WrongHash { url, expected: jar.sha256.to_owned(), actual });
+        return Err(DistributionError::WrongHash {
+            url,
+            expected: jar.sha256.to_owned(),
+            actual,
+        });
     }
     std::fs::rename(&aside, &target).map_err(|source| write_error(source, &target, jar))
 }
@@ -347,7 +408,10 @@ fn download(
     stop: &AtomicBool,
     news: &mpsc::Sender<News>,
 ) -> Result<String, Trouble> {
-    let mut response = agent.get(url).call().map_err(|error| Trouble::MayPass(error.to_string()))?;
+    let mut response = agent
+        .get(url)
+        .call()
+        .map_err(|error| Trouble::MayPass(error.to_string()))?;
     let mut body = response.body_mut().as_reader();
     let write_failed = |source| Trouble::Final(write_error(source, aside, jar));
     let mut file = File::create(aside).map_err(write_failed)?;
@@ -383,9 +447,10 @@ fn download(
 fn write_error(source: io::Error, path: &Path, jar: &Locked) -> DistributionError {
     let path = path.to_owned();
     match source.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            DistributionError::DiskFull { path, needed_bytes: jar.size_bytes }
-        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => DistributionError::DiskFull {
+            path,
+            needed_bytes: jar.size_bytes,
+        },
         _ => DistributionError::Io { path, source },
     }
 }
@@ -400,13 +465,24 @@ struct Verified {
 impl Verified {
     fn load(path: &Path) -> Self {
         // Unreadable means nothing verified: everything is hashed again.
-        let lines = std::fs::read_to_string(path).unwrap_or_default().lines().map(str::to_owned).collect();
-        Self { path: path.to_owned(), lines, changed: false }
+        let lines = std::fs::read_to_string(path)
+            .unwrap_or_default()
+            .lines()
+            .map(str::to_owned)
+            .collect();
+        Self {
+            path: path.to_owned(),
+            lines,
+            changed: false,
+        }
     }
 
     /// Whether the jar is there and is what the lock list says; a wrong one is removed so that it is fetched again.
     fn check(&mut self, jar: &Locked, path: &Path) -> Result<bool, DistributionError> {
-        let failed = |source| DistributionError::Io { path: path.to_owned(), source };
+        let failed = |source| DistributionError::Io {
+            path: path.to_owned(),
+            source,
+        };
         let metadata = match std::fs::metadata(path) {
             Ok(metadata) => metadata,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -426,8 +502,10 @@ impl Verified {
     }
 
     fn note(&mut self, jar: &Locked, path: &Path) -> Result<(), DistributionError> {
-        let metadata =
-            std::fs::metadata(path).map_err(|source| DistributionError::Io { path: path.to_owned(), source })?;
+        let metadata = std::fs::metadata(path).map_err(|source| DistributionError::Io {
+            path: path.to_owned(),
+            source,
+        })?;
         self.lines.retain(|known| !known.ends_with(&format!(" {}", jar.path)));
         self.lines.push(line(jar, &metadata));
         self.changed = true;
@@ -441,12 +519,22 @@ impl Verified {
         let aside = self.path.with_extension(format!("part-{}", std::process::id()));
         std::fs::write(&aside, self.lines.join("\n") + "\n")
             .and_then(|()| std::fs::rename(&aside, &self.path))
-            .map_err(|source| DistributionError::Io { path: self.path.clone(), source })
+            .map_err(|source| DistributionError::Io {
+                path: self.path.clone(),
+                source,
+            })
     }
 }
 
 fn line(jar: &Locked, metadata: &std::fs::Metadata) -> String {
-    format!("{} {} {}.{:09} {}", jar.sha256, metadata.len(), metadata.mtime(), metadata.mtime_nsec(), jar.path)
+    format!(
+        "{} {} {}.{:09} {}",
+        jar.sha256,
+        metadata.len(),
+        metadata.mtime(),
+        metadata.mtime_nsec(),
+        jar.path
+    )
 }
 
 fn hash_file(path: &Path) -> io::Result<String> {
@@ -479,15 +567,28 @@ mod tests {
         assert_eq!(VERSIONS, LOCKS.iter().map(|(version, _)| *version).collect::<Vec<_>>());
         for (version, text) in LOCKS {
             let jars = lock_list(version).unwrap();
-            assert_eq!(jars.len(), text.lines().filter(|line| !line.starts_with('#')).count(), "every line parses");
-            assert!(jars.iter().any(|jar| jar.path.ends_with(&format!("cassandra-all-{version}.jar"))));
-            assert!(jars.iter().all(|jar| jar.sha256.len() == 64 && jar.size_bytes > 0 && !jar.path.contains("..")));
+            assert_eq!(
+                jars.len(),
+                text.lines().filter(|line| !line.starts_with('#')).count(),
+                "every line parses"
+            );
+            assert!(
+                jars.iter()
+                    .any(|jar| jar.path.ends_with(&format!("cassandra-all-{version}.jar")))
+            );
+            assert!(
+                jars.iter()
+                    .all(|jar| jar.sha256.len() == 64 && jar.size_bytes > 0 && !jar.path.contains(".."))
+            );
         }
     }
 
     #[test]
     fn an_unknown_version_names_the_nearest() {
         let error = lock_list("5.0.99").unwrap_err().to_string();
-        assert!(error.contains("5.0.99") && error.contains("nearest it can fetch is 5.0.9"), "{error}");
+        assert!(
+            error.contains("5.0.99") && error.contains("nearest it can fetch is 5.0.9"),
+            "{error}"
+        );
     }
 }

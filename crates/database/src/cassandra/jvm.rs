@@ -54,6 +54,14 @@ pub(crate) enum ArchiveUse<'a> {
     Make(&'a Path),
 }
 
+/// The module switches that every JVM with Cassandra's classes needs, its tools included.
+pub(crate) fn module_access() -> impl Iterator<Item = String> {
+    let exports = EXPORTS
+        .iter()
+        .map(|module| format!("--add-exports={module}=ALL-UNNAMED"));
+    exports.chain(OPENS.iter().map(|module| format!("--add-opens={module}=ALL-UNNAMED")))
+}
+
 /// Everything after `java`.
 pub(crate) fn arguments(
     distribution: &Distribution,
@@ -97,12 +105,7 @@ pub(crate) fn arguments(
     ));
 
     // Modules
-    for module in EXPORTS {
-        add(format!("--add-exports={module}=ALL-UNNAMED"));
-    }
-    for module in OPENS {
-        add(format!("--add-opens={module}=ALL-UNNAMED"));
-    }
+    module_access().for_each(&mut add);
     add("-Djdk.attach.allowAttachSelf=true".into());
 
     // Netty (jvm17-server.options)
@@ -116,8 +119,14 @@ pub(crate) fn arguments(
     add(format!("-Djava.io.tmpdir={}", temporary.display()));
     add(format!("-Djna.tmpdir={}", temporary.display()));
     add(format!("-Duser.home={}", config.directory.display()));
-    add(format!("-Dcassandra.config=file://{}", file_url_path(&conf.join("cassandra.yaml"))));
-    add(format!("-Dlogback.configurationFile={}", conf.join("logback.xml").display()));
+    add(format!(
+        "-Dcassandra.config=file://{}",
+        file_url_path(&conf.join("cassandra.yaml"))
+    ));
+    add(format!(
+        "-Dlogback.configurationFile={}",
+        conf.join("logback.xml").display()
+    ));
     add(format!("-Dcassandra.storagedir={}", config.directory.display()));
     add(format!("-Dcassandra.logdir={}", config.logs().display()));
     add(format!("-Dcassandra.triggers_dir={}", conf.join("triggers").display()));
@@ -145,21 +154,28 @@ pub(crate) fn arguments(
         add(format!("-javaagent:{}", jamm.display()));
     }
     arguments.extend(config.extra_jvm.iter().cloned());
-    arguments.extend(["-cp".into(), distribution.classpath(), "org.apache.cassandra.service.CassandraDaemon".into()]);
+    arguments.extend([
+        "-cp".into(),
+        distribution.classpath(),
+        "org.apache.cassandra.service.CassandraDaemon".into(),
+    ]);
     arguments
 }
 
 /// A path as it stands in a `file:` URL.
 fn file_url_path(path: &Path) -> String {
     use std::{fmt::Write, os::unix::ffi::OsStrExt};
-    path.as_os_str().as_bytes().iter().fold(String::new(), |mut url, &byte| {
-        if byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte) {
-            url.push(char::from(byte));
-        } else {
-            let _ = write!(url, "%{byte:02X}");
-        }
-        url
-    })
+    path.as_os_str()
+        .as_bytes()
+        .iter()
+        .fold(String::new(), |mut url, &byte| {
+            if byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte) {
+                url.push(char::from(byte));
+            } else {
+                let _ = write!(url, "%{byte:02X}");
+            }
+            url
+        })
 }
 
 #[cfg(test)]

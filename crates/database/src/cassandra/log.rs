@@ -11,7 +11,9 @@ const TAIL_BYTES: u64 = 64 * 1024;
 
 /// The last `lines` lines of a file; empty if it cannot be read.
 pub(crate) fn tail(path: &Path, lines: usize) -> Vec<String> {
-    let Ok(mut file) = File::open(path) else { return Vec::new() };
+    let Ok(mut file) = File::open(path) else {
+        return Vec::new();
+    };
     let length = file.metadata().map_or(0, |m| m.len());
     let mut bytes = Vec::new();
     if file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES))).is_err() || file.read_to_end(&mut bytes).is_err() {
@@ -19,7 +21,10 @@ pub(crate) fn tail(path: &Path, lines: usize) -> Vec<String> {
     }
     let text = String::from_utf8_lossy(&bytes);
     let all: Vec<&str> = text.lines().collect();
-    all[all.len().saturating_sub(lines)..].iter().map(|line| (*line).to_owned()).collect()
+    all[all.len().saturating_sub(lines)..]
+        .iter()
+        .map(|line| (*line).to_owned())
+        .collect()
 }
 
 /// Counts dropped messages in a node's `system.log`, reading only what is new at each call.
@@ -38,7 +43,11 @@ impl DroppedMessages {
     /// Count from the end of the log as it is now.
     pub fn from_now(system_log: &Path) -> Self {
         let offset = std::fs::metadata(system_log).map_or(0, |m| m.len());
-        Self { path: system_log.to_owned(), offset, total: 0 }
+        Self {
+            path: system_log.to_owned(),
+            offset,
+            total: 0,
+        }
     }
 
     /// Messages dropped since [`Self::from_now`]; `None` if the log cannot be read (missing is not zero).

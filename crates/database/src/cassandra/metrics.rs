@@ -122,7 +122,9 @@ pub(crate) fn pools(rows: &[ViewRow]) -> BTreeMap<String, Pool> {
         blocked_all_time: number(row, "blocked_tasks_all_time"),
         completed: number(row, "completed_tasks"),
     };
-    rows.iter().filter_map(|row| Some((text(row, "name")?.to_owned(), pool(row)))).collect()
+    rows.iter()
+        .filter_map(|row| Some((text(row, "name")?.to_owned(), pool(row))))
+        .collect()
 }
 
 /// Rows of `caches` by name.
@@ -134,12 +136,16 @@ pub(crate) fn caches(rows: &[ViewRow]) -> BTreeMap<String, Cache> {
         size_bytes: number(row, "size_bytes"),
         capacity_bytes: number(row, "capacity_bytes"),
     };
-    rows.iter().filter_map(|row| Some((text(row, "name")?.to_owned(), cache(row)))).collect()
+    rows.iter()
+        .filter_map(|row| Some((text(row, "name")?.to_owned(), cache(row))))
+        .collect()
 }
 
 /// Rows of one of the `*_latency` tables; the server's own keyspaces left out.
 pub(crate) fn latency(rows: &[ViewRow]) -> Latency {
-    let application = rows.iter().filter(|row| !text(row, "keyspace_name").unwrap_or_default().starts_with("system"));
+    let application = rows
+        .iter()
+        .filter(|row| !text(row, "keyspace_name").unwrap_or_default().starts_with("system"));
     let mut sum = Latency::default();
     let mut busiest = 0;
     for row in application {
@@ -158,5 +164,11 @@ pub(crate) fn latency(rows: &[ViewRow]) -> Latency {
 /// What running compactions and other tasks on SSTables have still to do, in bytes.
 pub(crate) fn remaining_bytes(tasks: &[ViewRow]) -> u64 {
     let bytes = tasks.iter().filter(|row| text(row, "unit") == Some("bytes"));
-    bytes.map(|row| number(row, "total").unwrap_or(0).saturating_sub(number(row, "progress").unwrap_or(0))).sum()
+    bytes
+        .map(|row| {
+            number(row, "total")
+                .unwrap_or(0)
+                .saturating_sub(number(row, "progress").unwrap_or(0))
+        })
+        .sum()
 }

@@ -129,7 +129,11 @@ impl NodeConfig {
     pub(crate) fn log_tail(&self, lines: usize) -> Vec<String> {
         let mut tail = log::tail(&self.system_log(), lines);
         // JDK 17 warns about the security manager at every start of Cassandra.
-        tail.extend(log::tail(&self.console_log(), lines).into_iter().filter(|line| !line.starts_with("WARNING:")));
+        tail.extend(
+            log::tail(&self.console_log(), lines)
+                .into_iter()
+                .filter(|line| !line.starts_with("WARNING:")),
+        );
         tail.split_off(tail.len().saturating_sub(lines))
     }
 
@@ -150,7 +154,10 @@ impl NodeConfig {
                 _ => {}
             }
         }
-        for (name, text) in [("cassandra.yaml", cassandra_yaml(self)), ("logback.xml", logback_xml(self))] {
+        for (name, text) in [
+            ("cassandra.yaml", cassandra_yaml(self)),
+            ("logback.xml", logback_xml(self)),
+        ] {
             let path = self.directory.join("conf").join(name);
             std::fs::write(&path, text).map_err(|source| NodeError::io(&path, source))?;
         }
@@ -268,7 +275,10 @@ pub enum NodeError {
 
 impl NodeError {
     pub(crate) fn io(path: &Path, source: io::Error) -> Self {
-        Self::Io { path: path.to_owned(), source }
+        Self::Io {
+            path: path.to_owned(),
+            source,
+        }
     }
 }
 
@@ -291,7 +301,10 @@ impl Node {
         config: NodeConfig,
         launch_prefix: &[String],
     ) -> Result<Self, NodeError> {
-        let archive = distribution.start_archive.as_deref().map_or(ArchiveUse::None, ArchiveUse::Use);
+        let archive = distribution
+            .start_archive
+            .as_deref()
+            .map_or(ArchiveUse::None, ArchiveUse::Use);
         Self::start_with(distribution, java, config, launch_prefix, archive)
     }
 
@@ -306,7 +319,9 @@ impl Node {
         config.prepare()?;
         let console_path = config.console_log();
         let console = File::create(&console_path).map_err(|source| NodeError::io(&console_path, source))?;
-        let errors = console.try_clone().map_err(|source| NodeError::io(&console_path, source))?;
+        let errors = console
+            .try_clone()
+            .map_err(|source| NodeError::io(&console_path, source))?;
         let mut words = launch_prefix.iter().map(AsRef::as_ref).chain([java.path.as_os_str()]);
         let program = words.next().unwrap_or(java.path.as_os_str());
         let mut command = Command::new(program);
@@ -322,11 +337,17 @@ impl Node {
             .stdout(console)
             .stderr(errors)
             .process_group(0);
-        let child = command
-            .spawn()
-            .map_err(|source| NodeError::Spawn { program: program.to_string_lossy().into_owned(), source })?;
+        let child = command.spawn().map_err(|source| NodeError::Spawn {
+            program: program.to_string_lossy().into_owned(),
+            source,
+        })?;
         tracing::debug!(pid = child.id(), address = %config.cql_address(), "Cassandra starts");
-        Ok(Self { config, child, started: Instant::now(), ended: None })
+        Ok(Self {
+            config,
+            child,
+            started: Instant::now(),
+            ended: None,
+        })
     }
 
     /// What it was started with.
@@ -421,7 +442,10 @@ impl Node {
     /// Whether it ended by SIGTERM after draining: the JVM reports 143 then. Only then is a copy of its data directory complete.
     pub fn stopped_cleanly(&self) -> bool {
         let ended_by_term = self.ended.is_some_and(|status| status.code() == Some(143));
-        ended_by_term && log::tail(&self.system_log(), 200).iter().any(|line| line.ends_with("Cassandra shutdown complete"))
+        ended_by_term
+            && log::tail(&self.system_log(), 200)
+                .iter()
+                .any(|line| line.ends_with("Cassandra shutdown complete"))
     }
 
     /// End it at once (SIGKILL) and wait for it.
@@ -469,7 +493,14 @@ impl Node {
                 Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
                     return Err(NodeError::PortInUse { address, port, purpose });
                 }
-                Err(source) => return Err(NodeError::Address { address, port, purpose, source }),
+                Err(source) => {
+                    return Err(NodeError::Address {
+                        address,
+                        port,
+                        purpose,
+                        source,
+                    });
+                }
             }
         }
         Ok(())
@@ -479,7 +510,9 @@ impl Node {
 fn describe(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exit code {code}"),
-        (None, Some(9)) => "killed by signal 9 (SIGKILL: by somebody, or by the kernel for lack of memory, see dmesg)".into(),
+        (None, Some(9)) => {
+            "killed by signal 9 (SIGKILL: by somebody, or by the kernel for lack of memory, see dmesg)".into()
+        }
         (None, Some(signal)) => format!("killed by signal {signal}"),
         (None, None) => "ended".into(),
     }

@@ -37,22 +37,34 @@ pub fn nodetool(
     let quiet = r#"<configuration><root level="OFF"/></configuration>"#;
     std::fs::write(&logback, quiet).map_err(|source| NodeError::io(&logback, source))?;
     let output = Command::new(&java.path)
-        .args(["-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:ActiveProcessorCount=1"])
+        .args([
+            "-Xmx128m",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-XX:ActiveProcessorCount=1",
+        ])
         .arg(format!("-Dlogback.configurationFile={}", logback.display()))
         // It keeps a history of commands in the home directory.
         .arg(format!("-Duser.home={}", config.directory.display()))
         .arg(format!("-Djava.io.tmpdir={}", config.directory.join("tmp").display()))
         .arg("-Dcom.sun.jndi.rmiURLParsing=legacy")
+        .args(super::jvm::module_access())
         .args(["-cp", &distribution.classpath(), "org.apache.cassandra.tools.NodeTool"])
         .args(["-h", "127.0.0.1", "-p", &config.jmx_port.to_string()])
         .args(arguments)
         .env_remove("JAVA_TOOL_OPTIONS")
         .output()
-        .map_err(|source| NodeError::Spawn { program: java.path.display().to_string(), source })?;
+        .map_err(|source| NodeError::Spawn {
+            program: java.path.display().to_string(),
+            source,
+        })?;
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     if output.status.success() {
         return Ok(printed);
     }
     let errors = String::from_utf8_lossy(&output.stderr);
-    Err(NodeError::Nodetool { command: arguments.join(" "), output: format!("{}{}", printed, errors).trim().to_owned() })
+    Err(NodeError::Nodetool {
+        command: arguments.join(" "),
+        output: format!("{}{}", printed, errors).trim().to_owned(),
+    })
 }

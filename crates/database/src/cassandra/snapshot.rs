@@ -34,7 +34,13 @@ pub fn captured_directories(data_directory: &Path) -> std::io::Result<Vec<PathBu
 /// Name of a snapshot: a hash of everything that decides what is in it (database version, data set, schema, nodes).
 /// 16 hexadecimal digits after a readable prefix; equal inputs give equal names on every machine.
 pub fn snapshot_key(version: &str, dataset: &spec::Dataset, nodes: u32, replication: u32) -> String {
-    let spec::Dataset { records, fields, field_length, compressibility, seed } = dataset;
+    let spec::Dataset {
+        records,
+        fields,
+        field_length,
+        compressibility,
+        seed,
+    } = dataset;
     let schema = schema_statements("k", "t", dataset, replication).join("\n");
     let text = format!(
         "format {SNAPSHOT_FORMAT}\ncassandra {version}\nrecords {records}\nfields {fields}\nfield_length {field_length}\n\
@@ -51,7 +57,13 @@ mod tests {
 
     #[test]
     fn every_part_of_the_definition_changes_the_key() {
-        let base = spec::Dataset { records: 1000, fields: 10, field_length: 100, compressibility: 0.0, seed: 1 };
+        let base = spec::Dataset {
+            records: 1000,
+            fields: 10,
+            field_length: 100,
+            compressibility: 0.0,
+            seed: 1,
+        };
         let mut keys = vec![
             snapshot_key("5.0.9", &base, 1, 1),
             snapshot_key("5.0.8", &base, 1, 1),
@@ -59,8 +71,24 @@ mod tests {
             snapshot_key("5.0.9", &base, 3, 3),
             snapshot_key("5.0.9", &spec::Dataset { records: 1001, ..base }, 1, 1),
             snapshot_key("5.0.9", &spec::Dataset { fields: 11, ..base }, 1, 1),
-            snapshot_key("5.0.9", &spec::Dataset { field_length: 101, ..base }, 1, 1),
-            snapshot_key("5.0.9", &spec::Dataset { compressibility: 0.5, ..base }, 1, 1),
+            snapshot_key(
+                "5.0.9",
+                &spec::Dataset {
+                    field_length: 101,
+                    ..base
+                },
+                1,
+                1,
+            ),
+            snapshot_key(
+                "5.0.9",
+                &spec::Dataset {
+                    compressibility: 0.5,
+                    ..base
+                },
+                1,
+                1,
+            ),
             snapshot_key("5.0.9", &spec::Dataset { seed: 2, ..base }, 1, 1),
         ];
         assert_eq!(keys[0], snapshot_key("5.0.9", &base, 1, 1));

@@ -42,17 +42,21 @@ pub fn ensure_start_archive(
 }
 
 fn archive_path(distribution: &Distribution, java: &Java) -> PathBuf {
-    let identity = format!("{}\n{}\n{}", java.path.display(), java.version_text, distribution.classpath());
-    let name = format!("start-{}-{}.jsa", distribution.version, &hex(&Sha256::digest(identity.as_bytes()))[..16]);
+    let identity = format!(
+        "{}\n{}\n{}",
+        java.path.display(),
+        java.version_text,
+        distribution.classpath()
+    );
+    let name = format!(
+        "start-{}-{}.jsa",
+        distribution.version,
+        &hex(&Sha256::digest(identity.as_bytes()))[..16]
+    );
     distribution.cache.join(name)
 }
 
-fn make(
-    distribution: &Distribution,
-    java: &Java,
-    path: &Path,
-    cancelled: &dyn Fn() -> bool,
-) -> Result<(), NodeError> {
+fn make(distribution: &Distribution, java: &Java, path: &Path, cancelled: &dyn Fn() -> bool) -> Result<(), NodeError> {
     let directory = distribution.cache.join(format!("start-archive-{}", std::process::id()));
     let made = directory.join("made.jsa");
     let outcome = make_in(distribution, java, &directory, &made, cancelled)
@@ -80,12 +84,23 @@ fn make_in(
     let mut node = Node::start_with(distribution, java, config, &[], ArchiveUse::Make(made))?;
     let ready = node.wait_ready(Duration::from_secs(180), cancelled);
     // Writing the archive happens at the end of the process and takes some seconds.
-    let stopped = if ready.is_ok() { node.stop(Duration::from_secs(120)) } else { Ok(node.kill()) };
+    let stopped = if ready.is_ok() {
+        node.stop(Duration::from_secs(120))
+    } else {
+        Ok(node.kill())
+    };
     ready.and(stopped)
 }
 
 fn free_port(address: Ipv4Addr) -> Result<u16, NodeError> {
     let bound = TcpListener::bind((address, 0)).and_then(|listener| listener.local_addr());
     let purpose = "throw-away node";
-    bound.map(|address| address.port()).map_err(|source| NodeError::Address { address, port: 0, purpose, source })
+    bound
+        .map(|address| address.port())
+        .map_err(|source| NodeError::Address {
+            address,
+            port: 0,
+            purpose,
+            source,
+        })
 }

@@ -34,7 +34,10 @@ pub(crate) fn cassandra_yaml(config: &NodeConfig) -> String {
             None => settings.push((key.clone(), value.clone())),
         }
     }
-    let lines: String = settings.iter().map(|(key, value)| format!("{key}: {value}\n")).collect();
+    let lines: String = settings
+        .iter()
+        .map(|(key, value)| format!("{key}: {value}\n"))
+        .collect();
     format!("# Written by iopslab at every start; changes are lost.\n{lines}")
 }
 
@@ -45,7 +48,11 @@ fn settings(config: &NodeConfig) -> Vec<(String, String)> {
     let cpus = config.cpu_count();
     let inside = |name: &str| quoted(&config.directory.join(name).to_string_lossy());
     let tokens: Vec<String> = config.initial_tokens.iter().map(i64::to_string).collect();
-    let seeds: Vec<String> = config.seeds.iter().map(|seed| format!("{seed}:{}", config.storage_port)).collect();
+    let seeds: Vec<String> = config
+        .seeds
+        .iter()
+        .map(|seed| format!("{seed}:{}", config.storage_port))
+        .collect();
     let allow_all = |class: &str| format!("{{class_name: {class}}}");
     let mut list = Vec::new();
     let mut set = |key: &str, value: String| list.push((key.to_owned(), value));
@@ -90,8 +97,14 @@ fn settings(config: &NodeConfig) -> Vec<(String, String)> {
     set("phi_convict_threshold", "8".into());
 
     // Where things lie
-    set("data_file_directories", format!("[{}]", quoted(&config.data_directory.to_string_lossy())));
-    set("commitlog_directory", quoted(&config.commitlog_directory.to_string_lossy()));
+    set(
+        "data_file_directories",
+        format!("[{}]", quoted(&config.data_directory.to_string_lossy())),
+    );
+    set(
+        "commitlog_directory",
+        quoted(&config.commitlog_directory.to_string_lossy()),
+    );
     set("hints_directory", inside("hints"));
     set("saved_caches_directory", inside("saved_caches"));
     set("cdc_raw_directory", inside("cdc_raw"));
@@ -115,7 +128,13 @@ fn settings(config: &NodeConfig) -> Vec<(String, String)> {
     set("trickle_fsync", "true".into());
     set("trickle_fsync_interval", "10240KiB".into());
     set("concurrent_reads", config.concurrent_reads.unwrap_or(32).to_string());
-    set("concurrent_writes", config.concurrent_writes.unwrap_or((8 * cpus).clamp(16, 128)).to_string());
+    set(
+        "concurrent_writes",
+        config
+            .concurrent_writes
+            .unwrap_or((8 * cpus).clamp(16, 128))
+            .to_string(),
+    );
     set("concurrent_counter_writes", "32".into());
     set("concurrent_materialized_view_writes", "32".into());
     set("column_index_size", "4KiB".into());
@@ -131,7 +150,10 @@ fn settings(config: &NodeConfig) -> Vec<(String, String)> {
 
     // Caches
     set("file_cache_enabled", "false".into());
-    set("file_cache_size", format!("{}MiB", (heap_mib / 4).min(512).min(direct_mib / 2).max(32)));
+    set(
+        "file_cache_size",
+        format!("{}MiB", (heap_mib / 4).min(512).min(direct_mib / 2).max(32)),
+    );
     set("networking_cache_size", format!("{}MiB", (heap_mib / 16).clamp(8, 128)));
     set("buffer_pool_use_heap_if_exhausted", "false".into());
     set("key_cache_size", format!("{}MiB", (heap_mib / 20).clamp(1, 100)));
@@ -142,7 +164,10 @@ fn settings(config: &NodeConfig) -> Vec<(String, String)> {
     set("cache_load_timeout", "30s".into());
 
     // Compaction: min(8, max(2, min(CPUs, data directories))) = 2 for one directory.
-    set("concurrent_compactors", config.concurrent_compactors.unwrap_or(2).to_string());
+    set(
+        "concurrent_compactors",
+        config.concurrent_compactors.unwrap_or(2).to_string(),
+    );
     set("compaction_throughput", format!("{}MiB/s", config.compaction_mib_per_s));
     set("sstable_preemptive_open_interval", "50MiB".into());
     set("stream_throughput_outbound", "24MiB/s".into());
@@ -165,8 +190,14 @@ fn settings(config: &NodeConfig) -> Vec<(String, String)> {
     set("native_transport_max_concurrent_connections", "-1".into());
     set("native_transport_max_concurrent_connections_per_ip", "-1".into());
     // Shares of the heap, as the server computes them: requests beyond them wait in the socket (back pressure).
-    set("native_transport_max_request_data_in_flight", format!("{}MiB", (heap_mib / 10).max(1)));
-    set("native_transport_max_request_data_in_flight_per_ip", format!("{}MiB", (heap_mib / 40).max(1)));
+    set(
+        "native_transport_max_request_data_in_flight",
+        format!("{}MiB", (heap_mib / 10).max(1)),
+    );
+    set(
+        "native_transport_max_request_data_in_flight_per_ip",
+        format!("{}MiB", (heap_mib / 40).max(1)),
+    );
     set("native_transport_rate_limiting_enabled", "false".into());
     set("native_transport_allow_older_protocols", "true".into());
     set("batch_size_warn_threshold", "5KiB".into());
@@ -196,7 +227,11 @@ fn quoted(text: &str) -> String {
 
 /// `logback.xml`: everything at INFO into one file that rolls at 20 MB and keeps five old ones.
 pub(crate) fn logback_xml(config: &NodeConfig) -> String {
-    let logs = config.logs().to_string_lossy().replace('&', "&amp;").replace('<', "&lt;");
+    let logs = config
+        .logs()
+        .to_string_lossy()
+        .replace('&', "&amp;")
+        .replace('<', "&lt;");
     format!(
         r#"<configuration scan="false">
   <appender name="SYSTEM" class="ch.qos.logback.core.rolling.RollingFileAppender">
@@ -224,9 +259,16 @@ mod tests {
     #[test]
     fn keys_are_unique_and_extra_yaml_replaces_or_adds() {
         let mut config = NodeConfig::new("a \"b\"", "127.0.41.1".parse().unwrap(), "/x y".as_ref());
-        config.extra_yaml = vec![("concurrent_reads".into(), "7".into()), ("paxos_variant".into(), "v2".into())];
+        config.extra_yaml = vec![
+            ("concurrent_reads".into(), "7".into()),
+            ("paxos_variant".into(), "v2".into()),
+        ];
         let text = cassandra_yaml(&config);
-        let mut keys: Vec<&str> = text.lines().filter_map(|line| line.split_once(':')).map(|(key, _)| key).collect();
+        let mut keys: Vec<&str> = text
+            .lines()
+            .filter_map(|line| line.split_once(':'))
+            .map(|(key, _)| key)
+            .collect();
         assert!(text.contains("\nconcurrent_reads: 7\n") && text.contains("\npaxos_variant: v2\n"));
         assert!(text.contains(r#"cluster_name: "a \"b\"""#) && text.contains(r#"hints_directory: "/x y/hints""#));
         let count = keys.len();

@@ -16,9 +16,13 @@ use super::{Outbox, cancelled, fault};
 
 pub(super) fn handle(request: ClientRequest, outbox: &Outbox) -> Result<Reply, Fault> {
     match request {
-        ClientRequest::Load { endpoint, dataset, hashed_keys, zero_padding, concurrency } => {
-            load(&endpoint, &dataset, (hashed_keys, zero_padding), concurrency, outbox)
-        }
+        ClientRequest::Load {
+            endpoint,
+            dataset,
+            hashed_keys,
+            zero_padding,
+            concurrency,
+        } => load(&endpoint, &dataset, (hashed_keys, zero_padding), concurrency, outbox),
         ClientRequest::Trial(task) => trial(&task, outbox),
         ClientRequest::Close => Ok(Reply::Closed),
     }
@@ -36,7 +40,13 @@ fn connect(endpoint: &Endpoint, fields: u32) -> CqlConnect {
 }
 
 fn second(s: &engine::Second) -> Event {
-    Event::Second(Second { t_s: s.t_s, operations: s.operations, errors: s.errors, p50_us: s.p50_us, p99_us: s.p99_us })
+    Event::Second(Second {
+        t_s: s.t_s,
+        operations: s.operations,
+        errors: s.errors,
+        p50_us: s.p50_us,
+        p99_us: s.p99_us,
+    })
 }
 
 fn load(
@@ -72,7 +82,10 @@ fn load(
     if outbox.is_cancelled() {
         return Err(cancelled());
     }
-    Ok(Reply::Loaded(LoadedDataset { records: loaded.records, seconds: loaded.seconds }))
+    Ok(Reply::Loaded(LoadedDataset {
+        records: loaded.records,
+        seconds: loaded.seconds,
+    }))
 }
 
 fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, Fault> {
@@ -84,7 +97,13 @@ fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, Fault> {
         records: task.dataset.records,
         load: match task.load {
             LoadLevel::Concurrency(concurrency) => engine::Load::Closed { concurrency },
-            LoadLevel::Rate { operations_per_s, poisson } => engine::Load::Open { operations_per_s, poisson },
+            LoadLevel::Rate {
+                operations_per_s,
+                poisson,
+            } => engine::Load::Open {
+                operations_per_s,
+                poisson,
+            },
         },
         warmup: Duration::from_secs_f64(task.shape.warmup_s),
         duration: Duration::from_secs_f64(task.shape.duration_s),
@@ -124,7 +143,9 @@ fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, Fault> {
     if outbox.is_cancelled() {
         return Err(cancelled());
     }
-    let measured_ago = began.elapsed().saturating_sub(Duration::from_secs_f64(outcome.result.warmup_s));
+    let measured_ago = began
+        .elapsed()
+        .saturating_sub(Duration::from_secs_f64(outcome.result.warmup_s));
     let now = jiff::Timestamp::now().as_millisecond();
     let samples = samples.lock().map(|mut s| std::mem::take(&mut *s)).unwrap_or_default();
     Ok(Reply::Trial(Box::new(TrialResult {

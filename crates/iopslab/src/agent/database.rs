@@ -12,7 +12,8 @@ use monitor::{CgroupFiles, Monitor, MonitorHooks, Sources};
 use spec::{Setup, VolumeRole};
 use storage::{BurstController, Cgroup, Ledger, LedgerItem, ResourceLimits, WorkDirectory};
 use wire::{
-    DatabaseRequest, Event, Fault, PreparedConfiguration, Reply, SnapshotFacts, StartedTrial, StoppedTrial, TextFile, UnderTest,
+    DatabaseRequest, Event, Fault, PreparedConfiguration, Reply, SnapshotFacts, StartedTrial, StoppedTrial, TextFile,
+    UnderTest,
 };
 
 use super::volumes::{CGROUP_ROOT, Volumes, device_limit};
@@ -75,7 +76,10 @@ impl DatabaseHost {
             return Ok(Reply::Closed);
         }
         let outbox = self.outbox.clone();
-        let opened = self.opened.as_mut().ok_or_else(|| fault("the database agent was not opened first"))?;
+        let opened = self
+            .opened
+            .as_mut()
+            .ok_or_else(|| fault("the database agent was not opened first"))?;
         let reply = match request {
             DatabaseRequest::StartLoading => opened.start_loading(&outbox),
             DatabaseRequest::FinishLoading => opened.finish_loading(&outbox),
@@ -91,14 +95,24 @@ impl DatabaseHost {
             DatabaseRequest::StopTrial => opened.stop_trial(),
             DatabaseRequest::Open(_) | DatabaseRequest::Close => unreachable!("handled above"),
         };
-        if self.outbox.is_cancelled() && reply.is_err() { Err(cancelled()) } else { reply }
+        if self.outbox.is_cancelled() && reply.is_err() {
+            Err(cancelled())
+        } else {
+            reply
+        }
     }
 
     fn open(&mut self, task: UnderTest) -> Result<Reply, Fault> {
         let work = WorkDirectory::lock(Path::new(&task.work_directory)).map_err(fault)?;
         let cleaned = storage::clean(&work.ledger_path()).map_err(fault)?;
-        if let Some(problem) = storage::preflight(work.path(), task.needed_bytes, Path::new(CGROUP_ROOT)).into_iter().next() {
-            return Err(Fault { help: Some(problem.fix), ..fault(problem.what) });
+        if let Some(problem) = storage::preflight(work.path(), task.needed_bytes, Path::new(CGROUP_ROOT))
+            .into_iter()
+            .next()
+        {
+            return Err(Fault {
+                help: Some(problem.fix),
+                ..fault(problem.what)
+            });
         }
         let java = cassandra::find_java().map_err(fault)?;
         cassandra::Node::check_ports(&node_config(work.path(), Path::new(""), Path::new(""))).map_err(fault)?;
@@ -159,7 +173,10 @@ impl DatabaseHost {
         drop(opened.ledger);
         // Whatever is still in the ledger (directories, images, anything that failed above) goes now.
         match storage::clean(&ledger_path) {
-            Ok(cleaned) => cleaned.failed.iter().for_each(|(what, why)| tracing::warn!("left behind: {what:?}: {why}")),
+            Ok(cleaned) => cleaned
+                .failed
+                .iter()
+                .for_each(|(what, why)| tracing::warn!("left behind: {what:?}: {why}")),
             Err(error) => tracing::warn!("{error}"),
         }
     }
@@ -181,7 +198,9 @@ impl Opened {
 
     /// A directory of this run that the ledger knows.
     fn claim_directory(&self, path: &Path) -> Result<(), Fault> {
-        self.ledger.intend(LedgerItem::Directory { path: path.to_owned() }).map_err(fault)?;
+        self.ledger
+            .intend(LedgerItem::Directory { path: path.to_owned() })
+            .map_err(fault)?;
         std::fs::create_dir_all(path).map_err(|e| fault(format!("cannot create {}: {e}", path.display())))
     }
 
@@ -192,8 +211,7 @@ impl Opened {
             storage::remove_tree(&directory).map_err(fault)?;
         }
         self.claim_directory(&directory)?;
-        let mut config =
-            node_config(&directory, &directory.join("data"), &directory.join("commitlog"));
+        let mut config = node_config(&directory, &directory.join("data"), &directory.join("commitlog"));
         config.heap_bytes = LOADER_HEAP;
         config.direct_memory_bytes = LOADER_HEAP / 2;
         outbox.progress("starting Cassandra to load the data set", None);
@@ -203,8 +221,12 @@ impl Opened {
         self.loading = Some(node);
         ready?;
         let admin = Admin::connect(cql_address(), START_TIMEOUT).map_err(fault)?;
-        admin.create_schema(KEYSPACE, TABLE, &self.task.dataset, 1).map_err(fault)?;
-        Ok(Reply::Loading { contact_points: vec![cql_address().to_string()] })
+        admin
+            .create_schema(KEYSPACE, TABLE, &self.task.dataset, 1)
+            .map_err(fault)?;
+        Ok(Reply::Loading {
+            contact_points: vec![cql_address().to_string()],
+        })
     }
 
     fn finish_loading(&mut self, outbox: &Outbox) -> Result<Reply, Fault> {
@@ -214,7 +236,9 @@ impl Opened {
         outbox.progress("flushing and compacting the data set", None);
         cassandra::flush_and_compact(&self.distribution, &self.java, &config, KEYSPACE).map_err(fault)?;
         let admin = Admin::connect(cql_address(), START_TIMEOUT).map_err(fault)?;
-        admin.wait_settled(1, SETTLE_TIMEOUT, &|| outbox.is_cancelled()).map_err(fault)?;
+        admin
+            .wait_settled(1, SETTLE_TIMEOUT, &|| outbox.is_cancelled())
+            .map_err(fault)?;
         drop(admin);
         node.stop(Duration::from_secs(60)).map_err(fault)?;
         let target = self.snapshot_directory();
@@ -255,7 +279,9 @@ impl Opened {
             self.volumes.insert(setup.configuration.clone(), volumes);
         }
         let volumes = &self.volumes[&setup.configuration];
-        Ok(Reply::Prepared(PreparedConfiguration { volumes: volumes.facts() }))
+        Ok(Reply::Prepared(PreparedConfiguration {
+            volumes: volumes.facts(),
+        }))
     }
 
     fn start_trial(&mut self, setup: &Setup, sample_keys: &[String], outbox: &Outbox) -> Result<Reply, Fault> {
@@ -303,7 +329,9 @@ impl Opened {
         with(&node, |n| n.wait_ready(START_TIMEOUT, &|| outbox.is_cancelled())).map_err(fault)?;
         outbox.progress("waiting for Cassandra to settle", None);
         let admin = Admin::connect(cql_address(), START_TIMEOUT).map_err(fault)?;
-        admin.wait_settled(1, SETTLE_TIMEOUT, &|| outbox.is_cancelled()).map_err(fault)?;
+        admin
+            .wait_settled(1, SETTLE_TIMEOUT, &|| outbox.is_cancelled())
+            .map_err(fault)?;
         let present = admin.count_sample(KEYSPACE, TABLE, sample_keys).map_err(fault)?;
         if present as usize != sample_keys.len() {
             return Err(Fault {
@@ -376,7 +404,10 @@ impl Opened {
                 node.kill();
                 for (name, path) in [("database.log", node.system_log()), ("gc.log", node.gc_log())] {
                     if let Ok(bytes) = std::fs::read(&path) {
-                        logs.push(TextFile { name: name.to_owned(), text: String::from_utf8_lossy(&bytes).into_owned() });
+                        logs.push(TextFile {
+                            name: name.to_owned(),
+                            text: String::from_utf8_lossy(&bytes).into_owned(),
+                        });
                     }
                 }
             });
@@ -389,7 +420,10 @@ impl Opened {
         for volumes in self.volumes.values_mut() {
             volumes.detach().map_err(fault)?;
         }
-        Ok(Reply::Stopped(Box::new(StoppedTrial { logs, data_bytes_on_disk })))
+        Ok(Reply::Stopped(Box::new(StoppedTrial {
+            logs,
+            data_bytes_on_disk,
+        })))
     }
 
     fn cgroup_name(&self, role: &str) -> String {
@@ -429,7 +463,10 @@ fn cgroup_files(cgroup: &Cgroup) -> CgroupFiles {
         memory_dir: path(&paths.memory),
         cpu_dir: path(&paths.cpu),
         cpuacct_dir: path(&paths.cpuacct),
-        v2: paths.memory.as_ref().is_some_and(|c| c.version == storage::CgroupVersion::V2),
+        v2: paths
+            .memory
+            .as_ref()
+            .is_some_and(|c| c.version == storage::CgroupVersion::V2),
     }
 }
 
@@ -440,7 +477,10 @@ fn table_bytes(data_directory: &Path) -> u64 {
 
 /// Samples this host once a second, and notices when the database ends on its own.
 fn watch(sources: Sources, admin: Admin, node: &Arc<Mutex<Node>>, bursts: &Bursts, outbox: Outbox) -> Monitor {
-    let bursts: Vec<_> = bursts.iter().map(|(role, burst)| (*role, Arc::downgrade(burst))).collect();
+    let bursts: Vec<_> = bursts
+        .iter()
+        .map(|(role, burst)| (*role, Arc::downgrade(burst)))
+        .collect();
     let mut dropped = DroppedMessages::from_now(&with(node, |n| n.system_log()));
     let node = Arc::clone(node);
     let mut died = false;
@@ -468,7 +508,13 @@ fn watch(sources: Sources, admin: Admin, node: &Arc<Mutex<Node>>, bursts: &Burst
             outbox.send(&Event::DatabaseDied { how, log_tail });
         }
     };
-    Monitor::start(sources, MonitorHooks { annotate: Some(Box::new(annotate)) }, Box::new(sink))
+    Monitor::start(
+        sources,
+        MonitorHooks {
+            annotate: Some(Box::new(annotate)),
+        },
+        Box::new(sink),
+    )
 }
 
 /// What Cassandra says about itself, as figures of the sample.

@@ -51,7 +51,10 @@ impl Outbox {
     }
 
     fn progress(&self, doing: impl Into<String>, share: Option<(u64, u64)>) {
-        self.send(&Event::Progress(Progress { doing: doing.into(), share }));
+        self.send(&Event::Progress(Progress {
+            doing: doing.into(),
+            share,
+        }));
     }
 
     fn is_cancelled(&self) -> bool {
@@ -61,12 +64,20 @@ impl Outbox {
 
 /// A failed request: what the controller will show.
 fn fault(message: impl ToString) -> Fault {
-    Fault { message: message.to_string(), help: None, cancelled: false }
+    Fault {
+        message: message.to_string(),
+        help: None,
+        cancelled: false,
+    }
 }
 
 /// A request that ended because the controller asked for it.
 fn cancelled() -> Fault {
-    Fault { message: "cancelled".to_owned(), help: None, cancelled: true }
+    Fault {
+        message: "cancelled".to_owned(),
+        help: None,
+        cancelled: true,
+    }
 }
 
 /// What the request loop handles; `End` is a closed stdin or a signal.
@@ -78,7 +89,10 @@ enum Work {
 /// Handles requests until the controller is gone.
 pub fn serve(args: &AgentArgs) {
     let stop = Arc::new(AtomicBool::new(false));
-    let outbox = Outbox { stdout: Arc::new(Mutex::new(std::io::stdout())), cancelled: Arc::clone(&stop) };
+    let outbox = Outbox {
+        stdout: Arc::new(Mutex::new(std::io::stdout())),
+        cancelled: Arc::clone(&stop),
+    };
     let (sender, work) = channel();
     read_stdin(sender.clone(), Arc::clone(&stop));
     let on_signal = Arc::clone(&stop);
@@ -133,7 +147,10 @@ fn answer(work: &Receiver<Work>, outbox: &Outbox, mut handle: impl FnMut(Request
         let reply = match request {
             Request::Hello { protocol } if protocol != wire::PROTOCOL => Err(Fault {
                 help: Some("use the same iopslab binary on every host".to_owned()),
-                ..fault(format!("the controller speaks protocol {protocol}, this agent {}", wire::PROTOCOL))
+                ..fault(format!(
+                    "the controller speaks protocol {protocol}, this agent {}",
+                    wire::PROTOCOL
+                ))
             }),
             Request::Hello { .. } => Ok(Reply::Hello {
                 version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -33,7 +33,12 @@ pub(super) struct Volumes {
 
 impl Volumes {
     /// Creates the images, mounts them, and copies the snapshot onto the data volume.
-    pub fn create(ledger: &Arc<Ledger>, directory: &Path, setup: &Setup, snapshot: &Path) -> Result<Self, StorageError> {
+    pub fn create(
+        ledger: &Arc<Ledger>,
+        directory: &Path,
+        setup: &Setup,
+        snapshot: &Path,
+    ) -> Result<Self, StorageError> {
         let mut mounted = Vec::new();
         for volume_setup in std::iter::once(&setup.data).chain(setup.commitlog.as_ref()) {
             let name = format!("{}-{}", setup.configuration, volume_setup.role.name());
@@ -43,7 +48,12 @@ impl Volumes {
             if volume_setup.role == VolumeRole::Data {
                 storage::copy_tree(snapshot, &mount_point.join("pristine"))?;
             }
-            mounted.push(Mounted { setup: volume_setup.clone(), volume, mount_point, probe: None });
+            mounted.push(Mounted {
+                setup: volume_setup.clone(),
+                volume,
+                mount_point,
+                probe: None,
+            });
         }
         Ok(Self { mounted })
     }
@@ -51,9 +61,17 @@ impl Volumes {
     /// Measures every volume under its limits.
     pub fn probe(&mut self, ledger: &Arc<Ledger>, cgroup_name: &str) -> Result<(), StorageError> {
         for mounted in &mut self.mounted {
-            let limits = ResourceLimits { devices: device_limit(mounted).into_iter().collect(), ..Default::default() };
+            let limits = ResourceLimits {
+                devices: device_limit(mounted).into_iter().collect(),
+                ..Default::default()
+            };
             let cgroup = Cgroup::create(Path::new(CGROUP_ROOT), ledger, cgroup_name, &limits)?;
-            let measured = storage::probe(&mounted.mount_point, &cgroup.launch_prefix(), PROBE_SECONDS, PROBE_BYTES);
+            let measured = storage::probe(
+                &mounted.mount_point,
+                &cgroup.launch_prefix(),
+                PROBE_SECONDS,
+                PROBE_BYTES,
+            );
             cgroup.remove()?;
             let measured = measured?;
             mounted.probe = Some(ProbeResult {
@@ -76,8 +94,10 @@ impl Volumes {
             }
             match mounted.setup.role {
                 VolumeRole::Data => {
-                    let restored =
-                        storage::restore_tree(&mounted.mount_point.join("pristine"), &mounted.mount_point.join("data"))?;
+                    let restored = storage::restore_tree(
+                        &mounted.mount_point.join("pristine"),
+                        &mounted.mount_point.join("data"),
+                    )?;
                     data_bytes = restored.bytes;
                     storage::remove_tree(&mounted.mount_point.join("commitlog"))?;
                 }
@@ -105,7 +125,11 @@ impl Volumes {
     }
 
     fn by_role(&self, role: VolumeRole) -> &Path {
-        let found = self.mounted.iter().find(|m| m.setup.role == role).or_else(|| self.mounted.first());
+        let found = self
+            .mounted
+            .iter()
+            .find(|m| m.setup.role == role)
+            .or_else(|| self.mounted.first());
         &found.expect("a configuration has a data volume").mount_point
     }
 
@@ -127,7 +151,10 @@ impl Volumes {
 
 /// The limit of a volume on its device, if it is attached.
 pub(super) fn device_limit(mounted: &Mounted) -> Option<DeviceLimit> {
-    mounted.volume.device_number().map(|device| DeviceLimit { device, limits: starting_limits(&mounted.setup) })
+    mounted.volume.device_number().map(|device| DeviceLimit {
+        device,
+        limits: starting_limits(&mounted.setup),
+    })
 }
 
 /// The limits in force when a trial starts: those of the bucket's first moment where there is one.

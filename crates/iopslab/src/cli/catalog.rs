@@ -35,8 +35,10 @@ pub fn run(args: &CatalogArgs, format: Format) -> Result<(), Failure> {
         },
         CatalogCommand::Show { instance } => {
             let found = ::catalog::instance(instance).ok_or_else(|| {
-                Failure::input(format!("unknown instance type {instance}"))
-                    .help(format!("nearest: {}", ::catalog::nearest_instances(instance).join(", ")))
+                Failure::input(format!("unknown instance type {instance}")).help(format!(
+                    "nearest: {}",
+                    ::catalog::nearest_instances(instance).join(", ")
+                ))
             })?;
             println!("{}", pretty(found));
         }

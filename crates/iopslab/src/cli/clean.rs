@@ -26,7 +26,11 @@ pub fn run(args: &CleanArgs, format: Format) -> Result<(), Failure> {
         let work = WorkDirectory::lock(&path).map_err(|e| Failure::work(e).help("wait for that run, or stop it"))?;
         let cleaned = storage::clean(&work.ledger_path()).map_err(Failure::work)?;
         removed = cleaned.removed;
-        failed = cleaned.failed.iter().map(|(what, why)| format!("{what:?}: {why}")).collect();
+        failed = cleaned
+            .failed
+            .iter()
+            .map(|(what, why)| format!("{what:?}: {why}"))
+            .collect();
         let snapshots = path.join("snapshots");
         if args.snapshots && snapshots.exists() {
             storage::remove_tree(&snapshots).map_err(Failure::work)?;
@@ -34,12 +38,19 @@ pub fn run(args: &CleanArgs, format: Format) -> Result<(), Failure> {
         }
     }
     match format {
-        Format::Json => println!("{}", pretty(&serde_json::json!({ "removed": removed, "failed": failed }))),
+        Format::Json => println!(
+            "{}",
+            pretty(&serde_json::json!({ "removed": removed, "failed": failed }))
+        ),
         Format::Human if removed.is_empty() && failed.is_empty() => println!("nothing to clean in {}", path.display()),
         Format::Human => {
             removed.iter().for_each(|what| println!("removed {what}"));
             failed.iter().for_each(|what| println!("could not remove {what}"));
         }
     }
-    if failed.is_empty() { Ok(()) } else { Err(Failure::work(format!("{} things could not be removed", failed.len()))) }
+    if failed.is_empty() {
+        Ok(())
+    } else {
+        Err(Failure::work(format!("{} things could not be removed", failed.len())))
+    }
 }

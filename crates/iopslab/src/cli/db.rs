@@ -51,7 +51,11 @@ enum DbCommand {
 pub fn run(args: &DbArgs, format: Format) -> Result<(), Failure> {
     let directory = args.directory.clone().unwrap_or_else(|| work_directory().join("db"));
     match &args.command {
-        DbCommand::Start { nodes, heap_mib, version } => start(directory, *nodes, *heap_mib, version.as_deref(), format),
+        DbCommand::Start {
+            nodes,
+            heap_mib,
+            version,
+        } => start(directory, *nodes, *heap_mib, version.as_deref(), format),
         DbCommand::Stop { keep_data } => {
             let mut cluster = Cluster::open(&directory).map_err(Failure::work)?;
             cluster.stop().map_err(Failure::work)?;
@@ -80,7 +84,12 @@ pub fn run(args: &DbArgs, format: Format) -> Result<(), Failure> {
 
 fn start(directory: PathBuf, nodes: u32, heap_mib: u64, version: Option<&str>, format: Format) -> Result<(), Failure> {
     let mut screen = Screen::new();
-    let mut spec = ClusterSpec::new(&directory, nodes, version.unwrap_or(cassandra::versions()[0]), &cache_directory());
+    let mut spec = ClusterSpec::new(
+        &directory,
+        nodes,
+        version.unwrap_or(cassandra::versions()[0]),
+        &cache_directory(),
+    );
     spec.heap_bytes = heap_mib << 20;
     let cluster = Cluster::start(&spec, &mut |doing| screen.live(doing)).map_err(Failure::work)?;
     screen.clear();

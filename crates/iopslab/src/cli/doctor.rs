@@ -24,17 +24,29 @@ struct Check {
 pub fn run(_: &DoctorArgs, format: Format) -> Result<(), Failure> {
     let mut checks = vec![java()];
     let work = work_directory();
-    let existing = work.ancestors().find(|p| p.exists()).unwrap_or(Path::new("/")).to_owned();
+    let existing = work
+        .ancestors()
+        .find(|p| p.exists())
+        .unwrap_or(Path::new("/"))
+        .to_owned();
     let controllers = storage::controllers(Path::new(crate::agent::CGROUP_ROOT));
     checks.extend(
-        [("memory", &controllers.memory), ("cpu", &controllers.cpu), ("io", &controllers.io)].map(controller),
+        [
+            ("memory", &controllers.memory),
+            ("cpu", &controllers.cpu),
+            ("io", &controllers.io),
+        ]
+        .map(controller),
     );
     let problems = storage::preflight(&existing, 4 << 30, Path::new(crate::agent::CGROUP_ROOT));
     if problems.is_empty() {
         checks.push(Check {
             what: "emulated volumes".to_owned(),
             ok: true,
-            found: format!("root, loop devices, XFS, fio, limits; 4 GiB free in {}", existing.display()),
+            found: format!(
+                "root, loop devices, XFS, fio, limits; 4 GiB free in {}",
+                existing.display()
+            ),
             fix: None,
         });
     }
@@ -55,20 +67,36 @@ pub fn run(_: &DoctorArgs, format: Format) -> Result<(), Failure> {
         Format::Json => println!("{}", pretty(&serde_json::json!({ "checks": checks }))),
         Format::Human => {
             for check in &checks {
-                println!("{} {:<20} {}", if check.ok { "ok  " } else { "FAIL" }, check.what, check.found);
+                println!(
+                    "{} {:<20} {}",
+                    if check.ok { "ok  " } else { "FAIL" },
+                    check.what,
+                    check.found
+                );
                 if let Some(fix) = &check.fix {
                     println!("{:26}fix: {fix}", "");
                 }
             }
         }
     }
-    if bad == 0 { Ok(()) } else { Err(Failure::work(format!("{bad} problems keep `iopslab run` from working here"))) }
+    if bad == 0 {
+        Ok(())
+    } else {
+        Err(Failure::work(format!(
+            "{bad} problems keep `iopslab run` from working here"
+        )))
+    }
 }
 
 fn java() -> Check {
     let what = "Java".to_owned();
     match database::cassandra::find_java() {
-        Ok(java) => Check { what, ok: true, found: format!("{} ({})", java.version_text, java.path.display()), fix: None },
+        Ok(java) => Check {
+            what,
+            ok: true,
+            found: format!("{} ({})", java.version_text, java.path.display()),
+            fix: None,
+        },
         Err(error) => Check {
             what,
             ok: false,
@@ -81,9 +109,12 @@ fn java() -> Check {
 fn controller((name, controller): (&str, &Controller)) -> Check {
     let what = format!("cgroup {name}");
     match controller {
-        Controller::Usable { version, mount } => {
-            Check { what, ok: true, found: format!("{version:?} at {}", mount.display()), fix: None }
-        }
+        Controller::Usable { version, mount } => Check {
+            what,
+            ok: true,
+            found: format!("{version:?} at {}", mount.display()),
+            fix: None,
+        },
         Controller::Missing { reason } => Check {
             what,
             ok: false,

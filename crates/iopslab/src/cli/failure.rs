@@ -30,12 +30,18 @@ pub enum Failure {
 impl Failure {
     /// Bad input.
     pub fn input(message: impl ToString) -> Self {
-        Self::Input { message: message.to_string(), help: None }
+        Self::Input {
+            message: message.to_string(),
+            help: None,
+        }
     }
 
     /// Failed work.
     pub fn work(message: impl ToString) -> Self {
-        Self::Work { message: message.to_string(), help: None }
+        Self::Work {
+            message: message.to_string(),
+            help: None,
+        }
     }
 
     /// The same failure with advice.
@@ -62,7 +68,10 @@ impl Failure {
         if format == Format::Json {
             let (message, help) = match self {
                 Self::Mistakes(mistakes) => {
-                    eprintln!("{}", serde_json::json!({ "error": "the experiment is not valid", "mistakes": mistakes }));
+                    eprintln!(
+                        "{}",
+                        serde_json::json!({ "error": "the experiment is not valid", "mistakes": mistakes })
+                    );
                     return;
                 }
                 Self::Input { message, help } | Self::Work { message, help } => (message, help),
@@ -74,11 +83,20 @@ impl Failure {
         match self {
             Self::Mistakes(mistakes) => {
                 let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-                let theme = if colour { miette::GraphicalTheme::unicode() } else { miette::GraphicalTheme::unicode_nocolor() };
+                let theme = if colour {
+                    miette::GraphicalTheme::unicode()
+                } else {
+                    miette::GraphicalTheme::unicode_nocolor()
+                };
                 let mut text = String::new();
-                let drawn = miette::GraphicalReportHandler::new_themed(theme).render_report(&mut text, mistakes.as_ref());
+                let drawn =
+                    miette::GraphicalReportHandler::new_themed(theme).render_report(&mut text, mistakes.as_ref());
                 // The plain form is the fall-back: an error must never hide behind a drawing that failed.
-                if drawn.is_ok() { eprintln!("{text}") } else { eprintln!("{mistakes}") }
+                if drawn.is_ok() {
+                    eprintln!("{text}")
+                } else {
+                    eprintln!("{mistakes}")
+                }
             }
             Self::Input { message, help } | Self::Work { message, help } => {
                 eprintln!("error: {message}");

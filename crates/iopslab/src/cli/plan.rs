@@ -42,8 +42,10 @@ pub fn read_experiment(file: &Path) -> Result<(String, Experiment), Failure> {
 /// Refuses what the local provider cannot do on this machine, before anything is created.
 pub fn check_machine(plan: &Plan, work_directory: &Path) -> Result<(), Failure> {
     if matches!(plan.target.database, spec::Database::Hosts { .. }) {
-        return Err(Failure::input("[target] hosts: `iopslab run` starts its own Cassandra so far")
-            .help("measure an existing cluster with: iopslab load --hosts ..."));
+        return Err(
+            Failure::input("[target] hosts: `iopslab run` starts its own Cassandra so far")
+                .help("measure an existing cluster with: iopslab load --hosts ..."),
+        );
     }
     if let Some(setup) = plan.setups.iter().find(|s| s.nodes != 1) {
         return Err(Failure::input(format!(
@@ -59,7 +61,10 @@ pub fn check_machine(plan: &Plan, work_directory: &Path) -> Result<(), Failure> 
         ))
         .help("raise provider.local.scale"));
     }
-    let existing = work_directory.ancestors().find(|p| p.exists()).unwrap_or(Path::new("/"));
+    let existing = work_directory
+        .ancestors()
+        .find(|p| p.exists())
+        .unwrap_or(Path::new("/"));
     let needed = crate::controller::needed_bytes(plan);
     let problems = storage::preflight(existing, needed, Path::new(crate::agent::CGROUP_ROOT));
     match problems.into_iter().next() {

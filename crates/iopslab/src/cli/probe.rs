@@ -30,7 +30,9 @@ pub fn run(args: &ProbeArgs, format: Format) -> Result<(), Failure> {
         return Err(Failure::input(format!("{} is not a directory", args.path.display())));
     }
     if !(args.seconds > 0.0 && args.seconds <= 3600.0) || args.size_mib == 0 {
-        return Err(Failure::input("--seconds must lie in 0..3600 and --size-mib must be positive"));
+        return Err(Failure::input(
+            "--seconds must lie in 0..3600 and --size-mib must be positive",
+        ));
     }
     let measured = storage::probe(&args.path, &[], args.seconds, args.size_mib << 20).map_err(Failure::work)?;
     match format {

@@ -26,10 +26,17 @@ pub fn run(args: &ReportArgs, format: Format) -> Result<(), Failure> {
 pub fn rebuild(directory: &RunDirectory, format: Format) -> Result<Analysis, Failure> {
     // One trial at a time: the histograms of a whole run would not fit in memory.
     let measure = |t: &run::StoredTrial| {
-        analysis::measure(&TrialEvidence { record: &t.record, intervals: &t.intervals, samples: &t.samples })
+        analysis::measure(&TrialEvidence {
+            record: &t.record,
+            intervals: &t.intervals,
+            samples: &t.samples,
+        })
     };
-    let trials: Vec<_> =
-        directory.trials().map(|t| t.map(|t| measure(&t))).collect::<Result<_, _>>().map_err(Failure::work)?;
+    let trials: Vec<_> = directory
+        .trials()
+        .map(|t| t.map(|t| measure(&t)))
+        .collect::<Result<_, _>>()
+        .map_err(Failure::work)?;
     let analysis = analysis::analyse(&RunEvidence {
         run: directory.name(),
         provider: "local".to_owned(),
@@ -45,8 +52,21 @@ pub fn rebuild(directory: &RunDirectory, format: Format) -> Result<Analysis, Fai
         Format::Json => println!("{json}"),
         Format::Human => {
             let color = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-            println!("{}", ::report::terminal(&analysis, TerminalOptions { width: terminal_width(), color }));
-            println!("Evidence: {}   Report: {}", directory.path().display(), directory.path().join("report.md").display());
+            println!(
+                "{}",
+                ::report::terminal(
+                    &analysis,
+                    TerminalOptions {
+                        width: terminal_width(),
+                        color
+                    }
+                )
+            );
+            println!(
+                "Evidence: {}   Report: {}",
+                directory.path().display(),
+                directory.path().join("report.md").display()
+            );
         }
     }
     Ok(analysis)

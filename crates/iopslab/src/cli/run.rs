@@ -56,7 +56,8 @@ pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
         let _ = to_controller.send(Incoming::Interrupt);
     })
     .map_err(|e| Failure::work(format!("cannot watch for Ctrl-C: {e}")))?;
-    let binary = std::env::current_exe().map_err(|e| Failure::work(format!("cannot find this program's own file: {e}")))?;
+    let binary =
+        std::env::current_exe().map_err(|e| Failure::work(format!("cannot find this program's own file: {e}")))?;
 
     let (directory, settings, mut crew) = match (&args.experiment, &args.resume) {
         (Some(file), None) => begin(file, args, &binary, channel, &mut screen)?,
@@ -93,9 +94,16 @@ fn begin(
         .chain([("iopslab".to_owned(), serde_json::json!(env!("CARGO_PKG_VERSION")))])
         .collect();
     let stamp = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
-    let directory =
-        RunDirectory::create(&args.out, &experiment.name, &stamp, &text, &plan, &frozen_catalog(&experiment), &environment)
-            .map_err(|e| Failure::work(e).help("choose another place with --out DIR"))?;
+    let directory = RunDirectory::create(
+        &args.out,
+        &experiment.name,
+        &stamp,
+        &text,
+        &plan,
+        &frozen_catalog(&experiment),
+        &environment,
+    )
+    .map_err(|e| Failure::work(e).help("choose another place with --out DIR"))?;
     screen.say(&format!("evidence goes to {}", directory.path().display()));
     Ok((directory, settings, crew))
 }
@@ -109,7 +117,11 @@ fn resume(
     let directory = RunDirectory::open(path).map_err(Failure::input)?;
     let remaining = directory.remaining().map_err(Failure::work)?;
     let all = directory.plan().trials.len();
-    screen.say(&format!("{}: {} of {all} trials are done", path.display(), all - remaining.len()));
+    screen.say(&format!(
+        "{}: {} of {all} trials are done",
+        path.display(),
+        all - remaining.len()
+    ));
     let settings = settings_for(directory.plan().work_directory.as_deref());
     plan::check_machine(directory.plan(), &settings.work_directory)?;
     directory.journal(run::JournalEvent::Resumed).map_err(Failure::work)?;
@@ -127,8 +139,10 @@ fn drive(
 ) -> Result<(), Failure> {
     let _lock = directory.lock().map_err(Failure::work)?;
     controller::run(directory, crew, settings, screen, interrupted).map_err(|failure| match failure {
-        Failure::Work { message, help: None } => Failure::work(message)
-            .help(format!("finished trials are kept; continue with: iopslab run --resume {}", directory.path().display())),
+        Failure::Work { message, help: None } => Failure::work(message).help(format!(
+            "finished trials are kept; continue with: iopslab run --resume {}",
+            directory.path().display()
+        )),
         other => other,
     })
 }

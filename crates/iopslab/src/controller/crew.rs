@@ -33,7 +33,11 @@ impl Crew {
     pub fn start_local(binary: &Path, (to, inbox): (Sender<Incoming>, Receiver<Incoming>)) -> Result<Self, Failure> {
         let database = local::start(Role::Database, binary, to.clone()).map_err(Failure::work)?;
         let client = local::start(Role::Client, binary, to).map_err(Failure::work)?;
-        Ok(Self { database, client, inbox })
+        Ok(Self {
+            database,
+            client,
+            inbox,
+        })
     }
 
     /// A channel for [`Crew::start_local`].
@@ -54,7 +58,11 @@ impl Crew {
             CallError::Fatal(failure) => failure,
             CallError::Fault(fault) => {
                 let failure = Failure::work(fault.message);
-                if let Some(help) = fault.help { failure.help(help) } else { failure }
+                if let Some(help) = fault.help {
+                    failure.help(help)
+                } else {
+                    failure
+                }
             }
         })
     }
@@ -87,7 +95,9 @@ impl Crew {
         let mut give_up: Option<Instant> = None;
         let mut interrupted = false;
         loop {
-            let wait = give_up.map_or(Duration::from_secs(3600), |at| at.saturating_duration_since(Instant::now()));
+            let wait = give_up.map_or(Duration::from_secs(3600), |at| {
+                at.saturating_duration_since(Instant::now())
+            });
             let cancel = match self.inbox.recv_timeout(wait) {
                 Ok(Incoming::Event(from, event)) => match *event {
                     Event::Reply(_) if interrupted => return Err(fatal(interruption())),
@@ -106,7 +116,10 @@ impl Crew {
                 }
                 Err(RecvTimeoutError::Timeout) if interrupted => return Err(fatal(interruption())),
                 Err(RecvTimeoutError::Timeout) if give_up.is_some() => {
-                    return Err(fatal(Failure::work(format!("the {} agent does not answer", role.name()))));
+                    return Err(fatal(Failure::work(format!(
+                        "the {} agent does not answer",
+                        role.name()
+                    ))));
                 }
                 Err(RecvTimeoutError::Timeout) => false,
                 Err(RecvTimeoutError::Disconnected) => return Err(fatal(Failure::work("both agents are gone"))),
@@ -124,7 +137,10 @@ impl Crew {
         screen.live("cleaning up");
         for agent in [&mut self.client, &mut self.database] {
             if !agent.close() {
-                screen.say(&format!("the {} agent had to be killed; then: iopslab clean", agent.role().name()));
+                screen.say(&format!(
+                    "the {} agent had to be killed; then: iopslab clean",
+                    agent.role().name()
+                ));
             }
         }
     }

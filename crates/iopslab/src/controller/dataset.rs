@@ -18,8 +18,13 @@ const LOAD_TIMEOUT_S: f64 = 30.0;
 pub(super) fn load(plan: &Plan, crew: &mut Crew, screen: &mut Screen) -> Result<SnapshotFacts, Failure> {
     let began = Instant::now();
     let reply = crew.call(Role::Database, Request::Database(DatabaseRequest::StartLoading), screen)?;
-    let Reply::Loading { contact_points } = reply else { return Err(unexpected(&reply)) };
-    let keys = plan.workloads.first().ok_or_else(|| Failure::input("the plan has no workload"))?;
+    let Reply::Loading { contact_points } = reply else {
+        return Err(unexpected(&reply));
+    };
+    let keys = plan
+        .workloads
+        .first()
+        .ok_or_else(|| Failure::input("the plan has no workload"))?;
     let request = ClientRequest::Load {
         endpoint: endpoint(plan, contact_points, LOAD_TIMEOUT_S),
         dataset: plan.dataset,
@@ -28,9 +33,17 @@ pub(super) fn load(plan: &Plan, crew: &mut Crew, screen: &mut Screen) -> Result<
         concurrency: LOAD_CONCURRENCY,
     };
     let reply = crew.call(Role::Client, Request::Client(request), screen)?;
-    let Reply::Loaded(loaded) = reply else { return Err(unexpected(&reply)) };
-    let reply = crew.call(Role::Database, Request::Database(DatabaseRequest::FinishLoading), screen)?;
-    let Reply::Snapshot(facts) = reply else { return Err(unexpected(&reply)) };
+    let Reply::Loaded(loaded) = reply else {
+        return Err(unexpected(&reply));
+    };
+    let reply = crew.call(
+        Role::Database,
+        Request::Database(DatabaseRequest::FinishLoading),
+        screen,
+    )?;
+    let Reply::Snapshot(facts) = reply else {
+        return Err(unexpected(&reply));
+    };
     screen.say(&format!(
         "data set: loaded {} records ({:.0} records/s), kept as a snapshot; {} in all",
         loaded.records,

@@ -43,8 +43,10 @@ pub fn run(
     screen.clear();
     if interrupted.load(Ordering::Relaxed) {
         note(directory, JournalEvent::Interrupted)?;
-        return Err(Failure::work("interrupted; every finished trial is kept")
-            .help(format!("continue with: iopslab run --resume {}", directory.path().display())));
+        return Err(Failure::work("interrupted; every finished trial is kept").help(format!(
+            "continue with: iopslab run --resume {}",
+            directory.path().display()
+        )));
     }
     result?;
     note(directory, JournalEvent::RunDone)
@@ -66,13 +68,21 @@ fn run_trials(
     let mut failures_in_a_row = 0;
     for (done, planned) in remaining.iter().enumerate() {
         let eta = remaining_time(plan, began, done, remaining.len());
-        let progress = trial::Position { number: plan.trials.len() - remaining.len() + done + 1, of: plan.trials.len(), eta_s: eta };
+        let progress = trial::Position {
+            number: plan.trials.len() - remaining.len() + done + 1,
+            of: plan.trials.len(),
+            eta_s: eta,
+        };
         let started = trial::run(directory, crew, planned, progress, screen)?;
         // A database that cannot be started will not start the next time either: stop before hours are wasted.
         failures_in_a_row = if started { 0 } else { failures_in_a_row + 1 };
         if failures_in_a_row == 3 {
-            return Err(Failure::work("three trials in a row could not be started; see their trial.json")
-                .help(format!("mend the cause, then: iopslab run --resume {}", directory.path().display())));
+            return Err(
+                Failure::work("three trials in a row could not be started; see their trial.json").help(format!(
+                    "mend the cause, then: iopslab run --resume {}",
+                    directory.path().display()
+                )),
+            );
         }
     }
     Ok(())
@@ -91,7 +101,9 @@ fn remaining_time(plan: &Plan, began: Instant, done: usize, total: usize) -> f64
 fn open(directory: &RunDirectory, crew: &mut Crew, settings: &Settings, screen: &mut Screen) -> Result<(), Failure> {
     let plan = directory.plan();
     let spec::Database::Cassandra { version } = &plan.target.database else {
-        return Err(Failure::input("the local provider starts its own Cassandra; [target] hosts is for: iopslab load"));
+        return Err(Failure::input(
+            "the local provider starts its own Cassandra; [target] hosts is for: iopslab load",
+        ));
     };
     let under_test = UnderTest {
         run: run_name(directory),
@@ -101,15 +113,29 @@ fn open(directory: &RunDirectory, crew: &mut Crew, settings: &Settings, screen: 
         dataset: plan.dataset,
         needed_bytes: needed_bytes(plan),
     };
-    let reply = crew.call(Role::Database, Request::Database(DatabaseRequest::Open(under_test)), screen)?;
-    let Reply::Opened { cleaned, snapshot, java } = reply else { return Err(unexpected(&reply)) };
+    let reply = crew.call(
+        Role::Database,
+        Request::Database(DatabaseRequest::Open(under_test)),
+        screen,
+    )?;
+    let Reply::Opened {
+        cleaned,
+        snapshot,
+        java,
+    } = reply
+    else {
+        return Err(unexpected(&reply));
+    };
     for what in cleaned {
         screen.say(&format!("cleaned up after an earlier run: {what}"));
     }
     screen.say(&format!("Cassandra {version} on {java}"));
     let snapshot = match snapshot {
         Some(found) => {
-            screen.say(&format!("data set: {} records from an earlier run's snapshot", found.records));
+            screen.say(&format!(
+                "data set: {} records from an earlier run's snapshot",
+                found.records
+            ));
             found
         }
         None => dataset::load(plan, crew, screen)?,
@@ -119,7 +145,13 @@ fn open(directory: &RunDirectory, crew: &mut Crew, settings: &Settings, screen: 
         plan.dataset.payload_bytes() as f64 / catalog::MIB,
         snapshot.table_bytes as f64 / catalog::MIB
     ));
-    note(directory, JournalEvent::DatasetReady { records: snapshot.records, bytes: snapshot.table_bytes })
+    note(
+        directory,
+        JournalEvent::DatasetReady {
+            records: snapshot.records,
+            bytes: snapshot.table_bytes,
+        },
+    )
 }
 
 /// Bytes that the run needs in the work directory: the snapshot once, and each configuration's copy with room for updates.
@@ -134,15 +166,26 @@ pub fn needed_bytes(plan: &Plan) -> u64 {
 pub fn greet(crew: &mut Crew, screen: &mut Screen) -> Result<Vec<(Role, Environment)>, Failure> {
     [Role::Database, Role::Client]
         .into_iter()
-        .map(|role| match crew.call(role, Request::Hello { protocol: wire::PROTOCOL }, screen)? {
-            Reply::Hello { environment, .. } => Ok((role, *environment)),
-            other => Err(unexpected(&other)),
+        .map(|role| {
+            match crew.call(
+                role,
+                Request::Hello {
+                    protocol: wire::PROTOCOL,
+                },
+                screen,
+            )? {
+                Reply::Hello { environment, .. } => Ok((role, *environment)),
+                other => Err(unexpected(&other)),
+            }
         })
         .collect()
 }
 
 fn run_name(directory: &RunDirectory) -> String {
-    directory.path().file_name().map_or_else(|| "run".to_owned(), |name| name.to_string_lossy().into_owned())
+    directory
+        .path()
+        .file_name()
+        .map_or_else(|| "run".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
 fn note(directory: &RunDirectory, event: JournalEvent) -> Result<(), Failure> {
@@ -155,5 +198,10 @@ fn unexpected(reply: &Reply) -> Failure {
 
 /// `12 of 24, about 14m 10s left`.
 fn position_text(position: trial::Position) -> String {
-    format!("{} of {}, about {} left", position.number, position.of, human_duration(position.eta_s))
+    format!(
+        "{} of {}, about {} left",
+        position.number,
+        position.of,
+        human_duration(position.eta_s)
+    )
 }

@@ -8,7 +8,8 @@ use provider::Role;
 use run::{JournalEvent, RunDirectory};
 use spec::{Cell, Definition, Plan, PlannedTrial, Setup, VolumeRole};
 use wire::{
-    ClientRequest, DatabaseRequest, Event, Reply, Request, Second, StartedTrial, StoppedTrial, TextFile, TrialResult, TrialTask,
+    ClientRequest, DatabaseRequest, Event, Reply, Request, Second, StartedTrial, StoppedTrial, TextFile, TrialResult,
+    TrialTask,
 };
 
 use super::crew::CallError;
@@ -48,7 +49,13 @@ pub(super) fn run(
     let (cell, setup, workload) = parts(plan, planned)?;
     let label = format!("[{}] {} block {}", position_text(position), cell.id, planned.block);
     prepare(crew, setup, screen)?;
-    note(directory, JournalEvent::TrialStarted { cell: cell.id.clone(), block: planned.block })?;
+    note(
+        directory,
+        JournalEvent::TrialStarted {
+            cell: cell.id.clone(),
+            block: planned.block,
+        },
+    )?;
     let started_at = jiff::Timestamp::now();
     let happened = execute(plan, crew, cell, setup, workload, planned, &label, screen)?;
     let stopped = stop(crew, screen)?;
@@ -62,8 +69,16 @@ pub(super) fn run(
 fn parts<'a>(plan: &'a Plan, planned: &PlannedTrial) -> Result<(&'a Cell, &'a Setup, &'a Definition), Failure> {
     let missing = || Failure::work(format!("plan.json is not whole: cell {} lacks a part", planned.cell));
     let cell = plan.cells.iter().find(|c| c.id == planned.cell).ok_or_else(missing)?;
-    let setup = plan.setups.iter().find(|s| s.configuration == cell.configuration).ok_or_else(missing)?;
-    let workload = plan.workloads.iter().find(|w| w.name == cell.workload).ok_or_else(missing)?;
+    let setup = plan
+        .setups
+        .iter()
+        .find(|s| s.configuration == cell.configuration)
+        .ok_or_else(missing)?;
+    let workload = plan
+        .workloads
+        .iter()
+        .find(|w| w.name == cell.workload)
+        .ok_or_else(missing)?;
     Ok((cell, setup, workload))
 }
 
@@ -87,8 +102,16 @@ fn execute(
     label: &str,
     screen: &mut Screen,
 ) -> Result<Happened, Failure> {
-    let mut happened = Happened { started: None, result: None, samples: Vec::new(), invalid: None };
-    let request = DatabaseRequest::StartTrial { setup: setup.clone(), sample_keys: sample_keys(plan, workload) };
+    let mut happened = Happened {
+        started: None,
+        result: None,
+        samples: Vec::new(),
+        invalid: None,
+    };
+    let request = DatabaseRequest::StartTrial {
+        setup: setup.clone(),
+        sample_keys: sample_keys(plan, workload),
+    };
     let started = match crew.try_call(Role::Database, Request::Database(request), screen) {
         Ok(Reply::Started(started)) => *started,
         Ok(other) => return Err(unexpected(&other)),
@@ -113,26 +136,30 @@ fn execute(
     let mut errors = 0;
     let mut device_iops = None;
     let samples = &mut happened.samples;
-    let answer = crew.converse(Role::Client, Request::Client(ClientRequest::Trial(Box::new(task))), &mut |_, event| {
-        match event {
-            Event::Second(second) => {
-                errors += second.errors;
-                screen.live(&live_line(label, &second, errors, device_iops));
-            }
-            Event::Sample(sample) => {
-                if let Some(before) = samples.last() {
-                    device_iops = sample.volume_iops_since(before, VolumeRole::Data);
+    let answer = crew.converse(
+        Role::Client,
+        Request::Client(ClientRequest::Trial(Box::new(task))),
+        &mut |_, event| {
+            match event {
+                Event::Second(second) => {
+                    errors += second.errors;
+                    screen.live(&live_line(label, &second, errors, device_iops));
                 }
-                samples.push(*sample);
+                Event::Sample(sample) => {
+                    if let Some(before) = samples.last() {
+                        device_iops = sample.volume_iops_since(before, VolumeRole::Data);
+                    }
+                    samples.push(*sample);
+                }
+                Event::DatabaseDied { how, log_tail } => {
+                    death = Some((how, log_tail));
+                    died.store(true, Ordering::Relaxed);
+                }
+                Event::Progress(_) | Event::Reply(_) => {}
             }
-            Event::DatabaseDied { how, log_tail } => {
-                death = Some((how, log_tail));
-                died.store(true, Ordering::Relaxed);
-            }
-            Event::Progress(_) | Event::Reply(_) => {}
-        }
-        !died.load(Ordering::Relaxed)
-    });
+            !died.load(Ordering::Relaxed)
+        },
+    );
     match (death, answer) {
         (Some((how, log_tail)), Err(CallError::Fatal(failure))) if log_tail.is_empty() => {
             let _ = how;
@@ -158,7 +185,12 @@ fn sample_keys(plan: &Plan, workload: &Definition) -> Vec<String> {
     (0..count)
         .map(|i| {
             let mut key = String::new();
-            workload::write_key(i * records / count, workload.hashed_keys, workload.zero_padding, &mut key);
+            workload::write_key(
+                i * records / count,
+                workload.hashed_keys,
+                workload.zero_padding,
+                &mut key,
+            );
             key
         })
         .collect()
@@ -184,7 +216,11 @@ fn record(
     let measurement = happened.result.as_ref().map(|r| r.measurement_started_unix_ms);
     for volume in &mut volumes {
         let credits = |sample: &HostSample| sample.volumes.get(&volume.role).and_then(|v| v.burst_credits);
-        let first = happened.samples.iter().find(|s| measurement.is_none_or(|m| s.unix_ms >= m)).and_then(credits);
+        let first = happened
+            .samples
+            .iter()
+            .find(|s| measurement.is_none_or(|m| s.unix_ms >= m))
+            .and_then(credits);
         volume.burst_credits = first.zip(happened.samples.last().and_then(credits));
     }
     TrialRecord {
@@ -196,7 +232,10 @@ fn record(
         load: cell.load,
         validity: match &happened.invalid {
             None => Validity::Valid,
-            Some((reason, log_tail)) => Validity::Invalid { reason: reason.clone(), log_tail: log_tail.clone() },
+            Some((reason, log_tail)) => Validity::Invalid {
+                reason: reason.clone(),
+                log_tail: log_tail.clone(),
+            },
         },
         started_at: started_at.to_owned(),
         client: happened.result.as_ref().map(|r| r.result.clone()),
@@ -228,10 +267,22 @@ fn store(directory: &RunDirectory, record: &TrialRecord, happened: Happened, log
         }
     }
     samples.insert(Role::Database.name().to_owned(), database);
-    let logs: Vec<_> = logs.iter().map(|log| (log.name.as_str(), log.text.as_bytes())).collect();
-    directory.write_trial(record, &intervals, &samples, &logs).map_err(Failure::work)?;
+    let logs: Vec<_> = logs
+        .iter()
+        .map(|log| (log.name.as_str(), log.text.as_bytes()))
+        .collect();
+    directory
+        .write_trial(record, &intervals, &samples, &logs)
+        .map_err(Failure::work)?;
     let valid = record.validity == Validity::Valid;
-    note(directory, JournalEvent::TrialDone { cell: record.cell.clone(), block: record.block, valid })
+    note(
+        directory,
+        JournalEvent::TrialDone {
+            cell: record.cell.clone(),
+            block: record.block,
+            valid,
+        },
+    )
 }
 
 fn live_line(label: &str, second: &Second, errors: u64, device_iops: Option<f64>) -> String {
@@ -251,7 +302,10 @@ fn summary(label: &str, record: &TrialRecord) -> String {
         (Validity::Valid, Some(client)) => {
             let completed: u64 = client.completed.values().sum();
             let failed: u64 = client.errors.values().sum();
-            format!("{label}: {:.0} op/s, {failed} errors", completed as f64 / client.measured_s)
+            format!(
+                "{label}: {:.0} op/s, {failed} errors",
+                completed as f64 / client.measured_s
+            )
         }
         (Validity::Invalid { reason, .. }, _) => format!("{label}: INVALID, {reason}"),
         (Validity::Valid, None) => format!("{label}: nothing measured"),

@@ -1,0 +1,274 @@
+//! The life of one real node: start, settle, schema, rows, rest, stop, restore from a copy, death.
+
+#![allow(clippy::unwrap_used, reason = "helpers of a test are test code too")]
+
+use std::{
+    fs,
+    net::{Ipv4Addr, TcpListener},
+    path::{Path, PathBuf},
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use database::cassandra::{
+    Admin, Distribution, DroppedMessages, Java, Node, NodeConfig, NodeError, ensure_distribution, ensure_start_archive,
+    find_java, flush_and_compact, snapshot::captured_directories, versions,
+};
+
+/// An address of this test alone.
+const ADDRESS: Ipv4Addr = Ipv4Addr::new(127, 0, 41, 2);
+const JMX_PORT: u16 = 17_412;
+const TIMEOUT: Duration = Duration::from_secs(180);
+const ROWS: u32 = 2000;
+const DATASET: spec::Dataset = spec::Dataset {
+    records: ROWS as u64,
+    fields: 3,
+    field_length: 20,
+    compressibility: 0.0,
+    seed: 1,
+};
+
+/// Kills its node when a test fails.
+struct Guarded(Node);
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        self.0.kill();
+    }
+}
+
+fn cache() -> PathBuf {
+    let home = || PathBuf::from(std::env::var_os("HOME").expect("tests run with a home directory"));
+    std::env::var_os("IOPSLAB_CACHE").map_or_else(|| home().join(".cache/iopslab"), PathBuf::from)
+}
+
+fn config(directory: &Path) -> NodeConfig {
+    let mut config = NodeConfig::new("iopslab-one-node", ADDRESS, directory);
+    config.jmx_port = JMX_PORT;
+    config.heap_bytes = 512 << 20;
+    config
+}
+
+fn start(distribution: &Distribution, java: &Java, config: NodeConfig, prefix: &[String]) -> Guarded {
+    let mut node = Guarded(Node::start(distribution, java, config, prefix).unwrap());
+    match node.0.wait_ready(TIMEOUT, &|| false) {
+        Ok(took) => println!(
+            "CQL after {:.2} s, archive {}",
+            took.as_secs_f64(),
+            distribution.start_archive.is_some()
+        ),
+        Err(error) => panic!("{error}"),
+    }
+    node
+}
+
+fn admin(node: &Guarded) -> Admin {
+    let admin = Admin::connect(node.0.config().cql_address(), Duration::from_secs(20)).unwrap();
+    let settled = admin.wait_settled(1, TIMEOUT, &|| false).unwrap();
+    println!("settled after {:.2} s", settled.waited.as_secs_f64());
+    admin
+}
+
+#[test]
+fn one_node_from_its_first_start_to_its_death() {
+    let java = find_java().unwrap();
+    let mut distribution = ensure_distribution(versions()[0], &cache(), &mut |_| {}, &|| false).unwrap();
+    let work = tempfile::Builder::new().prefix("iopslab-one-node-").tempdir().unwrap();
+    let first = work.path().join("first node"); // a space, as in some people's directories
+
+    // The prefix command puts itself into a cgroup in real life; here it writes down its process id and steps aside.
+    let pid_file = work.path().join("pid");
+    let script = format!("echo $$ > '{}'; exec \"$@\"", pid_file.display());
+    let prefix = ["/bin/sh".to_owned(), "-c".to_owned(), script, "iopslab".to_owned()];
+    let mut node = start(&distribution, &java, config(&first), &prefix);
+    assert_eq!(
+        fs::read_to_string(&pid_file).unwrap().trim(),
+        node.0.pid().to_string(),
+        "exec keeps the process id"
+    );
+    the_child_has_its_own_process_group(&node);
+
+    let loaded = admin(&node);
+    assert_eq!(loaded.release_version().unwrap(), versions()[0]);
+    loaded.create_schema("ycsb", "usertable", &DATASET, 1).unwrap();
+    loaded.create_schema("ycsb", "usertable", &DATASET, 1).unwrap(); // a second time changes nothing
+    for row in 0..ROWS {
+        let insert =
+            format!("INSERT INTO ycsb.usertable (y_id, field0, field1, field2) VALUES ('user{row}', 'a', 'b', 'c')");
+        loaded.run(&insert, spec::Consistency::One).unwrap();
+    }
+    flush_and_compact(&distribution, &java, node.0.config(), "ycsb").unwrap();
+    loaded.wait_settled(1, TIMEOUT, &|| false).unwrap();
+    the_table_is_one_sstable(&first);
+    metrics_are_there(&loaded);
+    samples_count_only_what_exists(&loaded);
+    a_second_node_on_its_ports_is_refused(&distribution, &java, work.path());
+    drop(loaded);
+
+    let stopping = Instant::now();
+    node.0.stop(Duration::from_secs(60)).unwrap();
+    println!("stopped after {:.2} s", stopping.elapsed().as_secs_f64());
+    assert!(node.0.stopped_cleanly(), "{:?}", node.0.log_tail(5));
+
+    // The restored copy: another directory, an empty commit log, the same address. And the class-data archive.
+    let archive_started = Instant::now();
+    ensure_start_archive(&mut distribution, &java, &|| false).unwrap();
+    println!("archive there after {:.2} s", archive_started.elapsed().as_secs_f64());
+    let restored = config(&work.path().join("restored"));
+    fs::create_dir_all(&restored.data_directory).unwrap();
+    for directory in captured_directories(&first.join("data")).unwrap() {
+        let copied = Command::new("cp")
+            .arg("-r")
+            .arg(&directory)
+            .arg(&restored.data_directory)
+            .status()
+            .unwrap();
+        assert!(copied.success());
+    }
+    let mut node = start(&distribution, &java, restored, &[]);
+    let restored = admin(&node);
+    samples_count_only_what_exists(&restored);
+    let mut dropped = DroppedMessages::from_now(&node.0.system_log());
+    assert_eq!(dropped.total(), Some(0));
+    drop(restored);
+    a_killed_node_says_so(&mut node);
+}
+
+fn the_child_has_its_own_process_group(node: &Guarded) {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", node.0.pid())).unwrap();
+    let group = stat
+        .rsplit_once(')')
+        .unwrap()
+        .1
+        .split_whitespace()
+        .nth(2)
+        .unwrap()
+        .to_owned();
+    assert_eq!(
+        group,
+        node.0.pid().to_string(),
+        "Ctrl-C in the terminal must not reach it"
+    );
+}
+
+fn the_table_is_one_sstable(directory: &Path) {
+    let keyspace = fs::read_dir(directory.join("data/ycsb"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let names = || {
+        fs::read_dir(&keyspace)
+            .unwrap()
+            .map(|file| file.unwrap().file_name().into_string().unwrap())
+    };
+    assert_eq!(
+        names().filter(|name| name.ends_with("-Data.db")).count(),
+        1,
+        "{:?}",
+        names().collect::<Vec<_>>()
+    );
+}
+
+fn metrics_are_there(admin: &Admin) {
+    let asked = Instant::now();
+    let metrics = admin.metrics().unwrap();
+    println!("metrics took {:.1} ms", asked.elapsed().as_secs_f64() * 1000.0);
+    assert_eq!(metrics.pending_compactions, Some(0));
+    assert_eq!(metrics.pending_hint_files, Some(0));
+    assert_eq!(metrics.local_write.unwrap().count, u64::from(ROWS));
+    assert_eq!(metrics.coordinator_write.unwrap().count, u64::from(ROWS));
+    println!("{:?} {:?}", metrics.local_write, metrics.coordinator_write);
+    assert!(metrics.local_write.unwrap().p99_ms.is_some_and(|p99| p99 > 0.0));
+    assert!(metrics.client_connections.unwrap() >= 1 && metrics.client_requests.unwrap() > u64::from(ROWS));
+    assert!(metrics.pools["MutationStage"].completed.unwrap() > 0);
+    assert!(metrics.caches["keys"].capacity_bytes.unwrap() > 0);
+    admin.table_bytes_on_disk("ycsb", "usertable").unwrap();
+    let missing = admin.table_bytes_on_disk("ycsb", "none").unwrap_err().to_string();
+    assert!(missing.contains("ycsb.none"), "{missing}");
+}
+
+fn samples_count_only_what_exists(admin: &Admin) {
+    let keys: Vec<String> = (0..ROWS + 7).step_by(3).map(|row| format!("user{row}")).collect();
+    let existing = (0..ROWS).step_by(3).count();
+    assert!(keys.len() > existing);
+    assert_eq!(
+        admin.count_sample("ycsb", "usertable", &keys).unwrap() as usize,
+        existing
+    );
+}
+
+fn a_second_node_on_its_ports_is_refused(distribution: &Distribution, java: &Java, work: &Path) {
+    let error = Node::start(distribution, java, config(&work.join("second")), &[]).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            NodeError::PortInUse {
+                port: 9042,
+                purpose: "CQL",
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert!(!work.join("second").exists(), "found before anything was touched");
+    // Any of the three ports.
+    let mut elsewhere = config(&work.join("second"));
+    elsewhere.address = Ipv4Addr::new(127, 0, 41, 3);
+    let error = Node::check_ports(&elsewhere).unwrap_err().to_string();
+    assert!(
+        error.contains("JMX") && error.contains("ss -ltnp") && error.contains("17412"),
+        "{error}"
+    );
+    elsewhere.jmx_port += 1;
+    Node::check_ports(&elsewhere).unwrap();
+    let _holder = TcpListener::bind((elsewhere.address, elsewhere.storage_port)).unwrap();
+    assert!(
+        Node::check_ports(&elsewhere)
+            .unwrap_err()
+            .to_string()
+            .contains("between nodes")
+    );
+}
+
+fn a_killed_node_says_so(node: &mut Guarded) {
+    assert_eq!(node.0.exited(), None);
+    let killed = Command::new("kill")
+        .args(["-9", &node.0.pid().to_string()])
+        .status()
+        .unwrap();
+    assert!(killed.success());
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let report = loop {
+        if let Some(report) = node.0.exited() {
+            break report;
+        }
+        assert!(Instant::now() < deadline);
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert!(report.contains("SIGKILL") && report.contains("system.log"), "{report}");
+    assert!(report.lines().count() > 5, "with the last lines of its log: {report}");
+    assert!(!node.0.stopped_cleanly());
+}
+
+/// A node that cannot start is reported at once, with the reason from its log, not after the timeout.
+#[test]
+fn a_start_that_fails_is_an_error_with_the_reason() {
+    let java = find_java().unwrap();
+    let distribution = ensure_distribution(versions()[0], &cache(), &mut |_| {}, &|| false).unwrap();
+    let work = tempfile::Builder::new().prefix("iopslab-bad-node-").tempdir().unwrap();
+    let mut bad = config(&work.path().join("node"));
+    (bad.address, bad.jmx_port) = (Ipv4Addr::new(127, 0, 41, 4), JMX_PORT + 4);
+    bad.seeds = vec![bad.address];
+    bad.extra_yaml = vec![("no_such_key".into(), "1".into())];
+    let mut node = Guarded(Node::start(&distribution, &java, bad.clone(), &[]).unwrap());
+    let error = node.0.wait_ready(TIMEOUT, &|| false).unwrap_err();
+    assert!(matches!(error, NodeError::Died { .. }), "{error}");
+    assert!(error.to_string().contains("no_such_key"), "{error}");
+
+    bad.extra_jvm = vec!["-XX:+NoSuchFlag".into()];
+    let mut node = Guarded(Node::start(&distribution, &java, bad, &[]).unwrap());
+    let error = node.0.wait_ready(TIMEOUT, &|| false).unwrap_err().to_string();
+    assert!(error.contains("NoSuchFlag"), "what the JVM prints itself: {error}");
+}
