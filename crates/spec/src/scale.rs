@@ -27,7 +27,8 @@ fn heap_rule(memory_bytes: f64) -> f64 {
     (memory_bytes / 4.0).min(MOST_HEAP)
 }
 
-/// Chunk cache and other direct buffers: a quarter of the heap, at most 512 MiB (Cassandra's `file_cache_size` default).
+/// Direct buffers: a quarter of the heap, at most 512 MiB (Cassandra's `file_cache_size` default; the chunk cache itself is off, as
+/// shipped with 5.0, so that blocks are cached by the page cache alone).
 fn direct_rule(heap_bytes: f64) -> f64 {
     (heap_bytes / 4.0).min(512.0 * catalog::MIB)
 }

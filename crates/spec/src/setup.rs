@@ -12,9 +12,10 @@ pub struct Setup {
     pub cpus: f64,
     /// Java heap, bytes (-Xms = -Xmx).
     pub heap_bytes: u64,
-    /// Chunk cache and other direct memory allowed to the database, bytes.
+    /// Direct memory allowed to the database, bytes.
     pub direct_memory_bytes: u64,
-    /// Memory limit of the database's cgroup, bytes: heap + off-heap + page-cache budget.
+    /// Memory limit with which the database starts, bytes: heap + off-heap + page-cache budget. Once it has settled the
+    /// limit follows what the process really holds, plus the budget.
     pub memory_limit_bytes: u64,
     /// What is left for the page cache, bytes.
     pub page_cache_budget_bytes: u64,

@@ -15,6 +15,7 @@ mod error;
 mod ledger;
 mod loops;
 mod mounts;
+mod page_cache;
 mod preflight;
 mod probe;
 mod process;
@@ -30,6 +31,7 @@ pub use cgroup::{
 pub use clean::{Cleaned, clean};
 pub use error::{Result, StorageError};
 pub use ledger::{Ledger, LedgerId, LedgerItem};
+pub use page_cache::PageCacheBudget;
 pub use preflight::{Problem, free_bytes, preflight};
 pub use probe::{ProbeFigures, probe};
 pub use process::start_time_ticks;

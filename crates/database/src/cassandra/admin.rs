@@ -8,7 +8,7 @@ use std::{
     collections::BTreeSet,
     net::SocketAddr,
     num::NonZeroUsize,
-    sync::Arc,
+    sync::{Arc, OnceLock},
     thread::JoinHandle,
     time::{Duration, Instant},
 };
@@ -101,6 +101,7 @@ pub struct Admin {
     address: SocketAddr,
     /// `None` only while being dropped.
     session: Option<Arc<Session>>,
+    version: OnceLock<String>,
     runtime: Handle,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -129,6 +130,7 @@ impl Admin {
         let mut admin = Self {
             address,
             session: None,
+            version: OnceLock::new(),
             runtime: handle,
             stop: Some(stop),
             thread: Some(thread),
@@ -162,14 +164,18 @@ impl Admin {
         self.rows("SELECT release_version FROM system.local").map(|_| ())
     }
 
-    /// The server's version.
+    /// The server's version; asked for once.
     pub fn release_version(&self) -> Result<String, AdminError> {
+        self.version().map(str::to_owned)
+    }
+
+    fn version(&self) -> Result<&str, AdminError> {
+        if let Some(version) = self.version.get() {
+            return Ok(version);
+        }
         let rows = self.rows("SELECT release_version FROM system.local")?;
-        Ok(rows
-            .first()
-            .and_then(|row| metrics::text(row, "release_version"))
-            .unwrap_or_default()
-            .to_owned())
+        let version = rows.first().and_then(|row| metrics::text(row, "release_version"));
+        Ok(self.version.get_or_init(|| version.unwrap_or_default().to_owned()))
     }
 
     /// Wait until this node is at rest: gossip shows exactly `nodes` nodes, all NORMAL and of one schema version, and this node
@@ -284,7 +290,9 @@ impl Admin {
         let tasks = view("sstable_tasks");
         let hints = view("pending_hints");
         let clients = view("clients");
-        let latency = |name: &str| view(name).as_deref().map(metrics::latency);
+        // See `Latency`: the columns called milliseconds hold seconds.
+        let ms_per_unit = self.version()?.starts_with("5.0.").then_some(1000.0);
+        let latency = |name: &str| view(name).as_deref().map(|rows| metrics::latency(rows, ms_per_unit));
         Ok(Metrics {
             pending_compactions: pools.get("CompactionExecutor").map(metrics::Pool::busy),
             compaction_remaining_bytes: tasks.as_deref().map(metrics::remaining_bytes),

@@ -233,6 +233,17 @@ impl Cgroup {
         }
     }
 
+    /// Changes the memory limit.
+    pub fn set_memory_limit(&self, bytes: u64) -> Result<()> {
+        match &self.paths.memory {
+            Some(at) => limits::set_memory(at, bytes),
+            None => Err(StorageError::NoController {
+                resource: "memory",
+                reason: "this cgroup was created without a memory controller".to_owned(),
+            }),
+        }
+    }
+
     /// Words to put before a command line so that the program is in all its cgroups before it executes its first
     /// instruction. If a group cannot be joined the program is not started: the shell says so on stderr and exits with
     /// [`CANNOT_JOIN_EXIT_STATUS`].
