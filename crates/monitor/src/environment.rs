@@ -99,6 +99,65 @@ mod tests {
     }
 
     #[test]
+    fn a_made_up_tree_gives_its_facts_and_leaves_loop_devices_out() {
+        let root = tempfile::tempdir().unwrap();
+        for (name, content) in [
+            ("proc/sys/kernel/hostname", "db-1\n"),
+            ("proc/sys/kernel/osrelease", "6.18.1\n"),
+            ("proc/meminfo", "MemTotal: 2048 kB\nSwapTotal: 0 kB\n"),
+            (
+                "proc/cpuinfo",
+                "processor\t: 0\nmodel name\t: Xeon\nmicrocode\t: 0x1\nflags\t\t: fpu hypervisor\n\nprocessor\t: 1\n",
+            ),
+            (
+                "proc/mounts",
+                "cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\ncgroup /sys/fs/cgroup/blkio cgroup rw,blkio 0 0\n/dev/vda / ext4 rw 0 0\n",
+            ),
+            ("etc/os-release", "ID=debian\nPRETTY_NAME=\"Debian 12\"\n"),
+            ("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"),
+            ("sys/block/vda/size", "2048\n"),
+            ("sys/block/vda/queue/rotational", "1\n"),
+            ("sys/block/vda/queue/scheduler", "[mq-deadline] none\n"),
+            ("sys/block/vdb/queue/scheduler", "none\n"),
+            ("sys/block/loop0/size", "8\n"),
+        ] {
+            let path = root.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, content).unwrap();
+        }
+        let text = |t: &str| Some(t.to_owned());
+        let expected = evidence::Environment {
+            hostname: text("db-1"),
+            kernel: text("6.18.1"),
+            os: text("Debian 12"),
+            cpu_model: text("Xeon"),
+            microcode: text("0x1"),
+            cpus: 2,
+            virtual_machine: true,
+            memory_bytes: Some(2 << 20),
+            swap_bytes: Some(0),
+            clock_source: None,
+            transparent_huge_pages: text("madvise"),
+            cgroups: vec!["blkio (v1)".to_owned(), "unified (v2)".to_owned()],
+            disks: vec![
+                evidence::Disk {
+                    name: "vda".to_owned(),
+                    size_bytes: Some(1 << 20),
+                    rotational: Some(true),
+                    scheduler: text("mq-deadline"),
+                    read_ahead_kib: None,
+                },
+                evidence::Disk {
+                    name: "vdb".to_owned(),
+                    scheduler: text("none"),
+                    ..evidence::Disk::default()
+                },
+            ],
+        };
+        assert_eq!(super::environment(root.path()), expected);
+    }
+
+    #[test]
     fn an_empty_tree_tells_nothing() {
         let root = tempfile::tempdir().unwrap();
         assert_eq!(super::environment(root.path()), evidence::Environment::default());

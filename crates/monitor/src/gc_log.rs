@@ -105,6 +105,23 @@ mod tests {
         assert_eq!(pause("[1.0s][info][gc,start    ] GC(9) Pause Remark"), None);
     }
 
+    /// Lines of JDK 17 with the decorations that the database's own `-Xlog` asks for (time,uptime,level,tags).
+    #[test]
+    fn lines_as_the_database_writes_them() {
+        let pauses: Vec<f64> = [
+            "[2026-11-21T00:26:25.636+0000][0.599s][info][gc,start    ] GC(0) Pause Young (Normal) (G1 Evacuation Pause)",
+            "[2026-11-21T00:26:25.636+0000][0.599s][info][gc,cpu      ] GC(0) User=0.01s Sys=0.00s Real=0.00s",
+            "[2026-11-21T00:26:25.636+0000][0.599s][info][gc          ] GC(0) Pause Young (Normal) (G1 Evacuation Pause) 6M->3M(64M) 5.292ms",
+            "[2026-11-21T00:26:25.637+0000][0.599s][info][safepoint   ] Safepoint \"G1CollectForAllocation\", Time since last: 572761595 ns, Reaching safepoint: 1591683 ns, Cleanup: 79388 ns, At safepoint: 5343055 ns, Total: 7014126 ns",
+            "[2026-11-21T00:26:26.053+0000][1.015s][info][gc          ] GC(3) Pause Young (Normal) (G1 Evacuation Pause) 30M->6M(64M) 8.873ms",
+        ]
+        .into_iter()
+        .filter_map(pause)
+        .collect();
+        assert_eq!(pauses.len(), 2);
+        assert!((pauses.iter().sum::<f64>() - 0.014_165).abs() < 1e-12, "{pauses:?}");
+    }
+
     #[test]
     fn a_partial_last_line_waits_for_its_end() {
         let directory = tempfile::tempdir().unwrap();

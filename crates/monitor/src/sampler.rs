@@ -111,6 +111,8 @@ mod tests {
             "Inter-| Receive\n face |bytes\n    lo: 10 1 0 0 0 0 0 0 20 1\n  eth0: 5 1 0 0 0 0 0 0 7 1\n",
         );
         write("net/snmp", "Tcp: RtoAlgorithm RetransSegs\nTcp: 1 17\n");
+        write("pressure/memory", "some avg10=0 avg60=0 avg300=0 total=7\n");
+        write("42/statm", "900 3 1 1 0 1 0\n");
         write("42/stat", "42 (a (b) c) S 1 1 1 0 -1 0 0 0 0 0 150 50 0 0\n");
         let sample = Sampler::new(sources(root.path().to_owned())).sample(1.5, 99);
         let hz = rustix::param::clock_ticks_per_second() as f64;
@@ -118,7 +120,18 @@ mod tests {
         assert_eq!(sample.host.cpu_user_s, Some(1200.0 / hz));
         assert_eq!(sample.host.cpu_steal_s, Some(80.0 / hz));
         assert_eq!(sample.host.process_cpu_s, Some(200.0 / hz));
+        let page_bytes = rustix::param::page_size() as f64;
+        assert_eq!(sample.host.process_rss_bytes, Some(3.0 * page_bytes));
+        assert_eq!(sample.host.cpu_system_s, Some(313.0 / hz), "interrupts included");
+        assert_eq!(
+            (sample.host.cpu_idle_s, sample.host.cpu_iowait_s),
+            (Some(4000.0 / hz), Some(50.0 / hz))
+        );
         assert_eq!(sample.host.memory_available_bytes, Some(65536.0));
+        assert_eq!(
+            (sample.host.pressure_memory_some_s, sample.host.pressure_memory_full_s),
+            (Some(7e-6), None)
+        );
         assert_eq!(
             (sample.host.pressure_io_some_s, sample.host.pressure_io_full_s),
             (Some(2.5), Some(0.5))
@@ -150,11 +163,33 @@ mod tests {
         assert_eq!(sample, HostSample::default());
     }
 
+    #[test]
+    fn a_process_or_a_device_that_went_away_takes_its_figures_with_it() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("proc")).unwrap();
+        std::fs::write(root.path().join("proc/diskstats"), "   7       30 loop30 1 1 1 1\n").unwrap();
+        let sample = Sampler::new(sources(root.path().to_owned())).sample(0.0, 0);
+        assert_eq!((sample.host.process_cpu_s, sample.host.process_rss_bytes), (None, None));
+        assert!(sample.volumes.is_empty(), "loop30 is not loop3");
+    }
+
     /// 1 % of a core is 10 ms in each second; the bound here is half of that, the figure itself is printed.
     #[test]
     fn sampling_this_machine_costs_little() {
+        let directory = tempfile::tempdir().unwrap();
+        let gc_log = directory.path().join("gc.log");
+        std::fs::write(&gc_log, "[1.0s][info][gc] GC(9) Pause Remark 30M->30M(256M) 1.5ms\n").unwrap();
         let mut sources = sources(PathBuf::from("/"));
         sources.pid = Some(std::process::id());
+        sources.gc_log = Some(gc_log);
+        // The root groups, where the machine has version 1; elsewhere these files are missing, which is allowed.
+        let controller = |name: &str| Some(PathBuf::from("/sys/fs/cgroup").join(name));
+        sources.cgroup = CgroupFiles {
+            memory_dir: controller("memory"),
+            cpu_dir: controller("cpu"),
+            cpuacct_dir: controller("cpuacct"),
+            v2: false,
+        };
         let mut sampler = Sampler::new(sources);
         let cpu = || rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
         let before = cpu();

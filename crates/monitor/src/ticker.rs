@@ -86,21 +86,24 @@ mod tests {
     use super::*;
     use crate::CgroupFiles;
 
-    #[test]
-    fn it_ticks_once_a_second_and_stops_at_once() {
-        let (to, samples) = channel();
-        let sources = Sources {
+    fn this_machine() -> Sources {
+        Sources {
             root: PathBuf::from("/"),
             cgroup: CgroupFiles::default(),
             pid: None,
             is_database: false,
             devices: BTreeMap::new(),
             gc_log: None,
-        };
+        }
+    }
+
+    #[test]
+    fn it_ticks_once_a_second_and_stops_at_once() {
+        let (to, samples) = channel();
         let hooks = MonitorHooks {
             annotate: Some(Box::new(|sample| sample.host.client_requests = Some(5.0))),
         };
-        let monitor = Monitor::start(sources, hooks, Box::new(move |sample| to.send(sample).unwrap()));
+        let monitor = Monitor::start(this_machine(), hooks, Box::new(move |sample| to.send(sample).unwrap()));
         std::thread::sleep(Duration::from_millis(2_300));
         let began = Instant::now();
         monitor.stop();
@@ -109,5 +112,25 @@ mod tests {
         assert_eq!(samples.len(), 4, "at 0, 1 and 2 s, and the last one");
         assert_eq!(samples[0].host.client_requests, Some(5.0));
         assert!(samples.windows(2).all(|pair| pair[0].t_s < pair[1].t_s));
+    }
+
+    /// A host that stalls for 1.5 s still gives the sample of each second: the late one late, the next on its tick.
+    #[test]
+    fn a_late_tick_is_taken_late_and_none_is_skipped() {
+        let (to, samples) = channel();
+        let mut stall = Some(Duration::from_millis(1_500));
+        let sink = move |sample: HostSample| {
+            to.send(sample).unwrap();
+            if let Some(time) = stall.take() {
+                std::thread::sleep(time);
+            }
+        };
+        let monitor = Monitor::start(this_machine(), MonitorHooks::default(), Box::new(sink));
+        std::thread::sleep(Duration::from_millis(2_400));
+        drop(monitor);
+        let times: Vec<f64> = samples.iter().map(|sample| sample.t_s).collect();
+        assert_eq!(times.len(), 4, "at 0, 1 (late) and 2 s, and the last one: {times:?}");
+        assert!(times[1] >= 1.5 && times[1] < 1.9, "late, and says so: {times:?}");
+        assert!(times[2] >= 2.0 && times[2] < 2.35, "on its tick again: {times:?}");
     }
 }
