@@ -1,6 +1,10 @@
 //! The life of one real node: start, settle, schema, rows, rest, stop, restore from a copy, death.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test are test code too")]
+#![allow(
+    clippy::print_stdout,
+    reason = "a test run with --nocapture tells how long each step took"
+)]
 
 use std::{
     fs,
@@ -102,29 +106,6 @@ fn one_node_from_its_first_start_to_its_death() {
     the_table_is_one_sstable(&first);
     metrics_are_there(&loaded);
     latencies_are_milliseconds(&loaded, &node, &distribution, &java);
-    println!(
-        "{:?}",
-        fs::read_to_string(format!("/proc/{}/stat", node.0.pid()))
-            .unwrap()
-            .split(' ')
-            .skip(13)
-            .take(2)
-            .collect::<Vec<_>>()
-    );
-    let t = Instant::now();
-    for _ in 0..200 {
-        loaded.metrics().unwrap();
-    }
-    println!(
-        "{:?} {:?}",
-        t.elapsed(),
-        fs::read_to_string(format!("/proc/{}/stat", node.0.pid()))
-            .unwrap()
-            .split(' ')
-            .skip(13)
-            .take(2)
-            .collect::<Vec<_>>()
-    );
     samples_count_only_what_exists(&loaded);
     a_second_node_on_its_ports_is_refused(&distribution, &java, work.path());
     drop(loaded);
@@ -222,7 +203,6 @@ fn latencies_are_milliseconds(admin: &Admin, node: &Guarded, distribution: &Dist
         .collect();
     let expected_ms = columns[1] / 1000.0; // read, WRITE, range, ...
     let max_ms = admin.metrics().unwrap().coordinator_write.unwrap().max_ms.unwrap();
-    println!("{printed}\n{max_ms} ms");
     // Rounded to 1 ms; the node's figure also covers the server's own tables.
     assert!(
         max_ms >= 1.0 && max_ms <= expected_ms + 1.0 && max_ms > expected_ms / 20.0,

@@ -1,6 +1,10 @@
-//! A local cluster of three: started at once, all NORMAL, written at ALL, found again by another process, stopped, started again.
+//! A local cluster of three: started at once, all NORMAL, written at ALL, found again as another command would, stopped.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test are test code too")]
+#![allow(
+    clippy::print_stdout,
+    reason = "a test run with --nocapture tells how long each step took"
+)]
 
 use std::{
     net::Ipv4Addr,

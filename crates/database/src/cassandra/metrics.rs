@@ -27,8 +27,6 @@ pub struct Metrics {
     pub coordinator_read: Option<Latency>,
     /// Writes that this node coordinated.
     pub coordinator_write: Option<Latency>,
-    /// Range reads that this node coordinated.
-    pub coordinator_scan: Option<Latency>,
     /// Reads from this node's own memtables and SSTables.
     pub local_read: Option<Latency>,
     /// Writes to this node's own memtables.

@@ -84,11 +84,11 @@ fn make_in(
     let mut node = Node::start_with(distribution, java, config, &[], ArchiveUse::Make(made))?;
     let ready = node.wait_ready(Duration::from_secs(180), cancelled);
     // Writing the archive happens at the end of the process and takes some seconds.
-    let stopped = if ready.is_ok() {
-        node.stop(Duration::from_secs(120))
+    let stopped = node.stop(if ready.is_ok() {
+        Duration::from_secs(120)
     } else {
-        Ok(node.kill())
-    };
+        Duration::ZERO
+    });
     ready.and(stopped)
 }
 
