@@ -17,7 +17,8 @@ use super::{
     admin::{Admin, AdminError},
     distribution::{DistributionError, ensure_distribution},
     java::{JavaError, find_java},
-    node::{Node, NodeConfig, NodeError, balanced_tokens},
+    node::{Node, NodeError},
+    node_config::{NodeConfig, balanced_tokens},
     start_archive::ensure_start_archive,
 };
 

@@ -13,7 +13,7 @@
 
 use std::path::Path;
 
-use super::{distribution::Distribution, java::Java, node::NodeConfig};
+use super::{distribution::Distribution, java::Java, node_config::NodeConfig};
 
 const GIB: u64 = 1 << 30;
 

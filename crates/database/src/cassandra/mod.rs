@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`distribution`] | the jars: committed lock list, download, SHA-256, cache |
 //! | [`java`] | a JDK that this Cassandra runs on |
-//! | [`node`] | one server process: directories, settings, start, death, stop |
+//! | [`node`], [`node_config`] | one server process: directories, settings, start, death, stop |
 //! | [`start_archive`] | class-data archive that halves the time to start |
 //! | [`nodetool`] | flush and compaction, the two things that CQL cannot ask for |
 //! | [`admin`] | control-plane CQL: settled? schema, metrics, a sample of keys |
@@ -15,14 +15,17 @@ pub mod admin;
 pub mod cluster;
 pub mod distribution;
 mod driver;
+mod fetch;
 pub mod java;
 mod jvm;
 pub mod log;
 pub mod metrics;
 pub mod node;
+pub mod node_config;
 pub mod nodetool;
 pub mod snapshot;
 pub mod start_archive;
+mod verified;
 mod yaml;
 
 pub use admin::{Admin, AdminError, Settled};
@@ -32,7 +35,8 @@ pub use driver::{CqlConnect, CqlDriver};
 pub use java::{Java, JavaError, find_java};
 pub use log::DroppedMessages;
 pub use metrics::{Cache, Latency, Metrics, Pool};
-pub use node::{Node, NodeConfig, NodeError, balanced_tokens};
+pub use node::{Node, NodeError};
+pub use node_config::{NodeConfig, balanced_tokens};
 pub use nodetool::flush_and_compact;
 pub use snapshot::snapshot_key;
 pub use start_archive::ensure_start_archive;

@@ -7,7 +7,7 @@
 use std::{
     fs::File,
     io,
-    net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream},
+    net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
     os::unix::process::{CommandExt, ExitStatusExt},
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
@@ -20,163 +20,11 @@ use super::{
     java::Java,
     jvm::{self, ArchiveUse},
     log,
-    yaml::{cassandra_yaml, logback_xml},
+    node_config::NodeConfig,
 };
 
 /// Log lines quoted in an error.
 const QUOTED_LINES: usize = 15;
-
-/// Everything that defines one node.
-#[derive(Debug, Clone, PartialEq)]
-pub struct NodeConfig {
-    /// Cluster name; a data directory remembers it and starts under no other.
-    pub cluster_name: String,
-    /// Address for CQL and for other nodes.
-    pub address: Ipv4Addr,
-    /// CQL port.
-    pub native_port: u16,
-    /// Port for other nodes.
-    pub storage_port: u16,
-    /// Management port, on 127.0.0.1 whatever `address` is: it must differ between the nodes of one machine.
-    pub jmx_port: u16,
-    /// Configuration, logs, hints, saved caches and temporary files.
-    pub directory: PathBuf,
-    /// Tables.
-    pub data_directory: PathBuf,
-    /// Commit log.
-    pub commitlog_directory: PathBuf,
-    /// Java heap.
-    pub heap_bytes: u64,
-    /// Limit of Java's direct memory (network buffers, file buffers).
-    pub direct_memory_bytes: u64,
-    /// CPUs that the node may use; sizes its thread pools.
-    pub processors: f64,
-    /// Addresses of the seeds; all nodes of a small cluster that starts at once.
-    pub seeds: Vec<Ipv4Addr>,
-    /// Tokens for the first start (see [`balanced_tokens`]); empty: 16 random ones.
-    pub initial_tokens: Vec<i64>,
-    /// Limit of compaction (shipped default 64); 0 is unlimited.
-    pub compaction_mib_per_s: u32,
-    /// Compactions at a time; `None`: 2, the server's own choice for one data directory.
-    pub concurrent_compactors: Option<u32>,
-    /// Read threads; `None`: 32, as shipped.
-    pub concurrent_reads: Option<u32>,
-    /// Write threads; `None`: 8 per CPU, 16 to 128.
-    pub concurrent_writes: Option<u32>,
-    /// Commit-log space; `None`: the server's choice, a quarter of its volume and at most 8 GiB.
-    pub commitlog_total_bytes: Option<u64>,
-    /// `cassandra.yaml` keys with their YAML text, which replace or add to those that iopslab writes.
-    pub extra_yaml: Vec<(String, String)>,
-    /// More JVM arguments, after iopslab's own.
-    pub extra_jvm: Vec<String>,
-}
-
-impl NodeConfig {
-    /// A single node with default ports, 1 GiB heap, and all its directories below `directory`.
-    pub fn new(cluster_name: &str, address: Ipv4Addr, directory: &Path) -> Self {
-        Self {
-            cluster_name: cluster_name.to_owned(),
-            address,
-            native_port: 9042,
-            storage_port: 7000,
-            jmx_port: 7199,
-            directory: directory.to_owned(),
-            data_directory: directory.join("data"),
-            commitlog_directory: directory.join("commitlog"),
-            heap_bytes: 1 << 30,
-            direct_memory_bytes: 512 << 20,
-            processors: std::thread::available_parallelism().map_or(1.0, |n| n.get() as f64),
-            seeds: vec![address],
-            initial_tokens: balanced_tokens(0, 1),
-            compaction_mib_per_s: 64,
-            concurrent_compactors: None,
-            concurrent_reads: None,
-            concurrent_writes: None,
-            commitlog_total_bytes: None,
-            extra_yaml: Vec::new(),
-            extra_jvm: Vec::new(),
-        }
-    }
-
-    /// Where CQL is answered.
-    pub fn cql_address(&self) -> SocketAddr {
-        SocketAddrV4::new(self.address, self.native_port).into()
-    }
-
-    /// Whole CPUs, at least one.
-    pub(crate) fn cpu_count(&self) -> u32 {
-        self.processors.ceil().clamp(1.0, 4096.0) as u32
-    }
-
-    pub(crate) fn logs(&self) -> PathBuf {
-        self.directory.join("logs")
-    }
-
-    pub(crate) fn system_log(&self) -> PathBuf {
-        self.logs().join("system.log")
-    }
-
-    pub(crate) fn gc_log(&self) -> PathBuf {
-        self.logs().join("gc.log")
-    }
-
-    /// What the process itself prints: messages of the JVM, before and below logging.
-    pub(crate) fn console_log(&self) -> PathBuf {
-        self.logs().join("console.log")
-    }
-
-    /// The last lines of the server's log, then those that the JVM printed, if any of interest.
-    pub(crate) fn log_tail(&self, lines: usize) -> Vec<String> {
-        let mut tail = log::tail(&self.system_log(), lines);
-        // JDK 17 warns about the security manager at every start of Cassandra.
-        tail.extend(
-            log::tail(&self.console_log(), lines)
-                .into_iter()
-                .filter(|line| !line.starts_with("WARNING:")),
-        );
-        tail.split_off(tail.len().saturating_sub(lines))
-    }
-
-    /// Write configuration and create directories; old logs of this node are kept as `*.previous`.
-    fn prepare(&self) -> Result<(), NodeError> {
-        let temporary = self.directory.join("tmp");
-        if temporary.exists() {
-            // Native libraries unpacked by a start that was killed.
-            std::fs::remove_dir_all(&temporary).map_err(|source| NodeError::io(&temporary, source))?;
-        }
-        let own = ["conf/triggers", "logs", "hints", "saved_caches", "cdc_raw", "tmp"].map(|d| self.directory.join(d));
-        for directory in own.iter().chain([&self.data_directory, &self.commitlog_directory]) {
-            std::fs::create_dir_all(directory).map_err(|source| NodeError::io(directory, source))?;
-        }
-        for log in [self.system_log(), self.gc_log(), self.console_log()] {
-            match std::fs::rename(&log, log.with_extension("log.previous")) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(NodeError::io(&log, error)),
-                _ => {}
-            }
-        }
-        for (name, text) in [
-            ("cassandra.yaml", cassandra_yaml(self)),
-            ("logback.xml", logback_xml(self)),
-        ] {
-            let path = self.directory.join("conf").join(name);
-            std::fs::write(&path, text).map_err(|source| NodeError::io(&path, source))?;
-        }
-        Ok(())
-    }
-}
-
-/// Tokens of node `index` (from 0) of `nodes`: 16 each, all spaced evenly over the Murmur3 ring, so that every node owns exactly the same
-/// share. Random tokens, the server's way, leave three nodes with shares that differ by some 10 % and from run to run.
-pub fn balanced_tokens(index: u32, nodes: u32) -> Vec<i64> {
-    let per_node = 16;
-    let total = i128::from(nodes.max(1)) * per_node;
-    (0..per_node)
-        // Half a gap from the ends: the ring's lowest value is not an ordinary token.
-        .map(|k| 2 * (k * i128::from(nodes.max(1)) + i128::from(index)) + 1)
-        .map(|half_gaps| i128::from(i64::MIN) + (half_gaps << 63) / total)
-        .map(|token| i64::try_from(token).unwrap_or(i64::MAX))
-        .collect()
-}
 
 /// What went wrong with a node.
 #[derive(Debug, thiserror::Error)]
@@ -515,21 +363,5 @@ fn describe(status: ExitStatus) -> String {
         }
         (None, Some(signal)) => format!("killed by signal {signal}"),
         (None, None) => "ended".into(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::balanced_tokens;
-
-    #[test]
-    fn tokens_are_even_and_unique_over_all_nodes() {
-        let mut all: Vec<i64> = (0..3).flat_map(|node| balanced_tokens(node, 3)).collect();
-        all.sort_unstable();
-        assert_eq!(all.len(), 48);
-        assert!(all[0] > i64::MIN);
-        let gaps: Vec<i128> = all.windows(2).map(|w| i128::from(w[1]) - i128::from(w[0])).collect();
-        let even = (1_i128 << 64) / 48;
-        assert!(gaps.iter().all(|gap| (gap - even).abs() <= 1), "{gaps:?}");
     }
 }

@@ -5,11 +5,7 @@
 
 use std::process::Command;
 
-use super::{
-    distribution::Distribution,
-    java::Java,
-    node::{NodeConfig, NodeError},
-};
+use super::{distribution::Distribution, java::Java, node::NodeError, node_config::NodeConfig};
 
 /// Write all memtables of `keyspace` to disk, then compact each of its tables into one SSTable.
 ///

@@ -20,7 +20,8 @@ use super::{
     distribution::{Distribution, hex},
     java::Java,
     jvm::ArchiveUse,
-    node::{Node, NodeConfig, NodeError},
+    node::{Node, NodeError},
+    node_config::NodeConfig,
 };
 
 /// Where throw-away nodes live: no other part of iopslab uses this address.

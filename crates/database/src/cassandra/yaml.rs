@@ -21,7 +21,7 @@
 //! The chunk cache stays off (`file_cache_enabled: false`, as shipped): blocks are cached by the operating system's page cache, which is what a
 //! memory limit acts on.
 
-use super::node::NodeConfig;
+use super::node_config::NodeConfig;
 
 const MIB: u64 = 1 << 20;
 

@@ -1,0 +1,106 @@
+//! What the cache remembers of the jars that it has hashed, so that they need not be hashed at every start.
+
+use std::{
+    fs::File,
+    io::{self, Read},
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
+
+use sha2::{Digest, Sha256};
+
+use super::distribution::{DistributionError, Locked, hex};
+
+/// The cache's memory of what it has hashed.
+pub(crate) struct Verified {
+    path: PathBuf,
+    lines: Vec<String>,
+    changed: bool,
+}
+
+impl Verified {
+    pub(crate) fn load(path: &Path) -> Self {
+        // Unreadable means nothing verified: everything is hashed again.
+        let lines = std::fs::read_to_string(path)
+            .unwrap_or_default()
+            .lines()
+            .map(str::to_owned)
+            .collect();
+        Self {
+            path: path.to_owned(),
+            lines,
+            changed: false,
+        }
+    }
+
+    /// Whether the jar is there and is what the lock list says; a wrong one is removed so that it is fetched again.
+    pub(crate) fn check(&mut self, jar: &Locked, path: &Path) -> Result<bool, DistributionError> {
+        let failed = |source| DistributionError::Io {
+            path: path.to_owned(),
+            source,
+        };
+        let metadata = match std::fs::metadata(path) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(failed(error)),
+        };
+        if self.lines.contains(&line(jar, &metadata)) {
+            return Ok(true);
+        }
+        let good = metadata.len() == jar.size_bytes && hash_file(path).map_err(failed)? == jar.sha256;
+        if good {
+            self.note(jar, path)?;
+        } else {
+            tracing::warn!(file = %path.display(), "cached jar is not what the lock list says; it is fetched again");
+            std::fs::remove_file(path).map_err(failed)?;
+        }
+        Ok(good)
+    }
+
+    pub(crate) fn note(&mut self, jar: &Locked, path: &Path) -> Result<(), DistributionError> {
+        let metadata = std::fs::metadata(path).map_err(|source| DistributionError::Io {
+            path: path.to_owned(),
+            source,
+        })?;
+        self.lines.retain(|known| !known.ends_with(&format!(" {}", jar.path)));
+        self.lines.push(line(jar, &metadata));
+        self.changed = true;
+        Ok(())
+    }
+
+    pub(crate) fn store(&self) -> Result<(), DistributionError> {
+        if !self.changed {
+            return Ok(());
+        }
+        let aside = self.path.with_extension(format!("part-{}", std::process::id()));
+        std::fs::write(&aside, self.lines.join("\n") + "\n")
+            .and_then(|()| std::fs::rename(&aside, &self.path))
+            .map_err(|source| DistributionError::Io {
+                path: self.path.clone(),
+                source,
+            })
+    }
+}
+
+fn line(jar: &Locked, metadata: &std::fs::Metadata) -> String {
+    format!(
+        "{} {} {}.{:09} {}",
+        jar.sha256,
+        metadata.len(),
+        metadata.mtime(),
+        metadata.mtime_nsec(),
+        jar.path
+    )
+}
+
+fn hash_file(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 256 * 1024];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(hex(&hasher.finalize())),
+            read => hasher.update(&buffer[..read]),
+        }
+    }
+}
