@@ -221,7 +221,7 @@ fn record(
             .iter()
             .find(|s| measurement.is_none_or(|m| s.unix_ms >= m))
             .and_then(credits);
-        volume.burst_credits = first.zip(happened.samples.last().and_then(credits));
+        volume.burst_credits = first.zip(happened.samples.iter().rev().find_map(credits));
     }
     TrialRecord {
         format_version: FORMAT_VERSION,

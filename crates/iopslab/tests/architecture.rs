@@ -1,0 +1,108 @@
+//! The crate graph is the picture in docs/architecture.md: one direction, no circle, pure rooms stay pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::Command;
+
+/// Which rooms a room may use.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("catalog", &[]),
+    ("stats", &[]),
+    ("workload", &[]),
+    ("spec", &["catalog", "workload"]),
+    ("evidence", &["spec"]),
+    ("analysis", &["evidence", "spec", "catalog", "stats"]),
+    ("report", &["analysis"]),
+    ("engine", &["workload", "evidence"]),
+    ("database", &["engine", "spec"]),
+    ("monitor", &["evidence"]),
+    ("storage", &["spec"]),
+    ("wire", &["spec", "evidence"]),
+    ("provider", &["wire", "evidence", "spec", "catalog", "workload"]),
+    ("run", &["evidence", "spec"]),
+];
+const PURE: [&str; 7] = ["catalog", "stats", "workload", "spec", "evidence", "analysis", "report"];
+
+/// Normal dependencies between rooms, as cargo sees them.
+fn edges() -> BTreeMap<String, BTreeSet<String>> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let name = |value: &serde_json::Value| value["name"].as_str().unwrap().to_owned();
+    let rooms: BTreeSet<String> = packages.iter().map(name).collect();
+    packages
+        .iter()
+        .map(|package| {
+            let used = package["dependencies"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter(|d| d["kind"].is_null())
+                .map(name);
+            (name(package), used.filter(|d| rooms.contains(d)).collect())
+        })
+        .collect()
+}
+
+#[test]
+fn rooms_use_only_what_the_picture_allows() {
+    for (room, used) in edges() {
+        if room == "iopslab" {
+            continue;
+        }
+        let allowed = ALLOWED.iter().find(|(name, _)| *name == room);
+        let (_, allowed) = allowed.unwrap_or_else(|| panic!("room {room} is not in the picture"));
+        for other in used {
+            assert!(allowed.contains(&other.as_str()), "{room} may not use {other}");
+        }
+    }
+}
+
+/// Cargo forbids circles of crates; this keeps the *picture* free of them, so that it can be obeyed.
+#[test]
+fn the_picture_has_no_circle() {
+    let mut placed = BTreeSet::new();
+    while placed.len() < ALLOWED.len() {
+        let ready: Vec<_> = ALLOWED
+            .iter()
+            .filter(|(room, uses)| !placed.contains(room) && uses.iter().all(|u| placed.contains(u)))
+            .map(|(room, _)| *room)
+            .collect();
+        assert!(!ready.is_empty(), "a circle among the rooms that are not in {placed:?}");
+        placed.extend(ready);
+    }
+}
+
+#[test]
+fn pure_rooms_ban_files_networks_processes_and_clocks() {
+    for room in PURE {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("..")
+            .join(room)
+            .join("clippy.toml");
+        let text = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+        for banned in [
+            "std::fs::File",
+            "std::time::Instant::now",
+            "std::process::Command",
+            "std::net::TcpStream",
+        ] {
+            assert!(text.contains(banned), "{room} does not ban {banned}");
+        }
+    }
+}
+
+#[test]
+fn no_room_is_a_lumber_room() {
+    for room in edges().keys() {
+        assert!(
+            !["util", "utils", "common", "core", "misc"].contains(&room.as_str()),
+            "{room}"
+        );
+    }
+}
