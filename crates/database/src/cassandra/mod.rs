@@ -5,7 +5,7 @@
 //! | [`distribution`] | the jars: committed lock list, download, SHA-256, cache |
 //! | [`java`] | a JDK that this Cassandra runs on |
 //! | [`node`], [`node_config`] | one server process: directories, settings, start, death, stop |
-//! | [`start_archive`] | class-data archive that halves the time to start |
+//! | [`start_archive`] | class-data archive that shortens the start by a quarter |
 //! | [`nodetool`] | flush and compaction, the two things that CQL cannot ask for |
 //! | [`admin`] | control-plane CQL: settled? schema, metrics, a sample of keys |
 //! | [`snapshot`] | which files are the data set, and the key that names it |
