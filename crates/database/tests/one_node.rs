@@ -268,7 +268,8 @@ fn a_killed_node_says_so(node: &mut Guarded) {
         assert!(Instant::now() < deadline);
         std::thread::sleep(Duration::from_millis(20));
     };
-    assert!(report.contains("SIGKILL") && report.contains("system.log"), "{report}");
+    assert!(report.contains("SIGKILL"), "{report}");
+    assert!(!node.0.log_tail(5).is_empty());
     assert!(report.lines().count() > 5, "with the last lines of its log: {report}");
     assert!(!node.0.stopped_cleanly());
 }

@@ -19,7 +19,7 @@ version = "5.0.9"
 consistency = "one"
 
 [dataset]
-records = 60_000
+records = 100_000
 fields = 10
 field_length = 100
 
@@ -52,7 +52,7 @@ seed = 7
 
 [provider.local]
 heap_mib = 512
-page_cache_mib = 40
+page_cache_mib = 64
 "#;
 
 fn signal(pid: u32, signal: Signal) {

@@ -239,10 +239,9 @@ impl Node {
         }
     }
 
-    /// `None` while it runs; otherwise how it ended and the last lines of its log.
+    /// `None` while it runs; otherwise how it ended. [`Self::log_tail`] may tell why.
     pub fn exited(&mut self) -> Option<String> {
-        let status = self.ended_with()?;
-        Some(self.died(&status).to_string())
+        self.ended_with()
     }
 
     fn died(&self, status: &str) -> NodeError {

@@ -10,7 +10,9 @@ use database::cassandra::{self, Admin, Distribution, DroppedMessages, Java, Node
 use evidence::HostSample;
 use monitor::{CgroupFiles, Monitor, MonitorHooks, Sources};
 use spec::{Setup, VolumeRole};
-use storage::{BurstController, Cgroup, Ledger, LedgerItem, PageCacheBudget, ResourceLimits, WorkDirectory};
+use storage::{
+    BurstController, Cgroup, Ledger, LedgerItem, PageCacheBudget, ResourceLimits, StorageError, WorkDirectory,
+};
 use wire::{
     DatabaseRequest, Event, Fault, PreparedConfiguration, Reply, SnapshotFacts, StartedTrial, StoppedTrial, TextFile,
     UnderTest,
@@ -26,6 +28,8 @@ const TABLE: &str = "usertable";
 const ADDRESS: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const NATIVE_PORT: u16 = 9042;
 const START_TIMEOUT: Duration = Duration::from_secs(180);
+/// How long a killed run's agent may take to clean up before its work directory counts as taken.
+const LOCK_PATIENCE: Duration = Duration::from_secs(20);
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(600);
 /// Heap of the unlimited database that loads the data set.
 const LOADER_HEAP: u64 = 2 << 30;
@@ -104,7 +108,7 @@ impl DatabaseHost {
     }
 
     fn open(&mut self, task: UnderTest) -> Result<Reply, Fault> {
-        let work = WorkDirectory::lock(Path::new(&task.work_directory)).map_err(fault)?;
+        let work = self.lock(Path::new(&task.work_directory))?;
         let cleaned = storage::clean(&work.ledger_path()).map_err(fault)?;
         if let Some(problem) = storage::preflight(work.path(), task.needed_bytes, Path::new(CGROUP_ROOT))
             .into_iter()
@@ -155,6 +159,23 @@ impl DatabaseHost {
         };
         self.opened = Some(opened);
         Ok(reply)
+    }
+
+    /// The work directory. The agent of a run that was killed a moment ago may still be cleaning up, so it gets some time.
+    fn lock(&self, path: &Path) -> Result<WorkDirectory, Fault> {
+        let began = Instant::now();
+        loop {
+            match WorkDirectory::lock(path) {
+                Err(StorageError::Locked { pid, .. })
+                    if began.elapsed() < LOCK_PATIENCE && !self.outbox.is_cancelled() =>
+                {
+                    self.outbox
+                        .progress(format!("waiting for process {pid:?} to leave {}", path.display()), None);
+                    std::thread::sleep(Duration::from_millis(200));
+                }
+                other => return other.map_err(fault),
+            }
+        }
     }
 
     /// Undoes everything except the snapshot and the downloads.
