@@ -118,3 +118,27 @@ fn what_a_process_touches_is_charged_to_its_cgroup_from_the_first_byte() {
     cgroup.remove().unwrap();
     assert!(machine.leftovers().is_empty());
 }
+
+/// The kernel refuses memory above memory plus swap, so a limit set in the wrong order could fall but never rise again: a page
+/// cache that was held at its budget shrank instead, until the process was killed.
+#[test]
+fn a_memory_limit_falls_and_rises_again() {
+    let Some(machine) = Machine::new() else { return };
+    let limits = ResourceLimits {
+        memory_bytes: Some(256 << 20),
+        ..ResourceLimits::default()
+    };
+    let cgroup = Cgroup::create(Path::new(CGROUP_ROOT), &machine.ledger, &machine.name, &limits).unwrap();
+    let memory = cgroup.paths().memory.clone().unwrap();
+    let file = match memory.version {
+        storage::CgroupVersion::V1 => "memory.limit_in_bytes",
+        storage::CgroupVersion::V2 => "memory.max",
+    };
+    for mib in [128_u64, 512, 64, 300] {
+        cgroup.set_memory_limit(mib << 20).unwrap();
+        assert_eq!(
+            std::fs::read_to_string(memory.path.join(file)).unwrap().trim(),
+            (mib << 20).to_string()
+        );
+    }
+}

@@ -65,10 +65,20 @@ pub(super) fn set_memory(at: &ControllerPath, bytes: u64) -> Result<()> {
             write_if_present(&at.path, "memory.swap.max", "0")
         }
         CgroupVersion::V1 => {
-            write_control(&at.path, "memory.limit_in_bytes", &value)?;
             // Memory plus swap: the same ceiling leaves nothing for swap. Absent without swap accounting; then
-            // swappiness 0 keeps the group off the swap while it has page cache to give.
-            write_if_present(&at.path, "memory.memsw.limit_in_bytes", &value)?;
+            // swappiness 0 keeps the group off the swap while it has page cache to give. The kernel never lets memory
+            // exceed memory plus swap, so a rise begins with the latter and a fall with the former.
+            let with_swap = "memory.memsw.limit_in_bytes";
+            let now = std::fs::read_to_string(at.path.join(with_swap))
+                .ok()
+                .and_then(|text| text.trim().parse::<u64>().ok());
+            if now.is_some_and(|now| now < bytes) {
+                write_control(&at.path, with_swap, &value)?;
+                write_control(&at.path, "memory.limit_in_bytes", &value)?;
+            } else {
+                write_control(&at.path, "memory.limit_in_bytes", &value)?;
+                write_if_present(&at.path, with_swap, &value)?;
+            }
             write_if_present(&at.path, "memory.swappiness", "0")
         }
     }
