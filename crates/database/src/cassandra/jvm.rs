@@ -99,8 +99,9 @@ pub(crate) fn arguments(
     if java.version == 11 {
         add("-XX:-UseBiasedLocking".into());
     }
+    // One file, never rotated: the monitor follows it by offset.
     add(format!(
-        "-Xlog:gc*=info,safepoint=info:file=\"{}\":time,uptime,level,tags:filecount=5,filesize=20M",
+        "-Xlog:gc*=info,safepoint=info:file=\"{}\":time,uptime,level,tags:filecount=0",
         config.gc_log().display()
     ));
 
