@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use database::cassandra::{self, Admin, Distribution, DroppedMessages, Java, Node, NodeConfig};
-use evidence::HostSample;
-use monitor::{CgroupFiles, Monitor, MonitorHooks, Sources};
-use spec::{Setup, VolumeRole};
+use database::cassandra::{self, Admin, Distribution, Java, Node, NodeConfig};
+use monitor::{CgroupFiles, Monitor, Sources};
+use spec::Setup;
 use storage::{
     BurstController, Cgroup, Ledger, LedgerItem, PageCacheBudget, ResourceLimits, StorageError, WorkDirectory,
 };
 use wire::{
-    DatabaseRequest, Event, Fault, PreparedConfiguration, Reply, SnapshotFacts, StartedTrial, StoppedTrial, TextFile,
+    DatabaseRequest, Fault, PreparedConfiguration, Reply, SnapshotFacts, StartedTrial, StoppedTrial, TextFile,
     UnderTest,
 };
 
 use super::volumes::{CGROUP_ROOT, Volumes, device_limit};
+use super::watch::{Bursts, watch};
 use super::{Outbox, cancelled, fault};
 
 /// Keyspace and table of the data set, as in YCSB.
@@ -53,9 +53,6 @@ struct Opened {
     loading: Option<Node>,
     active: Option<Active>,
 }
-
-/// Burst controllers by volume.
-type Bursts = Vec<(VolumeRole, Arc<BurstController>)>;
 
 /// A trial under way.
 struct Active {
@@ -477,7 +474,7 @@ fn cpu_limits(cpus: f64) -> ResourceLimits {
     }
 }
 
-fn with<T, R>(shared: &Mutex<T>, act: impl FnOnce(&mut T) -> R) -> R {
+pub(super) fn with<T, R>(shared: &Mutex<T>, act: impl FnOnce(&mut T) -> R) -> R {
     act(&mut shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
 }
 
@@ -512,67 +509,4 @@ fn cgroup_files(cgroup: &Cgroup) -> CgroupFiles {
 /// Bytes of the data set's table below a Cassandra data directory.
 fn table_bytes(data_directory: &Path) -> u64 {
     storage::tree_bytes(&data_directory.join(KEYSPACE))
-}
-
-/// Samples this host once a second, and notices when the database ends on its own.
-fn watch(sources: Sources, admin: Admin, node: &Arc<Mutex<Node>>, bursts: &Bursts, outbox: Outbox) -> Monitor {
-    let bursts: Vec<_> = bursts
-        .iter()
-        .map(|(role, burst)| (*role, Arc::downgrade(burst)))
-        .collect();
-    let mut dropped = DroppedMessages::from_now(&with(node, |n| n.system_log()));
-    let node = Arc::clone(node);
-    let mut died = false;
-    let annotate = move |sample: &mut HostSample| {
-        if let Ok(metrics) = admin.metrics() {
-            add_metrics(&metrics, sample);
-        }
-        sample.host.dropped_messages = dropped.total().map(|n| n as f64);
-        for (role, burst) in &bursts {
-            if let Some(burst) = burst.upgrade() {
-                let figures = sample.volumes.entry(*role).or_default();
-                figures.burst_credits = Some(burst.credits());
-                figures.iops_limit = Some(burst.limit_iops());
-            }
-        }
-    };
-    let sink = move |sample| {
-        outbox.send(&Event::Sample(Box::new(sample)));
-        if died {
-            return;
-        }
-        let ended = with(&node, |n| n.exited().map(|how| (how, n.log_tail(20))));
-        if let Some((how, log_tail)) = ended {
-            died = true;
-            outbox.send(&Event::DatabaseDied { how, log_tail });
-        }
-    };
-    Monitor::start(
-        sources,
-        MonitorHooks {
-            annotate: Some(Box::new(annotate)),
-        },
-        Box::new(sink),
-    )
-}
-
-/// What Cassandra says about itself, as figures of the sample.
-fn add_metrics(metrics: &cassandra::Metrics, sample: &mut HostSample) {
-    let figure = |value: Option<u64>| value.map(|v| v as f64);
-    let cache = |name: &str| metrics.caches.get(name);
-    let pending = |name: &str| figure(metrics.pools.get(name).and_then(|pool| pool.pending));
-    let host = &mut sample.host;
-    host.pending_compactions = figure(metrics.pending_compactions);
-    host.pending_hint_files = figure(metrics.pending_hint_files);
-    host.chunk_cache_hits = figure(cache("chunks").and_then(|c| c.hits));
-    host.chunk_cache_requests = figure(cache("chunks").and_then(|c| c.requests));
-    host.key_cache_hits = figure(cache("keys").and_then(|c| c.hits));
-    host.key_cache_requests = figure(cache("keys").and_then(|c| c.requests));
-    host.coordinator_reads = metrics.coordinator_read.as_ref().map(|l| l.count as f64);
-    host.coordinator_writes = metrics.coordinator_write.as_ref().map(|l| l.count as f64);
-    host.coordinator_read_p99_ms = metrics.coordinator_read.as_ref().and_then(|l| l.p99_ms);
-    host.coordinator_write_p99_ms = metrics.coordinator_write.as_ref().and_then(|l| l.p99_ms);
-    host.client_requests = figure(metrics.client_requests);
-    host.pending_reads = pending("ReadStage");
-    host.pending_mutations = pending("MutationStage");
 }

@@ -6,6 +6,7 @@
 mod client;
 mod database;
 mod volumes;
+mod watch;
 
 pub use volumes::CGROUP_ROOT;
 
