@@ -9,6 +9,7 @@ use crate::WireInterval;
 /// Controller to agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "a handful of values in the life of a process")]
 pub enum Request {
     /// Say who you are; refused when the protocols differ.
     Hello {

@@ -82,6 +82,7 @@ fn cancelled() -> Fault {
 }
 
 /// What the request loop handles; `End` is a closed stdin or a signal.
+#[expect(clippy::large_enum_variant, reason = "a handful of values in the life of a process")]
 enum Work {
     Request(Request),
     End,
