@@ -1,7 +1,6 @@
 //! One trial: from a prepared configuration to a stored record, whatever happens in between.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use evidence::{DatabaseFacts, FORMAT_VERSION, HostSample, TrialRecord, Validity};
 use provider::Role;
@@ -131,7 +130,6 @@ fn execute(
         seed: plan.seed.wrapping_add(u64::from(planned.block)),
     };
     happened.started = Some(started);
-    let died = AtomicBool::new(false);
     let mut death = None;
     let mut errors = 0;
     let mut device_iops = None;
@@ -153,24 +151,20 @@ fn execute(
                 }
                 Event::DatabaseDied { how, log_tail } => {
                     death = Some((how, log_tail));
-                    died.store(true, Ordering::Relaxed);
                 }
                 Event::Progress(_) | Event::Reply(_) => {}
             }
-            !died.load(Ordering::Relaxed)
+            death.is_none()
         },
     );
     match (death, answer) {
-        (Some((how, log_tail)), Err(CallError::Fatal(failure))) if log_tail.is_empty() => {
-            let _ = how;
-            return Err(failure);
-        }
+        // Ctrl-C or a lost agent ends the run, whatever the database did at that moment.
+        (_, Err(CallError::Fatal(failure))) => return Err(failure),
         (Some((how, log_tail)), _) => {
             happened.invalid = Some((format!("Cassandra ended during the trial: {how}"), log_tail));
         }
         (None, Ok(Reply::Trial(result))) => happened.result = Some(*result),
         (None, Ok(other)) => return Err(unexpected(&other)),
-        (None, Err(CallError::Fatal(failure))) => return Err(failure),
         (None, Err(CallError::Fault(fault))) => {
             happened.invalid = Some((format!("the client failed: {}", fault.message), Vec::new()));
         }
