@@ -1,16 +1,17 @@
 //! `analysis.json`: everything that a report shows, with its numbers and units.
 //!
-//! The fields named in DESIGN.md stay as they are; others may be added. `decision` and `value_of_money` are empty lists and
-//! `limit.kind` is `"not analysed"` as long as no analysis fills them: an absent answer, never a guessed one.
+//! The fields named in DESIGN.md stay as they are; others may be added. What cannot be said is absent (`null`, an empty list)
+//! or says so in words (`not comparable`, `none found`): an absent answer, never a guessed one.
 
 use std::collections::BTreeMap;
 
 use evidence::{ErrorKind, FORMAT_VERSION, OperationKind, ProbeResult};
 use serde::{Deserialize, Serialize};
 use spec::{Burst, Dataset, IoLimits, LoadLevel, Plan, TrialShape, VolumeRole};
-use stats::Summary;
+use stats::{Estimate, Summary};
 
 use crate::Finding;
+use crate::limit::Limit;
 
 /// The whole document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,13 +46,15 @@ pub struct Analysis {
     pub cells: Vec<CellAnalysis>,
     /// All findings, run-wide ones first.
     pub findings: Vec<Finding>,
-    /// The best configuration for each workload and metric. Empty: not analysed.
+    /// The best configuration for each workload, load level and metric.
     pub decision: Vec<Decision>,
-    /// What dearer configurations give for their money. Empty: not analysed.
+    /// What dearer configurations give for their money. Empty when fewer than two configurations have a price.
     pub value_of_money: Vec<ValueOfMoney>,
+    /// The answer in a few sentences, most important first.
+    pub answer: Vec<String>,
     /// How money is counted.
     pub basis: Basis,
-    /// What `low` and `high` mean in this document: the range over the valid repetitions of a cell.
+    /// What `low` and `high` of an estimate mean in this document.
     pub spread: String,
     /// Host facts, as frozen in `environment.json`.
     pub environment: serde_json::Value,
@@ -101,6 +104,21 @@ pub struct ConfigurationFacts {
     pub nodes: u32,
     /// Its volumes: asked for and measured.
     pub volumes: Vec<VolumeReport>,
+    /// What it costs at full scale; `None` when a price is missing or the configuration names no catalog types.
+    pub usd_per_month: Option<f64>,
+    /// The parts of that cost.
+    pub cost_lines: Vec<CostLine>,
+    /// Why there is no cost.
+    pub cost_missing: Option<String>,
+}
+
+/// One part of a configuration's cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CostLine {
+    /// What is paid for: `1 x r4.4xlarge`, `1000 GiB gp2`.
+    pub what: String,
+    /// Money.
+    pub usd_per_month: f64,
 }
 
 /// A volume: what was asked for, and what fio measured.
@@ -129,7 +147,7 @@ pub struct WorkloadFacts {
     pub description: String,
 }
 
-/// One cell: the median of its valid trials, and their range.
+/// One cell: the median of its valid trials with an interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CellAnalysis {
     /// Cell identity, the directory under `trials/`.
@@ -146,8 +164,10 @@ pub struct CellAnalysis {
     pub valid_trials: u64,
     /// Why the others are not: trial and reason.
     pub trials_invalid: Vec<InvalidTrial>,
-    /// Operations completed without error per second.
-    pub throughput_ops_per_s: Option<Summary>,
+    /// Operations completed without error per second, in the steady window of each trial.
+    pub throughput_ops_per_s: Option<Estimate>,
+    /// Operations per dollar: throughput at full scale x seconds of a month / cost of a month. `None` without a price.
+    pub operations_per_usd: Option<f64>,
     /// Seconds for the planned number of operations at the measured throughput; measured seconds where no number is planned.
     pub runtime_s: Option<Summary>,
     /// Response times by operation kind.
@@ -230,49 +250,94 @@ pub struct LatencyAnalysis {
 pub struct Ratio {
     /// Which configuration is 1.
     pub to: String,
-    /// Median of the ratios of the blocks that both have.
+    /// exp(mean of the logarithms of the ratios of the blocks that both have): the median ratio where ratios are log-normal.
     pub median: f64,
-    /// Smallest.
+    /// Lower end of the 95 % interval by a paired t test on logarithms; the median itself with one pair.
     pub low: f64,
-    /// Largest.
+    /// Upper end.
     pub high: f64,
     /// Number of pairs.
     pub pairs: u64,
-    /// `reference` for the cell itself, else `not tested`: a range is shown, no test has been made.
-    pub verdict: String,
+    /// p-value of the paired t test; `None` with fewer than two pairs.
+    pub p_value: Option<f64>,
+    /// The same, adjusted by Holm for the comparisons of this workload and load level.
+    pub p_adjusted: Option<f64>,
+    /// p-value of the exact sign-flip permutation test, as a check on the t test.
+    pub p_sign_flip: Option<f64>,
+    /// The smallest factor that this many pairs with this spread would have shown (80 % power); `None` below two pairs.
+    pub smallest_detectable: Option<f64>,
+    /// `reference`, `faster`, `slower`, `no difference shown` or `not comparable`.
+    pub verdict: Verdict,
 }
 
-/// The resource that bounded a cell.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Limit {
-    /// Which: `not analysed` until it is.
-    pub kind: String,
-    /// The numbers that say so.
-    pub evidence: BTreeMap<String, f64>,
+/// What a comparison shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Verdict {
+    /// The cell itself.
+    #[serde(rename = "reference")]
+    Reference,
+    /// Higher throughput (or a lower latency), shown at the 5 % level after Holm.
+    #[serde(rename = "faster")]
+    Faster,
+    /// Lower throughput (or a higher latency).
+    #[serde(rename = "slower")]
+    Slower,
+    /// A difference, if there is one, is smaller than these repetitions can show.
+    #[serde(rename = "no difference shown")]
+    NoDifferenceShown,
+    /// Fewer than two valid pairs, or findings that forbid it.
+    #[serde(rename = "not comparable")]
+    NotComparable,
 }
 
-impl Limit {
-    pub(crate) fn not_analysed() -> Self {
-        Self {
-            kind: "not analysed".to_owned(),
-            evidence: BTreeMap::new(),
+impl Verdict {
+    /// The words, as in JSON.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Reference => "reference",
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::NoDifferenceShown => "no difference shown",
+            Self::NotComparable => "not comparable",
         }
     }
 }
 
-/// The best configuration for a workload by one metric.
+/// The best configuration for a workload by one metric at one load level.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Decision {
     /// Workload.
     pub workload: String,
-    /// `throughput`, `p99`, ...
+    /// Load level.
+    pub load: LoadLevel,
+    /// `throughput`, `runtime`, `mean`, `p99` or `operations_per_dollar`. Latencies are those of the operation kind with the
+    /// largest share.
     pub metric: String,
-    /// Best configuration.
+    /// Best configuration by its estimate.
     pub best: String,
-    /// Those that cannot be told from it.
+    /// Those that cannot be told from it (Holm, 5 % level); with too few repetitions that may be all of them.
     pub indistinguishable: Vec<String>,
-    /// The cheapest of these.
+    /// The cheapest of the best and the indistinguishable; the best where no price is known.
     pub cheapest_of_best: String,
+    /// Every configuration that has a figure, best first.
+    pub ranking: Vec<Ranked>,
+    /// Whether differences could be tested at all (two or more pairs).
+    pub tested: bool,
+    /// What forbids reading much into this row, if anything: closed-loop latencies, single trials.
+    pub caution: Option<String>,
+}
+
+/// A configuration's place in a decision.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ranked {
+    /// Configuration.
+    pub configuration: String,
+    /// The metric: operations/s, seconds, microseconds, operations per dollar.
+    pub value: f64,
+    /// value / best value.
+    pub to_best: f64,
+    /// Against the best.
+    pub verdict: Verdict,
 }
 
 /// What a dearer configuration gives for its money.
@@ -280,18 +345,29 @@ pub struct Decision {
 pub struct ValueOfMoney {
     /// Workload.
     pub workload: String,
-    /// From this configuration.
+    /// Load level.
+    pub load: LoadLevel,
+    /// From this configuration (the cheapest).
     pub from: String,
     /// To this one.
     pub to: String,
     /// Extra money.
     pub extra_usd_per_month: f64,
-    /// Factor in throughput.
-    pub throughput_ratio: Summary,
-    /// In words.
+    /// Factor in cost.
+    pub cost_ratio: f64,
+    /// Factor in throughput, with its interval.
+    pub throughput_ratio: Ratio,
+    /// Factor in p99 of the operation kind with the largest share; `None` where there is none.
+    pub p99_ratio: Option<f64>,
+    /// `worth it` (throughput grows at least as much as cost), `not worth it` (slower, or it cannot pay), `no difference shown` or, where
+    /// nothing could be tested, `not comparable`.
     pub verdict: String,
-    /// Price of one more sustained operation per second.
+    /// The verdict with its numbers.
+    pub reason: String,
+    /// Price of one more sustained operation per second in a month, at full scale; `None` where no gain is shown.
     pub usd_per_extra_op_per_s: Option<f64>,
+    /// Whether this is the knee: the dearest step that is worth it.
+    pub knee: bool,
 }
 
 /// How money is counted.

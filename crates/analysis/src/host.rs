@@ -1,11 +1,11 @@
 //! What the database host showed in the measured window.
 //!
 //! Samples hold raw counters; rates are differences of counters between the samples nearest to the edges of the window,
-//! divided by the time between those samples. A figure whose column is missing is `None`: missing is not zero.
+//! divided by the time between those samples. A figure that is missing is `None`: missing is not zero.
 
 use std::collections::BTreeMap;
 
-use evidence::HostSample;
+use evidence::{HostFigures, HostSample, VolumeFigures};
 use spec::VolumeRole;
 
 /// Length of the windows in which "at its limit" is judged, seconds: longer than the throttle's 100 ms slices and than a
@@ -21,8 +21,26 @@ pub struct DatabaseHost {
     pub page_cache_bytes: Option<f64>,
     /// CPUs that the database used.
     pub cpus_used: Option<f64>,
+    /// Share of the enforcement periods in which a CPU quota held the database back.
+    pub cpu_throttled_share: Option<f64>,
+    /// Share of the time in which some task of the host waited for a CPU (pressure stall information).
+    pub cpu_pressure: Option<f64>,
+    /// Share of the host's CPU time that the hypervisor took.
+    pub steal_share: Option<f64>,
+    /// The largest such share in windows of about 10 s.
+    pub steal_share_worst: Option<f64>,
     /// Share of the window spent in garbage collection pauses.
     pub gc_pause_share: Option<f64>,
+    /// A pause of the window that was the longest of the process so far, seconds; `None` when no record was broken.
+    pub gc_longest_pause_s: Option<f64>,
+    /// Compactions that waited or ran, means of the first and of the last tenth of the window.
+    pub compactions: Option<(f64, f64)>,
+    /// Messages dropped in the window.
+    pub dropped_messages: Option<f64>,
+    /// Bytes sent and received on all interfaces per second.
+    pub network_bytes_per_s: Option<f64>,
+    /// TCP segments sent again for each megabyte (10^6 bytes) sent.
+    pub retransmits_per_mb: Option<f64>,
     /// How often the database process changed.
     pub restarts: Option<u64>,
 }
@@ -47,6 +65,10 @@ pub struct VolumeActivity {
     pub read_bytes: f64,
     /// Bytes written.
     pub write_bytes: f64,
+    /// Share of the time with at least one request under way; on a device that serves many at once 1 does not mean full.
+    pub busy_share: Option<f64>,
+    /// IOPS limit in force at the end, where a burst bucket moves it.
+    pub iops_limit: Option<f64>,
     /// Rates in windows of about 10 s.
     pub windows: WindowRates,
 }
@@ -86,124 +108,143 @@ impl VolumeActivity {
     }
 }
 
-/// Names of the columns of a sample that are read here; all but the gauges are counters that only grow.
-mod column {
-    pub const TIME_S: &str = "t_s";
-    pub const PAGE_CACHE_BYTES: &str = "cgroup_file_bytes";
-    pub const CPU_S: &str = "cgroup_cpu_s";
-    pub const GC_PAUSE_S: &str = "gc_pause_s";
-    pub const DATABASE_PID: &str = "database_pid";
-
-    /// Counters of a volume: read and write requests, bytes read and written.
-    pub fn of_volume(role: spec::VolumeRole) -> [String; 4] {
-        ["reads", "writes", "read_bytes", "write_bytes"].map(|what| format!("{}_{what}", role.name()))
-    }
-}
-
-/// Reduces the samples of the database host to the measured window, 0 to `measured_s`.
-pub fn database_host(samples: &[HostSample], measured_s: f64) -> DatabaseHost {
-    let rows: Vec<Row> = samples.iter().map(Row::of).collect();
-    let window = window(&rows, measured_s);
+/// Reduces the samples of the database host to the window from `from_s` to `to_s`, seconds from the start of measurement.
+pub fn database_host(samples: &[HostSample], from_s: f64, to_s: f64) -> DatabaseHost {
+    let window = window(samples, from_s, to_s);
     let (Some(first), Some(last)) = (window.first(), window.last()) else {
         return DatabaseHost::default();
     };
-    let seconds = last.time_s - first.time_s;
-    let delta = |name: &str| Some(last.get(name)? - first.get(name)?);
+    let seconds = last.t_s - first.t_s;
+    let between = |a: &HostSample, b: &HostSample, figure: Counter| Some(figure(&b.host)? - figure(&a.host)?);
+    let delta = |figure: Counter| between(first, last, figure);
+    let per_second = |figure: Counter| delta(figure).and_then(|n| stats::ratio(n, seconds));
+    let steal = |a: &HostSample, b: &HostSample| {
+        let stolen = between(a, b, |h| h.cpu_steal_s)?;
+        let busy = between(a, b, |h| h.cpu_user_s)? + between(a, b, |h| h.cpu_system_s)?;
+        let idle = between(a, b, |h| h.cpu_idle_s)? + between(a, b, |h| h.cpu_iowait_s).unwrap_or(0.0);
+        stats::ratio(stolen, busy + idle + stolen)
+    };
     DatabaseHost {
         volumes: [VolumeRole::Data, VolumeRole::Commitlog]
             .into_iter()
             .filter_map(|role| Some((role, activity(window, role)?)))
             .collect(),
-        page_cache_bytes: last.get(column::PAGE_CACHE_BYTES),
-        cpus_used: delta(column::CPU_S).and_then(|s| stats::ratio(s, seconds)),
-        gc_pause_share: delta(column::GC_PAUSE_S).and_then(|s| stats::ratio(s, seconds)),
+        page_cache_bytes: last.host.cgroup_file_bytes,
+        cpus_used: per_second(|h| h.cgroup_cpu_s),
+        cpu_throttled_share: delta(|h| h.cgroup_throttled_periods)
+            .zip(delta(|h| h.cgroup_periods))
+            .and_then(|(throttled, all)| stats::ratio(throttled, all)),
+        cpu_pressure: per_second(|h| h.pressure_cpu_some_s),
+        steal_share: steal(first, last),
+        steal_share_worst: ten_second_steps(&window.iter().collect::<Vec<_>>())
+            .into_iter()
+            .filter_map(|(a, b)| steal(a, b))
+            .max_by(f64::total_cmp),
+        gc_pause_share: per_second(|h| h.gc_pause_s),
+        gc_longest_pause_s: last
+            .host
+            .gc_longest_pause_s
+            .filter(|longest| first.host.gc_longest_pause_s.is_none_or(|before| *longest > before)),
+        compactions: compactions(window),
+        dropped_messages: delta(|h| h.dropped_messages),
+        network_bytes_per_s: per_second(|h| h.network_sent_bytes)
+            .zip(per_second(|h| h.network_received_bytes))
+            .map(|(sent, received)| sent + received),
+        retransmits_per_mb: delta(|h| h.tcp_retransmits)
+            .zip(delta(|h| h.network_sent_bytes))
+            .and_then(|(again, bytes)| stats::ratio(again, bytes / 1e6)),
         restarts: restarts(window),
     }
 }
 
-/// A sample as a lookup by column name.
-struct Row {
-    time_s: f64,
-    columns: Vec<(&'static str, Option<f64>)>,
-}
-
-impl Row {
-    fn of(sample: &HostSample) -> Self {
-        let columns = sample.columns();
-        let time_s = columns
-            .iter()
-            .find(|(name, _)| *name == column::TIME_S)
-            .and_then(|(_, v)| *v)
-            .unwrap_or(f64::NAN);
-        Self { time_s, columns }
-    }
-
-    fn get(&self, name: &str) -> Option<f64> {
-        self.columns.iter().find(|(n, _)| *n == name).and_then(|(_, v)| *v)
-    }
-}
+/// A counter of a host.
+type Counter = fn(&HostFigures) -> Option<f64>;
 
 /// The samples from the one nearest to the start of the window to the one nearest to its end.
-fn window(rows: &[Row], measured_s: f64) -> &[Row] {
+fn window(samples: &[HostSample], from_s: f64, to_s: f64) -> &[HostSample] {
     let nearest = |at: f64| {
-        let distance = |row: &Row| (row.time_s - at).abs();
-        (0..rows.len()).min_by(|a, b| distance(&rows[*a]).total_cmp(&distance(&rows[*b])))
+        let distance = |i: &usize| (samples[*i].t_s - at).abs();
+        (0..samples.len()).min_by(|a, b| distance(a).total_cmp(&distance(b)))
     };
-    match (nearest(0.0), nearest(measured_s)) {
-        (Some(first), Some(last)) if first < last => &rows[first..=last],
+    match (nearest(from_s), nearest(to_s)) {
+        (Some(first), Some(last)) if first < last => &samples[first..=last],
         _ => &[],
     }
 }
 
-fn activity(window: &[Row], role: VolumeRole) -> Option<VolumeActivity> {
-    let names = column::of_volume(role);
-    let counters = |row: &Row| -> Option<[f64; 4]> {
-        Some([
-            row.get(&names[0])?,
-            row.get(&names[1])?,
-            row.get(&names[2])?,
-            row.get(&names[3])?,
-        ])
+/// Pairs of samples about [`WINDOW_S`] apart that cover the window; a rest shorter than half of that is left out: its rates
+/// would be noise.
+fn ten_second_steps<'s>(samples: &[&'s HostSample]) -> Vec<(&'s HostSample, &'s HostSample)> {
+    let (Some(first), Some(last)) = (samples.first(), samples.last()) else {
+        return Vec::new();
     };
-    let points: Vec<(f64, [f64; 4])> = window
+    let mut steps = Vec::new();
+    let mut start = *first;
+    for sample in &samples[1..] {
+        let length = sample.t_s - start.t_s;
+        let is_rest = sample.t_s == last.t_s && length >= WINDOW_S / 2.0;
+        if length >= WINDOW_S - 0.5 || is_rest {
+            steps.push((start, *sample));
+            start = sample;
+        }
+    }
+    steps
+}
+
+fn activity(window: &[HostSample], role: VolumeRole) -> Option<VolumeActivity> {
+    // Samples without this volume's counters (a read of /proc that failed) are passed over.
+    let known: Vec<&HostSample> = window
         .iter()
-        .filter_map(|row| Some((row.time_s, counters(row)?)))
+        .filter(|s| s.volumes.get(&role).is_some_and(|v| counters(v).is_some()))
         .collect();
-    let (first, last) = (points.first()?, points.last()?);
-    let between = |a: &(f64, [f64; 4]), b: &(f64, [f64; 4])| std::array::from_fn::<f64, 4, _>(|i| b.1[i] - a.1[i]);
-    let seconds = last.0 - first.0;
+    let between = |a: &HostSample, b: &HostSample| {
+        let (a, b) = (counters(a.volumes.get(&role)?)?, counters(b.volumes.get(&role)?)?);
+        Some(std::array::from_fn::<f64, 4, _>(|i| b[i] - a[i]))
+    };
+    let (first, last) = (known.first()?, known.last()?);
+    let seconds = last.t_s - first.t_s;
     if seconds <= 0.0 {
         return None;
     }
-    let [reads, writes, read_bytes, write_bytes] = between(first, last);
+    let [reads, writes, read_bytes, write_bytes] = between(first, last)?;
     let mut windows = WindowRates::default();
-    let mut start = first;
-    for point in &points[1..] {
-        let length = point.0 - start.0;
-        // The rest shorter than half a window is left out: its rates would be noise.
-        let is_rest = point.0 == last.0 && length >= WINDOW_S / 2.0;
-        if length >= WINDOW_S - 0.5 || is_rest {
-            let rates = between(start, point).map(|n| n / length);
-            windows.read_iops.push(rates[0]);
-            windows.write_iops.push(rates[1]);
-            windows.read_bytes_per_s.push(rates[2]);
-            windows.write_bytes_per_s.push(rates[3]);
-            start = point;
-        }
+    for (from, to) in ten_second_steps(&known) {
+        let length = to.t_s - from.t_s;
+        let rates = between(from, to)?.map(|n| n / length);
+        windows.read_iops.push(rates[0]);
+        windows.write_iops.push(rates[1]);
+        windows.read_bytes_per_s.push(rates[2]);
+        windows.write_bytes_per_s.push(rates[3]);
     }
+    let (before, after) = (&first.volumes[&role], &last.volumes[&role]);
     Some(VolumeActivity {
         seconds,
         reads,
         writes,
         read_bytes,
         write_bytes,
+        busy_share: after.busy_s.zip(before.busy_s).map(|(b, a)| (b - a) / seconds),
+        iops_limit: after.iops_limit,
         windows,
     })
 }
 
+/// Read and write requests, bytes read and written.
+fn counters(volume: &VolumeFigures) -> Option<[f64; 4]> {
+    Some([volume.reads?, volume.writes?, volume.read_bytes?, volume.write_bytes?])
+}
+
+/// Means of the first and of the last tenth of the samples that know it.
+fn compactions(window: &[HostSample]) -> Option<(f64, f64)> {
+    let pending: Vec<f64> = window.iter().filter_map(|s| s.host.pending_compactions).collect();
+    let part = pending.len().div_ceil(10);
+    let mean = |values: &[f64]| stats::ratio(values.iter().sum(), values.len() as f64);
+    mean(pending.get(..part)?).zip(mean(pending.get(pending.len() - part..)?))
+}
+
 /// Changes of the process id of the database from sample to sample; `None` where it was never seen.
-fn restarts(window: &[Row]) -> Option<u64> {
-    let pids: Vec<f64> = window.iter().filter_map(|row| row.get(column::DATABASE_PID)).collect();
+fn restarts(window: &[HostSample]) -> Option<u64> {
+    let pids: Vec<f64> = window.iter().filter_map(|s| s.host.database_pid).collect();
     (!pids.is_empty()).then(|| pids.windows(2).filter(|pair| pair[0] != pair[1]).count() as u64)
 }
 
@@ -211,43 +252,36 @@ fn restarts(window: &[Row]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// A second of the database host: 100 reads of 16 KiB and 10 writes of 64 KiB a second, half a CPU, 1 % in collection.
+    /// A second of the database host: 100 reads of 16 KiB and 10 writes of 64 KiB a second, half a CPU of two, 1 % in collection,
+    /// 2 % stolen, a compaction more every 10 s.
     fn second(t: f64) -> HostSample {
-        let volume = column::of_volume(VolumeRole::Data);
-        let counters = [100.0, 10.0, 100.0 * 16_384.0, 10.0 * 65_536.0];
-        let mut columns = vec![
-            (column::TIME_S, Some(t)),
-            (column::PAGE_CACHE_BYTES, Some(1e6 + t)),
-            (column::CPU_S, Some(7.0 + 0.5 * t)),
-            (column::GC_PAUSE_S, Some(0.2 + 0.01 * t)),
-            (column::DATABASE_PID, Some(if t < 45.0 { 4711.0 } else { 4712.0 })),
-        ];
-        columns.extend(
-            volume
-                .iter()
-                .zip(counters)
-                .map(|(name, rate)| (name.as_str(), Some(5000.0 + rate * t))),
-        );
-        HostSample::from_columns(&columns)
-    }
-
-    /// A name that no sample has would silently make every figure `None`.
-    #[test]
-    fn every_column_read_here_is_a_column_of_a_sample() {
-        let columns = second(1.0).columns();
-        let data = column::of_volume(VolumeRole::Data);
-        let fixed = [
-            column::TIME_S,
-            column::PAGE_CACHE_BYTES,
-            column::CPU_S,
-            column::GC_PAUSE_S,
-            column::DATABASE_PID,
-        ];
-        for name in fixed.into_iter().chain(data.iter().map(String::as_str)) {
-            assert!(
-                columns.iter().any(|(n, v)| *n == name && v.is_some()),
-                "no column {name} in {columns:?}"
-            );
+        let host = HostFigures {
+            cgroup_file_bytes: Some(1e6 + t),
+            cgroup_cpu_s: Some(7.0 + 0.5 * t),
+            gc_pause_s: Some(0.2 + 0.01 * t),
+            gc_longest_pause_s: Some(if t < 20.0 { 0.1 } else { 0.7 }),
+            database_pid: Some(if t < 45.0 { 4711.0 } else { 4712.0 }),
+            cpu_user_s: Some(0.5 * t),
+            cpu_system_s: Some(0.1 * t),
+            cpu_idle_s: Some(1.36 * t),
+            cpu_steal_s: Some(0.04 * t),
+            pending_compactions: Some((t / 10.0).floor().max(0.0)),
+            ..HostFigures::default()
+        };
+        let counter = |rate: f64| Some(5000.0 + rate * t);
+        let data = VolumeFigures {
+            reads: counter(100.0),
+            writes: counter(10.0),
+            read_bytes: counter(100.0 * 16_384.0),
+            write_bytes: counter(10.0 * 65_536.0),
+            busy_s: counter(0.9),
+            ..VolumeFigures::default()
+        };
+        HostSample {
+            t_s: t,
+            host,
+            volumes: BTreeMap::from([(VolumeRole::Data, data)]),
+            ..HostSample::default()
         }
     }
 
@@ -255,25 +289,34 @@ mod tests {
     fn counters_become_figures_of_the_measured_window_alone() {
         // 20 s of warm-up and 5 s after the end, sampled 0.3 s off the second.
         let samples: Vec<HostSample> = (-20..65).map(|t| second(f64::from(t) + 0.3)).collect();
-        let host = database_host(&samples, 40.0);
+        let host = database_host(&samples, 0.0, 40.0);
         let data = &host.volumes[&VolumeRole::Data];
-        assert!((data.seconds - 40.0).abs() < 1e-9, "{data:?}");
-        assert!((data.reads - 4000.0).abs() < 1e-6 && (data.read_iops() - 100.0).abs() < 1e-9);
+        let is = |value: Option<f64>, expected: f64| assert!((value.unwrap() - expected).abs() < 1e-9, "{value:?}");
+        is(Some(data.seconds), 40.0);
+        is(Some(data.read_iops()), 100.0);
         assert!((data.write_bytes_per_s() - 655_360.0).abs() < 1e-6);
         assert_eq!(data.windows.read_iops.len(), 4);
-        assert!((host.cpus_used.unwrap() - 0.5).abs() < 1e-9);
-        assert!((host.gc_pause_share.unwrap() - 0.01).abs() < 1e-9);
+        is(data.busy_share, 0.9);
+        is(host.cpus_used, 0.5);
+        is(host.gc_pause_share, 0.01);
+        assert_eq!(host.gc_longest_pause_s, Some(0.7), "the pause came inside the window");
+        is(host.steal_share, 0.02);
+        is(host.steal_share_worst, 0.02);
         assert_eq!(host.restarts, Some(0), "the process changed at 45 s, after the window");
+        let (start, end) = host.compactions.unwrap();
+        assert!(start < 1.0 && end >= 3.0, "{start} {end}");
         assert!(
             !host.volumes.contains_key(&VolumeRole::Commitlog),
             "missing is not zero"
         );
-        assert_eq!(database_host(&samples, 60.0).restarts, Some(1));
+        assert_eq!(host.dropped_messages, None);
+        assert_eq!(database_host(&samples, 0.0, 60.0).restarts, Some(1));
+        assert_eq!(database_host(&samples, 30.0, 40.0).gc_longest_pause_s, None);
     }
 
     #[test]
     fn nothing_sampled_is_nothing_known() {
-        assert_eq!(database_host(&[], 60.0), DatabaseHost::default());
-        assert_eq!(database_host(&[second(3.0)], 60.0), DatabaseHost::default());
+        assert_eq!(database_host(&[], 0.0, 60.0), DatabaseHost::default());
+        assert_eq!(database_host(&[second(3.0)], 0.0, 60.0), DatabaseHost::default());
     }
 }

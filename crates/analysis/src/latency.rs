@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{Interval, OperationKind, Series};
+use evidence::{Interval, Series};
 use hdrhistogram::Histogram;
 use stats::Summary;
 
@@ -31,14 +31,14 @@ pub struct LatencyFigures {
 }
 
 /// Slack for interval starts, which are kept to the millisecond.
-const START_SLACK_S: f64 = 0.0005;
+pub(crate) const START_SLACK_S: f64 = 0.0005;
 
-/// Merges the measured intervals (start >= 0) of each series; empty series are left out.
-pub fn figures(intervals: &[Interval]) -> BTreeMap<Series, LatencyFigures> {
+/// Merges the intervals of each series from `from_s` on, seconds from the start of measurement; empty series are left out.
+pub fn merged(intervals: &[Interval], from_s: f64) -> BTreeMap<Series, Histogram<u64>> {
     let mut merged: BTreeMap<Series, Histogram<u64>> = BTreeMap::new();
     for interval in intervals
         .iter()
-        .filter(|i| i.start_s >= -START_SLACK_S && !i.histogram.is_empty())
+        .filter(|i| i.start_s >= from_s - START_SLACK_S && !i.histogram.is_empty())
     {
         match merged.get_mut(&interval.series) {
             // All histograms of a run have the same bounds, so that adding cannot fail; should it ever, the count check in
@@ -48,14 +48,36 @@ pub fn figures(intervals: &[Interval]) -> BTreeMap<Series, LatencyFigures> {
         }
     }
     merged
-        .into_iter()
-        .map(|(series, histogram)| (series, LatencyFigures::of(&histogram)))
+}
+
+/// Points of a curve for each factor of ten in 1 - quantile.
+const POINTS_PER_DECADE: i32 = 10;
+/// A curve ends where fewer samples than this lie beyond.
+const CURVE_SAMPLES_BEYOND: f64 = 10.0;
+
+/// (quantile, microseconds), evenly spaced in log(1 - quantile), as far as samples carry it.
+pub fn curve(histogram: &Histogram<u64>) -> Vec<(f64, f64)> {
+    (0..=5 * POINTS_PER_DECADE)
+        .map(|step| 1.0 - 10_f64.powf(-f64::from(step) / f64::from(POINTS_PER_DECADE)))
+        .take_while(|q| histogram.len() as f64 * (1.0 - q) >= CURVE_SAMPLES_BEYOND)
+        .map(|q| (q, histogram.value_at_quantile(q) as f64))
+        .collect()
+}
+
+/// The median over trials at each quantile that all of them carry.
+pub fn median_curve(curves: &[&Vec<(f64, f64)>]) -> Vec<(f64, f64)> {
+    let shortest = curves.iter().map(|c| c.len()).min().unwrap_or(0);
+    (0..shortest)
+        .filter_map(|i| {
+            let values: Vec<f64> = curves.iter().map(|c| c[i].1).collect();
+            Some((curves[0][i].0, stats::median(&values)?))
+        })
         .collect()
 }
 
 impl LatencyFigures {
     /// Quantiles as HdrHistogram defines them: the highest value equivalent to the one at that rank.
-    fn of(histogram: &Histogram<u64>) -> Self {
+    pub(crate) fn of(histogram: &Histogram<u64>) -> Self {
         let at = |q: f64| histogram.value_at_quantile(q) as f64;
         Self {
             samples: histogram.len(),
@@ -99,15 +121,4 @@ pub fn across_trials(trials: &[LatencyFigures]) -> Option<LatencyAnalysis> {
         samples: trials.iter().map(|t| t.samples).min()?,
         spread,
     })
-}
-
-/// The figures of the response (or service) series, by kind of operation.
-pub fn by_kind(
-    figures: &BTreeMap<Series, LatencyFigures>,
-    pick: impl Fn(Series) -> Option<OperationKind>,
-) -> BTreeMap<OperationKind, LatencyFigures> {
-    figures
-        .iter()
-        .filter_map(|(series, f)| pick(*series).map(|kind| (kind, *f)))
-        .collect()
 }

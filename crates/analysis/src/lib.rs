@@ -1,36 +1,53 @@
-//! From evidence to cells and findings.
+//! From evidence to an answer.
 //!
 //! ```text
 //! trial evidence --measure--> TrialMeasurement --analyse--> Analysis (= analysis.json)
-//!   histograms, samples         figures, findings             cells: median and range of valid trials, ratios, findings
+//!   histograms, samples         steady window,               cells: median with interval, ratios, what limited them
+//!                               figures, findings            decision, value of money, answer in words
+//!                                     |
+//!                                     +--charts--> Charts: what a report draws      +--compare--> Comparison of two runs
 //! ```
 //!
-//! What is here is description: medians, ranges, ratios by paired blocks, and findings with their numbers. What is not yet
-//! here says so in the document instead of guessing: `decision` and `value_of_money` are empty, `limit.kind` is
-//! `not analysed`, verdicts are `not tested`, money is null.
+//! What cannot be said is absent or says so in words (`not comparable`, `none found`): an absent answer, never a guessed one.
 
+mod answer;
 mod cells;
+mod charts;
+mod comparison;
+mod decision;
 mod document;
 mod finding;
+mod gate;
 mod host;
 mod latency;
+mod limit;
 mod measurement;
+mod money;
+mod panels;
+mod ratios;
 pub mod rules;
+mod steady;
+mod value;
 
 use spec::Database;
 
+pub use charts::{Charts, LatencyCurve, Line, Panel, TrialCharts, charts};
+pub use comparison::{CellChange, Change, Comparison, METRICS, compare};
 pub use document::{
-    Analysis, Basis, CellAnalysis, ConfigurationFacts, Decision, InvalidTrial, LatencyAnalysis, Limit, Ratio,
-    TrialCounts, ValueOfMoney, VolumeReport, WorkloadFacts,
+    Analysis, Basis, CellAnalysis, ConfigurationFacts, CostLine, Decision, InvalidTrial, LatencyAnalysis, Ranked,
+    Ratio, TrialCounts, ValueOfMoney, Verdict, VolumeReport, WorkloadFacts,
 };
 pub use finding::{Finding, Scope, Severity};
+pub use gate::{Gate, GateError, GateResult};
 pub use host::{DatabaseHost, VolumeActivity, WindowRates};
 pub use latency::LatencyFigures;
+pub use limit::{Limit, LimitKind};
 pub use measurement::{TrialEvidence, TrialMeasurement, measure};
+pub use steady::{Window, completed_by_second};
 // What the document shows from other rooms, so that its reader needs no other room.
 pub use evidence::{ErrorKind, ProbeResult};
-pub use spec::{IoLimits, LoadLevel, OperationKind, Plan, VolumeRole, VolumeSetup};
-pub use stats::Summary;
+pub use spec::{Burst, Dataset, IoLimits, LoadLevel, OperationKind, Plan, TrialShape, VolumeRole, VolumeSetup};
+pub use stats::{Estimate, IntervalMethod, Summary};
 
 /// The evidence of a run, trials already measured.
 #[derive(Debug, Clone)]
@@ -47,36 +64,45 @@ pub struct RunEvidence<'a> {
     pub trials: &'a [TrialMeasurement],
 }
 
+/// How the intervals of this document were made, for people.
+const SPREAD: &str = "Intervals of a cell: 95 % for the median, exact by order statistics from six repetitions on, by Student's t on \
+                      logarithms for two to five, none for one. Ratios: 95 % by the paired t test on logarithms of trials of the same \
+                      block; verdicts after Holm at the 4 % level.";
+
 /// Analyses a run. The same evidence gives the same document, whatever the order of the trials.
 pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
     let plan = input.plan;
-    let mut ordered: Vec<TrialMeasurement> = input.trials.to_vec();
+    let mut ordered: Vec<&TrialMeasurement> = input.trials.iter().collect();
     ordered.sort_by(|a, b| (&a.record.cell, a.record.block).cmp(&(&b.record.cell, b.record.block)));
 
     let configurations = configurations(plan, &ordered);
-    // Without a stated baseline the first configuration of the file is the reference: choosing the cheapest needs prices.
-    let baseline = plan
-        .baseline
-        .clone()
-        .or_else(|| plan.setups.first().map(|s| s.configuration.clone()))
-        .unwrap_or_default();
-
-    let mut findings = rules::of_run(&input.run, &input.provider, &configurations);
+    let baseline = baseline(plan);
     let mut cells: Vec<CellAnalysis> = plan
         .cells
         .iter()
         .map(|cell| {
-            let trials: Vec<&TrialMeasurement> = ordered.iter().filter(|t| t.record.cell == cell.id).collect();
-            let mut analysed = cells::of_trials(plan, cell, &trials);
-            analysed.findings = rules::of_cell(&analysed);
-            analysed.findings.extend(trials.iter().flat_map(|t| t.findings.clone()));
-            findings.extend(analysed.findings.iter().cloned());
+            let first = ordered.partition_point(|t| t.record.cell < cell.id);
+            let length = ordered[first..].partition_point(|t| t.record.cell == cell.id);
+            let trials = &ordered[first..first + length];
+            let setup = plan.setups.iter().find(|s| s.configuration == cell.configuration);
+            let mut analysed = cells::of_trials(plan, setup, cell, trials);
+            money::add_to_cell(plan, &mut analysed);
+            analysed.findings = rules::of_cell(&analysed, &plan.dataset);
+            analysed
+                .findings
+                .extend(trials.iter().flat_map(|t| t.findings.iter().cloned()));
             analysed
         })
         .collect();
-    cells::add_ratios(&mut cells, &baseline, &cells::throughput_by_block(&ordered));
+    let measured = ratios::Measured::new(plan, &ordered);
+    ratios::add(&mut cells, &baseline, &measured);
+    let decision = decision::decisions(plan, &cells, &measured);
+    let value_of_money = value::of_money(plan, &cells, &measured);
+    let mut findings = rules::of_run(&input.run, &input.provider, &configurations);
+    findings.extend(rules::of_plan(plan));
+    findings.extend(cells.iter().flat_map(|c| c.findings.iter().cloned()));
 
-    Analysis {
+    let mut analysis = Analysis {
         format_version: Analysis::VERSION,
         run: input.run.clone(),
         experiment: plan.experiment.clone(),
@@ -99,29 +125,35 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         workloads: document::workloads(plan),
         cells,
         findings,
-        decision: Vec::new(),
-        value_of_money: Vec::new(),
-        basis: Basis::default(),
-        spread: "low and high are the smallest and largest value over the valid repetitions".to_owned(),
+        decision,
+        value_of_money,
+        answer: Vec::new(),
+        basis: money::basis(plan),
+        spread: SPREAD.to_owned(),
         environment: input.environment.clone(),
-    }
+    };
+    analysis.answer = answer::sentences(&analysis);
+    analysis
 }
 
-/// The configurations as planned, with the probe that the trials carry.
-fn configurations(plan: &Plan, trials: &[TrialMeasurement]) -> Vec<ConfigurationFacts> {
+/// The stated baseline; else the cheapest configuration; else, without prices for all, the first of the file.
+fn baseline(plan: &Plan) -> String {
+    plan.baseline
+        .clone()
+        .or_else(|| money::cheapest(plan))
+        .or_else(|| plan.setups.first().map(|s| s.configuration.clone()))
+        .unwrap_or_default()
+}
+
+/// The configurations as planned, with the probe that the trials carry and what they cost.
+fn configurations(plan: &Plan, trials: &[&TrialMeasurement]) -> Vec<ConfigurationFacts> {
     plan.setups
         .iter()
         .map(|setup| {
-            let of_setup: Vec<_> = trials
-                .iter()
-                .filter(|t| t.record.configuration == setup.configuration)
-                .collect();
-            let probe = |role| {
-                of_setup
-                    .iter()
-                    .find_map(|t| rules::probe_of(&t.record.database.volumes, role))
-            };
+            let of_setup = || trials.iter().filter(|t| t.record.configuration == setup.configuration);
+            let probe = |role| of_setup().find_map(|t| rules::probe_of(&t.record.database.volumes, role));
             let volumes = [Some(&setup.data), setup.commitlog.as_ref()].into_iter().flatten();
+            let cost = money::of_configuration(plan, &setup.configuration);
             ConfigurationFacts {
                 name: setup.configuration.clone(),
                 cpus: setup.cpus,
@@ -139,6 +171,12 @@ fn configurations(plan: &Plan, trials: &[TrialMeasurement]) -> Vec<Configuration
                         probe: probe(v.role),
                     })
                     .collect(),
+                usd_per_month: cost.and_then(|c| c.usd_per_month),
+                cost_lines: cost.map_or_else(Vec::new, money::lines),
+                cost_missing: match cost {
+                    Some(cost) => cost.missing.clone(),
+                    None => Some("not priced when this run was planned".to_owned()),
+                },
             }
         })
         .collect()

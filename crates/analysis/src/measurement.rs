@@ -7,10 +7,14 @@ use std::collections::BTreeMap;
 
 use evidence::{ErrorKind, HostSample, Interval, OperationKind, Series, TrialRecord, Validity};
 
+use spec::Plan;
+
+use crate::charts::Panel;
 use crate::finding::{Finding, Severity};
 use crate::host::{DatabaseHost, database_host};
-use crate::latency::{LatencyFigures, by_kind, figures};
-use crate::rules;
+use crate::latency::{self, LatencyFigures};
+use crate::steady::{self, Window};
+use crate::{panels, rules};
 
 /// The evidence of one trial.
 #[derive(Debug, Clone, Copy)]
@@ -28,54 +32,69 @@ pub struct TrialEvidence<'a> {
 pub struct TrialMeasurement {
     /// `trial.json`.
     pub record: TrialRecord,
+    /// The seconds that the figures below come from.
+    pub window: Window,
+    /// Latencies recorded in all measured seconds, to check the counters by.
+    pub recorded: u64,
     /// Response times by kind.
     pub response: BTreeMap<OperationKind, LatencyFigures>,
     /// Open loop: service times by kind.
     pub service: BTreeMap<OperationKind, LatencyFigures>,
     /// Response times of failed operations.
     pub failed: BTreeMap<ErrorKind, LatencyFigures>,
-    /// What the database host showed in the measured window.
+    /// (quantile, microseconds) of the response times by kind.
+    pub curves: BTreeMap<OperationKind, Vec<(f64, f64)>>,
+    /// What the database host showed in the window.
     pub host: DatabaseHost,
+    /// Share of the window in which some task of the client's host waited for a CPU (pressure stall information).
+    pub client_cpu_pressure: Option<f64>,
+    /// The trial over time.
+    pub panels: Vec<Panel>,
     /// Findings on this trial.
     pub findings: Vec<Finding>,
 }
 
 /// Reduces a trial to its figures and judges it by every rule that needs nothing but the trial.
 pub fn measure(trial: &TrialEvidence<'_>) -> TrialMeasurement {
-    let all = figures(trial.intervals);
     let measured_s = trial.record.client.as_ref().map_or(0.0, |c| c.measured_s);
-    let database = trial.samples.get("database").map_or(&[][..], Vec::as_slice);
+    let window = steady::window(trial.intervals, measured_s);
+    let samples = |role| trial.samples.get(role).map_or(&[][..], Vec::as_slice);
+    let client = database_host(samples("client"), window.from_s, window.to_s);
     let mut measurement = TrialMeasurement {
         record: trial.record.clone(),
-        response: by_kind(&all, |s| {
-            if let Series::Response(kind) = s {
-                Some(kind)
-            } else {
-                None
-            }
-        }),
-        service: by_kind(&all, |s| {
-            if let Series::Service(kind) = s {
-                Some(kind)
-            } else {
-                None
-            }
-        }),
-        failed: all
-            .iter()
-            .filter_map(|(s, f)| {
-                if let Series::Failed(e) = s {
-                    Some((*e, *f))
-                } else {
-                    None
-                }
-            })
-            .collect(),
-        host: database_host(database, measured_s),
+        window,
+        recorded: recorded(trial.intervals),
+        response: BTreeMap::new(),
+        service: BTreeMap::new(),
+        failed: BTreeMap::new(),
+        curves: BTreeMap::new(),
+        host: database_host(samples("database"), window.from_s, window.to_s),
+        client_cpu_pressure: client.cpu_pressure,
+        panels: panels::of_trial(trial),
         findings: Vec::new(),
     };
+    for (series, histogram) in latency::merged(trial.intervals, window.from_s) {
+        let figures = LatencyFigures::of(&histogram);
+        match series {
+            Series::Response(kind) => {
+                measurement.response.insert(kind, figures);
+                measurement.curves.insert(kind, latency::curve(&histogram));
+            }
+            Series::Service(kind) => drop(measurement.service.insert(kind, figures)),
+            Series::Failed(kind) => drop(measurement.failed.insert(kind, figures)),
+        }
+    }
     measurement.findings = rules::of_trial(&measurement);
     measurement
+}
+
+/// Successful operations with a latency in the measured seconds.
+fn recorded(intervals: &[Interval]) -> u64 {
+    intervals
+        .iter()
+        .filter(|i| matches!(i.series, Series::Response(_)) && i.start_s >= -latency::START_SLACK_S)
+        .map(|i| i.histogram.len())
+        .sum()
 }
 
 impl TrialMeasurement {
@@ -99,32 +118,48 @@ impl TrialMeasurement {
         }
     }
 
-    /// Operations completed without error.
+    /// Seconds that count.
+    pub fn window_s(&self) -> f64 {
+        self.window.to_s - self.window.from_s
+    }
+
+    /// Operations completed without error in the seconds that count.
     pub fn completed(&self) -> u64 {
+        self.response.values().map(|f| f.samples).sum()
+    }
+
+    /// Operations completed without error in all measured seconds, as the client counted them.
+    pub fn counted(&self) -> u64 {
         self.record.client.as_ref().map_or(0, |c| c.completed.values().sum())
     }
 
-    /// Operations that failed.
+    /// Operations that failed in the measured seconds.
     pub fn failed_operations(&self) -> u64 {
         self.record.client.as_ref().map_or(0, |c| c.errors.values().sum())
     }
 
-    /// Completed operations that read from the database.
+    /// Operations that read from the database and completed in the seconds that count.
     pub fn completed_reads(&self) -> u64 {
         use OperationKind::{Read, ReadModifyWrite, Scan};
-        let client = self.record.client.as_ref();
-        client.map_or(0, |c| {
-            [Read, Scan, ReadModifyWrite]
-                .iter()
-                .filter_map(|k| c.completed.get(k))
-                .sum()
-        })
+        [Read, Scan, ReadModifyWrite]
+            .iter()
+            .filter_map(|k| self.response.get(k))
+            .map(|f| f.samples)
+            .sum()
     }
 
-    /// Completed operations per second of the measured window.
+    /// Completed operations per second in the seconds that count.
     pub fn throughput(&self) -> Option<f64> {
-        let client = self.record.client.as_ref()?;
-        stats::ratio(self.completed() as f64, client.measured_s)
+        self.record.client.as_ref()?;
+        stats::ratio(self.completed() as f64, self.window_s())
+    }
+
+    /// Seconds for the planned number of operations at this trial's throughput; measured seconds where no number is planned.
+    pub fn runtime_s(&self, plan: &Plan) -> Option<f64> {
+        match plan.shape.operations {
+            Some(operations) => stats::ratio(operations as f64, self.throughput()?),
+            None => self.record.client.as_ref().map(|c| c.measured_s),
+        }
     }
 
     /// CPU time of the client for each operation it sent and finished, microseconds.
@@ -132,7 +167,7 @@ impl TrialMeasurement {
         let client = self.record.client.as_ref()?;
         stats::ratio(
             client.client_cpu_s * 1e6,
-            (self.completed() + self.failed_operations()) as f64,
+            (self.counted() + self.failed_operations()) as f64,
         )
     }
 

@@ -182,7 +182,7 @@ fn an_invalid_trial_is_told_with_its_reason_and_never_counted() {
     let gp2 = &analysis.cells[0];
     assert_eq!((gp2.trials, gp2.valid_trials), (2, 1));
     assert_eq!(gp2.trials_invalid[0].reason, "the database died");
-    assert_eq!(gp2.throughput_ops_per_s.unwrap().high, 550.0);
+    assert_eq!(gp2.throughput_ops_per_s.unwrap().median, 550.0);
     assert_eq!(
         analysis.cells[1].ratio_to_slowest.clone().unwrap().pairs,
         1,

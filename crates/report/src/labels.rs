@@ -1,6 +1,8 @@
 //! Short texts that both the terminal and Markdown use.
 
-use analysis::{Analysis, CellAnalysis, IoLimits, LatencyAnalysis, LoadLevel, OperationKind, Ratio, rules};
+use analysis::{
+    Analysis, Basis, CellAnalysis, Estimate, IoLimits, LatencyAnalysis, LoadLevel, OperationKind, Ratio, Verdict, rules,
+};
 
 use crate::figures::{MISSING, count, duration, given, mib_per_s, ms, number, percent};
 
@@ -65,13 +67,65 @@ pub fn errors(cell: &CellAnalysis) -> String {
     }
 }
 
-/// A ratio with its range, where there is one: `2.31x (2.25-2.40)`.
+/// A ratio with its interval, where there is one: `2.31x (2.25-2.40)`.
 pub fn ratio(ratio: Option<&Ratio>) -> String {
     match ratio {
         None => MISSING.to_owned(),
         Some(r) if r.pairs < 2 || r.low == r.high => format!("{}x", number(r.median)),
         Some(r) => format!("{}x ({}-{})", number(r.median), number(r.low), number(r.high)),
     }
+}
+
+/// A ratio with its interval and what it shows: `2.31x (2.25-2.40), faster`.
+pub fn judged(of: Option<&Ratio>) -> String {
+    match of {
+        Some(r) if r.verdict == Verdict::Reference => "reference".to_owned(),
+        Some(r) => format!("{}, {}", ratio(of), r.verdict.words()),
+        None => MISSING.to_owned(),
+    }
+}
+
+/// An estimate with its interval, where there is one: `12,300 (11,900-12,800)`.
+pub fn estimate(estimate: Option<Estimate>) -> String {
+    match estimate {
+        None => MISSING.to_owned(),
+        Some(e) if e.low == e.high => number(e.median),
+        Some(e) => format!("{} ({}-{})", number(e.median), number(e.low), number(e.high)),
+    }
+}
+
+/// A metric of the decision matrix, for people.
+pub fn metric(name: &str) -> String {
+    name.replace('_', " ")
+}
+
+/// A value of a metric of the decision matrix, with its unit.
+pub fn metric_value(name: &str, value: f64) -> String {
+    match name {
+        "throughput" => format!("{} op/s", number(value)),
+        "runtime" => duration(value),
+        "operations_per_dollar" => format!("{} op/$", number(value)),
+        _ => format!("{} ms", ms(value)),
+    }
+}
+
+/// Money: `$1,366.56`.
+pub fn usd(value: f64) -> String {
+    let cents = (value.abs() * 100.0).round() as u64;
+    let sign = if value < 0.0 { "-" } else { "" };
+    format!("{sign}${}.{:02}", count(cents / 100), cents % 100)
+}
+
+/// How money was counted, printed beside every cost.
+pub fn basis(basis: &Basis) -> String {
+    format!(
+        "{} h/month, {}, {}, prices of {}, uplift {} %",
+        given(basis.hours_per_month),
+        basis.purchase,
+        basis.region,
+        basis.price_date.as_deref().unwrap_or("no date (nothing priced)"),
+        given(basis.uplift_percent)
+    )
 }
 
 /// Limits in a few words: `60.0 IOPS, 10.0 MiB/s`; reads and writes apart where they differ.

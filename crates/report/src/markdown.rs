@@ -1,10 +1,11 @@
 //! `report.md`: the same answer as in the terminal, with what is needed to judge it later.
 
-use analysis::{Analysis, CellAnalysis, Summary, VolumeReport, rules};
+use analysis::{Analysis, CellAnalysis, VolumeReport, rules};
 
 use crate::figures::{MISSING, bytes, count, duration, given, mib_per_s, number, optional, percent};
 use crate::findings::grouped;
 use crate::labels;
+use crate::table::table;
 
 /// The whole report.
 pub fn markdown(analysis: &Analysis) -> String {
@@ -12,7 +13,13 @@ pub fn markdown(analysis: &Analysis) -> String {
     if let Some(question) = &analysis.question {
         text.push_str(&format!("> {question}\n\n"));
     }
-    text.push_str(&format!("Run `{}`: {}\n\n", analysis.run, labels::summary(analysis)));
+    for sentence in &analysis.answer {
+        text.push_str(&format!("* {sentence}\n"));
+    }
+    text.push_str(&format!("\nRun `{}`: {}\n\n", analysis.run, labels::summary(analysis)));
+    decision(analysis, &mut text);
+    money(analysis, &mut text);
+    limits(analysis, &mut text);
     for workload in &analysis.workloads {
         let cells: Vec<&CellAnalysis> = analysis.cells.iter().filter(|c| c.workload == workload.name).collect();
         if !cells.is_empty() {
@@ -24,8 +31,8 @@ pub fn markdown(analysis: &Analysis) -> String {
         }
     }
     text.push_str(
-        "Throughput, runtime and ratios: median (range) over valid repetitions; ratios pair trials of the same block. \
-         Latencies: median over repetitions of each trial's figure, ms.",
+        "Throughput: median (95 % interval) over valid repetitions. Ratios: by pairs of the same block (95 % interval), with what they \
+         show after Holm. Latencies: median over repetitions of each trial's figure, ms.",
     );
     if labels::any_unsupported(analysis) {
         text.push_str(" `~`: fewer than 100 samples lie beyond this percentile in a trial.");
@@ -38,19 +45,130 @@ pub fn markdown(analysis: &Analysis) -> String {
     text
 }
 
+fn decision(analysis: &Analysis, text: &mut String) {
+    if analysis.decision.is_empty() {
+        return;
+    }
+    text.push_str("## Decision\n\n");
+    let rows = analysis.decision.iter().map(|d| {
+        vec![
+            d.workload.clone(),
+            labels::load(d.load),
+            labels::metric(&d.metric),
+            d.best.clone(),
+            d.ranking
+                .first()
+                .map_or_else(|| MISSING.to_owned(), |r| labels::metric_value(&d.metric, r.value)),
+            match d.indistinguishable.as_slice() {
+                [] => MISSING.to_owned(),
+                others => others.join(", "),
+            },
+            d.cheapest_of_best.clone(),
+        ]
+    });
+    text.push_str(&table(
+        &[
+            "Workload",
+            "Load",
+            "Metric",
+            "Best",
+            "Its value",
+            "Not told apart from it",
+            "Cheapest of these",
+        ],
+        7,
+        rows,
+    ));
+    let mut cautions: Vec<String> = analysis
+        .decision
+        .iter()
+        .filter_map(|d| Some(format!("{}: {}", labels::metric(&d.metric), d.caution.as_ref()?)))
+        .collect();
+    cautions.sort();
+    cautions.dedup();
+    text.push('\n');
+    for caution in cautions {
+        text.push_str(&format!("* {caution}.\n"));
+    }
+    text.push('\n');
+}
+
+fn money(analysis: &Analysis, text: &mut String) {
+    text.push_str("## What the money buys\n\n");
+    if analysis.value_of_money.is_empty() {
+        let missing: Vec<String> = analysis
+            .configurations
+            .iter()
+            .filter_map(|c| Some(format!("{}: {}", c.name, c.cost_missing.as_ref()?)))
+            .collect();
+        text.push_str(&match missing.as_slice() {
+            [] => "Nothing to compare: fewer than two configurations with a price have a figure.\n\n".to_owned(),
+            missing => format!("Not computed, prices are missing. {}.\n\n", missing.join("; ")),
+        });
+        return;
+    }
+    let rows = analysis.value_of_money.iter().map(|v| {
+        vec![
+            v.workload.clone(),
+            labels::load(v.load),
+            format!("{} -> {}", v.from, v.to),
+            format!("{}{}", v.verdict, if v.knee { " (knee)" } else { "" }),
+            labels::usd(v.extra_usd_per_month),
+            format!("{}x", number(v.cost_ratio)),
+            labels::ratio(Some(&v.throughput_ratio)),
+            v.p99_ratio
+                .map_or_else(|| MISSING.to_owned(), |r| format!("{}x", number(r))),
+            v.usd_per_extra_op_per_s.map_or_else(|| MISSING.to_owned(), labels::usd),
+        ]
+    });
+    text.push_str(&table(
+        &[
+            "Workload",
+            "Load",
+            "Step",
+            "Verdict",
+            "Extra $/month",
+            "Cost",
+            "Throughput",
+            "p99",
+            "$/month per extra op/s",
+        ],
+        4,
+        rows,
+    ));
+    text.push_str(&format!(
+        "\nBasis: {}; at full scale. Worth it: throughput grows at least as much as cost. Knee: the dearest step that is worth it.\n\n",
+        labels::basis(&analysis.basis)
+    ));
+}
+
+fn limits(analysis: &Analysis, text: &mut String) {
+    text.push_str("## What limited each cell\n\n");
+    let rows = analysis.cells.iter().map(|cell| {
+        vec![
+            cell.configuration.clone(),
+            cell.workload.clone(),
+            labels::load(cell.load),
+            cell.limit.kind.words().to_owned(),
+            cell.limit.message.clone(),
+        ]
+    });
+    text.push_str(&table(
+        &["Configuration", "Workload", "Load", "Limit", "Numbers"],
+        5,
+        rows,
+    ));
+    text.push('\n');
+}
+
 fn throughput(analysis: &Analysis, cells: &[&CellAnalysis]) -> String {
     let to_baseline = format!("To {}", analysis.baseline);
     let rows = cells.iter().map(|cell| {
-        let spread = |s: Option<Summary>| match s {
-            None => MISSING.to_owned(),
-            Some(s) if s.low == s.high => number(s.median),
-            Some(s) => format!("{} ({}-{})", number(s.median), number(s.low), number(s.high)),
-        };
         vec![
             cell.configuration.clone(),
             labels::load(cell.load),
             format!("{} of {}", cell.valid_trials, cell.trials),
-            spread(cell.throughput_ops_per_s),
+            labels::estimate(cell.throughput_ops_per_s),
             cell.runtime_s
                 .map_or_else(|| MISSING.to_owned(), |s| duration(s.median)),
             labels::errors(cell),
@@ -59,7 +177,7 @@ fn throughput(analysis: &Analysis, cells: &[&CellAnalysis]) -> String {
             cell.page_cache_share.map_or_else(|| MISSING.to_owned(), percent),
             optional(cell.database_cpus_used),
             labels::ratio(cell.ratio_to_slowest.as_ref()),
-            labels::ratio(cell.ratio_to_baseline.as_ref()),
+            labels::judged(cell.ratio_to_baseline.as_ref()),
         ]
     });
     table(
@@ -112,25 +230,6 @@ fn latency(cells: &[&CellAnalysis]) -> String {
         3,
         rows,
     )
-}
-
-/// A Markdown table; the first `left` columns are text, the others are aligned right.
-fn table(head: &[&str], left: usize, rows: impl Iterator<Item = Vec<String>>) -> String {
-    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-    let mut text = line(&head.iter().map(|h| escaped(h)).collect::<Vec<_>>());
-    let rule: Vec<String> = (0..head.len())
-        .map(|i| if i < left { "---" } else { "---:" }.to_owned())
-        .collect();
-    text.push_str(&line(&rule));
-    for row in rows {
-        text.push_str(&line(&row.iter().map(|c| escaped(c)).collect::<Vec<_>>()));
-    }
-    text
-}
-
-/// A bar or a line break inside a cell would end it.
-fn escaped(cell: &str) -> String {
-    cell.replace('|', "\\|").replace('\n', " ")
 }
 
 fn findings(analysis: &Analysis, text: &mut String) {
@@ -271,9 +370,10 @@ fn plain(value: &serde_json::Value) -> String {
 
 fn method(analysis: &Analysis, text: &mut String) {
     text.push_str("## Method\n\n");
+    text.push_str("* The unit is the trial, its figures come from its steady window. ");
+    text.push_str(&analysis.spread);
     text.push_str(
-        "* The unit is the trial. A cell's figure is the median of its valid trials; `low` and `high` are their range, not a \
-         confidence interval. No test of significance has been made: small differences may be chance.\n\
+        "\n\
          * Percentiles come from the merged HdrHistograms of all seconds of a trial and are never averaged inside it; across \
          trials each trial's percentile is one observation.\n\
          * Closed loop (requests in flight) finds throughput; its latencies depend on the load that the configuration itself \
@@ -295,11 +395,9 @@ fn method(analysis: &Analysis, text: &mut String) {
         );
     }
     text.push_str(&format!(
-        "* Money: not computed in this report (basis would be {} h/month, {}, {}).\n\
+        "* Money: basis {}.\n\
          * Recompute everything from the evidence: `iopslab report {}`.\n",
-        given(analysis.basis.hours_per_month),
-        analysis.basis.purchase,
-        analysis.basis.region,
+        labels::basis(&analysis.basis),
         analysis.run
     ));
 }

@@ -27,6 +27,10 @@ pub fn terminal(analysis: &Analysis, options: TerminalOptions) -> String {
     for paragraph in analysis.question.iter().map(String::as_str).chain(summary.lines()) {
         text.push_str(&wrapped(paragraph, width, ""));
     }
+    text.push('\n');
+    for sentence in &analysis.answer {
+        text.push_str(&wrapped(&format!("* {sentence}"), width, ""));
+    }
     for workload in &analysis.workloads {
         let cells: Vec<&CellAnalysis> = analysis.cells.iter().filter(|c| c.workload == workload.name).collect();
         if !cells.is_empty() {
@@ -36,7 +40,7 @@ pub fn terminal(analysis: &Analysis, options: TerminalOptions) -> String {
     }
     text.push('\n');
     text.push_str(&wrapped(
-        "Throughput: median (range) over valid repetitions. Latencies in ms: median over repetitions of each trial's percentile.",
+        "Throughput: median (95 % interval) over valid repetitions. Latencies in ms: median over repetitions of each trial's percentile.",
         width,
         "",
     ));
@@ -59,26 +63,31 @@ const LEVELS: [Columns; 5] = [
     Columns {
         percentiles: &["mean", "p50", "p95", "p99", "p99.9"],
         page_cache: true,
+        limit: true,
         bar: true,
     },
     Columns {
         percentiles: &["mean", "p50", "p95", "p99", "p99.9"],
         page_cache: true,
+        limit: true,
         bar: false,
     },
     Columns {
         percentiles: &["p50", "p95", "p99"],
         page_cache: true,
+        limit: true,
         bar: false,
     },
     Columns {
         percentiles: &["p50", "p99"],
         page_cache: false,
+        limit: true,
         bar: false,
     },
     Columns {
         percentiles: &["p99"],
         page_cache: false,
+        limit: false,
         bar: false,
     },
 ];
@@ -88,6 +97,7 @@ const LEVELS: [Columns; 5] = [
 struct Columns {
     percentiles: &'static [&'static str],
     page_cache: bool,
+    limit: bool,
     bar: bool,
 }
 
@@ -113,6 +123,9 @@ fn table_with(cells: &[&CellAnalysis], columns: Columns) -> String {
     if columns.page_cache {
         head.push("Page\ncache".to_owned());
     }
+    if columns.limit {
+        head.push("Limit".to_owned());
+    }
     head.push("To slowest".to_owned());
     let fastest = cells
         .iter()
@@ -130,7 +143,7 @@ fn table_with(cells: &[&CellAnalysis], columns: Columns) -> String {
         table.add_row(row(cell, columns, fastest));
     }
     for (i, column) in table.column_iter_mut().enumerate() {
-        let is_text = i < 2 || i == 3 || i == last;
+        let is_text = i < 2 || i == 3 || i == last || (columns.limit && i + 1 == last);
         column.set_cell_alignment(if is_text {
             CellAlignment::Left
         } else {
@@ -166,6 +179,9 @@ fn row(cell: &CellAnalysis, columns: Columns, fastest: f64) -> Vec<String> {
     if columns.page_cache {
         row.push(cell.page_cache_share.map_or_else(|| MISSING.to_owned(), percent));
     }
+    if columns.limit {
+        row.push(cell.limit.kind.words().replacen(' ', "\n", 1));
+    }
     row.push(to_slowest(cell, fastest, columns.bar));
     row
 }
@@ -174,7 +190,7 @@ fn throughput(cell: &CellAnalysis) -> String {
     match cell.throughput_ops_per_s {
         None if cell.trials > 0 => "no valid trial".to_owned(),
         None => MISSING.to_owned(),
-        Some(t) if cell.valid_trials < 2 => number(t.median),
+        Some(t) if t.low == t.high => number(t.median),
         Some(t) => format!("{}\n({}-{})", number(t.median), number(t.low), number(t.high)),
     }
 }
@@ -189,12 +205,12 @@ fn to_slowest(cell: &CellAnalysis, fastest: f64, with_bar: bool) -> String {
     } else {
         String::new()
     };
-    let range = if ratio.pairs < 2 || ratio.low == ratio.high {
+    let interval = if ratio.pairs < 2 || ratio.low == ratio.high {
         String::new()
     } else {
         format!("\n({}-{})", number(ratio.low), number(ratio.high))
     };
-    format!("{value}{bar}{range}")
+    format!("{value}{bar}{interval}")
 }
 
 fn findings(analysis: &Analysis, width: u16, paint: Paint, text: &mut String) {

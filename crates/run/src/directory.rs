@@ -253,14 +253,19 @@ impl RunDirectory {
         sync_directory(&cell)
     }
 
-    /// The trials that are in place, in planned order, read one at a time: a trial's histograms take tens of megabytes in
-    /// memory, a run's do not fit. A trial that cannot be read is an error in its place and does not hide the others.
+    /// The trials that are in place, in planned order.
+    pub fn done(&self) -> Vec<PlannedTrial> {
+        self.plan.trials.iter().filter(|t| self.is_done(t)).cloned().collect()
+    }
+
+    /// Reads a trial that is in place. Its histograms take tens of megabytes in memory, those of a run do not fit.
+    pub fn trial(&self, trial: &PlannedTrial) -> Result<StoredTrial> {
+        stored::read(&self.trial_path(&trial.cell, trial.block))
+    }
+
+    /// All trials that are in place, read one at a time. One that cannot be read is an error in its place and does not hide the others.
     pub fn trials(&self) -> impl Iterator<Item = Result<StoredTrial>> + '_ {
-        self.plan
-            .trials
-            .iter()
-            .filter(|t| self.is_done(t))
-            .map(|t| stored::read(&self.trial_path(&t.cell, t.block)))
+        self.done().into_iter().map(|t| self.trial(&t))
     }
 
     /// The experiment file as it was when the run began.

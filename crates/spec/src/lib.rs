@@ -5,6 +5,7 @@
 
 mod experiment;
 mod mistakes;
+mod money;
 mod notes;
 mod parse;
 mod plan;
@@ -17,6 +18,7 @@ pub use experiment::{
     Configuration, Consistency, Database, Dataset, Experiment, Instance, Load, LoadLevel, LocalSettings, Target, Volume,
 };
 pub use mistakes::{Mistake, Mistakes};
+pub use money::{ConfigurationMoney, Money, MoneyBasis, MoneyLine};
 pub use notes::{Note, static_notes};
 pub use parse::parse;
 pub use plan::{Cell, Plan, PlannedTrial, TrialShape, plan};

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use workload::Definition;
 
 use crate::scale::scaled_dataset;
-use crate::{Dataset, Experiment, FORMAT_VERSION, LoadLevel, Setup, Target};
+use crate::{Dataset, Experiment, FORMAT_VERSION, LoadLevel, Money, Setup, Target};
 
 /// Everything a run needs to know, frozen into `plan.json` before it starts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,6 +37,9 @@ pub struct Plan {
     pub shape: TrialShape,
     /// Seed of orders and key choosers.
     pub seed: u64,
+    /// What the configurations cost; absent in plans of before prices were known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub money: Option<Money>,
     /// Estimated seconds for the whole run on this machine.
     pub estimated_s: f64,
 }
@@ -143,6 +146,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
         trials,
         shape,
         seed: load.seed,
+        money: None,
     }
 }
 

@@ -101,6 +101,7 @@ fn volume(volume: &Volume, role: VolumeRole, scale: f64, dataset: &Dataset) -> V
         label: volume.label.clone(),
         size_bytes: (volume.size_bytes as f64 / scale).max(least) as u64,
         limits: volume.effective_limits.scaled(scale),
+        own_limits: Some(volume.volume_limits.scaled(scale)),
         burst: effective_burst(volume).map(|b| b.scaled(scale)),
     }
 }

@@ -36,8 +36,11 @@ pub struct VolumeSetup {
     pub label: String,
     /// Size of the emulated device, bytes.
     pub size_bytes: u64,
-    /// Limits on this machine (scaled).
+    /// Limits on this machine (scaled): min(volume, instance).
     pub limits: IoLimits,
+    /// What the volume alone would allow (scaled); where it is more than `limits`, the instance is the narrower one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_limits: Option<IoLimits>,
     /// Bucket on this machine (scaled).
     pub burst: Option<Burst>,
 }

@@ -16,8 +16,6 @@ const SEND_LAG_SHARE: f64 = 0.05;
 const ACHIEVED_MIN: f64 = 0.99;
 /// Little's law in closed loop: |X R / N - 1| (METHODS: <= 2 %). Short windows miss up to one response time at their edges.
 const LITTLE_MAX: f64 = 0.02;
-/// Garbage collection above this share of the window (METHODS: pauses > 2 % of time).
-const GC_SHARE_MAX: f64 = 0.02;
 
 pub fn findings(trial: &TrialMeasurement) -> Vec<Finding> {
     [
@@ -25,7 +23,6 @@ pub fn findings(trial: &TrialMeasurement) -> Vec<Finding> {
         send_lag(trial),
         offered_not_achieved(trial),
         little(trial),
-        gc_pauses(trial),
     ]
     .into_iter()
     .flatten()
@@ -96,7 +93,7 @@ fn little(trial: &TrialMeasurement) -> Option<Finding> {
     let LoadLevel::Concurrency(in_flight) = trial.record.load else {
         return None;
     };
-    let client = trial.record.client.as_ref()?;
+    trial.record.client.as_ref()?;
     // Sum of all response times / window = mean number in flight.
     let busy_us: f64 = trial
         .response
@@ -104,7 +101,7 @@ fn little(trial: &TrialMeasurement) -> Option<Finding> {
         .chain(trial.failed.values())
         .map(|f| f.mean * f.samples as f64)
         .sum();
-    let mean_in_flight = stats::ratio(busy_us / 1e6, client.measured_s)?;
+    let mean_in_flight = stats::ratio(busy_us / 1e6, trial.window_s())?;
     let off = stats::ratio(mean_in_flight, f64::from(in_flight))? - 1.0;
     (off.abs() > LITTLE_MAX && busy_us > 0.0).then(|| {
         Finding::new(
@@ -118,23 +115,6 @@ fn little(trial: &TrialMeasurement) -> Option<Finding> {
             ),
             "Little's law must hold in a closed loop: the client did not keep the requests in flight, or the window is too \
              short for such response times. Lengthen [load] duration_s.",
-        )
-    })
-}
-
-fn gc_pauses(trial: &TrialMeasurement) -> Option<Finding> {
-    let share = trial.host.gc_pause_share?;
-    (share > GC_SHARE_MAX).then(|| {
-        Finding::new(
-            "gc_pauses",
-            Severity::Suspect,
-            scope(trial),
-            [("gc_pause_share", share), ("threshold", GC_SHARE_MAX)],
-            format!(
-                "Garbage collection paused the database for {} of the window.",
-                percent(share)
-            ),
-            "Look at gc.log; a heap too small for the load hides what the storage could do.",
         )
     })
 }

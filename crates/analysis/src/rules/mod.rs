@@ -4,22 +4,28 @@
 //! that it then carries, so that a reader can disagree with the threshold and still use the finding.
 
 mod cell;
+mod configuration;
 mod emulation;
+mod host;
 mod load;
 mod outcome;
+mod steady;
 mod storage;
 
 use crate::finding::{Finding, Scope};
 use crate::measurement::TrialMeasurement;
 
 pub use cell::{PERCENTILES, SAMPLES_BEYOND, of_cell};
+pub use configuration::of_plan;
 pub use emulation::{expected_read_iops, expected_write_bytes_per_s, of_run, probe_of};
 
 /// All findings on one trial.
 pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {
     [
         outcome::findings(trial),
+        steady::findings(trial),
         load::findings(trial),
+        host::findings(trial),
         storage::findings(trial),
     ]
     .concat()

@@ -1,6 +1,6 @@
 //! Did the trial run to its end, and did the operations succeed?
 
-use evidence::{ErrorKind, Validity};
+use evidence::{ErrorKind, OperationKind, Validity};
 
 use super::{percent, scope};
 use crate::finding::{Finding, Severity};
@@ -63,7 +63,7 @@ fn errors_above(trial: &TrialMeasurement) -> Option<Finding> {
         .filter(|(kind, _)| **kind != ErrorKind::NotFound)
         .map(|(_, n)| n)
         .sum();
-    let all = trial.completed() + trial.failed_operations();
+    let all = trial.counted() + trial.failed_operations();
     let share = stats::ratio(failed as f64, all as f64)?;
     if share <= ERROR_SHARE_MAX {
         return None;
@@ -95,8 +95,13 @@ fn errors_above(trial: &TrialMeasurement) -> Option<Finding> {
 }
 
 fn not_found(trial: &TrialMeasurement) -> Option<Finding> {
-    let missing = *trial.record.client.as_ref()?.errors.get(&ErrorKind::NotFound)?;
-    let reads = trial.completed_reads() + missing;
+    let client = trial.record.client.as_ref()?;
+    let missing = *client.errors.get(&ErrorKind::NotFound)?;
+    let reads = missing
+        + [OperationKind::Read, OperationKind::Scan, OperationKind::ReadModifyWrite]
+            .iter()
+            .filter_map(|kind| client.completed.get(kind))
+            .sum::<u64>();
     (missing > 0).then(|| {
         Finding::new(
             "not_found",
@@ -111,8 +116,7 @@ fn not_found(trial: &TrialMeasurement) -> Option<Finding> {
 }
 
 fn counts_disagree(trial: &TrialMeasurement) -> Option<Finding> {
-    let counted = trial.completed();
-    let recorded: u64 = trial.response.values().map(|f| f.samples).sum();
+    let (counted, recorded) = (trial.counted(), trial.recorded);
     let apart = stats::ratio(counted.abs_diff(recorded) as f64, counted.max(recorded) as f64)?;
     (apart > COUNT_MISMATCH_MAX).then(|| {
         Finding::new(

@@ -83,8 +83,12 @@ pub fn intervals(record: &TrialRecord) -> Vec<Interval> {
     let mut intervals = Vec::new();
     for (kind, count) in &client.completed {
         intervals.push(interval(*kind, -1.0, &[(10 * mean_us, 1000)]));
-        intervals.push(interval(*kind, 0.0, &[(mean_us, count / 2)]));
-        intervals.push(interval(*kind, 1.0, &[(mean_us, count - count / 2)]));
+        let seconds = SECONDS as u64;
+        for second in 0..seconds {
+            // As even as whole operations can be.
+            let in_second = count * (second + 1) / seconds - count * second / seconds;
+            intervals.push(interval(*kind, second as f64, &[(mean_us, in_second)]));
+        }
     }
     intervals
 }
@@ -116,6 +120,8 @@ pub fn measured(record: &TrialRecord, device_reads: f64) -> TrialMeasurement {
         writes: 120.0,
         read_bytes: device_reads * 16_384.0,
         write_bytes: 120.0 * 65_536.0,
+        busy_share: Some(0.9),
+        iops_limit: None,
         windows: WindowRates {
             read_iops: vec![rate; 6],
             write_iops: vec![2.0; 6],
@@ -129,6 +135,7 @@ pub fn measured(record: &TrialRecord, device_reads: f64) -> TrialMeasurement {
         cpus_used: Some(0.8),
         gc_pause_share: Some(0.004),
         restarts: Some(0),
+        ..DatabaseHost::default()
     };
     trial.findings = rules::of_trial(&trial);
     trial

@@ -2,10 +2,12 @@
 
 mod catalog;
 mod clean;
+mod compare;
 mod db;
 mod doctor;
 mod failure;
 mod load;
+mod measured;
 mod paths;
 mod plan;
 mod probe;
@@ -57,6 +59,8 @@ enum Command {
     Plan(plan::PlanArgs),
     /// Rebuild analysis and reports from a run directory
     Report(report::ReportArgs),
+    /// What changed between two runs, with gates for continuous integration
+    Compare(compare::CompareArgs),
     /// The load engine alone, against any CQL endpoint
     Load(load::LoadArgs),
     /// Measure a file system's storage with fio
@@ -89,6 +93,7 @@ impl Cli {
             Command::Run(args) => run::run(&args, format),
             Command::Plan(args) => plan::run(&args, format),
             Command::Report(args) => report::run(&args, format),
+            Command::Compare(args) => compare::run(&args, format),
             Command::Load(args) => load::run(&args, format),
             Command::Probe(args) => probe::run(&args, format),
             Command::Db(args) => db::run(&args, format),

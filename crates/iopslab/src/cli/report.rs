@@ -4,14 +4,22 @@ use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 use ::report::TerminalOptions;
-use analysis::{Analysis, RunEvidence, TrialEvidence};
+use analysis::Analysis;
 use clap::Args;
 use run::RunDirectory;
 
+use super::measured::Measured;
 use super::{Failure, Format, pretty};
 
 /// What was typed after `report`.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Writes analysis.json and report.md into RUN; the same evidence gives the same bytes.
+
+Examples:
+  iopslab report runs/quickstart-20260101T000000Z
+  iopslab report runs/quickstart-20260101T000000Z --format json | jq .answer"
+)]
 pub struct ReportArgs {
     /// A run directory
     run: PathBuf,
@@ -22,51 +30,24 @@ pub fn run(args: &ReportArgs, format: Format) -> Result<(), Failure> {
     rebuild(&directory, format).map(|_| ())
 }
 
-/// Analyses the evidence, writes `analysis.json` and `report.md`, and prints the result.
+/// Analyses the evidence, writes the analysis and the reports, and prints the result.
 pub fn rebuild(directory: &RunDirectory, format: Format) -> Result<Analysis, Failure> {
-    // One trial at a time: the histograms of a whole run would not fit in memory.
-    let measure = |t: &run::StoredTrial| {
-        analysis::measure(&TrialEvidence {
-            record: &t.record,
-            intervals: &t.intervals,
-            samples: &t.samples,
-        })
-    };
-    let trials: Vec<_> = directory
-        .trials()
-        .map(|t| t.map(|t| measure(&t)))
-        .collect::<Result<_, _>>()
-        .map_err(Failure::work)?;
-    let analysis = analysis::analyse(&RunEvidence {
-        run: directory.name(),
-        provider: "local".to_owned(),
-        plan: directory.plan(),
-        environment: directory.environment().map_err(Failure::work)?,
-        trials: &trials,
-    });
+    let measured = Measured::read(directory)?;
+    let analysis = analysis::analyse(&measured.evidence(directory));
     let json = pretty(&analysis);
-    let keep = |name, bytes: &[u8]| directory.write_file(name, bytes).map_err(Failure::work);
-    keep("analysis.json", json.as_bytes())?;
-    keep("report.md", ::report::markdown(&analysis).as_bytes())?;
+    let keep = |name, text: &str| directory.write_file(name, text.as_bytes()).map_err(Failure::work);
+    keep("analysis.json", &json)?;
+    keep("report.md", &::report::markdown(&analysis))?;
     match format {
         Format::Json => println!("{json}"),
         Format::Human => {
             let color = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-            println!(
-                "{}",
-                ::report::terminal(
-                    &analysis,
-                    TerminalOptions {
-                        width: terminal_width(),
-                        color
-                    }
-                )
-            );
-            println!(
-                "Evidence: {}   Report: {}",
-                directory.path().display(),
-                directory.path().join("report.md").display()
-            );
+            let options = TerminalOptions {
+                width: terminal_width(),
+                color,
+            };
+            println!("{}", ::report::terminal(&analysis, options));
+            println!("Report: {}", directory.path().join("report.md").display());
         }
     }
     Ok(analysis)

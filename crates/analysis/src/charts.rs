@@ -1,0 +1,112 @@
+//! What charts are drawn from: series over time and latency curves, too long for `analysis.json`, made from the same evidence.
+//!
+//! Everything is reduced here, so that a report only draws. Series are averaged into at most [`POINTS`] points a trial.
+
+use std::collections::BTreeMap;
+
+use evidence::OperationKind;
+
+use crate::latency;
+use crate::measurement::TrialMeasurement;
+
+/// Most points of a line.
+pub const POINTS: usize = 240;
+
+/// All charts of a run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Charts {
+    /// One entry a trial, by cell and block.
+    pub trials: Vec<TrialCharts>,
+    /// Latency by percentile, by cell and operation kind.
+    pub curves: Vec<LatencyCurve>,
+}
+
+/// A trial over time.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TrialCharts {
+    /// Cell identity.
+    pub cell: String,
+    /// Block.
+    pub block: u32,
+    /// Whether the trial may enter comparisons.
+    pub valid: bool,
+    /// Seconds of warm-up before 0.
+    pub warmup_s: f64,
+    /// Measured seconds.
+    pub measured_s: f64,
+    /// Where the steady window begins, seconds from the start of measurement.
+    pub steady_from_s: f64,
+    /// What there is to draw; a panel without data is left out.
+    pub panels: Vec<Panel>,
+}
+
+/// One chart of a trial; time runs from `-warmup_s` to `measured_s`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Panel {
+    /// `Throughput`, `Latency`, `Data volume IOPS`, `Data volume MB/s`, `Memory`, `CPU`, `Garbage collection`, `Compactions`, ...
+    pub title: String,
+    /// Unit of the vertical axis.
+    pub unit: String,
+    /// Lines.
+    pub lines: Vec<Line>,
+    /// Horizontal lines with a label: limits in force.
+    pub limits: Vec<(String, f64)>,
+}
+
+/// A line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// Its name in the legend.
+    pub name: String,
+    /// (seconds from the start of measurement, value); `None` is a gap.
+    pub points: Vec<(f64, Option<f64>)>,
+}
+
+/// Latency by percentile of one operation kind in one cell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LatencyCurve {
+    /// Cell identity.
+    pub cell: String,
+    /// Operation kind.
+    pub operation: OperationKind,
+    /// (quantile in 0..1, microseconds): median over the cell's valid trials of each trial's quantile, ascending. Ends where a trial has
+    /// fewer than 10 samples beyond the quantile.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// The charts of a run, from the same measurements as its analysis.
+pub fn charts(trials: &[TrialMeasurement]) -> Charts {
+    let mut ordered: Vec<&TrialMeasurement> = trials.iter().collect();
+    ordered.sort_by(|a, b| (&a.record.cell, a.record.block).cmp(&(&b.record.cell, b.record.block)));
+    let mut by_cell: BTreeMap<(&str, OperationKind), Vec<&Vec<(f64, f64)>>> = BTreeMap::new();
+    for trial in ordered.iter().filter(|t| t.is_valid()) {
+        for (kind, curve) in &trial.curves {
+            by_cell.entry((&trial.record.cell, *kind)).or_default().push(curve);
+        }
+    }
+    Charts {
+        trials: ordered.iter().map(|t| of_trial(t)).collect(),
+        curves: by_cell
+            .into_iter()
+            .map(|((cell, operation), curves)| LatencyCurve {
+                cell: cell.to_owned(),
+                operation,
+                points: latency::median_curve(&curves),
+            })
+            .filter(|curve| !curve.points.is_empty())
+            .collect(),
+    }
+}
+
+fn of_trial(trial: &TrialMeasurement) -> TrialCharts {
+    let client = trial.record.client.as_ref();
+    TrialCharts {
+        cell: trial.record.cell.clone(),
+        block: trial.record.block,
+        valid: trial.is_valid(),
+        warmup_s: client.map_or(0.0, |c| c.warmup_s),
+        measured_s: client.map_or(0.0, |c| c.measured_s),
+        steady_from_s: trial.window.from_s,
+        panels: trial.panels.clone(),
+    }
+}

@@ -1,0 +1,283 @@
+//! A trial over time, as a reader wants to see it: the moment when memory fills and the disk wakes up.
+//!
+//! Counters become rates between neighbouring samples; gauges stay. Each line is averaged down to [`POINTS`] points, because no
+//! screen shows more and a run has hundreds of trials.
+
+use std::collections::BTreeMap;
+
+use evidence::{HostFigures, HostSample, OperationKind, Series, VolumeFigures, VolumeRole};
+
+use crate::charts::{Line, POINTS, Panel};
+use crate::measurement::TrialEvidence;
+
+const MIB: f64 = 1_048_576.0;
+/// Bytes per second are drawn in MB/s of 10^6 bytes; limits in MiB/s are converted.
+const MB: f64 = 1e6;
+
+type Points = Vec<(f64, Option<f64>)>;
+
+/// Every panel that has data.
+pub fn of_trial(trial: &TrialEvidence<'_>) -> Vec<Panel> {
+    let empty = Vec::new();
+    let database = trial.samples.get("database").unwrap_or(&empty);
+    let mut panels = load(trial);
+    for role in [VolumeRole::Data, VolumeRole::Commitlog] {
+        panels.extend(volume(trial, database, role));
+    }
+    panels.extend(host(trial, database));
+    for panel in &mut panels {
+        panel.lines.retain(|line| line.points.iter().any(|(_, v)| v.is_some()));
+        for line in &mut panel.lines {
+            line.points = thinned(&line.points);
+        }
+    }
+    panels.retain(|panel| !panel.lines.is_empty());
+    panels
+}
+
+/// What the client saw: completed and failed operations, latencies by kind.
+fn load(trial: &TrialEvidence<'_>) -> Vec<Panel> {
+    let (mut completed, mut failed) = (BTreeMap::<i64, f64>::new(), BTreeMap::<i64, f64>::new());
+    let mut latency: BTreeMap<(OperationKind, &str), Points> = BTreeMap::new();
+    for interval in trial.intervals {
+        let second = interval.start_s.round() as i64;
+        let per_second = interval.histogram.len() as f64 / interval.length_s.max(1e-3);
+        match interval.series {
+            Series::Response(kind) => {
+                *completed.entry(second).or_default() += per_second;
+                for (name, q) in [("p50", 0.5), ("p99", 0.99)] {
+                    let value = interval.histogram.value_at_quantile(q) as f64 / 1e3;
+                    let shown = (!interval.histogram.is_empty()).then_some(value);
+                    latency.entry((kind, name)).or_default().push((second as f64, shown));
+                }
+            }
+            Series::Failed(_) => *failed.entry(second).or_default() += per_second,
+            Series::Service(_) => {}
+        }
+    }
+    let points = |counts: BTreeMap<i64, f64>| counts.into_iter().map(|(s, n)| (s as f64, Some(n))).collect();
+    vec![
+        panel(
+            "Throughput",
+            "operations/s",
+            vec![line("completed", points(completed)), line("failed", points(failed))],
+        ),
+        panel(
+            "Latency",
+            "ms",
+            latency
+                .into_iter()
+                .map(|((kind, name), points)| line(&format!("{} {name}", kind.name().replace('_', "-")), points))
+                .collect(),
+        ),
+    ]
+}
+
+fn volume(trial: &TrialEvidence<'_>, samples: &[HostSample], role: VolumeRole) -> Vec<Panel> {
+    let of = |s: &HostSample, figure: fn(&VolumeFigures) -> Option<f64>| figure(s.volumes.get(&role)?);
+    let rate = |figure: fn(&VolumeFigures) -> Option<f64>, unit: f64| -> Points {
+        rates(samples, |s| of(s, figure))
+            .into_iter()
+            .map(|(t, v)| (t, v.map(|v| v / unit)))
+            .collect()
+    };
+    let gauge = |figure: fn(&VolumeFigures) -> Option<f64>| -> Points {
+        samples.iter().map(|s| (s.t_s, of(s, figure))).collect()
+    };
+    let name = match role {
+        VolumeRole::Data => "Data volume",
+        VolumeRole::Commitlog => "Commit-log volume",
+    };
+    let limits = trial
+        .record
+        .database
+        .volumes
+        .iter()
+        .find(|v| v.role == role)
+        .map(|v| v.limits);
+    let limit = |read: Option<f64>, write: Option<f64>, unit: f64| -> Vec<(String, f64)> {
+        match (read, write) {
+            (Some(r), Some(w)) if r == w => vec![("limit".to_owned(), r / unit)],
+            (r, w) => [("read limit", r), ("write limit", w)]
+                .into_iter()
+                .filter_map(|(what, v)| Some((what.to_owned(), v? / unit)))
+                .collect(),
+        }
+    };
+    let mut iops = panel(
+        &format!("{name} IOPS"),
+        "requests/s",
+        vec![
+            line("reads", rate(|v| v.reads, 1.0)),
+            line("writes", rate(|v| v.writes, 1.0)),
+        ],
+    );
+    // A bucket that moves the limit is drawn as the line that it is; otherwise the limit is a level.
+    let moving = gauge(|v| v.iops_limit);
+    if moving.iter().any(|(_, v)| v.is_some()) {
+        iops.lines.push(line("limit in force", moving));
+    } else {
+        iops.limits = limits.map_or_else(Vec::new, |l| limit(l.read_iops, l.write_iops, 1.0));
+    }
+    let mut bytes = panel(
+        &format!("{name} MB/s"),
+        "MB/s",
+        vec![
+            line("read", rate(|v| v.read_bytes, MB)),
+            line("written", rate(|v| v.write_bytes, MB)),
+        ],
+    );
+    bytes.limits = limits.map_or_else(Vec::new, |l| limit(l.read_bytes_per_s, l.write_bytes_per_s, MB));
+    let credits = panel(
+        &format!("{name} burst credits"),
+        "I/O operations",
+        vec![line("credits", gauge(|v| v.burst_credits))],
+    );
+    vec![iops, bytes, credits]
+}
+
+fn host(trial: &TrialEvidence<'_>, samples: &[HostSample]) -> Vec<Panel> {
+    let gauge = |figure: fn(&HostFigures) -> Option<f64>, unit: f64| -> Points {
+        samples
+            .iter()
+            .map(|s| (s.t_s, figure(&s.host).map(|v| v / unit)))
+            .collect()
+    };
+    let rate = |figure: fn(&HostFigures) -> Option<f64>, unit: f64| -> Points {
+        rates(samples, |s| figure(&s.host))
+            .into_iter()
+            .map(|(t, v)| (t, v.map(|v| v / unit)))
+            .collect()
+    };
+    let mut memory = panel(
+        "Memory of the database",
+        "MiB",
+        vec![
+            line("page cache", gauge(|h| h.cgroup_file_bytes, MIB)),
+            line("anonymous", gauge(|h| h.cgroup_anonymous_bytes, MIB)),
+        ],
+    );
+    let budget = trial.record.database.page_cache_budget_bytes;
+    if budget > 0 {
+        memory.limits = vec![("page-cache budget".to_owned(), budget as f64 / MIB)];
+    }
+    let mut cpu = panel(
+        "CPU",
+        "CPUs",
+        vec![
+            line("database", rate(|h| h.cgroup_cpu_s, 1.0)),
+            line("whole host", rate(|h| Some(h.cpu_user_s? + h.cpu_system_s?), 1.0)),
+            line("stolen", rate(|h| h.cpu_steal_s, 1.0)),
+        ],
+    );
+    if trial.record.database.cpus > 0.0 {
+        cpu.limits = vec![("database's CPUs".to_owned(), trial.record.database.cpus)];
+    }
+    vec![
+        memory,
+        panel(
+            "Free memory of the host",
+            "MiB",
+            vec![line("available", gauge(|h| h.memory_available_bytes, MIB))],
+        ),
+        cpu,
+        panel(
+            "Garbage collection",
+            "% of time paused",
+            vec![line("pauses", rate(|h| h.gc_pause_s, 0.01))],
+        ),
+        panel(
+            "Compactions",
+            "waiting or running",
+            vec![line("compactions", gauge(|h| h.pending_compactions, 1.0))],
+        ),
+        panel(
+            "Network of the host",
+            "MB/s",
+            vec![
+                line("received", rate(|h| h.network_received_bytes, MB)),
+                line("sent", rate(|h| h.network_sent_bytes, MB)),
+            ],
+        ),
+    ]
+}
+
+fn panel(title: &str, unit: &str, lines: Vec<Line>) -> Panel {
+    Panel {
+        title: title.to_owned(),
+        unit: unit.to_owned(),
+        lines,
+        limits: Vec::new(),
+    }
+}
+
+fn line(name: &str, points: Points) -> Line {
+    Line {
+        name: name.to_owned(),
+        points,
+    }
+}
+
+/// Differences between neighbouring samples over the time between them, at the later one. A counter that went backwards (a
+/// restart) is a gap.
+fn rates(samples: &[HostSample], counter: impl Fn(&HostSample) -> Option<f64>) -> Points {
+    samples
+        .windows(2)
+        .map(|pair| {
+            let seconds = pair[1].t_s - pair[0].t_s;
+            let grown = counter(&pair[1])
+                .zip(counter(&pair[0]))
+                .map(|(after, before)| after - before);
+            let rate = grown.filter(|n| *n >= 0.0 && seconds > 0.0).map(|n| n / seconds);
+            (pair[1].t_s, rate)
+        })
+        .collect()
+}
+
+/// At most [`POINTS`] points: means of equal groups of neighbours.
+fn thinned(points: &Points) -> Points {
+    let group = points.len().div_ceil(POINTS).max(1);
+    if group == 1 {
+        return points.clone();
+    }
+    points
+        .chunks(group)
+        .map(|chunk| {
+            let known: Vec<f64> = chunk.iter().filter_map(|(_, v)| *v).collect();
+            let time = chunk.iter().map(|(t, _)| t).sum::<f64>() / chunk.len() as f64;
+            (time, stats::ratio(known.iter().sum(), known.len() as f64))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_line_is_averaged_and_gaps_stay_gaps() {
+        let points: Points = (0..1000)
+            .map(|t| (f64::from(t), (t < 500).then_some(f64::from(t % 2))))
+            .collect();
+        let thin = thinned(&points);
+        assert!(thin.len() <= POINTS, "{}", thin.len());
+        assert_eq!(thin.last().unwrap().1, None);
+        let means: Vec<f64> = thin.iter().filter_map(|(_, v)| *v).collect();
+        assert!(means.iter().all(|m| (0.3..0.7).contains(m)), "{means:?}");
+    }
+
+    #[test]
+    fn a_counter_that_falls_is_a_gap() {
+        let sample = |t: f64, reads: f64| HostSample {
+            t_s: t,
+            host: HostFigures {
+                gc_pause_s: Some(reads),
+                ..HostFigures::default()
+            },
+            ..HostSample::default()
+        };
+        let samples = [sample(0.0, 5.0), sample(1.0, 7.0), sample(2.0, 1.0)];
+        let rates = rates(&samples, |s| s.host.gc_pause_s);
+        assert_eq!(rates, [(1.0, Some(2.0)), (2.0, None)]);
+    }
+}

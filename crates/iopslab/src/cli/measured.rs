@@ -1,0 +1,85 @@
+//! The evidence of a run directory, measured: what `report` and `compare` start from.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use analysis::{RunEvidence, TrialEvidence, TrialMeasurement};
+use run::RunDirectory;
+
+use super::Failure;
+
+/// A run's trials, each reduced to its figures.
+pub struct Measured {
+    environment: serde_json::Value,
+    trials: Vec<TrialMeasurement>,
+}
+
+impl Measured {
+    /// Reads and measures all trials, on all CPUs; one trial a thread at a time, because the histograms of a whole run would not fit
+    /// in memory.
+    pub fn read(directory: &RunDirectory) -> Result<Self, Failure> {
+        let done = directory.done();
+        let next = AtomicUsize::new(0);
+        let measured: Mutex<Vec<(usize, Result<TrialMeasurement, Failure>)>> =
+            Mutex::new(Vec::with_capacity(done.len()));
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        std::thread::scope(|scope| {
+            for _ in 0..threads.min(done.len()) {
+                scope.spawn(|| {
+                    while let Some((index, trial)) = {
+                        let index = next.fetch_add(1, Ordering::Relaxed);
+                        done.get(index).map(|trial| (index, trial))
+                    } {
+                        let result = directory
+                            .trial(trial)
+                            .map_err(Failure::work)
+                            .map(|stored| measure(&stored));
+                        measured
+                            .lock()
+                            .expect("no thread panics while it holds the lock")
+                            .push((index, result));
+                    }
+                });
+            }
+        });
+        let mut measured = measured.into_inner().expect("no thread panics while it holds the lock");
+        measured.sort_by_key(|(index, _)| *index);
+        Ok(Self {
+            environment: directory.environment().map_err(Failure::work)?,
+            trials: measured.into_iter().map(|(_, trial)| trial).collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The measurements.
+    pub fn trials(&self) -> &[TrialMeasurement] {
+        &self.trials
+    }
+
+    /// What the analysis takes.
+    pub fn evidence<'a>(&'a self, directory: &'a RunDirectory) -> RunEvidence<'a> {
+        RunEvidence {
+            run: directory.name(),
+            provider: provider(&self.environment),
+            plan: directory.plan(),
+            environment: self.environment.clone(),
+            trials: &self.trials,
+        }
+    }
+}
+
+fn measure(stored: &run::StoredTrial) -> TrialMeasurement {
+    analysis::measure(&TrialEvidence {
+        record: &stored.record,
+        intervals: &stored.intervals,
+        samples: &stored.samples,
+    })
+}
+
+/// Where the machines came from; runs of before it was recorded were all local.
+fn provider(environment: &serde_json::Value) -> String {
+    environment
+        .get("provider")
+        .and_then(serde_json::Value::as_str)
+        .unwrap_or("local")
+        .to_owned()
+}

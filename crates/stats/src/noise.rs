@@ -1,0 +1,107 @@
+//! Seeded noise for tests of this crate.
+
+/// SplitMix64 with Box-Muller.
+pub struct Noise(u64);
+
+impl Noise {
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5DEE_CE66)
+    }
+
+    /// Uniform in (0, 1).
+    pub fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (((z ^ (z >> 31)) >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    }
+
+    /// Standard normal.
+    pub fn normal(&mut self) -> f64 {
+        (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+}
+
+/// Rates that the documentation quotes, measured.
+mod rates {
+    use super::Noise;
+    use crate::{estimate, holm, median, paired_ratio, sign_flip_p, welch_ratio};
+
+    /// Pairs of one experiment: 8 % from block to block (shared by both sides), 5 % from trial to trial.
+    fn pairs(noise: &mut Noise, blocks: usize, factor: f64) -> Vec<(f64, f64)> {
+        (0..blocks)
+            .map(|_| {
+                let block = 1000.0 * (0.08 * noise.normal()).exp();
+                let mut trial = |f: f64| f * block * (0.05 * noise.normal()).exp();
+                (trial(factor), trial(1.0))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn two_equal_configurations_are_called_different_at_the_stated_rate() {
+        let mut noise = Noise::new(1);
+        let (runs, mut by_t, mut by_flip) = (4000, 0, 0);
+        for _ in 0..runs {
+            let pairs = pairs(&mut noise, 6, 1.0);
+            by_t += u32::from(paired_ratio(&pairs, 0.95).unwrap().p_value < 0.05);
+            by_flip += u32::from(sign_flip_p(&pairs).unwrap() < 0.05);
+        }
+        println!("A/A at 5 %: paired t {by_t} of {runs}, sign flip {by_flip} of {runs}");
+        assert!((120..=280).contains(&by_t), "{by_t}");
+        assert!(by_flip <= 280, "{by_flip}");
+    }
+
+    #[test]
+    fn pairing_by_block_finds_what_unpaired_samples_do_not() {
+        let mut noise = Noise::new(2);
+        let (runs, mut paired, mut unpaired) = (1000, 0, 0);
+        for _ in 0..runs {
+            let pairs = pairs(&mut noise, 8, 1.1);
+            let (a, b): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+            paired += u32::from(paired_ratio(&pairs, 0.95).unwrap().p_value < 0.05);
+            unpaired += u32::from(welch_ratio(&a, &b, 0.95).unwrap().p_value < 0.05);
+        }
+        println!("+10 %, 8 blocks: found {paired} of {runs} paired, {unpaired} of {runs} unpaired");
+        assert!(paired > 850 && unpaired < 700, "{paired} {unpaired}");
+    }
+
+    #[test]
+    fn six_comparisons_together_keep_the_level_of_one() {
+        let mut noise = Noise::new(3);
+        let (runs, mut raw, mut adjusted) = (1500, 0, 0);
+        for _ in 0..runs {
+            let p: Vec<f64> = (0..6)
+                .map(|_| paired_ratio(&pairs(&mut noise, 6, 1.0), 0.95).unwrap().p_value)
+                .collect();
+            raw += u32::from(p.iter().any(|p| *p < 0.05));
+            adjusted += u32::from(holm(&p).iter().any(|p| *p < 0.05));
+        }
+        println!("six A/A comparisons, any called different: {raw} of {runs} raw, {adjusted} of {runs} by Holm");
+        assert!(raw > 300 && adjusted <= 105, "{raw} {adjusted}");
+    }
+
+    #[test]
+    fn intervals_cover_what_they_claim_and_a_percentile_bootstrap_would_not() {
+        let mut noise = Noise::new(4);
+        for n in [3, 5, 6, 9, 20] {
+            let runs = 1000;
+            let (mut covered, mut bootstrap) = (0, 0);
+            for _ in 0..runs {
+                let sample: Vec<f64> = (0..n).map(|_| 1000.0 * (0.08 * noise.normal()).exp()).collect();
+                let got = estimate(&sample, 0.95).unwrap();
+                covered += u32::from((got.low..=got.high).contains(&1000.0));
+                let mut medians: Vec<f64> = (0..200)
+                    .map(|_| {
+                        let drawn: Vec<f64> = (0..n).map(|_| sample[(noise.uniform() * n as f64) as usize]).collect();
+                        median(&drawn).unwrap()
+                    })
+                    .collect();
+                medians.sort_by(f64::total_cmp);
+                bootstrap += u32::from((medians[5]..=medians[194]).contains(&1000.0));
+            }
+            println!("n = {n}: covers {covered} of {runs}; percentile bootstrap {bootstrap}");
+            assert!(covered >= 925, "n = {n}: {covered}");
+        }
+    }
+}
