@@ -37,7 +37,7 @@ fn steady_state(trial: &TrialMeasurement) -> Option<Finding> {
         SteadyVerdict::Steady => None,
         SteadyVerdict::TooShort => Some(too_short(
             [("measured_s", client.measured_s), ("cut_s", judged.from as f64)],
-            "MSER-5 would cut half of it, or fewer than 20 s would remain",
+            "MSER-5 would cut half of it, or fewer than 40 s would remain",
         )),
         SteadyVerdict::Transient => {
             let inserts = client.completed.get(&OperationKind::Insert).is_some_and(|n| *n > 0);

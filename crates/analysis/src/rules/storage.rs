@@ -65,8 +65,15 @@ fn served_from_page_cache(trial: &TrialMeasurement) -> Option<Finding> {
     })
 }
 
+/// Credits spent matter from this share of the volume's requests on: an empty bucket holds a few ticks' worth at any time.
+const CREDITS_SHARE: f64 = 0.02;
+
 fn burst_changed(trial: &TrialMeasurement, volume: &VolumeFacts) -> Option<Finding> {
     let (start, end) = volume.burst_credits?;
+    let requests = trial.host.volumes.get(&volume.role).map(|v| v.reads + v.writes);
+    if requests.is_some_and(|n| start - end < CREDITS_SHARE * n) {
+        return None;
+    }
     let numbers = [("credits_start", start), ("credits_end", end)];
     let role = volume.role.name();
     if start > 1.0 && end <= 1.0 {
