@@ -1,11 +1,10 @@
-//! Latencies of one trial: the measured intervals of a series merged into one histogram, then percentiles.
+//! Latency figures: percentiles of merged histograms.
 //!
 //! Percentiles are never averaged. Within a trial the histograms of all seconds are added, count by count; across trials
 //! each trial's percentile is one observation (METHODS, "Latency").
 
 use std::collections::BTreeMap;
 
-use evidence::{Interval, Series};
 use hdrhistogram::Histogram;
 use stats::Summary;
 
@@ -32,23 +31,6 @@ pub struct LatencyFigures {
 
 /// Slack for interval starts, which are kept to the millisecond.
 pub(crate) const START_SLACK_S: f64 = 0.0005;
-
-/// Merges the intervals of each series from `from_s` on, seconds from the start of measurement; empty series are left out.
-pub fn merged(intervals: &[Interval], from_s: f64) -> BTreeMap<Series, Histogram<u64>> {
-    let mut merged: BTreeMap<Series, Histogram<u64>> = BTreeMap::new();
-    for interval in intervals
-        .iter()
-        .filter(|i| i.start_s >= from_s - START_SLACK_S && !i.histogram.is_empty())
-    {
-        match merged.get_mut(&interval.series) {
-            // All histograms of a run have the same bounds, so that adding cannot fail; should it ever, the count check in
-            // `rules` notices the missing samples.
-            Some(sum) => drop(sum.add(&interval.histogram)),
-            None => drop(merged.insert(interval.series, interval.histogram.clone())),
-        }
-    }
-    merged
-}
 
 /// Points of a curve for each factor of ten in 1 - quantile.
 const POINTS_PER_DECADE: i32 = 10;

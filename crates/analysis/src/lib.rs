@@ -19,6 +19,7 @@ mod document;
 mod finding;
 mod gate;
 mod host;
+mod latencies;
 mod latency;
 mod limit;
 mod measurement;
@@ -40,10 +41,11 @@ pub use document::{
 pub use finding::{Finding, Scope, Severity};
 pub use gate::{Gate, GateError, GateResult};
 pub use host::{DatabaseHost, VolumeActivity, WindowRates};
+pub use latencies::Latencies;
 pub use latency::LatencyFigures;
 pub use limit::{Limit, LimitKind};
 pub use measurement::{TrialEvidence, TrialMeasurement, measure};
-pub use steady::{Window, completed_by_second};
+pub use steady::Window;
 // What the document shows from other rooms, so that its reader needs no other room.
 pub use evidence::{ErrorKind, ProbeResult};
 pub use spec::{Burst, Dataset, IoLimits, LoadLevel, OperationKind, Plan, TrialShape, VolumeRole, VolumeSetup};

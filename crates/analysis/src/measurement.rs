@@ -12,6 +12,7 @@ use spec::Plan;
 use crate::charts::Panel;
 use crate::finding::{Finding, Severity};
 use crate::host::{DatabaseHost, database_host};
+use crate::latencies::Latencies;
 use crate::latency::{self, LatencyFigures};
 use crate::steady::{self, Window};
 use crate::{panels, rules};
@@ -56,45 +57,47 @@ pub struct TrialMeasurement {
 
 /// Reduces a trial to its figures and judges it by every rule that needs nothing but the trial.
 pub fn measure(trial: &TrialEvidence<'_>) -> TrialMeasurement {
-    let measured_s = trial.record.client.as_ref().map_or(0.0, |c| c.measured_s);
-    let window = steady::window(trial.intervals, measured_s);
-    let samples = |role| trial.samples.get(role).map_or(&[][..], Vec::as_slice);
-    let client = database_host(samples("client"), window.from_s, window.to_s);
-    let mut measurement = TrialMeasurement {
-        record: trial.record.clone(),
-        window,
-        recorded: recorded(trial.intervals),
-        response: BTreeMap::new(),
-        service: BTreeMap::new(),
-        failed: BTreeMap::new(),
-        curves: BTreeMap::new(),
-        host: database_host(samples("database"), window.from_s, window.to_s),
-        client_cpu_pressure: client.cpu_pressure,
-        panels: panels::of_trial(trial),
-        findings: Vec::new(),
-    };
-    for (series, histogram) in latency::merged(trial.intervals, window.from_s) {
-        let figures = LatencyFigures::of(&histogram);
-        match series {
-            Series::Response(kind) => {
-                measurement.response.insert(kind, figures);
-                measurement.curves.insert(kind, latency::curve(&histogram));
-            }
-            Series::Service(kind) => drop(measurement.service.insert(kind, figures)),
-            Series::Failed(kind) => drop(measurement.failed.insert(kind, figures)),
-        }
+    let mut latencies = Latencies::of(trial.record);
+    for interval in trial.intervals {
+        latencies.add(interval);
     }
-    measurement.findings = rules::of_trial(&measurement);
-    measurement
+    latencies.measure(trial.record, trial.samples)
 }
 
-/// Successful operations with a latency in the measured seconds.
-fn recorded(intervals: &[Interval]) -> u64 {
-    intervals
-        .iter()
-        .filter(|i| matches!(i.series, Series::Response(_)) && i.start_s >= -latency::START_SLACK_S)
-        .map(|i| i.histogram.len())
-        .sum()
+impl Latencies {
+    /// The same as [`measure`], once all intervals of the trial have been added.
+    pub fn measure(&self, record: &TrialRecord, by_role: &BTreeMap<String, Vec<HostSample>>) -> TrialMeasurement {
+        let measured_s = record.client.as_ref().map_or(0.0, |c| c.measured_s);
+        let window = self.aligned(steady::window(&self.completed_by_second(measured_s), measured_s));
+        let samples = |role| by_role.get(role).map_or(&[][..], Vec::as_slice);
+        let client = database_host(samples("client"), window.from_s, window.to_s);
+        let mut measurement = TrialMeasurement {
+            record: record.clone(),
+            window,
+            recorded: self.recorded(),
+            response: BTreeMap::new(),
+            service: BTreeMap::new(),
+            failed: BTreeMap::new(),
+            curves: BTreeMap::new(),
+            host: database_host(samples("database"), window.from_s, window.to_s),
+            client_cpu_pressure: client.cpu_pressure,
+            panels: panels::of_trial(record, self, samples("database")),
+            findings: Vec::new(),
+        };
+        for (series, histogram) in self.merged(window.from_s) {
+            let figures = LatencyFigures::of(&histogram);
+            match series {
+                Series::Response(kind) => {
+                    measurement.response.insert(kind, figures);
+                    measurement.curves.insert(kind, latency::curve(&histogram));
+                }
+                Series::Service(kind) => drop(measurement.service.insert(kind, figures)),
+                Series::Failed(kind) => drop(measurement.failed.insert(kind, figures)),
+            }
+        }
+        measurement.findings = rules::of_trial(&measurement);
+        measurement
+    }
 }
 
 impl TrialMeasurement {

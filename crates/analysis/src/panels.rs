@@ -5,26 +5,22 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{HostFigures, HostSample, OperationKind, Series, VolumeFigures, VolumeRole};
+use evidence::{HostFigures, HostSample, TrialRecord, VolumeFigures, VolumeRole};
 
 use crate::charts::{Line, POINTS, Panel};
-use crate::measurement::TrialEvidence;
+use crate::latencies::{Latencies, Seconds as Points};
 
 const MIB: f64 = 1_048_576.0;
 /// Bytes per second are drawn in MB/s of 10^6 bytes; limits in MiB/s are converted.
 const MB: f64 = 1e6;
 
-type Points = Vec<(f64, Option<f64>)>;
-
 /// Every panel that has data.
-pub fn of_trial(trial: &TrialEvidence<'_>) -> Vec<Panel> {
-    let empty = Vec::new();
-    let database = trial.samples.get("database").unwrap_or(&empty);
-    let mut panels = load(trial);
+pub fn of_trial(record: &TrialRecord, latencies: &Latencies, database: &[HostSample]) -> Vec<Panel> {
+    let mut panels = load(latencies);
     for role in [VolumeRole::Data, VolumeRole::Commitlog] {
-        panels.extend(volume(trial, database, role));
+        panels.extend(volume(record, database, role));
     }
-    panels.extend(host(trial, database));
+    panels.extend(host(record, database));
     for panel in &mut panels {
         panel.lines.retain(|line| line.points.iter().any(|(_, v)| v.is_some()));
         for line in &mut panel.lines {
@@ -36,44 +32,32 @@ pub fn of_trial(trial: &TrialEvidence<'_>) -> Vec<Panel> {
 }
 
 /// What the client saw: completed and failed operations, latencies by kind.
-fn load(trial: &TrialEvidence<'_>) -> Vec<Panel> {
-    let (mut completed, mut failed) = (BTreeMap::<i64, f64>::new(), BTreeMap::<i64, f64>::new());
-    let mut latency: BTreeMap<(OperationKind, &str), Points> = BTreeMap::new();
-    for interval in trial.intervals {
-        let second = interval.start_s.round() as i64;
-        let per_second = interval.histogram.len() as f64 / interval.length_s.max(1e-3);
-        match interval.series {
-            Series::Response(kind) => {
-                *completed.entry(second).or_default() += per_second;
-                for (name, q) in [("p50", 0.5), ("p99", 0.99)] {
-                    let value = interval.histogram.value_at_quantile(q) as f64 / 1e3;
-                    let shown = (!interval.histogram.is_empty()).then_some(value);
-                    latency.entry((kind, name)).or_default().push((second as f64, shown));
-                }
-            }
-            Series::Failed(_) => *failed.entry(second).or_default() += per_second,
-            Series::Service(_) => {}
-        }
-    }
-    let points = |counts: BTreeMap<i64, f64>| counts.into_iter().map(|(s, n)| (s as f64, Some(n))).collect();
+fn load(latencies: &Latencies) -> Vec<Panel> {
+    let points = |counts: &BTreeMap<i64, f64>| counts.iter().map(|(s, n)| (*s as f64, Some(*n))).collect();
     vec![
         panel(
             "Throughput",
             "operations/s",
-            vec![line("completed", points(completed)), line("failed", points(failed))],
+            vec![
+                line("completed", points(&latencies.completed_per_second)),
+                line("failed", points(&latencies.failed_per_second)),
+            ],
         ),
         panel(
             "Latency",
             "ms",
-            latency
-                .into_iter()
-                .map(|((kind, name), points)| line(&format!("{} {name}", kind.name().replace('_', "-")), points))
+            latencies
+                .percentiles
+                .iter()
+                .map(|((kind, name), points)| {
+                    line(&format!("{} {name}", kind.name().replace('_', "-")), points.clone())
+                })
                 .collect(),
         ),
     ]
 }
 
-fn volume(trial: &TrialEvidence<'_>, samples: &[HostSample], role: VolumeRole) -> Vec<Panel> {
+fn volume(record: &TrialRecord, samples: &[HostSample], role: VolumeRole) -> Vec<Panel> {
     let of = |s: &HostSample, figure: fn(&VolumeFigures) -> Option<f64>| figure(s.volumes.get(&role)?);
     let rate = |figure: fn(&VolumeFigures) -> Option<f64>, unit: f64| -> Points {
         rates(samples, |s| of(s, figure))
@@ -88,8 +72,7 @@ fn volume(trial: &TrialEvidence<'_>, samples: &[HostSample], role: VolumeRole) -
         VolumeRole::Data => "Data volume",
         VolumeRole::Commitlog => "Commit-log volume",
     };
-    let limits = trial
-        .record
+    let limits = record
         .database
         .volumes
         .iter()
@@ -136,7 +119,7 @@ fn volume(trial: &TrialEvidence<'_>, samples: &[HostSample], role: VolumeRole) -
     vec![iops, bytes, credits]
 }
 
-fn host(trial: &TrialEvidence<'_>, samples: &[HostSample]) -> Vec<Panel> {
+fn host(record: &TrialRecord, samples: &[HostSample]) -> Vec<Panel> {
     let gauge = |figure: fn(&HostFigures) -> Option<f64>, unit: f64| -> Points {
         samples
             .iter()
@@ -157,7 +140,7 @@ fn host(trial: &TrialEvidence<'_>, samples: &[HostSample]) -> Vec<Panel> {
             line("anonymous", gauge(|h| h.cgroup_anonymous_bytes, MIB)),
         ],
     );
-    let budget = trial.record.database.page_cache_budget_bytes;
+    let budget = record.database.page_cache_budget_bytes;
     if budget > 0 {
         memory.limits = vec![("page-cache budget".to_owned(), budget as f64 / MIB)];
     }
@@ -170,8 +153,8 @@ fn host(trial: &TrialEvidence<'_>, samples: &[HostSample]) -> Vec<Panel> {
             line("stolen", rate(|h| h.cpu_steal_s, 1.0)),
         ],
     );
-    if trial.record.database.cpus > 0.0 {
-        cpu.limits = vec![("database's CPUs".to_owned(), trial.record.database.cpus)];
+    if record.database.cpus > 0.0 {
+        cpu.limits = vec![("database's CPUs".to_owned(), record.database.cpus)];
     }
     vec![
         memory,

@@ -258,7 +258,7 @@ impl RunDirectory {
         self.plan.trials.iter().filter(|t| self.is_done(t)).cloned().collect()
     }
 
-    /// Reads a trial that is in place. Its histograms take tens of megabytes in memory, those of a run do not fit.
+    /// Reads a trial that is in place.
     pub fn trial(&self, trial: &PlannedTrial) -> Result<StoredTrial> {
         stored::read(&self.trial_path(&trial.cell, trial.block))
     }

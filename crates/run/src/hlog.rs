@@ -11,7 +11,8 @@
 //!
 //! Format: <https://github.com/HdrHistogram/HdrHistogram/blob/master/src/main/java/org/HdrHistogram/HistogramLogWriter.java>
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -76,36 +77,59 @@ pub fn encode(path: &Path, record: &TrialRecord, intervals: &[Interval]) -> Resu
     Ok(bytes)
 }
 
-/// Reads a log back; interval starts are again seconds from the start of measurement (to the millisecond).
-pub fn decode(path: &Path, bytes: &[u8]) -> Result<Vec<Interval>> {
-    let damaged = |problem: String| RunError::damaged(path, problem);
-    let (mut start_s, mut base_s) = (0.0, 0.0);
-    let mut deserializer = Deserializer::new();
-    let mut intervals = Vec::new();
-    for entry in IntervalLogIterator::new(bytes) {
-        match entry.map_err(|e| damaged(format!("not an HdrHistogram log: {e:?}")))? {
-            LogEntry::StartTime(at) => start_s = at.as_secs_f64(),
-            LogEntry::BaseTime(at) => base_s = at.as_secs_f64(),
-            LogEntry::Interval(line) => {
-                let tag = line.tag().map_or("", |t| t.as_str());
-                let series = Series::from_tag(tag).ok_or_else(|| damaged(format!("unknown series {tag:?}")))?;
-                let encoded = STANDARD
-                    .decode(line.encoded_histogram())
-                    .map_err(|e| damaged(format!("histogram is not base64: {e}")))?;
-                let histogram = deserializer
-                    .deserialize(&mut encoded.as_slice())
-                    .map_err(|e| damaged(format!("histogram does not decode: {e}")))?;
-                // Whole seconds subtract exactly; the interval's own time then keeps its milliseconds.
-                intervals.push(Interval {
-                    series,
-                    start_s: line.start_timestamp().as_secs_f64() - (start_s - base_s),
-                    length_s: line.duration().as_secs_f64(),
-                    histogram,
-                });
+/// A trial's latencies as they lie on disk: decoded one interval at a time, because all together take tens of megabytes.
+#[derive(Debug, Clone)]
+pub struct LatencyLog {
+    path: PathBuf,
+    bytes: Vec<u8>,
+}
+
+impl LatencyLog {
+    /// Reads the file; nothing is decoded yet.
+    pub(crate) fn read(path: &Path) -> Result<Self> {
+        Ok(Self {
+            path: path.to_owned(),
+            bytes: fs::read(path).map_err(|e| RunError::file("read", path, e))?,
+        })
+    }
+
+    /// Hands out each interval; starts are again seconds from the start of measurement (to the millisecond).
+    pub fn for_each(&self, mut take: impl FnMut(Interval)) -> Result<()> {
+        let damaged = |problem: String| RunError::damaged(&self.path, problem);
+        let (mut start_s, mut base_s) = (0.0, 0.0);
+        let mut deserializer = Deserializer::new();
+        for entry in IntervalLogIterator::new(&self.bytes) {
+            match entry.map_err(|e| damaged(format!("not an HdrHistogram log: {e:?}")))? {
+                LogEntry::StartTime(at) => start_s = at.as_secs_f64(),
+                LogEntry::BaseTime(at) => base_s = at.as_secs_f64(),
+                LogEntry::Interval(line) => {
+                    let tag = line.tag().map_or("", |t| t.as_str());
+                    let series = Series::from_tag(tag).ok_or_else(|| damaged(format!("unknown series {tag:?}")))?;
+                    let encoded = STANDARD
+                        .decode(line.encoded_histogram())
+                        .map_err(|e| damaged(format!("histogram is not base64: {e}")))?;
+                    let histogram = deserializer
+                        .deserialize(&mut encoded.as_slice())
+                        .map_err(|e| damaged(format!("histogram does not decode: {e}")))?;
+                    // Whole seconds subtract exactly; the interval's own time then keeps its milliseconds.
+                    take(Interval {
+                        series,
+                        start_s: line.start_timestamp().as_secs_f64() - (start_s - base_s),
+                        length_s: line.duration().as_secs_f64(),
+                        histogram,
+                    });
+                }
             }
         }
+        Ok(())
     }
-    Ok(intervals)
+
+    /// All intervals at once.
+    pub fn intervals(&self) -> Result<Vec<Interval>> {
+        let mut all = Vec::new();
+        self.for_each(|interval| all.push(interval))?;
+        Ok(all)
+    }
 }
 
 /// A length that is not negative; anything else would be a bug upstream and must not panic here.

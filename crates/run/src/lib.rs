@@ -26,5 +26,6 @@ mod stored;
 
 pub use directory::{RunDirectory, RunLock};
 pub use error::{Result, RunError};
+pub use hlog::LatencyLog;
 pub use journal::{JournalEntry, JournalEvent};
 pub use stored::StoredTrial;

@@ -7,6 +7,7 @@ use std::path::Path;
 use evidence::{HostSample, Interval, TrialRecord};
 
 use crate::files::{plain_name, read_json, versioned_json, write_synced};
+use crate::hlog::LatencyLog;
 use crate::{Result, RunError, hlog, samples};
 
 /// The file whose presence makes a directory a trial.
@@ -19,7 +20,7 @@ pub struct StoredTrial {
     /// `trial.json`.
     pub record: TrialRecord,
     /// `latency.hlog`.
-    pub intervals: Vec<Interval>,
+    pub latencies: LatencyLog,
     /// `host-<role>.parquet`, by role.
     pub samples: BTreeMap<String, Vec<HostSample>>,
 }
@@ -49,9 +50,7 @@ pub fn fill(
 /// Reads a trial's directory back.
 pub fn read(directory: &Path) -> Result<StoredTrial> {
     let record: TrialRecord = read_json(&directory.join(RECORD))?;
-    let path = directory.join(LATENCIES);
-    let bytes = fs::read(&path).map_err(|e| RunError::file("read", &path, e))?;
-    let intervals = hlog::decode(&path, &bytes)?;
+    let latencies = LatencyLog::read(&directory.join(LATENCIES))?;
     let mut by_role = BTreeMap::new();
     let entries = fs::read_dir(directory).map_err(|e| RunError::file("list", directory, e))?;
     for entry in entries {
@@ -64,7 +63,7 @@ pub fn read(directory: &Path) -> Result<StoredTrial> {
     }
     Ok(StoredTrial {
         record,
-        intervals,
+        latencies,
         samples: by_role,
     })
 }

@@ -16,8 +16,9 @@ fn a_trial_reads_back_as_it_was_written() {
     let stored = run.trials().next().unwrap().unwrap();
     assert_eq!(stored.record, record(CELLS[0], 2));
     assert_eq!(stored.samples, samples());
-    assert_eq!(stored.intervals.len(), intervals().len());
-    for (read, written) in stored.intervals.iter().zip(intervals()) {
+    let read_back = stored.latencies.intervals().unwrap();
+    assert_eq!(read_back.len(), intervals().len());
+    for (read, written) in read_back.iter().zip(intervals()) {
         assert_eq!(
             (read.series, read.start_s, read.length_s),
             (written.series, written.start_s, written.length_s)

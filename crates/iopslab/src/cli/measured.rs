@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use analysis::{RunEvidence, TrialEvidence, TrialMeasurement};
+use analysis::{Latencies, RunEvidence, TrialMeasurement};
 use run::RunDirectory;
 
 use super::Failure;
@@ -15,8 +15,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Reads and measures all trials, on all CPUs; one trial a thread at a time, because the histograms of a whole run would not fit
-    /// in memory.
+    /// Reads and measures all trials, on all CPUs.
     pub fn read(directory: &RunDirectory) -> Result<Self, Failure> {
         let done = directory.done();
         let next = AtomicUsize::new(0);
@@ -33,7 +32,7 @@ impl Measured {
                         let result = directory
                             .trial(trial)
                             .map_err(Failure::work)
-                            .map(|stored| measure(&stored));
+                            .and_then(|stored| measure(&stored));
                         measured
                             .lock()
                             .expect("no thread panics while it holds the lock")
@@ -67,12 +66,13 @@ impl Measured {
     }
 }
 
-fn measure(stored: &run::StoredTrial) -> TrialMeasurement {
-    analysis::measure(&TrialEvidence {
-        record: &stored.record,
-        intervals: &stored.intervals,
-        samples: &stored.samples,
-    })
+fn measure(stored: &run::StoredTrial) -> Result<TrialMeasurement, Failure> {
+    let mut latencies = Latencies::of(&stored.record);
+    stored
+        .latencies
+        .for_each(|interval| latencies.add(&interval))
+        .map_err(Failure::work)?;
+    Ok(latencies.measure(&stored.record, &stored.samples))
 }
 
 /// Where the machines came from; runs of before it was recorded were all local.

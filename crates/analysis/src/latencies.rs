@@ -1,0 +1,125 @@
+//! The latencies of one trial, taken in interval by interval, so that they need not be in memory together: a trial of five minutes has
+//! hundreds of histograms of 128 KiB each.
+//!
+//! What is kept: counts by second, two percentiles by second for the charts, and merged histograms of groups of seconds, fine enough to
+//! leave out the start of the trial once its steady window is known.
+
+use std::collections::BTreeMap;
+
+use evidence::{Interval, OperationKind, Series, TrialRecord};
+use hdrhistogram::Histogram;
+
+use crate::latency::START_SLACK_S;
+use crate::steady::Window;
+
+/// Seconds of a group: MSER-5 cuts in steps of five seconds ...
+const GROUP_S: f64 = 5.0;
+/// ... of trials up to ten minutes; longer ones have this many groups.
+const GROUPS_MAX: f64 = 120.0;
+
+/// (seconds from the start of measurement, value)
+pub(crate) type Seconds = Vec<(f64, Option<f64>)>;
+
+/// All that later steps need of a trial's latencies.
+#[derive(Debug, Clone)]
+pub struct Latencies {
+    group_s: f64,
+    /// Merged histograms of the measured seconds, by group.
+    groups: BTreeMap<usize, BTreeMap<Series, Histogram<u64>>>,
+    /// Successful operations in each second of measurement.
+    completed: BTreeMap<i64, u64>,
+    /// Successful and failed operations per second, warm-up included.
+    pub(crate) completed_per_second: BTreeMap<i64, f64>,
+    pub(crate) failed_per_second: BTreeMap<i64, f64>,
+    /// p50 and p99 in milliseconds by second, warm-up included.
+    pub(crate) percentiles: BTreeMap<(OperationKind, &'static str), Seconds>,
+}
+
+impl Latencies {
+    /// Nothing yet, of this trial.
+    pub fn of(record: &TrialRecord) -> Self {
+        let measured_s = record.client.as_ref().map_or(0.0, |c| c.measured_s);
+        let steps = (measured_s / GROUP_S / GROUPS_MAX).ceil().max(1.0);
+        Self {
+            group_s: GROUP_S * steps,
+            groups: BTreeMap::new(),
+            completed: BTreeMap::new(),
+            completed_per_second: BTreeMap::new(),
+            failed_per_second: BTreeMap::new(),
+            percentiles: BTreeMap::new(),
+        }
+    }
+
+    /// Takes in one interval; their order does not matter.
+    pub fn add(&mut self, interval: &Interval) {
+        let second = interval.start_s.round() as i64;
+        let per_second = interval.histogram.len() as f64 / interval.length_s.max(1e-3);
+        match interval.series {
+            Series::Response(kind) => {
+                *self.completed_per_second.entry(second).or_default() += per_second;
+                *self.completed.entry(second).or_default() += interval.histogram.len();
+                for (name, q) in [("p50", 0.5), ("p99", 0.99)] {
+                    let value = interval.histogram.value_at_quantile(q) as f64 / 1e3;
+                    let shown = (!interval.histogram.is_empty()).then_some(value);
+                    self.percentiles
+                        .entry((kind, name))
+                        .or_default()
+                        .push((second as f64, shown));
+                }
+            }
+            Series::Failed(_) => *self.failed_per_second.entry(second).or_default() += per_second,
+            Series::Service(_) => {}
+        }
+        let from_start = interval.start_s + START_SLACK_S;
+        if from_start < 0.0 || interval.histogram.is_empty() {
+            return;
+        }
+        let group = self.groups.entry((from_start / self.group_s) as usize).or_default();
+        merge(group, interval.series, &interval.histogram);
+    }
+
+    /// Successful operations in each whole second of measurement; seconds in which nothing completed are 0. The last, partial second is
+    /// left out: its count is not that of a second.
+    pub(crate) fn completed_by_second(&self, measured_s: f64) -> Vec<f64> {
+        (0..measured_s.floor().max(0.0) as i64)
+            .map(|second| self.completed.get(&second).copied().unwrap_or(0) as f64)
+            .collect()
+    }
+
+    /// Successful operations with a latency in the measured seconds.
+    pub(crate) fn recorded(&self) -> u64 {
+        self.completed.range(0..).map(|(_, n)| n).sum()
+    }
+
+    /// The window with its start moved to the next edge between groups.
+    pub(crate) fn aligned(&self, window: Window) -> Window {
+        Window {
+            from_s: (window.from_s / self.group_s).ceil() * self.group_s,
+            ..window
+        }
+    }
+
+    /// The series merged from `from_s` (an edge between groups) to the end; empty series are left out.
+    pub(crate) fn merged(&self, from_s: f64) -> BTreeMap<Series, Histogram<u64>> {
+        let mut merged = BTreeMap::new();
+        for group in self
+            .groups
+            .range((from_s / self.group_s).round() as usize..)
+            .map(|(_, g)| g)
+        {
+            for (series, histogram) in group {
+                merge(&mut merged, *series, histogram);
+            }
+        }
+        merged
+    }
+}
+
+fn merge(into: &mut BTreeMap<Series, Histogram<u64>>, series: Series, histogram: &Histogram<u64>) {
+    match into.get_mut(&series) {
+        // All histograms of a run have the same bounds, so that adding cannot fail; should it ever, the count check in `rules` notices the
+        // missing samples.
+        Some(sum) => drop(sum.add(histogram)),
+        None => drop(into.insert(series, histogram.clone())),
+    }
+}
