@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-target=${CARGO_TARGET_DIR:-target}
+target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 say() { printf '%s\n' "$*" >&2; }
 
 say "building iopslab (release)"
@@ -24,13 +24,16 @@ if [ -z "${LATTE:-}" ]; then
     fi
 fi
 export LATTE
-export SCRIPTS=bench
+export SCRIPTS=$PWD/bench
+# latte leaves a log of each run in the directory it is started from.
+logs=$(mktemp -d "${TMPDIR:-/tmp}/iopslab-bench-logs-XXXXXX")
+trap 'rm -rf "$logs"' EXIT
 
 if [ -z "${HOST:-}" ]; then
     directory=$(mktemp -d "${TMPDIR:-/tmp}/iopslab-bench-XXXXXX")
     stop() {
         "$IOPSLAB" db stop --directory "$directory" >&2 || true
-        rm -rf "$directory"
+        rm -rf "$directory" "$logs"
     }
     trap stop EXIT
     say "starting Cassandra in $directory"
@@ -40,4 +43,4 @@ fi
 export HOST
 
 say "measuring against $HOST"
-"$target/release/examples/client_cost"
+(cd "$logs" && "$target/release/examples/client_cost")

@@ -135,6 +135,9 @@ fn reservations(analysis: &Analysis) -> Vec<String> {
             UNTESTED_SHARE * 100.0
         ));
     }
+    if let Some(reason) = &analysis.stopped {
+        all.push(format!("Repeating stopped by itself: {reason}."));
+    }
     if analysis.invalid_trials() > 0 {
         all.push(format!(
             "{} of {} trials were refused and enter no figure.",

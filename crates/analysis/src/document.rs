@@ -38,6 +38,9 @@ pub struct Analysis {
     pub shape: TrialShape,
     /// Trials planned, in place, and valid.
     pub trials: TrialCounts,
+    /// Why an adaptive run stopped repeating; `None` where the number of repetitions was fixed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
     /// The configurations as they were built, with what their volumes delivered.
     pub configurations: Vec<ConfigurationFacts>,
     /// Workloads, in the order of the experiment.

@@ -25,6 +25,7 @@ mod limit;
 mod measurement;
 mod money;
 mod panels;
+mod precision;
 mod ratios;
 pub mod rules;
 mod steady;
@@ -45,6 +46,7 @@ pub use latencies::Latencies;
 pub use latency::LatencyFigures;
 pub use limit::{Limit, LimitKind};
 pub use measurement::{TrialEvidence, TrialMeasurement, measure};
+pub use precision::{Precision, precision};
 pub use steady::Window;
 // What the document shows from other rooms, so that its reader needs no other room.
 pub use evidence::{ErrorKind, ProbeResult};
@@ -129,6 +131,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         findings,
         decision,
         value_of_money,
+        stopped: plan.adaptive.as_ref().and_then(|a| a.stopped.clone()),
         answer: Vec::new(),
         basis: money::basis(plan),
         spread: SPREAD.to_owned(),

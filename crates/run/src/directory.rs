@@ -195,9 +195,19 @@ impl RunDirectory {
         journal::read(&self.journal_path())
     }
 
-    /// Trials to do, in the planned order: those without a directory in place.
+    /// Trials to do, in the planned order: those without a directory in place, up to the block after which an adaptive run stopped.
     pub fn remaining(&self) -> Result<Vec<PlannedTrial>> {
-        Ok(self.plan.trials.iter().filter(|t| !self.is_done(t)).cloned().collect())
+        let last = self.enough()?.map_or(u32::MAX, |(blocks, _)| blocks);
+        let missing = |t: &&PlannedTrial| t.block <= last && !self.is_done(t);
+        Ok(self.plan.trials.iter().filter(missing).cloned().collect())
+    }
+
+    /// After which block an adaptive run stopped, and why.
+    pub fn enough(&self) -> Result<Option<(u32, String)>> {
+        Ok(self.journal_entries()?.into_iter().find_map(|entry| match entry.event {
+            JournalEvent::Enough { blocks, reason } => Some((blocks, reason)),
+            _ => None,
+        }))
     }
 
     /// Stores a trial atomically; `logs` are (name in the trial's directory, content). The caller then journals

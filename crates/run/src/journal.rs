@@ -56,6 +56,13 @@ pub enum JournalEvent {
         /// What failed.
         reason: String,
     },
+    /// An adaptive run needs no more blocks than these.
+    Enough {
+        /// Blocks that count; later ones are not begun.
+        blocks: u32,
+        /// Why: precise enough, or which budget is spent.
+        reason: String,
+    },
     /// Stopped before the end, on request.
     Interrupted,
     /// Nothing remains.

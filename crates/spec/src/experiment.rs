@@ -153,12 +153,30 @@ pub struct Load {
     pub duration_s: f64,
     /// Measured operations at full scale; the trial ends at whichever comes first.
     pub operations: Option<u64>,
-    /// Trials of each cell.
+    /// Trials of each cell; the most of them where `adaptive` decides.
     pub repetitions: u32,
+    /// When to stop before that; `None`: never.
+    pub adaptive: Option<Adaptive>,
     /// Seed of the order of trials and of the key choosers.
     pub seed: u64,
     /// Client-side timeout of one request, seconds.
     pub request_timeout_s: f64,
+}
+
+/// `repetitions = "auto"`: whole blocks are added until the ratios are known well enough.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Adaptive {
+    /// Half-width of the 95 % interval of each ratio to the baseline, as a share: 0.05 is +-5 %.
+    pub precision: f64,
+    /// Fewest blocks.
+    pub blocks_min: u32,
+    /// Most blocks.
+    pub blocks_max: u32,
+    /// No new block is begun after this many seconds of the run; `None`: no bound.
+    pub budget_s: Option<f64>,
+    /// Why no more blocks were run, once that is so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
 }
 
 /// How requests are offered.

@@ -15,7 +15,8 @@ mod setup;
 
 pub use catalog::{Burst, IoLimits};
 pub use experiment::{
-    Configuration, Consistency, Database, Dataset, Experiment, Instance, Load, LoadLevel, LocalSettings, Target, Volume,
+    Adaptive, Configuration, Consistency, Database, Dataset, Experiment, Instance, Load, LoadLevel, LocalSettings,
+    Target, Volume,
 };
 pub use mistakes::{Mistake, Mistakes};
 pub use money::{ConfigurationMoney, Money, MoneyBasis, MoneyLine};

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use workload::Definition;
 
 use crate::scale::scaled_dataset;
-use crate::{Dataset, Experiment, FORMAT_VERSION, LoadLevel, Money, Setup, Target};
+use crate::{Adaptive, Dataset, Experiment, FORMAT_VERSION, LoadLevel, Money, Setup, Target};
 
 /// Everything a run needs to know, frozen into `plan.json` before it starts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,6 +35,9 @@ pub struct Plan {
     pub trials: Vec<PlannedTrial>,
     /// The shape of each trial.
     pub shape: TrialShape,
+    /// When to stop before all trials are done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adaptive: Option<Adaptive>,
     /// Seed of orders and key choosers.
     pub seed: u64,
     /// What the configurations cost; absent in plans of before prices were known.
@@ -145,6 +148,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
         cells,
         trials,
         shape,
+        adaptive: load.adaptive.clone(),
         seed: load.seed,
         money: None,
     }

@@ -257,15 +257,38 @@ pub(crate) struct Load {
     /// Measured operations at full scale; the trial ends at whichever comes first.
     #[schemars(with = "Option<u64>")]
     pub operations: Option<Spanned<i64>>,
-    /// Trials of each cell. Default 3.
-    #[schemars(with = "Option<u32>")]
+    /// Trials of each cell; or `"auto"`: repeat until every ratio to the baseline is known to `precision`, or a budget is spent. Default 3.
+    #[schemars(with = "Option<RepetitionForms>")]
     pub repetitions: Option<Spanned<Value>>,
+    /// With `repetitions = "auto"`: half-width of the 95 % interval of each ratio, as a share. Default 0.05.
+    #[schemars(with = "Option<f64>")]
+    pub precision: Option<Spanned<f64>>,
+    /// With `repetitions = "auto"`: most trials of a cell. Default 20.
+    #[schemars(with = "Option<u32>")]
+    pub max_repetitions: Option<Spanned<i64>>,
+    /// With `repetitions = "auto"`: no new block is begun after this many minutes. Default: no bound.
+    #[schemars(with = "Option<f64>")]
+    pub budget_minutes: Option<Spanned<f64>>,
     /// Seed of the order of trials and of the key choosers. Default 1.
     #[schemars(with = "Option<u64>")]
     pub seed: Option<Spanned<i64>>,
     /// Client-side timeout of a request, seconds. Default 30.
     #[schemars(with = "Option<f64>")]
     pub request_timeout_s: Option<Spanned<f64>>,
+}
+
+/// A number, or `"auto"`.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(
+    dead_code,
+    reason = "describes the file for the schema; values are read by hand to keep their places"
+)]
+pub(crate) enum RepetitionForms {
+    /// Trials of each cell.
+    Number(u32),
+    /// `auto`.
+    Auto(String),
 }
 
 /// Settings of providers.

@@ -127,8 +127,8 @@ fn every_wrong_input_is_refused_at_its_place() {
         ("concurrency = [10]", "rate = [-1]", "rate cannot be -1"),
         (
             "concurrency = [10]",
-            "concurrency = [10]\nrepetitions = \"auto\"",
-            "is not built yet",
+            "concurrency = [10]\nrepetitions = 3\nprecision = 0.05",
+            "precision is for repetitions = \"auto\"",
         ),
         (
             "concurrency = [10]",

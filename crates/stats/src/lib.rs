@@ -18,5 +18,5 @@ pub use compare::{RatioTest, equivalence_p, holm, paired_ratio, sign_flip_p, wel
 pub use estimate::{Estimate, IntervalMethod, estimate};
 pub use geometric::{geometric_mean, ratio};
 pub use median::{Interval, Summary, median, median_interval, quantile};
-pub use precision::{BLOCKS_MAX, BLOCKS_MIN, LEVEL, coefficient_of_variation, precise_enough, repetitions_needed};
+pub use precision::{LEVEL, coefficient_of_variation, precise_enough, repetitions_needed};
 pub use steady::{SteadyState, SteadyVerdict, mann_kendall_p, mser5, steady_state};

@@ -1,12 +1,6 @@
 //! How many repetitions are enough?
 
-use crate::RatioTest;
 use crate::student;
-
-/// Fewest blocks before an adaptive run may stop: with fewer, the spread itself is hardly known.
-pub const BLOCKS_MIN: u32 = 6;
-/// Most blocks of an adaptive run.
-pub const BLOCKS_MAX: u32 = 20;
 
 /// Level of the final test of an adaptive run. Looking again after each block and stopping when the interval is *narrow* (not when the
 /// difference is significant, which gives 23 % false positives) costs little; testing at 4 % keeps all of it below 5 %.
@@ -14,9 +8,9 @@ pub const LEVEL: f64 = 0.04;
 
 /// Whether a ratio is known well enough: its interval is no wider than `precision` to either side, or it lies clear of 1 by as much
 /// as it is wide (so that no further repetition will change who is faster).
-pub fn precise_enough(ratio: &RatioTest, precision: f64) -> bool {
-    let half = (ratio.high / ratio.low).ln() / 2.0;
-    half <= (1.0 + precision).ln() || ratio.ratio.ln().abs() > 2.0 * half
+pub fn precise_enough(ratio: f64, low: f64, high: f64, precision: f64) -> bool {
+    let half = (high / low).ln() / 2.0;
+    half <= (1.0 + precision).ln() || ratio.ln().abs() > 2.0 * half
 }
 
 /// Repetitions of each of two configurations by which a difference of `difference` (0.1 = 10 %) is found in 80 of 100 cases without
@@ -46,20 +40,11 @@ mod tests {
 
     #[test]
     fn narrow_or_far_from_one_is_enough() {
-        let ratio = |low: f64, high: f64| RatioTest {
-            ratio: (low * high).sqrt(),
-            low,
-            high,
-            p_value: 0.0,
-            smallest_detectable: 1.0,
-        };
-        assert!(precise_enough(&ratio(0.96, 1.04), 0.05));
-        assert!(!precise_enough(&ratio(0.9, 1.1), 0.05));
-        assert!(
-            !precise_enough(&ratio(1.05, 1.25), 0.05),
-            "significant, but a narrow escape"
-        );
-        assert!(precise_enough(&ratio(1.8, 2.2), 0.05));
+        let enough = |low: f64, high: f64| precise_enough((low * high).sqrt(), low, high, 0.05);
+        assert!(enough(0.96, 1.04));
+        assert!(!enough(0.9, 1.1));
+        assert!(!enough(1.05, 1.25), "significant, but a narrow escape");
+        assert!(enough(1.8, 2.2));
     }
 
     #[test]

@@ -5,11 +5,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use analysis::{Latencies, RunEvidence, TrialMeasurement};
 use run::RunDirectory;
+use spec::Plan;
 
 use super::Failure;
 
 /// A run's trials, each reduced to its figures.
 pub struct Measured {
+    plan: Plan,
     environment: serde_json::Value,
     trials: Vec<TrialMeasurement>,
 }
@@ -17,7 +19,15 @@ pub struct Measured {
 impl Measured {
     /// Reads and measures all trials, on all CPUs.
     pub fn read(directory: &RunDirectory) -> Result<Self, Failure> {
-        let done = directory.done();
+        let mut plan = directory.plan().clone();
+        if let Some((blocks, reason)) = directory.enough().map_err(Failure::work)? {
+            plan.trials.retain(|t| t.block <= blocks);
+            if let Some(adaptive) = &mut plan.adaptive {
+                adaptive.stopped = Some(reason);
+            }
+        }
+        let mut done = directory.done();
+        done.retain(|t| plan.trials.contains(t));
         let next = AtomicUsize::new(0);
         let measured: Mutex<Vec<(usize, Result<TrialMeasurement, Failure>)>> =
             Mutex::new(Vec::with_capacity(done.len()));
@@ -44,6 +54,7 @@ impl Measured {
         let mut measured = measured.into_inner().expect("no thread panics while it holds the lock");
         measured.sort_by_key(|(index, _)| *index);
         Ok(Self {
+            plan,
             environment: directory.environment().map_err(Failure::work)?,
             trials: measured.into_iter().map(|(_, trial)| trial).collect::<Result<_, _>>()?,
         })
@@ -59,7 +70,7 @@ impl Measured {
         RunEvidence {
             run: directory.name(),
             provider: provider(&self.environment),
-            plan: directory.plan(),
+            plan: &self.plan,
             environment: self.environment.clone(),
             trials: &self.trials,
         }

@@ -17,6 +17,7 @@ mod run;
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 pub use failure::Failure;
+pub use measured::Measured;
 pub use paths::{cache_directory, work_directory};
 
 /// How results are printed.

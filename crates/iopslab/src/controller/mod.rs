@@ -3,6 +3,7 @@
 //! open the database host -> load the data set (once) -> for each trial in the plan's order: prepare the configuration's
 //! volumes (once each), start a restored database, load it, stop it, store the trial -> analysis and reports.
 
+mod adaptive;
 mod crew;
 mod dataset;
 mod trial;
@@ -83,6 +84,9 @@ fn run_trials(
                     directory.path().display()
                 )),
             );
+        }
+        if adaptive::enough(directory, planned, began.elapsed().as_secs_f64(), screen)? {
+            break;
         }
     }
     Ok(())

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use toml::Spanned;
 
 use crate::mistakes::{Collector, Mistakes, choice};
-use crate::{Consistency, Database, Dataset, Experiment, Load, LoadLevel, LocalSettings, Target, raw};
+use crate::{Adaptive, Consistency, Database, Dataset, Experiment, Load, LoadLevel, LocalSettings, Target, raw};
 use numbers::Check;
 
 /// Most requests in flight: a CQL connection has 32,768 stream ids, and one connection per load thread is used.
@@ -297,26 +297,7 @@ fn load(spanned: &Spanned<raw::Load>, mistakes: &mut Collector<'_>) -> Option<Lo
             );
         }
     }
-    let repetitions = match load.repetitions.as_ref().map(|r| (r, r.get_ref())) {
-        None => Some(3),
-        Some((_, toml::Value::Integer(n))) if (1..=1_000).contains(n) => Some(*n as u32),
-        Some((at, toml::Value::String(text))) if text == "auto" => {
-            mistakes.add(
-                at.span(),
-                "repetitions = \"auto\" is not built yet",
-                "give a number, such as 3",
-            );
-            None
-        }
-        Some((at, other)) => {
-            mistakes.add(
-                at.span(),
-                format!("repetitions cannot be {other}"),
-                "a whole number from 1 to 1000",
-            );
-            None
-        }
-    };
+    let (repetitions, adaptive) = repetitions(load, mistakes)?;
     let day = 86_400.0;
     let warmup_s = mistakes.number(load.warmup_s.as_ref(), "warmup_s", 0.0..=day, 20.0);
     let duration_s = mistakes.number(load.duration_s.as_ref(), "duration_s", 0.5..=7.0 * day, 60.0);
@@ -333,10 +314,62 @@ fn load(spanned: &Spanned<raw::Load>, mistakes: &mut Collector<'_>) -> Option<Lo
         warmup_s: warmup_s?,
         duration_s: duration_s?,
         operations: load.operations.as_ref().and(operations).map(|n| n as u64),
-        repetitions: repetitions?,
+        repetitions,
+        adaptive,
         seed: seed? as u64,
         request_timeout_s: request_timeout_s?,
     })
+}
+
+/// Fewest and, by default, most blocks of an adaptive run (METHODS: min 6, max 20 blocks: with fewer the spread itself is hardly known).
+const ADAPTIVE_BLOCKS: (i64, i64) = (6, 20);
+
+/// A number of trials, or `"auto"` with its bounds.
+fn repetitions(load: &raw::Load, mistakes: &mut Collector<'_>) -> Option<(u32, Option<Adaptive>)> {
+    let is_auto = load
+        .repetitions
+        .as_ref()
+        .is_some_and(|r| r.get_ref().as_str() == Some("auto"));
+    if is_auto {
+        let (least, most) = ADAPTIVE_BLOCKS;
+        let precision = mistakes.number(load.precision.as_ref(), "precision", 0.001..=1.0, 0.05);
+        let blocks_max = mistakes.integer(load.max_repetitions.as_ref(), "max_repetitions", 2, 1_000, most);
+        let budget = mistakes.number(load.budget_minutes.as_ref(), "budget_minutes", 0.1..=1e6, 1.0);
+        let blocks_max = blocks_max? as u32;
+        let adaptive = Adaptive {
+            precision: precision?,
+            blocks_min: blocks_max.min(least as u32),
+            blocks_max,
+            budget_s: load.budget_minutes.as_ref().and(budget).map(|minutes| minutes * 60.0),
+            stopped: None,
+        };
+        return Some((blocks_max, Some(adaptive)));
+    }
+    for (span, key) in [
+        (load.precision.as_ref().map(Spanned::span), "precision"),
+        (load.max_repetitions.as_ref().map(Spanned::span), "max_repetitions"),
+        (load.budget_minutes.as_ref().map(Spanned::span), "budget_minutes"),
+    ] {
+        if let Some(span) = span {
+            mistakes.add(
+                span,
+                format!("{key} is for repetitions = \"auto\""),
+                "remove it, or set repetitions = \"auto\"",
+            );
+        }
+    }
+    match load.repetitions.as_ref().map(|r| (r, r.get_ref())) {
+        None => Some((3, None)),
+        Some((_, toml::Value::Integer(n))) if (1..=1_000).contains(n) => Some((*n as u32, None)),
+        Some((at, other)) => {
+            mistakes.add(
+                at.span(),
+                format!("repetitions cannot be {other}"),
+                "a whole number from 1 to 1000, or \"auto\"",
+            );
+            None
+        }
+    }
 }
 
 fn local(local: &raw::Local, mistakes: &mut Collector<'_>) -> LocalSettings {
