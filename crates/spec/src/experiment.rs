@@ -149,6 +149,8 @@ pub struct Load {
     pub levels: Vec<LoadLevel>,
     /// Seconds before measurement, under the same load.
     pub warmup_s: f64,
+    /// Before these, the load runs until throughput has come to rest, at most this many seconds; `None`: not at all.
+    pub warmup_max_s: Option<f64>,
     /// Measured seconds; a bound on the time when `operations` is given too.
     pub duration_s: f64,
     /// Measured operations at full scale; the trial ends at whichever comes first.

@@ -74,6 +74,9 @@ pub struct PlannedTrial {
 pub struct TrialShape {
     /// Seconds of warm-up.
     pub warmup_s: f64,
+    /// Before these, the load runs until throughput has come to rest, at most this many seconds; `None`: not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warmup_max_s: Option<f64>,
     /// Measured seconds at most.
     pub duration_s: f64,
     /// Measured operations at most, on this machine (scaled).
@@ -84,6 +87,8 @@ pub struct TrialShape {
 
 /// Seconds of a trial besides warm-up and measurement: restore, start, settle, stop. Measured at 12 to 20 on two cores.
 const OVERHEAD_PER_TRIAL_S: f64 = 16.0;
+/// Seconds until throughput has come to rest, where that decides: the shortest series that can be judged, and half as much again.
+const UNTIL_REST_S: f64 = 60.0;
 /// Records loaded per second on two cores (measured 15,000 to 30,000 with 10 x 100 B), without compaction.
 const LOAD_RATE: f64 = 15_000.0;
 /// Fetching, starting and stopping the loader, creating and measuring volumes.
@@ -128,11 +133,13 @@ pub fn plan(experiment: &Experiment) -> Plan {
     let load = &experiment.load;
     let shape = TrialShape {
         warmup_s: load.warmup_s,
+        warmup_max_s: load.warmup_max_s,
         duration_s: load.duration_s,
         operations: load.operations.map(|n| (n as f64 / scale).round().max(1.0) as u64),
         request_timeout_s: load.request_timeout_s,
     };
-    let each = shape.warmup_s + shape.duration_s + OVERHEAD_PER_TRIAL_S;
+    let until_rest = shape.warmup_max_s.map_or(0.0, |most| most.min(UNTIL_REST_S));
+    let each = until_rest + shape.warmup_s + shape.duration_s + OVERHEAD_PER_TRIAL_S;
     Plan {
         format_version: FORMAT_VERSION,
         experiment: experiment.name.clone(),

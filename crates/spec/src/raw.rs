@@ -251,6 +251,12 @@ pub(crate) struct Load {
     /// Seconds before measurement, under the same load. Default 20: a freshly started server compiles its code first.
     #[schemars(with = "Option<f64>")]
     pub warmup_s: Option<Spanned<f64>>,
+    /// `"auto"`: warm up until throughput has come to rest (the report's own rule), instead of `warmup_s`.
+    #[schemars(with = "Option<String>")]
+    pub warmup: Option<Spanned<String>>,
+    /// With `warmup = "auto"`: most seconds of warm-up. Default 300.
+    #[schemars(with = "Option<f64>")]
+    pub max_warmup_s: Option<Spanned<f64>>,
     /// Measured seconds. Default 60; a bound on the time when `operations` is given.
     #[schemars(with = "Option<f64>")]
     pub duration_s: Option<Spanned<f64>>,

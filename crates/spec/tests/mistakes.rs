@@ -132,6 +132,16 @@ fn every_wrong_input_is_refused_at_its_place() {
         ),
         (
             "concurrency = [10]",
+            "concurrency = [10]\nwarmup = \"auto\"\nwarmup_s = 5",
+            "both warmup = \"auto\" and warmup_s are given",
+        ),
+        (
+            "concurrency = [10]",
+            "concurrency = [10]\nwarmup = \"auto\"\nmax_warmup_s = 10",
+            "max_warmup_s cannot be 10",
+        ),
+        (
+            "concurrency = [10]",
             "concurrency = [10]\nrepetitions = 0",
             "repetitions cannot be 0",
         ),
@@ -235,4 +245,21 @@ fn a_mistake_in_a_ycsb_file_points_into_that_file() {
     );
     let missing = parse("x.toml", &text, &nothing).unwrap_err().to_string();
     assert!(missing.contains("no such file"), "{missing}");
+}
+
+#[test]
+fn repetitions_and_warm_up_may_decide_for_themselves() {
+    let text = GOOD.replacen(
+        "concurrency = [10]",
+        "concurrency = [10]\nrepetitions = \"auto\"\nprecision = 0.1\nmax_repetitions = 12\nbudget_minutes = 30\nwarmup = \"auto\"",
+        1,
+    );
+    let load = parse("t.toml", &text, &|_| Err("no file".into())).unwrap().load;
+    let adaptive = load.adaptive.unwrap();
+    assert_eq!(
+        (adaptive.blocks_min, adaptive.blocks_max, load.repetitions),
+        (6, 12, 12)
+    );
+    assert_eq!((adaptive.precision, adaptive.budget_s), (0.1, Some(1800.0)));
+    assert_eq!(load.warmup_max_s, Some(300.0));
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -132,17 +133,22 @@ fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, Fault> {
             }
         }),
     );
-    let outcome = engine::run_trial(
-        &connect(&task.endpoint, task.dataset.fields),
-        &plan,
-        &mut |s| outbox.send(&second(s)),
-        &outbox.cancelled,
-    );
+    let connect = connect(&task.endpoint, task.dataset.fields);
+    let outcome = match task.shape.warmup_max_s {
+        None => Ok(()),
+        Some(most_s) => until_rest(&connect, &plan, most_s, outbox),
+    }
+    .map(|()| began.elapsed().as_secs_f64())
+    .and_then(|rest_s| {
+        let outcome = engine::run_trial(&connect, &plan, &mut |s| outbox.send(&second(s)), &outbox.cancelled);
+        Ok((outcome.map_err(fault)?, rest_s))
+    });
     watch.stop();
-    let outcome = outcome.map_err(fault)?;
+    let (mut outcome, rest_s) = outcome?;
     if outbox.is_cancelled() {
         return Err(cancelled());
     }
+    outcome.result.warmup_s += if task.shape.warmup_max_s.is_some() { rest_s } else { 0.0 };
     let measured_ago = began
         .elapsed()
         .saturating_sub(Duration::from_secs_f64(outcome.result.warmup_s));
@@ -154,4 +160,46 @@ fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, Fault> {
         measurement_started_unix_ms: now - measured_ago.as_millis() as i64,
         samples,
     })))
+}
+
+/// Seconds between two looks at whether throughput has come to rest: the batches of the rule.
+const LOOK_EVERY: usize = 5;
+
+/// `warmup = "auto"`: the same load until its throughput has come to rest by the rule that also judges the trial afterwards, or for
+/// `most_s` seconds. What it measures is thrown away. Workloads that insert are refused when the experiment is read: the keys that
+/// they insert here would be missing from the trial's key space.
+fn until_rest(connect: &CqlConnect, plan: &TrialPlan, most_s: f64, outbox: &Outbox) -> Result<(), Fault> {
+    let warm_up = TrialPlan {
+        warmup: Duration::ZERO,
+        duration: Duration::from_secs_f64(most_s),
+        operations: None,
+        ..plan.clone()
+    };
+    let at_rest = Arc::new(AtomicBool::new(false));
+    let mut completed: Vec<f64> = Vec::new();
+    let result = engine::run_trial(
+        connect,
+        &warm_up,
+        &mut |s| {
+            completed.push(s.operations as f64);
+            let is_at_rest = completed.len().is_multiple_of(LOOK_EVERY)
+                && stats::steady_state(&completed, 0).verdict == stats::SteadyVerdict::Steady;
+            if is_at_rest || outbox.is_cancelled() {
+                at_rest.store(true, Ordering::Relaxed);
+            }
+            outbox.send(&second(&engine::Second {
+                t_s: s.t_s - most_s,
+                ..*s
+            }));
+        },
+        &at_rest,
+    );
+    if outbox.is_cancelled() {
+        return Err(cancelled());
+    }
+    match result {
+        Ok(_) => Ok(()),
+        Err(_) if at_rest.load(Ordering::Relaxed) => Ok(()),
+        Err(error) => Err(fault(error)),
+    }
 }

@@ -9,7 +9,9 @@ use std::collections::BTreeSet;
 use toml::Spanned;
 
 use crate::mistakes::{Collector, Mistakes, choice};
-use crate::{Adaptive, Consistency, Database, Dataset, Experiment, Load, LoadLevel, LocalSettings, Target, raw};
+use crate::{
+    Adaptive, Consistency, Database, Dataset, Experiment, Load, LoadLevel, LocalSettings, OperationKind, Target, raw,
+};
 use numbers::Check;
 
 /// Most requests in flight: a CQL connection has 32,768 stream ids, and one connection per load thread is used.
@@ -102,6 +104,19 @@ fn check(
         }
     }
     let load = load(&file.load, mistakes);
+    if let Some(auto) = &file.load.get_ref().warmup {
+        let inserts = |w: &&crate::Definition| w.mix.share(OperationKind::Insert) > 0.0;
+        if let Some(w) = workloads.iter().flatten().find(inserts) {
+            mistakes.add(
+                auto.span(),
+                format!(
+                    "warmup = \"auto\" waits for rest, and `{}` inserts: its throughput never comes to rest",
+                    w.name
+                ),
+                "give warmup_s in seconds",
+            );
+        }
+    }
     if let Some(baseline) = &file.baseline {
         let names: Vec<_> = file
             .configuration
@@ -299,7 +314,7 @@ fn load(spanned: &Spanned<raw::Load>, mistakes: &mut Collector<'_>) -> Option<Lo
     }
     let (repetitions, adaptive) = repetitions(load, mistakes)?;
     let day = 86_400.0;
-    let warmup_s = mistakes.number(load.warmup_s.as_ref(), "warmup_s", 0.0..=day, 20.0);
+    let (warmup_s, warmup_max_s) = warmup(load, mistakes)?;
     let duration_s = mistakes.number(load.duration_s.as_ref(), "duration_s", 0.5..=7.0 * day, 60.0);
     let operations = mistakes.integer(load.operations.as_ref(), "operations", 1, i64::MAX, 1);
     let seed = mistakes.integer(load.seed.as_ref(), "seed", 0, i64::MAX, 1);
@@ -311,7 +326,8 @@ fn load(spanned: &Spanned<raw::Load>, mistakes: &mut Collector<'_>) -> Option<Lo
     );
     Some(Load {
         levels,
-        warmup_s: warmup_s?,
+        warmup_s,
+        warmup_max_s,
         duration_s: duration_s?,
         operations: load.operations.as_ref().and(operations).map(|n| n as u64),
         repetitions,
@@ -319,6 +335,47 @@ fn load(spanned: &Spanned<raw::Load>, mistakes: &mut Collector<'_>) -> Option<Lo
         seed: seed? as u64,
         request_timeout_s: request_timeout_s?,
     })
+}
+
+/// Once throughput has come to rest the client connects anew; this many seconds cover its first requests.
+const WARMUP_AFTER_REST_S: f64 = 5.0;
+
+/// (seconds of warm-up, most seconds until rest before them).
+fn warmup(load: &raw::Load, mistakes: &mut Collector<'_>) -> Option<(f64, Option<f64>)> {
+    let day = 86_400.0;
+    match &load.warmup {
+        None => {
+            if let Some(at) = &load.max_warmup_s {
+                mistakes.add(
+                    at.span(),
+                    "max_warmup_s is for warmup = \"auto\"",
+                    "remove it, or set warmup = \"auto\"",
+                );
+            }
+            let seconds = mistakes.number(load.warmup_s.as_ref(), "warmup_s", 0.0..=day, 20.0);
+            Some((seconds?, None))
+        }
+        Some(text) if text.get_ref() == "auto" => {
+            if let Some(at) = &load.warmup_s {
+                mistakes.add(
+                    at.span(),
+                    "both warmup = \"auto\" and warmup_s are given",
+                    "remove one of them",
+                );
+                return None;
+            }
+            let most = mistakes.number(load.max_warmup_s.as_ref(), "max_warmup_s", 40.0..=day, 300.0);
+            Some((WARMUP_AFTER_REST_S, Some(most?)))
+        }
+        Some(text) => {
+            mistakes.add(
+                text.span(),
+                format!("warmup cannot be `{}`", text.get_ref()),
+                "\"auto\"; a number of seconds is warmup_s = 20",
+            );
+            None
+        }
+    }
 }
 
 /// Fewest and, by default, most blocks of an adaptive run (METHODS: min 6, max 20 blocks: with fewer the spread itself is hardly known).
