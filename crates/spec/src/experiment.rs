@@ -28,6 +28,8 @@ pub struct Experiment {
     pub load: Load,
     /// Settings of the local provider.
     pub local: LocalSettings,
+    /// Truth of the simulated provider; `None` where the file states none.
+    pub simulated: Option<crate::Truth>,
 }
 
 /// The database under test.

@@ -12,6 +12,7 @@ mod plan;
 mod raw;
 mod scale;
 mod setup;
+mod simulated;
 
 pub use catalog::{Burst, IoLimits};
 pub use experiment::{
@@ -25,6 +26,7 @@ pub use parse::parse;
 pub use plan::{Cell, Plan, PlannedTrial, TrialShape, plan};
 pub use scale::setups;
 pub use setup::{Setup, VolumeRole, VolumeSetup};
+pub use simulated::{Fault, FaultKind, Truth};
 pub use workload::{Definition, Distribution, Mix, OperationKind, ScanLength};
 
 /// Version of `plan.json`.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use workload::Definition;
 
 use crate::scale::scaled_dataset;
-use crate::{Adaptive, Dataset, Experiment, FORMAT_VERSION, LoadLevel, Money, Setup, Target};
+use crate::{Adaptive, Dataset, Experiment, FORMAT_VERSION, LoadLevel, Money, Setup, Target, Truth};
 
 /// Everything a run needs to know, frozen into `plan.json` before it starts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,6 +40,9 @@ pub struct Plan {
     pub adaptive: Option<Adaptive>,
     /// Seed of orders and key choosers.
     pub seed: u64,
+    /// Truth of a simulated run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simulated: Option<Truth>,
     /// What the configurations cost; absent in plans of before prices were known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub money: Option<Money>,
@@ -157,6 +160,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
         shape,
         adaptive: load.adaptive.clone(),
         seed: load.seed,
+        simulated: experiment.simulated.clone(),
         money: None,
     }
 }

@@ -304,6 +304,9 @@ pub(crate) struct Providers {
     /// This machine with emulated volumes.
     #[serde(default)]
     pub local: Local,
+    /// A simulated database with known truth (`iopslab run --provider simulated`).
+    #[schemars(with = "Option<crate::Truth>")]
+    pub simulated: Option<Spanned<crate::Truth>>,
 }
 
 /// Settings of the local provider.

@@ -86,7 +86,12 @@ fn measure(stored: &run::StoredTrial) -> Result<TrialMeasurement, Failure> {
     Ok(latencies.measure(&stored.record, &stored.samples))
 }
 
-/// Where the machines came from; runs of before it was recorded were all local.
+/// Where the machines of a run came from.
+pub fn provider_of(directory: &RunDirectory) -> Result<String, Failure> {
+    Ok(provider(&directory.environment().map_err(Failure::work)?))
+}
+
+/// Runs of before it was recorded were all local.
 fn provider(environment: &serde_json::Value) -> String {
     environment
         .get("provider")

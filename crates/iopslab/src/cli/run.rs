@@ -21,7 +21,8 @@ Examples:
   iopslab run examples/quickstart.toml
   iopslab run examples/kenzan-2018.toml --out /data/runs
   iopslab run --resume runs/quickstart-20261120T221500Z
-  iopslab run examples/quickstart.toml --format json > analysis.json")]
+  iopslab run examples/quickstart.toml --format json > analysis.json
+  iopslab run examples/simulated.toml --provider simulated    # no machine, no root: a stated truth")]
 pub struct RunArgs {
     /// The experiment file
     #[arg(required_unless_present = "resume", conflicts_with = "resume")]
@@ -45,10 +46,14 @@ pub struct RunArgs {
 enum ProviderName {
     /// This machine, with emulated volumes
     Local,
+    /// No machine: a queueing simulation of the truth that [provider.simulated] states
+    Simulated,
 }
 
+/// The provider's name in `environment.json` of a simulated run.
+const SIMULATED: &str = "simulated";
+
 pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
-    let ProviderName::Local = args.provider;
     let mut screen = Screen::new();
     let channel = Crew::channel();
     let to_controller = channel.0.clone();
@@ -56,15 +61,23 @@ pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
         let _ = to_controller.send(Incoming::Interrupt);
     })
     .map_err(|e| Failure::work(format!("cannot watch for Ctrl-C: {e}")))?;
-    let binary =
-        std::env::current_exe().map_err(|e| Failure::work(format!("cannot find this program's own file: {e}")))?;
 
-    let (directory, settings, mut crew) = match (&args.experiment, &args.resume) {
-        (Some(file), None) => begin(file, args, &binary, channel, &mut screen)?,
-        (None, Some(directory)) => resume(directory, &binary, channel, &mut screen)?,
+    let directory = match (&args.experiment, &args.resume) {
+        (Some(file), None) => match args.provider {
+            ProviderName::Local => {
+                let (directory, mut crew) = begin(file, args, channel, &mut screen)?;
+                drive(&directory, &mut crew, &mut screen, &interrupted)?;
+                directory
+            }
+            ProviderName::Simulated => {
+                let directory = begin_simulated(file, args, &mut screen)?;
+                drive_simulated(&directory, &mut screen, &interrupted)?;
+                directory
+            }
+        },
+        (None, Some(path)) => resume(path, channel, &mut screen, &interrupted)?,
         _ => return Err(Failure::input("give an experiment file, or --resume RUN")),
     };
-    drive(&directory, &mut crew, &settings, &mut screen, &interrupted)?;
     let analysis = report::rebuild(&directory, format)?;
     let invalid = analysis.invalid_trials();
     if args.require_valid && invalid > 0 {
@@ -73,47 +86,65 @@ pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A new run: everything is checked before anything is created.
-fn begin(
-    file: &Path,
-    args: &RunArgs,
-    binary: &Path,
-    channel: (std::sync::mpsc::Sender<Incoming>, std::sync::mpsc::Receiver<Incoming>),
-    screen: &mut Screen,
-) -> Result<(RunDirectory, Settings, Crew), Failure> {
+/// Both ends of the agents' messages.
+type Channel = (std::sync::mpsc::Sender<Incoming>, std::sync::mpsc::Receiver<Incoming>);
+
+/// A new run on this machine: everything is checked before anything is created.
+fn begin(file: &Path, args: &RunArgs, channel: Channel, screen: &mut Screen) -> Result<(RunDirectory, Crew), Failure> {
     let (text, experiment) = plan::read_experiment(file)?;
     let plan = spec::plan(&experiment);
     eprintln!("{}", report_plan(&plan, &experiment));
-    let settings = settings_for(plan.work_directory.as_deref());
-    plan::check_machine(&plan, &settings.work_directory)?;
-    let mut crew = Crew::start_local(binary, channel)?;
-    let environment = controller::greet(&mut crew, screen)?;
-    let environment: serde_json::Map<String, serde_json::Value> = environment
+    plan::check_machine(&plan, &settings_for(plan.work_directory.as_deref()).work_directory)?;
+    let mut crew = start_crew(channel)?;
+    let hosts = controller::greet(&mut crew, screen)?;
+    let facts = hosts
         .into_iter()
-        .map(|(role, facts)| (role.name().to_owned(), serde_json::json!(facts)))
-        .chain([("iopslab".to_owned(), serde_json::json!(env!("CARGO_PKG_VERSION")))])
-        .collect();
-    let stamp = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
-    let directory = RunDirectory::create(
-        &args.out,
-        &experiment.name,
-        &stamp,
-        &text,
-        &plan,
-        &frozen_catalog(&experiment),
-        &environment,
-    )
-    .map_err(|e| Failure::work(e).help("choose another place with --out DIR"))?;
+        .map(|(role, facts)| (role.name().to_owned(), serde_json::json!(facts)));
+    let directory = create(args, &experiment, &text, &plan, "local", facts)?;
     screen.say(&format!("evidence goes to {}", directory.path().display()));
-    Ok((directory, settings, crew))
+    Ok((directory, crew))
 }
 
+/// A new run without a machine.
+fn begin_simulated(file: &Path, args: &RunArgs, screen: &mut Screen) -> Result<RunDirectory, Failure> {
+    let (text, mut experiment) = plan::read_experiment(file)?;
+    experiment.simulated.get_or_insert_default();
+    let plan = spec::plan(&experiment);
+    eprintln!("{}", report_plan(&plan, &experiment));
+    let directory = create(args, &experiment, &text, &plan, SIMULATED, std::iter::empty())?;
+    screen.say(&format!("evidence goes to {}", directory.path().display()));
+    Ok(directory)
+}
+
+/// Creates the run directory with its frozen inputs and host facts.
+fn create(
+    args: &RunArgs,
+    experiment: &Experiment,
+    text: &str,
+    plan: &spec::Plan,
+    provider: &str,
+    facts: impl Iterator<Item = (String, serde_json::Value)>,
+) -> Result<RunDirectory, Failure> {
+    let environment: serde_json::Map<String, serde_json::Value> = [
+        ("provider".to_owned(), serde_json::json!(provider)),
+        ("iopslab".to_owned(), serde_json::json!(env!("CARGO_PKG_VERSION"))),
+    ]
+    .into_iter()
+    .chain(facts)
+    .collect();
+    let stamp = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
+    let catalog = frozen_catalog(experiment);
+    RunDirectory::create(&args.out, &experiment.name, &stamp, text, plan, &catalog, &environment)
+        .map_err(|e| Failure::work(e).help("choose another place with --out DIR"))
+}
+
+/// Goes on with an interrupted run, by the provider that it began with.
 fn resume(
     path: &Path,
-    binary: &Path,
-    channel: (std::sync::mpsc::Sender<Incoming>, std::sync::mpsc::Receiver<Incoming>),
+    channel: Channel,
     screen: &mut Screen,
-) -> Result<(RunDirectory, Settings, Crew), Failure> {
+    interrupted: &Arc<AtomicBool>,
+) -> Result<RunDirectory, Failure> {
     let directory = RunDirectory::open(path).map_err(Failure::input)?;
     let remaining = directory.remaining().map_err(Failure::work)?;
     let all = directory.plan().trials.len();
@@ -122,29 +153,57 @@ fn resume(
         path.display(),
         all - remaining.len()
     ));
-    let settings = settings_for(directory.plan().work_directory.as_deref());
-    plan::check_machine(directory.plan(), &settings.work_directory)?;
+    let is_simulated = super::measured::provider_of(&directory)? == SIMULATED;
+    if !is_simulated {
+        let work = settings_for(directory.plan().work_directory.as_deref()).work_directory;
+        plan::check_machine(directory.plan(), &work)?;
+    }
     directory.journal(run::JournalEvent::Resumed).map_err(Failure::work)?;
-    let mut crew = Crew::start_local(binary, channel)?;
-    controller::greet(&mut crew, screen)?;
-    Ok((directory, settings, crew))
+    if is_simulated {
+        drive_simulated(&directory, screen, interrupted)?;
+    } else {
+        let mut crew = start_crew(channel)?;
+        controller::greet(&mut crew, screen)?;
+        drive(&directory, &mut crew, screen, interrupted)?;
+    }
+    Ok(directory)
+}
+
+fn start_crew(channel: Channel) -> Result<Crew, Failure> {
+    let binary =
+        std::env::current_exe().map_err(|e| Failure::work(format!("cannot find this program's own file: {e}")))?;
+    Crew::start_local(&binary, channel)
 }
 
 fn drive(
     directory: &RunDirectory,
     crew: &mut Crew,
-    settings: &Settings,
     screen: &mut Screen,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<(), Failure> {
     let _lock = directory.lock().map_err(Failure::work)?;
-    controller::run(directory, crew, settings, screen, interrupted).map_err(|failure| match failure {
+    let settings = settings_for(directory.plan().work_directory.as_deref());
+    controller::run(directory, crew, &settings, screen, interrupted).map_err(|failure| keep(directory, failure))
+}
+
+fn drive_simulated(
+    directory: &RunDirectory,
+    screen: &mut Screen,
+    interrupted: &Arc<AtomicBool>,
+) -> Result<(), Failure> {
+    let _lock = directory.lock().map_err(Failure::work)?;
+    controller::simulated::run(directory, screen, interrupted).map_err(|failure| keep(directory, failure))
+}
+
+/// A failure of the work says that nothing is lost.
+fn keep(directory: &RunDirectory, failure: Failure) -> Failure {
+    match failure {
         Failure::Work { message, help: None } => Failure::work(message).help(format!(
             "finished trials are kept; continue with: iopslab run --resume {}",
             directory.path().display()
         )),
         other => other,
-    })
+    }
 }
 
 fn settings_for(work: Option<&str>) -> Settings {

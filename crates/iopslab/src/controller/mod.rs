@@ -6,6 +6,7 @@
 mod adaptive;
 mod crew;
 mod dataset;
+pub mod simulated;
 mod trial;
 
 use std::path::PathBuf;
@@ -44,13 +45,18 @@ pub fn run(
     screen.clear();
     if interrupted.load(Ordering::Relaxed) {
         note(directory, JournalEvent::Interrupted)?;
-        return Err(Failure::work("interrupted; every finished trial is kept").help(format!(
-            "continue with: iopslab run --resume {}",
-            directory.path().display()
-        )));
+        return Err(interrupted_failure(directory));
     }
     result?;
     note(directory, JournalEvent::RunDone)
+}
+
+/// Ctrl-C: what is kept and how to go on.
+fn interrupted_failure(directory: &RunDirectory) -> Failure {
+    Failure::work("interrupted; every finished trial is kept").help(format!(
+        "continue with: iopslab run --resume {}",
+        directory.path().display()
+    ))
 }
 
 fn run_trials(

@@ -128,6 +128,10 @@ fn check(
             mistakes.add(baseline.span(), message, choice(baseline.get_ref(), &names));
         }
     }
+    let simulated = file.provider.simulated.as_ref().map(|truth| {
+        truth_checked(truth, file, mistakes);
+        truth.get_ref().clone()
+    });
     Some(Experiment {
         name: name?,
         question: file.question.clone(),
@@ -138,7 +142,34 @@ fn check(
         workloads: workloads.into_iter().collect::<Option<_>>()?,
         load: load?,
         local,
+        simulated,
     })
+}
+
+/// Figures that are possible, names that exist.
+fn truth_checked(truth: &Spanned<crate::Truth>, file: &raw::Experiment, mistakes: &mut Collector<'_>) {
+    if let Some(problem) = truth.get_ref().problem() {
+        mistakes.add(
+            truth.span(),
+            problem,
+            "see [provider.simulated] in the schema: iopslab schema",
+        );
+    }
+    let names: Vec<_> = file
+        .configuration
+        .iter()
+        .map(|c| c.get_ref().name.get_ref().as_str())
+        .collect();
+    let named = truth.get_ref().fault.iter().filter_map(|f| f.configuration.as_ref());
+    for name in truth.get_ref().speed.keys().chain(named) {
+        if !names.contains(&name.as_str()) {
+            mistakes.add(
+                truth.span(),
+                format!("`{name}` is no configuration"),
+                choice(name, &names),
+            );
+        }
+    }
 }
 
 /// A name that becomes part of file names.
