@@ -28,6 +28,7 @@ impl Measured {
         }
         let mut done = directory.done();
         done.retain(|t| plan.trials.contains(t));
+        keep_freed_memory();
         let next = AtomicUsize::new(0);
         let measured: Mutex<Vec<(usize, Result<TrialMeasurement, Failure>)>> =
             Mutex::new(Vec::with_capacity(done.len()));
@@ -84,6 +85,13 @@ fn measure(stored: &run::StoredTrial) -> Result<TrialMeasurement, Failure> {
         .for_each(|interval| latencies.add(&interval))
         .map_err(Failure::work)?;
     Ok(latencies.measure(&stored.record, &stored.samples))
+}
+
+/// Histograms of 128 KiB come and go by the hundred thousand. glibc gives blocks of that size back to the kernel each time, and the
+/// page faults of getting them again are a third of a report's time; once a larger block has been freed it keeps them (mallopt(3),
+/// M_MMAP_THRESHOLD: "dynamically adjusted"). Other allocators ignore this.
+fn keep_freed_memory() {
+    drop(std::hint::black_box(Vec::<u8>::with_capacity(16 << 20)));
 }
 
 /// Where the machines of a run came from.
