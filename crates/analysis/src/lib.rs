@@ -71,7 +71,7 @@ pub struct RunEvidence<'a> {
 /// How the intervals of this document were made, for people.
 const SPREAD: &str = "Intervals of a cell: 95 % for the median, exact by order statistics from six repetitions on, by Student's t on \
                       logarithms for two to five, none for one. Ratios: 95 % by the paired t test on logarithms of trials of the same \
-                      block; verdicts after Holm at the 4 % level.";
+                      block; verdicts after Holm at the 3 % level.";
 
 /// Analyses a run. The same evidence gives the same document, whatever the order of the trials.
 pub fn analyse(input: &RunEvidence<'_>) -> Analysis {

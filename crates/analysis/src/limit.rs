@@ -222,26 +222,22 @@ fn uses(setup: Option<&Setup>, trial: &TrialMeasurement) -> Vec<Use> {
         );
     }
     for volume in &trial.record.database.volumes {
-        if let Some((kind, used, capacity)) = volume_use(setup, trial, volume) {
-            add(kind, Some(used), Some(capacity), VOLUME_AT_CAP);
+        for dimension in [Dimension::Requests, Dimension::Bytes] {
+            let Some((used, capacity)) = fullest(trial, volume, dimension) else {
+                continue;
+            };
+            uses.push(Use {
+                kind: match volume.role {
+                    VolumeRole::Commitlog => LimitKind::CommitLog,
+                    VolumeRole::Data => kind_of(setup, volume, dimension),
+                },
+                used,
+                capacity,
+                threshold: VOLUME_AT_CAP,
+                is_bytes: dimension == Dimension::Bytes,
+            });
         }
     }
-    let data = trial
-        .record
-        .database
-        .volumes
-        .iter()
-        .find(|v| v.role == VolumeRole::Data);
-    uses.extend(data.and_then(|volume| {
-        let (used, capacity) = fullest(trial, volume, Dimension::Bytes)?;
-        Some(Use {
-            kind: kind_of(setup, volume, Dimension::Bytes),
-            used,
-            capacity,
-            threshold: VOLUME_AT_CAP,
-            is_bytes: true,
-        })
-    }));
     uses
 }
 
@@ -252,30 +248,12 @@ enum Dimension {
     Bytes,
 }
 
-/// The data volume's requests; the commit log's requests or bytes, whichever is nearer to its cap.
-fn volume_use(setup: Option<&Setup>, trial: &TrialMeasurement, volume: &VolumeFacts) -> Option<(LimitKind, f64, f64)> {
-    let requests = fullest(trial, volume, Dimension::Requests);
-    if volume.role == VolumeRole::Commitlog {
-        let (used, capacity) = requests
-            .into_iter()
-            .chain(fullest(trial, volume, Dimension::Bytes))
-            .max_by(|a, b| (a.0 / a.1).total_cmp(&(b.0 / b.1)))?;
-        return Some((LimitKind::CommitLog, used, capacity));
-    }
-    let (used, capacity) = requests?;
-    let burst = setup.and_then(|s| s.data.burst);
-    let is_spent = burst.is_some_and(|bucket| {
-        bucket.baseline_iops < bucket.burst_iops
-            && volume
-                .burst_credits
-                .is_some_and(|(_, end)| end < SPENT_S * bucket.baseline_iops)
-    });
-    let kind = if is_spent {
-        LimitKind::BurstSpent
-    } else {
-        kind_of(setup, volume, Dimension::Requests)
-    };
-    Some((kind, used, capacity))
+/// Whether the data volume's bucket is empty, so that its requests are bounded by its baseline.
+fn is_spent(setup: Option<&Setup>, volume: &VolumeFacts) -> bool {
+    let credits_end = volume.burst_credits.map(|(_, end)| end);
+    setup.and_then(|s| s.data.burst).is_some_and(|bucket| {
+        bucket.baseline_iops < bucket.burst_iops && credits_end.is_some_and(|end| end < SPENT_S * bucket.baseline_iops)
+    })
 }
 
 /// Volume or instance: whichever is narrower.
@@ -288,6 +266,7 @@ fn kind_of(setup: Option<&Setup>, volume: &VolumeFacts, dimension: Dimension) ->
         Dimension::Bytes => narrower(own.read_bytes_per_s, volume.limits.read_bytes_per_s),
     });
     match (by_instance, dimension) {
+        (_, Dimension::Requests) if is_spent(setup, volume) => LimitKind::BurstSpent,
         (true, _) => LimitKind::InstanceEbsBandwidth,
         (false, Dimension::Requests) => LimitKind::VolumeIops,
         (false, Dimension::Bytes) => LimitKind::VolumeThroughput,
@@ -342,7 +321,8 @@ fn units(used: &Use) -> (&'static str, &'static str) {
         LimitKind::InstanceEbsBandwidth if used.is_bytes => ("instance_ebs", "bytes_per_s"),
         LimitKind::InstanceEbsBandwidth => ("instance_ebs", "iops"),
         LimitKind::VolumeThroughput => ("volume", "bytes_per_s"),
-        LimitKind::CommitLog => ("commit_log", "per_s"),
+        LimitKind::CommitLog if used.is_bytes => ("commit_log", "bytes_per_s"),
+        LimitKind::CommitLog => ("commit_log", "iops"),
         LimitKind::Cpu => ("database", "cpus"),
         LimitKind::Client => ("client", "cpu_s"),
         LimitKind::Gc => ("gc_pause", "share"),
@@ -387,7 +367,12 @@ fn sentence(used: &Use) -> String {
                 short(used.capacity / 1e6)
             )
         }
-        LimitKind::CommitLog => format!("commit-log volume: {amount} of {capacity} a second ({share})."),
+        LimitKind::CommitLog if used.is_bytes => format!(
+            "commit-log volume: {} of {} MB/s ({share}).",
+            short(used.used / 1e6),
+            short(used.capacity / 1e6)
+        ),
+        LimitKind::CommitLog => format!("commit-log volume: {amount} of {capacity} IOPS ({share})."),
         LimitKind::Cpu => format!("database: {amount} of {capacity} CPUs ({share})."),
         LimitKind::Client => format!("client: {share} of the CPU of its load threads."),
         LimitKind::Gc => format!(
