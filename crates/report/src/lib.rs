@@ -5,13 +5,17 @@
 mod comparison;
 mod figures;
 mod findings;
+mod html;
 mod labels;
 mod markdown;
 mod plan;
+mod summary_csv;
 mod table;
 mod terminal;
 
 pub use comparison::comparison_markdown;
+pub use html::html;
 pub use markdown::markdown;
 pub use plan::plan_table;
+pub use summary_csv::summary_csv;
 pub use terminal::{TerminalOptions, terminal};

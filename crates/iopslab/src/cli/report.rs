@@ -14,7 +14,7 @@ use super::{Failure, Format, pretty};
 /// What was typed after `report`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Writes analysis.json and report.md into RUN; the same evidence gives the same bytes.
+    after_help = "Writes analysis.json, report.html, report.md and summary.csv into RUN; the same evidence gives the same bytes.
 
 Examples:
   iopslab report runs/quickstart-20260101T000000Z
@@ -35,8 +35,11 @@ pub fn rebuild(directory: &RunDirectory, format: Format) -> Result<Analysis, Fai
     let measured = Measured::read(directory)?;
     let analysis = analysis::analyse(&measured.evidence(directory));
     let json = pretty(&analysis);
+    let charts = analysis::charts(measured.trials());
     let keep = |name, text: &str| directory.write_file(name, text.as_bytes()).map_err(Failure::work);
     keep("analysis.json", &json)?;
+    keep("report.html", &::report::html(&analysis, &charts))?;
+    keep("summary.csv", &::report::summary_csv(&analysis))?;
     keep("report.md", &::report::markdown(&analysis))?;
     match format {
         Format::Json => println!("{json}"),
@@ -47,7 +50,7 @@ pub fn rebuild(directory: &RunDirectory, format: Format) -> Result<Analysis, Fai
                 color,
             };
             println!("{}", ::report::terminal(&analysis, options));
-            println!("Report: {}", directory.path().join("report.md").display());
+            println!("Report: {}", directory.path().join("report.html").display());
         }
     }
     Ok(analysis)

@@ -1,0 +1,162 @@
+//! `report.html`: one self-contained page. It opens offline, asks nothing of any network, needs no script, follows light and dark, prints,
+//! and can be read with a keyboard. The answer comes first, the evidence last.
+
+mod axis;
+mod bars;
+mod curves;
+mod decision;
+mod element;
+mod findings;
+mod money;
+mod tables;
+mod timeline;
+
+use analysis::{Analysis, Charts};
+
+use crate::figures::{count, duration, given};
+use element::{section, text};
+
+const STYLE: &str = include_str!("style.css");
+
+/// Sections: identity, name in the navigation.
+const SECTIONS: [(&str, &str); 10] = [
+    ("decision", "Decision"),
+    ("money", "What the money buys"),
+    ("limits", "Limits"),
+    ("throughput", "Throughput"),
+    ("latency", "Latency"),
+    ("results", "All results"),
+    ("findings", "Findings"),
+    ("time", "Trials over time"),
+    ("configurations", "Configurations"),
+    ("method", "How to read this"),
+];
+
+/// The whole page.
+pub fn html(analysis: &Analysis, charts: &Charts) -> String {
+    let mut out = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n\
+         <link rel=\"icon\" href=\"data:,\">\n<title>{} - iopslab</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+         <a class=\"skip\" href=\"#answer\">To the answer</a>\n",
+        text(&analysis.experiment)
+    );
+    out.push_str(&header(analysis));
+    out.push_str("<main>\n");
+    for (id, title) in SECTIONS {
+        let body = match id {
+            "decision" => decision::matrix(analysis),
+            "money" => money::money(analysis),
+            "limits" => tables::limits(analysis),
+            "throughput" => bars::bars(analysis),
+            "latency" => curves::curves(analysis, charts),
+            "results" => tables::results(analysis),
+            "findings" => findings::findings(analysis),
+            "time" => timeline::timelines(analysis, charts),
+            "configurations" => format!("{}{}", tables::configurations(analysis), tables::environment(analysis)),
+            _ => method(analysis),
+        };
+        out.push_str(&section(id, title, &body));
+    }
+    out.push_str("</main>\n");
+    out.push_str(&format!(
+        "<footer>Run <code>{0}</code>. Every number of this page is in <code>analysis.json</code>; its evidence is in <code>trials/&lt;cell&gt;/&lt;block&gt;/</code>. \
+         Made again by: <code>iopslab report {0}</code></footer>\n</body>\n</html>\n",
+        text(&analysis.run)
+    ));
+    out
+}
+
+fn header(analysis: &Analysis) -> String {
+    let question = analysis
+        .question
+        .as_ref()
+        .map_or_else(String::new, |q| format!("<p class=\"question\">{}</p>\n", text(q)));
+    let answer: String = analysis
+        .answer
+        .iter()
+        .map(|s| format!("<p>{}</p>\n", text(s)))
+        .collect();
+    let trials = analysis.trials;
+    let model = if analysis.scale == 1.0 {
+        "1:1".to_owned()
+    } else {
+        format!("1:{} model", given(analysis.scale))
+    };
+    let facts = [
+        (
+            "Trials",
+            format!(
+                "{} valid of {} done, {} planned",
+                trials.valid, trials.done, trials.planned
+            ),
+        ),
+        ("Provider", format!("{}, {model}", text(&analysis.provider))),
+        ("Database", text(&analysis.database)),
+        (
+            "Data set",
+            format!(
+                "{} records x {} x {} B",
+                count(analysis.dataset.records),
+                analysis.dataset.fields,
+                analysis.dataset.field_length
+            ),
+        ),
+        (
+            "Each trial",
+            format!(
+                "{} warm-up, {} measured",
+                duration(analysis.shape.warmup_s),
+                duration(analysis.shape.duration_s)
+            ),
+        ),
+        (
+            "Findings",
+            format!("<a href=\"#findings\">{}</a>", findings::summary(analysis)),
+        ),
+    ];
+    let facts: String = facts
+        .iter()
+        .map(|(name, value)| format!("<li><b>{name}:</b> {value}</li>"))
+        .collect();
+    let links: String = SECTIONS
+        .iter()
+        .map(|(id, title)| format!("<li><a href=\"#{id}\">{title}</a></li>"))
+        .collect();
+    format!(
+        "<header>\n<h1>{}</h1>\n{question}<div class=\"answer\" id=\"answer\" role=\"region\" aria-label=\"The answer\">\n{answer}</div>\n<ul class=\"facts\">{facts}</ul>\n</header>\n\
+         <nav aria-label=\"Sections\"><ul>{links}</ul></nav>\n",
+        text(&analysis.experiment)
+    )
+}
+
+fn method(analysis: &Analysis) -> String {
+    let simulated = if analysis.provider == "simulated" {
+        "<p><b>Nothing here was measured:</b> the evidence comes from a queueing simulation of a stated truth.</p>\n"
+    } else {
+        ""
+    };
+    let emulated = if analysis.provider == "local" {
+        "<li>Volumes are emulated by kernel I/O limits on a loop device. Reads and writes are limited apart, EBS counts them together; the throttle releases I/O in slices of \
+         about 100 ms, which shows as steps in the tail of a saturated volume.</li>\n"
+    } else {
+        ""
+    };
+    let scaled = if analysis.scale > 1.0 {
+        "<li>In a 1:N model IOPS, MB/s, CPUs, page cache and data set are divided by N: ratios between configurations carry over, absolute figures do not. The smallest heap, the \
+         latency of one I/O and background CPU do not scale.</li>\n"
+    } else {
+        ""
+    };
+    format!(
+        "{simulated}<ul>\n<li>{}</li>\n\
+         <li><b>faster</b>, <b>slower</b>: the difference is shown. <b>no difference shown</b>: there may be one, smaller than these repetitions can show; not the same as equal. \
+         <b>not comparable</b>, <b>not tested</b>: fewer than two pairs of valid trials.</li>\n\
+         <li>The unit is the trial. Its figures come from its steady window; percentiles from the merged histograms of all its seconds, never averaged.</li>\n\
+         <li>Closed loop (requests in flight) finds throughput; its latencies depend on the throughput each configuration allowed. Open loop (a rate) measures from the moment a request was due.</li>\n\
+         {emulated}{scaled}\
+         <li>Where a number comes from: <code>trials/&lt;cell&gt;/&lt;block&gt;/</code> holds <code>trial.json</code>, <code>latency.hlog</code> (HdrHistogram log), <code>host-database.parquet</code>, \
+         <code>host-client.parquet</code> and the logs.</li>\n</ul>\n",
+        text(&analysis.spread)
+    )
+}

@@ -1,0 +1,187 @@
+//! What the money buys: every step up from the cheapest, and cost against throughput with its efficient frontier.
+
+use analysis::{Analysis, CellAnalysis};
+
+use super::axis::{Scale, label};
+use super::element::{Table, colour, text};
+use crate::figures::{MISSING, number};
+use crate::labels;
+
+const WIDTH: f64 = 380.0;
+const HEIGHT: f64 = 230.0;
+const LEFT: f64 = 48.0;
+const BOTTOM: f64 = 34.0;
+
+/// The whole section.
+pub fn money(analysis: &Analysis) -> String {
+    if analysis.value_of_money.is_empty() {
+        let missing: String = analysis
+            .configurations
+            .iter()
+            .filter_map(|c| {
+                Some(format!(
+                    "<li>{}: {}</li>",
+                    text(&c.name),
+                    text(c.cost_missing.as_ref()?)
+                ))
+            })
+            .collect();
+        return match missing.is_empty() {
+            true => "<p>Nothing to compare: fewer than two configurations have a price and a figure.</p>\n".to_owned(),
+            false => format!(
+                "<p>Not computed, because prices are missing; a missing price never counts as zero.</p><ul>{missing}</ul>\n"
+            ),
+        };
+    }
+    let mut table = Table::new(
+        "Every step from the cheapest configuration",
+        &[
+            "Workload",
+            "Load",
+            "Step",
+            "Verdict",
+            "Extra $/month",
+            "Cost",
+            "Throughput (95 % interval)",
+            "p99",
+            "$/month per extra op/s",
+        ],
+        4,
+    );
+    for v in &analysis.value_of_money {
+        let class = match v.verdict.as_str() {
+            "worth it" => "best",
+            "not worth it" => "far",
+            _ => "near",
+        };
+        let knee = if v.knee { " <span class=\"tag\">knee</span>" } else { "" };
+        table.row(&[
+            text(&v.workload),
+            text(&labels::load(v.load)),
+            format!("{} &rarr; {}", text(&v.from), text(&v.to)),
+            format!(
+                "<td class=\"t heat {class}\"><b>{}</b>{knee}<small>{}</small></td>",
+                text(&v.verdict),
+                text(&v.reason)
+            ),
+            labels::usd(v.extra_usd_per_month),
+            format!("{}x", number(v.cost_ratio)),
+            labels::ratio(Some(&v.throughput_ratio)),
+            v.p99_ratio
+                .map_or_else(|| MISSING.to_owned(), |r| format!("{}x", number(r))),
+            v.usd_per_extra_op_per_s.map_or_else(|| MISSING.to_owned(), labels::usd),
+        ]);
+    }
+    format!(
+        "{}<p class=\"soft\">Basis: {}; at full scale. <b>Worth it</b>: throughput grows at least as much as cost. <b>Knee</b>: the dearest step that is worth it. \
+         Throughput ratios pair trials of the same block.</p>\n{}",
+        table.html(),
+        text(&labels::basis(&analysis.basis)),
+        scatters(analysis)
+    )
+}
+
+fn scatters(analysis: &Analysis) -> String {
+    let mut out = String::new();
+    for workload in &analysis.workloads {
+        let mut levels = Vec::new();
+        for cell in analysis.cells.iter().filter(|c| c.workload == workload.name) {
+            if !levels.contains(&cell.load) {
+                levels.push(cell.load);
+            }
+        }
+        for level in levels {
+            let cells: Vec<&CellAnalysis> = analysis
+                .cells
+                .iter()
+                .filter(|c| c.workload == workload.name && c.load == level)
+                .filter(|c| c.usd_per_month.is_some() && c.throughput_ops_per_s.is_some())
+                .collect();
+            if cells.len() > 1 {
+                out.push_str(&scatter(
+                    analysis,
+                    &format!("{}, {}", workload.name, labels::load(level)),
+                    &cells,
+                ));
+            }
+        }
+    }
+    format!(
+        "<h3>Cost against throughput</h3><p class=\"soft\">The line joins the efficient configurations: nothing cheaper is faster. Throughput as measured (1:{} model).</p><div class=\"charts\">\n{out}</div>\n",
+        number(analysis.scale)
+    )
+}
+
+fn scatter(analysis: &Analysis, title: &str, cells: &[&CellAnalysis]) -> String {
+    let mut points: Vec<(f64, f64, &CellAnalysis)> = cells
+        .iter()
+        .filter_map(|c| Some((c.usd_per_month?, c.throughput_ops_per_s?.median, *c)))
+        .collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
+    let dearest = points.iter().map(|p| p.0).fold(0.0, f64::max);
+    let fastest = points.iter().map(|p| p.1).fold(0.0, f64::max);
+    let x = Scale::linear(0.0, dearest * 1.15, LEFT, WIDTH - 8.0);
+    let y = Scale::linear(0.0, fastest * 1.12, HEIGHT - BOTTOM, 8.0);
+    let mut svg = String::new();
+    for tick in y.ticks(4) {
+        let at = y.at(tick);
+        svg.push_str(&format!(
+            "<path class=\"grid\" d=\"M{LEFT} {at:.0}H{:.0}\"/><text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"end\">{}</text>",
+            WIDTH - 8.0,
+            LEFT - 4.0,
+            at + 3.0,
+            label(tick)
+        ));
+    }
+    for tick in x.ticks(4) {
+        svg.push_str(&format!(
+            "<text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"middle\">${}</text>",
+            x.at(tick),
+            HEIGHT - BOTTOM + 13.0,
+            label(tick)
+        ));
+    }
+    svg.push_str(&format!(
+        "<text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"end\">$ a month</text>",
+        WIDTH - 8.0,
+        HEIGHT - 4.0
+    ));
+    let mut frontier = String::new();
+    let mut best = f64::NEG_INFINITY;
+    for (usd, ops, _) in &points {
+        if *ops > best {
+            best = *ops;
+            frontier.push_str(&format!(
+                "{}{:.0} {:.0}",
+                if frontier.is_empty() { "M" } else { "L" },
+                x.at(*usd),
+                y.at(*ops)
+            ));
+        }
+    }
+    svg.push_str(&format!("<path class=\"limit\" d=\"{frontier}\"/>"));
+    for (usd, ops, cell) in &points {
+        let index = analysis
+            .configurations
+            .iter()
+            .position(|c| c.name == cell.configuration)
+            .unwrap_or(0);
+        let (px, py) = (x.at(*usd), y.at(*ops));
+        let end = px > WIDTH * 0.65;
+        svg.push_str(&format!(
+            "<circle class=\"f{}\" cx=\"{px:.0}\" cy=\"{py:.0}\" r=\"5\"><title>{}: {} a month, {} operations/s</title></circle><text class=\"ink\" x=\"{:.0}\" y=\"{:.0}\"{}>{}</text>",
+            colour(index),
+            text(&cell.configuration),
+            labels::usd(*usd),
+            labels::estimate(cell.throughput_ops_per_s),
+            if end { px - 8.0 } else { px + 8.0 },
+            py + 3.0,
+            if end { " text-anchor=\"end\"" } else { "" },
+            text(&cell.configuration)
+        ));
+    }
+    format!(
+        "<figure><figcaption><b>{}</b>, operations/s</figcaption><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"Cost against throughput\">{svg}</svg></figure>\n",
+        text(title)
+    )
+}
