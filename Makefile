@@ -21,7 +21,8 @@ demo: build     ## run examples/quickstart.toml on emulated volumes of this mach
 	@echo "==> target/release/iopslab run examples/quickstart.toml"
 	target/release/iopslab run examples/quickstart.toml
 
-test: setup     ## every test, with a real Cassandra and real volumes
+test:           ## every test, with a real Cassandra, real volumes and a browser
+	@scripts/setup.sh --tests
 	cargo test --workspace --locked --no-fail-fast
 
 lint: setup     ## format and clippy

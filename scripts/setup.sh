@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what iopslab needs and is missing here: a Rust toolchain, JDK 17, xfsprogs, fio. Says what it does before it does it;
-# asks nothing. Does nothing when everything is there.
+# Installs what iopslab needs and is missing here: a Rust toolchain, JDK 17, xfsprogs, fio; with --tests a Chromium too, in which the
+# report is looked at. Says what it does before it does it; asks nothing. Does nothing when everything is there.
 set -euo pipefail
 
 # The public address of the Rust installer; set RUSTUP_INIT_URL to use a mirror.
@@ -43,6 +43,16 @@ if [ ${#packages[@]} -gt 0 ]; then
   else
     echo "error: neither apt-get nor dnf here; install by hand: ${packages[*]} (java = JDK 17)" >&2
     exit 1
+  fi
+fi
+
+if [ "${1:-}" = --tests ] && ! have chromium && ! have chromium-browser && ! have google-chrome; then
+  if have apt-get; then
+    say "installing with apt-get: chromium"
+    as_root apt-get update -qq
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null
+  else
+    say "no Chromium here and no apt-get to install it: the report's browser test will be skipped"
   fi
 fi
 

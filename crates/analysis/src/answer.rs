@@ -77,36 +77,59 @@ fn shown(verdict: &str) -> String {
     }
 }
 
-/// Without prices: the best by throughput for each workload and load.
+/// Without prices: who is best by throughput, loads with the same best set together.
 fn best(analysis: &Analysis) -> Vec<String> {
-    let throughput: Vec<&Decision> = analysis
+    let mut groups: Vec<(Vec<String>, Vec<&Decision>)> = Vec::new();
+    let decisions = analysis
         .decision
         .iter()
-        .filter(|d| d.metric == "throughput" && d.ranking.len() > 1)
-        .collect();
-    throughput
+        .filter(|d| d.metric == "throughput" && d.ranking.len() > 1);
+    for decision in decisions {
+        let mut set = decision.indistinguishable.clone();
+        set.sort();
+        set.insert(0, decision.best.clone());
+        match groups.iter_mut().find(|(known, _)| *known == set) {
+            Some((_, group)) => group.push(decision),
+            None => groups.push((set, vec![decision])),
+        }
+    }
+    let all: usize = groups.iter().map(|(_, group)| group.len()).sum();
+    groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.len()));
+    groups
         .iter()
-        .map(|d| {
-            let lead = analysis
-                .cell(&d.best, &d.workload, d.load)
-                .and_then(|c| c.ratio_to_slowest.as_ref());
-            let others = match d.indistinguishable.as_slice() {
+        .map(|(_, group)| {
+            let leads: Vec<&Ratio> = group
+                .iter()
+                .filter_map(|d| analysis.cell(&d.best, &d.workload, d.load)?.ratio_to_slowest.as_ref())
+                .collect();
+            let mut slowest: Vec<&str> = leads.iter().map(|r| r.to.as_str()).collect();
+            slowest.sort_unstable();
+            slowest.dedup();
+            let others = match group[0].indistinguishable.as_slice() {
                 [] => String::new(),
                 others => format!(", not told apart from {}", others.join(", ")),
             };
+            let place = match group.as_slice() {
+                [only] => format!("for {} at {}", only.workload, load(only.load)),
+                several if several.len() == all => format!("under all {all} loads"),
+                several => format!("under {} of {all} loads ({})", several.len(), places(several)),
+            };
             format!(
-                "{} at {}: {} is best by throughput{others}{}.",
-                d.workload,
-                load(d.load),
-                d.best,
-                lead.map_or_else(String::new, |lead| format!(
-                    "; {} {}",
-                    factors(std::iter::once(lead)),
-                    lead.to
-                ))
+                "{} is best by throughput {place}{others}; {} {}.",
+                group[0].best,
+                factors(leads.into_iter()),
+                if slowest.len() == 1 { slowest[0] } else { "the slowest" }
             )
         })
         .collect()
+}
+
+fn places(decisions: &[&Decision]) -> String {
+    let names: Vec<String> = decisions
+        .iter()
+        .map(|d| format!("{} at {}", d.workload, load(d.load)))
+        .collect();
+    names.join(", ")
 }
 
 /// How many cells each resource bounded.

@@ -74,11 +74,14 @@ pub struct LatencyCurve {
     pub points: Vec<(f64, f64)>,
 }
 
+/// (quantile, microseconds) of one trial.
+type Curve = Vec<(f64, f64)>;
+
 /// The charts of a run, from the same measurements as its analysis.
 pub fn charts(trials: &[TrialMeasurement]) -> Charts {
     let mut ordered: Vec<&TrialMeasurement> = trials.iter().collect();
     ordered.sort_by(|a, b| (&a.record.cell, a.record.block).cmp(&(&b.record.cell, b.record.block)));
-    let mut by_cell: BTreeMap<(&str, OperationKind), Vec<&Vec<(f64, f64)>>> = BTreeMap::new();
+    let mut by_cell: BTreeMap<(&str, OperationKind), Vec<&Curve>> = BTreeMap::new();
     for trial in ordered.iter().filter(|t| t.is_valid()) {
         for (kind, curve) in &trial.curves {
             by_cell.entry((&trial.record.cell, *kind)).or_default().push(curve);

@@ -39,7 +39,7 @@ const CURVE_SAMPLES_BEYOND: f64 = 10.0;
 
 /// (quantile, microseconds), evenly spaced in log(1 - quantile), as far as samples carry it.
 pub fn curve(histogram: &Histogram<u64>) -> Vec<(f64, f64)> {
-    (0..=5 * POINTS_PER_DECADE)
+    (1..=5 * POINTS_PER_DECADE)
         .map(|step| 1.0 - 10_f64.powf(-f64::from(step) / f64::from(POINTS_PER_DECADE)))
         .take_while(|q| histogram.len() as f64 * (1.0 - q) >= CURVE_SAMPLES_BEYOND)
         .map(|q| (q, histogram.value_at_quantile(q) as f64))

@@ -63,7 +63,7 @@ fn chart(workload: &str, load: LoadLevel, operation: OperationKind, lines: &[(us
     let high = all().map(|(_, us)| *us).fold(1.0, f64::max);
     let least = all().map(|(q, _)| 1.0 - q).fold(0.1, f64::min).max(1e-6);
     // x grows with -log(1 - q).
-    let x = Scale::log(1.0, 1.0 / least, LEFT, WIDTH - 6.0);
+    let x = Scale::log(1.25, 1.0 / least, LEFT, WIDTH - 6.0);
     let y = Scale::log(low, high * 1.1, HEIGHT - BOTTOM, 6.0);
     let mut svg = String::new();
     for tick in y.ticks(6) {
@@ -77,7 +77,6 @@ fn chart(workload: &str, load: LoadLevel, operation: OperationKind, lines: &[(us
         ));
     }
     for (name, tail) in [
-        ("0", 1.0),
         ("50 %", 0.5),
         ("90 %", 0.1),
         ("99 %", 0.01),

@@ -132,7 +132,9 @@ fn heat(metric: &str, ranked: &Ranked) -> String {
         (Verdict::Reference, _) => "best",
         (Verdict::NoDifferenceShown, _) => "near",
         (_, worse) if worse <= 1.12 => "near",
-        _ => "far",
+        (_, worse) if worse <= 1.5 => "far1",
+        (_, worse) if worse <= 4.0 => "far2",
+        _ => "far3",
     };
     let words = match ranked.verdict {
         Verdict::Reference => "best",

@@ -47,6 +47,7 @@ pub struct Table {
     label: String,
     html: String,
     left: usize,
+    has_rows: bool,
 }
 
 impl Table {
@@ -62,6 +63,7 @@ impl Table {
             label: label.to_owned(),
             html,
             left,
+            has_rows: false,
         }
     }
 
@@ -72,6 +74,7 @@ impl Table {
 
     /// The same with attributes on the row.
     pub fn row_with(&mut self, attributes: &str, cells: &[String]) {
+        self.has_rows = true;
         self.html.push_str(&format!("<tr{attributes}>"));
         for (i, cell) in cells.iter().enumerate() {
             let class = if i < self.left { "t" } else { "num" };
@@ -87,8 +90,11 @@ impl Table {
         self.html.push_str("</tr>\n");
     }
 
-    /// The finished table.
+    /// The finished table; without rows a sentence instead of a head over nothing.
     pub fn html(self) -> String {
+        if !self.has_rows {
+            return format!("<p class=\"soft\">{}: nothing to show.</p>\n", text(&self.label));
+        }
         format!(
             "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table><caption>{0}</caption>{1}</tbody></table></div>\n",
             text(&self.label),

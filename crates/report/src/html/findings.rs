@@ -1,6 +1,6 @@
 //! Findings, gravest first, each with its numbers and a link to what it is about.
 
-use analysis::{Analysis, Finding, Scope, Severity};
+use analysis::{Analysis, Charts, Finding, Scope, Severity};
 
 use super::element::{id, text};
 use crate::figures::number;
@@ -10,7 +10,7 @@ use crate::findings::grouped;
 const OPEN: usize = 3;
 
 /// All findings by severity and rule.
-pub fn findings(analysis: &Analysis) -> String {
+pub fn findings(analysis: &Analysis, charts: &Charts) -> String {
     let groups = grouped(analysis);
     if groups.is_empty() {
         return "<p>None.</p>\n".to_owned();
@@ -28,7 +28,7 @@ pub fn findings(analysis: &Analysis) -> String {
         for advice in group.advice() {
             out.push_str(&format!("<p>{}</p>\n", text(advice)));
         }
-        let item = |f: &&&Finding| format!("<li>{}</li>\n", one(analysis, f));
+        let item = |f: &&&Finding| format!("<li>{}</li>\n", one(analysis, charts, f));
         let first: String = group.findings.iter().take(OPEN).map(|f| item(&f)).collect();
         out.push_str(&format!("<ul>{first}</ul>\n"));
         if group.findings.len() > OPEN {
@@ -54,7 +54,7 @@ pub fn summary(analysis: &Analysis) -> String {
         .join(", ")
 }
 
-fn one(analysis: &Analysis, finding: &Finding) -> String {
+fn one(analysis: &Analysis, charts: &Charts, finding: &Finding) -> String {
     let numbers: Vec<String> = finding
         .numbers
         .iter()
@@ -67,10 +67,16 @@ fn one(analysis: &Analysis, finding: &Finding) -> String {
     };
     let name = text(finding.scope.name());
     // Only what is on the page is linked to.
-    let has_cell = |cell: &str| analysis.cells.iter().any(|c| c.id == cell && c.trials > 0);
+    let has_cell = |cell: &str| analysis.cells.iter().any(|c| c.id == cell);
+    let has_trial = |cell: &str, block: &str| {
+        let drawn = |block: u32| charts.trials.iter().any(|t| t.cell == cell && t.block == block);
+        has_cell(cell) && block.parse().is_ok_and(drawn)
+    };
     let place = match &finding.scope {
         Scope::Trial(of) => match of.rsplit_once('/') {
-            Some((cell, block)) if has_cell(cell) => format!("<a href=\"#{}\">{name}</a>", id(&["trial", cell, block])),
+            Some((cell, block)) if has_trial(cell, block) => {
+                format!("<a href=\"#{}\">{name}</a>", id(&["trial", cell, block]))
+            }
             _ => name,
         },
         Scope::Cell(cell) if has_cell(cell) => format!("<a href=\"#{}\">{name}</a>", id(&["cell", cell])),

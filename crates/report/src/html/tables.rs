@@ -1,6 +1,6 @@
 //! The plain tables: limits, all results, configurations, environment.
 
-use analysis::{Analysis, CellAnalysis, VolumeReport, rules};
+use analysis::{Analysis, CellAnalysis, Charts, VolumeReport, rules};
 
 use super::element::{Table, id, text};
 use crate::figures::{MISSING, bytes, count, duration, given, mib_per_s, number, optional, percent};
@@ -26,7 +26,7 @@ pub fn limits(analysis: &Analysis) -> String {
 }
 
 /// Every figure of every cell.
-pub fn results(analysis: &Analysis) -> String {
+pub fn results(analysis: &Analysis, charts: &Charts) -> String {
     let mut out = String::new();
     for workload in &analysis.workloads {
         let cells: Vec<&CellAnalysis> = analysis.cells.iter().filter(|c| c.workload == workload.name).collect();
@@ -38,7 +38,7 @@ pub fn results(analysis: &Analysis) -> String {
             text(&workload.name),
             text(&workload.description)
         ));
-        out.push_str(&throughput(analysis, &cells));
+        out.push_str(&throughput(analysis, charts, &cells));
         out.push_str(&latency(&cells));
     }
     if labels::any_unsupported(analysis) {
@@ -47,7 +47,7 @@ pub fn results(analysis: &Analysis) -> String {
     out
 }
 
-fn throughput(analysis: &Analysis, cells: &[&CellAnalysis]) -> String {
+fn throughput(analysis: &Analysis, charts: &Charts, cells: &[&CellAnalysis]) -> String {
     let to_baseline = format!("To {}", analysis.baseline);
     let mut table = Table::new(
         "Throughput (median, 95 % interval) and what it took",
@@ -77,11 +77,7 @@ fn throughput(analysis: &Analysis, cells: &[&CellAnalysis]) -> String {
         table.row_with(
             &attributes,
             &[
-                format!(
-                    "<a href=\"#{}\">{}</a>",
-                    id(&["time", &cell.id]),
-                    text(&cell.configuration)
-                ),
+                linked(charts, cell),
                 text(&labels::load(cell.load)),
                 format!("{} of {}", cell.valid_trials, cell.trials),
                 labels::estimate(cell.throughput_ops_per_s),
@@ -104,6 +100,16 @@ fn throughput(analysis: &Analysis, cells: &[&CellAnalysis]) -> String {
         );
     }
     table.html()
+}
+
+/// The configuration's name, with a link to the charts of the cell's trials where there are any.
+fn linked(charts: &Charts, cell: &CellAnalysis) -> String {
+    let name = text(&cell.configuration);
+    if charts.trials.iter().any(|t| t.cell == cell.id) {
+        format!("<a href=\"#{}\">{name}</a>", id(&["time", &cell.id]))
+    } else {
+        name
+    }
 }
 
 fn latency(cells: &[&CellAnalysis]) -> String {

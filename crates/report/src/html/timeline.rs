@@ -10,23 +10,43 @@ const HEIGHT: f64 = 130.0;
 const LEFT: f64 = 42.0;
 const BOTTOM: f64 = 16.0;
 const TOP: f64 = 6.0;
-/// More trials than this: every line keeps half of its points, so that the page stays below 10 MB.
-const MANY_TRIALS: usize = 200;
+/// Bytes of all lines of the page together, so that a thousand trials stay below 10 MB ...
+const LINES_BYTES: f64 = 3.2e6;
+/// ... at this many bytes a point, of noise.
+const POINT_BYTES: f64 = 7.0;
+
+/// How many neighbouring points of a line are averaged into one.
+fn group(charts: &Charts) -> usize {
+    let lines = || charts.trials.iter().flat_map(|t| &t.panels).flat_map(|p| &p.lines);
+    let points: usize = lines().map(|l| l.points.len()).sum();
+    ((points as f64 * POINT_BYTES / LINES_BYTES).ceil() as usize).max(1)
+}
+
+/// Means of groups of neighbours; a gap is where nothing is known.
+fn averaged(points: &[(f64, Option<f64>)], group: usize) -> impl Iterator<Item = (f64, Option<f64>)> + '_ {
+    points.chunks(group).map(|chunk| {
+        let known: Vec<f64> = chunk.iter().filter_map(|(_, v)| *v).collect();
+        let time = chunk.iter().map(|(t, _)| t).sum::<f64>() / chunk.len() as f64;
+        let mean = (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64);
+        (time, mean)
+    })
+}
 
 /// All trials, grouped by cell, each folded.
 pub fn timelines(analysis: &Analysis, charts: &Charts) -> String {
     if charts.trials.is_empty() {
         return "<p>No trial has been measured.</p>\n".to_owned();
     }
-    let step = if charts.trials.len() > MANY_TRIALS {
-        2 + charts.trials.len() / 500
-    } else {
-        1
-    };
+    let group = group(charts);
     let mut out = String::from(
         "<p class=\"soft\">Time runs from the start of measurement; grey is warm-up, the dotted line is where the steady window begins, dashed lines are \
          limits in force.</p>\n",
     );
+    if group > 1 {
+        out.push_str(&format!(
+            "<p class=\"soft\">So many trials: each point is the mean of {group} neighbours; all samples are in the trials' Parquet files.</p>\n"
+        ));
+    }
     for cell in &analysis.cells {
         let mut trials = charts.trials.iter().filter(|t| t.cell == cell.id).peekable();
         if trials.peek().is_none() {
@@ -38,13 +58,13 @@ pub fn timelines(analysis: &Analysis, charts: &Charts) -> String {
             text(&cell.id)
         ));
         for trial in trials {
-            out.push_str(&of_trial(trial, step));
+            out.push_str(&of_trial(trial, group));
         }
     }
     out
 }
 
-fn of_trial(trial: &TrialCharts, step: usize) -> String {
+fn of_trial(trial: &TrialCharts, group: usize) -> String {
     let block = trial.block.to_string();
     let mut out = format!(
         "<details id=\"{}\"><summary>Block {block}{}</summary>\n<div class=\"charts\">\n",
@@ -56,13 +76,13 @@ fn of_trial(trial: &TrialCharts, step: usize) -> String {
         }
     );
     for panel in &trial.panels {
-        out.push_str(&chart(trial, panel, step));
+        out.push_str(&chart(trial, panel, group));
     }
     out.push_str("</div>\n</details>\n");
     out
 }
 
-fn chart(trial: &TrialCharts, panel: &Panel, step: usize) -> String {
+fn chart(trial: &TrialCharts, panel: &Panel, group: usize) -> String {
     let values = || panel.lines.iter().flat_map(|l| l.points.iter().filter_map(|(_, v)| *v));
     let highest = values().fold(0.0, f64::max);
     // A limit far above everything would press the lines flat: it is named instead of drawn.
@@ -74,7 +94,13 @@ fn chart(trial: &TrialCharts, panel: &Panel, step: usize) -> String {
         .filter(|v| drawn(*v))
         .fold(0.0, f64::max);
     let x = Scale::linear(-trial.warmup_s, trial.measured_s, LEFT, WIDTH - 4.0);
-    let y = Scale::linear(0.0, (highest.max(limits) * 1.05).max(1e-9), HEIGHT - BOTTOM, TOP);
+    // Where nothing happened, an axis from 0 to 1 says so.
+    let top = if highest.max(limits) > 0.0 {
+        highest.max(limits) * 1.05
+    } else {
+        1.0
+    };
+    let y = Scale::linear(0.0, top, HEIGHT - BOTTOM, TOP);
     let mut svg = String::new();
     if trial.warmup_s > 0.0 {
         svg.push_str(&format!(
@@ -83,20 +109,21 @@ fn chart(trial: &TrialCharts, panel: &Panel, step: usize) -> String {
             HEIGHT - BOTTOM - TOP
         ));
     }
+    let mut grid = String::new();
     for tick in y.ticks(3) {
         let at = y.at(tick);
+        grid.push_str(&format!("M{LEFT} {at:.0}H{:.0}", WIDTH - 4.0));
         svg.push_str(&format!(
-            "<path class=\"grid\" d=\"M{LEFT} {at:.0}H{:.0}\"/><text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"end\">{}</text>",
-            WIDTH - 4.0,
-            LEFT - 4.0,
+            "<text x=\"38\" y=\"{:.0}\" class=\"e\">{}</text>",
             at + 3.0,
             label(tick)
         ));
     }
+    svg.push_str(&format!("<path class=\"grid\" d=\"{grid}\"/>"));
     for tick in x.ticks(4) {
         let at = x.at(tick);
         svg.push_str(&format!(
-            "<text x=\"{at:.0}\" y=\"{:.0}\" text-anchor=\"middle\">{}</text>",
+            "<text x=\"{at:.0}\" y=\"{:.0}\" class=\"m\">{}</text>",
             HEIGHT - 4.0,
             label(tick)
         ));
@@ -123,30 +150,19 @@ fn chart(trial: &TrialCharts, panel: &Panel, step: usize) -> String {
         }
     }
     for (index, line) in panel.lines.iter().enumerate() {
-        let points = line
-            .points
-            .iter()
-            .step_by(step)
-            .map(|(t, v)| v.map(|v| (x.at(*t), y.at(v))));
+        let points = averaged(&line.points, group).map(|(t, v)| v.map(|v| (x.at(t), y.at(v))));
         svg.push_str(&format!(
             "<path class=\"l s{}\" d=\"{}\"/>",
             colour(index),
             path(points)
         ));
     }
-    let names: Vec<String> = panel
+    let names: String = panel
         .lines
         .iter()
         .enumerate()
-        .map(|(index, line)| {
-            format!(
-                "<svg viewBox=\"0 0 26 10\" aria-hidden=\"true\"><path class=\"l s{}\" d=\"M0 5h26\"/></svg>{}",
-                colour(index),
-                text(&line.name)
-            )
-        })
-        .map(|item| format!("<li>{item}</li>"))
-        .chain(beyond.into_iter().map(|b| format!("<li>{b}</li>")))
+        .map(|(index, line)| format!("<li><i class=\"k s{}\"></i>{}", colour(index), text(&line.name)))
+        .chain(beyond.into_iter().map(|b| format!("<li>{b}")))
         .collect();
     format!(
         "<figure><figcaption><b>{}</b>, {}</figcaption><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{} over time in seconds\">{svg}</svg>\
@@ -154,6 +170,6 @@ fn chart(trial: &TrialCharts, panel: &Panel, step: usize) -> String {
         text(&panel.title),
         text(&panel.unit),
         text(&panel.title),
-        names.concat()
+        names
     )
 }

@@ -1,0 +1,151 @@
+//! The page in a real browser: no complaint on its console, no request to anywhere.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a browser needs a file and a process"
+)]
+#![allow(clippy::print_stderr, reason = "a test that cannot run says so")]
+
+use std::path::Path;
+use std::process::Command;
+
+use analysis::{Analysis, Charts, LatencyCurve, Line, OperationKind, Panel, TrialCharts};
+
+fn story() -> (Analysis, Charts) {
+    let snapshot = include_str!("../../analysis/tests/snapshots/analyse__analysis.snap");
+    let analysis: Analysis = serde_json::from_str(snapshot.splitn(3, "---\n").nth(2).unwrap()).unwrap();
+    let cell = analysis.cells[0].id.clone();
+    let charts = Charts {
+        trials: vec![TrialCharts {
+            cell: cell.clone(),
+            block: 1,
+            valid: true,
+            warmup_s: 10.0,
+            measured_s: 60.0,
+            steady_from_s: 5.0,
+            panels: vec![Panel {
+                title: "Throughput".into(),
+                unit: "operations/s".into(),
+                lines: vec![Line {
+                    name: "completed".into(),
+                    points: (0..70).map(|t| (f64::from(t) - 10.0, Some(f64::from(t % 7)))).collect(),
+                }],
+                limits: vec![("limit".into(), 5.0)],
+            }],
+        }],
+        curves: vec![LatencyCurve {
+            cell,
+            operation: OperationKind::Read,
+            points: vec![(0.5, 1000.0), (0.9, 2000.0), (0.99, 9000.0)],
+        }],
+    };
+    (analysis, charts)
+}
+
+fn browser() -> Option<&'static str> {
+    ["chromium", "chromium-browser", "google-chrome"]
+        .into_iter()
+        .find(|name| {
+            Command::new(name)
+                .arg("--version")
+                .output()
+                .is_ok_and(|o| o.status.success())
+        })
+}
+
+#[test]
+fn a_browser_finds_nothing_to_complain_about_and_asks_nobody() {
+    let Some(browser) = browser() else {
+        // `make test` installs one; without it, on somebody's own machine, the other tests of the page still hold.
+        assert!(
+            std::env::var_os("CI").is_none(),
+            "no Chromium: scripts/setup.sh installs it"
+        );
+        eprintln!("skipped: no Chromium on this machine");
+        return;
+    };
+    let (analysis, charts) = story();
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let page = directory.path().join("report.html");
+    std::fs::write(&page, report::html(&analysis, &charts)).unwrap();
+    let (dom, log) = visit(browser, directory.path(), &page);
+    assert!(
+        dom.contains("io1-10000 is best by throughput"),
+        "the page was not shown: {log}"
+    );
+    let complaints: Vec<&str> = log.lines().filter(|l| l.contains(":CONSOLE")).collect();
+    assert!(complaints.is_empty(), "{complaints:?}");
+
+    let asked = asked_by_the_page(directory.path());
+    assert!(asked.is_empty(), "{asked:?}");
+
+    // The same check must be able to fail: a page that asks for something and complains.
+    let bad = directory.path().join("bad.html");
+    std::fs::write(
+        &bad,
+        "<img src=\"http://127.0.0.1:9/x.png\"><script>console.error('oh')</script>",
+    )
+    .unwrap();
+    let (_, log) = visit(browser, directory.path(), &bad);
+    assert!(
+        log.lines().any(|l| l.contains(":CONSOLE")),
+        "a complaint would not have been seen: {log}"
+    );
+    let asked = asked_by_the_page(directory.path());
+    assert!(
+        asked.iter().any(|url| url.contains("127.0.0.1:9/x.png")),
+        "a request would not have been seen: {asked:?}"
+    );
+}
+
+/// What the page asked the network for. The browser asks its maker for this and that by itself; such requests come from no page, and
+/// the name of no host is looked up in these tests.
+fn asked_by_the_page(directory: &Path) -> Vec<String> {
+    let log = std::fs::read_to_string(directory.join("net.json")).unwrap();
+    let log: serde_json::Value = serde_json::from_str(&log).unwrap();
+    log["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|event| {
+            event["params"]["initiator"]
+                .as_str()
+                .is_some_and(|from| from != "not an origin")
+        })
+        .filter_map(|event| event["params"]["url"].as_str())
+        .filter(|url| !url.starts_with("file:") && !url.starts_with("data:"))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// (document, log) after the page has loaded; what was asked of the network is in `net.json`.
+fn visit(browser: &str, directory: &Path, page: &Path) -> (String, String) {
+    let profile = tempfile::tempdir_in(directory).unwrap();
+    let output = Command::new(browser)
+        .args([
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--no-first-run",
+        ])
+        .args([
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--disable-default-apps",
+        ])
+        .arg("--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1")
+        .args(["--enable-logging=stderr", "--virtual-time-budget=2000", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", profile.path().display()))
+        .arg(format!("--log-net-log={}", directory.join("net.json").display()))
+        .arg(format!("file://{}", page.display()))
+        .output()
+        .unwrap();
+    (
+        String::from_utf8_lossy(&output.stdout).into_owned(),
+        String::from_utf8_lossy(&output.stderr).into_owned(),
+    )
+}

@@ -1,0 +1,150 @@
+//! The page: whole, safe, self-contained, and small enough.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use std::collections::BTreeSet;
+
+use analysis::{Analysis, Charts, Line, Panel, TrialCharts};
+use report::{html, summary_csv};
+
+fn story() -> Analysis {
+    let snapshot = include_str!("../../analysis/tests/snapshots/analyse__analysis.snap");
+    serde_json::from_str(snapshot.splitn(3, "---\n").nth(2).unwrap()).unwrap()
+}
+
+/// Charts of `trials` trials with as many panels and points as a real trial has.
+fn charts(analysis: &Analysis, trials: u32) -> Charts {
+    let noise = |seed: u32, i: u32| f64::from((seed.wrapping_mul(2_654_435_761) ^ i.wrapping_mul(40_503)) % 1000);
+    let line = |name: &str, seed: u32| Line {
+        name: name.into(),
+        points: (0..240)
+            .map(|i| (f64::from(i) - 40.0, (i != 100).then(|| noise(seed, i))))
+            .collect(),
+    };
+    let panel = |title: &str, seed: u32| Panel {
+        title: title.into(),
+        unit: "requests/s".into(),
+        lines: vec![line("one", seed), line("two", seed + 1)],
+        limits: vec![("limit".into(), 900.0)],
+    };
+    Charts {
+        trials: (0..trials)
+            .map(|i| TrialCharts {
+                cell: analysis.cells[i as usize % analysis.cells.len()].id.clone(),
+                block: 1 + i / analysis.cells.len() as u32,
+                valid: i % 5 != 0,
+                warmup_s: 40.0,
+                measured_s: 200.0,
+                steady_from_s: 15.0,
+                panels: (0..10).map(|p| panel("Data volume IOPS", i * 20 + 2 * p)).collect(),
+            })
+            .collect(),
+        ..Charts::default()
+    }
+}
+
+fn attributes<'p>(page: &'p str, name: &str) -> Vec<&'p str> {
+    let opening = format!(" {name}=\"");
+    page.match_indices(&opening)
+        .map(|(at, _)| page[at + opening.len()..].split('"').next().unwrap())
+        .collect()
+}
+
+#[test]
+fn every_link_leads_somewhere_on_the_page_and_none_leaves_it() {
+    let analysis = story();
+    let page = html(&analysis, &charts(&analysis, 4));
+    let ids = attributes(&page, "id");
+    let unique: BTreeSet<&str> = ids.iter().copied().collect();
+    assert_eq!(ids.len(), unique.len(), "identities are unique");
+    for target in attributes(&page, "href") {
+        match target.strip_prefix('#') {
+            Some(id) => assert!(unique.contains(id), "#{id} is nowhere"),
+            None => assert_eq!(target, "data:,", "a link leaves the page"),
+        }
+    }
+    for forbidden in ["<script", "http:", "https:", "src=", "url(", "@import"] {
+        assert!(!page.contains(forbidden), "{forbidden}");
+    }
+}
+
+#[test]
+fn names_from_the_users_file_stay_text() {
+    let mut analysis = story();
+    let name = "<script>alert(\"1\")</script>&'";
+    analysis.experiment = name.into();
+    analysis.question = Some(name.into());
+    analysis.answer.push(name.into());
+    for cell in &mut analysis.cells {
+        cell.workload = name.into();
+        cell.id = format!("{name}{}", cell.configuration);
+    }
+    analysis.workloads[0].name = name.into();
+    let page = html(&analysis, &charts(&analysis, 4));
+    assert!(!page.contains("<script") && !page.contains("alert(\"1\")"));
+    assert!(page.contains("&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;&#39;"));
+}
+
+#[test]
+fn the_answer_comes_first_and_every_section_is_there() {
+    let analysis = story();
+    let page = html(&analysis, &charts(&analysis, 4));
+    let place = |what: &str| page.find(what).unwrap_or_else(|| panic!("{what} is missing"));
+    assert!(place("io1-10000 is best by throughput") < place("id=\"decision\""));
+    for section in [
+        "decision",
+        "money",
+        "limits",
+        "throughput",
+        "latency",
+        "results",
+        "findings",
+        "time",
+        "configurations",
+        "method",
+    ] {
+        place(&format!("<section id=\"{section}\""));
+    }
+    place("emulation off limit");
+    place("volume IOPS");
+}
+
+#[test]
+fn a_thousand_trials_stay_below_ten_megabytes() {
+    let analysis = story();
+    let page = html(&analysis, &charts(&analysis, 1000));
+    println!("1,000 trials: {:.1} MB", page.len() as f64 / 1e6);
+    assert!(page.len() < 10_000_000, "{}", page.len());
+}
+
+#[test]
+fn a_run_without_trials_has_a_page_too() {
+    let mut analysis = story();
+    analysis.cells.iter_mut().for_each(|c| {
+        c.throughput_ops_per_s = None;
+        c.latency_us.clear();
+        (c.trials, c.valid_trials) = (0, 0);
+    });
+    analysis.decision.clear();
+    analysis.findings.clear();
+    let page = html(&analysis, &Charts::default());
+    for sentence in [
+        "there is nothing to decide",
+        "No cell has a valid trial",
+        "No trial has been measured",
+    ] {
+        assert!(page.contains(sentence), "{sentence}");
+    }
+}
+
+#[test]
+fn summary_has_one_row_a_cell_with_the_same_columns() {
+    let mut analysis = story();
+    analysis.cells[0].configuration = "a, \"b\"".into();
+    let csv = summary_csv(&analysis);
+    let lines: Vec<&str> = csv.split_terminator("\r\n").collect();
+    assert_eq!(lines.len(), 1 + analysis.cells.len());
+    assert!(lines[0].starts_with("cell,configuration,workload,concurrency,rate_ops_per_s"));
+    assert!(lines[1].contains("\"a, \"\"b\"\"\""), "{}", lines[1]);
+    assert_eq!(lines[0].matches(',').count(), lines[2].matches(',').count());
+}

@@ -1,0 +1,429 @@
+//! A run written by hand, as large and as hostile as a test wants it.
+
+use std::collections::BTreeMap;
+
+use analysis::{
+    Analysis, Basis, CellAnalysis, Charts, ConfigurationFacts, CostLine, Dataset, Decision, ErrorKind, Estimate,
+    Finding, IntervalMethod, IoLimits, LatencyAnalysis, LatencyCurve, Limit, LimitKind, Line, LoadLevel, OperationKind,
+    Panel, ProbeResult, Ranked, Ratio, Scope, Severity, Summary, TrialCharts, TrialCounts, TrialShape, ValueOfMoney,
+    Verdict, VolumeReport, VolumeRole, WorkloadFacts,
+};
+
+/// What a user may write as a name: it must arrive as text.
+pub const HOSTILE: &str = "<script>alert(\"1\")</script> & 'so' </title></style><img src=x onerror=alert(2)>";
+
+const LOADS: [LoadLevel; 2] = [
+    LoadLevel::Concurrency(100),
+    LoadLevel::Rate {
+        operations_per_s: 5000.0,
+        poisson: true,
+    },
+];
+
+/// A run of `configurations` x `workloads` x two load levels, each with `blocks` repetitions.
+pub fn run(configurations: &[&str], workloads: &[&str], blocks: u32) -> (Analysis, Charts) {
+    let mut cells = Vec::new();
+    for (c, configuration) in configurations.iter().enumerate() {
+        for workload in workloads {
+            for load in LOADS {
+                cells.push(cell(configurations[0], configuration, workload, load, c, blocks));
+            }
+        }
+    }
+    let trials = cells.len() as u64 * u64::from(blocks);
+    let charts = Charts {
+        trials: cells
+            .iter()
+            .flat_map(|c| (1..=blocks).map(|block| trial(&c.id, block)))
+            .collect(),
+        curves: cells.iter().map(|c| curve(&c.id)).collect(),
+    };
+    let (decision, value_of_money) = (decisions(configurations, workloads), steps(configurations, workloads));
+    let findings = findings(&cells, configurations[0]);
+    let analysis = Analysis {
+        question: Some("Is it worth paying for more IOPS?".to_owned()),
+        trials: TrialCounts {
+            planned: trials,
+            done: trials,
+            valid: trials,
+        },
+        configurations: configurations
+            .iter()
+            .enumerate()
+            .map(|(i, name)| facts(name, i))
+            .collect(),
+        workloads: workloads
+            .iter()
+            .map(|name| WorkloadFacts {
+                name: (*name).to_owned(),
+                description: "80 % read, 20 % update, zipfian".to_owned(),
+            })
+            .collect(),
+        cells,
+        findings,
+        decision,
+        value_of_money,
+        answer: vec![
+            format!("Run {} for its throughput.", configurations[0]),
+            "The volume was the limit.".to_owned(),
+        ],
+        environment: serde_json::json!({"kernel": "6.18.5", "cpu": {"model": "Example <CPU>", "cores": 2}}),
+        ..empty(configurations[0])
+    };
+    (analysis, charts)
+}
+
+/// A run of which nothing has been measured yet.
+pub fn empty(baseline: &str) -> Analysis {
+    Analysis {
+        format_version: 1,
+        run: "story-20260102T030405Z".to_owned(),
+        experiment: "story".to_owned(),
+        question: None,
+        provider: "local".to_owned(),
+        baseline: baseline.to_owned(),
+        scale: 16.0,
+        database: "Apache Cassandra 5.0.9".to_owned(),
+        dataset: Dataset {
+            records: 300_000,
+            fields: 10,
+            field_length: 100,
+            compressibility: 0.0,
+            seed: 1,
+        },
+        shape: TrialShape {
+            warmup_s: 20.0,
+            warmup_max_s: None,
+            duration_s: 60.0,
+            operations: None,
+            request_timeout_s: 10.0,
+        },
+        trials: TrialCounts::default(),
+        stopped: None,
+        configurations: Vec::new(),
+        workloads: Vec::new(),
+        cells: Vec::new(),
+        findings: Vec::new(),
+        decision: Vec::new(),
+        value_of_money: Vec::new(),
+        answer: Vec::new(),
+        basis: Basis::default(),
+        spread: "Intervals are 95 %.".to_owned(),
+        environment: serde_json::Value::Null,
+    }
+}
+
+/// The run with nothing but one repetition of one configuration, without a price.
+pub fn alone() -> (Analysis, Charts) {
+    let (mut analysis, charts) = run(&["only"], &["read-heavy"], 1);
+    analysis.value_of_money.clear();
+    analysis.findings.clear();
+    let only = &mut analysis.configurations[0];
+    only.usd_per_month = None;
+    only.cost_lines.clear();
+    only.cost_missing = Some("no catalog type".to_owned());
+    for cell in &mut analysis.cells {
+        let median = 1000.0;
+        cell.throughput_ops_per_s = Some(Estimate {
+            median,
+            low: median,
+            high: median,
+            confidence: 0.0,
+            method: IntervalMethod::None,
+            smallest: median,
+            largest: median,
+            n: 1,
+        });
+        (cell.usd_per_month, cell.operations_per_usd) = (None, None);
+    }
+    (analysis, charts)
+}
+
+fn ratio(to: &str, median: f64) -> Ratio {
+    Ratio {
+        to: to.to_owned(),
+        median,
+        low: median * 0.95,
+        high: median * 1.05,
+        pairs: 3,
+        p_value: Some(0.01),
+        p_adjusted: Some(0.02),
+        p_sign_flip: Some(0.25),
+        smallest_detectable: Some(1.1),
+        verdict: if median == 1.0 {
+            Verdict::Reference
+        } else {
+            Verdict::Faster
+        },
+    }
+}
+
+fn cell(
+    baseline: &str,
+    configuration: &str,
+    workload: &str,
+    load: LoadLevel,
+    index: usize,
+    blocks: u32,
+) -> CellAnalysis {
+    let factor = 1.0 + index as f64;
+    let median = 1000.0 * factor;
+    let level = match load {
+        LoadLevel::Concurrency(n) => format!("c{n}"),
+        LoadLevel::Rate { operations_per_s, .. } => format!("r{operations_per_s}"),
+    };
+    let latency = LatencyAnalysis {
+        mean: 900.0,
+        p50: 800.0,
+        p95: 2000.0,
+        p99: 5000.0,
+        p999: 20_000.0,
+        max: 80_000.0,
+        samples: 60_000,
+        spread: BTreeMap::from([("p99".to_owned(), summary(5000.0))]),
+    };
+    CellAnalysis {
+        id: format!("{configuration}.{workload}.{level}"),
+        configuration: configuration.to_owned(),
+        workload: workload.to_owned(),
+        load,
+        trials: u64::from(blocks),
+        valid_trials: u64::from(blocks),
+        trials_invalid: Vec::new(),
+        throughput_ops_per_s: Some(Estimate {
+            median,
+            low: median * 0.97,
+            high: median * 1.04,
+            confidence: 0.95,
+            method: IntervalMethod::TOnLogarithms,
+            smallest: median * 0.98,
+            largest: median * 1.03,
+            n: u64::from(blocks),
+        }),
+        operations_per_usd: Some(1e7),
+        runtime_s: Some(summary(60.0)),
+        latency_us: BTreeMap::from([(OperationKind::Read, latency)]),
+        service_us: BTreeMap::new(),
+        errors: BTreeMap::from([(ErrorKind::ReadTimeout, 3)]),
+        error_share: Some(0.0001),
+        device_reads_per_operation: Some(0.9),
+        device_writes_per_operation: Some(0.1),
+        device_read_bytes_per_operation: Some(4096.0),
+        device_write_bytes_per_operation: Some(1024.0),
+        device_read_iops: Some(900.0),
+        device_write_iops: Some(100.0),
+        page_cache_share: Some(0.5),
+        page_cache_bytes: Some(2.5e8),
+        bytes_on_disk: Some(5e8),
+        database_cpus_used: Some(0.4),
+        client_cpu_us_per_operation: Some(25.0),
+        gc_pause_share: Some(0.01),
+        ratio_to_baseline: Some(ratio(baseline, factor)),
+        ratio_to_slowest: Some(ratio(baseline, factor)),
+        limit: Limit {
+            kind: LimitKind::VolumeIops,
+            evidence: BTreeMap::from([("volume_iops_used_share".to_owned(), 0.99)]),
+            message: "data volume: 990 of 1000 IOPS (99 %).".to_owned(),
+        },
+        usd_per_month: Some(500.0 * factor),
+        findings: Vec::new(),
+    }
+}
+
+fn summary(median: f64) -> Summary {
+    Summary {
+        median,
+        low: median * 0.9,
+        high: median * 1.1,
+    }
+}
+
+fn facts(name: &str, index: usize) -> ConfigurationFacts {
+    ConfigurationFacts {
+        name: name.to_owned(),
+        cpus: 1.0,
+        memory_limit_bytes: 3 << 29,
+        heap_bytes: 1 << 30,
+        page_cache_budget_bytes: 1 << 28,
+        nodes: 1,
+        volumes: vec![VolumeReport {
+            role: VolumeRole::Data,
+            label: format!("{name}'s volume"),
+            size_bytes: 2 << 30,
+            limits: IoLimits {
+                read_iops: Some(1000.0),
+                write_iops: Some(1000.0),
+                read_bytes_per_s: Some(1e7),
+                write_bytes_per_s: Some(1e7),
+            },
+            burst: None,
+            probe: Some(ProbeResult {
+                read_iops: 1001.0,
+                read_latency_us: 900.0,
+                write_bytes_per_s: 9.9e6,
+                write_iops: 151.0,
+                seconds: 3.0,
+            }),
+        }],
+        usd_per_month: Some(500.0 * (1.0 + index as f64)),
+        cost_lines: vec![CostLine {
+            what: "1 x r4.4xlarge".to_owned(),
+            usd_per_month: 500.0,
+        }],
+        cost_missing: None,
+    }
+}
+
+fn decisions(configurations: &[&str], workloads: &[&str]) -> Vec<Decision> {
+    let mut all = Vec::new();
+    let best = configurations.len() - 1;
+    for workload in workloads {
+        for load in LOADS {
+            for (metric, unit) in [
+                ("throughput", 1000.0),
+                ("runtime", 60.0),
+                ("mean", 900.0),
+                ("p99", 5000.0),
+                ("operations_per_dollar", 1e7),
+            ] {
+                all.push(Decision {
+                    workload: (*workload).to_owned(),
+                    load,
+                    metric: metric.to_owned(),
+                    best: configurations[best].to_owned(),
+                    // The second best cannot be told from the best, in each metric.
+                    indistinguishable: configurations[..best]
+                        .last()
+                        .map(|c| (*c).to_owned())
+                        .into_iter()
+                        .collect(),
+                    cheapest_of_best: configurations[best].to_owned(),
+                    ranking: configurations
+                        .iter()
+                        .enumerate()
+                        .rev()
+                        .map(|(i, name)| Ranked {
+                            configuration: (*name).to_owned(),
+                            value: unit * (1.0 + i as f64),
+                            to_best: (1.0 + i as f64) / (1.0 + best as f64),
+                            verdict: if i == best { Verdict::Reference } else { Verdict::Slower },
+                        })
+                        .collect(),
+                    tested: true,
+                    caution: Some("closed loop".to_owned()),
+                });
+            }
+        }
+    }
+    all
+}
+
+fn steps(configurations: &[&str], workloads: &[&str]) -> Vec<ValueOfMoney> {
+    let mut all = Vec::new();
+    for workload in workloads {
+        for (i, to) in configurations.iter().enumerate().skip(1) {
+            all.push(ValueOfMoney {
+                workload: (*workload).to_owned(),
+                load: LOADS[0],
+                from: configurations[0].to_owned(),
+                to: (*to).to_owned(),
+                extra_usd_per_month: 500.0 * i as f64,
+                cost_ratio: 1.0 + i as f64,
+                throughput_ratio: ratio(configurations[0], 1.0 + i as f64),
+                p99_ratio: Some(0.5),
+                verdict: "worth it".to_owned(),
+                reason: "throughput grows as much as cost".to_owned(),
+                usd_per_extra_op_per_s: Some(0.5),
+                knee: i + 1 == configurations.len(),
+            });
+        }
+    }
+    all
+}
+
+/// Every scope once, and one rule often enough to be folded.
+fn findings(cells: &[CellAnalysis], configuration: &str) -> Vec<Finding> {
+    let finding = |rule: &str, severity, scope| Finding {
+        rule: rule.to_owned(),
+        severity,
+        scope,
+        numbers: BTreeMap::from([("spread_percent".to_owned(), 14.0)]),
+        message: format!("Seen by {rule}."),
+        advice: "Repeat it.".to_owned(),
+    };
+    let mut all = vec![
+        finding("steal", Severity::Note, Scope::Run("story".to_owned())),
+        finding(
+            "unreachable",
+            Severity::Suspect,
+            Scope::Configuration(configuration.to_owned()),
+        ),
+        finding("errors", Severity::Invalid, Scope::Cell("no such cell <&>".to_owned())),
+        finding("errors", Severity::Invalid, Scope::trial("no such cell", 7)),
+    ];
+    for cell in cells {
+        all.push(finding("spread", Severity::Suspect, Scope::Cell(cell.id.clone())));
+        all.push(finding("stall", Severity::Suspect, Scope::trial(&cell.id, 1)));
+    }
+    all
+}
+
+/// A restless trial: no two points in line, so that nothing can be left out of a path.
+pub fn trial(cell: &str, block: u32) -> TrialCharts {
+    let line = |name: &str, seed: u64| {
+        let mut state = seed ^ u64::from(block) ^ cell.len() as u64;
+        Line {
+            name: name.to_owned(),
+            points: (0..240_u32)
+                .map(|i| {
+                    // Knuth's MMIX generator: restless, and the same in every run of the test.
+                    state = state
+                        .wrapping_mul(6_364_136_223_846_793_005)
+                        .wrapping_add(1_442_695_040_888_963_407);
+                    let value = (state >> 33) as f64 / f64::from(1_u32 << 31);
+                    (f64::from(i) * 1.25, Some(500.0 + 500.0 * value))
+                })
+                .collect(),
+        }
+    };
+    let panel = |title: &str, unit: &str, names: &[&str], limits: &[(&str, f64)]| Panel {
+        title: title.to_owned(),
+        unit: unit.to_owned(),
+        lines: names.iter().zip(1..).map(|(n, seed)| line(n, seed)).collect(),
+        limits: limits.iter().map(|(n, v)| ((*n).to_owned(), *v)).collect(),
+    };
+    TrialCharts {
+        cell: cell.to_owned(),
+        block,
+        valid: true,
+        warmup_s: 20.0,
+        measured_s: 300.0,
+        steady_from_s: 12.0,
+        panels: vec![
+            panel("Throughput", "operations/s", &["completed"], &[]),
+            panel("Latency", "ms", &["read p50", "read p99"], &[]),
+            panel(
+                "Data volume IOPS",
+                "requests/s",
+                &["reads", "writes"],
+                &[("limit", 1000.0)],
+            ),
+            panel("Data volume MB/s", "MB/s", &["read", "written"], &[("limit", 9e9)]),
+            panel("Memory of the database", "MiB", &["page cache", "anonymous"], &[]),
+            panel("CPU", "CPUs", &["database", "whole host"], &[]),
+            panel("Garbage collection", "% of time paused", &["pauses"], &[]),
+            panel("Compactions", "waiting or running", &["compactions"], &[]),
+        ],
+    }
+}
+
+fn curve(cell: &str) -> LatencyCurve {
+    LatencyCurve {
+        cell: cell.to_owned(),
+        operation: OperationKind::Read,
+        points: [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999]
+            .into_iter()
+            .map(|q: f64| (q, 800.0 * (1.0 - q).powf(-0.5)))
+            .collect(),
+    }
+}
