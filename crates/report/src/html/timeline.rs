@@ -11,7 +11,7 @@ const LEFT: f64 = 42.0;
 const BOTTOM: f64 = 16.0;
 const TOP: f64 = 6.0;
 /// Bytes of all lines of the page together, so that a thousand trials stay below 10 MB ...
-const LINES_BYTES: f64 = 3.2e6;
+const LINES_BYTES: f64 = 2.4e6;
 /// ... at this many bytes a point, of noise.
 const POINT_BYTES: f64 = 7.0;
 
@@ -165,7 +165,7 @@ fn chart(trial: &TrialCharts, panel: &Panel, group: usize) -> String {
         .chain(beyond.into_iter().map(|b| format!("<li>{b}")))
         .collect();
     format!(
-        "<figure><figcaption><b>{}</b>, {}</figcaption><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{} over time in seconds\">{svg}</svg>\
+        "<figure><figcaption><b>{}</b>, {}</figcaption><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">{svg}</svg>\
          <ul class=\"legend\">{}</ul></figure>\n",
         text(&panel.title),
         text(&panel.unit),

@@ -1,0 +1,84 @@
+//! The page at 400 and 1,400 pixels in a real browser: wide tables scroll in boxes of their own, never the page.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "only the crate itself is pure: its test hands the page to a browser"
+)]
+#![allow(clippy::print_stderr, reason = "a test that cannot run says so")]
+
+mod page;
+
+use std::process::Command;
+use std::{env, fs};
+
+use report::html;
+
+const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+
+#[test]
+fn the_page_is_no_wider_than_its_window() {
+    let runs = |name: &&str| {
+        let version = Command::new(name).arg("--version").output();
+        version.is_ok_and(|o| o.status.success())
+    };
+    let Some(browser) = BROWSERS.into_iter().find(runs) else {
+        assert!(env::var_os("CI").is_none(), "no browser: install chromium");
+        eprintln!("SKIPPED: no browser on this machine; install chromium to run this test");
+        return;
+    };
+    let long = "a-configuration-with-quite-a-long-name-gp3-16000-iops-1000-mib";
+    let (analysis, charts) = page::run(&["gp2-320", long, "c", "d", "e", "f"], &["read-heavy"], 2);
+    // Everything that can be unfolded is.
+    let page = html(&analysis, &charts).replace("<details", "<details open");
+    for width in [400, 1400] {
+        let scratch = env::temp_dir().join(format!("iopslab-width-{}-{width}", std::process::id()));
+        fs::create_dir_all(&scratch).unwrap();
+        fs::write(scratch.join("report.html"), &page).unwrap();
+        // The report holds no script; the frame around it does, and says how wide the report wants to be.
+        fs::write(
+            scratch.join("frame.html"),
+            format!(
+                "<!DOCTYPE html><title>frame</title><p id=\"said\"></p>\
+                 <iframe src=\"report.html\" style=\"width:{width}px;height:900px;border:0\"></iframe>\
+                 <script>onload = () => {{ const d = frames[0].document.documentElement; \
+                 document.getElementById('said').textContent = 'wants ' + d.scrollWidth + ' of ' + d.clientWidth + '.'; }}</script>"
+            ),
+        )
+        .unwrap();
+        let output = Command::new(browser)
+            .args([
+                "--headless=new",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                "--no-first-run",
+            ])
+            .args([
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+            ])
+            .args([
+                "--host-resolver-rules=MAP * ~NOTFOUND",
+                "--allow-file-access-from-files",
+                "--hide-scrollbars",
+            ])
+            .args(["--window-size=1500,1000", "--dump-dom"])
+            .arg(format!("--user-data-dir={}", scratch.join("profile").display()))
+            .arg(format!("file://{}", scratch.join("frame.html").display()))
+            .output()
+            .unwrap();
+        let dom = String::from_utf8_lossy(&output.stdout);
+        let said = dom.split("id=\"said\">").nth(1).and_then(|s| s.split('<').next());
+        let expected = format!("wants {width} of {width}.");
+        assert_eq!(
+            said,
+            Some(expected.as_str()),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let _ = fs::remove_dir_all(&scratch);
+    }
+}
