@@ -8,6 +8,7 @@
 )]
 #![allow(clippy::print_stderr, reason = "a test that cannot run says so")]
 
+#[allow(dead_code, reason = "this test needs only a part of it")]
 mod page;
 
 use std::process::Command;
