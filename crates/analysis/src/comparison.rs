@@ -210,6 +210,7 @@ fn differences(a: &RunEvidence<'_>, b: &RunEvidence<'_>) -> Vec<String> {
             "target": run.plan.target,
             "dataset": run.plan.dataset,
             "shape": run.plan.shape,
+            "simulated": run.plan.simulated,
             "configurations": named(run.plan.setups.iter().map(|s| (s.configuration.clone(), json!(s)))),
             "workloads": named(run.plan.workloads.iter().map(|w| (w.name.clone(), json!(w)))),
             "environment": run.environment,

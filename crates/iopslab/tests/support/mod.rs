@@ -1,5 +1,7 @@
 //! A laboratory for stories: an isolated directory, a small experiment, and a look at what a run left on the machine.
 
+#![allow(dead_code, reason = "each file of stories uses a part of it")]
+
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,0 +1,194 @@
+//! Stories without a machine: simulated runs, from the command line to the files that they leave.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod support;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use support::Laboratory;
+
+const EXPERIMENT: &str = r#"name = "story"
+question = "Is b faster?"
+[dataset]
+records = 100_000
+[[configuration]]
+name = "a"
+instance = { vcpus = 2, memory_gib = 8 }
+data_volume = { iops = 100000, mib_per_s = 2000, size_gib = 100 }
+[[configuration]]
+name = "b"
+instance = { vcpus = 2, memory_gib = 8 }
+data_volume = { iops = 100000, mib_per_s = 2000, size_gib = 100 }
+[[workload]]
+name = "reads"
+read = 1.0
+[load]
+concurrency = [32]
+warmup_s = 5
+duration_s = 45
+repetitions = 4
+[provider.simulated]
+run_noise = 0.02
+speed = { b = 1.3 }
+"#;
+
+/// Runs an experiment and returns its directory.
+fn simulate(lab: &Laboratory, name: &str, text: &str) -> PathBuf {
+    lab.write(&format!("{name}.toml"), text);
+    let output = lab.output(&["run", &format!("{name}.toml"), "--provider", "simulated", "--out", name]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut runs = std::fs::read_dir(lab.path().join(name)).unwrap();
+    runs.next().unwrap().unwrap().path()
+}
+
+fn json(path: &Path) -> Value {
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+#[test]
+fn a_simulated_run_ends_with_the_answer_and_all_its_files() {
+    let lab = Laboratory::new();
+    let run = simulate(&lab, "x", EXPERIMENT);
+    let analysis = json(&run.join("analysis.json"));
+    assert_eq!(analysis["provider"], "simulated");
+    let ratio = &analysis["cells"][1]["ratio_to_baseline"];
+    assert_eq!(ratio["verdict"], "faster");
+    let factor = ratio["median"].as_f64().unwrap();
+    assert!((1.2..1.4).contains(&factor), "1.3 was planted, {factor} was found");
+    assert_eq!(analysis["cells"][0]["limit"]["kind"], "cpu");
+    for file in [
+        "report.html",
+        "report.md",
+        "summary.csv",
+        "trials/a.reads.c32/4/latency.hlog",
+        "trials/b.reads.c32/1/host-database.parquet",
+    ] {
+        assert!(run.join(file).is_file(), "{file}");
+    }
+
+    // The same evidence gives the same bytes, and nothing but the evidence is needed.
+    let before: Vec<Vec<u8>> = ["analysis.json", "report.html", "report.md", "summary.csv"]
+        .map(|name| std::fs::read(run.join(name)).unwrap())
+        .into();
+    let moved = lab.path().join("elsewhere").join(run.file_name().unwrap());
+    std::fs::create_dir_all(moved.parent().unwrap()).unwrap();
+    std::fs::rename(&run, &moved).unwrap();
+    assert!(lab.output(&["report", moved.to_str().unwrap()]).status.success());
+    let after: Vec<Vec<u8>> = ["analysis.json", "report.html", "report.md", "summary.csv"]
+        .map(|name| std::fs::read(moved.join(name)).unwrap())
+        .into();
+    assert_eq!(before, after);
+}
+
+#[test]
+fn a_trial_that_is_missing_is_simulated_again_and_the_same() {
+    let lab = Laboratory::new();
+    let run = simulate(&lab, "x", EXPERIMENT);
+    let trial = run.join("trials/b.reads.c32/2");
+    let before = std::fs::read(trial.join("latency.hlog")).unwrap();
+    std::fs::remove_dir_all(&trial).unwrap();
+    let output = lab.output(&["run", "--resume", run.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(std::fs::read(trial.join("latency.hlog")).unwrap(), before);
+}
+
+#[test]
+fn a_comparison_gates_a_loss_and_lets_noise_pass() {
+    let lab = Laboratory::new();
+    let before = simulate(&lab, "before", EXPERIMENT);
+    let same = simulate(&lab, "same", &EXPERIMENT.replace("run_noise", "seed = 7\nrun_noise"));
+    let slower = simulate(&lab, "slower", &EXPERIMENT.replace("b = 1.3", "b = 1.0"));
+    let compare = |run: &Path, gate: &str| {
+        let arguments = [
+            "compare",
+            before.to_str().unwrap(),
+            run.to_str().unwrap(),
+            "--fail-if",
+            gate,
+        ];
+        let output = lab.output(&arguments);
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (code, text) = compare(&same, "throughput < -8%");
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("Gate `throughput < -8%`: **passed**"), "{text}");
+    let (code, text) = compare(&slower, "throughput < -8%");
+    assert_eq!(code, Some(3), "{text}");
+    assert!(
+        text.contains("**FAILED**") && text.contains("b.reads.c32: throughput -"),
+        "{text}"
+    );
+    assert!(
+        text.contains("simulated") || text.contains("What else differs"),
+        "{text}"
+    );
+    assert_eq!(compare(&before, "throughput < 0%").0, Some(0), "a run against itself");
+    let (code, _) = compare(&slower, "speed < -5%");
+    assert_eq!(code, Some(2), "an unknown metric is bad usage");
+
+    let output = lab.output(&[
+        "--format",
+        "json",
+        "compare",
+        before.to_str().unwrap(),
+        slower.to_str().unwrap(),
+    ]);
+    let comparison: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let change = &comparison["cells"][1]["metrics"]["throughput"];
+    assert_eq!(change["verdict"], "slower");
+    assert!(
+        (-30.0..-15.0).contains(&change["change_percent"].as_f64().unwrap()),
+        "{change}"
+    );
+}
+
+#[test]
+fn repetitions_stop_when_enough_is_known_or_the_budget_is_spent() {
+    let lab = Laboratory::new();
+    let auto = |name: &str, replacement: &str, noise: &str| {
+        let text = EXPERIMENT
+            .replace("repetitions = 4", replacement)
+            .replace("run_noise = 0.02", noise);
+        let run = simulate(&lab, name, &text);
+        let analysis = json(&run.join("analysis.json"));
+        let trials = analysis["trials"]["done"].as_u64().unwrap();
+        assert_eq!(analysis["trials"]["planned"], trials, "nothing is missing");
+        (trials, analysis["stopped"].as_str().unwrap_or_default().to_owned(), run)
+    };
+    let (trials, why, run) = auto("calm", "repetitions = \"auto\"", "run_noise = 0.02");
+    assert_eq!(trials, 12, "two cells, six blocks: {why}");
+    assert!(why.starts_with("after 6 blocks every ratio is known to +-5 %"), "{why}");
+    // A run that has stopped stays stopped.
+    assert!(lab.output(&["run", "--resume", run.to_str().unwrap()]).status.success());
+    assert_eq!(json(&run.join("analysis.json"))["trials"]["done"], 12);
+
+    let (trials, why, _) = auto(
+        "noisy",
+        "repetitions = \"auto\"\nbudget_minutes = 12",
+        "run_noise = 0.3\nseed = 3",
+    );
+    assert!(why.contains("the budget of 12 minutes was spent"), "{trials}: {why}");
+    assert!((14..40).contains(&trials), "{trials}");
+}
+
+#[test]
+fn a_truth_that_cannot_be_is_refused_with_its_place() {
+    let lab = Laboratory::new();
+    for (wrong, right) in [
+        ("speed = { c = 1.3 }", "`c` is no configuration"),
+        ("read_cpu_us = 0", "read_cpu_us cannot be 0: above 0"),
+        ("read_cpu = 5", "unknown key `read_cpu`"),
+    ] {
+        lab.write("wrong.toml", &EXPERIMENT.replace("speed = { b = 1.3 }", wrong));
+        let output = lab.output(&["run", "wrong.toml", "--provider", "simulated"]);
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(
+            stderr.contains(right) && stderr.contains("wrong.toml:"),
+            "{wrong}: {stderr}"
+        );
+        assert!(!lab.path().join("runs").exists(), "nothing was started");
+    }
+}
