@@ -1,5 +1,7 @@
 //! Bad input starts nothing: exit code 2, a place, what was expected, and no trace on the machine.
 
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
 mod support;
 
 use support::{Laboratory, leftovers};

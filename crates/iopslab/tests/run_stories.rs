@@ -1,5 +1,7 @@
 //! Stories of `iopslab run` against a real Cassandra on real (emulated) volumes: what a user gets, and what faults do.
 
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
 mod support;
 
 use std::time::{Duration, Instant};

@@ -1,5 +1,11 @@
 //! The committed examples are valid, mean what they say, and the committed schema is the generated one.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the committed examples and the schema are files"
+)]
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
 use std::path::Path;
 
 use spec::{Experiment, LoadLevel, parse, plan, setups};

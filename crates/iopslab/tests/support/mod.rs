@@ -1,5 +1,6 @@
 //! A laboratory for stories: an isolated directory, a small experiment, and a look at what a run left on the machine.
 
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 #![allow(dead_code, reason = "each file of stories uses a part of it")]
 
 use std::path::{Path, PathBuf};
