@@ -145,7 +145,11 @@ fn limits(analysis: &Analysis) -> Option<String> {
         .iter()
         .map(|(kind, n)| format!("{} in {n}", kind.words()))
         .collect();
-    (all > 0).then(|| format!("What limited the {all} cells: {}.", parts.join(", ")))
+    match all {
+        0 => None,
+        1 => Some(format!("What limited the only cell: {}.", counts[0].0.words())),
+        _ => Some(format!("What limited the {all} cells: {}.", parts.join(", "))),
+    }
 }
 
 /// What a reader must know before believing the above.

@@ -156,13 +156,17 @@ pub fn limits(limits: &IoLimits) -> String {
 pub fn summary(analysis: &Analysis) -> String {
     let trials = analysis.trials;
     let mut text = format!(
-        "{} on the {} provider, scale 1:{}, {} records x {} fields x {} B; trials of {} warm-up + {}{}.\n",
+        "{} on the {} provider, scale 1:{}, {} records x {} fields x {} B; trials of {}{} warm-up + {}{}.\n",
         analysis.database,
         analysis.provider,
         given(analysis.scale),
         count(analysis.dataset.records),
         analysis.dataset.fields,
         analysis.dataset.field_length,
+        analysis.shape.warmup_max_s.map_or_else(String::new, |most| format!(
+            "warm-up to rest (at most {}) + ",
+            duration(most)
+        )),
         duration(analysis.shape.warmup_s),
         duration(analysis.shape.duration_s),
         analysis
