@@ -1,5 +1,7 @@
 //! Scales: from values to places, with round numbers at the ticks.
 
+use crate::figures::given;
+
 /// A linear or logarithmic scale from values to pixels.
 #[derive(Debug, Clone, Copy)]
 pub struct Scale {
@@ -66,7 +68,7 @@ impl Scale {
     fn log_ticks(&self, n: usize) -> Vec<f64> {
         let (low, high) = (self.low.exp(), self.high.exp());
         let decades = (high / low).log10();
-        let steps: &[f64] = if decades < n as f64 / 3.0 {
+        let steps: &[f64] = if decades < n as f64 / 2.0 {
             &[1.0, 2.0, 5.0]
         } else {
             &[1.0]
@@ -86,7 +88,7 @@ impl Scale {
     }
 }
 
-/// A tick's number: `0`, `2,500` as `2.5k`, `0.05`.
+/// A tick's number: `0`, `0.05`, `2,500`, `12.5k`.
 pub fn label(value: f64) -> String {
     let trimmed = |v: f64| {
         let digits = format!("{v:.2}");
@@ -97,6 +99,7 @@ pub fn label(value: f64) -> String {
         v if v >= 1e9 => format!("{}G", trimmed(value / 1e9)),
         v if v >= 1e6 => format!("{}M", trimmed(value / 1e6)),
         v if v >= 1e4 => format!("{}k", trimmed(value / 1e3)),
+        v if v >= 1e3 => given(value),
         v if v >= 0.01 => trimmed(value),
         _ => format!("{value:.0e}"),
     }
@@ -160,7 +163,7 @@ mod tests {
             Scale::log(90.0, 11_000.0, 0.0, 100.0).ticks(4),
             [100.0, 1000.0, 10_000.0]
         );
-        assert_eq!(label(12_500.0), "12.5k");
+        assert_eq!([2500.0, 12_500.0, 0.05].map(label), ["2,500", "12.5k", "0.05"]);
     }
 
     #[test]

@@ -3,14 +3,15 @@
 use analysis::{Analysis, CellAnalysis};
 
 use super::axis::{Scale, label};
-use super::element::{colour, text};
-use crate::figures::number;
+use super::element::{colour, short, text};
 use crate::labels;
 
 const WIDTH: f64 = 760.0;
 const ROW: f64 = 20.0;
 const LEFT: f64 = 190.0;
-const RIGHT: f64 = 90.0;
+const RIGHT: f64 = 150.0;
+/// Characters of a name that fit left of the bars.
+const NAME: usize = 32;
 
 /// One chart for each workload: bars grouped by load level.
 pub fn bars(analysis: &Analysis) -> String {
@@ -28,9 +29,17 @@ pub fn bars(analysis: &Analysis) -> String {
     if out.is_empty() {
         return "<p>No cell has a valid trial.</p>\n".to_owned();
     }
-    format!(
-        "<p class=\"soft\">Bar: median. Whisker: 95 % interval of the median. Small ticks: smallest and largest repetition.</p>\n{out}"
-    )
+    let single = analysis
+        .cells
+        .iter()
+        .filter_map(|c| c.throughput_ops_per_s)
+        .all(|t| t.n < 2);
+    let key = if single {
+        "One repetition of each cell: there is no interval."
+    } else {
+        "Bar and number: median. Whisker and brackets: 95 % interval of the median. Small ticks: smallest and largest repetition."
+    };
+    format!("<p class=\"soft\">{key}</p>\n{out}")
 }
 
 fn chart(analysis: &Analysis, name: &str, description: &str, cells: &[&CellAnalysis]) -> String {
@@ -78,7 +87,7 @@ fn chart(analysis: &Analysis, name: &str, description: &str, cells: &[&CellAnaly
     }
     format!(
         "<figure><figcaption><b>{}</b>, operations/s ({})</figcaption><div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Throughput of {0}\">\
-         <svg style=\"min-width:34rem\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"Throughput by configuration, operations per second\">{svg}</svg></div></figure>\n",
+         <svg style=\"min-width:34rem;max-width:64rem\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"Throughput by configuration, operations per second\">{svg}</svg></div></figure>\n",
         text(name),
         text(description)
     )
@@ -99,7 +108,7 @@ fn bar(analysis: &Analysis, cell: &CellAnalysis, x: &Scale, y: f64) -> String {
         "<text class=\"ink\" x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"end\">{}</text><rect class=\"f{}\" x=\"{zero:.0}\" y=\"{:.0}\" width=\"{:.1}\" height=\"13\"><title>{}: {} operations/s</title></rect>",
         LEFT - 6.0,
         y + 13.0,
-        text(&cell.configuration),
+        short(&cell.configuration, NAME),
         colour(index),
         y + 3.0,
         (end - zero).max(0.5),
@@ -108,14 +117,18 @@ fn bar(analysis: &Analysis, cell: &CellAnalysis, x: &Scale, y: f64) -> String {
     );
     if throughput.low < throughput.high {
         let (low, high) = (x.at(throughput.low).max(zero), x.at(throughput.high).min(edge));
-        svg.push_str(&format!(
-            "<path class=\"whisker\" d=\"M{low:.1} {middle:.0}H{high:.1}M{low:.1} {:.0}v8{}\"/>",
+        let whisker = format!(
+            "M{low:.1} {middle:.0}H{high:.1}M{low:.1} {:.0}v8{}",
             middle - 4.0,
             if x.at(throughput.high) <= edge {
                 format!("M{high:.1} {:.0}v8", middle - 4.0)
             } else {
                 String::new()
             }
+        );
+        // In the colour of the page below, so that it is seen on a bar of any colour.
+        svg.push_str(&format!(
+            "<path class=\"halo\" d=\"{whisker}\"/><path class=\"whisker\" d=\"{whisker}\"/>"
         ));
         for repetition in [throughput.smallest, throughput.largest] {
             svg.push_str(&format!(
@@ -129,7 +142,7 @@ fn bar(analysis: &Analysis, cell: &CellAnalysis, x: &Scale, y: f64) -> String {
         "<text class=\"ink\" x=\"{:.0}\" y=\"{:.0}\">{}</text>",
         edge + 6.0,
         y + 13.0,
-        number(throughput.median)
+        labels::estimate(Some(throughput))
     ));
     svg
 }

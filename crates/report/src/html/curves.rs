@@ -85,8 +85,10 @@ fn chart(workload: &str, load: LoadLevel, operation: OperationKind, lines: &[(us
     ] {
         if tail >= least * 0.99 {
             let at = x.at(1.0 / tail);
+            // The last label ends at the border instead of being cut by it.
+            let (place, class) = if at > WIDTH - 20.0 { (WIDTH, "e") } else { (at, "m") };
             svg.push_str(&format!(
-                "<path class=\"grid\" d=\"M{at:.0} 6V{:.0}\"/><text x=\"{at:.0}\" y=\"{:.0}\" text-anchor=\"middle\">{name}</text>",
+                "<path class=\"grid\" d=\"M{at:.0} 6V{:.0}\"/><text x=\"{place:.0}\" y=\"{:.0}\" class=\"{class}\">{name}</text>",
                 HEIGHT - BOTTOM,
                 HEIGHT - 6.0
             ));

@@ -96,11 +96,20 @@ impl Table {
             return format!("<p class=\"soft\">{}: nothing to show.</p>\n", text(&self.label));
         }
         format!(
-            "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table><caption>{0}</caption>{1}</tbody></table></div>\n",
+            "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table><caption><span>{0}</span></caption>{1}</tbody></table></div>\n",
             text(&self.label),
             self.html
         )
     }
+}
+
+/// At most `most` characters of a name, for places of a fixed width; the whole name stands in the tables.
+pub fn short(name: &str, most: usize) -> String {
+    if name.chars().count() <= most {
+        return text(name);
+    }
+    let kept: String = name.chars().take(most.saturating_sub(1)).collect();
+    format!("{}…", text(&kept))
 }
 
 /// Colour class of a configuration, the same in all charts.
@@ -130,5 +139,6 @@ mod tests {
     fn nothing_of_the_users_becomes_markup() {
         assert_eq!(text("<script>\"&'"), "&lt;script&gt;&quot;&amp;&#39;");
         assert_eq!(id(&["a b", "c\"d"]), "a~20b_c~22d");
+        assert_eq!(short("gp2 & nvme", 6), "gp2 &amp;…");
     }
 }

@@ -3,8 +3,8 @@
 use analysis::{Analysis, CellAnalysis};
 
 use super::axis::{Scale, label};
-use super::element::{Table, colour, text};
-use crate::figures::{MISSING, number};
+use super::element::{Table, colour, short, text};
+use crate::figures::{MISSING, given, number};
 use crate::labels;
 
 const WIDTH: f64 = 380.0;
@@ -106,9 +106,16 @@ fn scatters(analysis: &Analysis) -> String {
             }
         }
     }
+    if out.is_empty() {
+        return out;
+    }
+    let model = if analysis.scale == 1.0 {
+        String::new()
+    } else {
+        format!(" on the 1:{} model, cost at full scale", given(analysis.scale))
+    };
     format!(
-        "<h3>Cost against throughput</h3><p class=\"soft\">The line joins the efficient configurations: nothing cheaper is faster. Throughput as measured (1:{} model).</p><div class=\"charts\">\n{out}</div>\n",
-        number(analysis.scale)
+        "<h3>Cost against throughput</h3><p class=\"soft\">The line joins the efficient configurations: nothing cheaper is faster. Bars: 95 % interval. Throughput as measured{model}.</p><div class=\"charts\">\n{out}</div>\n"
     )
 }
 
@@ -168,16 +175,23 @@ fn scatter(analysis: &Analysis, title: &str, cells: &[&CellAnalysis]) -> String 
             .unwrap_or(0);
         let (px, py) = (x.at(*usd), y.at(*ops));
         let end = px > WIDTH * 0.65;
+        if let Some(t) = cell.throughput_ops_per_s.filter(|t| t.low < t.high) {
+            svg.push_str(&format!(
+                "<path class=\"axis\" d=\"M{px:.0} {:.0}V{:.0}\"/>",
+                y.at(t.low.max(0.0)),
+                y.at(t.high.min(fastest * 1.12))
+            ));
+        }
         svg.push_str(&format!(
             "<circle class=\"f{}\" cx=\"{px:.0}\" cy=\"{py:.0}\" r=\"5\"><title>{}: {} a month, {} operations/s</title></circle><text class=\"ink\" x=\"{:.0}\" y=\"{:.0}\"{}>{}</text>",
             colour(index),
             text(&cell.configuration),
             labels::usd(*usd),
             labels::estimate(cell.throughput_ops_per_s),
-            if end { px - 8.0 } else { px + 8.0 },
-            py + 3.0,
+            if end { px - 7.0 } else { px + 7.0 },
+            py - 6.0,
             if end { " text-anchor=\"end\"" } else { "" },
-            text(&cell.configuration)
+            short(&cell.configuration, 28)
         ));
     }
     format!(

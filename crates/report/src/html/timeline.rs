@@ -10,16 +10,20 @@ const HEIGHT: f64 = 130.0;
 const LEFT: f64 = 42.0;
 const BOTTOM: f64 = 16.0;
 const TOP: f64 = 6.0;
-/// Bytes of all lines of the page together, so that a thousand trials stay below 10 MB ...
-const LINES_BYTES: f64 = 2.4e6;
-/// ... at this many bytes a point, of noise.
-const POINT_BYTES: f64 = 7.0;
+/// Bytes of all trials together, so that the page of a thousand trials stays below 10 MB.
+const TRIALS_BYTES: f64 = 8.2e6;
+/// Trials that are drawn on trial, to see how many bytes they take.
+const SAMPLE: usize = 16;
 
-/// How many neighbouring points of a line are averaged into one.
+/// How many neighbouring points of a line are averaged into one: as few as the page has room for.
 fn group(charts: &Charts) -> usize {
-    let lines = || charts.trials.iter().flat_map(|t| &t.panels).flat_map(|p| &p.lines);
-    let points: usize = lines().map(|l| l.points.len()).sum();
-    ((points as f64 * POINT_BYTES / LINES_BYTES).ceil() as usize).max(1)
+    let every = charts.trials.len().div_ceil(SAMPLE).max(1);
+    let sample: Vec<&TrialCharts> = charts.trials.iter().step_by(every).collect();
+    let fits = |group: &usize| {
+        let bytes: usize = sample.iter().map(|t| of_trial(t, 0, *group).len()).sum();
+        bytes as f64 / sample.len() as f64 * charts.trials.len() as f64 <= TRIALS_BYTES
+    };
+    (1..16).find(fits).unwrap_or(16)
 }
 
 /// Means of groups of neighbours; a gap is where nothing is known.
@@ -40,13 +44,14 @@ pub fn timelines(analysis: &Analysis, charts: &Charts) -> String {
     let group = group(charts);
     let mut out = String::from(
         "<p class=\"soft\">Time runs from the start of measurement; grey is warm-up, the dotted line is where the steady window begins, dashed lines are \
-         limits in force.</p>\n",
+         limits in force. Seconds below, the unit beside each title.</p>\n",
     );
     if group > 1 {
         out.push_str(&format!(
             "<p class=\"soft\">So many trials: each point is the mean of {group} neighbours; all samples are in the trials' Parquet files.</p>\n"
         ));
     }
+    let mut number = 0;
     for cell in &analysis.cells {
         let mut trials = charts.trials.iter().filter(|t| t.cell == cell.id).peekable();
         if trials.peek().is_none() {
@@ -58,13 +63,15 @@ pub fn timelines(analysis: &Analysis, charts: &Charts) -> String {
             text(&cell.id)
         ));
         for trial in trials {
-            out.push_str(&of_trial(trial, group));
+            number += 1;
+            out.push_str(&of_trial(trial, number, group));
         }
     }
     out
 }
 
-fn of_trial(trial: &TrialCharts, group: usize) -> String {
+/// `number` is the trial's place on the page.
+fn of_trial(trial: &TrialCharts, number: usize, group: usize) -> String {
     let block = trial.block.to_string();
     let mut out = format!(
         "<details id=\"{}\"><summary>Block {block}{}</summary>\n<div class=\"charts\">\n",
@@ -75,14 +82,57 @@ fn of_trial(trial: &TrialCharts, group: usize) -> String {
             " <span class=\"tag invalid\">invalid</span>"
         }
     );
-    for panel in &trial.panels {
-        out.push_str(&chart(trial, panel, group));
+    // The axis of time is the same in all panels of a trial: drawn in the first, referred to by the others.
+    for (i, panel) in trial.panels.iter().enumerate() {
+        let time = if i == 0 {
+            format!("<g id=\"x{number}\">{}</g>", time_axis(trial))
+        } else {
+            format!("<use href=\"#x{number}\"/>")
+        };
+        out.push_str(&chart(trial, panel, &time, group));
     }
     out.push_str("</div>\n</details>\n");
     out
 }
 
-fn chart(trial: &TrialCharts, panel: &Panel, group: usize) -> String {
+fn time_scale(trial: &TrialCharts) -> Scale {
+    Scale::linear(-trial.warmup_s, trial.measured_s, LEFT, WIDTH - 4.0)
+}
+
+/// Seconds, the warm-up in grey, and where the steady window begins.
+fn time_axis(trial: &TrialCharts) -> String {
+    let x = time_scale(trial);
+    let mut svg = String::new();
+    if trial.warmup_s > 0.0 {
+        svg.push_str(&format!(
+            "<rect class=\"warm\" x=\"{LEFT}\" y=\"{TOP}\" width=\"{:.0}\" height=\"{:.0}\"/>",
+            x.at(0.0) - LEFT,
+            HEIGHT - BOTTOM - TOP
+        ));
+    }
+    let ticks = x.ticks(4);
+    for (i, tick) in ticks.iter().enumerate() {
+        let at = x.at(*tick);
+        let unit = if i + 1 == ticks.len() { " s" } else { "" };
+        // The last label ends at the border instead of being cut by it.
+        let (at, class) = if at > WIDTH - 16.0 { (WIDTH, "e") } else { (at, "m") };
+        svg.push_str(&format!(
+            "<text x=\"{at:.0}\" y=\"{:.0}\" class=\"{class}\">{}{unit}</text>",
+            HEIGHT - 4.0,
+            label(*tick)
+        ));
+    }
+    if trial.steady_from_s > 0.0 {
+        svg.push_str(&format!(
+            "<path class=\"steady\" d=\"M{:.0} {TOP}V{:.0}\"/>",
+            x.at(trial.steady_from_s),
+            HEIGHT - BOTTOM
+        ));
+    }
+    svg
+}
+
+fn chart(trial: &TrialCharts, panel: &Panel, time: &str, group: usize) -> String {
     let values = || panel.lines.iter().flat_map(|l| l.points.iter().filter_map(|(_, v)| *v));
     let highest = values().fold(0.0, f64::max);
     // A limit far above everything would press the lines flat: it is named instead of drawn.
@@ -93,7 +143,7 @@ fn chart(trial: &TrialCharts, panel: &Panel, group: usize) -> String {
         .map(|(_, v)| *v)
         .filter(|v| drawn(*v))
         .fold(0.0, f64::max);
-    let x = Scale::linear(-trial.warmup_s, trial.measured_s, LEFT, WIDTH - 4.0);
+    let x = time_scale(trial);
     // Where nothing happened, an axis from 0 to 1 says so.
     let top = if highest.max(limits) > 0.0 {
         highest.max(limits) * 1.05
@@ -101,14 +151,7 @@ fn chart(trial: &TrialCharts, panel: &Panel, group: usize) -> String {
         1.0
     };
     let y = Scale::linear(0.0, top, HEIGHT - BOTTOM, TOP);
-    let mut svg = String::new();
-    if trial.warmup_s > 0.0 {
-        svg.push_str(&format!(
-            "<rect class=\"warm\" x=\"{LEFT}\" y=\"{TOP}\" width=\"{:.0}\" height=\"{:.0}\"/>",
-            x.at(0.0) - LEFT,
-            HEIGHT - BOTTOM - TOP
-        ));
-    }
+    let mut svg = time.to_owned();
     let mut grid = String::new();
     for tick in y.ticks(3) {
         let at = y.at(tick);
@@ -120,33 +163,17 @@ fn chart(trial: &TrialCharts, panel: &Panel, group: usize) -> String {
         ));
     }
     svg.push_str(&format!("<path class=\"grid\" d=\"{grid}\"/>"));
-    for tick in x.ticks(4) {
-        let at = x.at(tick);
-        svg.push_str(&format!(
-            "<text x=\"{at:.0}\" y=\"{:.0}\" class=\"m\">{}</text>",
-            HEIGHT - 4.0,
-            label(tick)
-        ));
-    }
-    if trial.steady_from_s > 0.0 {
-        let at = x.at(trial.steady_from_s);
-        svg.push_str(&format!(
-            "<path class=\"steady\" d=\"M{at:.0} {TOP}V{:.0}\"/>",
-            HEIGHT - BOTTOM
-        ));
-    }
-    let mut beyond = Vec::new();
+    let mut named = Vec::new();
     for (name, limit) in &panel.limits {
         if drawn(*limit) {
             let at = y.at(*limit);
             svg.push_str(&format!(
-                "<path class=\"limit\" d=\"M{LEFT} {at:.0}H{:.0}\"><title>{}: {}</title></path>",
-                WIDTH - 4.0,
-                text(name),
-                label(*limit)
+                "<path class=\"limit\" d=\"M{LEFT} {at:.0}H{:.0}\"/>",
+                WIDTH - 4.0
             ));
+            named.push(format!("<i class=\"k lim\"></i>{} {}", text(name), label(*limit)));
         } else {
-            beyond.push(format!("{} {} is far above", text(name), label(*limit)));
+            named.push(format!("{} {} is far above", text(name), label(*limit)));
         }
     }
     for (index, line) in panel.lines.iter().enumerate() {
@@ -162,7 +189,7 @@ fn chart(trial: &TrialCharts, panel: &Panel, group: usize) -> String {
         .iter()
         .enumerate()
         .map(|(index, line)| format!("<li><i class=\"k s{}\"></i>{}", colour(index), text(&line.name)))
-        .chain(beyond.into_iter().map(|b| format!("<li>{b}")))
+        .chain(named.into_iter().map(|n| format!("<li>{n}")))
         .collect();
     format!(
         "<figure><figcaption><b>{}</b>, {}</figcaption><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">{svg}</svg>\
