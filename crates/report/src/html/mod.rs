@@ -151,7 +151,8 @@ fn method(analysis: &Analysis) -> String {
     format!(
         "{simulated}<ul>\n<li>{}</li>\n\
          <li><b>faster</b>, <b>slower</b>: the difference is shown. <b>no difference shown</b>: there may be one, smaller than these repetitions can show; not the same as equal. \
-         <b>not comparable</b>, <b>not tested</b>: fewer than two pairs of valid trials.</li>\n\
+         <b>not comparable</b>, <b>not tested</b>: fewer than two pairs of valid trials. <b>Would have been shown</b>: the smallest true difference that this many pairs, \
+         spread as they are, show four times out of five.</li>\n\
          <li>The unit is the trial. Its figures come from its steady window; percentiles from the merged histograms of all its seconds, never averaged.</li>\n\
          <li>Closed loop (requests in flight) finds throughput; its latencies depend on the throughput each configuration allowed. Open loop (a rate) measures from the moment a request was due.</li>\n\
          {emulated}{scaled}\

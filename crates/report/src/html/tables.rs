@@ -3,7 +3,7 @@
 use analysis::{Analysis, CellAnalysis, Charts, VolumeReport, rules};
 
 use super::element::{Table, id, text};
-use crate::figures::{MISSING, bytes, count, duration, given, mib_per_s, number, optional, percent};
+use crate::figures::{MISSING, bytes, count, duration, given, mib_per_s, ms, number, optional, percent};
 use crate::labels;
 
 /// What limited each cell.
@@ -39,6 +39,8 @@ pub fn results(analysis: &Analysis, charts: &Charts) -> String {
             text(&workload.description)
         ));
         out.push_str(&throughput(analysis, charts, &cells));
+        out.push_str(&excluded(charts, &cells));
+        out.push_str(&resources(&cells));
         out.push_str(&latency(&cells));
     }
     if labels::any_unsupported(analysis) {
@@ -47,59 +49,118 @@ pub fn results(analysis: &Analysis, charts: &Charts) -> String {
     out
 }
 
+/// What the cell did: throughput, against the baseline, errors, money.
 fn throughput(analysis: &Analysis, charts: &Charts, cells: &[&CellAnalysis]) -> String {
     let to_baseline = format!("To {}", analysis.baseline);
     let mut table = Table::new(
-        "Throughput (median, 95 % interval) and what it took",
+        "Throughput (median, 95 % interval)",
         &[
             "Configuration",
             "Load",
             "Valid trials",
             "Operations/s",
             &to_baseline,
+            "Would have been shown",
             "Runtime",
             "Errors",
-            "Device reads/op.",
-            "Device writes/op.",
-            "Bytes read/op.",
-            "Bytes written/op.",
-            "Page cache/data",
-            "Database CPUs",
-            "GC pauses",
-            "Client us/op.",
+            "Operations/$",
             "$/month",
         ],
         2,
     );
     for cell in cells {
-        let attributes = format!(" id=\"{}\"", id(&["cell", &cell.id]));
-        let shown = |v: Option<f64>| optional(v);
+        let ratio = cell.ratio_to_baseline.as_ref();
         table.row_with(
-            &attributes,
+            &format!(" id=\"{}\"", id(&["cell", &cell.id])),
             &[
                 linked(charts, cell),
                 text(&labels::load(cell.load)),
                 format!("{} of {}", cell.valid_trials, cell.trials),
                 labels::estimate(cell.throughput_ops_per_s),
-                labels::judged(cell.ratio_to_baseline.as_ref()),
-                cell.runtime_s
-                    .map_or_else(|| MISSING.to_owned(), |s| duration(s.median)),
+                labels::judged(ratio),
+                // A factor is as hard to see upwards as its inverse is downwards.
+                shown(ratio.and_then(|r| r.smallest_detectable), |least| {
+                    format!("{}x or {}x", number(least), number(1.0 / least))
+                }),
+                shown(cell.runtime_s, |s| duration(s.median)),
                 labels::errors(cell),
-                shown(cell.device_reads_per_operation),
-                shown(cell.device_writes_per_operation),
-                cell.device_read_bytes_per_operation
-                    .map_or_else(|| MISSING.to_owned(), bytes),
-                cell.device_write_bytes_per_operation
-                    .map_or_else(|| MISSING.to_owned(), bytes),
-                cell.page_cache_share.map_or_else(|| MISSING.to_owned(), percent),
-                shown(cell.database_cpus_used),
-                cell.gc_pause_share.map_or_else(|| MISSING.to_owned(), percent),
-                shown(cell.client_cpu_us_per_operation),
-                cell.usd_per_month.map_or_else(|| MISSING.to_owned(), labels::usd),
+                optional(cell.operations_per_usd),
+                shown(cell.usd_per_month, labels::usd),
             ],
         );
     }
     table.html()
+}
+
+/// What it took: device, page cache, CPU.
+fn resources(cells: &[&CellAnalysis]) -> String {
+    let mut table = Table::new(
+        "What it took, medians over repetitions: requests and bytes of the volumes for each operation, page cache at the end of a trial",
+        &[
+            "Configuration",
+            "Load",
+            "Reads/op.",
+            "Writes/op.",
+            "Bytes read/op.",
+            "Bytes written/op.",
+            "Read IOPS",
+            "Write IOPS",
+            "Page cache",
+            "of data on disk",
+            "CPUs",
+            "GC pauses",
+            "Client CPU/op.",
+        ],
+        2,
+    );
+    for cell in cells {
+        table.row(&[
+            text(&cell.configuration),
+            text(&labels::load(cell.load)),
+            optional(cell.device_reads_per_operation),
+            optional(cell.device_writes_per_operation),
+            shown(cell.device_read_bytes_per_operation, bytes),
+            shown(cell.device_write_bytes_per_operation, bytes),
+            optional(cell.device_read_iops),
+            optional(cell.device_write_iops),
+            shown(cell.page_cache_bytes, bytes),
+            shown(cell.page_cache_share, percent),
+            optional(cell.database_cpus_used),
+            shown(cell.gc_pause_share, percent),
+            shown(cell.client_cpu_us_per_operation, |us| format!("{} us", number(us))),
+        ]);
+    }
+    table.html()
+}
+
+/// A figure that may be missing, in its own words.
+fn shown<T>(value: Option<T>, words: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| MISSING.to_owned(), words)
+}
+
+/// Trials of these cells that enter no figure, and why.
+fn excluded(charts: &Charts, cells: &[&CellAnalysis]) -> String {
+    let mut items = String::new();
+    for cell in cells {
+        for trial in &cell.trials_invalid {
+            let name = format!("{}/{}", text(&cell.id), trial.block);
+            let is_drawn = charts
+                .trials
+                .iter()
+                .any(|t| t.cell == cell.id && t.block == trial.block);
+            let name = if is_drawn {
+                let target = id(&["trial", &cell.id, &trial.block.to_string()]);
+                format!("<a href=\"#{target}\">{name}</a>")
+            } else {
+                name
+            };
+            items.push_str(&format!("<li>{name}: {}</li>\n", text(&trial.reason)));
+        }
+    }
+    if items.is_empty() {
+        return items;
+    }
+    format!("<p><span class=\"tag invalid\">invalid</span> Trials that enter no figure:</p><ul>{items}</ul>\n")
 }
 
 /// The configuration's name, with a link to the charts of the cell's trials where there are any.
@@ -112,34 +173,45 @@ fn linked(charts: &Charts, cell: &CellAnalysis) -> String {
     }
 }
 
+/// Name of a percentile here, and in `spread`.
+const FIGURES: [(&str, &str); 6] = [
+    ("mean", "mean"),
+    ("p50", "p50"),
+    ("p95", "p95"),
+    ("p99", "p99"),
+    ("p99.9", "p999"),
+    ("max", "max"),
+];
+
 fn latency(cells: &[&CellAnalysis]) -> String {
-    const NAMES: [&str; 6] = ["mean", "p50", "p95", "p99", "p99.9", "max"];
-    let head = [
-        "Configuration",
-        "Load",
-        "Operation",
-        "Samples/trial",
-        "mean",
-        "p50",
-        "p95",
-        "p99",
-        "p99.9",
-        "max",
-    ];
-    let mut table = Table::new(
-        "Response times, ms: median over repetitions of each trial's figure",
-        &head,
-        3,
-    );
+    let is_open_loop = cells.iter().any(|c| !c.service_us.is_empty());
+    let mut head = vec!["Configuration", "Load", "Operation", "Samples/trial"];
+    head.extend(FIGURES.map(|(name, _)| name));
+    let label = if is_open_loop {
+        "Response times from the moment a request was due, and service times from the moment it was sent, ms: median over repetitions of each \
+         trial's figure; below it smallest and largest repetition"
+    } else {
+        "Response times, ms: median over repetitions of each trial's figure; below it smallest and largest repetition"
+    };
+    let mut table = Table::new(label, &head, 3);
     for cell in cells {
-        for (kind, latency) in &cell.latency_us {
+        let response = cell.latency_us.iter().map(|(kind, l)| (labels::operation(*kind), l));
+        let service = cell
+            .service_us
+            .iter()
+            .map(|(kind, l)| (format!("{}, service", labels::operation(*kind)), l));
+        for (operation, latency) in response.chain(service) {
             let mut row = vec![
                 text(&cell.configuration),
                 text(&labels::load(cell.load)),
-                labels::operation(*kind),
+                operation,
                 count(latency.samples),
             ];
-            row.extend(NAMES.iter().map(|name| labels::percentile_ms(latency, name)));
+            row.extend(FIGURES.map(|(name, key)| {
+                let range = latency.spread.get(key).filter(|s| s.low < s.high);
+                let range = range.map_or_else(String::new, |s| format!("<small>{}-{}</small>", ms(s.low), ms(s.high)));
+                format!("{}{range}", labels::percentile_ms(latency, name))
+            }));
             table.row(&row);
         }
     }
