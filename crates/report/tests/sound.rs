@@ -104,6 +104,23 @@ fn a_full_run() {
     assert_eq!(page, html(&analysis, &charts), "the same analysis gives the same bytes");
 }
 
+/// `<use>` repeats the axis of time in a tree of its own, where a selector such as `svg text` finds no `svg`: its numbers grew to twice their size.
+#[test]
+fn no_rule_of_the_style_depends_on_being_inside_an_svg() {
+    let (analysis, charts) = page::run(&["a"], &["w"], 1);
+    let page = html(&analysis, &charts);
+    has(&page, "<use href=");
+    let style = page.split_once("<style>").unwrap().1.split_once("</style>").unwrap().0;
+    for rule in style
+        .split('}')
+        .filter_map(|r| r.split_once('{'))
+        .map(|(selector, _)| selector)
+    {
+        let selector = rule.rsplit("*/").next().unwrap().trim();
+        assert!(!selector.starts_with("svg "), "{selector}");
+    }
+}
+
 #[test]
 fn a_run_whose_charts_are_missing() {
     let (analysis, _) = page::run(&["a", "b"], &["w"], 2);
@@ -149,6 +166,8 @@ fn a_run_of_which_nothing_is_known() {
     let page = html(&page::empty(""), &Charts::default());
     is_sound(&page);
     has(&page, "0 valid of 0 done, 0 planned");
+    has(&page, "There is no answer yet");
+    has(&page, "No cell has been planned");
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn chart(analysis: &Analysis, name: &str, description: &str, cells: &[&CellAnaly
     }
     format!(
         "<figure><figcaption><b>{}</b>, operations/s ({})</figcaption><div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Throughput of {0}\">\
-         <svg style=\"min-width:34rem;max-width:64rem\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"Throughput by configuration, operations per second\">{svg}</svg></div></figure>\n",
+         <svg style=\"min-width:44rem;max-width:64rem\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"Throughput by configuration, operations per second\">{svg}</svg></div></figure>\n",
         text(name),
         text(description)
     )

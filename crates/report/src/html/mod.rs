@@ -72,11 +72,14 @@ fn header(analysis: &Analysis) -> String {
         .question
         .as_ref()
         .map_or_else(String::new, |q| format!("<p class=\"question\">{}</p>\n", text(q)));
-    let answer: String = analysis
+    let mut answer: String = analysis
         .answer
         .iter()
         .map(|s| format!("<p>{}</p>\n", text(s)))
         .collect();
+    if answer.is_empty() {
+        answer.push_str("<p>There is no answer yet: no trial has been measured.</p>\n");
+    }
     let trials = analysis.trials;
     let model = if analysis.scale == 1.0 {
         "1:1".to_owned()

@@ -43,6 +43,9 @@ pub fn results(analysis: &Analysis, charts: &Charts) -> String {
         out.push_str(&resources(&cells));
         out.push_str(&latency(&cells));
     }
+    if out.is_empty() {
+        return "<p>No cell has been planned.</p>\n".to_owned();
+    }
     if labels::any_unsupported(analysis) {
         out.push_str("<p class=\"soft\">~ fewer than 100 slower samples in a trial.</p>\n");
     }
