@@ -100,6 +100,18 @@ impl EbsCaps {
     }
 }
 
+/// How a type gets its own path to EBS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EbsOptimisation {
+    /// Always, at no extra charge.
+    Default,
+    /// When asked for, at a charge by the hour (types of before 2015).
+    Surcharge,
+    /// Never: volumes share the network.
+    None,
+}
+
 /// Whether AWS still offers a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -133,6 +145,18 @@ pub struct InstanceType {
     pub on_demand_usd_per_hour: Option<f64>,
     /// Day of that price, `2026-07-20`.
     pub price_date: Option<String>,
+    /// Year in which the family was introduced.
+    pub introduced: Option<u32>,
+    /// Whether it runs on the Nitro hypervisor; others reach at most 32,000 provisioned IOPS a volume. `None`: not known.
+    pub nitro: Option<bool>,
+    /// How it gets the path to EBS.
+    pub ebs_optimisation: EbsOptimisation,
+    /// Charge for it by the hour on 2017-11-12, where it costs extra.
+    pub ebs_optimisation_usd_per_hour: Option<f64>,
+    /// Network bandwidth that lasts, Gbit/s.
+    pub network_gbps: Option<f64>,
+    /// Network bandwidth for a while, Gbit/s.
+    pub network_burst_gbps: Option<f64>,
 }
 
 impl InstanceType {
@@ -253,5 +277,15 @@ fn read(row: &table::Row<'_>) -> InstanceType {
         ebs,
         on_demand_usd_per_hour: row.number("usd_per_hour"),
         price_date: row.text("usd_date").map(str::to_owned),
+        introduced: row.number("introduced").map(|year| year as u32),
+        nitro: row.text("nitro").map(|letter| letter == "y"),
+        ebs_optimisation: match row.text("ebs_mode") {
+            Some("default") => EbsOptimisation::Default,
+            Some("surcharge") => EbsOptimisation::Surcharge,
+            _ => EbsOptimisation::None,
+        },
+        ebs_optimisation_usd_per_hour: row.number("ebs_surcharge_usd"),
+        network_gbps: row.number("net_gbps"),
+        network_burst_gbps: row.number("net_burst_gbps"),
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use analysis::{Plan, VolumeSetup};
 use comfy_table::{Table, presets};
 
-use crate::figures::{bytes, count, duration, given};
+use crate::figures::{MISSING, bytes, count, duration, given};
 use crate::labels;
 
 /// Configurations with their scaled limits, workloads, load levels, cells, trials, time and data; then the notes, one a line.
@@ -49,9 +49,15 @@ pub fn plan_table<N: Display>(plan: &Plan, notes: &[N]) -> String {
             count(n)
         )),
     ));
-    text.push_str(&format!("Estimated time: {}\n\n", duration(plan.estimated_s)));
+    let time = if plan.simulated.is_some() {
+        "Simulated time"
+    } else {
+        "Estimated time"
+    };
+    text.push_str(&format!("{time}: {}\n\n", duration(plan.estimated_s)));
     text.push_str(&setups(plan).to_string());
     text.push('\n');
+    text.push_str(&money(plan));
     for note in notes {
         text.push_str(&format!("{note}\n"));
     }
@@ -69,6 +75,7 @@ fn setups(plan: &Plan) -> Table {
         "Page cache",
         "Data volume (on this machine)",
         "Commit log",
+        "$/month",
     ]);
     for setup in &plan.setups {
         table.add_row([
@@ -82,9 +89,64 @@ fn setups(plan: &Plan) -> Table {
                 .commitlog
                 .as_ref()
                 .map_or_else(|| "on the data volume".to_owned(), volume),
+            price(plan, &setup.configuration),
         ]);
     }
     table
+}
+
+/// What a configuration costs a month at full scale; `-` where a price is missing, which is not 0.
+fn price(plan: &Plan, configuration: &str) -> String {
+    let money = plan.money.iter().flat_map(|m| &m.configurations);
+    money
+        .filter(|m| m.configuration == configuration)
+        .find_map(|m| m.usd_per_month)
+        .map_or_else(|| MISSING.to_owned(), labels::usd)
+}
+
+/// How money is counted, what the same matrix would cost on AWS, and what has no price.
+fn money(plan: &Plan) -> String {
+    let Some(money) = &plan.money else {
+        return String::new();
+    };
+    let mut text = String::new();
+    let priced: Vec<_> = money
+        .configurations
+        .iter()
+        .filter_map(|m| Some((m.configuration.as_str(), m.usd_per_month?)))
+        .collect();
+    if !priced.is_empty() {
+        let basis = &money.basis;
+        text.push_str(&format!(
+            "Money at full scale; basis: {} h/month, {}, {}, prices of {}, uplift {} %.\n",
+            given(basis.hours_per_month),
+            basis.purchase,
+            basis.region,
+            basis.price_date.as_deref().unwrap_or("the experiment"),
+            given(basis.uplift_percent)
+        ));
+    }
+    if priced.len() == money.configurations.len() {
+        let each_h = plan.estimated_s / 3600.0 / plan.trials.len().max(1) as f64;
+        let trials_of = |name: &str| {
+            let of = |cell: &str| plan.cells.iter().any(|c| c.id == cell && c.configuration == name);
+            plan.trials.iter().filter(|t| of(&t.cell)).count() as f64
+        };
+        let usd: f64 = priced
+            .iter()
+            .map(|(name, usd)| usd / money.basis.hours_per_month * each_h * trials_of(name))
+            .sum();
+        text.push_str(&format!(
+            "The database hosts of this matrix would cost about {} on AWS for the estimated time, each for its own trials; here nothing.\n",
+            labels::usd(usd)
+        ));
+    }
+    for m in &money.configurations {
+        if let Some(missing) = &m.missing {
+            text.push_str(&format!("no price: {}: {missing}\n", m.configuration));
+        }
+    }
+    text
 }
 
 /// The full-scale label, and below it what it is on this machine.

@@ -3,7 +3,7 @@
 //! These types cannot be deserialized from an experiment file directly: [`crate::parse`] is the only way in, so that a
 //! value of type [`Experiment`] is always sound.
 
-use catalog::{Burst, IoLimits};
+use catalog::{Basis, Burst, IoLimits, VolumeRequest};
 use serde::{Deserialize, Serialize};
 use workload::Definition;
 
@@ -26,6 +26,8 @@ pub struct Experiment {
     pub workloads: Vec<Definition>,
     /// Load levels and the shape of a trial.
     pub load: Load,
+    /// How money is counted.
+    pub basis: Basis,
     /// Settings of the local provider.
     pub local: LocalSettings,
     /// Truth of the simulated provider; `None` where the file states none.
@@ -110,6 +112,8 @@ pub struct Configuration {
     pub memory_limit_bytes: u64,
     /// Database nodes.
     pub nodes: u32,
+    /// Its price as the file states it, instead of the catalog's.
+    pub price_usd_per_month: Option<f64>,
 }
 
 /// A machine, by catalog name or by explicit size.
@@ -142,6 +146,8 @@ pub struct Volume {
     pub effective_limits: IoLimits,
     /// gp2-like bucket, if the volume has one.
     pub burst: Option<Burst>,
+    /// What would be ordered; `None` for instance store and for volumes given by their limits.
+    pub order: Option<VolumeRequest>,
 }
 
 /// Load levels and the shape of a trial.

@@ -161,7 +161,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
         adaptive: load.adaptive.clone(),
         seed: load.seed,
         simulated: experiment.simulated.clone(),
-        money: None,
+        money: Some(crate::money::of_experiment(experiment)),
     }
 }
 

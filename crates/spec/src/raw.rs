@@ -35,9 +35,28 @@ pub(crate) struct Experiment {
     /// How hard, how long, how often.
     #[schemars(with = "Load")]
     pub load: Spanned<Load>,
+    /// How money is counted.
+    #[schemars(with = "Option<Basis>")]
+    pub basis: Option<Spanned<Basis>>,
     /// Settings of providers.
     #[serde(default)]
     pub provider: Providers,
+}
+
+/// How money is counted.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Basis {
+    /// Hours in a month: 730 (default), 720, 732 or 744.
+    pub hours_per_month: Option<f64>,
+    /// `on-demand` (default), `1yr-no-upfront`, `3yr-all-upfront`, ...
+    pub purchase: Option<String>,
+    /// The day whose prices count, such as `2017-11-12`. Default: the latest known.
+    pub price_date: Option<String>,
+    /// Added to everything, per cent, such as a support plan's.
+    pub uplift_percent: Option<f64>,
+    /// Region. The catalog has prices of us-east-1.
+    pub region: Option<String>,
 }
 
 /// The database under test: one that iopslab starts, or an existing cluster.
@@ -101,6 +120,9 @@ pub(crate) struct Configuration {
     /// Database nodes, 1 to 3. Default 1.
     #[schemars(with = "Option<u32>")]
     pub nodes: Option<Spanned<i64>>,
+    /// What all of it costs a month at full scale, USD, where the catalog has no price for it or you pay another.
+    #[schemars(with = "Option<f64>")]
+    pub price_usd_per_month: Option<Spanned<f64>>,
 }
 
 /// A catalog name or a size.

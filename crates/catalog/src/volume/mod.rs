@@ -1,8 +1,11 @@
 //! EBS volumes: from what is asked for to what it may do, or why AWS would not sell it.
 
+mod era;
 mod error;
 mod rules;
 
+pub(crate) use era::rules_on;
+pub use era::{UnknownEra, rules_in};
 pub use error::{UnknownVolumeType, VolumeError, VolumeField};
 pub use rules::{VolumeRules, rules, rules_of_all_eras};
 

@@ -26,6 +26,7 @@ pub(super) fn check(
         .as_ref()
         .map(|v| volume(v, "commitlog_volume", instance.as_ref(), local, mistakes));
     let nodes = mistakes.integer(raw.nodes.as_ref(), "nodes", 1, 3, 1);
+    let price = mistakes.number(raw.price_usd_per_month.as_ref(), "price_usd_per_month", 0.01..=1e9, 1.0);
     let instance = instance?;
     let instance_gib = instance.memory_bytes as f64 / GIB;
     let memory_gib = mistakes.number(
@@ -44,6 +45,7 @@ pub(super) fn check(
         },
         memory_limit_bytes: (memory_gib? * GIB) as u64,
         nodes: nodes? as u32,
+        price_usd_per_month: raw.price_usd_per_month.as_ref().and(price),
     };
     if local.page_cache_bytes.is_none() && page_cache_at_full_scale(configuration.memory_limit_bytes).is_none() {
         let at = raw.memory_limit_gib.as_ref().map_or(spanned.span(), Spanned::span);
@@ -153,6 +155,7 @@ fn instance_store(span: Range<usize>, instance: &Instance, mistakes: &mut Collec
         volume_limits: limits,
         effective_limits: limits,
         burst: None,
+        order: None,
     })
 }
 
@@ -231,6 +234,7 @@ fn of_type(
                 volume_limits: resolved.limits,
                 effective_limits: resolved.limits.min(instance.ebs_limits),
                 burst,
+                order: Some(request),
             })
         }
     }
@@ -280,6 +284,7 @@ fn explicit(span: Range<usize>, raw: &raw::Volume, mistakes: &mut Collector<'_>)
         volume_limits: limits,
         effective_limits: limits,
         burst: None,
+        order: None,
     })
 }
 

@@ -1,5 +1,6 @@
 //! Text -> [`Experiment`]: parse, then check everything, and report all mistakes together.
 
+mod basis;
 mod configuration;
 mod numbers;
 mod workload;
@@ -141,6 +142,7 @@ fn check(
         configurations: configurations.into_iter().collect::<Option<_>>()?,
         workloads: workloads.into_iter().collect::<Option<_>>()?,
         load: load?,
+        basis: basis::check(file.basis.as_ref(), mistakes),
         local,
         simulated,
     })

@@ -1,0 +1,247 @@
+//! What a configuration can really do: the smaller of what its volumes and what its instance allow, at each request size.
+//!
+//! Baseline and burst are kept apart, because a burst ends: a volume's when its bucket is empty, an instance's after 30 minutes in 24
+//! hours. With small requests the limit is IOPS, with large ones bytes; which side is narrower may change with the size.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    ClusterRequest, MIB, ResolvedVolume, UnknownEra, VolumeError, instance, resolve_volume_by, rules, rules_in,
+};
+
+/// Request sizes that are shown, KiB.
+pub const SIZES_KIB: [f64; 4] = [4.0, 16.0, 64.0, 256.0];
+
+/// Caps of one machine with its volumes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Caps {
+    /// The configuration.
+    pub configuration: String,
+    /// Each volume alone.
+    pub volumes: Vec<ResolvedVolume>,
+    /// All EBS volumes behind the instance's path, by request size; empty without EBS volumes.
+    pub ebs: Vec<CapsAtSize>,
+    /// The local disks together, by request size; empty without any, or where their figures are not known.
+    pub local: Vec<LocalAtSize>,
+    /// What is bought and cannot be reached, how long bursts last, what is not known.
+    pub remarks: Vec<String>,
+}
+
+/// What lasts and what does not, at one request size.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct CapsAtSize {
+    /// Request size, KiB.
+    pub io_kib: f64,
+    /// At all times.
+    pub baseline: Ceiling,
+    /// While the bursts of volume and instance last.
+    pub burst: Ceiling,
+}
+
+/// A ceiling and who sets it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Ceiling {
+    /// Requests per second.
+    pub iops: f64,
+    /// MiB per second.
+    pub mib_per_s: f64,
+    /// The narrower side.
+    pub capped_by: Side,
+}
+
+/// Who is narrower.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    /// The volumes.
+    Volumes,
+    /// The instance's path to them.
+    Instance,
+    /// Both are equal.
+    Both,
+}
+
+impl Side {
+    /// For people.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Volumes => "volume",
+            Self::Instance => "instance",
+            Self::Both => "both",
+        }
+    }
+}
+
+/// Local disks at one request size.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct LocalAtSize {
+    /// Request size, KiB.
+    pub io_kib: f64,
+    /// Random reads per second.
+    pub read_iops: f64,
+    /// Random writes per second.
+    pub write_iops: f64,
+    /// MiB read per second.
+    pub read_mib_per_s: f64,
+    /// MiB written per second.
+    pub write_mib_per_s: f64,
+}
+
+/// Why there are no caps.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum CapsError {
+    /// No such instance type.
+    #[error("unknown instance type `{0}`")]
+    Instance(String),
+    /// A volume that cannot be.
+    #[error("{0}")]
+    Volume(#[from] VolumeError),
+    /// An era without rules.
+    #[error("{0}")]
+    Era(#[from] UnknownEra),
+}
+
+/// Caps of one machine of a configuration, by the volume rules of an era (`None`: today's).
+///
+/// # Errors
+///
+/// When a volume breaks a rule of the era, or the era is not known.
+pub fn caps(request: &ClusterRequest, era: Option<&str>) -> Result<Caps, CapsError> {
+    let machine = instance(&request.instance).ok_or_else(|| CapsError::Instance(request.instance.clone()))?;
+    let volumes = request
+        .volumes
+        .iter()
+        .map(|volume| {
+            let rules = match era {
+                None => rules(volume.kind),
+                Some(era) => rules_in(volume.kind, era)?,
+            };
+            Ok(resolve_volume_by(rules, volume)?)
+        })
+        .collect::<Result<Vec<_>, CapsError>>()?;
+    let path = |burst: bool| {
+        let limits = if burst {
+            machine.ebs_burst_limits()
+        } else {
+            machine.ebs_limits()
+        };
+        (
+            limits.read_iops.unwrap_or(f64::INFINITY),
+            limits.read_bytes_per_s.map_or(f64::INFINITY, |b| b / MIB),
+        )
+    };
+    let ebs = match volumes.is_empty() {
+        true => Vec::new(),
+        false => SIZES_KIB
+            .into_iter()
+            .map(|io_kib| CapsAtSize {
+                io_kib,
+                baseline: ceiling(
+                    io_kib,
+                    volumes.iter().map(|v| (v.baseline_iops, v.baseline_mib_per_s)),
+                    path(false),
+                ),
+                burst: ceiling(io_kib, volumes.iter().map(burst_of), path(true)),
+            })
+            .collect(),
+    };
+    let mut caps = Caps {
+        configuration: request.to_string(),
+        local: local(machine),
+        remarks: Vec::new(),
+        volumes,
+        ebs,
+    };
+    caps.remarks = remarks(machine, &caps);
+    Ok(caps)
+}
+
+fn burst_of(volume: &ResolvedVolume) -> (f64, f64) {
+    (
+        volume.limits.read_iops.unwrap_or(volume.baseline_iops),
+        volume.burst_mib_per_s.max(volume.baseline_mib_per_s),
+    )
+}
+
+/// Each volume by itself, then their sum against the instance.
+fn ceiling(io_kib: f64, volumes: impl Iterator<Item = (f64, f64)>, (path_iops, path_mib): (f64, f64)) -> Ceiling {
+    let at_size = |(iops, mib): (f64, f64)| iops.min(mib * 1024.0 / io_kib);
+    let together: f64 = volumes.map(at_size).sum();
+    let path = at_size((path_iops, path_mib));
+    let iops = together.min(path);
+    Ceiling {
+        iops,
+        mib_per_s: iops * io_kib / 1024.0,
+        capped_by: match (together - path) / path.min(together) {
+            apart if apart.abs() < 1e-9 => Side::Both,
+            apart if apart > 0.0 => Side::Instance,
+            _ => Side::Volumes,
+        },
+    }
+}
+
+fn local(machine: &crate::InstanceType) -> Vec<LocalAtSize> {
+    let Some(limits) = machine.local_limits() else {
+        return Vec::new();
+    };
+    let (Some(read), Some(write)) = (limits.read_iops, limits.write_iops) else {
+        return Vec::new();
+    };
+    let at = |iops: f64, bytes: Option<f64>, io_kib: f64| bytes.map_or(iops, |b| iops.min(b / 1024.0 / io_kib));
+    SIZES_KIB
+        .into_iter()
+        .map(|io_kib| {
+            let (reads, writes) = (
+                at(read, limits.read_bytes_per_s, io_kib),
+                at(write, limits.write_bytes_per_s, io_kib),
+            );
+            LocalAtSize {
+                io_kib,
+                read_iops: reads,
+                write_iops: writes,
+                read_mib_per_s: reads * io_kib / 1024.0,
+                write_mib_per_s: writes * io_kib / 1024.0,
+            }
+        })
+        .collect()
+}
+
+fn remarks(machine: &crate::InstanceType, caps: &Caps) -> Vec<String> {
+    let mut remarks = Vec::new();
+    let bought: f64 = caps.volumes.iter().map(|v| v.baseline_iops).sum();
+    if let Some(path) = machine.ebs {
+        if bought > path.baseline_iops {
+            remarks.push(format!(
+                "{bought:.0} IOPS bought, {:.0} reachable: the instance is the limit",
+                path.baseline_iops
+            ));
+        }
+        if path.bursts() && !caps.volumes.is_empty() {
+            remarks.push(format!(
+                "the instance's path bursts from {:.0} to {:.0} IOPS and from {:.0} to {:.0} MB/s for at least 30 minutes in 24 hours",
+                path.baseline_iops, path.burst_iops, path.baseline_mb_per_s, path.burst_mb_per_s
+            ));
+        }
+    } else if !caps.volumes.is_empty() {
+        remarks.push(format!(
+            "{}: its path to EBS is not known; only the volumes cap",
+            machine.name
+        ));
+    }
+    for volume in &caps.volumes {
+        if let Some(bucket) = volume.burst.filter(|b| b.burst_iops > b.baseline_iops) {
+            remarks.push(format!(
+                "{}: {:.0} IOPS last, {:.0} for {:.0} s from a full bucket of {:.0} credits",
+                volume.label,
+                bucket.baseline_iops,
+                bucket.burst_iops,
+                bucket.credits_max / (bucket.burst_iops - bucket.baseline_iops),
+                bucket.credits_max
+            ));
+        }
+    }
+    if machine.local_disks.is_some() && caps.local.is_empty() {
+        remarks.push("the IOPS of its local disks are not known".to_owned());
+    }
+    remarks
+}

@@ -1,0 +1,221 @@
+//! A configuration on the command line: `INSTANCE[+TYPE:SIZE[:IOPS[:MIB_PER_S]]]...[*NODES]`.
+//!
+//! Sizes carry a unit. AWS sells volumes by whole GiB and calls them GB, on its price pages and in the studies that quote them:
+//! a "3200 GB" volume is one of 3,200 GiB, and is charged as 3,200 GB-months. So after a volume type GB means GiB; TB means 1,000
+//! of them and TiB 1,024.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{VolumeRequest, VolumeType, instance, nearest_instances};
+
+/// The form, for messages.
+const FORM: &str = "INSTANCE[+TYPE:SIZE[:IOPS[:MIB_PER_S]]]...[*NODES], for example r4.4xlarge+io1:3200GB:10000*3";
+
+/// Units of size, longest first where one ends with another, and how many GiB they are.
+const UNITS: [(&str, f64); 4] = [("gib", 1.0), ("tib", 1024.0), ("gb", 1.0), ("tb", 1000.0)];
+
+/// Machines and their volumes, as one would order them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClusterRequest {
+    /// A type that the catalog knows.
+    pub instance: String,
+    /// EBS volumes of each machine; their rules are checked when they are priced or capped, because rules have eras.
+    pub volumes: Vec<VolumeRequest>,
+    /// Machines.
+    pub nodes: u32,
+}
+
+/// A configuration that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("configuration `{given}`: {problem}; expected {expected}{}", near(.nearest))]
+pub struct ClusterError {
+    /// The whole text.
+    pub given: String,
+    /// The part that is wrong.
+    pub part: String,
+    /// What is wrong with it.
+    pub problem: String,
+    /// What may stand there.
+    pub expected: String,
+    /// Names like the one given.
+    pub nearest: Vec<String>,
+}
+
+fn near(names: &[String]) -> String {
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!(" (nearest: {})", names.join(", "))
+    }
+}
+
+impl ClusterRequest {
+    /// Reads the command-line form.
+    ///
+    /// # Errors
+    ///
+    /// Names the first part that is wrong, what was expected there, and near matches.
+    pub fn parse(text: &str) -> Result<Self, ClusterError> {
+        read(text).map_err(|wrong| ClusterError {
+            given: text.to_owned(),
+            part: wrong.part,
+            problem: wrong.problem,
+            expected: wrong.expected,
+            nearest: wrong.nearest,
+        })
+    }
+}
+
+impl FromStr for ClusterRequest {
+    type Err = ClusterError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::parse(text)
+    }
+}
+
+impl fmt::Display for ClusterRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.instance)?;
+        for volume in &self.volumes {
+            write!(f, "+{}:{}GiB", volume.kind, volume.size_gib)?;
+            match (volume.iops, volume.mib_per_s) {
+                (Some(iops), Some(mib)) => write!(f, ":{iops}:{mib}")?,
+                (Some(iops), None) => write!(f, ":{iops}")?,
+                (None, Some(mib)) => write!(f, "::{mib}")?,
+                (None, None) => {}
+            }
+        }
+        if self.nodes == 1 {
+            Ok(())
+        } else {
+            write!(f, "*{}", self.nodes)
+        }
+    }
+}
+
+struct Wrong {
+    part: String,
+    problem: String,
+    expected: String,
+    nearest: Vec<String>,
+}
+
+fn wrong(part: &str, problem: impl Into<String>, expected: impl Into<String>) -> Wrong {
+    Wrong {
+        part: part.to_owned(),
+        problem: problem.into(),
+        expected: expected.into(),
+        nearest: Vec::new(),
+    }
+}
+
+fn read(text: &str) -> Result<ClusterRequest, Wrong> {
+    let (machine, nodes) = match text.trim().split_once('*') {
+        None => (text.trim(), 1),
+        Some((machine, nodes)) => (machine, read_nodes(nodes)?),
+    };
+    let mut parts = machine.split('+');
+    let name = parts.next().unwrap_or_default();
+    if name.is_empty() {
+        return Err(wrong(name, "it names no instance type", FORM));
+    }
+    let Some(found) = instance(name) else {
+        let mut error = wrong(
+            name,
+            format!("unknown instance type `{name}`"),
+            "a name of `iopslab catalog list`",
+        );
+        error.nearest = nearest_instances(name).into_iter().map(str::to_owned).collect();
+        return Err(error);
+    };
+    Ok(ClusterRequest {
+        instance: found.name.clone(),
+        volumes: parts.map(read_volume).collect::<Result<_, _>>()?,
+        nodes,
+    })
+}
+
+fn read_nodes(text: &str) -> Result<u32, Wrong> {
+    let nodes = text.parse().ok().filter(|nodes| (1..=100_000).contains(nodes));
+    nodes.ok_or_else(|| {
+        wrong(
+            text,
+            format!("`*{text}` is no number of nodes"),
+            "1 to 100000 after the `*`",
+        )
+    })
+}
+
+fn read_volume(part: &str) -> Result<VolumeRequest, Wrong> {
+    let fields: Vec<&str> = part.split(':').collect();
+    let (kind, size, iops, mib) = match fields[..] {
+        [kind, size] => (kind, size, "", ""),
+        [kind, size, iops] => (kind, size, iops, ""),
+        [kind, size, iops, mib] => (kind, size, iops, mib),
+        _ => {
+            return Err(wrong(
+                part,
+                format!("`{part}` is no volume"),
+                "TYPE:SIZE[:IOPS[:MIB_PER_S]], such as gp3:1000GiB",
+            ));
+        }
+    };
+    let kind: VolumeType = kind.parse().map_err(|error: crate::UnknownVolumeType| Wrong {
+        part: kind.to_owned(),
+        problem: format!("unknown volume type `{kind}` in `{part}`"),
+        expected: format!("one of {}", crate::volume_type_names().join(", ")),
+        nearest: error.nearest.map(str::to_owned).into_iter().collect(),
+    })?;
+    Ok(VolumeRequest {
+        kind,
+        size_gib: read_size(size, part)?,
+        iops: read_number(iops, "IOPS", part)?,
+        mib_per_s: read_number(mib, "MiB/s", part)?,
+    })
+}
+
+fn read_size(text: &str, part: &str) -> Result<f64, Wrong> {
+    let lower = text.to_ascii_lowercase();
+    let expected = "a number with a unit: 1000GiB, 3200GB, 2TiB or 2TB";
+    let with_unit = UNITS
+        .iter()
+        .find_map(|(unit, gib)| Some((lower.strip_suffix(unit)?, gib)));
+    let Some((digits, gib)) = with_unit else {
+        return Err(wrong(text, format!("size `{text}` in `{part}` has no unit"), expected));
+    };
+    let size =
+        plain_number(digits).ok_or_else(|| wrong(text, format!("`{text}` in `{part}` is no size"), expected))? * gib;
+    // 2.2TB is 2200.0000000000002 in binary: whole to a millionth is whole.
+    let whole = size.round();
+    if (size - whole).abs() > 1e-6 {
+        return Err(wrong(
+            text,
+            format!("size `{text}` in `{part}` is {size} GiB"),
+            "a whole number of GiB, as AWS sells them",
+        ));
+    }
+    Ok(whole)
+}
+
+fn read_number(text: &str, what: &str, part: &str) -> Result<Option<f64>, Wrong> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    plain_number(text).map(Some).ok_or_else(|| {
+        wrong(
+            text,
+            format!("`{text}` in `{part}` is no number of {what}"),
+            "a number such as 10000",
+        )
+    })
+}
+
+/// Digits with an optional fraction: no sign, exponent, `inf` or `nan`, which `f64` would take.
+fn plain_number(text: &str) -> Option<f64> {
+    let plain = text.starts_with(|c: char| c.is_ascii_digit()) && text.bytes().all(|c| c.is_ascii_digit() || c == b'.');
+    plain.then(|| text.parse().ok()).flatten()
+}

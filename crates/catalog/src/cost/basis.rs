@@ -1,0 +1,98 @@
+//! How money is counted. The same machines cost different sums under different conventions, so no figure goes without its basis.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::CostError;
+use crate::{Purchase, day};
+
+/// The only region whose prices the catalog holds.
+pub const REGION: &str = "us-east-1";
+
+/// How money is counted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Basis {
+    /// Hours in a month: 730 (a twelfth of a year), 720, 732 (AWS's calculator until 2018) or 744.
+    pub hours_per_month: f64,
+    /// How instances are paid for.
+    pub purchase: Purchase,
+    /// The day whose prices count: the latest ones known on or before it. `None`: the latest of all.
+    pub price_date: Option<String>,
+    /// Percentage on top of everything, such as a support plan's.
+    pub uplift_percent: f64,
+    /// GB-months of EBS storage that are free, once for the account.
+    pub free_gb: f64,
+    /// Region.
+    pub region: String,
+    /// Whether EBS optimisation is paid for where it costs extra (types of before 2015).
+    pub ebs_optimised: bool,
+}
+
+impl Default for Basis {
+    fn default() -> Self {
+        Self {
+            hours_per_month: 730.0,
+            purchase: Purchase::OnDemand,
+            price_date: None,
+            uplift_percent: 0.0,
+            free_gb: 0.0,
+            region: REGION.to_owned(),
+            ebs_optimised: false,
+        }
+    }
+}
+
+impl Basis {
+    /// Whether every value is possible.
+    ///
+    /// # Errors
+    ///
+    /// The first one that is not.
+    pub fn check(&self) -> Result<(), CostError> {
+        self.checked_day().map(|_| ())
+    }
+
+    /// The last day whose prices count, once every value has been found possible.
+    pub(super) fn checked_day(&self) -> Result<Option<String>, CostError> {
+        let range = |key, given: f64, (least, most): (f64, f64)| {
+            let possible = (least..=most).contains(&given);
+            possible.then_some(()).ok_or(CostError::Basis {
+                key,
+                given,
+                least,
+                most,
+            })
+        };
+        range("hours per month", self.hours_per_month, (1.0, 8784.0))?;
+        range("uplift percent", self.uplift_percent, (0.0, 1000.0))?;
+        range("free GB", self.free_gb, (0.0, 1e9))?;
+        if self.region != REGION {
+            return Err(CostError::Region {
+                given: self.region.clone(),
+            });
+        }
+        let parsed = self
+            .price_date
+            .as_ref()
+            .map(|date| day::last(date).ok_or_else(|| CostError::Date { given: date.clone() }));
+        parsed.transpose()
+    }
+}
+
+impl fmt::Display for Basis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let date = self.price_date.as_deref().unwrap_or("the latest day known");
+        write!(
+            f,
+            "{} hours per month, {}, prices of {date}, {}, uplift {} %, {} GB free",
+            self.hours_per_month, self.purchase, self.region, self.uplift_percent, self.free_gb
+        )?;
+        if self.ebs_optimised {
+            write!(f, ", EBS optimisation paid")
+        } else {
+            Ok(())
+        }
+    }
+}

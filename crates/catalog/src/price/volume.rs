@@ -1,0 +1,158 @@
+//! What a month of a volume cost: `data/volume_prices.csv`.
+
+use std::sync::LazyLock;
+
+use serde::Serialize;
+
+use super::{PriceError, latest};
+use crate::{VolumeRequest, VolumeType, table};
+
+/// io2 charges less for IOPS above this many.
+const SECOND_TIER_IOPS: f64 = 32_000.0;
+/// io2 charges still less for IOPS above this many.
+const THIRD_TIER_IOPS: f64 = 64_000.0;
+
+/// The monthly prices of a volume type as they were seen on a day, us-east-1. `None`: the type has no such charge.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct VolumePrice {
+    /// Type.
+    pub kind: VolumeType,
+    /// The day, `2019-05-01`.
+    pub date: String,
+    /// USD per GB-month. AWS's price pages say GB where the volume's size is in GiB; it is the same number.
+    pub usd_per_gb: f64,
+    /// USD per provisioned IOPS above [`Self::iops_above`].
+    pub usd_per_iops: Option<f64>,
+    /// IOPS that are included.
+    pub iops_above: f64,
+    /// USD per provisioned IOPS above 32,000 (io2).
+    pub usd_per_iops_above_32000: Option<f64>,
+    /// USD per provisioned IOPS above 64,000 (io2).
+    pub usd_per_iops_above_64000: Option<f64>,
+    /// USD per MiB/s above [`Self::mib_above`].
+    pub usd_per_mib_per_s: Option<f64>,
+    /// MiB/s that are included.
+    pub mib_above: f64,
+    /// USD per million I/O requests (standard).
+    pub usd_per_million_io: Option<f64>,
+    /// Where it was seen.
+    pub source: String,
+}
+
+/// One charge of a volume: so many units at so many USD a month.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Charge {
+    pub(crate) what: &'static str,
+    pub(crate) unit: &'static str,
+    pub(crate) quantity: f64,
+    pub(crate) unit_usd: f64,
+}
+
+impl VolumePrice {
+    /// GB-months, before any free ones.
+    pub(crate) fn storage(&self, volume: &VolumeRequest) -> Charge {
+        Charge {
+            what: "storage",
+            unit: "GB-month",
+            quantity: volume.size_gib,
+            unit_usd: self.usd_per_gb,
+        }
+    }
+
+    /// What is charged beside the size: IOPS and MiB/s above the included ones. `None` when a price is missing.
+    pub(crate) fn extras(&self, volume: &VolumeRequest) -> Option<Vec<Charge>> {
+        let mut charges = Vec::new();
+        let iops = volume.iops.unwrap_or(0.0);
+        let second = if self.usd_per_iops_above_32000.is_some() {
+            SECOND_TIER_IOPS
+        } else {
+            f64::INFINITY
+        };
+        let third = if self.usd_per_iops_above_64000.is_some() {
+            THIRD_TIER_IOPS
+        } else {
+            f64::INFINITY
+        };
+        for (what, from, to, usd) in [
+            ("provisioned IOPS", self.iops_above, second, self.usd_per_iops),
+            (
+                "provisioned IOPS above 32,000",
+                second,
+                third,
+                self.usd_per_iops_above_32000,
+            ),
+            (
+                "provisioned IOPS above 64,000",
+                third,
+                f64::INFINITY,
+                self.usd_per_iops_above_64000,
+            ),
+        ] {
+            let quantity = iops.min(to) - from;
+            if quantity > 0.0 {
+                charges.push(Charge {
+                    what,
+                    unit: "IOPS-month",
+                    quantity,
+                    unit_usd: usd?,
+                });
+            }
+        }
+        let quantity = volume.mib_per_s.unwrap_or(0.0) - self.mib_above;
+        if quantity > 0.0 {
+            let unit_usd = self.usd_per_mib_per_s?;
+            charges.push(Charge {
+                what: "throughput",
+                unit: "MiB/s-month",
+                quantity,
+                unit_usd,
+            });
+        }
+        Some(charges)
+    }
+}
+
+/// Every known price of a volume type, oldest first.
+pub fn volume_price_history(kind: VolumeType) -> &'static [VolumePrice] {
+    static PRICES: LazyLock<Vec<VolumePrice>> = LazyLock::new(|| {
+        let mut prices = table::read(include_str!("../../data/volume_prices.csv"), read);
+        prices.sort_by(|a: &VolumePrice, b| (a.kind, &a.date).cmp(&(b.kind, &b.date)));
+        prices
+    });
+    let from = PRICES.partition_point(|price| price.kind < kind);
+    let to = PRICES.partition_point(|price| price.kind <= kind);
+    &PRICES[from..to]
+}
+
+/// The latest prices on or before `day` (`2017-11-12`; `None`: the latest of all).
+///
+/// # Errors
+///
+/// When no price of that time is known, with the days that are.
+pub fn volume_price(kind: VolumeType, day: Option<&str>) -> Result<&'static VolumePrice, PriceError> {
+    let history = volume_price_history(kind);
+    latest(history, day, |price| &price.date).ok_or_else(|| PriceError::OnlyLater {
+        what: format!("price of {kind} volumes"),
+        asked: day.unwrap_or_default().to_owned(),
+        days: history.iter().map(|price| price.date.clone()).collect(),
+    })
+}
+
+fn read(row: &table::Row<'_>) -> VolumePrice {
+    let text = |column: &str| row.text(column).unwrap_or_default().to_owned();
+    VolumePrice {
+        kind: text("type")
+            .parse()
+            .unwrap_or_else(|error| panic!("data/volume_prices.csv: {error}")),
+        date: text("date"),
+        usd_per_gb: row.required("usd_per_gb"),
+        usd_per_iops: row.number("usd_per_iops"),
+        iops_above: row.number("iops_above").unwrap_or(0.0),
+        usd_per_iops_above_32000: row.number("usd_per_iops_above_32000"),
+        usd_per_iops_above_64000: row.number("usd_per_iops_above_64000"),
+        usd_per_mib_per_s: row.number("usd_per_mib"),
+        mib_above: row.number("mib_above").unwrap_or(0.0),
+        usd_per_million_io: row.number("usd_per_million_io"),
+        source: text("source"),
+    }
+}

@@ -1,0 +1,79 @@
+//! Who is narrower, at which request size.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use catalog::{ClusterRequest, Side, caps};
+use proptest::prelude::*;
+
+fn of(text: &str, era: Option<&str>) -> catalog::Caps {
+    caps(&ClusterRequest::parse(text).unwrap(), era).unwrap()
+}
+
+#[test]
+fn iops_bought_beyond_the_instance_are_told() {
+    let caps = of("r4.4xlarge+io1:1000GiB:20000", None);
+    assert!(
+        caps.remarks[0].starts_with("20000 IOPS bought, 18750 reachable"),
+        "{:?}",
+        caps.remarks
+    );
+    let small = caps.ebs[0];
+    assert_eq!(
+        (small.baseline.iops, small.baseline.capped_by),
+        (18_750.0, Side::Instance)
+    );
+    // 437.5 MB/s at 256 KiB.
+    let large = caps.ebs[3].baseline;
+    assert!((large.mib_per_s - 437.5e6 / 1_048_576.0).abs() < 1e-9 && large.capped_by == Side::Instance);
+}
+
+#[test]
+fn a_burst_says_how_long_it_lasts() {
+    let caps = of("r4.4xlarge+gp2:100GiB", None);
+    assert_eq!((caps.ebs[0].baseline.iops, caps.ebs[0].burst.iops), (300.0, 3000.0));
+    assert_eq!(caps.ebs[0].baseline.capped_by, Side::Volumes);
+    // 5.4 million credits at 3,000 - 300 a second.
+    assert!(
+        caps.remarks.iter().any(|r| r.contains("3000 for 2000 s")),
+        "{:?}",
+        caps.remarks
+    );
+}
+
+#[test]
+fn volumes_add_up_and_eras_differ() {
+    let two = of("r4.4xlarge+gp2:1000GiB+gp2:1000GiB", None);
+    assert_eq!(two.ebs[0].baseline.iops, 6000.0);
+    let mib = |era| of("r4.4xlarge+gp2:1000GiB", era).ebs[3].baseline.mib_per_s;
+    assert_eq!((mib(Some("2017")), mib(None)), (160.0, 250.0));
+}
+
+#[test]
+fn local_disks_have_caps_of_their_own() {
+    let caps = of("i3.4xlarge", None);
+    assert!(caps.ebs.is_empty());
+    assert_eq!(
+        (caps.local[0].read_iops, caps.local[0].write_iops),
+        (825_000.0, 360_000.0)
+    );
+    assert!(
+        caps.local[3].read_iops < 20_000.0,
+        "bytes bound large requests: {:?}",
+        caps.local[3]
+    );
+}
+
+proptest! {
+    #[test]
+    fn caps_never_fall_with_more_iops_and_bytes_never_with_size(iops in 100_u32..20_000, more in 0_u32..5_000) {
+        let at = |iops: u32| of(&format!("r4.4xlarge+io1:1000GiB:{iops}"), None).ebs;
+        let (less, most) = (at(iops), at(iops + more));
+        for (a, b) in less.iter().zip(&most) {
+            prop_assert!(b.baseline.iops >= a.baseline.iops - 1e-9);
+        }
+        for pair in less.windows(2) {
+            prop_assert!(pair[1].baseline.iops <= pair[0].baseline.iops + 1e-9);
+            prop_assert!(pair[1].baseline.mib_per_s >= pair[0].baseline.mib_per_s - 1e-9);
+        }
+    }
+}
