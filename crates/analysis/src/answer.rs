@@ -39,8 +39,14 @@ fn money(analysis: &Analysis) -> Vec<String> {
     let mut configurations: Vec<&str> = values.iter().map(|v| v.to.as_str()).collect();
     configurations.sort_unstable();
     configurations.dedup();
-    let order = |name: &str| analysis.configurations.iter().position(|c| c.name == name);
-    configurations.sort_by_key(|name| order(name));
+    // What pays most comes first: the smallest gain in throughput over the gain in cost.
+    let pays = |name: &str| {
+        let steps = values.iter().filter(|v| v.to == name);
+        steps
+            .map(|v| v.throughput_ratio.median / v.cost_ratio)
+            .fold(f64::MAX, f64::min)
+    };
+    configurations.sort_by(|a, b| pays(b).total_cmp(&pays(a)));
     configurations
         .into_iter()
         .map(|name| {
@@ -48,11 +54,11 @@ fn money(analysis: &Analysis) -> Vec<String> {
             let worth = steps.iter().filter(|v| v.verdict == WORTH_IT).count();
             let of_all = match (worth, steps.len()) {
                 (0, 1) => match steps[0].verdict.as_str() {
-                    NOT_COMPARABLE => "was not tested".to_owned(),
+                    NOT_COMPARABLE => "in single repetitions, not tested".to_owned(),
                     verdict => format!("is {}", shown(verdict)),
                 },
                 (0, all) if steps.iter().all(|v| v.verdict == NOT_COMPARABLE) => {
-                    format!("was not tested under any of {all} loads")
+                    format!("in single repetitions of {all} loads, not tested")
                 }
                 (0, all) => format!("is not shown to be worth it under any of {all} loads"),
                 (1, 1) => "is worth it".to_owned(),

@@ -109,10 +109,13 @@ pub fn metric_value(name: &str, value: f64) -> String {
     }
 }
 
-/// Money: `$1,366.56`.
+/// Money: `$1,366.56`; below ten cents three significant digits, `$0.00214`.
 pub fn usd(value: f64) -> String {
-    let cents = (value.abs() * 100.0).round() as u64;
     let sign = if value < 0.0 { "-" } else { "" };
+    if value != 0.0 && value.abs() < 0.1 {
+        return format!("{sign}${}", number(value.abs()));
+    }
+    let cents = (value.abs() * 100.0).round() as u64;
     format!("{sign}${}.{:02}", count(cents / 100), cents % 100)
 }
 
