@@ -108,8 +108,8 @@ impl Use {
 
 /// Names the resource that bounded a cell, from the medians of its valid trials.
 ///
-/// Each resource's use is compared with its capacity; of those at their cap the one furthest beyond its threshold is named, so
-/// that a volume held at 99 % of its limit wins over a CPU at 91 %. A volume's capacity is the smaller of the limit asked for and of
+/// Each resource's use is compared with its capacity; of those at their cap the fullest is named, so that a volume held at 99 % of its
+/// limit wins over a CPU at 95 %, and the others are told beside it. A volume's capacity is the smaller of the limit asked for and of
 /// what fio measured. The network is named only where its capacity is known, which the local provider (loopback) never knows.
 pub fn of_cell(setup: Option<&Setup>, trials: &[&TrialMeasurement]) -> Limit {
     if trials.is_empty() {
@@ -144,12 +144,23 @@ pub fn of_cell(setup: Option<&Setup>, trials: &[&TrialMeasurement]) -> Limit {
                 .iter()
                 .filter(|u| !matches!(u.kind, LimitKind::Gc | LimitKind::Compaction))
                 .filter(at_cap)
-                .max_by(|a, b| (a.share() / a.threshold).total_cmp(&(b.share() / b.threshold)))
+                .max_by(|a, b| a.share().min(1.0).total_cmp(&b.share().min(1.0)))
         })
         .or_else(|| of(LimitKind::Gc).filter(at_cap))
         .or_else(|| of(LimitKind::Compaction).filter(at_cap));
     match named {
-        Some(used) => Limit::of(used.kind, evidence, sentence(used)),
+        Some(used) => {
+            let others: Vec<String> = typical
+                .iter()
+                .filter(|u| at_cap(u) && u.kind != used.kind && u.kind != LimitKind::OfferedRate)
+                .map(sentence)
+                .collect();
+            let also = match others.as_slice() {
+                [] => String::new(),
+                others => format!(" Also at its cap: {}", others.join(" ")),
+            };
+            Limit::of(used.kind, evidence, format!("{}{also}", sentence(used)))
+        }
         None => {
             let closest = typical
                 .iter()

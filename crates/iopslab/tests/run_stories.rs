@@ -169,6 +169,21 @@ fn a_killed_run_resumes_without_measuring_anything_twice() {
     }
     assert_eq!(leftovers(), Vec::<String>::new());
 
+    // On another machine it is not resumed: its trials would be no repetitions of these.
+    let environment = lab.run_directory().join("environment.json");
+    let facts = std::fs::read_to_string(&environment).unwrap();
+    let mut other: Value = serde_json::from_str(&facts).unwrap();
+    other["database"]["cpu_model"] = "Another CPU".into();
+    std::fs::write(&environment, other.to_string()).unwrap();
+    let refused = lab.output(&["run", "--resume", &run]);
+    let stderr = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{stderr}");
+    assert!(
+        stderr.contains("cpu_model of the database host was \"Another CPU\""),
+        "{stderr}"
+    );
+    std::fs::write(&environment, facts).unwrap();
+
     // Nothing is missing now: resuming again measures nothing.
     let began = Instant::now();
     assert!(lab.output(&["run", "--resume", &run]).status.success());

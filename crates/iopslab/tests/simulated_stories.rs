@@ -171,6 +171,21 @@ fn repetitions_stop_when_enough_is_known_or_the_budget_is_spent() {
     );
     assert!(why.contains("the budget of 12 minutes was spent"), "{trials}: {why}");
     assert!((14..40).contains(&trials), "{trials}");
+
+    // Two cells of 66 s at 2 x 100 dollars a month: a block costs 0.5 cents.
+    let priced = EXPERIMENT.replace("size_gib = 100 }\n", "size_gib = 100 }\nprice_usd_per_month = 100.0\n");
+    let text = priced
+        .replace("repetitions = 4", "repetitions = \"auto\"\nbudget_usd = 0.06")
+        .replace("run_noise = 0.02", "run_noise = 0.3\nseed = 3");
+    let analysis = json(&simulate(&lab, "dear", &text).join("analysis.json"));
+    let why = analysis["stopped"].as_str().unwrap_or_default();
+    assert!(why.contains("the budget of $0.06 was spent"), "{why}");
+    lab.write(
+        "free.toml",
+        &EXPERIMENT.replace("repetitions = 4", "repetitions = \"auto\"\nbudget_usd = 1"),
+    );
+    let output = lab.output(&["run", "free.toml", "--provider", "simulated"]);
+    assert_eq!(output.status.code(), Some(2), "a budget in money needs prices");
 }
 
 #[test]

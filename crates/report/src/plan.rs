@@ -126,18 +126,9 @@ fn money(plan: &Plan) -> String {
             given(basis.uplift_percent)
         ));
     }
-    if priced.len() == money.configurations.len() {
-        let each_h = plan.estimated_s / 3600.0 / plan.trials.len().max(1) as f64;
-        let trials_of = |name: &str| {
-            let of = |cell: &str| plan.cells.iter().any(|c| c.id == cell && c.configuration == name);
-            plan.trials.iter().filter(|t| of(&t.cell)).count() as f64
-        };
-        let usd: f64 = priced
-            .iter()
-            .map(|(name, usd)| usd / money.basis.hours_per_month * each_h * trials_of(name))
-            .sum();
+    if let Some(usd) = plan.usd_of(plan.trials.iter()) {
         text.push_str(&format!(
-            "The database hosts of this matrix would cost about {} on AWS for the estimated time, each for its own trials; here nothing.\n",
+            "The database hosts of this matrix would cost about {} on AWS for these trials, each configuration by the hour for its own; here nothing.\n",
             labels::usd(usd)
         ));
     }

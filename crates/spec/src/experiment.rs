@@ -184,6 +184,9 @@ pub struct Adaptive {
     pub blocks_max: u32,
     /// No new block is begun after this many seconds of the run; `None`: no bound.
     pub budget_s: Option<f64>,
+    /// No new block is begun once the trials would have cost this much; `None`: no bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_usd: Option<f64>,
     /// Why no more blocks were run, once that is so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,

@@ -141,9 +141,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
         operations: load.operations.map(|n| (n as f64 / scale).round().max(1.0) as u64),
         request_timeout_s: load.request_timeout_s,
     };
-    let until_rest = shape.warmup_max_s.map_or(0.0, |most| most.min(UNTIL_REST_S));
-    let each = until_rest + shape.warmup_s + shape.duration_s + OVERHEAD_PER_TRIAL_S;
-    Plan {
+    let mut plan = Plan {
         format_version: FORMAT_VERSION,
         experiment: experiment.name.clone(),
         question: experiment.question.clone(),
@@ -151,7 +149,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
         target: experiment.target.clone(),
         work_directory: experiment.local.work_directory.clone(),
         scale,
-        estimated_s: FIXED_S + dataset.records as f64 / LOAD_RATE + each * trials.len() as f64,
+        estimated_s: FIXED_S + dataset.records as f64 / LOAD_RATE,
         dataset,
         setups,
         workloads: experiment.workloads.clone(),
@@ -162,6 +160,30 @@ pub fn plan(experiment: &Experiment) -> Plan {
         seed: load.seed,
         simulated: experiment.simulated.clone(),
         money: Some(crate::money::of_experiment(experiment)),
+    };
+    plan.estimated_s += plan.seconds_per_trial() * plan.trials.len() as f64;
+    plan
+}
+
+impl Plan {
+    /// Estimated seconds of one trial, restore and start of the database included.
+    pub fn seconds_per_trial(&self) -> f64 {
+        let until_rest = self.shape.warmup_max_s.map_or(0.0, |most| most.min(UNTIL_REST_S));
+        until_rest + self.shape.warmup_s + self.shape.duration_s + OVERHEAD_PER_TRIAL_S
+    }
+
+    /// What trials cost at full scale: each configuration by the hour for its own trials. `None` where any of them has no price.
+    pub fn usd_of<'t>(&self, trials: impl Iterator<Item = &'t PlannedTrial>) -> Option<f64> {
+        let money = self.money.as_ref()?;
+        let hours = self.seconds_per_trial() / 3600.0;
+        trials
+            .map(|trial| {
+                let cell = self.cells.iter().find(|c| c.id == trial.cell)?;
+                let mut priced = money.configurations.iter();
+                let usd = priced.find(|m| m.configuration == cell.configuration)?.usd_per_month?;
+                Some(usd / money.basis.hours_per_month * hours)
+            })
+            .sum()
     }
 }
 

@@ -297,6 +297,10 @@ pub(crate) struct Load {
     /// With `repetitions = "auto"`: no new block is begun after this many minutes. Default: no bound.
     #[schemars(with = "Option<f64>")]
     pub budget_minutes: Option<Spanned<f64>>,
+    /// With `repetitions = "auto"`: no new block is begun once the trials would have cost this much, USD, each configuration by the hour
+    /// for its own trials. Needs a price for every configuration. Default: no bound.
+    #[schemars(with = "Option<f64>")]
+    pub budget_usd: Option<Spanned<f64>>,
     /// Seed of the order of trials and of the key choosers. Default 1.
     #[schemars(with = "Option<u64>")]
     pub seed: Option<Spanned<i64>>,

@@ -163,10 +163,43 @@ fn resume(
         drive_simulated(&directory, screen, interrupted)?;
     } else {
         let mut crew = start_crew(channel)?;
-        controller::greet(&mut crew, screen)?;
+        let hosts = controller::greet(&mut crew, screen)?;
+        same_machine(&directory, &hosts, screen)?;
         drive(&directory, &mut crew, screen, interrupted)?;
     }
     Ok(directory)
+}
+
+/// Trials of one configuration on two machines are not repetitions: a run is not resumed where the processor or the memory differs.
+fn same_machine(
+    directory: &RunDirectory,
+    hosts: &[(provider::Role, evidence::Environment)],
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let frozen = directory.environment().map_err(Failure::work)?;
+    for (role, now) in hosts {
+        let now = serde_json::json!(now);
+        let then = &frozen[role.name()];
+        for fact in ["cpu_model", "cpus", "memory_bytes", "kernel"] {
+            // A run of before a fact was recorded says nothing about it.
+            if then[fact].is_null() || then[fact] == now[fact] {
+                continue;
+            }
+            let change = format!(
+                "{fact} of the {} host was {}, here it is {}",
+                role.name(),
+                then[fact],
+                now[fact]
+            );
+            if fact == "kernel" {
+                screen.say(&format!("warning: {change}; trials before and after may differ"));
+            } else {
+                return Err(Failure::input(format!("this run began on another machine: {change}"))
+                    .help("its trials would not be repetitions of those; start a new run here, and put both side by side with: iopslab compare"));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn start_crew(channel: Channel) -> Result<Crew, Failure> {

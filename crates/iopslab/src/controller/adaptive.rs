@@ -4,7 +4,7 @@
 //! whether a difference has become significant, which would make false winners (METHODS, "Decisions").
 
 use run::{JournalEvent, RunDirectory};
-use spec::PlannedTrial;
+use spec::{Adaptive, PlannedTrial};
 
 use super::note;
 use crate::cli::{Failure, Measured};
@@ -28,17 +28,17 @@ pub(super) fn enough(
     let blocks = after.block;
     let measured = Measured::read(directory)?;
     let known = analysis::precision(&analysis::analyse(&measured.evidence(directory)), adaptive);
-    let spent = adaptive.budget_s.is_some_and(|budget| elapsed_s >= budget);
+    let begun = || plan.trials.iter().filter(|t| t.block <= blocks);
+    let spent = spent(adaptive, elapsed_s, || plan.usd_of(begun()));
     let reason = if known.enough && blocks >= adaptive.blocks_min {
         format!(
             "after {blocks} blocks every ratio is known to +-{:.0} % or clear of 1 by twice its interval (widest: {})",
             adaptive.precision * 100.0,
             known.widest
         )
-    } else if spent {
+    } else if let Some(budget) = spent {
         format!(
-            "after {blocks} blocks the budget of {:.0} minutes was spent before every ratio was known to +-{:.0} % (widest: {})",
-            adaptive.budget_s.unwrap_or_default() / 60.0,
+            "after {blocks} blocks the budget of {budget} was spent before every ratio was known to +-{:.0} % (widest: {})",
             adaptive.precision * 100.0,
             known.widest
         )
@@ -52,4 +52,14 @@ pub(super) fn enough(
     screen.say(&format!("enough repetitions: {reason}"));
     note(directory, JournalEvent::Enough { blocks, reason })?;
     Ok(true)
+}
+
+/// Which budget is spent, if one is.
+fn spent(adaptive: &Adaptive, elapsed_s: f64, usd: impl Fn() -> Option<f64>) -> Option<String> {
+    let time = adaptive.budget_s.filter(|budget| elapsed_s >= *budget);
+    let money = adaptive
+        .budget_usd
+        .filter(|budget| usd().is_some_and(|usd| usd >= *budget));
+    time.map(|s| format!("{:.0} minutes", s / 60.0))
+        .or_else(|| money.map(|usd| format!("${usd:.2}")))
 }

@@ -133,7 +133,7 @@ fn check(
         truth_checked(truth, file, mistakes);
         truth.get_ref().clone()
     });
-    Some(Experiment {
+    let experiment = Experiment {
         name: name?,
         question: file.question.clone(),
         baseline: file.baseline.as_ref().map(|b| b.get_ref().clone()),
@@ -145,7 +145,22 @@ fn check(
         basis: basis::check(file.basis.as_ref(), mistakes),
         local,
         simulated,
-    })
+    };
+    if let Some(budget) = &file.load.get_ref().budget_usd {
+        let money = crate::money::of_experiment(&experiment);
+        if let Some(free) = money.configurations.iter().find(|m| m.usd_per_month.is_none()) {
+            let why = free.missing.clone().unwrap_or_default();
+            mistakes.add(
+                budget.span(),
+                format!(
+                    "budget_usd needs a price for every configuration, `{}` has none",
+                    free.configuration
+                ),
+                why,
+            );
+        }
+    }
+    Some(experiment)
 }
 
 /// Figures that are possible, names that exist.
@@ -425,12 +440,14 @@ fn repetitions(load: &raw::Load, mistakes: &mut Collector<'_>) -> Option<(u32, O
         let precision = mistakes.number(load.precision.as_ref(), "precision", 0.001..=1.0, 0.05);
         let blocks_max = mistakes.integer(load.max_repetitions.as_ref(), "max_repetitions", 2, 1_000, most);
         let budget = mistakes.number(load.budget_minutes.as_ref(), "budget_minutes", 0.1..=1e6, 1.0);
+        let budget_usd = mistakes.number(load.budget_usd.as_ref(), "budget_usd", 0.01..=1e9, 1.0);
         let blocks_max = blocks_max? as u32;
         let adaptive = Adaptive {
             precision: precision?,
             blocks_min: blocks_max.min(least as u32),
             blocks_max,
             budget_s: load.budget_minutes.as_ref().and(budget).map(|minutes| minutes * 60.0),
+            budget_usd: load.budget_usd.as_ref().and(budget_usd),
             stopped: None,
         };
         return Some((blocks_max, Some(adaptive)));
@@ -439,6 +456,7 @@ fn repetitions(load: &raw::Load, mistakes: &mut Collector<'_>) -> Option<(u32, O
         (load.precision.as_ref().map(Spanned::span), "precision"),
         (load.max_repetitions.as_ref().map(Spanned::span), "max_repetitions"),
         (load.budget_minutes.as_ref().map(Spanned::span), "budget_minutes"),
+        (load.budget_usd.as_ref().map(Spanned::span), "budget_usd"),
     ] {
         if let Some(span) = span {
             mistakes.add(
