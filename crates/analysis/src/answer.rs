@@ -47,6 +47,18 @@ fn money(analysis: &Analysis) -> Vec<String> {
             .fold(f64::MAX, f64::min)
     };
     configurations.sort_by(|a, b| pays(b).total_cmp(&pays(a)));
+    let knees: Vec<String> = values
+        .iter()
+        .filter(|v| v.knee)
+        .map(|v| format!("{} for {} at {}", v.to, v.workload, load(v.load)))
+        .collect();
+    let knee = match knees.as_slice() {
+        [] => None,
+        knees => Some(format!(
+            "Beyond the knee dearer configurations are not worth their extra money: {}.",
+            knees.join("; ")
+        )),
+    };
     configurations
         .into_iter()
         .map(|name| {
@@ -73,6 +85,7 @@ fn money(analysis: &Analysis) -> Vec<String> {
                 usd(steps[0].extra_usd_per_month),
             )
         })
+        .chain(knee)
         .collect()
 }
 

@@ -369,7 +369,7 @@ pub struct ValueOfMoney {
     pub reason: String,
     /// Price of one more sustained operation per second in a month, at full scale; `None` where no gain is shown.
     pub usd_per_extra_op_per_s: Option<f64>,
-    /// Whether this is the knee: the dearest step that is worth it.
+    /// Whether this is the knee: the step beyond which the next dearer configuration is not worth its extra money.
     pub knee: bool,
 }
 

@@ -58,7 +58,18 @@ fn of_workload(plan: &Plan, cells: &[CellAnalysis], workload: &str, measured: &M
             step(plan, from, to, ratio, p99_ratio)
         })
         .collect();
-    mark_knees(&mut values);
+    mark_knees(&mut values, |from, to, load| {
+        let cell = |name: &str| {
+            let of = |c: &&CellAnalysis| c.configuration == name && c.workload == workload && c.load == load;
+            cells.iter().find(of)
+        };
+        let (from, to) = (cell(from)?, cell(to)?);
+        let by_block = |cell| measured.by_block(cell, Metric::Throughput);
+        let mut ratio = ratio(&from.configuration, &by_block(to), &by_block(from))?;
+        judge(&mut [&mut ratio], true);
+        let cost_ratio = stats::ratio(to.usd_per_month?, from.usd_per_month?)?;
+        Some(ratio.verdict == Verdict::Faster && ratio.median >= cost_ratio)
+    });
     values
 }
 
@@ -138,11 +149,18 @@ fn verdict(ratio: &Ratio, cost_ratio: f64) -> (&'static str, String) {
     }
 }
 
-/// The knee of each load level: the dearest step that is still worth it.
-fn mark_knees(values: &mut [ValueOfMoney]) {
-    for i in 0..values.len() {
-        let is_last = |v: &ValueOfMoney| v.load == values[i].load && v.verdict == WORTH_IT;
-        let last = values.iter().rposition(is_last);
-        values[i].knee = last == Some(i);
+/// The knee of each load level: from the cheapest step that is worth it upwards, as long as the next one is worth *its* extra money.
+/// `pays(from, to, load)` compares two configurations with each other.
+fn mark_knees(values: &mut [ValueOfMoney], pays: impl Fn(&str, &str, spec::LoadLevel) -> Option<bool>) {
+    let mut knees: Vec<usize> = Vec::new();
+    for (i, value) in values.iter().enumerate().filter(|(_, v)| v.verdict == WORTH_IT) {
+        match knees.iter_mut().find(|knee| values[**knee].load == value.load) {
+            None => knees.push(i),
+            Some(knee) if pays(&values[*knee].to, &value.to, value.load) == Some(true) => *knee = i,
+            Some(_) => {}
+        }
+    }
+    for knee in knees {
+        values[knee].knee = true;
     }
 }

@@ -409,3 +409,44 @@ fn what_is_invalid_enters_no_figure() {
             .any(|f| f.severity == Severity::Invalid && f.rule == "errors_above")
     );
 }
+
+#[test]
+fn the_knee_is_where_more_money_stops_paying() {
+    let mut story = sound();
+    let priced = |name: &str, iops: u32, usd: u32| {
+        configuration(
+            name,
+            &format!(
+                "data_volume = {{ iops = {iops}, mib_per_s = 2000, size_gib = 100 }}\nprice_usd_per_month = {usd}.0"
+            ),
+        )
+    };
+    // b doubles the volume of a and more, c buys what the CPU cannot use.
+    story.configurations = [
+        priced("a", 500, 100),
+        priced("b", 100_000, 150),
+        priced("c", 200_000, 300),
+    ]
+    .concat();
+    story.repetitions = 4;
+    let analysis = story.analysis();
+    let steps: Vec<(&str, &str, bool)> = analysis
+        .value_of_money
+        .iter()
+        .map(|v| (v.to.as_str(), v.verdict.as_str(), v.knee))
+        .collect();
+    assert_eq!(
+        steps,
+        [("b", "worth it", true), ("c", "worth it", false)],
+        "{:?}",
+        analysis.value_of_money
+    );
+    assert!(
+        analysis
+            .answer
+            .iter()
+            .any(|s| s.contains("Beyond the knee") && s.contains("b for w")),
+        "{:?}",
+        analysis.answer
+    );
+}

@@ -126,7 +126,10 @@ pub fn basis(basis: &Basis) -> String {
         given(basis.hours_per_month),
         basis.purchase,
         basis.region,
-        basis.price_date.as_deref().unwrap_or("no date (nothing priced)"),
+        basis
+            .price_date
+            .as_deref()
+            .unwrap_or("no day of the catalog (stated, or not known)"),
         given(basis.uplift_percent)
     )
 }

@@ -137,7 +137,7 @@ fn money(analysis: &Analysis, text: &mut String) {
         rows,
     ));
     text.push_str(&format!(
-        "\nBasis: {}; at full scale. Worth it: throughput grows at least as much as cost. Knee: the dearest step that is worth it.\n\n",
+        "\nBasis: {}; at full scale. Worth it: throughput grows at least as much as cost. Knee: beyond it the next dearer configuration is not worth its extra money.\n\n",
         labels::basis(&analysis.basis)
     ));
 }

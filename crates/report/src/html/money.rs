@@ -73,7 +73,7 @@ pub fn money(analysis: &Analysis) -> String {
         ]);
     }
     format!(
-        "{}<p class=\"soft\">Basis: {}; at full scale. <b>Worth it</b>: throughput grows at least as much as cost. <b>Knee</b>: the dearest step that is worth it. \
+        "{}<p class=\"soft\">Basis: {}; at full scale. <b>Worth it</b>: throughput grows at least as much as cost. <b>Knee</b>: beyond it the next dearer configuration is not worth its extra money. \
          Throughput ratios pair trials of the same block.</p>\n{}",
         table.html(),
         text(&labels::basis(&analysis.basis)),
