@@ -74,13 +74,14 @@ pub fn timelines(analysis: &Analysis, charts: &Charts) -> String {
 fn of_trial(trial: &TrialCharts, number: usize, group: usize) -> String {
     let block = trial.block.to_string();
     let mut out = format!(
-        "<details id=\"{}\"><summary>Block {block}{}</summary>\n<div class=\"charts\">\n",
+        "<details id=\"{}\"><summary>Block {block}{}</summary>\n<p class=\"soft\">Evidence: <code>trials/{}/{block}/</code></p>\n<div class=\"charts\">\n",
         id(&["trial", &trial.cell, &block]),
         if trial.valid {
             ""
         } else {
             " <span class=\"tag invalid\">invalid</span>"
-        }
+        },
+        text(&trial.cell)
     );
     // The axis of time is the same in all panels of a trial: drawn in the first, referred to by the others.
     for (i, panel) in trial.panels.iter().enumerate() {
