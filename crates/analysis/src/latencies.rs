@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{Interval, OperationKind, Series, TrialRecord};
+use evidence::{HIGHEST_US, Interval, LOWEST_US, OperationKind, SIGNIFICANT_DIGITS, Series, TrialRecord};
 use hdrhistogram::Histogram;
 
 use crate::latency::START_SLACK_S;
@@ -115,11 +115,13 @@ impl Latencies {
     }
 }
 
+/// Adds counts to the sum of a series. Histograms read from a log end at their largest value, sums at the largest of all.
 fn merge(into: &mut BTreeMap<Series, Histogram<u64>>, series: Series, histogram: &Histogram<u64>) {
-    match into.get_mut(&series) {
-        // All histograms of a run have the same bounds, so that adding cannot fail; should it ever, the count check in `rules` notices the
-        // missing samples.
-        Some(sum) => drop(sum.add(histogram)),
-        None => drop(into.insert(series, histogram.clone())),
-    }
+    let sum = into.entry(series).or_insert_with(|| {
+        Histogram::new_with_bounds(LOWEST_US, HIGHEST_US, SIGNIFICANT_DIGITS)
+            .expect("the bounds of all evidence are sound")
+    });
+    // No recorded value lies above the bounds of all evidence, so that adding cannot fail; should it ever, the count check in `rules`
+    // notices the missing samples.
+    let _ = sum.add(histogram);
 }
