@@ -52,7 +52,6 @@ Examples:
 Exit status: 0 done, 1 the work failed, 2 bad usage or bad input, 3 done but the verdict failed.";
 
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "a handful of values in the life of a process")]
 enum Command {
     /// Run an experiment and report which configuration did what
     Run(run::RunArgs),
