@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ClusterRequest, MIB, ResolvedVolume, UnknownEra, VolumeError, instance, resolve_volume_by, rules, rules_in,
+    Catalog, ClusterRequest, MIB, ResolvedVolume, UnknownEra, VolumeError, resolve_volume_by, rules, rules_in,
 };
 
 /// Request sizes that are shown, KiB.
@@ -101,59 +101,61 @@ pub enum CapsError {
     Era(#[from] UnknownEra),
 }
 
-/// Caps of one machine of a configuration, by the volume rules of an era (`None`: today's).
-///
-/// # Errors
-///
-/// When a volume breaks a rule of the era, or the era is not known.
-pub fn caps(request: &ClusterRequest, era: Option<&str>) -> Result<Caps, CapsError> {
-    let machine = instance(&request.instance).ok_or_else(|| CapsError::Instance(request.instance.clone()))?;
-    let volumes = request
-        .volumes
-        .iter()
-        .map(|volume| {
-            let rules = match era {
-                None => rules(volume.kind),
-                Some(era) => rules_in(volume.kind, era)?,
-            };
-            Ok(resolve_volume_by(rules, volume)?)
-        })
-        .collect::<Result<Vec<_>, CapsError>>()?;
-    let path = |burst: bool| {
-        let limits = if burst {
-            machine.ebs_burst_limits()
-        } else {
-            machine.ebs_limits()
-        };
-        (
-            limits.read_iops.unwrap_or(f64::INFINITY),
-            limits.read_bytes_per_s.map_or(f64::INFINITY, |b| b / MIB),
-        )
-    };
-    let ebs = match volumes.is_empty() {
-        true => Vec::new(),
-        false => SIZES_KIB
-            .into_iter()
-            .map(|io_kib| CapsAtSize {
-                io_kib,
-                baseline: ceiling(
-                    io_kib,
-                    volumes.iter().map(|v| (v.baseline_iops, v.baseline_mib_per_s)),
-                    path(false),
-                ),
-                burst: ceiling(io_kib, volumes.iter().map(burst_of), path(true)),
+impl Catalog {
+    /// Caps of one machine of a configuration, by the volume rules of an era (`None`: today's).
+    ///
+    /// # Errors
+    ///
+    /// When a volume breaks a rule of the era, or the era is not known.
+    pub fn caps(&self, request: &ClusterRequest, era: Option<&str>) -> Result<Caps, CapsError> {
+        let machine = self.instance(&request.instance).ok_or_else(|| CapsError::Instance(request.instance.clone()))?;
+        let volumes = request
+            .volumes
+            .iter()
+            .map(|volume| {
+                let rules = match era {
+                    None => rules(volume.kind),
+                    Some(era) => rules_in(volume.kind, era)?,
+                };
+                Ok(resolve_volume_by(rules, volume)?)
             })
-            .collect(),
-    };
-    let mut caps = Caps {
-        configuration: request.to_string(),
-        local: local(machine),
-        remarks: Vec::new(),
-        volumes,
-        ebs,
-    };
-    caps.remarks = remarks(machine, &caps);
-    Ok(caps)
+            .collect::<Result<Vec<_>, CapsError>>()?;
+        let path = |burst: bool| {
+            let limits = if burst {
+                machine.ebs_burst_limits()
+            } else {
+                machine.ebs_limits()
+            };
+            (
+                limits.read_iops.unwrap_or(f64::INFINITY),
+                limits.read_bytes_per_s.map_or(f64::INFINITY, |b| b / MIB),
+            )
+        };
+        let ebs = match volumes.is_empty() {
+            true => Vec::new(),
+            false => SIZES_KIB
+                .into_iter()
+                .map(|io_kib| CapsAtSize {
+                    io_kib,
+                    baseline: ceiling(
+                        io_kib,
+                        volumes.iter().map(|v| (v.baseline_iops, v.baseline_mib_per_s)),
+                        path(false),
+                    ),
+                    burst: ceiling(io_kib, volumes.iter().map(burst_of), path(true)),
+                })
+                .collect(),
+        };
+        let mut caps = Caps {
+            configuration: request.to_string(),
+            local: local(machine),
+            remarks: Vec::new(),
+            volumes,
+            ebs,
+        };
+        caps.remarks = remarks(machine, &caps);
+        Ok(caps)
+    }
 }
 
 fn burst_of(volume: &ResolvedVolume) -> (f64, f64) {

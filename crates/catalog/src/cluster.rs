@@ -5,11 +5,10 @@
 //! of them and TiB 1,024.
 
 use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{VolumeRequest, VolumeType, instance, nearest_instances};
+use crate::{Catalog, VolumeRequest, VolumeType};
 
 /// The form, for messages.
 const FORM: &str = "INSTANCE[+TYPE:SIZE[:IOPS[:MIB_PER_S]]]...[*NODES], for example r4.4xlarge+io1:3200GB:10000*3";
@@ -58,22 +57,14 @@ impl ClusterRequest {
     /// # Errors
     ///
     /// Names the first part that is wrong, what was expected there, and near matches.
-    pub fn parse(text: &str) -> Result<Self, ClusterError> {
-        read(text).map_err(|wrong| ClusterError {
+    pub fn parse(catalog: &Catalog, text: &str) -> Result<Self, ClusterError> {
+        read(catalog, text).map_err(|wrong| ClusterError {
             given: text.to_owned(),
             part: wrong.part,
             problem: wrong.problem,
             expected: wrong.expected,
             nearest: wrong.nearest,
         })
-    }
-}
-
-impl FromStr for ClusterRequest {
-    type Err = ClusterError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::parse(text)
     }
 }
 
@@ -113,7 +104,7 @@ fn wrong(part: &str, problem: impl Into<String>, expected: impl Into<String>) ->
     }
 }
 
-fn read(text: &str) -> Result<ClusterRequest, Wrong> {
+fn read(catalog: &Catalog, text: &str) -> Result<ClusterRequest, Wrong> {
     let (machine, nodes) = match text.trim().split_once('*') {
         None => (text.trim(), 1),
         Some((machine, nodes)) => (machine, read_nodes(nodes)?),
@@ -123,13 +114,13 @@ fn read(text: &str) -> Result<ClusterRequest, Wrong> {
     if name.is_empty() {
         return Err(wrong(name, "it names no instance type", FORM));
     }
-    let Some(found) = instance(name) else {
+    let Some(found) = catalog.instance(name) else {
         let mut error = wrong(
             name,
             format!("unknown instance type `{name}`"),
             "a name of `iopslab catalog list`",
         );
-        error.nearest = nearest_instances(name).into_iter().map(str::to_owned).collect();
+        error.nearest = catalog.nearest_instances(name).into_iter().map(str::to_owned).collect();
         return Err(error);
     };
     Ok(ClusterRequest {

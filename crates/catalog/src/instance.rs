@@ -2,12 +2,10 @@
 //!
 //! The table is `data/instances.csv`; its head says where each column comes from. `generate.py` writes it.
 
-use std::sync::LazyLock;
-
 use serde::{Deserialize, Serialize};
 
 use crate::table;
-use crate::{IoLimits, nearest};
+use crate::{IoLimits, nearest as near};
 
 /// Bytes in one MB, as AWS states disk and EBS throughput.
 pub const MB: f64 = 1e6;
@@ -47,6 +45,7 @@ pub enum FigureSource {
 
 /// Instance store: disks inside the host, gone when the instance stops.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LocalDisks {
     /// Disks.
     pub count: u32,
@@ -197,42 +196,29 @@ fn either_way(iops: Option<f64>, mb_per_s: Option<f64>) -> IoLimits {
     }
 }
 
-/// The type with this name; AWS's names are lower case.
-pub fn instance(name: &str) -> Option<&'static InstanceType> {
-    let all = instances();
-    all.binary_search_by(|known| known.name.as_str().cmp(name))
-        .ok()
-        .map(|position| &all[position])
+/// The table of this program, sorted by name.
+pub(crate) fn built_in() -> Vec<InstanceType> {
+    let mut all = table::read(include_str!("../data/instances.csv"), read);
+    all.sort_by(|a: &InstanceType, b| a.name.cmp(&b.name));
+    all
 }
 
-/// All instance types, sorted by name.
-pub fn instances() -> &'static [InstanceType] {
-    static INSTANCES: LazyLock<Vec<InstanceType>> = LazyLock::new(|| {
-        let mut all = table::read(include_str!("../data/instances.csv"), read);
-        all.sort_by(|a: &InstanceType, b| a.name.cmp(&b.name));
-        all
-    });
-    &INSTANCES
-}
-
-/// At most three names like the one given, nearest first: slips of the keyboard, else other sizes of the family, else
-/// the same size of a family with a like name.
-pub fn nearest_instances(name: &str) -> Vec<&'static str> {
+/// At most three names like the one given, see [`crate::Catalog::nearest_instances`].
+pub(crate) fn nearest<'a, N: Iterator<Item = &'a str>>(name: &str, names: impl Fn() -> N) -> Vec<&'a str> {
     const MOST: usize = 3;
-    let names = || instances().iter().map(|known| known.name.as_str());
-    let slips = nearest::by_slips(name, names(), 2, MOST);
+    let slips = near::by_slips(name, names(), 2, MOST);
     if !slips.is_empty() {
         return slips;
     }
     let lower = name.to_ascii_lowercase();
     let (family, size) = lower.split_once('.').unwrap_or((&lower, "large"));
     let in_family = |known: &str| known.split_once('.').is_some_and(|(f, _)| f == family);
-    let relatives = nearest::by_slips(&lower, names().filter(|known| in_family(known)), usize::MAX, MOST);
+    let relatives = near::by_slips(&lower, names().filter(|known| in_family(known)), usize::MAX, MOST);
     if !relatives.is_empty() {
         return relatives;
     }
     let same_size = names().filter(|known| known.split_once('.').is_some_and(|(_, s)| s == size));
-    nearest::by_slips(&format!("{family}.{size}"), same_size, 2, MOST)
+    near::by_slips(&format!("{family}.{size}"), same_size, 2, MOST)
 }
 
 fn read(row: &table::Row<'_>) -> InstanceType {

@@ -2,11 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use catalog::{ClusterRequest, Side, caps};
+use catalog::{Catalog, ClusterRequest, Side};
 use proptest::prelude::*;
 
 fn of(text: &str, era: Option<&str>) -> catalog::Caps {
-    caps(&ClusterRequest::parse(text).unwrap(), era).unwrap()
+    let facts = Catalog::built_in();
+    facts.caps(&ClusterRequest::parse(facts, text).unwrap(), era).unwrap()
 }
 
 #[test]

@@ -1,7 +1,18 @@
 //! The instance table against figures looked up by hand, and rules that hold for every row.
 
-use catalog::{FigureSource, IoLimits, Lifecycle, VolumeRequest, VolumeType};
-use catalog::{instance, instances, nearest_instances, resolve_volume};
+use catalog::{Catalog, FigureSource, InstanceType, IoLimits, Lifecycle, VolumeRequest, VolumeType, resolve_volume};
+
+fn instance(name: &str) -> Option<&'static InstanceType> {
+    Catalog::built_in().instance(name)
+}
+
+fn instances() -> &'static [InstanceType] {
+    Catalog::built_in().instances()
+}
+
+fn nearest_instances(name: &str) -> Vec<&'static str> {
+    Catalog::built_in().nearest_instances(name)
+}
 
 fn ebs(name: &str) -> (f64, f64, f64, f64) {
     let ebs = instance(name)

@@ -244,7 +244,7 @@ proptest! {
         more in 0.0..50_000.0f64,
         machine in proptest::sample::select(vec!["r4.4xlarge", "r3.4xlarge", "m5.large", "m1.small", "i4i.4xlarge"]),
     ) {
-        let instance = catalog::instance(machine).expect("a known type").ebs_limits();
+        let instance = catalog::Catalog::built_in().instance(machine).expect("a known type").ebs_limits();
         let effective = |iops| resolve_volume(&request(kind, size, Some(iops), None)).map(|v| v.limits.min(instance)).ok();
         if let (Some(few), Some(many)) = (effective(iops), effective(iops + more)) {
             prop_assert!(few.read_iops <= many.read_iops && few.write_bytes_per_s <= many.write_bytes_per_s);

@@ -28,6 +28,8 @@ pub struct Experiment {
     pub load: Load,
     /// How money is counted.
     pub basis: Basis,
+    /// What the configurations cost on that basis.
+    pub money: crate::Money,
     /// Settings of the local provider.
     pub local: LocalSettings,
     /// Truth of the simulated provider; `None` where the file states none.

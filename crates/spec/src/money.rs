@@ -1,8 +1,9 @@
 //! What the configurations of an experiment cost, frozen into the plan so that a report never depends on a later price list.
 
+use catalog::Catalog;
 use serde::{Deserialize, Serialize};
 
-use crate::{Configuration, Experiment};
+use crate::Configuration;
 
 /// Money of a whole plan, at full scale.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -51,14 +52,12 @@ pub struct MoneyLine {
 }
 
 /// Prices every configuration at full scale: its nodes with their volumes, or what the file states.
-pub(crate) fn of_experiment(experiment: &Experiment) -> Money {
-    let basis = &experiment.basis;
+pub(crate) fn of_configurations(catalog: &Catalog, configurations: &[Configuration], basis: &catalog::Basis) -> Money {
     let mut latest: Option<String> = None;
-    let configurations = experiment
-        .configurations
+    let configurations = configurations
         .iter()
         .map(|configuration| {
-            let (money, date) = of_configuration(configuration, basis);
+            let (money, date) = of_configuration(catalog, configuration, basis);
             latest = date.max(latest.take());
             money
         })
@@ -76,7 +75,11 @@ pub(crate) fn of_experiment(experiment: &Experiment) -> Money {
 }
 
 /// A configuration's money, and the latest day of the prices used.
-fn of_configuration(configuration: &Configuration, basis: &catalog::Basis) -> (ConfigurationMoney, Option<String>) {
+fn of_configuration(
+    catalog: &Catalog,
+    configuration: &Configuration,
+    basis: &catalog::Basis,
+) -> (ConfigurationMoney, Option<String>) {
     let money = |usd_per_month, lines, missing| ConfigurationMoney {
         configuration: configuration.name.clone(),
         usd_per_month,
@@ -110,7 +113,7 @@ fn of_configuration(configuration: &Configuration, basis: &catalog::Basis) -> (C
             }
         }
     }
-    match catalog::cost_of(&configuration.instance.label, &orders, configuration.nodes, basis) {
+    match catalog.cost_of(&configuration.instance.label, &orders, configuration.nodes, basis) {
         Err(error) => missing(error.to_string()),
         Ok(cost) => {
             let lines = cost

@@ -159,7 +159,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
         adaptive: load.adaptive.clone(),
         seed: load.seed,
         simulated: experiment.simulated.clone(),
-        money: Some(crate::money::of_experiment(experiment)),
+        money: Some(experiment.money.clone()),
     };
     plan.estimated_s += plan.seconds_per_trial() * plan.trials.len() as f64;
     plan

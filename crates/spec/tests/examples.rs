@@ -18,7 +18,7 @@ fn example(name: &str) -> Experiment {
     let file = root().join("examples").join(name);
     let text = std::fs::read_to_string(&file).unwrap();
     let read = |path: &str| std::fs::read_to_string(root().join("examples").join(path)).map_err(|e| e.to_string());
-    parse(name, &text, &read).unwrap_or_else(|mistakes| panic!("{mistakes}"))
+    parse(catalog::Catalog::built_in(), name, &text, &read).unwrap_or_else(|mistakes| panic!("{mistakes}"))
 }
 
 #[test]

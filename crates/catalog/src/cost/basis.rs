@@ -5,9 +5,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::CostError;
-use crate::{Purchase, day};
+use crate::{Catalog, Purchase, day};
 
-/// The only region whose prices the catalog holds.
+/// The region whose prices the program's own tables hold.
 pub const REGION: &str = "us-east-1";
 
 /// How money is counted.
@@ -50,12 +50,12 @@ impl Basis {
     /// # Errors
     ///
     /// The first one that is not.
-    pub fn check(&self) -> Result<(), CostError> {
-        self.checked_day().map(|_| ())
+    pub fn check(&self, catalog: &Catalog) -> Result<(), CostError> {
+        self.checked_day(catalog).map(|_| ())
     }
 
     /// The last day whose prices count, once every value has been found possible.
-    pub(super) fn checked_day(&self) -> Result<Option<String>, CostError> {
+    pub(super) fn checked_day(&self, catalog: &Catalog) -> Result<Option<String>, CostError> {
         let range = |key, given: f64, (least, most): (f64, f64)| {
             let possible = (least..=most).contains(&given);
             possible.then_some(()).ok_or(CostError::Basis {
@@ -68,9 +68,11 @@ impl Basis {
         range("hours per month", self.hours_per_month, (1.0, 8784.0))?;
         range("uplift percent", self.uplift_percent, (0.0, 1000.0))?;
         range("free GB", self.free_gb, (0.0, 1e9))?;
-        if self.region != REGION {
+        let known = catalog.regions();
+        if !known.contains(&self.region.as_str()) {
             return Err(CostError::Region {
                 given: self.region.clone(),
+                known: known.into_iter().map(str::to_owned).collect(),
             });
         }
         let parsed = self

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Basis, Cost, CostError, lines, micro, total_cost};
-use crate::ClusterRequest;
+use super::{Basis, Cost, CostError, micro};
+use crate::{Catalog, ClusterRequest};
 
 /// A cluster of one, two or three times the nodes. Cassandra clusters grow by sets (of three, with three replicas in three zones),
 /// and throughput with them; the published guide's table has these rows.
@@ -22,32 +22,6 @@ pub struct CapacityRow {
 /// Nodes of a set.
 const SET: u32 = 3;
 
-/// One, two and three times a configuration; one that states a single node is counted as a set of three.
-///
-/// # Errors
-///
-/// As [`super::cost`].
-pub fn capacity_table(request: &ClusterRequest, basis: &Basis) -> Result<Vec<CapacityRow>, CostError> {
-    let set = if request.nodes == 1 { SET } else { request.nodes };
-    (1..=3)
-        .map(|factor| {
-            let nodes = set * factor;
-            let machines = lines::Machines {
-                instance: &request.instance,
-                volumes: &request.volumes,
-                nodes,
-            };
-            let cost = lines::priced(&[machines], basis)?;
-            Ok(CapacityRow {
-                factor,
-                nodes,
-                usd_per_month: cost.usd_per_month,
-                usd_per_hour: cost.usd_per_hour,
-            })
-        })
-        .collect()
-}
-
 /// What one run costs: all its machines and volumes for its hours. AWS charges volumes by the second, prorated by the month.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunCost {
@@ -59,20 +33,43 @@ pub struct RunCost {
     pub month: Cost,
 }
 
-/// Prices a run of `hours` on these machines. A reservation is owed whether it is used or not: its price is then what the hours would
-/// cost a user who has it.
-///
-/// # Errors
-///
-/// As [`super::cost`]; also for hours that cannot be.
-pub fn run_cost(requests: &[ClusterRequest], hours: f64, basis: &Basis) -> Result<RunCost, CostError> {
-    if !(hours.is_finite() && hours > 0.0) {
-        return Err(CostError::RunHours { given: hours });
+impl Catalog {
+    /// One, two and three times a configuration; one that states a single node is counted as a set of three.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::cost`].
+    pub fn capacity_table(&self, request: &ClusterRequest, basis: &Basis) -> Result<Vec<CapacityRow>, CostError> {
+        let set = if request.nodes == 1 { SET } else { request.nodes };
+        (1..=3)
+            .map(|factor| {
+                let nodes = set * factor;
+                let cost = self.cost_of(&request.instance, &request.volumes, nodes, basis)?;
+                Ok(CapacityRow {
+                    factor,
+                    nodes,
+                    usd_per_month: cost.usd_per_month,
+                    usd_per_hour: cost.usd_per_hour,
+                })
+            })
+            .collect()
     }
-    let month = total_cost(requests, basis)?;
-    Ok(RunCost {
-        hours,
-        usd: micro(month.usd_per_month / basis.hours_per_month * hours),
-        month,
-    })
+
+    /// Prices a run of `hours` on these machines. A reservation is owed whether it is used or not: its price is then what the hours
+    /// would cost a user who has it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::cost`]; also for hours that cannot be.
+    pub fn run_cost(&self, requests: &[ClusterRequest], hours: f64, basis: &Basis) -> Result<RunCost, CostError> {
+        if !(hours.is_finite() && hours > 0.0) {
+            return Err(CostError::RunHours { given: hours });
+        }
+        let month = self.total_cost(requests, basis)?;
+        Ok(RunCost {
+            hours,
+            usd: micro(month.usd_per_month / basis.hours_per_month * hours),
+            month,
+        })
+    }
 }

@@ -1,10 +1,7 @@
 //! The lines of a bill.
 
 use super::{Basis, Cost, CostError, CostLine, micro};
-use crate::price::{instance_price, volume_price};
-use crate::{
-    EbsOptimisation, InstanceType, PriceError, VolumeRequest, instance, nearest_instances, resolve_volume_by, volume,
-};
+use crate::{Catalog, EbsOptimisation, InstanceType, PriceError, VolumeRequest, resolve_volume_by, volume};
 
 /// Day on which the surcharges for EBS optimisation were seen, the only one in the table.
 const SURCHARGE_DATE: &str = "2017-11-12";
@@ -18,6 +15,7 @@ pub(super) struct Machines<'a> {
 
 /// The bill being written.
 struct Bill<'a> {
+    catalog: &'a Catalog,
     basis: &'a Basis,
     /// Last day whose prices count.
     day: Option<String>,
@@ -27,10 +25,11 @@ struct Bill<'a> {
     notes: Vec<String>,
 }
 
-pub(super) fn priced(machines: &[Machines<'_>], basis: &Basis) -> Result<Cost, CostError> {
+pub(super) fn priced(catalog: &Catalog, machines: &[Machines<'_>], basis: &Basis) -> Result<Cost, CostError> {
     let mut bill = Bill {
+        catalog,
         basis,
-        day: basis.checked_day()?,
+        day: basis.checked_day(catalog)?,
         free_gb: basis.free_gb,
         lines: Vec::new(),
         notes: Vec::new(),
@@ -39,9 +38,9 @@ pub(super) fn priced(machines: &[Machines<'_>], basis: &Basis) -> Result<Cost, C
         return Err(CostError::NoNodes);
     }
     for some in machines {
-        let known = instance(some.instance).ok_or_else(|| CostError::UnknownInstance {
+        let known = catalog.instance(some.instance).ok_or_else(|| CostError::UnknownInstance {
             given: some.instance.to_owned(),
-            nearest: nearest_instances(some.instance),
+            nearest: catalog.nearest_instances(some.instance).into_iter().map(str::to_owned).collect(),
         })?;
         bill.instances(known, some)?;
         for requested in some.volumes {
@@ -57,7 +56,7 @@ impl Bill<'_> {
     }
 
     fn instances(&mut self, known: &InstanceType, some: &Machines<'_>) -> Result<(), CostError> {
-        let price = instance_price(&known.name, self.basis.purchase, self.day.as_deref())?;
+        let price = self.catalog.instance_price(&known.name, self.basis.purchase, &self.basis.region, self.day.as_deref())?;
         let hours = f64::from(some.nodes) * self.basis.hours_per_month;
         let line = |what: String, unit_usd: f64, date: &str, source: &str| CostLine {
             what,
@@ -111,7 +110,7 @@ impl Bill<'_> {
             volume: format!("{} volume of {} GiB", requested.kind, requested.size_gib),
             error,
         })?;
-        let price = volume_price(requested.kind, self.day.as_deref())?;
+        let price = self.catalog.volume_price(requested.kind, &self.basis.region, self.day.as_deref())?;
         let name = format!("{nodes} x {} {} GiB", requested.kind, requested.size_gib);
         let nodes = f64::from(nodes);
         let extras = price.extras(requested).ok_or_else(|| PriceError::Unknown {

@@ -9,11 +9,11 @@ mod capacity;
 mod lines;
 
 pub use basis::{Basis, REGION};
-pub use capacity::{CapacityRow, RunCost, capacity_table, run_cost};
+pub use capacity::{CapacityRow, RunCost};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ClusterRequest, PriceError, VolumeError, VolumeRequest};
+use crate::{Catalog, ClusterRequest, PriceError, VolumeError, VolumeRequest};
 
 /// Money for machines and their volumes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,7 +58,7 @@ pub enum CostError {
         /// What was written.
         given: String,
         /// Names like it.
-        nearest: Vec<&'static str>,
+        nearest: Vec<String>,
     },
     /// A volume that AWS does not (or did not then) sell.
     #[error("{volume}: {error}")]
@@ -72,10 +72,12 @@ pub enum CostError {
     #[error(transparent)]
     Price(#[from] PriceError),
     /// A region without prices.
-    #[error("no prices of region `{given}` are known; expected {REGION}")]
+    #[error("no prices of region `{given}` are known; known: {}; others by: iopslab catalog refresh --region {given}", .known.join(", "))]
     Region {
         /// What was written.
         given: String,
+        /// Regions with prices.
+        known: Vec<String>,
     },
     /// A price date that is none.
     #[error("`{given}` is no price date; expected a day, month or year such as 2017-11-12, 2017-11 or 2017")]
@@ -106,7 +108,7 @@ pub enum CostError {
     },
 }
 
-fn near(names: &[&str]) -> String {
+fn near(names: &[String]) -> String {
     if names.is_empty() {
         "; see: iopslab catalog list".to_owned()
     } else {
@@ -114,46 +116,52 @@ fn near(names: &[&str]) -> String {
     }
 }
 
-/// Prices one configuration.
-///
-/// # Errors
-///
-/// When a volume breaks a rule of its time, a price is not known, or the basis cannot be.
-pub fn cost(request: &ClusterRequest, basis: &Basis) -> Result<Cost, CostError> {
-    cost_of(&request.instance, &request.volumes, request.nodes, basis)
-}
+impl Catalog {
+    /// Prices one configuration.
+    ///
+    /// # Errors
+    ///
+    /// When a volume breaks a rule of its time, a price is not known, or the basis cannot be.
+    pub fn cost(&self, request: &ClusterRequest, basis: &Basis) -> Result<Cost, CostError> {
+        self.cost_of(&request.instance, &request.volumes, request.nodes, basis)
+    }
 
-/// Prices `nodes` machines of a type with these EBS volumes each.
-///
-/// # Errors
-///
-/// As [`cost`].
-pub fn cost_of(instance: &str, volumes: &[VolumeRequest], nodes: u32, basis: &Basis) -> Result<Cost, CostError> {
-    lines::priced(
-        &[lines::Machines {
+    /// Prices `nodes` machines of a type with these EBS volumes each.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::cost`].
+    pub fn cost_of(
+        &self,
+        instance: &str,
+        volumes: &[VolumeRequest],
+        nodes: u32,
+        basis: &Basis,
+    ) -> Result<Cost, CostError> {
+        let machines = lines::Machines {
             instance,
             volumes,
             nodes,
-        }],
-        basis,
-    )
-}
+        };
+        lines::priced(self, &[machines], basis)
+    }
 
-/// Prices several configurations as one bill: free GB count once.
-///
-/// # Errors
-///
-/// As [`cost`]; also without any configuration.
-pub fn total_cost(requests: &[ClusterRequest], basis: &Basis) -> Result<Cost, CostError> {
-    let machines: Vec<_> = requests
-        .iter()
-        .map(|request| lines::Machines {
-            instance: &request.instance,
-            volumes: &request.volumes,
-            nodes: request.nodes,
-        })
-        .collect();
-    lines::priced(&machines, basis)
+    /// Prices several configurations as one bill: free GB count once.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::cost`]; also without any configuration.
+    pub fn total_cost(&self, requests: &[ClusterRequest], basis: &Basis) -> Result<Cost, CostError> {
+        let machines: Vec<_> = requests
+            .iter()
+            .map(|request| lines::Machines {
+                instance: &request.instance,
+                volumes: &request.volumes,
+                nodes: request.nodes,
+            })
+            .collect();
+        lines::priced(self, &machines, basis)
+    }
 }
 
 /// Rounds to a millionth of a dollar: below what anybody is charged, above the noise of binary fractions.

@@ -7,9 +7,11 @@ mod instance;
 mod purchase;
 mod volume;
 
-pub use instance::{InstancePrice, instance_price, price_history};
+pub use instance::InstancePrice;
+pub(crate) use instance::{built_in as built_in_instance_prices, order};
 pub use purchase::{Purchase, UnknownPurchase};
-pub use volume::{VolumePrice, volume_price, volume_price_history};
+pub use volume::VolumePrice;
+pub(crate) use volume::{built_in as built_in_volume_prices, volume_order};
 
 /// Why a price is not known.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,24 +1,24 @@
 //! What a month of a volume cost: `data/volume_prices.csv`.
 
-use std::sync::LazyLock;
-
 use serde::Serialize;
 
 use super::{PriceError, latest};
-use crate::{VolumeRequest, VolumeType, table};
+use crate::{Catalog, REGION, VolumeRequest, VolumeType, table};
 
 /// io2 charges less for IOPS above this many.
 const SECOND_TIER_IOPS: f64 = 32_000.0;
 /// io2 charges still less for IOPS above this many.
 const THIRD_TIER_IOPS: f64 = 64_000.0;
 
-/// The monthly prices of a volume type as they were seen on a day, us-east-1. `None`: the type has no such charge.
+/// The monthly prices of a volume type as they were seen on a day. `None`: the type has no such charge.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct VolumePrice {
     /// Type.
     pub kind: VolumeType,
     /// The day, `2019-05-01`.
     pub date: String,
+    /// Region.
+    pub region: String,
     /// USD per GB-month. AWS's price pages say GB where the volume's size is in GiB; it is the same number.
     pub usd_per_gb: f64,
     /// USD per provisioned IOPS above [`Self::iops_above`].
@@ -112,30 +112,40 @@ impl VolumePrice {
     }
 }
 
-/// Every known price of a volume type, oldest first.
-pub fn volume_price_history(kind: VolumeType) -> &'static [VolumePrice] {
-    static PRICES: LazyLock<Vec<VolumePrice>> = LazyLock::new(|| {
-        let mut prices = table::read(include_str!("../../data/volume_prices.csv"), read);
-        prices.sort_by(|a: &VolumePrice, b| (a.kind, &a.date).cmp(&(b.kind, &b.date)));
-        prices
-    });
-    let from = PRICES.partition_point(|price| price.kind < kind);
-    let to = PRICES.partition_point(|price| price.kind <= kind);
-    &PRICES[from..to]
+/// The order of all prices: region, type, day.
+pub(crate) fn volume_order(price: &VolumePrice) -> (&str, VolumeType, &str) {
+    (&price.region, price.kind, &price.date)
 }
 
-/// The latest prices on or before `day` (`2017-11-12`; `None`: the latest of all).
-///
-/// # Errors
-///
-/// When no price of that time is known, with the days that are.
-pub fn volume_price(kind: VolumeType, day: Option<&str>) -> Result<&'static VolumePrice, PriceError> {
-    let history = volume_price_history(kind);
-    latest(history, day, |price| &price.date).ok_or_else(|| PriceError::OnlyLater {
-        what: format!("price of {kind} volumes"),
-        asked: day.unwrap_or_default().to_owned(),
-        days: history.iter().map(|price| price.date.clone()).collect(),
-    })
+/// The table of this program.
+pub(crate) fn built_in() -> Vec<VolumePrice> {
+    let mut prices = table::read(include_str!("../../data/volume_prices.csv"), read);
+    prices.sort_by(|a: &VolumePrice, b| volume_order(a).cmp(&volume_order(b)));
+    prices
+}
+
+impl Catalog {
+    /// The latest prices on or before `day` (`2017-11-12`; `None`: the latest of all).
+    ///
+    /// # Errors
+    ///
+    /// When no price of that time is known, with the days that are.
+    pub fn volume_price(&self, kind: VolumeType, region: &str, day: Option<&str>) -> Result<&VolumePrice, PriceError> {
+        let what = || format!("price of {kind} volumes in {region}");
+        let history: Vec<&VolumePrice> = self
+            .volume_prices()
+            .iter()
+            .filter(|price| price.kind == kind && price.region == region)
+            .collect();
+        if history.is_empty() {
+            return Err(PriceError::Unknown { what: what(), known: Vec::new() });
+        }
+        latest(&history, day, |price| &price.date).copied().ok_or_else(|| PriceError::OnlyLater {
+            what: what(),
+            asked: day.unwrap_or_default().to_owned(),
+            days: history.iter().map(|price| price.date.clone()).collect(),
+        })
+    }
 }
 
 fn read(row: &table::Row<'_>) -> VolumePrice {
@@ -145,6 +155,7 @@ fn read(row: &table::Row<'_>) -> VolumePrice {
             .parse()
             .unwrap_or_else(|error| panic!("data/volume_prices.csv: {error}")),
         date: text("date"),
+        region: REGION.to_owned(),
         usd_per_gb: row.required("usd_per_gb"),
         usd_per_iops: row.number("usd_per_iops"),
         iops_above: row.number("iops_above").unwrap_or(0.0),

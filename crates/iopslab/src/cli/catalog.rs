@@ -1,8 +1,10 @@
 //! `iopslab catalog`: facts about instance and volume types, what they cap, what they cost.
 
-use ::catalog::{Basis, ClusterRequest, InstanceType, Lifecycle, Purchase};
+use ::catalog::{Catalog, ClusterRequest, InstanceType, Lifecycle, Purchase, REGION};
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::basis::BasisArgs;
+use super::facts::catalog;
 use super::{Failure, Format, pretty};
 
 /// What was typed after `catalog`.
@@ -48,6 +50,9 @@ struct ListArgs {
     /// Introduced in or before this year
     #[arg(long, value_name = "YEAR")]
     era: Option<u32>,
+    /// Region of the prices
+    #[arg(long, default_value = REGION)]
+    region: String,
     /// Order
     #[arg(long, value_enum, default_value = "name")]
     sort: Sort,
@@ -84,44 +89,26 @@ struct CostArgs {
     /// INSTANCE[+TYPE:SIZE[:IOPS[:MIB_PER_S]]]...[*NODES], sizes with a unit; several are one bill
     #[arg(required = true, value_name = "CONFIG")]
     configurations: Vec<String>,
-    /// Hours in a month: 730, 720, 732 or 744
-    #[arg(long, value_name = "HOURS", default_value_t = 730.0)]
-    hours_per_month: f64,
-    /// on-demand, 1yr-no-upfront, 1yr-partial-upfront, 1yr-all-upfront, 3yr-..., 1yr-heavy-utilisation, ...
-    #[arg(long, default_value = "on-demand")]
-    purchase: String,
-    /// The day whose prices count: the latest known on or before it. Default: the latest of all
-    #[arg(long, value_name = "DATE")]
-    price_date: Option<String>,
-    /// Added to everything, such as a support plan's
-    #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
-    uplift_percent: f64,
-    /// GB-months of EBS storage that are free
-    #[arg(long, value_name = "GB", default_value_t = 0.0)]
-    free_gb: f64,
-    /// Region
-    #[arg(long, default_value = ::catalog::REGION)]
-    region: String,
-    /// Pay for EBS optimisation where it costs extra (types of before 2015)
-    #[arg(long)]
-    ebs_optimised: bool,
+    #[command(flatten)]
+    basis: BasisArgs,
     /// Also the cost of one run of so many hours
     #[arg(long, value_name = "HOURS")]
     run_hours: Option<f64>,
 }
 
 pub fn run(args: &CatalogArgs, format: Format) -> Result<(), Failure> {
+    let catalog = &catalog()?;
     match &args.command {
-        CatalogCommand::List(args) => list(args, format),
-        CatalogCommand::Show { instance } => show(instance, format),
-        CatalogCommand::Caps(args) => caps(args, format),
-        CatalogCommand::Cost(args) => cost(args, format),
+        CatalogCommand::List(args) => list(catalog, args, format),
+        CatalogCommand::Show { instance } => show(catalog, instance, format),
+        CatalogCommand::Caps(args) => caps(catalog, args, format),
+        CatalogCommand::Cost(args) => cost(catalog, args, format),
     }
 }
 
-fn list(args: &ListArgs, format: Format) -> Result<(), Failure> {
+fn list(catalog: &Catalog, args: &ListArgs, format: Format) -> Result<(), Failure> {
     let family = |i: &InstanceType| i.name.split('.').next().unwrap_or_default().to_owned();
-    let mut found: Vec<&InstanceType> = ::catalog::instances()
+    let mut found: Vec<InstanceType> = catalog.instances()
         .iter()
         .filter(|i| args.min_vcpu.is_none_or(|n| i.vcpus >= n))
         .filter(|i| args.memory.is_none_or(|gib| i.memory_gib >= gib))
@@ -134,6 +121,7 @@ fn list(args: &ListArgs, format: Format) -> Result<(), Failure> {
         .filter(|i| args.family.as_ref().is_none_or(|f| family(i) == *f))
         .filter(|i| args.arch.as_ref().is_none_or(|a| i.architecture == *a))
         .filter(|i| args.era.is_none_or(|year| i.introduced.is_some_and(|y| y <= year)))
+        .map(|i| priced_in(catalog, i, &args.region))
         .collect();
     // What has no price comes last: it may cost anything.
     let price = |i: &InstanceType| i.on_demand_usd_per_hour.unwrap_or(f64::INFINITY);
@@ -168,15 +156,27 @@ fn list(args: &ListArgs, format: Format) -> Result<(), Failure> {
         );
     }
     println!(
-        "{} types; prices: on demand, us-east-1, Linux, latest known; - is not known",
-        found.len()
+        "{} types; prices: on demand, {}, Linux, latest known; - is not known",
+        found.len(),
+        args.region
     );
     Ok(())
 }
 
-fn show(name: &str, format: Format) -> Result<(), Failure> {
-    let found = ::catalog::instance(name).ok_or_else(|| unknown_instance(name))?;
-    let prices = ::catalog::price_history(&found.name);
+/// The type with its price in a region.
+fn priced_in(catalog: &Catalog, instance: &InstanceType, region: &str) -> InstanceType {
+    let mut priced = instance.clone();
+    if region != REGION {
+        let price = catalog.instance_price(&instance.name, Purchase::OnDemand, region, None).ok();
+        priced.on_demand_usd_per_hour = price.map(|p| p.usd_per_hour);
+        priced.price_date = price.map(|p| p.date.clone());
+    }
+    priced
+}
+
+fn show(catalog: &Catalog, name: &str, format: Format) -> Result<(), Failure> {
+    let found = catalog.instance(name).ok_or_else(|| unknown_instance(catalog, name))?;
+    let prices = catalog.price_history(&found.name);
     if format == Format::Json {
         println!(
             "{}",
@@ -213,11 +213,11 @@ fn show(name: &str, format: Format) -> Result<(), Failure> {
             found.network_burst_gbps.unwrap_or(gbps)
         );
     }
-    println!("prices, USD an hour (us-east-1, Linux, shared tenancy):");
+    println!("prices, USD an hour (Linux, shared tenancy):");
     for price in prices {
         println!(
-            "  {}  {:<22} {:>9}  {}",
-            price.date, price.purchase, price.usd_per_hour, price.source
+            "  {}  {}  {:<22} {:>9}  {}",
+            price.region, price.date, price.purchase, price.usd_per_hour, price.source
         );
     }
     if prices.is_empty() {
@@ -226,8 +226,8 @@ fn show(name: &str, format: Format) -> Result<(), Failure> {
     Ok(())
 }
 
-fn unknown_instance(name: &str) -> Failure {
-    let near = ::catalog::nearest_instances(name);
+fn unknown_instance(catalog: &Catalog, name: &str) -> Failure {
+    let near = catalog.nearest_instances(name);
     let help = match near.as_slice() {
         [] => "see: iopslab catalog list".to_owned(),
         near => format!("nearest: {}", near.join(", ")),
@@ -235,10 +235,10 @@ fn unknown_instance(name: &str) -> Failure {
     Failure::input(format!("unknown instance type {name}")).help(help)
 }
 
-fn caps(args: &CapsArgs, format: Format) -> Result<(), Failure> {
-    let request = ClusterRequest::parse(&args.configuration).map_err(Failure::input)?;
+fn caps(catalog: &Catalog, args: &CapsArgs, format: Format) -> Result<(), Failure> {
+    let request = ClusterRequest::parse(catalog, &args.configuration).map_err(Failure::input)?;
     let era = args.era.as_deref().filter(|era| *era != "today");
-    let caps = ::catalog::caps(&request, era).map_err(Failure::input)?;
+    let caps = catalog.caps(&request, era).map_err(Failure::input)?;
     if format == Format::Json {
         println!("{}", pretty(&caps));
         return Ok(());
@@ -285,30 +285,22 @@ fn caps(args: &CapsArgs, format: Format) -> Result<(), Failure> {
     Ok(())
 }
 
-fn cost(args: &CostArgs, format: Format) -> Result<(), Failure> {
+fn cost(catalog: &Catalog, args: &CostArgs, format: Format) -> Result<(), Failure> {
     let requests = args
         .configurations
         .iter()
-        .map(|text| ClusterRequest::parse(text))
+        .map(|text| ClusterRequest::parse(catalog, text))
         .collect::<Result<Vec<_>, _>>()
         .map_err(Failure::input)?;
-    let basis = Basis {
-        hours_per_month: args.hours_per_month,
-        purchase: args.purchase.parse::<Purchase>().map_err(Failure::input)?,
-        price_date: args.price_date.clone(),
-        uplift_percent: args.uplift_percent,
-        free_gb: args.free_gb,
-        region: args.region.clone(),
-        ebs_optimised: args.ebs_optimised,
-    };
-    let cost = ::catalog::total_cost(&requests, &basis).map_err(Failure::input)?;
+    let basis = args.basis.basis()?;
+    let cost = catalog.total_cost(&requests, &basis).map_err(Failure::input)?;
     let capacity = match requests.as_slice() {
-        [only] => ::catalog::capacity_table(only, &basis).map_err(Failure::input)?,
+        [only] => catalog.capacity_table(only, &basis).map_err(Failure::input)?,
         _ => Vec::new(),
     };
     let run = args
         .run_hours
-        .map(|hours| ::catalog::run_cost(&requests, hours, &basis))
+        .map(|hours| catalog.run_cost(&requests, hours, &basis))
         .transpose()
         .map_err(Failure::input)?;
     if format == Format::Json {

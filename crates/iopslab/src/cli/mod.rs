@@ -1,10 +1,12 @@
 //! What was typed: one file per verb.
 
+mod basis;
 mod catalog;
 mod clean;
 mod compare;
 mod db;
 mod doctor;
+mod facts;
 mod failure;
 mod load;
 mod measured;

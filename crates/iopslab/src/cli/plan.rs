@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use spec::{Experiment, Plan};
 
+use super::facts::catalog;
 use super::{Failure, Format, pretty};
 
 /// What was typed after `plan`.
@@ -34,7 +35,7 @@ pub fn read_experiment(file: &Path) -> Result<(String, Experiment), Failure> {
         let path = beside.join(name);
         std::fs::read_to_string(&path).map_err(|e| format!("cannot read {}: {e}", path.display()))
     };
-    let experiment = spec::parse(&file.display().to_string(), &text, &read)
+    let experiment = spec::parse(&catalog()?, &file.display().to_string(), &text, &read)
         .map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?;
     Ok((text, experiment))
 }

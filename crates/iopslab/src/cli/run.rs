@@ -133,7 +133,7 @@ fn create(
     .chain(facts)
     .collect();
     let stamp = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
-    let catalog = frozen_catalog(experiment);
+    let catalog = frozen_catalog(&super::facts::catalog()?, experiment);
     RunDirectory::create(&args.out, &experiment.name, &stamp, text, plan, &catalog, &environment)
         .map_err(|e| Failure::work(e).help("choose another place with --out DIR"))
 }
@@ -251,12 +251,12 @@ fn report_plan(plan: &spec::Plan, experiment: &Experiment) -> String {
 }
 
 /// The facts this run's limits came from, kept with its evidence.
-fn frozen_catalog(experiment: &Experiment) -> serde_json::Value {
+fn frozen_catalog(catalog: &::catalog::Catalog, experiment: &Experiment) -> serde_json::Value {
     let instances: Vec<_> = experiment
         .configurations
         .iter()
         .filter(|c| c.instance.from_catalog)
-        .filter_map(|c| ::catalog::instance(&c.instance.label))
+        .filter_map(|c| catalog.instance(&c.instance.label))
         .collect();
     serde_json::json!({ "format_version": evidence::FORMAT_VERSION, "instances": instances, "configurations": experiment.configurations })
 }

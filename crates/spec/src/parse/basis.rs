@@ -1,13 +1,17 @@
 //! `[basis]`: how money is counted.
 
-use catalog::Basis;
+use catalog::{Basis, Catalog};
 use toml::Spanned;
 
 use crate::mistakes::Collector;
 use crate::raw;
 
 /// The catalog's basis; what the file leaves out is the default.
-pub(super) fn check(given: Option<&Spanned<raw::Basis>>, mistakes: &mut Collector<'_>) -> Basis {
+pub(super) fn check(
+    catalog: &Catalog,
+    given: Option<&Spanned<raw::Basis>>,
+    mistakes: &mut Collector<'_>,
+) -> Basis {
     let default = Basis::default();
     let Some(spanned) = given else {
         return default;
@@ -34,7 +38,7 @@ pub(super) fn check(given: Option<&Spanned<raw::Basis>>, mistakes: &mut Collecto
         region: raw.region.clone().unwrap_or_else(|| default.region.clone()),
         ..default
     };
-    if let Err(error) = basis.check() {
+    if let Err(error) = basis.check(catalog) {
         mistakes.add(spanned.span(), error.to_string(), "see docs/catalog.md");
     }
     basis

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use catalog::{IoLimits, VolumeRequest, VolumeType};
+use catalog::{Catalog, IoLimits, VolumeRequest, VolumeType};
 use serde::de::DeserializeOwned;
 use toml::{Spanned, Value};
 
@@ -13,18 +13,19 @@ use crate::scale::{GIB, page_cache_at_full_scale};
 use crate::{Configuration, Instance, LocalSettings, Volume, raw};
 
 pub(super) fn check(
+    catalog: &Catalog,
     spanned: &Spanned<raw::Configuration>,
     local: &LocalSettings,
     mistakes: &mut Collector<'_>,
 ) -> Option<Configuration> {
     let raw = spanned.get_ref();
     let name = safe_name(&raw.name, "configuration", mistakes);
-    let instance = instance(&raw.instance, mistakes);
-    let data_volume = volume(&raw.data_volume, "data_volume", instance.as_ref(), local, mistakes);
+    let instance = instance(catalog, &raw.instance, mistakes);
+    let data_volume = volume(catalog, &raw.data_volume, "data_volume", instance.as_ref(), local, mistakes);
     let commitlog_volume = raw
         .commitlog_volume
         .as_ref()
-        .map(|v| volume(v, "commitlog_volume", instance.as_ref(), local, mistakes));
+        .map(|v| volume(catalog, v, "commitlog_volume", instance.as_ref(), local, mistakes));
     let nodes = mistakes.integer(raw.nodes.as_ref(), "nodes", 1, 3, 1);
     let price = mistakes.number(raw.price_usd_per_month.as_ref(), "price_usd_per_month", 0.01..=1e9, 1.0);
     let instance = instance?;
@@ -56,11 +57,11 @@ pub(super) fn check(
     Some(configuration)
 }
 
-fn instance(given: &Spanned<Value>, mistakes: &mut Collector<'_>) -> Option<Instance> {
+fn instance(catalog: &Catalog, given: &Spanned<Value>, mistakes: &mut Collector<'_>) -> Option<Instance> {
     match given.get_ref() {
         Value::String(name) => {
-            let Some(found) = catalog::instance(name) else {
-                let near = catalog::nearest_instances(name);
+            let Some(found) = catalog.instance(name) else {
+                let near = catalog.nearest_instances(name);
                 let help = if near.is_empty() {
                     "see: iopslab catalog list".to_owned()
                 } else {
@@ -110,6 +111,7 @@ fn instance(given: &Spanned<Value>, mistakes: &mut Collector<'_>) -> Option<Inst
 }
 
 fn volume(
+    catalog: &Catalog,
     given: &Spanned<Value>,
     key: &str,
     instance: Option<&Instance>,
@@ -117,7 +119,7 @@ fn volume(
     mistakes: &mut Collector<'_>,
 ) -> Option<Volume> {
     match given.get_ref() {
-        Value::String(text) if text == "local" => instance_store(given.span(), instance?, mistakes),
+        Value::String(text) if text == "local" => instance_store(catalog, given.span(), instance?, mistakes),
         Value::Table(_) => {
             let raw: raw::Volume = table(given, key, mistakes)?;
             match &raw.kind {
@@ -137,8 +139,13 @@ fn volume(
     }
 }
 
-fn instance_store(span: Range<usize>, instance: &Instance, mistakes: &mut Collector<'_>) -> Option<Volume> {
-    let found = catalog::instance(&instance.label).filter(|_| instance.from_catalog);
+fn instance_store(
+    catalog: &Catalog,
+    span: Range<usize>,
+    instance: &Instance,
+    mistakes: &mut Collector<'_>,
+) -> Option<Volume> {
+    let found = catalog.instance(&instance.label).filter(|_| instance.from_catalog);
     let Some((disks, limits)) = found.and_then(|i| Some((i.local_disks.as_ref()?, i.local_limits()?))) else {
         let message = format!("`{}` has no local disks", instance.label);
         mistakes.add(

@@ -7,23 +7,25 @@ mod workload;
 
 use std::collections::BTreeSet;
 
+use catalog::Catalog;
 use toml::Spanned;
 
 use crate::mistakes::{Collector, Mistakes, choice};
 use crate::{
-    Adaptive, Consistency, Database, Dataset, Experiment, Load, LoadLevel, LocalSettings, OperationKind, Target, raw,
+    Adaptive, Configuration, Consistency, Database, Dataset, Experiment, Load, LoadLevel, LocalSettings, OperationKind, Target, raw,
 };
 use numbers::Check;
 
 /// Most requests in flight: a CQL connection has 32,768 stream ids, and one connection per load thread is used.
 const MOST_CONCURRENCY: i64 = 30_000;
 
-/// Reads an experiment. `source_name` is shown in mistakes; `read_file` gives the text of a YCSB file that the experiment
+/// Reads an experiment; instances and prices are looked up in `catalog`. `source_name` is shown in mistakes; `read_file` gives the text of a YCSB file that the experiment
 /// names (relative to it), since this crate reads nothing itself.
 ///
 /// # Errors
 /// All mistakes that can be told at once; at least one.
 pub fn parse(
+    catalog: &Catalog,
     source_name: &str,
     text: &str,
     read_file: &dyn Fn(&str) -> Result<String, String>,
@@ -38,7 +40,7 @@ pub fn parse(
             return mistakes.finish(None);
         }
     };
-    let experiment = check(&file, read_file, &mut mistakes);
+    let experiment = check(catalog, &file, read_file, &mut mistakes);
     mistakes.finish(experiment)
 }
 
@@ -55,6 +57,7 @@ fn explain(message: &str) -> (String, String) {
 }
 
 fn check(
+    catalog: &Catalog,
     file: &raw::Experiment,
     read_file: &dyn Fn(&str) -> Result<String, String>,
     mistakes: &mut Collector<'_>,
@@ -80,7 +83,7 @@ fn check(
     let configurations: Vec<_> = file
         .configuration
         .iter()
-        .map(|c| configuration::check(c, &local, mistakes))
+        .map(|c| configuration::check(catalog, c, &local, mistakes))
         .collect();
     unique(
         file.configuration.iter().map(|c| &c.get_ref().name),
@@ -133,22 +136,24 @@ fn check(
         truth_checked(truth, file, mistakes);
         truth.get_ref().clone()
     });
+    let configurations: Vec<Configuration> = configurations.into_iter().collect::<Option<_>>()?;
+    let basis = basis::check(catalog, file.basis.as_ref(), mistakes);
     let experiment = Experiment {
         name: name?,
         question: file.question.clone(),
         baseline: file.baseline.as_ref().map(|b| b.get_ref().clone()),
         target: target?,
         dataset: dataset?,
-        configurations: configurations.into_iter().collect::<Option<_>>()?,
+        money: crate::money::of_configurations(catalog, &configurations, &basis),
+        configurations,
         workloads: workloads.into_iter().collect::<Option<_>>()?,
         load: load?,
-        basis: basis::check(file.basis.as_ref(), mistakes),
+        basis,
         local,
         simulated,
     };
     if let Some(budget) = &file.load.get_ref().budget_usd {
-        let money = crate::money::of_experiment(&experiment);
-        if let Some(free) = money.configurations.iter().find(|m| m.usd_per_month.is_none()) {
+        if let Some(free) = experiment.money.configurations.iter().find(|m| m.usd_per_month.is_none()) {
             let why = free.missing.clone().unwrap_or_default();
             mistakes.add(
                 budget.span(),

@@ -1,0 +1,117 @@
+//! All facts in one value: the tables of this program, and what a user's files put before them.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use crate::price::{InstancePrice, VolumePrice};
+use crate::user::{UserCatalog, UserCatalogError};
+use crate::{InstanceType, instance, price};
+
+/// Instance types and prices.
+#[derive(Debug, Clone)]
+pub struct Catalog {
+    /// Sorted by name.
+    instances: Vec<InstanceType>,
+    /// By instance type; each sorted by region, purchase option and day.
+    instance_prices: BTreeMap<String, Vec<InstancePrice>>,
+    /// Sorted by region, type and day.
+    volume_prices: Vec<VolumePrice>,
+    /// Names of the user's files that were added, in this order.
+    added: Vec<String>,
+}
+
+impl Catalog {
+    /// The tables of this program alone.
+    pub fn built_in() -> &'static Self {
+        static BUILT_IN: LazyLock<Catalog> = LazyLock::new(|| Catalog {
+            instances: instance::built_in(),
+            instance_prices: price::built_in_instance_prices(),
+            volume_prices: price::built_in_volume_prices(),
+            added: Vec::new(),
+        });
+        &BUILT_IN
+    }
+
+    /// Puts a user's facts before those known so far. A figure that the file leaves out stays as it is; a price counts from its
+    /// day on, whatever was known for that day or later ones.
+    ///
+    /// # Errors
+    ///
+    /// When a type that nobody knows lacks its size, or a figure cannot be; then nothing has been added.
+    pub fn add(&mut self, user: &UserCatalog) -> Result<(), UserCatalogError> {
+        let mut instances = Vec::with_capacity(user.instances.len());
+        for entry in &user.instances {
+            instances.push(user.merged(entry, self.instance(entry.name()))?);
+        }
+        let volume_prices = user.volume_prices()?;
+        for merged in instances {
+            match self.instances.binary_search_by(|known| known.name.cmp(&merged.name)) {
+                Ok(at) => self.instances[at] = merged,
+                Err(at) => self.instances.insert(at, merged),
+            }
+        }
+        for (name, price) in user.instance_prices() {
+            let history = self.instance_prices.entry(name).or_default();
+            history.retain(|known| {
+                (&known.region, known.purchase) != (&price.region, price.purchase) || known.date < price.date
+            });
+            let at = history.partition_point(|known| price::order(known) < price::order(&price));
+            history.insert(at, price);
+        }
+        for price in volume_prices {
+            self.volume_prices
+                .retain(|known| (&known.region, known.kind) != (&price.region, price.kind) || known.date < price.date);
+            let at = self
+                .volume_prices
+                .partition_point(|known| price::volume_order(known) < price::volume_order(&price));
+            self.volume_prices.insert(at, price);
+        }
+        self.added.push(user.file.clone());
+        Ok(())
+    }
+
+    /// Names of the user's files that were added, in this order.
+    pub fn added(&self) -> &[String] {
+        &self.added
+    }
+
+    /// All instance types, sorted by name.
+    pub fn instances(&self) -> &[InstanceType] {
+        &self.instances
+    }
+
+    /// The type with this name; AWS's names are lower case.
+    pub fn instance(&self, name: &str) -> Option<&InstanceType> {
+        let at = self.instances.binary_search_by(|known| known.name.as_str().cmp(name));
+        at.ok().map(|at| &self.instances[at])
+    }
+
+    /// At most three names like the one given, nearest first: slips of the keyboard, else other sizes of the family, else
+    /// the same size of a family with a like name.
+    pub fn nearest_instances(&self, name: &str) -> Vec<&str> {
+        instance::nearest(name, || self.instances.iter().map(|known| known.name.as_str()))
+    }
+
+    /// Every known price of an instance type, by region, purchase option and oldest first; empty when none is known.
+    pub fn price_history(&self, instance: &str) -> &[InstancePrice] {
+        self.instance_prices.get(instance).map_or(&[], Vec::as_slice)
+    }
+
+    /// Every known price of volumes, by region, type and oldest first.
+    pub fn volume_prices(&self) -> &[VolumePrice] {
+        &self.volume_prices
+    }
+
+    /// The regions of which any price of an instance is known, sorted.
+    pub fn regions(&self) -> Vec<&str> {
+        let mut regions: Vec<&str> = self
+            .instance_prices
+            .values()
+            .flatten()
+            .map(|price| price.region.as_str())
+            .collect();
+        regions.sort_unstable();
+        regions.dedup();
+        regions
+    }
+}

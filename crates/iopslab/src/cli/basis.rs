@@ -1,0 +1,48 @@
+//! Options that say how money is counted, the same wherever money is asked for.
+
+use ::catalog::{Basis, Purchase, REGION};
+use clap::Args;
+
+use super::Failure;
+
+/// How money is counted.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "How money is counted")]
+pub struct BasisArgs {
+    /// Hours in a month: 730, 720, 732 or 744
+    #[arg(long, value_name = "HOURS", default_value_t = 730.0)]
+    hours_per_month: f64,
+    /// on-demand, 1yr-no-upfront, 1yr-partial-upfront, 1yr-all-upfront, 3yr-..., 1yr-heavy-utilisation, ...
+    #[arg(long, default_value = "on-demand")]
+    purchase: String,
+    /// The day whose prices count: the latest known on or before it. Default: the latest of all
+    #[arg(long, value_name = "DATE")]
+    price_date: Option<String>,
+    /// Added to everything, such as a support plan's
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
+    uplift_percent: f64,
+    /// GB-months of EBS storage that are free
+    #[arg(long, value_name = "GB", default_value_t = 0.0)]
+    free_gb: f64,
+    /// Region of the prices; others than us-east-1 by: iopslab catalog refresh
+    #[arg(long, default_value = REGION)]
+    region: String,
+    /// Pay for EBS optimisation where it costs extra (types of before 2015)
+    #[arg(long)]
+    ebs_optimised: bool,
+}
+
+impl BasisArgs {
+    /// The basis; whether its values are possible is checked when something is priced.
+    pub fn basis(&self) -> Result<Basis, Failure> {
+        Ok(Basis {
+            hours_per_month: self.hours_per_month,
+            purchase: self.purchase.parse::<Purchase>().map_err(Failure::input)?,
+            price_date: self.price_date.clone(),
+            uplift_percent: self.uplift_percent,
+            free_gb: self.free_gb,
+            region: self.region.clone(),
+            ebs_optimised: self.ebs_optimised,
+        })
+    }
+}

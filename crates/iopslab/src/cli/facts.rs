@@ -1,0 +1,58 @@
+//! The catalog that commands work with: the tables of this program, and the user's files before them.
+
+use std::path::{Path, PathBuf};
+
+use ::catalog::{Catalog, UserCatalog};
+
+use super::Failure;
+
+/// Where the user's catalog files are: `IOPSLAB_CATALOG`, else `iopslab/catalog` in the user's configuration directory. A directory
+/// of `*.toml` files, or one file.
+pub fn user_catalog_path() -> PathBuf {
+    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    variable("IOPSLAB_CATALOG").unwrap_or_else(|| {
+        let configuration = variable("XDG_CONFIG_HOME")
+            .or_else(|| variable("HOME").map(|home| home.join(".config")))
+            .unwrap_or_else(|| PathBuf::from("."));
+        configuration.join("iopslab").join("catalog")
+    })
+}
+
+/// The program's tables with the user's files added in the order of their names, so that later names win.
+pub fn catalog() -> Result<Catalog, Failure> {
+    let mut catalog = Catalog::built_in().clone();
+    for file in files(&user_catalog_path())? {
+        let text = std::fs::read_to_string(&file).map_err(|e| unreadable(&file, &e))?;
+        UserCatalog::parse(&file.display().to_string(), &text)
+            .and_then(|user| catalog.add(&user))
+            .map_err(|error| Failure::input(error).help("the form of these files: docs/catalog.md"))?;
+    }
+    Ok(catalog)
+}
+
+fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if path.is_file() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let entries = match std::fs::read_dir(path) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && std::env::var_os("IOPSLAB_CATALOG").is_none() => {
+            return Ok(Vec::new());
+        }
+        Err(error) => return Err(unreadable(path, &error)),
+    };
+    let mut files = Vec::new();
+    for entry in entries {
+        let file = entry.map_err(|e| unreadable(path, &e))?.path();
+        if file.extension().is_some_and(|extension| extension == "toml") {
+            files.push(file);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::input(format!("cannot read the user's catalog {}: {error}", path.display()))
+        .help("IOPSLAB_CATALOG names a directory of .toml files, or one file")
+}
