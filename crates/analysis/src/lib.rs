@@ -6,6 +6,7 @@
 //!                               figures, findings            decision, value of money, answer in words
 //!                                     |
 //!                                     +--charts--> Charts: what a report draws      +--compare--> Comparison of two runs
+//!                                     +--sizing::size--> clusters for a target that nobody has measured
 //! ```
 //!
 //! What cannot be said is absent or says so in words (`not comparable`, `none found`): an absent answer, never a guessed one.
@@ -28,6 +29,7 @@ mod panels;
 mod precision;
 mod ratios;
 pub mod rules;
+pub mod sizing;
 mod steady;
 mod value;
 

@@ -24,10 +24,10 @@ pub use money::{ConfigurationMoney, Money, MoneyBasis, MoneyLine};
 pub use notes::{Note, static_notes};
 pub use parse::parse;
 pub use plan::{Cell, Plan, PlannedTrial, TrialShape, plan};
-pub use scale::setups;
+pub use scale::{page_cache_at_full_scale, setups};
 pub use setup::{Setup, VolumeRole, VolumeSetup};
 pub use simulated::{Fault, FaultKind, Truth};
-pub use workload::{Definition, Distribution, Mix, OperationKind, ScanLength};
+pub use workload::{Definition, Distribution, Mix, OperationKind, PageCache, ScanLength};
 
 /// Version of `plan.json`.
 pub const FORMAT_VERSION: u32 = 1;

@@ -34,7 +34,7 @@ fn direct_rule(heap_bytes: f64) -> f64 {
 }
 
 /// What a memory limit leaves for the page cache at full scale; `None` when nothing is left.
-pub(crate) fn page_cache_at_full_scale(memory_limit_bytes: u64) -> Option<f64> {
+pub fn page_cache_at_full_scale(memory_limit_bytes: u64) -> Option<f64> {
     let memory = memory_limit_bytes as f64;
     let heap = heap_rule(memory);
     Some(memory - heap - direct_rule(heap) - NATIVE_BYTES).filter(|left| *left > 0.0)

@@ -5,13 +5,12 @@
 //!
 //! ```text
 //! Truth + Plan -> Simulation -> trial by trial: record, latency intervals, host samples
-//!                  page_cache (Che)   server (queueing, second by second)   latency (log-normal)   host (counters)
+//!                  page cache (Che)   server (queueing, second by second)   latency (log-normal)   host (counters)
 //! ```
 
 mod host;
 mod latency;
 mod noise;
-mod page_cache;
 mod server;
 
 use std::collections::BTreeMap;
@@ -20,12 +19,11 @@ use evidence::{
     ClientResult, DatabaseFacts, ErrorKind, FORMAT_VERSION, HostSample, Interval, OperationKind, ProbeResult, SendLag,
     Series, TrialRecord, Validity, VolumeFacts,
 };
-use spec::{Cell, Definition, Fault, FaultKind, LoadLevel, Plan, PlannedTrial, Setup, Truth, VolumeSetup};
+use spec::{Cell, Definition, Fault, FaultKind, LoadLevel, PageCache, Plan, PlannedTrial, Setup, Truth, VolumeSetup};
 
 use host::Counters;
 use latency::Spread;
 use noise::Noise;
-use page_cache::PageCache;
 use server::{Demand, Server, Step};
 
 /// Bytes on disk for each byte of payload: keys, timestamps, index, bloom filter (measured on usertable with 10 x 100 B).
@@ -54,7 +52,12 @@ pub struct Simulation<'a> {
 impl<'a> Simulation<'a> {
     /// Prepares all workloads of a plan.
     pub fn new(plan: &'a Plan, truth: &'a Truth) -> Self {
-        let cache = |w: &'a Definition| (w.name.as_str(), PageCache::new(w, &plan.dataset, truth.chunk_bytes));
+        let dataset = &plan.dataset;
+        let record_bytes = f64::from(dataset.fields * dataset.field_length);
+        let cache = |w: &'a Definition| {
+            let cache = PageCache::new(w.distribution, dataset.records, record_bytes, truth.chunk_bytes);
+            (w.name.as_str(), cache)
+        };
         Self {
             plan,
             truth,

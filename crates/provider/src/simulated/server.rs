@@ -8,7 +8,7 @@
 use catalog::IoLimits;
 use spec::{FaultKind, LoadLevel, Setup, Truth, VolumeSetup};
 
-use super::page_cache::PageCache;
+use spec::PageCache;
 
 /// Sharpness of the knee between "too few requests in flight" and "a resource is full".
 const KNEE: f64 = 12.0;

@@ -116,14 +116,18 @@ impl ScrambledZipfian {
     /// This computes the same weight at once (see `zeta`), over the same space, so that a constant of 0.98 differs from
     /// 0.99 by 0.01 and not by another distribution.
     pub fn new(records: u64, constant: f64) -> Self {
-        let weight = if constant == Self::CONSTANT_OF_YCSB {
+        Self {
+            ranks: Zipfian::with_zeta(Self::RANKS, constant, Self::weight(constant)),
+            records,
+        }
+    }
+
+    /// Weight of all ranks together: rank r is chosen with probability `r^-constant / weight`.
+    pub(crate) fn weight(constant: f64) -> f64 {
+        if constant == Self::CONSTANT_OF_YCSB {
             Self::ZETA_OF_YCSB
         } else {
             zeta_of_large_space(Self::RANKS, constant)
-        };
-        Self {
-            ranks: Zipfian::with_zeta(Self::RANKS, constant, weight),
-            records,
         }
     }
 

@@ -4,8 +4,8 @@
 //! The cache holds chunks, not rows: popular rows are spread over chunks by the key hash, so that a chunk is as popular as its rows
 //! together, and the skew of the workload is mostly lost.
 
-use spec::{Dataset, Definition, Distribution};
-use workload::Random;
+use crate::chooser::ScrambledZipfian;
+use crate::{Distribution, Random};
 
 /// Chunks of the same popularity.
 struct Class {
@@ -14,75 +14,66 @@ struct Class {
     popularity: f64,
 }
 
-/// Steps of the table over the share of chunks that fit.
-const STEPS: usize = 40;
-/// Data sets up to this many rows are spread over chunks row by row; of larger ones this many of the most popular.
-const ROWS_SPREAD: u64 = 50_000;
+/// Points of the table.
+const POINTS: u32 = 240;
+/// So many of the most popular ranks are spread over chunks one by one.
+const RANKS_SPREAD: u64 = 50_000;
 
 /// Hit ratio of reads by the share of the data that is cached.
+#[derive(Debug, Clone)]
 pub struct PageCache {
-    hits: [f64; STEPS + 1],
+    /// (share of the data cached, hit ratio), both growing from 0 to 1.
+    table: Vec<(f64, f64)>,
 }
 
 impl PageCache {
-    /// The table of a workload on a data set, `chunk_bytes` a chunk.
-    pub fn new(workload: &Definition, dataset: &Dataset, chunk_bytes: f64) -> Self {
-        let rows_per_chunk = (chunk_bytes / f64::from(dataset.fields * dataset.field_length)).max(1.0);
-        let classes = classes(workload.distribution, dataset.records, rows_per_chunk);
-        let chunks: f64 = classes.iter().map(|c| c.chunks).sum();
-        let mut hits = [0.0; STEPS + 1];
-        for (step, hit) in hits.iter_mut().enumerate() {
-            *hit = hit_ratio(&classes, chunks * step as f64 / STEPS as f64);
+    /// The hit ratios of keys chosen by `distribution` from `records` of `record_bytes`, kept in chunks of `chunk_bytes`.
+    pub fn new(distribution: Distribution, records: u64, record_bytes: f64, chunk_bytes: f64) -> Self {
+        Self::of_classes(&classes(distribution, records, (chunk_bytes / record_bytes).max(1.0)))
+    }
+
+    /// For growing characteristic times T: the chunks in the cache are `sum(1 - exp(-p T))`, the hit ratio is
+    /// `sum(p (1 - exp(-p T)))`.
+    fn of_classes(classes: &[Class]) -> Self {
+        let all: f64 = classes.iter().map(|c| c.chunks).sum();
+        let popularities = || classes.iter().map(|c| c.popularity).filter(|p| *p > 0.0);
+        let most = popularities().fold(0.0, f64::max);
+        let least = popularities().fold(f64::INFINITY, f64::min);
+        // From a time in which hardly any chunk is asked for to one in which all are.
+        let (first, last) = (1e-3 / most, 30.0 / least);
+        let mut table = vec![(0.0, 0.0)];
+        for point in 0..=POINTS {
+            let t = first * (last / first).powf(f64::from(point) / f64::from(POINTS));
+            let (mut cached, mut hits) = (0.0, 0.0);
+            for class in classes {
+                let present = class.chunks * -(-class.popularity * t).exp_m1();
+                cached += present;
+                hits += class.popularity * present;
+            }
+            table.push((cached / all, hits));
         }
-        Self { hits }
+        table.push((1.0, 1.0));
+        Self { table }
     }
 
     /// Hit ratio when `share` of the data is cached.
     pub fn hit_ratio(&self, share: f64) -> f64 {
-        let at = share.clamp(0.0, 1.0) * STEPS as f64;
-        let below = (at.floor() as usize).min(STEPS - 1);
-        self.hits[below] + (self.hits[below + 1] - self.hits[below]) * (at - below as f64)
-    }
-}
-
-/// Solves `sum(1 - exp(-p T)) = cached` for T by bisection; the hit ratio is `sum(p (1 - exp(-p T)))`.
-fn hit_ratio(classes: &[Class], cached: f64) -> f64 {
-    let all: f64 = classes.iter().map(|c| c.chunks).sum();
-    if cached <= 0.0 {
-        return 0.0;
-    }
-    if cached >= all {
-        return 1.0;
-    }
-    let occupied = |t: f64| -> f64 {
-        classes
-            .iter()
-            .map(|c| c.chunks * (1.0 - (-c.popularity * t).exp()))
-            .sum()
-    };
-    let (mut low, mut high) = (0.0, all);
-    while occupied(high) < cached {
-        high *= 2.0;
-    }
-    for _ in 0..50 {
-        let middle = f64::midpoint(low, high);
-        if occupied(middle) < cached {
-            low = middle;
-        } else {
-            high = middle;
+        let share = share.clamp(0.0, 1.0);
+        let above = self.table.partition_point(|(s, _)| *s < share);
+        match (above.checked_sub(1).map(|below| self.table[below]), self.table.get(above)) {
+            (None, _) => 0.0,
+            (Some(_), None) => 1.0,
+            (Some((s0, h0)), Some((s1, h1))) if *s1 > s0 => h0 + (h1 - h0) * (share - s0) / (s1 - s0),
+            (Some((_, h0)), Some(_)) => h0,
         }
     }
-    classes
-        .iter()
-        .map(|c| c.chunks * c.popularity * (1.0 - (-c.popularity * high).exp()))
-        .sum()
 }
 
 /// Chunks by popularity. Distributions other than zipfian and hotspot are taken for uniform.
 fn classes(distribution: Distribution, rows: u64, rows_per_chunk: f64) -> Vec<Class> {
     let chunks = (rows as f64 / rows_per_chunk).ceil().max(1.0);
     match distribution {
-        Distribution::Zipfian { constant } => zipfian(constant, rows, chunks),
+        Distribution::Zipfian { constant } => zipfian(constant, chunks),
         Distribution::Hotspot {
             data_fraction,
             operation_fraction,
@@ -112,29 +103,20 @@ fn classes(distribution: Distribution, rows: u64, rows_per_chunk: f64) -> Vec<Cl
     }
 }
 
-fn zipfian(constant: f64, rows: u64, chunks: f64) -> Vec<Class> {
-    let spread = rows.min(ROWS_SPREAD);
-    // Sum over the ranks beyond by the integral; exact enough far from rank 1.
-    let tail = |from: u64| -> f64 {
-        let (a, b) = (from as f64 + 0.5, rows as f64 + 0.5);
-        if (constant - 1.0).abs() < 1e-9 {
-            (b / a).ln()
-        } else {
-            (b.powf(1.0 - constant) - a.powf(1.0 - constant)) / (1.0 - constant)
-        }
-    };
-    let head: f64 = (1..=spread).map(|rank| (rank as f64).powf(-constant)).sum();
-    let rest = if rows > spread { tail(spread) } else { 0.0 };
-    let total = head + rest;
+/// YCSB's scrambled zipfian: the most popular ranks are hashed to chunks, the long tail of 10^10 ranks falls on all of them alike.
+fn zipfian(constant: f64, chunks: f64) -> Vec<Class> {
+    let weight = ScrambledZipfian::weight(constant);
+    let popularity_of = |rank: u64| (rank as f64).powf(-constant) / weight;
+    let head: f64 = (1..=RANKS_SPREAD).map(popularity_of).sum();
+    let even = (1.0 - head) / chunks;
     let places = chunks as usize;
-    let even = rest / total / chunks;
-    if places <= ROWS_SPREAD as usize {
-        // Every chunk by itself: each row falls on a chunk at random.
+    if places <= RANKS_SPREAD as usize {
+        // Every chunk by itself: each rank falls on one at random.
         let mut popularity = vec![even; places];
         let mut random = Random::from_seed(0x1095_1AB0);
-        for rank in 1..=spread {
+        for rank in 1..=RANKS_SPREAD {
             let chunk = (random.next_unit() * places as f64) as usize;
-            popularity[chunk] += (rank as f64).powf(-constant) / total;
+            popularity[chunk] += popularity_of(rank);
         }
         return popularity
             .into_iter()
@@ -144,15 +126,15 @@ fn zipfian(constant: f64, rows: u64, chunks: f64) -> Vec<Class> {
             })
             .collect();
     }
-    // Many more chunks than popular rows: each of these has a chunk of its own, the other chunks are alike.
-    let mut classes: Vec<Class> = (1..=spread)
+    // Many more chunks than popular ranks: each of these has a chunk of its own, the other chunks are alike.
+    let mut classes: Vec<Class> = (1..=RANKS_SPREAD)
         .map(|rank| Class {
             chunks: 1.0,
-            popularity: (rank as f64).powf(-constant) / total + even,
+            popularity: popularity_of(rank) + even,
         })
         .collect();
     classes.push(Class {
-        chunks: chunks - spread as f64,
+        chunks: chunks - RANKS_SPREAD as f64,
         popularity: even,
     });
     classes
@@ -166,7 +148,7 @@ mod tests {
     /// Against an LRU that is really run.
     #[test]
     fn che_is_close_to_a_simulated_lru() {
-        let classes = zipfian(0.99, 16_000, 1000.0);
+        let classes = zipfian(0.99, 1000.0);
         let mut random = Random::from_seed(7);
         let mut cumulative = Vec::new();
         let mut sum = 0.0;
@@ -190,7 +172,7 @@ mod tests {
             lru.push_front(chunk);
             lru.truncate(200);
         }
-        let (che, simulated) = (hit_ratio(&classes, 200.0), hits / asked);
+        let (che, simulated) = (PageCache::of_classes(&classes).hit_ratio(0.2), hits / asked);
         println!("20 % of the chunks cached: Che {che:.3}, simulated LRU {simulated:.3}");
         assert!((che - simulated).abs() < 0.01, "{che} {simulated}");
     }
@@ -206,10 +188,8 @@ mod tests {
             },
         ] {
             let classes = classes(distribution, 3_000_000, 16.0);
-            let chunks: f64 = classes.iter().map(|c| c.chunks).sum();
-            let ratios: Vec<f64> = (0..=10)
-                .map(|i| hit_ratio(&classes, chunks * f64::from(i) / 10.0))
-                .collect();
+            let cache = PageCache::of_classes(&classes);
+            let ratios: Vec<f64> = (0..=10).map(|i| cache.hit_ratio(f64::from(i) / 10.0)).collect();
             assert!(
                 ratios.windows(2).all(|w| w[0] < w[1] + 1e-12),
                 "{distribution:?}: {ratios:?}"

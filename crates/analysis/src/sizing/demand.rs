@@ -1,0 +1,261 @@
+//! What one read and one write of a replica ask of each resource, and how many a node can do.
+
+use serde::{Deserialize, Serialize};
+
+use super::document::{HeldOut, Utilisation};
+use super::observation::Observation;
+use crate::limit::LimitKind;
+
+/// Demands for each read and each write of a replica.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Demand {
+    /// CPU time of a read, microseconds; background work of the database is charged to the operations.
+    pub read_cpu_us: f64,
+    /// CPU time of a write, microseconds.
+    pub write_cpu_us: f64,
+    /// Whether reads and writes could be told apart: at least two mixes were measured.
+    pub cpu_told_apart: bool,
+    /// Device reads for each read that misses the page cache (SSTables read, index pages).
+    pub reads_per_miss: f64,
+    /// Device reads for each write (compaction).
+    pub reads_per_write: f64,
+    /// Bytes of a device read.
+    pub read_request_bytes: f64,
+    /// Device writes of the data directory for each write.
+    pub writes_per_write: f64,
+    /// Bytes written to the data directory for each write (flush and compaction).
+    pub bytes_per_write: f64,
+    /// Device writes of the commit log for each write.
+    pub log_writes_per_write: f64,
+    /// Bytes written to the commit log for each write.
+    pub log_bytes_per_write: f64,
+    /// Share of its CPUs that a database uses when CPU is what bounds it.
+    pub cpu_reach: f64,
+}
+
+/// Without a cell that was bounded by CPU: waiting threads always leave a little of a CPU idle (practice).
+const USUAL_CPU_REACH: f64 = 0.9;
+/// Mixes count as different when their read shares differ by this much.
+const DIFFERENT_MIXES: f64 = 0.1;
+/// Below this share of missing reads a cell says nothing about reads of the device.
+const FEW_MISSES: f64 = 0.02;
+
+/// What one machine offers. Limits that do not exist are infinite. EBS counts reads and writes together, local disks and emulated
+/// volumes apart.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Machine {
+    pub cpus: f64,
+    pub read_iops: f64,
+    pub write_iops: f64,
+    pub all_iops: f64,
+    pub read_bytes_per_s: f64,
+    pub write_bytes_per_s: f64,
+    pub all_bytes_per_s: f64,
+    pub network_bytes_per_s: f64,
+    /// Limits of a commit log on a volume of its own; without one the log is written to the same volumes as the data.
+    pub log: Option<(f64, f64)>,
+}
+
+impl Machine {
+    pub const UNLIMITED: Self = Self {
+        cpus: f64::INFINITY,
+        read_iops: f64::INFINITY,
+        write_iops: f64::INFINITY,
+        all_iops: f64::INFINITY,
+        read_bytes_per_s: f64::INFINITY,
+        write_bytes_per_s: f64::INFINITY,
+        all_bytes_per_s: f64::INFINITY,
+        network_bytes_per_s: f64::INFINITY,
+        log: None,
+    };
+
+    /// The machine on which a cell was measured.
+    fn of(observation: &Observation<'_>) -> Self {
+        let some = |limit: Option<f64>| limit.unwrap_or(f64::INFINITY);
+        let data = &observation.setup.data;
+        let spent = (observation.limit == LimitKind::BurstSpent)
+            .then(|| data.burst.map(|bucket| bucket.baseline_iops))
+            .flatten();
+        Self {
+            cpus: observation.setup.cpus,
+            read_iops: spent.unwrap_or(some(data.limits.read_iops)),
+            write_iops: spent.unwrap_or(some(data.limits.write_iops)),
+            read_bytes_per_s: some(data.limits.read_bytes_per_s),
+            write_bytes_per_s: some(data.limits.write_bytes_per_s),
+            log: observation
+                .setup
+                .commitlog
+                .as_ref()
+                .map(|log| (some(log.limits.write_iops), some(log.limits.write_bytes_per_s))),
+            ..Self::UNLIMITED
+        }
+    }
+}
+
+/// What a machine is asked to do in a second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Work {
+    pub reads: f64,
+    pub writes: f64,
+    /// Share of the reads that the page cache answers.
+    pub hit_ratio: f64,
+    pub record_bytes: f64,
+}
+
+impl Demand {
+    /// Fits all observations; `None` without any.
+    pub(super) fn fit(observations: &[&Observation<'_>]) -> Option<Self> {
+        if observations.is_empty() {
+            return None;
+        }
+        let shares = observations.iter().map(|o| o.read_share());
+        let cpu_told_apart = shares.clone().fold(0.0, f64::max) - shares.fold(1.0, f64::min) >= DIFFERENT_MIXES;
+        let cpu = |o: &Observation<'_>| o.cpus_used / o.throughput * 1e6;
+        let (read_cpu_us, write_cpu_us) = if cpu_told_apart {
+            let rows: Vec<_> = observations.iter().map(|o| (o.reads, o.writes, cpu(o))).collect();
+            two_parts(&rows)
+        } else {
+            let each: Vec<f64> = observations.iter().map(|o| cpu(o) / (o.reads + o.writes)).collect();
+            let both = stats::median(&each)?;
+            (both, both)
+        };
+        let missing = |o: &Observation<'_>| o.reads * (1.0 - o.hit_ratio);
+        let rows: Vec<_> = observations
+            .iter()
+            .filter(|o| missing(o) >= FEW_MISSES)
+            .map(|o| (missing(o), o.writes, o.device_reads))
+            .collect();
+        let (reads_per_miss, reads_per_write) = match (rows.is_empty(), cpu_told_apart) {
+            (true, _) => (1.0, 0.0),
+            (false, true) => two_parts(&rows),
+            (false, false) => {
+                let each: Vec<f64> = rows.iter().map(|(missing, _, reads)| reads / missing).collect();
+                (stats::median(&each)?, 0.0)
+            }
+        };
+        let median = |figure: &dyn Fn(&Observation<'_>) -> Option<f64>| {
+            let values: Vec<f64> = observations.iter().filter_map(|o| figure(o)).collect();
+            stats::median(&values)
+        };
+        let per_write = |figure: fn(&Observation<'_>) -> f64| {
+            median(&move |o: &Observation<'_>| (o.writes > 0.0).then(|| figure(o) / o.writes)).unwrap_or(0.0)
+        };
+        Some(Self {
+            read_cpu_us,
+            write_cpu_us,
+            cpu_told_apart,
+            reads_per_miss,
+            reads_per_write,
+            read_request_bytes: median(&|o| o.read_request_bytes).unwrap_or(super::observation::CHUNK_BYTES),
+            writes_per_write: per_write(|o| o.device_writes),
+            bytes_per_write: per_write(|o| o.write_bytes),
+            log_writes_per_write: per_write(|o| o.log_writes),
+            log_bytes_per_write: per_write(|o| o.log_bytes),
+            cpu_reach: median(&|o| (o.limit == LimitKind::Cpu).then(|| o.cpus_used / o.setup.cpus))
+                .unwrap_or(USUAL_CPU_REACH)
+                .min(1.0),
+        })
+    }
+
+    /// How much of each of a machine's resources some work takes (the utilisation law).
+    pub(super) fn utilisation(&self, machine: &Machine, work: &Work) -> Utilisation {
+        let reads = work.reads * (1.0 - work.hit_ratio) * self.reads_per_miss + work.writes * self.reads_per_write;
+        let (mut writes, mut written) = (work.writes * self.writes_per_write, work.writes * self.bytes_per_write);
+        let log_writes = work.writes * self.log_writes_per_write;
+        let log_bytes = work.writes * self.log_bytes_per_write;
+        let commit_log = machine.log.map_or(0.0, |(iops, bytes)| (log_writes / iops).max(log_bytes / bytes));
+        if machine.log.is_none() {
+            writes += log_writes;
+            written += log_bytes;
+        }
+        let read = reads * self.read_request_bytes;
+        Utilisation {
+            cpu: (work.reads * self.read_cpu_us + work.writes * self.write_cpu_us) / 1e6 / (machine.cpus * self.cpu_reach),
+            iops: (reads / machine.read_iops)
+                .max(writes / machine.write_iops)
+                .max((reads + writes) / machine.all_iops),
+            throughput: (read / machine.read_bytes_per_s)
+                .max(written / machine.write_bytes_per_s)
+                .max((read + written) / machine.all_bytes_per_s),
+            commit_log,
+            // A replica receives or sends each record once, and the client's copy passes through one of the replicas.
+            network: 2.0 * (work.reads + work.writes) * work.record_bytes / machine.network_bytes_per_s,
+            device_iops: reads + writes,
+            device_bytes_per_s: read + written,
+        }
+    }
+
+    /// The most operations per second of the cell's mix on the machine that ran it.
+    pub(super) fn capacity_of(&self, observation: &Observation<'_>) -> f64 {
+        let work = Work {
+            reads: observation.reads,
+            writes: observation.writes,
+            hit_ratio: observation.hit_ratio,
+            record_bytes: observation.record_bytes,
+        };
+        1.0 / self.utilisation(&Machine::of(observation), &work).busiest().1
+    }
+}
+
+/// `x` and `y`, both at least 0, with the least sum of squared relative errors of `a x + b y` against `c` over rows (a, b, c).
+fn two_parts(rows: &[(f64, f64, f64)]) -> (f64, f64) {
+    let rows: Vec<(f64, f64)> = rows.iter().filter(|row| row.2 > 0.0).map(|(a, b, c)| (a / c, b / c)).collect();
+    let sum = |term: &dyn Fn(&(f64, f64)) -> f64| rows.iter().map(term).sum::<f64>();
+    let (aa, ab, bb) = (sum(&|r| r.0 * r.0), sum(&|r| r.0 * r.1), sum(&|r| r.1 * r.1));
+    let (a, b) = (sum(&|r| r.0), sum(&|r| r.1));
+    let alone = |square: f64, plain: f64| if square > 0.0 { plain / square } else { 0.0 };
+    let determinant = aa * bb - ab * ab;
+    if determinant > 1e-9 * aa * bb {
+        let (x, y) = ((a * bb - b * ab) / determinant, (b * aa - a * ab) / determinant);
+        if x >= 0.0 && y >= 0.0 {
+            return (x, y);
+        }
+    }
+    // On the edge: whichever part alone fits better.
+    let (x, y) = (alone(aa, a), alone(bb, b));
+    let error = |x: f64, y: f64| sum(&|r| (r.0 * x + r.1 * y - 1.0).powi(2));
+    if error(x, 0.0) <= error(0.0, y) { (x, 0.0) } else { (0.0, y) }
+}
+
+/// Cells that are predicted from the others: those of a configuration from all other configurations, or, with a single
+/// configuration, each cell from the other cells.
+pub(super) fn held_out(observations: &[Observation<'_>]) -> HeldOut {
+    let same = |a: &Observation<'_>, b: &Observation<'_>| a.run == b.run && a.configuration.name == b.configuration.name;
+    let by_configuration = observations.iter().any(|o| !same(o, &observations[0]));
+    let errors: Vec<(String, f64)> = observations
+        .iter()
+        .enumerate()
+        .filter(|(_, held)| held.is_capacity())
+        .filter_map(|(at, held)| {
+            let others: Vec<&Observation<'_>> = observations
+                .iter()
+                .enumerate()
+                .filter(|(other, o)| if by_configuration { !same(o, held) } else { *other != at })
+                .map(|(_, o)| o)
+                .collect();
+            let predicted = Demand::fit(&others)?.capacity_of(held);
+            Some((held.name.clone(), predicted / held.throughput - 1.0))
+        })
+        .collect();
+    HeldOut::of(&errors, by_configuration)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::two_parts;
+
+    #[test]
+    fn two_parts_are_found_and_never_negative() {
+        let rows: Vec<_> = [(0.8, 0.2), (0.5, 0.5), (0.2, 0.8)]
+            .iter()
+            .map(|(a, b)| (*a, *b, 150.0 * a + 100.0 * b))
+            .collect();
+        let (x, y) = two_parts(&rows);
+        assert!((x - 150.0).abs() < 1e-6 && (y - 100.0).abs() < 1e-6, "{x} {y}");
+        // More writes, less cost: the best that can be is that they are free.
+        let odd: Vec<_> = rows.iter().map(|(a, b, _)| (*a, *b, 150.0 * a - 20.0 * b)).collect();
+        let (x, y) = two_parts(&odd);
+        assert!(x > 0.0 && y == 0.0, "{x} {y}");
+        assert_eq!(two_parts(&[]), (0.0, 0.0));
+    }
+}

@@ -1,0 +1,254 @@
+//! What `iopslab size` answers: the same document for people and for machines.
+
+use catalog::{Basis, CostLine};
+use serde::{Deserialize, Serialize};
+
+use super::demand::Demand;
+use super::fleet::{Fleet, FleetTotals};
+use super::target::Target;
+
+/// The answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sizing {
+    /// Version of this document's shape.
+    pub format_version: u32,
+    /// What was asked for.
+    pub target: Target,
+    /// What the answer rests on.
+    pub evidence: EvidenceFacts,
+    /// The best, cheapest first; those beyond the evidence come last.
+    pub proposals: Vec<Proposal>,
+    /// What was not proposed, by reason.
+    pub left_out: Vec<LeftOut>,
+    /// The fleet of today beside the first proposal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<Comparison>,
+    /// How money is counted.
+    pub basis: Basis,
+    /// What a reader must know before trusting the figures.
+    pub notes: Vec<String>,
+}
+
+/// What an answer rests on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EvidenceFacts {
+    /// Run directories.
+    pub runs: Vec<String>,
+    /// Cells with valid trials.
+    pub cells: u64,
+    /// Of these, cells that a resource of the database bounded: only they show a capacity.
+    pub capacity_cells: u64,
+    /// Their valid trials.
+    pub trials: u64,
+    /// Share of the reads among operations, as measured.
+    pub read_share: Range,
+    /// The same for what the target asks of the replicas: reads x replicas read, writes x copies.
+    pub replica_read_share: f64,
+    /// Share of the data that was in the page cache, as measured.
+    pub cache_share: Range,
+    /// vCPUs of the measured machines at full scale.
+    pub vcpus: Range,
+    /// Bytes on disk for each byte of payload.
+    pub on_disk: f64,
+    /// Demands for each read and write of a replica.
+    pub demand: Demand,
+    /// How well the model predicts what it has not seen.
+    pub held_out: HeldOut,
+    /// The highest utilisation at which an open-loop cell kept the p99 asked for; `None`: not asked for or not measured.
+    pub p99_utilisation: Option<f64>,
+}
+
+/// From the least to the most.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Range {
+    /// Least.
+    pub low: f64,
+    /// Most.
+    pub high: f64,
+}
+
+impl Range {
+    pub(super) fn of(values: impl Iterator<Item = f64>) -> Self {
+        values.fold(
+            Self {
+                low: f64::INFINITY,
+                high: f64::NEG_INFINITY,
+            },
+            |range, value| Self {
+                low: range.low.min(value),
+                high: range.high.max(value),
+            },
+        )
+    }
+
+    /// Whether a value lies in the range, widened by a factor.
+    pub(super) fn holds(&self, value: f64, factor: f64) -> bool {
+        value >= self.low / factor && value <= self.high * factor
+    }
+}
+
+/// Cells predicted by a model that had not seen them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HeldOut {
+    /// Cells predicted.
+    pub cells: u64,
+    /// Whether whole configurations were held out, or single cells of the only one.
+    pub whole_configurations: bool,
+    /// Median of |predicted / measured - 1|; `None` without a cell that could be held out.
+    pub median_error: Option<f64>,
+    /// 90th percentile of it.
+    pub p90_error: Option<f64>,
+    /// The cell that was predicted worst, with predicted / measured - 1.
+    pub worst: Option<(String, f64)>,
+}
+
+/// The model is refused above these errors (METHODS, "Capacity").
+const MOST_MEDIAN_ERROR: f64 = 0.15;
+const MOST_P90_ERROR: f64 = 0.25;
+
+impl HeldOut {
+    pub(super) fn of(errors: &[(String, f64)], whole_configurations: bool) -> Self {
+        let sizes: Vec<f64> = errors.iter().map(|(_, error)| error.abs()).collect();
+        Self {
+            cells: errors.len() as u64,
+            whole_configurations,
+            median_error: stats::median(&sizes),
+            p90_error: stats::quantile(&sizes, 0.9),
+            worst: errors.iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())).cloned(),
+        }
+    }
+
+    /// Whether the model may be used: not shown to be wrong.
+    pub fn is_accepted(&self) -> bool {
+        self.median_error.is_none_or(|error| error <= MOST_MEDIAN_ERROR)
+            && self.p90_error.is_none_or(|error| error <= MOST_P90_ERROR)
+    }
+}
+
+/// Where a figure comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Label {
+    /// This machine with these volumes, at this mix and ratio of memory to data, was measured.
+    Measured,
+    /// Between what was measured: mix, ratio of memory to data and vCPUs.
+    Interpolated,
+    /// Outside what was measured, by the model.
+    Modelled,
+}
+
+impl Label {
+    /// The word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Measured => "measured",
+            Self::Interpolated => "interpolated",
+            Self::Modelled => "modelled",
+        }
+    }
+}
+
+/// A cluster that meets the target.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Proposal {
+    /// In the command line's form, `i4i.2xlarge*9`.
+    pub configuration: String,
+    /// Nodes.
+    pub nodes: u32,
+    /// Nodes of a zone.
+    pub nodes_per_zone: u32,
+    /// Instance type.
+    pub instance: String,
+    /// Its disks, for people.
+    pub storage: String,
+    /// USD a month.
+    pub usd_per_month: f64,
+    /// USD an hour.
+    pub usd_per_hour: f64,
+    /// The bill.
+    pub cost: Vec<CostLine>,
+    /// Where the capacity comes from.
+    pub label: Label,
+    /// Half-width of what the capacity may really be, per cent: of a measured one its 95 % interval, of others the 90th percentile of
+    /// the held-out errors. `None`: not known.
+    pub uncertainty_percent: Option<f64>,
+    /// What lies beyond the evidence, if anything; then the uncertainty is not known.
+    pub beyond_evidence: Vec<String>,
+    /// What bounds it first.
+    pub limit: String,
+    /// The most client operations per second at the utilisation that the target allows.
+    pub operations_per_s: f64,
+    /// Share of each resource of a node in use at the target, all nodes up.
+    pub utilisation: Utilisation,
+    /// The fullest of these with the part down that the target allows for.
+    pub utilisation_when_down: f64,
+    /// Data of a node at the end, bytes on disk.
+    pub data_bytes_per_node: f64,
+    /// Share of a node's data that fits its page cache, and the hit ratio of reads that follows.
+    pub cache_share: f64,
+    /// Hit ratio of reads.
+    pub hit_ratio: f64,
+    /// What a zone has.
+    pub per_zone: FleetTotals,
+    /// What all zones have.
+    pub total: FleetTotals,
+}
+
+/// How much of each resource is used; 1 is all of it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Utilisation {
+    /// CPUs, of what a database can use of them.
+    pub cpu: f64,
+    /// Requests per second of the volumes.
+    pub iops: f64,
+    /// Bytes per second of the volumes.
+    pub throughput: f64,
+    /// A commit log on a volume of its own.
+    pub commit_log: f64,
+    /// Network; 0 where its bandwidth is not known.
+    pub network: f64,
+    /// Device requests per second.
+    pub device_iops: f64,
+    /// Device bytes per second.
+    pub device_bytes_per_s: f64,
+}
+
+impl Utilisation {
+    /// The fullest resource and how full it is.
+    pub fn busiest(&self) -> (&'static str, f64) {
+        [
+            ("CPU", self.cpu),
+            ("volume IOPS", self.iops),
+            ("volume MB/s", self.throughput),
+            ("commit log", self.commit_log),
+            ("network", self.network),
+        ]
+        .into_iter()
+        .max_by(|a, b| a.1.total_cmp(&b.1))
+        .unwrap_or(("CPU", 0.0))
+    }
+}
+
+/// Types that were not proposed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Why.
+    pub why: String,
+    /// How many instance types.
+    pub count: u64,
+    /// One of them.
+    pub example: String,
+}
+
+/// Two fleets beside each other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The fleet of today.
+    pub current: Fleet,
+    /// The fleet that would replace it.
+    pub proposed: Fleet,
+    /// proposed / current of each figure that both have.
+    pub ratios: std::collections::BTreeMap<String, f64>,
+    /// How money is counted.
+    pub basis: Basis,
+}

@@ -1,0 +1,150 @@
+//! What a fleet has and costs, and two fleets beside each other.
+
+use std::collections::BTreeMap;
+
+use catalog::{Basis, Catalog, ClusterRequest, CostError};
+use serde::{Deserialize, Serialize};
+
+use super::candidate;
+use super::document::Comparison;
+
+/// A fleet: one or several kinds of machines.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fleet {
+    /// Its kinds, in the command line's form.
+    pub configurations: Vec<String>,
+    /// What it has.
+    pub total: FleetTotals,
+    /// USD an hour; `None` where a price is not known.
+    pub usd_per_hour: Option<f64>,
+    /// USD a month.
+    pub usd_per_month: Option<f64>,
+    /// Why there is no price.
+    pub price_missing: Option<String>,
+}
+
+/// What machines have together. A figure is `None` where that of any machine is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct FleetTotals {
+    /// Machines.
+    pub nodes: u32,
+    /// Virtual CPUs.
+    pub vcpus: u64,
+    /// Memory, GiB.
+    pub memory_gib: f64,
+    /// Disks for data, TB (10^12 bytes).
+    pub disk_tb: f64,
+    /// Payload on disk that fits after replication and with the share of the disks that data may fill, TB.
+    pub usable_tb: f64,
+    /// Requests of 16 KiB per second that last; local disks: reads of 4 KiB.
+    pub iops: Option<f64>,
+    /// MB (10^6 bytes) per second that last.
+    pub mb_per_s: Option<f64>,
+    /// Network bandwidth that lasts, Gbit/s.
+    pub network_gbps: Option<f64>,
+}
+
+impl FleetTotals {
+    /// What machines of these kinds have; `usable` is the share of the disks that holds distinct data: fill / copies.
+    pub(super) fn of(catalog: &Catalog, requests: &[ClusterRequest], usable: f64, era: Option<&str>) -> Result<Self, String> {
+        let mut total = Self {
+            nodes: 0,
+            vcpus: 0,
+            memory_gib: 0.0,
+            disk_tb: 0.0,
+            usable_tb: 0.0,
+            iops: Some(0.0),
+            mb_per_s: Some(0.0),
+            network_gbps: Some(0.0),
+        };
+        for request in requests {
+            let node = candidate::node(catalog, request, era)?;
+            let nodes = f64::from(request.nodes);
+            let add = |sum: Option<f64>, each: Option<f64>| Some(sum? + each? * nodes);
+            total.nodes += request.nodes;
+            total.vcpus += u64::from(request.nodes) * u64::from(node.instance.vcpus);
+            total.memory_gib += nodes * node.instance.memory_gib;
+            total.disk_tb += nodes * node.disk_bytes / 1e12;
+            total.iops = add(total.iops, node.iops);
+            total.mb_per_s = add(total.mb_per_s, node.mb_per_s);
+            total.network_gbps = add(total.network_gbps, node.instance.network_gbps);
+        }
+        total.usable_tb = total.disk_tb * usable;
+        Ok(total)
+    }
+
+    /// A zone's part.
+    pub(super) fn of_one(&self, zones: u32) -> Self {
+        let part = f64::from(zones);
+        Self {
+            nodes: self.nodes / zones,
+            vcpus: self.vcpus / u64::from(zones),
+            memory_gib: self.memory_gib / part,
+            disk_tb: self.disk_tb / part,
+            usable_tb: self.usable_tb / part,
+            iops: self.iops.map(|v| v / part),
+            mb_per_s: self.mb_per_s.map(|v| v / part),
+            network_gbps: self.network_gbps.map(|v| v / part),
+        }
+    }
+}
+
+/// Puts a proposed fleet beside the current one. `usable` is the share of the disks that holds distinct data: fill / copies.
+///
+/// # Errors
+///
+/// When a configuration cannot be, or the basis cannot. A price that is not known is no error: the fleet then has none.
+pub fn compare_fleets(
+    catalog: &Catalog,
+    current: &[ClusterRequest],
+    proposed: &[ClusterRequest],
+    usable: f64,
+    basis: &Basis,
+) -> Result<Comparison, String> {
+    basis.check(catalog).map_err(|error| error.to_string())?;
+    let (current, proposed) = (
+        fleet(catalog, current, usable, basis)?,
+        fleet(catalog, proposed, usable, basis)?,
+    );
+    let figures = |fleet: &Fleet| {
+        let t = &fleet.total;
+        [
+            ("nodes", Some(f64::from(t.nodes))),
+            ("vcpus", Some(t.vcpus as f64)),
+            ("memory_gib", Some(t.memory_gib)),
+            ("disk_tb", Some(t.disk_tb)),
+            ("usable_tb", Some(t.usable_tb)),
+            ("iops", t.iops),
+            ("mb_per_s", t.mb_per_s),
+            ("network_gbps", t.network_gbps),
+            ("usd_per_hour", fleet.usd_per_hour),
+            ("usd_per_month", fleet.usd_per_month),
+        ]
+    };
+    let ratios: BTreeMap<String, f64> = figures(&current)
+        .into_iter()
+        .zip(figures(&proposed))
+        .filter_map(|((name, now), (_, then))| Some((name.to_owned(), stats::ratio(then?, now?)?)))
+        .collect();
+    Ok(Comparison {
+        current,
+        proposed,
+        ratios,
+        basis: basis.clone(),
+    })
+}
+
+fn fleet(catalog: &Catalog, requests: &[ClusterRequest], usable: f64, basis: &Basis) -> Result<Fleet, String> {
+    let cost = match catalog.total_cost(requests, basis) {
+        Ok(cost) => Ok(cost),
+        Err(error @ CostError::Price(_)) => Err(error.to_string()),
+        Err(other) => return Err(other.to_string()),
+    };
+    Ok(Fleet {
+        configurations: requests.iter().map(ToString::to_string).collect(),
+        total: FleetTotals::of(catalog, requests, usable, basis.price_date.as_deref())?,
+        usd_per_hour: cost.as_ref().ok().map(|c| c.usd_per_hour),
+        usd_per_month: cost.as_ref().ok().map(|c| c.usd_per_month),
+        price_missing: cost.err(),
+    })
+}

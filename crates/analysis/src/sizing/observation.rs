@@ -1,0 +1,183 @@
+//! What a run says about demands: one observation a cell.
+
+use evidence::OperationKind;
+use spec::{Configuration, Definition, Distribution, LoadLevel, Mix, PageCache, Setup, VolumeRole};
+
+use crate::limit::{self, LimitKind};
+use crate::measurement::TrialMeasurement;
+use crate::{RunEvidence, cells};
+
+/// A run to learn from.
+#[derive(Debug, Clone)]
+pub struct SizingRun<'a> {
+    /// Its evidence, trials measured.
+    pub evidence: RunEvidence<'a>,
+    /// Its configurations at full scale, as frozen in its `catalog.json`.
+    pub configurations: Vec<Configuration>,
+}
+
+/// A cell's figures, medians of its valid trials, on the machine that ran it (scaled).
+#[derive(Debug, Clone)]
+pub(super) struct Observation<'a> {
+    /// Run and cell, for people.
+    pub name: String,
+    pub run: usize,
+    pub configuration: &'a Configuration,
+    pub setup: &'a Setup,
+    pub scale: f64,
+    pub distribution: Distribution,
+    /// Operations that read and that write, for each operation; a read-modify-write does both.
+    pub reads: f64,
+    pub writes: f64,
+    pub trials: u64,
+    /// Operations per second, with the half-width of its interval as a share of it.
+    pub throughput: f64,
+    pub half_width: Option<f64>,
+    pub cpus_used: f64,
+    /// Read requests of the data volume for each operation.
+    pub device_reads: f64,
+    /// Bytes of a read request.
+    pub read_request_bytes: Option<f64>,
+    /// Write requests and bytes of the data volume for each operation.
+    pub device_writes: f64,
+    pub write_bytes: f64,
+    /// The same of a commit log on a volume of its own.
+    pub log_writes: f64,
+    pub log_bytes: f64,
+    /// Share of the data set that was in the page cache, and the hit ratio that follows from it.
+    pub cache_share: f64,
+    pub hit_ratio: f64,
+    pub limit: LimitKind,
+    pub is_open_loop: bool,
+    /// p99 of the operation kind with the largest share, microseconds.
+    pub p99_us: Option<f64>,
+    /// Bytes on disk for each byte of payload.
+    pub on_disk: f64,
+    pub record_bytes: f64,
+}
+
+/// Cassandra's default `chunk_length_in_kb`: the unit in which tables are compressed, read and cached.
+pub(super) const CHUNK_BYTES: f64 = 16_384.0;
+
+/// All cells that measured something under one of these workloads (all, when none is named).
+pub(super) fn observe<'a>(runs: &'a [SizingRun<'a>], workloads: &[String]) -> Vec<Observation<'a>> {
+    let mut observations = Vec::new();
+    for (index, run) in runs.iter().enumerate() {
+        let plan = run.evidence.plan;
+        for workload in &plan.workloads {
+            if !workloads.is_empty() && !workloads.contains(&workload.name) {
+                continue;
+            }
+            let record_bytes = f64::from(plan.dataset.fields * plan.dataset.field_length);
+            let cache = PageCache::new(workload.distribution, plan.dataset.records, record_bytes, CHUNK_BYTES);
+            for cell in plan.cells.iter().filter(|c| c.workload == workload.name) {
+                let of_cell = |t: &&TrialMeasurement| t.record.cell == cell.id && t.is_valid();
+                let trials: Vec<&TrialMeasurement> = run.evidence.trials.iter().filter(of_cell).collect();
+                let setup = plan.setups.iter().find(|s| s.configuration == cell.configuration);
+                let configuration = run.configurations.iter().find(|c| c.name == cell.configuration);
+                let (Some(setup), Some(configuration)) = (setup, configuration) else {
+                    continue;
+                };
+                let built = Built {
+                    run,
+                    index,
+                    setup,
+                    configuration,
+                    workload,
+                    cache: &cache,
+                };
+                observations.extend(of_trials(&built, cell.load, &cell.id, &trials));
+            }
+        }
+    }
+    observations
+}
+
+struct Built<'a, 'b> {
+    run: &'a SizingRun<'a>,
+    index: usize,
+    setup: &'a Setup,
+    configuration: &'a Configuration,
+    workload: &'a Definition,
+    cache: &'b PageCache,
+}
+
+fn of_trials<'a>(
+    built: &Built<'a, '_>,
+    load: LoadLevel,
+    cell: &str,
+    trials: &[&TrialMeasurement],
+) -> Option<Observation<'a>> {
+    let plan = built.run.evidence.plan;
+    let values = |figure: &dyn Fn(&TrialMeasurement) -> Option<f64>| -> Vec<f64> {
+        trials.iter().filter_map(|t| figure(t)).collect()
+    };
+    let median = |figure: &dyn Fn(&TrialMeasurement) -> Option<f64>| stats::median(&values(figure));
+    let volume = |role: VolumeRole, figure: fn(&crate::VolumeActivity) -> f64| {
+        median(&move |t: &TrialMeasurement| t.per_operation(t.host.volumes.get(&role).map(figure)))
+    };
+    let throughput = stats::estimate(&values(&TrialMeasurement::throughput), cells::CONFIDENCE)?;
+    let cache_share = median(&TrialMeasurement::page_cache_share)?.min(1.0);
+    let (reads, writes) = parts(&built.workload.mix);
+    let kind = busiest_kind(&built.workload.mix);
+    let payload = plan.dataset.payload_bytes() as f64;
+    let device_reads = volume(VolumeRole::Data, |v| v.reads)?;
+    Some(Observation {
+        name: format!("{}: {cell}", built.run.evidence.run),
+        run: built.index,
+        configuration: built.configuration,
+        setup: built.setup,
+        scale: plan.scale,
+        distribution: built.workload.distribution,
+        reads,
+        writes,
+        trials: trials.len() as u64,
+        throughput: throughput.median,
+        half_width: (trials.len() > 1).then(|| (throughput.high - throughput.low) / 2.0 / throughput.median),
+        cpus_used: median(&|t| t.host.cpus_used)?,
+        device_reads,
+        read_request_bytes: volume(VolumeRole::Data, |v| v.read_bytes).and_then(|bytes| stats::ratio(bytes, device_reads)),
+        device_writes: volume(VolumeRole::Data, |v| v.writes)?,
+        write_bytes: volume(VolumeRole::Data, |v| v.write_bytes)?,
+        log_writes: volume(VolumeRole::Commitlog, |v| v.writes).unwrap_or(0.0),
+        log_bytes: volume(VolumeRole::Commitlog, |v| v.write_bytes).unwrap_or(0.0),
+        cache_share,
+        hit_ratio: built.cache.hit_ratio(cache_share),
+        limit: limit::of_cell(Some(built.setup), trials).kind,
+        is_open_loop: matches!(load, LoadLevel::Rate { .. }),
+        p99_us: median(&|t| t.response.get(&kind).map(|figures| figures.p99)),
+        on_disk: median(&|t| stats::ratio(t.record.database.data_bytes_on_disk as f64, payload))?,
+        record_bytes: f64::from(plan.dataset.fields * plan.dataset.field_length),
+    })
+}
+
+/// Reads and writes for each operation.
+fn parts(mix: &Mix) -> (f64, f64) {
+    (
+        mix.read + mix.scan + mix.read_modify_write,
+        mix.update + mix.insert + mix.read_modify_write,
+    )
+}
+
+fn busiest_kind(mix: &Mix) -> OperationKind {
+    OperationKind::ALL
+        .into_iter()
+        .max_by(|a, b| mix.share(*a).total_cmp(&mix.share(*b)))
+        .unwrap_or(OperationKind::Read)
+}
+
+impl Observation<'_> {
+    /// Share of reads among reads and writes.
+    pub fn read_share(&self) -> f64 {
+        self.reads / (self.reads + self.writes)
+    }
+
+    /// Whether a resource of the database bounded it, so that its throughput is a capacity.
+    pub fn is_capacity(&self) -> bool {
+        use LimitKind::{BurstSpent, CommitLog, Cpu, InstanceEbsBandwidth, VolumeIops, VolumeThroughput};
+        matches!(
+            self.limit,
+            VolumeIops | VolumeThroughput | InstanceEbsBandwidth | BurstSpent | Cpu | CommitLog
+        )
+    }
+}

@@ -1,0 +1,718 @@
+//! The search: for each machine the fewest nodes that meet the target, then the cheapest first.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use catalog::{Basis, Catalog, ClusterRequest, CostError, InstanceType, Lifecycle, MIB};
+use evidence::FORMAT_VERSION;
+use spec::{Distribution, PageCache};
+
+use super::candidate::{self, MADE_TO_MEASURE, Need, made_to_measure};
+use super::demand::{Demand, Machine, Work, held_out};
+use super::document::{EvidenceFacts, Label, LeftOut, Proposal, Range, Sizing, Utilisation};
+use super::fleet::{FleetTotals, compare_fleets};
+use super::observation::{CHUNK_BYTES, Observation, SizingRun, observe};
+use super::target::{Target, TargetError};
+
+/// What to search.
+#[derive(Debug, Clone, Default)]
+pub struct SizingOptions {
+    /// Only evidence of these workloads; all when empty.
+    pub workloads: Vec<String>,
+    /// Only these machines (their number of nodes is not looked at); the whole catalog when empty.
+    pub candidates: Vec<ClusterRequest>,
+    /// Only these families, such as `i4i`; all when empty.
+    pub families: Vec<String>,
+    /// Only this architecture; `x86_64` when the whole catalog is searched and nothing is stated.
+    pub architecture: Option<String>,
+    /// How many proposals.
+    pub most: usize,
+    /// The fleet of today, to put the first proposal beside.
+    pub current: Vec<ClusterRequest>,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SizingError {
+    /// The target cannot be.
+    #[error("{0}")]
+    Target(#[from] TargetError),
+    /// The basis of the money cannot be, or a candidate or the fleet of today cannot.
+    #[error("{0}")]
+    Input(String),
+    /// No evidence.
+    #[error("no valid trial of {workloads} in {runs} says what an operation costs (device reads, CPU and page cache are needed)")]
+    NoEvidence {
+        /// Runs that were looked at.
+        runs: String,
+        /// Workloads that were asked for.
+        workloads: String,
+    },
+    /// Different key distributions.
+    #[error("the evidence mixes key distributions ({found}); name the workloads to learn from with --workload")]
+    Distributions {
+        /// Which.
+        found: String,
+    },
+    /// The model fails its own test.
+    #[error(
+        "the model may not be used on this evidence: held out, its error is {median_percent:.0} % (median) and {p90_percent:.0} % (90th percentile; at most 15 % and \
+         25 % are accepted), worst {worst}. No machine of the search was measured under exactly this target"
+    )]
+    ModelRefused {
+        /// Median of the held-out errors, per cent.
+        median_percent: f64,
+        /// 90th percentile, per cent.
+        p90_percent: f64,
+        /// The cell that was predicted worst.
+        worst: String,
+    },
+    /// No cell kept the p99.
+    #[error("no open-loop cell kept p99 <= {asked_ms} ms: the lowest measured is {lowest_ms:.1} ms at {utilisation_percent:.0} % utilisation ({cell})")]
+    P99 {
+        /// What was asked for, milliseconds.
+        asked_ms: f64,
+        /// The lowest measured, milliseconds.
+        lowest_ms: f64,
+        /// The utilisation there, per cent.
+        utilisation_percent: f64,
+        /// The cell.
+        cell: String,
+    },
+    /// Nothing found.
+    #[error("no machine meets the target: {}", .left_out.iter().map(|l| format!("{} ({} types, such as {})", l.why, l.count, l.example)).collect::<Vec<_>>().join("; "))]
+    NothingFound {
+        /// Why each was left out.
+        left_out: Vec<LeftOut>,
+    },
+}
+
+/// More nodes are not proposed.
+const MOST_NODES: u32 = 3000;
+/// After the fewest nodes this many larger clusters are priced too: smaller volumes may pay for them.
+const LARGER_CLUSTERS: u32 = 4;
+/// The evidence carries this far beyond its range before a proposal is marked as lying beyond it (practice).
+const CARRIES: f64 = 2.0;
+/// Read shares this near count as equal.
+const SAME_MIX: f64 = 0.02;
+/// Ratios of memory to data this near count as equal, as a share of the measured one.
+const SAME_CACHE: f64 = 0.1;
+
+/// Proposes clusters for a target, from what runs have measured.
+///
+/// # Errors
+///
+/// When the target cannot be, the evidence does not carry an answer, or nothing in the catalog meets the target.
+pub fn size(
+    catalog: &Catalog,
+    runs: &[SizingRun<'_>],
+    target: &Target,
+    options: &SizingOptions,
+    basis: &Basis,
+) -> Result<Sizing, SizingError> {
+    target.check()?;
+    basis
+        .check(catalog)
+        .map_err(|error| SizingError::Input(error.to_string()))?;
+    let observations = observe(runs, &options.workloads);
+    let search = Search::new(catalog, runs, &observations, target, options, basis)?;
+    let (mut proposals, left_out) = search.all();
+    if proposals.is_empty() {
+        let held = &search.facts.held_out;
+        if !held.is_accepted() {
+            return Err(SizingError::ModelRefused {
+                median_percent: held.median_error.unwrap_or(0.0) * 100.0,
+                p90_percent: held.p90_error.unwrap_or(0.0) * 100.0,
+                worst: held
+                    .worst
+                    .as_ref()
+                    .map_or_else(String::new, |(cell, error)| format!("{cell} ({:+.0} %)", error * 100.0)),
+            });
+        }
+        return Err(SizingError::NothingFound { left_out });
+    }
+    proposals.sort_by(|a, b| {
+        let beyond = |p: &Proposal| !p.beyond_evidence.is_empty();
+        (beyond(a).cmp(&beyond(b))).then(a.usd_per_month.total_cmp(&b.usd_per_month))
+    });
+    proposals.truncate(options.most);
+    let comparison = (!options.current.is_empty())
+        .then(|| {
+            let best = ClusterRequest::parse(catalog, &proposals[0].configuration).map_err(|e| e.to_string())?;
+            compare_fleets(catalog, &options.current, &[best], search.usable(), basis)
+        })
+        .transpose()
+        .map_err(SizingError::Input)?;
+    let notes = search.notes();
+    let price_date = basis
+        .price_date
+        .clone()
+        .or_else(|| proposals.iter().flat_map(|p| &p.cost).filter_map(|line| line.price_date.clone()).max());
+    Ok(Sizing {
+        format_version: FORMAT_VERSION,
+        target: target.clone(),
+        evidence: search.facts,
+        proposals,
+        left_out,
+        comparison,
+        basis: Basis {
+            price_date,
+            ..basis.clone()
+        },
+        notes,
+    })
+}
+
+struct Search<'a> {
+    catalog: &'a Catalog,
+    observations: &'a [Observation<'a>],
+    target: &'a Target,
+    options: &'a SizingOptions,
+    basis: &'a Basis,
+    facts: EvidenceFacts,
+    distribution: Distribution,
+    record_bytes: f64,
+    /// The most of each resource that may be used.
+    busiest: f64,
+    is_p99_unchecked: bool,
+    scale: f64,
+    cpu_models: Vec<String>,
+    caches: RefCell<BTreeMap<i32, PageCache>>,
+}
+
+/// A node of a cluster of so many, under the target.
+struct Loaded {
+    work: Work,
+    data_bytes: f64,
+    cache_share: f64,
+}
+
+/// A cluster that meets the target.
+struct Found {
+    request: ClusterRequest,
+    loaded: Loaded,
+    utilisation: Utilisation,
+    /// Nodes that are needed if everything may be full / nodes there are: the fullest resource, measured or by the model.
+    fullest: f64,
+    limit: String,
+    label: Label,
+    half_width: Option<f64>,
+}
+
+impl<'a> Search<'a> {
+    fn new(
+        catalog: &'a Catalog,
+        runs: &[SizingRun<'_>],
+        observations: &'a [Observation<'a>],
+        target: &'a Target,
+        options: &'a SizingOptions,
+        basis: &'a Basis,
+    ) -> Result<Self, SizingError> {
+        let all: Vec<&Observation<'_>> = observations.iter().collect();
+        let names = |list: Vec<String>| if list.is_empty() { "any workload".to_owned() } else { list.join(", ") };
+        let Some(demand) = Demand::fit(&all) else {
+            return Err(SizingError::NoEvidence {
+                runs: runs.iter().map(|r| r.evidence.run.clone()).collect::<Vec<_>>().join(", "),
+                workloads: names(options.workloads.clone()),
+            });
+        };
+        let first = &observations[0];
+        if observations.iter().any(|o| o.distribution != first.distribution) {
+            let mut found: Vec<String> = observations.iter().map(|o| format!("{:?}", o.distribution)).collect();
+            found.sort();
+            found.dedup();
+            return Err(SizingError::Distributions {
+                found: found.join(", "),
+            });
+        }
+        let median = |figure: fn(&Observation<'_>) -> f64| {
+            stats::median(&observations.iter().map(figure).collect::<Vec<_>>()).unwrap_or(1.0)
+        };
+        let cpu_models: std::collections::BTreeSet<String> = runs
+            .iter()
+            .filter_map(|r| Some(r.evidence.environment.get("cpu_model")?.as_str()?.to_owned()))
+            .collect();
+        let mut search = Self {
+            catalog,
+            observations,
+            target,
+            options,
+            basis,
+            facts: EvidenceFacts {
+                runs: runs.iter().map(|r| r.evidence.run.clone()).collect(),
+                cells: observations.len() as u64,
+                capacity_cells: observations.iter().filter(|o| o.is_capacity()).count() as u64,
+                trials: observations.iter().map(|o| o.trials).sum(),
+                read_share: Range::of(observations.iter().map(Observation::read_share)),
+                replica_read_share: target.replica_read_share(),
+                cache_share: Range::of(observations.iter().map(|o| o.cache_share)),
+                vcpus: Range::of(observations.iter().map(|o| o.configuration.instance.vcpus)),
+                on_disk: median(|o| o.on_disk),
+                demand,
+                held_out: held_out(observations),
+                p99_utilisation: None,
+            },
+            distribution: first.distribution,
+            record_bytes: median(|o| o.record_bytes),
+            busiest: target.busiest(),
+            is_p99_unchecked: false,
+            scale: observations.iter().map(|o| o.scale).fold(1.0, f64::max),
+            cpu_models: cpu_models.into_iter().collect(),
+            caches: RefCell::default(),
+        };
+        search.hold_p99()?;
+        Ok(search)
+    }
+
+    /// Lowers the allowed utilisation to the highest at which an open-loop cell kept the p99.
+    fn hold_p99(&mut self) -> Result<(), SizingError> {
+        let Some(asked_ms) = self.target.p99_ms else {
+            return Ok(());
+        };
+        let measured: Vec<(f64, f64, &str)> = self
+            .observations
+            .iter()
+            .filter(|o| o.is_open_loop)
+            .filter_map(|o| {
+                // What the configuration is known to do counts, if that is more than the model says.
+                let same = |other: &&Observation<'_>| {
+                    other.run == o.run
+                        && other.configuration.name == o.configuration.name
+                        && (other.read_share() - o.read_share()).abs() < SAME_MIX
+                };
+                let shown = self.observations.iter().filter(same).map(|other| other.throughput);
+                let capacity = shown.fold(self.facts.demand.capacity_of(o), f64::max);
+                Some((o.throughput / capacity, o.p99_us? / 1e3, o.name.as_str()))
+            })
+            .collect();
+        let Some(lowest) = measured.iter().min_by(|a, b| a.1.total_cmp(&b.1)) else {
+            self.is_p99_unchecked = true;
+            self.busiest = self.busiest.min(self.target.busiest_when_down());
+            return Ok(());
+        };
+        // The lowest utilisation that failed bounds the highest that held: a lucky cell above it does not count.
+        let failed = measured.iter().filter(|(_, p99, _)| *p99 > asked_ms).map(|m| m.0).fold(f64::INFINITY, f64::min);
+        let held = measured
+            .iter()
+            .filter(|(utilisation, p99, _)| *p99 <= asked_ms && *utilisation < failed)
+            .map(|m| m.0)
+            .max_by(f64::total_cmp);
+        let Some(held) = held else {
+            return Err(SizingError::P99 {
+                asked_ms,
+                lowest_ms: lowest.1,
+                utilisation_percent: lowest.0 * 100.0,
+                cell: lowest.2.to_owned(),
+            });
+        };
+        self.facts.p99_utilisation = Some(held);
+        self.busiest = self.busiest.min(held);
+        Ok(())
+    }
+
+    /// Share of the disks that holds distinct data.
+    fn usable(&self) -> f64 {
+        self.target.disk_fill_percent / 100.0 / f64::from(self.target.replication_factor)
+    }
+
+    fn era(&self) -> Option<&str> {
+        self.basis.price_date.as_deref()
+    }
+
+    /// Every machine of the search: the best cluster of each type, or why there is none.
+    fn all(&self) -> (Vec<Proposal>, Vec<LeftOut>) {
+        let mut best: BTreeMap<&str, Proposal> = BTreeMap::new();
+        let mut why: BTreeMap<&str, String> = BTreeMap::new();
+        let mut tried = |instance: &'a str, result: Result<Proposal, String>| match result {
+            Ok(proposal) => {
+                let dearer = |known: &Proposal| known.usd_per_month > proposal.usd_per_month;
+                if best.get(instance).is_none_or(dearer) {
+                    best.insert(instance, proposal);
+                }
+            }
+            Err(reason) => {
+                why.entry(instance).or_insert(reason);
+            }
+        };
+        if self.options.candidates.is_empty() {
+            for instance in self.catalog.instances() {
+                match self.is_searched(instance) {
+                    Err(None) => {}
+                    Err(Some(reason)) => tried(&instance.name, Err(reason)),
+                    Ok(()) => {
+                        if instance.local_disks.is_some() {
+                            tried(&instance.name, self.best_of(&request_of(instance)));
+                        }
+                        if instance.ebs.is_some() {
+                            for kind in MADE_TO_MEASURE {
+                                let with = |need| ClusterRequest {
+                                    volumes: vec![made_to_measure(kind, need)],
+                                    ..request_of(instance)
+                                };
+                                tried(&instance.name, self.cheapest(&with));
+                            }
+                        }
+                    }
+                }
+            }
+        } else {
+            for request in &self.options.candidates {
+                tried(&request.instance, self.best_of(request));
+            }
+        }
+        let mut left_out: BTreeMap<String, LeftOut> = BTreeMap::new();
+        for (instance, reason) in why.into_iter().filter(|(instance, _)| !best.contains_key(instance)) {
+            let group = left_out.entry(reason.clone()).or_insert_with(|| LeftOut {
+                why: reason,
+                count: 0,
+                example: instance.to_owned(),
+            });
+            group.count += 1;
+        }
+        let mut left_out: Vec<LeftOut> = left_out.into_values().collect();
+        left_out.sort_by(|a, b| b.count.cmp(&a.count).then(a.why.cmp(&b.why)));
+        (best.into_values().collect(), left_out)
+    }
+
+    /// `Err(None)`: nobody asked for it.
+    fn is_searched(&self, instance: &InstanceType) -> Result<(), Option<String>> {
+        let family = instance.name.split('.').next().unwrap_or_default();
+        if !self.options.families.is_empty() && !self.options.families.iter().any(|f| f == family) {
+            return Err(None);
+        }
+        let architecture = self.options.architecture.as_deref().unwrap_or("x86_64");
+        if instance.architecture != architecture {
+            return Err(None);
+        }
+        let retired = instance.lifecycle == Lifecycle::Retired && self.basis.price_date.is_none();
+        if retired && self.options.families.is_empty() {
+            return Err(None);
+        }
+        if family.len() <= 3 && family.starts_with('t') {
+            return Err(Some("its CPUs work on credits".to_owned()));
+        }
+        if instance.memory_gib < 8.0 || instance.vcpus < 2 {
+            return Err(Some("less than 8 GiB of memory or 2 vCPUs".to_owned()));
+        }
+        Ok(())
+    }
+
+    fn best_of(&self, request: &ClusterRequest) -> Result<Proposal, String> {
+        self.cheapest(&|_| request.clone())
+    }
+
+    /// The cheapest cluster of a machine; `with` gives it the volumes for a need.
+    fn cheapest(&self, with: &dyn Fn(Need) -> ClusterRequest) -> Result<Proposal, String> {
+        let zones = self.target.zones;
+        let most = MOST_NODES / zones;
+        let least = (self.target.replication_factor.div_ceil(zones)).max(if self.target.nodes_down(zones) >= zones { 2 } else { 1 });
+        let (mut low, mut high) = (least, least);
+        while self.cluster(with, high * zones).is_err() {
+            if high >= most {
+                return self.cluster(with, high * zones).map(|_| unreachable!("it failed above"));
+            }
+            low = high + 1;
+            high = (high * 2).min(most);
+        }
+        while low < high {
+            let middle = u32::midpoint(low, high);
+            if self.cluster(with, middle * zones).is_ok() {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        let mut best: Option<Proposal> = None;
+        let mut failed = None;
+        for per_zone in high..=high + LARGER_CLUSTERS {
+            let priced = self
+                .cluster(with, per_zone * zones)
+                .and_then(|found| self.priced(found));
+            match priced {
+                Ok(proposal) if best.as_ref().is_none_or(|b| b.usd_per_month > proposal.usd_per_month) => {
+                    best = Some(proposal);
+                }
+                Ok(_) => {}
+                Err(reason) => {
+                    failed.get_or_insert(reason);
+                }
+            }
+        }
+        best.ok_or_else(|| failed.unwrap_or_default())
+    }
+
+    /// What each of so many nodes does and holds at the target.
+    fn loaded(&self, memory_gib: f64, nodes: u32) -> Loaded {
+        let n = f64::from(nodes);
+        let copies = f64::from(self.target.replication_factor);
+        let payload = self.target.data_at_the_end() * copies / n;
+        let data_bytes = payload * self.facts.on_disk;
+        let page_cache = spec::page_cache_at_full_scale((memory_gib * 1024.0 * MIB) as u64).unwrap_or(0.0);
+        let cache_share = (page_cache / data_bytes).min(1.0);
+        let (reads, writes) = self.target.replica_operations();
+        Loaded {
+            work: Work {
+                reads: reads * self.target.operations_per_s / n,
+                writes: writes * self.target.operations_per_s / n,
+                hit_ratio: self.hit_ratio(payload, cache_share),
+                record_bytes: self.record_bytes,
+            },
+            data_bytes,
+            cache_share,
+        }
+    }
+
+    /// Che on the chunks of so much payload; tables are kept in steps of a tenth in size.
+    fn hit_ratio(&self, payload: f64, cache_share: f64) -> f64 {
+        let step = (payload.log(1.1)).round() as i32;
+        let mut caches = self.caches.borrow_mut();
+        let cache = caches.entry(step).or_insert_with(|| {
+            let records = (1.1_f64.powi(step) / self.record_bytes).max(1.0) as u64;
+            PageCache::new(self.distribution, records, self.record_bytes, CHUNK_BYTES)
+        });
+        cache.hit_ratio(cache_share)
+    }
+
+    /// A cluster of so many nodes, if it meets the target.
+    fn cluster(&self, with: &dyn Fn(Need) -> ClusterRequest, nodes: u32) -> Result<Found, String> {
+        // The instance is the same whatever the need.
+        let nothing = Need {
+            gib: 0.0,
+            iops: 0.0,
+            mib_per_s: 0.0,
+        };
+        let name = with(nothing).instance;
+        let instance = self.catalog.instance(&name).ok_or("unknown instance type")?;
+        let loaded = self.loaded(instance.memory_gib, nodes);
+        let alone = self.facts.demand.utilisation(&Machine::UNLIMITED, &loaded.work);
+        let down = self.target.nodes_down(nodes);
+        if down >= nodes {
+            return Err("no node would be left".to_owned());
+        }
+        let when_down = f64::from(nodes) / f64::from(nodes - down);
+        // Below this utilisation with all nodes up both conditions hold.
+        let allowed = self.busiest.min(self.target.busiest_when_down() / when_down);
+        let fill = self.target.disk_fill_percent / 100.0;
+        let need = Need {
+            gib: loaded.data_bytes / fill / 1024.0 / MIB,
+            iops: alone.device_iops / allowed,
+            mib_per_s: alone.device_bytes_per_s / allowed / MIB,
+        };
+        let mut request = with(need);
+        request.nodes = nodes;
+        let node = candidate::node(self.catalog, &request, self.era())?;
+        if node.disk_bytes == 0.0 {
+            return Err("no disks for the data".to_owned());
+        }
+        if loaded.data_bytes > fill * node.disk_bytes {
+            return Err(format!("its disks are too small even with {MOST_NODES} nodes"));
+        }
+        let Some(machine) = node.machine else {
+            return Err("what its disks can do is not known".to_owned());
+        };
+        let utilisation = self.facts.demand.utilisation(&machine, &loaded.work);
+        let measured = self.measured(&request, &loaded);
+        let (fullest, limit, label, half_width) = match measured {
+            Some(observation) => (
+                (loaded.work.reads + loaded.work.writes)
+                    / ((observation.reads + observation.writes) * observation.throughput * observation.scale),
+                observation.limit.words().to_owned(),
+                Label::Measured,
+                observation.half_width,
+            ),
+            None if self.facts.held_out.is_accepted() => {
+                let (resource, fullest) = utilisation.busiest();
+                let label = if self.is_between(instance, &loaded) {
+                    Label::Interpolated
+                } else {
+                    Label::Modelled
+                };
+                (fullest, resource.to_owned(), label, self.facts.held_out.p90_error)
+            }
+            None => return Err("not measured under this target, and the model fails its held-out test".to_owned()),
+        };
+        if fullest > allowed {
+            return Err(format!("{limit} is too small even with {MOST_NODES} nodes"));
+        }
+        Ok(Found {
+            request,
+            loaded,
+            utilisation,
+            fullest,
+            limit,
+            label,
+            half_width,
+        })
+    }
+
+    /// The cell that measured this very machine, mix and ratio of memory to data.
+    fn measured(&self, request: &ClusterRequest, loaded: &Loaded) -> Option<&Observation<'a>> {
+        self.observations
+            .iter()
+            .filter(|o| o.is_capacity() && o.configuration.instance.from_catalog)
+            .filter(|o| o.configuration.instance.label == request.instance)
+            .filter(|o| match (&o.configuration.data_volume.order, request.volumes.as_slice()) {
+                (Some(order), [only]) => order == only,
+                (None, []) => o.configuration.data_volume.kind == "local",
+                _ => false,
+            })
+            .filter(|o| (o.read_share() - self.facts.replica_read_share).abs() <= SAME_MIX)
+            .filter(|o| (loaded.cache_share / o.cache_share - 1.0).abs() <= SAME_CACHE)
+            .max_by(|a, b| a.throughput.total_cmp(&b.throughput))
+    }
+
+    fn is_between(&self, instance: &InstanceType, loaded: &Loaded) -> bool {
+        self.facts.read_share.holds(self.facts.replica_read_share, 1.0)
+            && self.facts.cache_share.holds(loaded.cache_share, 1.0)
+            && self.facts.vcpus.holds(f64::from(instance.vcpus), 1.0)
+    }
+
+    /// What lies so far outside the evidence that its held-out error says nothing about it.
+    fn beyond(&self, instance: &InstanceType, loaded: &Loaded) -> Vec<String> {
+        let mut beyond = Vec::new();
+        let facts = &self.facts;
+        let percent = |range: &Range| {
+            let (low, high) = (range.low * 100.0, range.high * 100.0);
+            if high - low < 1.0 {
+                format!("{high:.0} %")
+            } else {
+                format!("{low:.0} to {high:.0} %")
+            }
+        };
+        let mix = facts.replica_read_share;
+        if mix < facts.read_share.low - SAME_MIX || mix > facts.read_share.high + SAME_MIX {
+            beyond.push(format!(
+                "replicas do {:.0} % reads, measured: {}",
+                mix * 100.0,
+                percent(&facts.read_share)
+            ));
+        }
+        if !facts.cache_share.holds(loaded.cache_share, CARRIES) {
+            beyond.push(format!(
+                "{:.1} % of the data fits the page cache, measured: {}",
+                loaded.cache_share * 100.0,
+                percent(&facts.cache_share)
+            ));
+        }
+        if !facts.vcpus.holds(f64::from(instance.vcpus), CARRIES) {
+            let (low, high) = (facts.vcpus.low, facts.vcpus.high);
+            let measured = if low < high { format!("{low} to {high}") } else { format!("{low}") };
+            beyond.push(format!("{} vCPUs, measured: {measured}", instance.vcpus));
+        }
+        beyond
+    }
+
+    fn priced(&self, found: Found) -> Result<Proposal, String> {
+        let instance = self
+            .catalog
+            .instance(&found.request.instance)
+            .ok_or("unknown instance type")?;
+        let cost = self.catalog.cost(&found.request, self.basis).map_err(|error| match error {
+            CostError::Price(_) => "its price is not known on this basis".to_owned(),
+            CostError::Volume { .. } => "no volume is sold that is large or fast enough".to_owned(),
+            other => other.to_string(),
+        })?;
+        let nodes = found.request.nodes;
+        let total = FleetTotals::of(self.catalog, std::slice::from_ref(&found.request), self.usable(), self.era())?;
+        let when_down = f64::from(nodes) / f64::from(nodes - self.target.nodes_down(nodes));
+        let allowed = self.busiest.min(self.target.busiest_when_down() / when_down);
+        let beyond_evidence = match found.label {
+            Label::Measured => Vec::new(),
+            _ => self.beyond(instance, &found.loaded),
+        };
+        let storage = match found.request.volumes.as_slice() {
+            [] => instance.local_disks.as_ref().map_or_else(String::new, |disks| disks.label()),
+            volumes => volumes.iter().map(label).collect::<Vec<_>>().join(" + "),
+        };
+        Ok(Proposal {
+            configuration: found.request.to_string(),
+            nodes,
+            nodes_per_zone: nodes / self.target.zones,
+            instance: instance.name.clone(),
+            storage,
+            usd_per_month: cost.usd_per_month,
+            usd_per_hour: cost.usd_per_hour,
+            cost: cost.lines,
+            label: found.label,
+            uncertainty_percent: found
+                .half_width
+                .filter(|_| beyond_evidence.is_empty())
+                .map(|half| half * 100.0),
+            beyond_evidence,
+            limit: found.limit,
+            operations_per_s: self.target.operations_per_s * allowed / found.fullest,
+            utilisation: found.utilisation,
+            utilisation_when_down: found.fullest * when_down,
+            data_bytes_per_node: found.loaded.data_bytes,
+            cache_share: found.loaded.cache_share,
+            hit_ratio: found.loaded.work.hit_ratio,
+            per_zone: total.of_one(self.target.zones),
+            total,
+        })
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = vec![
+            "Each replica's part is charged like a whole operation of a single node: coordination is counted, repair, streaming and hints are not."
+                .to_owned(),
+            format!(
+                "CPU time is that of {}; a vCPU of each type is taken as one of these, which newer types do better and older ones worse.",
+                if self.cpu_models.is_empty() { "the measured machine".to_owned() } else { self.cpu_models.join(" and ") }
+            ),
+        ];
+        if self.scale > 1.0 {
+            notes.push(format!(
+                "The evidence is a 1:{} model: throughput, IOPS and CPUs are taken to grow together by that factor.",
+                self.scale
+            ));
+        }
+        if self.is_p99_unchecked {
+            let shown = self.observations.iter().filter_map(|o| o.p99_us).fold(f64::INFINITY, f64::min);
+            notes.push(format!(
+                "p99 <= {} ms is NOT checked: the evidence has closed-loop cells only (lowest p99 there: {:.1} ms), which promise nothing about an offered \
+                 load; measure with `rate` to check it. Utilisation is held at {:.0} % or less.",
+                self.target.p99_ms.unwrap_or_default(),
+                shown / 1e3,
+                self.busiest * 100.0
+            ));
+        }
+        if let Some(utilisation) = self.facts.p99_utilisation {
+            notes.push(format!(
+                "p99 is advisory: open-loop cells kept it up to {:.0} % utilisation, so no resource is used more.",
+                utilisation * 100.0
+            ));
+        }
+        let held = &self.facts.held_out;
+        match (held.median_error, held.is_accepted()) {
+            (None, _) => notes.push("No cell could be held out, so the model's error is not known.".to_owned()),
+            (Some(_), false) => notes.push("The model fails its held-out test; only measured machines are proposed.".to_owned()),
+            (Some(_), true) => {}
+        }
+        if !self.facts.demand.cpu_told_apart {
+            notes.push("One mix was measured: reads and writes are taken to cost the same CPU time.".to_owned());
+        }
+        if self.facts.capacity_cells == 0 {
+            notes.push("No cell was bounded by a resource of the database: capacities were never seen, only demands.".to_owned());
+        }
+        notes
+    }
+}
+
+fn request_of(instance: &InstanceType) -> ClusterRequest {
+    ClusterRequest {
+        instance: instance.name.clone(),
+        volumes: Vec::new(),
+        nodes: 1,
+    }
+}
+
+fn label(volume: &catalog::VolumeRequest) -> String {
+    let mut label = format!("{} {} GiB", volume.kind, volume.size_gib);
+    if let Some(iops) = volume.iops {
+        label += &format!(", {iops} IOPS");
+    }
+    if let Some(mib) = volume.mib_per_s {
+        label += &format!(", {mib} MiB/s");
+    }
+    label
+}
