@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what iopslab needs and is missing here: a Rust toolchain, JDK 17, xfsprogs, fio; with --tests a Chromium too, in which the
-# report is looked at. Says what it does before it does it; asks nothing. Does nothing when everything is there.
+# Installs what iopslab needs and is missing here: a Rust toolchain, JDK 17, xfsprogs, fio; with --tests also a Chromium, in which
+# the report is looked at, and moto, an AWS API server on this machine that `iopslab catalog refresh` is tested against. Says what it does before it does it; asks nothing. Does nothing when everything is there.
 set -euo pipefail
 
 # The public address of the Rust installer; set RUSTUP_INIT_URL to use a mirror.
@@ -54,6 +54,18 @@ if [ "${1:-}" = --tests ] && ! have chromium && ! have chromium-browser && ! hav
   else
     say "no Chromium here and no apt-get to install it: the report's browser test will be skipped"
   fi
+fi
+
+# An AWS API server, in a Python environment of its own; IOPSLAB_MOTO_SERVER names another one.
+moto=${XDG_CACHE_HOME:-$HOME/.cache}/iopslab/moto-5.2
+if [ "${1:-}" = --tests ] && [ -z "${IOPSLAB_MOTO_SERVER:-}" ] && [ ! -x "$moto/bin/moto_server" ]; then
+  say "installing moto (an AWS API server for tests) into $moto"
+  if ! have python3 || ! python3 -c 'import venv, ensurepip' 2>/dev/null; then
+    have apt-get && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends python3 python3-venv >/dev/null
+  fi
+  rm -rf "$moto"
+  python3 -m venv "$moto"
+  "$moto/bin/pip" install --quiet --disable-pip-version-check 'moto[ec2,server]==5.2.*'
 fi
 
 [ -f "$HOME/.cargo/env" ] && . "$HOME/.cargo/env"

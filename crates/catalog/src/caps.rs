@@ -108,7 +108,9 @@ impl Catalog {
     ///
     /// When a volume breaks a rule of the era, or the era is not known.
     pub fn caps(&self, request: &ClusterRequest, era: Option<&str>) -> Result<Caps, CapsError> {
-        let machine = self.instance(&request.instance).ok_or_else(|| CapsError::Instance(request.instance.clone()))?;
+        let machine = self
+            .instance(&request.instance)
+            .ok_or_else(|| CapsError::Instance(request.instance.clone()))?;
         let volumes = request
             .volumes
             .iter()

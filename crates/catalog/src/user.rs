@@ -20,9 +20,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::price::{InstancePrice, VolumePrice};
-use crate::{
-    EbsCaps, EbsOptimisation, InstanceType, Lifecycle, LocalDisks, Purchase, REGION, VolumeType, day,
-};
+use crate::{EbsCaps, EbsOptimisation, InstanceType, Lifecycle, LocalDisks, Purchase, REGION, VolumeType, day};
 
 /// One file of a user's facts.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -176,6 +174,16 @@ pub struct UserCatalogError {
 }
 
 impl UserCatalog {
+    /// A file without entries.
+    pub fn new(region: &str, price_date: &str, source: &str) -> Self {
+        Self {
+            region: Some(region.to_owned()),
+            price_date: Some(price_date.to_owned()),
+            source: Some(source.to_owned()),
+            ..Self::default()
+        }
+    }
+
     /// Reads a file's text.
     ///
     /// # Errors
@@ -196,6 +204,32 @@ impl UserCatalog {
     /// The file's text, TOML.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("names, numbers and tables are always TOML")
+    }
+
+    /// Takes over the prices of an older file of the same region where this one has none: each with its own day.
+    pub fn keep_prices_of(&mut self, old: &Self) {
+        if old.region() != self.region() {
+            return;
+        }
+        let dated = |own: &Option<String>| own.clone().or_else(|| old.price_date.clone());
+        for entry in &mut self.instances {
+            let known = old.instances.iter().find(|known| known.name == entry.name);
+            let has_none = entry.usd_per_hour.is_none() && entry.reserved_usd_per_hour.is_empty();
+            if let Some(known) = known.filter(|_| has_none) {
+                entry.usd_per_hour = known.usd_per_hour;
+                entry.reserved_usd_per_hour.clone_from(&known.reserved_usd_per_hour);
+                entry.price_date = dated(&known.price_date);
+            }
+        }
+        for known in &old.volume_prices {
+            if !self.volume_prices.iter().any(|price| price.kind == known.kind) {
+                let price_date = dated(&known.price_date);
+                self.volume_prices.push(UserVolumePrice {
+                    price_date,
+                    ..known.clone()
+                });
+            }
+        }
     }
 
     fn region(&self) -> &str {
@@ -317,7 +351,8 @@ impl UserCatalog {
         if let Some(disks) = &entry.local_disks {
             // AWS tells count, size and kind only: measured figures of the same disks stay.
             let same = merged.local_disks.take().filter(|old| {
-                (old.count, old.kind) == (disks.count, disks.kind) && old.size_gb_each.to_bits() == disks.size_gb_each.to_bits()
+                (old.count, old.kind) == (disks.count, disks.kind)
+                    && old.size_gb_each.to_bits() == disks.size_gb_each.to_bits()
             });
             merged.local_disks = Some(match same {
                 Some(old) => LocalDisks {
@@ -372,17 +407,23 @@ impl UserCatalog {
     pub(crate) fn instance_prices(&self) -> impl Iterator<Item = (String, InstancePrice)> + '_ {
         self.instances.iter().flat_map(move |entry| {
             let on_demand = entry.usd_per_hour.map(|usd| (Purchase::OnDemand, usd));
-            let reserved = entry.reserved_usd_per_hour.iter().map(|(purchase, usd)| (*purchase, *usd));
-            on_demand.into_iter().chain(reserved).filter_map(move |(purchase, usd_per_hour)| {
-                let price = InstancePrice {
-                    date: self.day_of(entry.price_date.as_deref()).ok()?,
-                    region: self.region().to_owned(),
-                    purchase,
-                    usd_per_hour,
-                    source: self.source(),
-                };
-                Some((entry.name.clone(), price))
-            })
+            let reserved = entry
+                .reserved_usd_per_hour
+                .iter()
+                .map(|(purchase, usd)| (*purchase, *usd));
+            on_demand
+                .into_iter()
+                .chain(reserved)
+                .filter_map(move |(purchase, usd_per_hour)| {
+                    let price = InstancePrice {
+                        date: self.day_of(entry.price_date.as_deref()).ok()?,
+                        region: self.region().to_owned(),
+                        purchase,
+                        usd_per_hour,
+                        source: self.source(),
+                    };
+                    Some((entry.name.clone(), price))
+                })
         })
     }
 
@@ -416,7 +457,9 @@ fn positive(figures: &[(&str, Option<f64>)]) -> Result<(), String> {
         .iter()
         .find_map(|(name, value)| value.filter(|v| !(v.is_finite() && *v > 0.0)).map(|v| (name, v)));
     bad.map_or(Ok(()), |(name, value)| {
-        Err(format!("{name} cannot be {value}: above 0, or leave it out when it is not known"))
+        Err(format!(
+            "{name} cannot be {value}: above 0, or leave it out when it is not known"
+        ))
     })
 }
 

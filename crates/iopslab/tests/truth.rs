@@ -50,7 +50,9 @@ impl Story {
             "name = \"truth\"\n[dataset]\nrecords = {}\n{}\n[[workload]]\nname = \"w\"\n{}\n[load]\n{}\nrepetitions = {}\n[provider.local]\n{}\n[provider.simulated]\n{}\n",
             self.records, self.configurations, self.workload, self.load, self.repetitions, self.local, self.truth
         );
-        let experiment = spec::parse(catalog::Catalog::built_in(), "truth.toml", &text, &|_| Err("no file".into()));
+        let experiment = spec::parse(catalog::Catalog::built_in(), "truth.toml", &text, &|_| {
+            Err("no file".into())
+        });
         spec::plan(&experiment.unwrap_or_else(|e| panic!("{e:?}\n{text}")))
     }
 

@@ -232,18 +232,30 @@ fn all_mistakes_are_told_together() {
 fn a_mistake_in_a_ycsb_file_points_into_that_file() {
     let text = GOOD.replacen("name = \"w\"\nread = 0.8\nupdate = 0.2", "ycsb = \"w.properties\"", 1);
     let read = |contents: &'static str| move |_: &str| Ok(contents.to_owned());
-    let wrong = parse(catalog::Catalog::built_in(), "x.toml", &text, &read("readproportion=1\nrequestdistribution=zipfan\n"))
-        .unwrap_err()
-        .to_string();
+    let wrong = parse(
+        catalog::Catalog::built_in(),
+        "x.toml",
+        &text,
+        &read("readproportion=1\nrequestdistribution=zipfan\n"),
+    )
+    .unwrap_err()
+    .to_string();
     assert!(wrong.starts_with("w.properties:2:"), "{wrong}");
-    let other = parse(catalog::Catalog::built_in(), "x.toml", &text, &read("recordcount=77\nreadproportion=1\n"))
-        .unwrap_err()
-        .to_string();
+    let other = parse(
+        catalog::Catalog::built_in(),
+        "x.toml",
+        &text,
+        &read("recordcount=77\nreadproportion=1\n"),
+    )
+    .unwrap_err()
+    .to_string();
     assert!(
         other.contains("w.properties:1:") && other.contains("recordcount = 77, but [dataset] records = 1000"),
         "{other}"
     );
-    let missing = parse(catalog::Catalog::built_in(), "x.toml", &text, &nothing).unwrap_err().to_string();
+    let missing = parse(catalog::Catalog::built_in(), "x.toml", &text, &nothing)
+        .unwrap_err()
+        .to_string();
     assert!(missing.contains("no such file"), "{missing}");
 }
 
@@ -254,7 +266,14 @@ fn repetitions_and_warm_up_may_decide_for_themselves() {
         "concurrency = [10]\nrepetitions = \"auto\"\nprecision = 0.1\nmax_repetitions = 12\nbudget_minutes = 30\nwarmup = \"auto\"",
         1,
     );
-    let load = parse(catalog::Catalog::built_in(), "t.toml", &text, &|_| Err("no file".into())).unwrap().load;
+    let load = parse(
+        catalog::Catalog::built_in(),
+        "t.toml",
+        &text,
+        &|_| Err("no file".into()),
+    )
+    .unwrap()
+    .load;
     let adaptive = load.adaptive.unwrap();
     assert_eq!(
         (adaptive.blocks_min, adaptive.blocks_max, load.repetitions),

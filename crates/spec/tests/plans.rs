@@ -21,7 +21,10 @@ fn planned(configurations: u32, workloads: u32, levels: u32, repetitions: u32, s
         "[load]\nconcurrency = [{}]\nrepetitions = {repetitions}\nseed = {seed}\n",
         concurrency.join(", ")
     );
-    plan(&parse(catalog::Catalog::built_in(), "p.toml", &text, &|_| Err(String::new())).unwrap_or_else(|m| panic!("{m}")))
+    plan(
+        &parse(catalog::Catalog::built_in(), "p.toml", &text, &|_| Err(String::new()))
+            .unwrap_or_else(|m| panic!("{m}")),
+    )
 }
 
 proptest! {

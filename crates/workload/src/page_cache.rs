@@ -60,7 +60,10 @@ impl PageCache {
     pub fn hit_ratio(&self, share: f64) -> f64 {
         let share = share.clamp(0.0, 1.0);
         let above = self.table.partition_point(|(s, _)| *s < share);
-        match (above.checked_sub(1).map(|below| self.table[below]), self.table.get(above)) {
+        match (
+            above.checked_sub(1).map(|below| self.table[below]),
+            self.table.get(above),
+        ) {
             (None, _) => 0.0,
             (Some(_), None) => 1.0,
             (Some((s0, h0)), Some((s1, h1))) if *s1 > s0 => h0 + (h1 - h0) * (share - s0) / (s1 - s0),

@@ -163,14 +163,18 @@ impl Demand {
         let (mut writes, mut written) = (work.writes * self.writes_per_write, work.writes * self.bytes_per_write);
         let log_writes = work.writes * self.log_writes_per_write;
         let log_bytes = work.writes * self.log_bytes_per_write;
-        let commit_log = machine.log.map_or(0.0, |(iops, bytes)| (log_writes / iops).max(log_bytes / bytes));
+        let commit_log = machine
+            .log
+            .map_or(0.0, |(iops, bytes)| (log_writes / iops).max(log_bytes / bytes));
         if machine.log.is_none() {
             writes += log_writes;
             written += log_bytes;
         }
         let read = reads * self.read_request_bytes;
         Utilisation {
-            cpu: (work.reads * self.read_cpu_us + work.writes * self.write_cpu_us) / 1e6 / (machine.cpus * self.cpu_reach),
+            cpu: (work.reads * self.read_cpu_us + work.writes * self.write_cpu_us)
+                / 1e6
+                / (machine.cpus * self.cpu_reach),
             iops: (reads / machine.read_iops)
                 .max(writes / machine.write_iops)
                 .max((reads + writes) / machine.all_iops),
@@ -199,7 +203,11 @@ impl Demand {
 
 /// `x` and `y`, both at least 0, with the least sum of squared relative errors of `a x + b y` against `c` over rows (a, b, c).
 fn two_parts(rows: &[(f64, f64, f64)]) -> (f64, f64) {
-    let rows: Vec<(f64, f64)> = rows.iter().filter(|row| row.2 > 0.0).map(|(a, b, c)| (a / c, b / c)).collect();
+    let rows: Vec<(f64, f64)> = rows
+        .iter()
+        .filter(|row| row.2 > 0.0)
+        .map(|(a, b, c)| (a / c, b / c))
+        .collect();
     let sum = |term: &dyn Fn(&(f64, f64)) -> f64| rows.iter().map(term).sum::<f64>();
     let (aa, ab, bb) = (sum(&|r| r.0 * r.0), sum(&|r| r.0 * r.1), sum(&|r| r.1 * r.1));
     let (a, b) = (sum(&|r| r.0), sum(&|r| r.1));
@@ -214,13 +222,18 @@ fn two_parts(rows: &[(f64, f64, f64)]) -> (f64, f64) {
     // On the edge: whichever part alone fits better.
     let (x, y) = (alone(aa, a), alone(bb, b));
     let error = |x: f64, y: f64| sum(&|r| (r.0 * x + r.1 * y - 1.0).powi(2));
-    if error(x, 0.0) <= error(0.0, y) { (x, 0.0) } else { (0.0, y) }
+    if error(x, 0.0) <= error(0.0, y) {
+        (x, 0.0)
+    } else {
+        (0.0, y)
+    }
 }
 
 /// Cells that are predicted from the others: those of a configuration from all other configurations, or, with a single
 /// configuration, each cell from the other cells.
 pub(super) fn held_out(observations: &[Observation<'_>]) -> HeldOut {
-    let same = |a: &Observation<'_>, b: &Observation<'_>| a.run == b.run && a.configuration.name == b.configuration.name;
+    let same =
+        |a: &Observation<'_>, b: &Observation<'_>| a.run == b.run && a.configuration.name == b.configuration.name;
     let by_configuration = observations.iter().any(|o| !same(o, &observations[0]));
     let errors: Vec<(String, f64)> = observations
         .iter()

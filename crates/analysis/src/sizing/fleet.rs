@@ -46,7 +46,12 @@ pub struct FleetTotals {
 
 impl FleetTotals {
     /// What machines of these kinds have; `usable` is the share of the disks that holds distinct data: fill / copies.
-    pub(super) fn of(catalog: &Catalog, requests: &[ClusterRequest], usable: f64, era: Option<&str>) -> Result<Self, String> {
+    pub(super) fn of(
+        catalog: &Catalog,
+        requests: &[ClusterRequest],
+        usable: f64,
+        era: Option<&str>,
+    ) -> Result<Self, String> {
         let mut total = Self {
             nodes: 0,
             vcpus: 0,

@@ -136,7 +136,8 @@ fn of_trials<'a>(
         half_width: (trials.len() > 1).then(|| (throughput.high - throughput.low) / 2.0 / throughput.median),
         cpus_used: median(&|t| t.host.cpus_used)?,
         device_reads,
-        read_request_bytes: volume(VolumeRole::Data, |v| v.read_bytes).and_then(|bytes| stats::ratio(bytes, device_reads)),
+        read_request_bytes: volume(VolumeRole::Data, |v| v.read_bytes)
+            .and_then(|bytes| stats::ratio(bytes, device_reads)),
         device_writes: volume(VolumeRole::Data, |v| v.writes)?,
         write_bytes: volume(VolumeRole::Data, |v| v.write_bytes)?,
         log_writes: volume(VolumeRole::Commitlog, |v| v.writes).unwrap_or(0.0),

@@ -41,7 +41,9 @@ pub enum SizingError {
     #[error("{0}")]
     Input(String),
     /// No evidence.
-    #[error("no valid trial of {workloads} in {runs} says what an operation costs (device reads, CPU and page cache are needed)")]
+    #[error(
+        "no valid trial of {workloads} in {runs} says what an operation costs (device reads, CPU and page cache are needed)"
+    )]
     NoEvidence {
         /// Runs that were looked at.
         runs: String,
@@ -68,7 +70,9 @@ pub enum SizingError {
         worst: String,
     },
     /// No cell kept the p99.
-    #[error("no open-loop cell kept p99 <= {asked_ms} ms: the lowest measured is {lowest_ms:.1} ms at {utilisation_percent:.0} % utilisation ({cell})")]
+    #[error(
+        "no open-loop cell kept p99 <= {asked_ms} ms: the lowest measured is {lowest_ms:.1} ms at {utilisation_percent:.0} % utilisation ({cell})"
+    )]
     P99 {
         /// What was asked for, milliseconds.
         asked_ms: f64,
@@ -93,6 +97,8 @@ const MOST_NODES: u32 = 3000;
 const LARGER_CLUSTERS: u32 = 4;
 /// The evidence carries this far beyond its range before a proposal is marked as lying beyond it (practice).
 const CARRIES: f64 = 2.0;
+/// Trials shorter than this, seconds, see little of what writes cost later (practice: a memtable takes minutes to fill).
+const COMPACTION_SHOWS_S: f64 = 600.0;
 /// Read shares this near count as equal.
 const SAME_MIX: f64 = 0.02;
 /// Ratios of memory to data this near count as equal, as a share of the measured one.
@@ -144,10 +150,13 @@ pub fn size(
         .transpose()
         .map_err(SizingError::Input)?;
     let notes = search.notes();
-    let price_date = basis
-        .price_date
-        .clone()
-        .or_else(|| proposals.iter().flat_map(|p| &p.cost).filter_map(|line| line.price_date.clone()).max());
+    let price_date = basis.price_date.clone().or_else(|| {
+        proposals
+            .iter()
+            .flat_map(|p| &p.cost)
+            .filter_map(|line| line.price_date.clone())
+            .max()
+    });
     Ok(Sizing {
         format_version: FORMAT_VERSION,
         target: target.clone(),
@@ -176,6 +185,8 @@ struct Search<'a> {
     busiest: f64,
     is_p99_unchecked: bool,
     scale: f64,
+    /// Measured seconds of the shortest trials.
+    shortest_s: f64,
     cpu_models: Vec<String>,
     caches: RefCell<BTreeMap<i32, PageCache>>,
 }
@@ -209,10 +220,20 @@ impl<'a> Search<'a> {
         basis: &'a Basis,
     ) -> Result<Self, SizingError> {
         let all: Vec<&Observation<'_>> = observations.iter().collect();
-        let names = |list: Vec<String>| if list.is_empty() { "any workload".to_owned() } else { list.join(", ") };
+        let names = |list: Vec<String>| {
+            if list.is_empty() {
+                "any workload".to_owned()
+            } else {
+                list.join(", ")
+            }
+        };
         let Some(demand) = Demand::fit(&all) else {
             return Err(SizingError::NoEvidence {
-                runs: runs.iter().map(|r| r.evidence.run.clone()).collect::<Vec<_>>().join(", "),
+                runs: runs
+                    .iter()
+                    .map(|r| r.evidence.run.clone())
+                    .collect::<Vec<_>>()
+                    .join(", "),
                 workloads: names(options.workloads.clone()),
             });
         };
@@ -257,6 +278,10 @@ impl<'a> Search<'a> {
             busiest: target.busiest(),
             is_p99_unchecked: false,
             scale: observations.iter().map(|o| o.scale).fold(1.0, f64::max),
+            shortest_s: runs
+                .iter()
+                .map(|r| r.evidence.plan.shape.duration_s)
+                .fold(f64::INFINITY, f64::min),
             cpu_models: cpu_models.into_iter().collect(),
             caches: RefCell::default(),
         };
@@ -291,7 +316,11 @@ impl<'a> Search<'a> {
             return Ok(());
         };
         // The lowest utilisation that failed bounds the highest that held: a lucky cell above it does not count.
-        let failed = measured.iter().filter(|(_, p99, _)| *p99 > asked_ms).map(|m| m.0).fold(f64::INFINITY, f64::min);
+        let failed = measured
+            .iter()
+            .filter(|(_, p99, _)| *p99 > asked_ms)
+            .map(|m| m.0)
+            .fold(f64::INFINITY, f64::min);
         let held = measured
             .iter()
             .filter(|(utilisation, p99, _)| *p99 <= asked_ms && *utilisation < failed)
@@ -405,11 +434,17 @@ impl<'a> Search<'a> {
     fn cheapest(&self, with: &dyn Fn(Need) -> ClusterRequest) -> Result<Proposal, String> {
         let zones = self.target.zones;
         let most = MOST_NODES / zones;
-        let least = (self.target.replication_factor.div_ceil(zones)).max(if self.target.nodes_down(zones) >= zones { 2 } else { 1 });
+        let least = (self.target.replication_factor.div_ceil(zones)).max(if self.target.nodes_down(zones) >= zones {
+            2
+        } else {
+            1
+        });
         let (mut low, mut high) = (least, least);
         while self.cluster(with, high * zones).is_err() {
             if high >= most {
-                return self.cluster(with, high * zones).map(|_| unreachable!("it failed above"));
+                return self
+                    .cluster(with, high * zones)
+                    .map(|_| unreachable!("it failed above"));
             }
             low = high + 1;
             high = (high * 2).min(most);
@@ -551,19 +586,22 @@ impl<'a> Search<'a> {
             .iter()
             .filter(|o| o.is_capacity() && o.configuration.instance.from_catalog)
             .filter(|o| o.configuration.instance.label == request.instance)
-            .filter(|o| match (&o.configuration.data_volume.order, request.volumes.as_slice()) {
-                (Some(order), [only]) => order == only,
-                (None, []) => o.configuration.data_volume.kind == "local",
-                _ => false,
-            })
+            .filter(
+                |o| match (&o.configuration.data_volume.order, request.volumes.as_slice()) {
+                    (Some(order), [only]) => order == only,
+                    (None, []) => o.configuration.data_volume.kind == "local",
+                    _ => false,
+                },
+            )
             .filter(|o| (o.read_share() - self.facts.replica_read_share).abs() <= SAME_MIX)
             .filter(|o| (loaded.cache_share / o.cache_share - 1.0).abs() <= SAME_CACHE)
             .max_by(|a, b| a.throughput.total_cmp(&b.throughput))
     }
 
     fn is_between(&self, instance: &InstanceType, loaded: &Loaded) -> bool {
-        self.facts.read_share.holds(self.facts.replica_read_share, 1.0)
-            && self.facts.cache_share.holds(loaded.cache_share, 1.0)
+        let (mix, measured) = (self.facts.replica_read_share, &self.facts.read_share);
+        (measured.low - SAME_MIX..=measured.high + SAME_MIX).contains(&mix)
+            && self.facts.cache_share.holds(loaded.cache_share, 1.0 + SAME_CACHE)
             && self.facts.vcpus.holds(f64::from(instance.vcpus), 1.0)
     }
 
@@ -596,7 +634,11 @@ impl<'a> Search<'a> {
         }
         if !facts.vcpus.holds(f64::from(instance.vcpus), CARRIES) {
             let (low, high) = (facts.vcpus.low, facts.vcpus.high);
-            let measured = if low < high { format!("{low} to {high}") } else { format!("{low}") };
+            let measured = if low < high {
+                format!("{low} to {high}")
+            } else {
+                format!("{low}")
+            };
             beyond.push(format!("{} vCPUs, measured: {measured}", instance.vcpus));
         }
         beyond
@@ -607,13 +649,21 @@ impl<'a> Search<'a> {
             .catalog
             .instance(&found.request.instance)
             .ok_or("unknown instance type")?;
-        let cost = self.catalog.cost(&found.request, self.basis).map_err(|error| match error {
-            CostError::Price(_) => "its price is not known on this basis".to_owned(),
-            CostError::Volume { .. } => "no volume is sold that is large or fast enough".to_owned(),
-            other => other.to_string(),
-        })?;
+        let cost = self
+            .catalog
+            .cost(&found.request, self.basis)
+            .map_err(|error| match error {
+                CostError::Price(_) => "its price is not known on this basis".to_owned(),
+                CostError::Volume { .. } => "no volume is sold that is large or fast enough".to_owned(),
+                other => other.to_string(),
+            })?;
         let nodes = found.request.nodes;
-        let total = FleetTotals::of(self.catalog, std::slice::from_ref(&found.request), self.usable(), self.era())?;
+        let total = FleetTotals::of(
+            self.catalog,
+            std::slice::from_ref(&found.request),
+            self.usable(),
+            self.era(),
+        )?;
         let when_down = f64::from(nodes) / f64::from(nodes - self.target.nodes_down(nodes));
         let allowed = self.busiest.min(self.target.busiest_when_down() / when_down);
         let beyond_evidence = match found.label {
@@ -621,7 +671,10 @@ impl<'a> Search<'a> {
             _ => self.beyond(instance, &found.loaded),
         };
         let storage = match found.request.volumes.as_slice() {
-            [] => instance.local_disks.as_ref().map_or_else(String::new, |disks| disks.label()),
+            [] => instance
+                .local_disks
+                .as_ref()
+                .map_or_else(String::new, |disks| disks.label()),
             volumes => volumes.iter().map(label).collect::<Vec<_>>().join(" + "),
         };
         Ok(Proposal {
@@ -656,7 +709,7 @@ impl<'a> Search<'a> {
             "Each replica's part is charged like a whole operation of a single node: coordination is counted, repair, streaming and hints are not."
                 .to_owned(),
             format!(
-                "CPU time is that of {}; a vCPU of each type is taken as one of these, which newer types do better and older ones worse.",
+                "CPU time is that of {}; a vCPU of each type is taken as one of these. That is not part of the error shown with a figure.",
                 if self.cpu_models.is_empty() { "the measured machine".to_owned() } else { self.cpu_models.join(" and ") }
             ),
         ];
@@ -667,7 +720,11 @@ impl<'a> Search<'a> {
             ));
         }
         if self.is_p99_unchecked {
-            let shown = self.observations.iter().filter_map(|o| o.p99_us).fold(f64::INFINITY, f64::min);
+            let shown = self
+                .observations
+                .iter()
+                .filter_map(|o| o.p99_us)
+                .fold(f64::INFINITY, f64::min);
             notes.push(format!(
                 "p99 <= {} ms is NOT checked: the evidence has closed-loop cells only (lowest p99 there: {:.1} ms), which promise nothing about an offered \
                  load; measure with `rate` to check it. Utilisation is held at {:.0} % or less.",
@@ -685,14 +742,25 @@ impl<'a> Search<'a> {
         let held = &self.facts.held_out;
         match (held.median_error, held.is_accepted()) {
             (None, _) => notes.push("No cell could be held out, so the model's error is not known.".to_owned()),
-            (Some(_), false) => notes.push("The model fails its held-out test; only measured machines are proposed.".to_owned()),
+            (Some(_), false) => {
+                notes.push("The model fails its held-out test; only measured machines are proposed.".to_owned())
+            }
             (Some(_), true) => {}
         }
         if !self.facts.demand.cpu_told_apart {
             notes.push("One mix was measured: reads and writes are taken to cost the same CPU time.".to_owned());
         }
+        if self.shortest_s < COMPACTION_SHOWS_S && self.observations.iter().any(|o| o.writes > 0.0) {
+            notes.push(format!(
+                "Trials of {:.0} s see few flushes and compactions: what a write costs the disks is understated, less so the more reads there are.",
+                self.shortest_s
+            ));
+        }
         if self.facts.capacity_cells == 0 {
-            notes.push("No cell was bounded by a resource of the database: capacities were never seen, only demands.".to_owned());
+            notes.push(
+                "No cell was bounded by a resource of the database: capacities were never seen, only demands."
+                    .to_owned(),
+            );
         }
         notes
     }

@@ -38,10 +38,16 @@ pub(super) fn priced(catalog: &Catalog, machines: &[Machines<'_>], basis: &Basis
         return Err(CostError::NoNodes);
     }
     for some in machines {
-        let known = catalog.instance(some.instance).ok_or_else(|| CostError::UnknownInstance {
-            given: some.instance.to_owned(),
-            nearest: catalog.nearest_instances(some.instance).into_iter().map(str::to_owned).collect(),
-        })?;
+        let known = catalog
+            .instance(some.instance)
+            .ok_or_else(|| CostError::UnknownInstance {
+                given: some.instance.to_owned(),
+                nearest: catalog
+                    .nearest_instances(some.instance)
+                    .into_iter()
+                    .map(str::to_owned)
+                    .collect(),
+            })?;
         bill.instances(known, some)?;
         for requested in some.volumes {
             bill.volumes(requested, some.nodes)?;
@@ -56,7 +62,12 @@ impl Bill<'_> {
     }
 
     fn instances(&mut self, known: &InstanceType, some: &Machines<'_>) -> Result<(), CostError> {
-        let price = self.catalog.instance_price(&known.name, self.basis.purchase, &self.basis.region, self.day.as_deref())?;
+        let price = self.catalog.instance_price(
+            &known.name,
+            self.basis.purchase,
+            &self.basis.region,
+            self.day.as_deref(),
+        )?;
         let hours = f64::from(some.nodes) * self.basis.hours_per_month;
         let line = |what: String, unit_usd: f64, date: &str, source: &str| CostLine {
             what,
@@ -110,7 +121,9 @@ impl Bill<'_> {
             volume: format!("{} volume of {} GiB", requested.kind, requested.size_gib),
             error,
         })?;
-        let price = self.catalog.volume_price(requested.kind, &self.basis.region, self.day.as_deref())?;
+        let price = self
+            .catalog
+            .volume_price(requested.kind, &self.basis.region, self.day.as_deref())?;
         let name = format!("{nodes} x {} {} GiB", requested.kind, requested.size_gib);
         let nodes = f64::from(nodes);
         let extras = price.extras(requested).ok_or_else(|| PriceError::Unknown {

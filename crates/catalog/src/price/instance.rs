@@ -49,11 +49,13 @@ impl Catalog {
             known.dedup();
             return Err(PriceError::Unknown { what: what(), known });
         }
-        latest(&same, day, |price| &price.date).copied().ok_or_else(|| PriceError::OnlyLater {
-            what: what(),
-            asked: day.unwrap_or_default().to_owned(),
-            days: same.iter().map(|price| price.date.clone()).collect(),
-        })
+        latest(&same, day, |price| &price.date)
+            .copied()
+            .ok_or_else(|| PriceError::OnlyLater {
+                what: what(),
+                asked: day.unwrap_or_default().to_owned(),
+                days: same.iter().map(|price| price.date.clone()).collect(),
+            })
     }
 }
 

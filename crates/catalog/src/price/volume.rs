@@ -138,13 +138,18 @@ impl Catalog {
             .filter(|price| price.kind == kind && price.region == region)
             .collect();
         if history.is_empty() {
-            return Err(PriceError::Unknown { what: what(), known: Vec::new() });
+            return Err(PriceError::Unknown {
+                what: what(),
+                known: Vec::new(),
+            });
         }
-        latest(&history, day, |price| &price.date).copied().ok_or_else(|| PriceError::OnlyLater {
-            what: what(),
-            asked: day.unwrap_or_default().to_owned(),
-            days: history.iter().map(|price| price.date.clone()).collect(),
-        })
+        latest(&history, day, |price| &price.date)
+            .copied()
+            .ok_or_else(|| PriceError::OnlyLater {
+                what: what(),
+                asked: day.unwrap_or_default().to_owned(),
+                days: history.iter().map(|price| price.date.clone()).collect(),
+            })
     }
 }
 

@@ -27,6 +27,8 @@ enum CatalogCommand {
     Caps(CapsArgs),
     /// What configurations cost, line by line, with the basis
     Cost(CostArgs),
+    /// Read today's instance types and prices from AWS into a file of your catalog, which comes before the program's own tables
+    Refresh(super::refresh::RefreshArgs),
 }
 
 #[derive(Debug, Args)]
@@ -99,6 +101,7 @@ struct CostArgs {
 pub fn run(args: &CatalogArgs, format: Format) -> Result<(), Failure> {
     let catalog = &catalog()?;
     match &args.command {
+        CatalogCommand::Refresh(args) => super::refresh::run(args, format),
         CatalogCommand::List(args) => list(catalog, args, format),
         CatalogCommand::Show { instance } => show(catalog, instance, format),
         CatalogCommand::Caps(args) => caps(catalog, args, format),
@@ -108,7 +111,8 @@ pub fn run(args: &CatalogArgs, format: Format) -> Result<(), Failure> {
 
 fn list(catalog: &Catalog, args: &ListArgs, format: Format) -> Result<(), Failure> {
     let family = |i: &InstanceType| i.name.split('.').next().unwrap_or_default().to_owned();
-    let mut found: Vec<InstanceType> = catalog.instances()
+    let mut found: Vec<InstanceType> = catalog
+        .instances()
         .iter()
         .filter(|i| args.min_vcpu.is_none_or(|n| i.vcpus >= n))
         .filter(|i| args.memory.is_none_or(|gib| i.memory_gib >= gib))
@@ -167,7 +171,9 @@ fn list(catalog: &Catalog, args: &ListArgs, format: Format) -> Result<(), Failur
 fn priced_in(catalog: &Catalog, instance: &InstanceType, region: &str) -> InstanceType {
     let mut priced = instance.clone();
     if region != REGION {
-        let price = catalog.instance_price(&instance.name, Purchase::OnDemand, region, None).ok();
+        let price = catalog
+            .instance_price(&instance.name, Purchase::OnDemand, region, None)
+            .ok();
         priced.on_demand_usd_per_hour = price.map(|p| p.usd_per_hour);
         priced.price_date = price.map(|p| p.date.clone());
     }

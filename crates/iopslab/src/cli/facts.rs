@@ -9,7 +9,11 @@ use super::Failure;
 /// Where the user's catalog files are: `IOPSLAB_CATALOG`, else `iopslab/catalog` in the user's configuration directory. A directory
 /// of `*.toml` files, or one file.
 pub fn user_catalog_path() -> PathBuf {
-    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let variable = |name| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
     variable("IOPSLAB_CATALOG").unwrap_or_else(|| {
         let configuration = variable("XDG_CONFIG_HOME")
             .or_else(|| variable("HOME").map(|home| home.join(".config")))
@@ -36,9 +40,7 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     }
     let entries = match std::fs::read_dir(path) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && std::env::var_os("IOPSLAB_CATALOG").is_none() => {
-            return Ok(Vec::new());
-        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(unreadable(path, &error)),
     };
     let mut files = Vec::new();

@@ -13,8 +13,10 @@ mod measured;
 mod paths;
 mod plan;
 mod probe;
+mod refresh;
 mod report;
 mod run;
+mod size;
 
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
 
@@ -71,6 +73,8 @@ enum Command {
     Db(db::DbArgs),
     /// Facts about instance and volume types
     Catalog(catalog::CatalogArgs),
+    /// Nodes and money for a throughput, latency and data target, from measured runs
+    Size(size::SizeArgs),
     /// What this machine can and cannot do, and how to fix it
     Doctor(doctor::DoctorArgs),
     /// Remove what interrupted runs left on this machine
@@ -100,6 +104,7 @@ impl Cli {
             Command::Probe(args) => probe::run(&args, format),
             Command::Db(args) => db::run(&args, format),
             Command::Catalog(args) => catalog::run(&args, format),
+            Command::Size(args) => size::run(&args, format),
             Command::Doctor(args) => doctor::run(&args, format),
             Command::Clean(args) => clean::run(&args, format),
             Command::Schema => {

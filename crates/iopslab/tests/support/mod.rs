@@ -41,6 +41,7 @@ impl Laboratory {
             .args(arguments)
             .current_dir(self.path())
             .env("IOPSLAB_WORK", Self::work())
+            .env("IOPSLAB_CATALOG", self.path().join("catalog"))
             .stdin(Stdio::null());
         command
     }

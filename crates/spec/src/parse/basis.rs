@@ -7,11 +7,7 @@ use crate::mistakes::Collector;
 use crate::raw;
 
 /// The catalog's basis; what the file leaves out is the default.
-pub(super) fn check(
-    catalog: &Catalog,
-    given: Option<&Spanned<raw::Basis>>,
-    mistakes: &mut Collector<'_>,
-) -> Basis {
+pub(super) fn check(catalog: &Catalog, given: Option<&Spanned<raw::Basis>>, mistakes: &mut Collector<'_>) -> Basis {
     let default = Basis::default();
     let Some(spanned) = given else {
         return default;

@@ -21,7 +21,14 @@ pub(super) fn check(
     let raw = spanned.get_ref();
     let name = safe_name(&raw.name, "configuration", mistakes);
     let instance = instance(catalog, &raw.instance, mistakes);
-    let data_volume = volume(catalog, &raw.data_volume, "data_volume", instance.as_ref(), local, mistakes);
+    let data_volume = volume(
+        catalog,
+        &raw.data_volume,
+        "data_volume",
+        instance.as_ref(),
+        local,
+        mistakes,
+    );
     let commitlog_volume = raw
         .commitlog_volume
         .as_ref()

@@ -12,7 +12,8 @@ use toml::Spanned;
 
 use crate::mistakes::{Collector, Mistakes, choice};
 use crate::{
-    Adaptive, Configuration, Consistency, Database, Dataset, Experiment, Load, LoadLevel, LocalSettings, OperationKind, Target, raw,
+    Adaptive, Configuration, Consistency, Database, Dataset, Experiment, Load, LoadLevel, LocalSettings, OperationKind,
+    Target, raw,
 };
 use numbers::Check;
 
@@ -153,7 +154,12 @@ fn check(
         simulated,
     };
     if let Some(budget) = &file.load.get_ref().budget_usd {
-        if let Some(free) = experiment.money.configurations.iter().find(|m| m.usd_per_month.is_none()) {
+        if let Some(free) = experiment
+            .money
+            .configurations
+            .iter()
+            .find(|m| m.usd_per_month.is_none())
+        {
             let why = free.missing.clone().unwrap_or_default();
             mistakes.add(
                 budget.span(),

@@ -1,0 +1,260 @@
+//! `iopslab size`: nodes and money for a target, from measured evidence; or two fleets beside each other.
+
+use std::path::PathBuf;
+
+use ::catalog::{Catalog, ClusterRequest};
+use analysis::sizing::{self, SizingError, SizingOptions, SizingRun, Survive, Target};
+use clap::Args;
+use run::RunDirectory;
+use spec::{Configuration, Consistency};
+
+use super::basis::BasisArgs;
+use super::facts::catalog;
+use super::measured::Measured;
+use super::{Failure, Format, pretty};
+
+/// What was typed after `size`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  iopslab size runs/kenzan-2018-... --throughput 60000 --read-share 0.8 --data 2TB --growth 30% --years 2
+  iopslab size RUN_A RUN_B --throughput 60000 --read-share 50% --data 500GB --p99-ms 20 --survive zone
+  iopslab size RUN --throughput 20000 --read-share 0.8 --data 1TB --candidate i4i.2xlarge --candidate r6i.2xlarge+gp3:2TiB:6000
+  iopslab size RUN --throughput 20000 --read-share 0.8 --data 1TB --current 'i3.2xlarge*9'
+  iopslab size --current 'm2.4xlarge*48' --current 'm2.xlarge*36' --proposed 'hi1.4xlarge*15' --price-date 2012-07-19
+
+Each figure is measured, interpolated or modelled; what lies beyond the evidence is marked. Exit 3: the evidence carries no answer.")]
+pub struct SizeArgs {
+    /// Run directories to learn from
+    runs: Vec<PathBuf>,
+    /// Client operations per second
+    #[arg(long, value_name = "OPS_PER_S")]
+    throughput: Option<f64>,
+    /// Share of the operations that read: 0.8 or 80%
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    read_share: Option<f64>,
+    /// Payload today, before replication: 500GB, 2TB, 1.5TiB
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    data: Option<f64>,
+    /// 99th percentile of response times that clients may see, milliseconds
+    #[arg(long, value_name = "MS")]
+    p99_ms: Option<f64>,
+    /// Growth of the data a year: 30% or 0.3
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0%")]
+    growth: f64,
+    /// Years for which the cluster must last
+    #[arg(long, default_value_t = 1.0)]
+    years: f64,
+    /// Copies of each record
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    replication_factor: u32,
+    /// Availability zones, nodes spread evenly
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    zones: u32,
+    /// Share of each resource that stays free with all nodes up: 30% or 0.3
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "30%")]
+    headroom: f64,
+    /// What may be down while every record keeps its quorum and the target is met (up to 80 % use): none, node or zone
+    #[arg(long, value_name = "PART", default_value = "node")]
+    survive: Survive,
+    /// Consistency of the requests, such as one or local_quorum. Default: that of the first run
+    #[arg(long, value_parser = consistency)]
+    consistency: Option<Consistency>,
+    /// Share of a node's disks that data may fill; size-tiered compaction needs the rest
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "50%")]
+    disk_fill: f64,
+    /// Learn only from this workload (repeatable)
+    #[arg(long, value_name = "NAME")]
+    workload: Vec<String>,
+    /// Only this machine: INSTANCE[+TYPE:SIZE[:IOPS[:MIB_PER_S]]]... (repeatable). Default: the whole catalog, volumes made to measure
+    #[arg(long, value_name = "CONFIG")]
+    candidate: Vec<String>,
+    /// Only this family, such as i4i (repeatable)
+    #[arg(long)]
+    family: Vec<String>,
+    /// Architecture to search
+    #[arg(long, default_value = "x86_64")]
+    arch: String,
+    /// How many proposals
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    top: usize,
+    /// The fleet of today, to compare with (repeatable: several kinds are one fleet)
+    #[arg(long, value_name = "CONFIG")]
+    current: Vec<String>,
+    /// A fleet that would replace it; then no evidence is looked at (repeatable)
+    #[arg(long, value_name = "CONFIG", requires = "current", conflicts_with_all = ["runs", "throughput"])]
+    proposed: Vec<String>,
+    #[command(flatten)]
+    basis: BasisArgs,
+}
+
+pub fn run(args: &SizeArgs, format: Format) -> Result<(), Failure> {
+    let catalog = catalog()?;
+    if !args.proposed.is_empty() {
+        return compare(&catalog, args, format);
+    }
+    if args.runs.is_empty() {
+        return Err(Failure::input("no run directory to learn from")
+            .help("iopslab size RUN... --throughput N --read-share S --data SIZE; or two fleets: --current CONFIG --proposed CONFIG"));
+    }
+    let directories: Vec<RunDirectory> = args
+        .runs
+        .iter()
+        .map(|path| RunDirectory::open(path).map_err(Failure::input))
+        .collect::<Result<_, _>>()?;
+    let target = target(args, &directories)?;
+    target.check().map_err(Failure::input)?;
+    let options = SizingOptions {
+        workloads: known_workloads(args, &directories)?,
+        candidates: requests(&catalog, &args.candidate)?,
+        families: args.family.clone(),
+        architecture: Some(args.arch.clone()),
+        most: args.top,
+        current: requests(&catalog, &args.current)?,
+    };
+    let basis = args.basis.basis()?;
+    let measured: Vec<Measured> = directories.iter().map(Measured::read).collect::<Result<_, _>>()?;
+    let runs: Vec<SizingRun<'_>> = directories
+        .iter()
+        .zip(&measured)
+        .map(|(directory, measured)| {
+            Ok(SizingRun {
+                evidence: measured.evidence(directory),
+                configurations: frozen_configurations(directory)?,
+            })
+        })
+        .collect::<Result<_, Failure>>()?;
+    let answer = sizing::size(&catalog, &runs, &target, &options, &basis).map_err(|error| match error {
+        SizingError::Target(_) | SizingError::Input(_) | SizingError::Distributions { .. } => Failure::input(error),
+        SizingError::NoEvidence { .. } => Failure::input(error).help("see what the run holds: iopslab report RUN"),
+        SizingError::ModelRefused { .. } | SizingError::P99 { .. } | SizingError::NothingFound { .. } => {
+            Failure::Verdict(error.to_string())
+        }
+    })?;
+    match format {
+        Format::Json => println!("{}", pretty(&answer)),
+        Format::Human => print!("{}", ::report::sizing(&answer)),
+    }
+    Ok(())
+}
+
+/// Two fleets beside each other.
+fn compare(catalog: &Catalog, args: &SizeArgs, format: Format) -> Result<(), Failure> {
+    let (current, proposed) = (requests(catalog, &args.current)?, requests(catalog, &args.proposed)?);
+    let usable = args.disk_fill / f64::from(args.replication_factor.max(1));
+    let basis = args.basis.basis()?;
+    let comparison = sizing::compare_fleets(catalog, &current, &proposed, usable, &basis).map_err(Failure::input)?;
+    match format {
+        Format::Json => println!("{}", pretty(&comparison)),
+        Format::Human => {
+            print!("{}", ::report::fleets(&comparison));
+            println!("Basis: {}", comparison.basis);
+        }
+    }
+    Ok(())
+}
+
+fn requests(catalog: &Catalog, texts: &[String]) -> Result<Vec<ClusterRequest>, Failure> {
+    texts
+        .iter()
+        .map(|text| ClusterRequest::parse(catalog, text).map_err(Failure::input))
+        .collect()
+}
+
+fn target(args: &SizeArgs, directories: &[RunDirectory]) -> Result<Target, Failure> {
+    let needed = |value: Option<f64>, flag: &str| {
+        value.ok_or_else(|| {
+            Failure::input(format!(
+                "{flag} is missing: the target has a throughput, a read share and a data size"
+            ))
+        })
+    };
+    Ok(Target {
+        operations_per_s: needed(args.throughput, "--throughput")?,
+        read_share: needed(args.read_share, "--read-share")?,
+        p99_ms: args.p99_ms,
+        data_bytes: needed(args.data, "--data")?,
+        growth_percent_per_year: args.growth * 100.0,
+        years: args.years,
+        replication_factor: args.replication_factor,
+        zones: args.zones,
+        headroom_percent: args.headroom * 100.0,
+        survive: args.survive,
+        consistency: args
+            .consistency
+            .unwrap_or_else(|| directories[0].plan().target.consistency),
+        disk_fill_percent: args.disk_fill * 100.0,
+    })
+}
+
+/// The workloads asked for, every one known to some run.
+fn known_workloads(args: &SizeArgs, directories: &[RunDirectory]) -> Result<Vec<String>, Failure> {
+    let known: Vec<&str> = directories
+        .iter()
+        .flat_map(|d| d.plan().workloads.iter().map(|w| w.name.as_str()))
+        .collect();
+    match args.workload.iter().find(|name| !known.contains(&name.as_str())) {
+        Some(unknown) => Err(Failure::input(format!("no run has a workload `{unknown}`"))
+            .help(format!("workloads: {}", known.join(", ")))),
+        None => Ok(args.workload.clone()),
+    }
+}
+
+/// The configurations at full scale, as the run froze them.
+fn frozen_configurations(directory: &RunDirectory) -> Result<Vec<Configuration>, Failure> {
+    let frozen = directory.catalog().map_err(Failure::work)?;
+    let configurations = frozen.get("configurations").cloned().unwrap_or_default();
+    serde_json::from_value(configurations).map_err(|error| {
+        Failure::work(format!(
+            "{}: configurations cannot be read: {error}",
+            directory.path().join("catalog.json").display()
+        ))
+    })
+}
+
+/// `0.8`, `80%`, `80 %`; a plain number above 1 is per cent.
+fn share(text: &str) -> Result<f64, String> {
+    let (digits, is_percent) = match text.trim().strip_suffix('%') {
+        Some(digits) => (digits.trim_end(), true),
+        None => (text.trim(), false),
+    };
+    let value: f64 = digits
+        .parse()
+        .ok()
+        .filter(|value: &f64| value.is_finite() && *value >= 0.0)
+        .ok_or_else(|| format!("`{text}` is no share; expected 0.8 or 80%"))?;
+    Ok(if is_percent || value > 1.0 {
+        value / 100.0
+    } else {
+        value
+    })
+}
+
+/// `500GB`, `2TB`, `1.5TiB` in bytes.
+fn size(text: &str) -> Result<f64, String> {
+    const UNITS: [(&str, f64); 8] = [
+        ("mib", 1_048_576.0),
+        ("gib", 1_073_741_824.0),
+        ("tib", 1_099_511_627_776.0),
+        ("pib", 1_125_899_906_842_624.0),
+        ("mb", 1e6),
+        ("gb", 1e9),
+        ("tb", 1e12),
+        ("pb", 1e15),
+    ];
+    let lower = text.trim().to_ascii_lowercase();
+    UNITS
+        .iter()
+        .find_map(|(unit, bytes)| Some((lower.strip_suffix(unit)?.trim_end().parse::<f64>().ok()?, bytes)))
+        .filter(|(number, _)| number.is_finite() && *number > 0.0)
+        .map(|(number, bytes)| number * bytes)
+        .ok_or_else(|| format!("`{text}` is no size; expected a number with a unit: 500GB, 2TB or 1.5TiB"))
+}
+
+fn consistency(word: &str) -> Result<Consistency, String> {
+    let lower = word.to_ascii_lowercase();
+    serde_json::from_value(serde_json::Value::String(lower)).map_err(|_| {
+        format!(
+            "`{word}` is no consistency; expected one, two, three, quorum, local_quorum, local_one, each_quorum or all"
+        )
+    })
+}

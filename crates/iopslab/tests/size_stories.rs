@@ -1,0 +1,382 @@
+//! `iopslab size` on evidence whose truth is known: what it predicts is then simulated.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod support;
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use serde_json::Value;
+use support::Laboratory;
+
+/// Machines with volumes under three mixes; 1.15 times as many GB on disk, warmed until the page cache is full.
+fn experiment(name: &str, gb: u32, machines: &[(&str, u32)], load: &str, truth: &str) -> String {
+    let mut text = format!("name = \"{name}\"\n[dataset]\nrecords = {gb}_000_000\n");
+    for (instance, iops) in machines {
+        let id = instance.replace('.', "-");
+        text += &format!(
+            "[[configuration]]\nname = \"{id}-{iops}\"\ninstance = \"{instance}\"\n\
+             data_volume = {{ type = \"io1\", size_gib = 1000, iops = {iops} }}\n\
+             commitlog_volume = {{ type = \"gp2\", size_gib = 100 }}\n"
+        );
+    }
+    for (workload, read) in [("read-heavy", 0.8), ("balanced", 0.5), ("write-heavy", 0.2)] {
+        text += &format!(
+            "[[workload]]\nname = \"{workload}\"\nread = {read}\nupdate = {}\n",
+            1.0 - read
+        );
+    }
+    text + &format!(
+        "[load]\n{load}\nduration_s = 120\n\
+         [provider.simulated]\nread_cpu_us = 400\nwrite_cpu_us = 250\nreads_per_miss = 1.3\nclient_threads = 16\n\
+         block_noise = 0.01\n{truth}\n"
+    )
+}
+
+const MEASURED: [(&str, u32); 4] = [
+    ("r4.xlarge", 2000),
+    ("r4.xlarge", 8000),
+    ("r4.2xlarge", 4000),
+    ("r4.2xlarge", 12_000),
+];
+
+/// Long enough to fill the page cache of the slowest of [`MEASURED`].
+const CLOSED: &str = "concurrency = [128]\nwarmup_s = 700\nrepetitions = 2";
+
+/// Runs an experiment; gives its directory.
+fn run(lab: &Laboratory, name: &str, text: &str) -> String {
+    lab.write(&format!("{name}.toml"), text);
+    let output = lab.output(&[
+        "run",
+        &format!("{name}.toml"),
+        "--provider",
+        "simulated",
+        "--out",
+        &format!("run-{name}"),
+    ]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let run = std::fs::read_dir(lab.path().join(format!("run-{name}")))
+        .unwrap()
+        .next();
+    run.unwrap().unwrap().path().display().to_string()
+}
+
+/// One run of [`MEASURED`] in a closed loop for all stories that only read it; made anew by each test process.
+fn evidence(lab: &Laboratory) -> &'static str {
+    static EVIDENCE: OnceLock<String> = OnceLock::new();
+    EVIDENCE.get_or_init(|| {
+        let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("size-evidence");
+        drop(std::fs::remove_dir_all(&kept));
+        let made = run(lab, "evidence", &experiment("evidence", 100, &MEASURED, CLOSED, ""));
+        std::fs::rename(&made, &kept).unwrap();
+        kept.display().to_string()
+    })
+}
+
+/// One node without replication, everything used to the full: the answer is then a capacity.
+const ONE_NODE: [&str; 10] = [
+    "--replication-factor",
+    "1",
+    "--zones",
+    "1",
+    "--survive",
+    "none",
+    "--headroom",
+    "0%",
+    "--consistency",
+    "one",
+];
+
+fn size(lab: &Laboratory, run: &str, more: &[&str]) -> Value {
+    let output = lab.output(&[&["--format", "json", "size", run], more].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn a_machine_that_was_not_measured_does_what_was_predicted() {
+    let lab = Laboratory::new();
+    let evidence = evidence(&lab);
+    // Unmeasured: another size, other IOPS. With 5,000 IOPS the volume is its limit, with 18,000 the CPU.
+    let unknown = [("r4.4xlarge", 5000), ("r4.4xlarge", 18_000)];
+    let truth = run(
+        &lab,
+        "truth",
+        &experiment(
+            "truth",
+            200,
+            &unknown,
+            "concurrency = [512]\nwarmup_s = 2500\nrepetitions = 1",
+            "",
+        ),
+    );
+    let truth: Value = serde_json::from_slice(&std::fs::read(format!("{truth}/analysis.json")).unwrap()).unwrap();
+    for (iops, workload, read_share, limit) in [
+        (5000, "balanced", "0.5", "volume IOPS"),
+        (18_000, "read-heavy", "0.8", "CPU"),
+        (18_000, "write-heavy", "0.2", "CPU"),
+    ] {
+        let candidate = format!("r4.4xlarge+io1:1000GiB:{iops}");
+        // Twice the memory, twice the data: the ratio is one that was measured.
+        let mut arguments = vec![
+            "--throughput",
+            "1000",
+            "--read-share",
+            read_share,
+            "--candidate",
+            &candidate,
+        ];
+        arguments.extend(ONE_NODE);
+        arguments.extend(["--data", "200GB"]);
+        let answer = size(&lab, evidence, &arguments);
+        let best = &answer["proposals"][0];
+        assert_eq!(
+            (best["nodes"].as_u64(), best["limit"].as_str()),
+            (Some(1), Some(limit)),
+            "{best}"
+        );
+        let predicted = best["operations_per_s"].as_f64().unwrap();
+        let cell = truth["cells"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|cell| cell["configuration"] == format!("r4-4xlarge-{iops}") && cell["workload"] == workload);
+        let real = cell.unwrap()["throughput_ops_per_s"]["median"].as_f64().unwrap();
+        println!("{iops} IOPS, {workload}: predicted {predicted:.0}, simulated {real:.0}");
+        assert!(
+            (predicted / real - 1.0).abs() < 0.15,
+            "{iops} {workload}: {predicted} against {real}"
+        );
+        assert_eq!(best["label"], "modelled");
+    }
+}
+
+#[test]
+fn every_figure_says_where_it_comes_from() {
+    let lab = Laboratory::new();
+    let evidence = evidence(&lab);
+    let proposal = |candidate: &str, more: &[&str]| {
+        let mut arguments = vec![
+            "--throughput",
+            "1000",
+            "--read-share",
+            "0.8",
+            "--data",
+            "100GB",
+            "--candidate",
+            candidate,
+        ];
+        arguments.extend(more);
+        size(&lab, evidence, &arguments)["proposals"][0].clone()
+    };
+    // The very machine, mix and data that were measured.
+    let measured = proposal("r4.2xlarge+io1:1000GiB:4000", &ONE_NODE);
+    assert_eq!(measured["label"], "measured", "{measured}");
+    assert!(measured["uncertainty_percent"].as_f64().unwrap() > 0.0);
+    // Between what was measured.
+    let between = proposal("r4.2xlarge+io1:1000GiB:6000", &ONE_NODE);
+    assert_eq!(
+        (
+            between["label"].as_str(),
+            between["beyond_evidence"].as_array().unwrap().len()
+        ),
+        (Some("interpolated"), 0)
+    );
+    assert!(between["uncertainty_percent"].as_f64().unwrap() < 25.0);
+    // Far outside: told, without a claim about its error.
+    let far = proposal("r4.16xlarge+io1:1000GiB:20000", &ONE_NODE);
+    assert_eq!(
+        (far["label"].as_str(), far["uncertainty_percent"].as_f64()),
+        (Some("modelled"), None),
+        "{far}"
+    );
+    let beyond = far["beyond_evidence"].to_string();
+    assert!(beyond.contains("64 vCPUs, measured: 4 to 8"), "{beyond}");
+}
+
+#[test]
+fn a_cluster_meets_the_target_with_a_part_down() {
+    let lab = Laboratory::new();
+    let evidence = evidence(&lab);
+    let answer = |more: &[&str]| {
+        let target = [
+            "--throughput",
+            "60000",
+            "--read-share",
+            "0.8",
+            "--data",
+            "1TB",
+            "--consistency",
+            "quorum",
+            "--family",
+            "r5",
+        ];
+        size(&lab, evidence, &[&target, more].concat())
+    };
+    let usual = answer(&[]);
+    let proposals = usual["proposals"].as_array().unwrap();
+    assert_eq!(proposals.len(), 5);
+    for p in proposals {
+        let nodes = p["nodes"].as_u64().unwrap();
+        assert!(nodes.is_multiple_of(3) && p["nodes_per_zone"].as_u64() == Some(nodes / 3));
+        let used = p["utilisation"]["cpu"]
+            .as_f64()
+            .unwrap()
+            .max(p["utilisation"]["iops"].as_f64().unwrap());
+        let down = p["utilisation_when_down"].as_f64().unwrap();
+        assert!(used <= 0.7 + 1e-9 && down <= 0.8 + 1e-9 && down > used, "{p}");
+        // 3 copies of 1 TB fit half of the disks.
+        assert!(p["total"]["usable_tb"].as_f64().unwrap() >= 1.15 * 0.999, "{p}");
+        // One node fewer in each zone would not do.
+        let operations = p["operations_per_s"].as_f64().unwrap();
+        assert!(operations >= 60_000.0 * 0.999, "{p}");
+        let lines = p["cost"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|l| l["usd_per_month"].as_f64().unwrap());
+        assert!((lines.sum::<f64>() - p["usd_per_month"].as_f64().unwrap()).abs() < 0.01);
+    }
+    let prices: Vec<f64> = proposals.iter().map(|p| p["usd_per_month"].as_f64().unwrap()).collect();
+    assert!(prices.is_sorted(), "cheapest first: {prices:?}");
+    // More is asked for: never cheaper.
+    let cheapest = |answer: &Value| answer["proposals"][0]["usd_per_month"].as_f64().unwrap();
+    for more in [
+        &["--growth", "50%", "--years", "3"][..],
+        &["--headroom", "60%"],
+        &["--survive", "zone", "--replication-factor", "5"],
+    ] {
+        assert!(cheapest(&answer(more)) > cheapest(&usual), "{more:?}");
+    }
+    // Beside the fleet of today.
+    let beside = answer(&["--current", "i3.2xlarge*30"]);
+    assert_eq!(beside["comparison"]["current"]["total"]["nodes"], 30);
+    assert!(beside["comparison"]["ratios"]["usd_per_month"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn p99_counts_where_it_was_measured_under_an_offered_load() {
+    let lab = Laboratory::new();
+    let load = "concurrency = [128]\nrate = [1000]\nwarmup_s = 700\nrepetitions = 2";
+    let closed = evidence(&lab);
+    let evidence = run(&lab, "open", &experiment("open", 100, &MEASURED[..2], load, ""));
+    let evidence = evidence.as_str();
+    let target = [
+        "--throughput",
+        "20000",
+        "--read-share",
+        "0.8",
+        "--data",
+        "500GB",
+        "--consistency",
+        "one",
+        "--family",
+        "r5",
+    ];
+    let arguments = |ms: &'static str| [&target[..], &["--p99-ms", ms]].concat();
+    let kept = size(&lab, evidence, &arguments("200"));
+    let utilisation = kept["evidence"]["p99_utilisation"].as_f64().unwrap();
+    assert!((0.05..1.1).contains(&utilisation), "{utilisation}");
+    let output = lab.output(&[&["size", evidence], arguments("0.2").as_slice()].concat());
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    assert!(
+        stderr.contains("no open-loop cell kept p99 <= 0.2 ms: the lowest measured is"),
+        "{stderr}"
+    );
+    // Closed loop promises nothing: said, not guessed.
+    let unchecked = size(&lab, closed, &arguments("20"));
+    assert!(
+        unchecked["notes"].to_string().contains("NOT checked"),
+        "{}",
+        unchecked["notes"]
+    );
+}
+
+#[test]
+fn a_model_that_fails_its_own_test_is_not_used() {
+    let lab = Laboratory::new();
+    // A machine of half the speed that nothing in the experiment tells apart.
+    let evidence = run(
+        &lab,
+        "slow",
+        &experiment("slow", 100, &MEASURED, CLOSED, "speed = { r4-xlarge-8000 = 0.4 }"),
+    );
+    let mut arguments = vec![
+        "size",
+        evidence.as_str(),
+        "--throughput",
+        "1000",
+        "--read-share",
+        "0.8",
+        "--data",
+        "100GB",
+    ];
+    arguments.extend(ONE_NODE);
+    let refused = lab.output(&[&arguments[..], &["--candidate", "r4.4xlarge+io1:1000GiB:6000"]].concat());
+    let stderr = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(3), "{stderr}");
+    assert!(
+        stderr.contains("the model may not be used on this evidence: held out, its error is"),
+        "{stderr}"
+    );
+    // What was measured still counts.
+    let measured = size(
+        &lab,
+        &evidence,
+        &[&arguments[2..], &["--candidate", "r4.2xlarge+io1:1000GiB:4000"]].concat(),
+    );
+    assert_eq!(measured["proposals"][0]["label"], "measured");
+}
+
+#[test]
+fn bad_targets_are_refused() {
+    let lab = Laboratory::new();
+    let text = experiment(
+        "small",
+        100,
+        &MEASURED[..1],
+        "concurrency = [8]\nwarmup_s = 60\nrepetitions = 1",
+        "",
+    );
+    let evidence = run(&lab, "small", &text);
+    let good = ["--throughput", "1000", "--read-share", "0.8", "--data", "1TB"];
+    for (change, part) in [
+        (&["--read-share", "0.8", "--data", "1TB"][..], "--throughput is missing"),
+        (
+            &["--throughput", "1000", "--read-share", "0.8", "--data", "1000"],
+            "no size",
+        ),
+        (
+            &["--throughput", "1000", "--read-share", "most", "--data", "1TB"],
+            "no share",
+        ),
+        (
+            &[good.as_slice(), &["--replication-factor", "2"]].concat(),
+            "keeps no quorum with a node down",
+        ),
+        (
+            &[good.as_slice(), &["--survive", "zone", "--zones", "2"]].concat(),
+            "keeps no quorum with a zone down",
+        ),
+        (
+            &[good.as_slice(), &["--candidate", "r5.huge"]].concat(),
+            "unknown instance type",
+        ),
+        (
+            &[good.as_slice(), &["--workload", "nobody"]].concat(),
+            "no run has a workload `nobody`",
+        ),
+        (
+            &[good.as_slice(), &["--consistency", "most"]].concat(),
+            "no consistency",
+        ),
+    ] {
+        let output = lab.output(&[&["size", evidence.as_str()], change].concat());
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{change:?}: {stderr}");
+        let flat = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.contains(part), "{change:?}: {stderr}");
+    }
+}
