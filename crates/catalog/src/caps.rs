@@ -220,6 +220,13 @@ fn remarks(machine: &crate::InstanceType, caps: &Caps) -> Vec<String> {
                 path.baseline_iops
             ));
         }
+        let bought: f64 = caps.volumes.iter().map(|v| v.baseline_mib_per_s).sum();
+        let reachable = path.baseline_mb_per_s * crate::MB / MIB;
+        if bought > reachable * 1.001 {
+            remarks.push(format!(
+                "{bought:.0} MiB/s bought, {reachable:.0} reachable: the instance is the limit"
+            ));
+        }
         if path.bursts() && !caps.volumes.is_empty() {
             remarks.push(format!(
                 "the instance's path bursts from {:.0} to {:.0} IOPS and from {:.0} to {:.0} MB/s for at least 30 minutes in 24 hours",

@@ -29,8 +29,10 @@ pub fn sizing(answer: &Sizing) -> String {
     if let Some(first) = answer.proposals.first() {
         line(String::new());
         line(format!(
-            "1. {} with {}, by zone and in all:",
-            first.configuration, first.storage
+            "1. {}: {} nodes in each zone, {} on each node at the end",
+            first.configuration,
+            first.nodes_per_zone,
+            terabytes(first.data_bytes_per_node)
         ));
         line(zones(first).to_string());
         for cost in &first.cost {
@@ -159,13 +161,10 @@ fn proposals(all: &[Proposal]) -> Table {
             "",
             "Nodes",
             "Disks of a node",
-            "A zone",
             "$/month",
             "Limit",
-            "Used",
-            "With loss",
+            "Used, with loss",
             "Carries ops/s",
-            "Data/node",
             "Cache hits",
             "Figure",
         ],
@@ -180,13 +179,10 @@ fn proposals(all: &[Proposal]) -> Table {
             format!("{}.", index + 1),
             format!("{} x {}", p.nodes, p.instance),
             p.storage.clone(),
-            p.nodes_per_zone.to_string(),
             number(p.usd_per_month.round()),
             p.limit.clone(),
-            percent(p.utilisation.busiest().1),
-            percent(p.utilisation_when_down),
+            format!("{}, {}", percent(p.used), percent(p.utilisation_when_down)),
             number(p.operations_per_s),
-            terabytes(p.data_bytes_per_node),
             percent(p.hit_ratio),
             figure,
         ]);

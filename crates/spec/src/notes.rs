@@ -3,9 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use catalog::{Catalog, VolumeRequest};
 use serde::Serialize;
 
-use crate::{Experiment, Volume, setups};
+use crate::{Configuration, Experiment, Volume, setups};
+
+/// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published figures.
+const SLACK: f64 = 0.001;
 
 /// A static remark: worth knowing, not wrong.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -26,12 +30,13 @@ impl fmt::Display for Note {
     }
 }
 
-/// All static remarks on an experiment.
-pub fn static_notes(experiment: &Experiment) -> Vec<Note> {
+/// All static remarks on an experiment; what buys nothing is priced with `catalog`.
+pub fn static_notes(catalog: &Catalog, experiment: &Experiment) -> Vec<Note> {
     let mut notes = Vec::new();
     for configuration in &experiment.configurations {
-        let volumes = std::iter::once(&configuration.data_volume).chain(&configuration.commitlog_volume);
-        notes.extend(volumes.filter_map(|v| above_instance(&configuration.name, &configuration.instance.label, v)));
+        notes.extend(volumes(configuration).filter_map(|v| above_instance(catalog, experiment, configuration, v)));
+        notes.extend(together_above_instance(configuration));
+        notes.extend(unused_disks(catalog, configuration));
         let volume = &configuration.data_volume;
         if volume.effective_limits.read_iops.is_none() && volume.effective_limits.read_bytes_per_s.is_none() {
             notes.push(Note {
@@ -73,16 +78,120 @@ pub fn static_notes(experiment: &Experiment) -> Vec<Note> {
     notes
 }
 
-/// IOPS that are paid for and cannot be reached.
-fn above_instance(configuration: &str, instance: &str, volume: &Volume) -> Option<Note> {
-    let (bought, reachable) = (volume.volume_limits.read_iops?, volume.effective_limits.read_iops?);
-    (bought > reachable).then(|| Note {
-        rule: "volume_above_instance",
-        message: format!(
-            "{configuration}: {bought:.0} IOPS of {} bought, {reachable:.0} reachable through {instance}",
-            volume.label
+fn volumes(configuration: &Configuration) -> impl Iterator<Item = &Volume> {
+    std::iter::once(&configuration.data_volume).chain(&configuration.commitlog_volume)
+}
+
+/// What is paid for and cannot be reached: IOPS, else bytes per second, with its price where it has one of its own.
+fn above_instance(
+    catalog: &Catalog,
+    experiment: &Experiment,
+    configuration: &Configuration,
+    volume: &Volume,
+) -> Option<Note> {
+    let more = |bought: Option<f64>, reachable: Option<f64>| {
+        let (bought, reachable) = (bought?, reachable?);
+        (bought > reachable * (1.0 + SLACK)).then_some((bought, reachable))
+    };
+    let (own, effective) = (&volume.volume_limits, &volume.effective_limits);
+    let iops = more(own.read_iops, effective.read_iops);
+    let bytes = more(own.read_bytes_per_s, effective.read_bytes_per_s);
+    let (mut numbers, mut what) = match (iops, bytes) {
+        (Some((bought, reachable)), _) => (
+            BTreeMap::from([("bought_iops", bought), ("reachable_iops", reachable)]),
+            format!("{bought:.0} IOPS of {} bought, {reachable:.0} reachable", volume.label),
         ),
-        numbers: BTreeMap::from([("bought_iops", bought), ("reachable_iops", reachable)]),
-        advice: "The rest buys nothing; choose a larger instance or fewer IOPS",
+        (None, Some((bought, reachable))) => (
+            BTreeMap::from([("bought_bytes_per_s", bought), ("reachable_bytes_per_s", reachable)]),
+            format!(
+                "{:.0} MB/s of {} bought, {:.0} reachable",
+                bought / 1e6,
+                volume.label,
+                reachable / 1e6
+            ),
+        ),
+        (None, None) => return None,
+    };
+    what += &format!(" through {}", configuration.instance.label);
+    if let Some(usd) = wasted(catalog, experiment, configuration, volume) {
+        numbers.insert("wasted_usd_per_month", usd);
+        what += &format!(": {usd:.2} USD a month buy nothing");
+    }
+    Some(Note {
+        rule: "volume_above_instance",
+        message: format!("{}: {what}", configuration.name),
+        numbers,
+        advice: "The rest buys nothing; choose a larger instance or a slower volume",
     })
+}
+
+/// The difference in price to a volume of no more than what can be reached; `None` where IOPS and throughput come with the size.
+fn wasted(catalog: &Catalog, experiment: &Experiment, configuration: &Configuration, volume: &Volume) -> Option<f64> {
+    let bought = volume.order?;
+    let least = |bought: Option<f64>, reachable: Option<f64>| Some(bought?.min(reachable?.ceil()));
+    let effective = &volume.effective_limits;
+    let enough = VolumeRequest {
+        iops: least(bought.iops, effective.read_iops).or(bought.iops),
+        mib_per_s: least(
+            bought.mib_per_s,
+            effective.read_bytes_per_s.map(|bytes| bytes / catalog::MIB),
+        )
+        .or(bought.mib_per_s),
+        ..bought
+    };
+    let usd = |volume: VolumeRequest| {
+        let cost = catalog.cost_of(
+            &configuration.instance.label,
+            &[volume],
+            configuration.nodes,
+            &experiment.basis,
+        );
+        cost.ok().map(|cost| cost.usd_per_month)
+    };
+    Some(usd(bought)? - usd(enough)?).filter(|usd| *usd >= 0.01)
+}
+
+/// Data and commit log each fit the instance's path, but not at the same time.
+fn together_above_instance(configuration: &Configuration) -> Option<Note> {
+    let log = configuration.commitlog_volume.as_ref()?;
+    let reachable = configuration.instance.ebs_limits.read_iops?;
+    let (data, log) = (
+        configuration
+            .data_volume
+            .order
+            .and(configuration.data_volume.effective_limits.read_iops)?,
+        log.order.and(log.effective_limits.read_iops)?,
+    );
+    (data <= reachable && log <= reachable && data + log > reachable * (1.0 + SLACK)).then(|| Note {
+        rule: "volumes_above_instance",
+        message: format!(
+            "{}: data and commit log could do {:.0} IOPS together, {} lets {reachable:.0} through",
+            configuration.name,
+            data + log,
+            configuration.instance.label
+        ),
+        numbers: BTreeMap::from([("bought_iops", data + log), ("reachable_iops", reachable)]),
+        advice: "They are emulated apart; on AWS they share the instance's path",
+    })
+}
+
+/// Local disks are part of an instance's price.
+fn unused_disks(catalog: &Catalog, configuration: &Configuration) -> Option<Note> {
+    let instance = catalog
+        .instance(&configuration.instance.label)
+        .filter(|_| configuration.instance.from_catalog)?;
+    let disks = instance.local_disks.as_ref()?;
+    volumes(configuration)
+        .all(|volume| volume.order.is_some())
+        .then(|| Note {
+            rule: "local_disks_unused",
+            message: format!(
+                "{}: the price of {} includes {}, which nothing uses",
+                configuration.name,
+                instance.name,
+                disks.label()
+            ),
+            numbers: BTreeMap::from([("local_disks_gb", disks.total_gb())]),
+            advice: "Put data or commit log on \"local\", or choose a type without local disks",
+        })
 }

@@ -16,8 +16,14 @@ struct Class {
 
 /// Points of the table.
 const POINTS: u32 = 240;
-/// So many of the most popular ranks are spread over chunks one by one.
-const RANKS_SPREAD: u64 = 50_000;
+/// Up to so many chunks, each is looked at by itself, ...
+const FEW_CHUNKS: f64 = 20_000.0;
+/// ... and so many of the most popular ranks are spread over them one by one.
+const RANKS_SPREAD: u32 = 50_000;
+/// Of more chunks, one in so many has a popular rank of its own.
+const RANKS_APART: f64 = 4.0;
+/// Ranks of a class differ by at most this share.
+const CLASS_WIDTH: f64 = 0.01;
 
 /// Hit ratio of reads by the share of the data that is cached.
 #[derive(Debug, Clone)]
@@ -106,38 +112,46 @@ fn classes(distribution: Distribution, rows: u64, rows_per_chunk: f64) -> Vec<Cl
     }
 }
 
-/// YCSB's scrambled zipfian: the most popular ranks are hashed to chunks, the long tail of 10^10 ranks falls on all of them alike.
+/// YCSB's scrambled zipfian: popular ranks are hashed to chunks, the long tail of 10^10 ranks falls on all of them alike.
 fn zipfian(constant: f64, chunks: f64) -> Vec<Class> {
     let weight = ScrambledZipfian::weight(constant);
-    let popularity_of = |rank: u64| (rank as f64).powf(-constant) / weight;
-    let head: f64 = (1..=RANKS_SPREAD).map(popularity_of).sum();
-    let even = (1.0 - head) / chunks;
-    let places = chunks as usize;
-    if places <= RANKS_SPREAD as usize {
+    let popularity_of = |rank: f64| rank.powf(-constant) / weight;
+    if chunks <= FEW_CHUNKS {
         // Every chunk by itself: each rank falls on one at random.
-        let mut popularity = vec![even; places];
+        let head: f64 = (1..=RANKS_SPREAD).map(|rank| popularity_of(f64::from(rank))).sum();
+        let mut popularity = vec![(1.0 - head) / chunks; chunks as usize];
         let mut random = Random::from_seed(0x1095_1AB0);
         for rank in 1..=RANKS_SPREAD {
-            let chunk = (random.next_unit() * places as f64) as usize;
-            popularity[chunk] += popularity_of(rank);
+            let chunk = (random.next_unit() * chunks) as usize;
+            popularity[chunk] += popularity_of(f64::from(rank));
         }
-        return popularity
-            .into_iter()
-            .map(|popularity| Class {
-                chunks: 1.0,
-                popularity,
-            })
-            .collect();
-    }
-    // Many more chunks than popular ranks: each of these has a chunk of its own, the other chunks are alike.
-    let mut classes: Vec<Class> = (1..=RANKS_SPREAD)
-        .map(|rank| Class {
+        let alone = |popularity| Class {
             chunks: 1.0,
-            popularity: popularity_of(rank) + even,
-        })
-        .collect();
+            popularity,
+        };
+        return popularity.into_iter().map(alone).collect();
+    }
+    // Many more chunks than popular ranks: each of these has a chunk of its own, the other chunks are alike. Ranks of about the
+    // same popularity make one class.
+    let last = chunks / RANKS_APART;
+    let mut classes = Vec::new();
+    let (mut rank, mut head) = (1.0, 0.0);
+    while rank <= last {
+        let next = (rank + 1.0_f64.max((rank * CLASS_WIDTH).floor())).min(last.floor() + 1.0);
+        let (ranks, popularity) = (next - rank, popularity_of(f64::midpoint(rank, next - 1.0)));
+        head += ranks * popularity;
+        classes.push(Class {
+            chunks: ranks,
+            popularity,
+        });
+        rank = next;
+    }
+    let even = (1.0 - head).max(0.0) / chunks;
+    for class in &mut classes {
+        class.popularity += even;
+    }
     classes.push(Class {
-        chunks: chunks - RANKS_SPREAD as f64,
+        chunks: chunks - last.floor(),
         popularity: even,
     });
     classes
@@ -178,6 +192,18 @@ mod tests {
         let (che, simulated) = (PageCache::of_classes(&classes).hit_ratio(0.2), hits / asked);
         println!("20 % of the chunks cached: Che {che:.3}, simulated LRU {simulated:.3}");
         assert!((che - simulated).abs() < 0.01, "{che} {simulated}");
+    }
+
+    /// Chunk by chunk and by classes: the same hit ratios where one takes over from the other.
+    #[test]
+    fn classes_stand_for_single_chunks() {
+        let few = PageCache::of_classes(&zipfian(0.99, FEW_CHUNKS));
+        let many = PageCache::of_classes(&zipfian(0.99, FEW_CHUNKS + 1.0));
+        for share in [0.01, 0.05, 0.1, 0.2, 0.5, 0.8] {
+            let (one, other) = (few.hit_ratio(share), many.hit_ratio(share));
+            println!("{share}: {one:.3} by chunks, {other:.3} by classes");
+            assert!((one - other).abs() < 0.01, "{share}: {one} {other}");
+        }
     }
 
     #[test]

@@ -40,6 +40,8 @@ pub struct EvidenceFacts {
     pub capacity_cells: u64,
     /// Their valid trials.
     pub trials: u64,
+    /// Of these, trials with suspect findings.
+    pub suspect_trials: u64,
     /// Share of the reads among operations, as measured.
     pub read_share: Range,
     /// The same for what the target asks of the replicas: reads x replicas read, writes x copies.
@@ -48,6 +50,8 @@ pub struct EvidenceFacts {
     pub cache_share: Range,
     /// vCPUs of the measured machines at full scale.
     pub vcpus: Range,
+    /// Data on a node at full scale, bytes.
+    pub data_bytes_per_node: Range,
     /// Bytes on disk for each byte of payload.
     pub on_disk: f64,
     /// Demands for each read and write of a replica.
@@ -178,9 +182,11 @@ pub struct Proposal {
     pub limit: String,
     /// The most client operations per second at the utilisation that the target allows.
     pub operations_per_s: f64,
-    /// Share of each resource of a node in use at the target, all nodes up.
+    /// The fullest resource at the target, all nodes up: by measurement where there is one, else by the model.
+    pub used: f64,
+    /// Share of each resource of a node in use at the target, all nodes up, by the model.
     pub utilisation: Utilisation,
-    /// The fullest of these with the part down that the target allows for.
+    /// `used` with the part down that the target allows for.
     pub utilisation_when_down: f64,
     /// Data of a node at the end, bytes on disk.
     pub data_bytes_per_node: f64,

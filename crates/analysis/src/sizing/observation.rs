@@ -1,8 +1,11 @@
 //! What a run says about demands: one observation a cell.
 
+use std::collections::BTreeSet;
+
 use evidence::OperationKind;
 use spec::{Configuration, Definition, Distribution, LoadLevel, Mix, PageCache, Setup, VolumeRole};
 
+use crate::finding::Severity;
 use crate::limit::{self, LimitKind};
 use crate::measurement::TrialMeasurement;
 use crate::{RunEvidence, cells};
@@ -30,6 +33,9 @@ pub(super) struct Observation<'a> {
     pub reads: f64,
     pub writes: f64,
     pub trials: u64,
+    /// Of these, trials with suspect findings, and the rules that made them.
+    pub suspect_trials: u64,
+    pub suspicions: BTreeSet<String>,
     /// Operations per second, with the half-width of its interval as a share of it.
     pub throughput: f64,
     pub half_width: Option<f64>,
@@ -51,6 +57,8 @@ pub(super) struct Observation<'a> {
     pub is_open_loop: bool,
     /// p99 of the operation kind with the largest share, microseconds.
     pub p99_us: Option<f64>,
+    /// Data on the node's disks at full scale, bytes.
+    pub data_bytes: f64,
     /// Bytes on disk for each byte of payload.
     pub on_disk: f64,
     pub record_bytes: f64,
@@ -132,6 +140,8 @@ fn of_trials<'a>(
         reads,
         writes,
         trials: trials.len() as u64,
+        suspect_trials: trials.iter().filter(|t| suspicions(t).next().is_some()).count() as u64,
+        suspicions: trials.iter().flat_map(|t| suspicions(t)).collect(),
         throughput: throughput.median,
         half_width: (trials.len() > 1).then(|| (throughput.high - throughput.low) / 2.0 / throughput.median),
         cpus_used: median(&|t| t.host.cpus_used)?,
@@ -147,9 +157,15 @@ fn of_trials<'a>(
         limit: limit::of_cell(Some(built.setup), trials).kind,
         is_open_loop: matches!(load, LoadLevel::Rate { .. }),
         p99_us: median(&|t| t.response.get(&kind).map(|figures| figures.p99)),
+        data_bytes: median(&|t| Some(t.record.database.data_bytes_on_disk as f64 * plan.scale))?,
         on_disk: median(&|t| stats::ratio(t.record.database.data_bytes_on_disk as f64, payload))?,
         record_bytes: f64::from(plan.dataset.fields * plan.dataset.field_length),
     })
+}
+
+fn suspicions(trial: &TrialMeasurement) -> impl Iterator<Item = String> + '_ {
+    let suspect = trial.findings.iter().filter(|f| f.severity == Severity::Suspect);
+    suspect.map(|finding| finding.rule.to_string())
 }
 
 /// Reads and writes for each operation.

@@ -99,6 +99,8 @@ const LARGER_CLUSTERS: u32 = 4;
 const CARRIES: f64 = 2.0;
 /// Trials shorter than this, seconds, see little of what writes cost later (practice: a memtable takes minutes to fill).
 const COMPACTION_SHOWS_S: f64 = 600.0;
+/// The same for the data of a node: SSTables read and bytes compacted grow with its logarithm only (practice).
+const DATA_CARRIES: f64 = 10.0;
 /// Read shares this near count as equal.
 const SAME_MIX: f64 = 0.02;
 /// Ratios of memory to data this near count as equal, as a share of the measured one.
@@ -203,7 +205,7 @@ struct Found {
     request: ClusterRequest,
     loaded: Loaded,
     utilisation: Utilisation,
-    /// Nodes that are needed if everything may be full / nodes there are: the fullest resource, measured or by the model.
+    /// How full the fullest resource is, by measurement or by the model.
     fullest: f64,
     limit: String,
     label: Label,
@@ -264,10 +266,12 @@ impl<'a> Search<'a> {
                 cells: observations.len() as u64,
                 capacity_cells: observations.iter().filter(|o| o.is_capacity()).count() as u64,
                 trials: observations.iter().map(|o| o.trials).sum(),
+                suspect_trials: observations.iter().map(|o| o.suspect_trials).sum(),
                 read_share: Range::of(observations.iter().map(Observation::read_share)),
                 replica_read_share: target.replica_read_share(),
                 cache_share: Range::of(observations.iter().map(|o| o.cache_share)),
                 vcpus: Range::of(observations.iter().map(|o| o.configuration.instance.vcpus)),
+                data_bytes_per_node: Range::of(observations.iter().map(|o| o.data_bytes)),
                 on_disk: median(|o| o.on_disk),
                 demand,
                 held_out: held_out(observations),
@@ -434,24 +438,24 @@ impl<'a> Search<'a> {
     fn cheapest(&self, with: &dyn Fn(Need) -> ClusterRequest) -> Result<Proposal, String> {
         let zones = self.target.zones;
         let most = MOST_NODES / zones;
-        let least = (self.target.replication_factor.div_ceil(zones)).max(if self.target.nodes_down(zones) >= zones {
-            2
-        } else {
-            1
-        });
+        let alone = self.target.nodes_down(zones) >= zones;
+        let least = self
+            .target
+            .replication_factor
+            .div_ceil(zones)
+            .max(if alone { 2 } else { 1 });
+        let meets = |per_zone: u32| self.cluster(with, per_zone * zones);
         let (mut low, mut high) = (least, least);
-        while self.cluster(with, high * zones).is_err() {
+        while let Err(reason) = meets(high) {
             if high >= most {
-                return self
-                    .cluster(with, high * zones)
-                    .map(|_| unreachable!("it failed above"));
+                return Err(reason);
             }
             low = high + 1;
             high = (high * 2).min(most);
         }
         while low < high {
             let middle = u32::midpoint(low, high);
-            if self.cluster(with, middle * zones).is_ok() {
+            if meets(middle).is_ok() {
                 high = middle;
             } else {
                 low = middle + 1;
@@ -460,10 +464,7 @@ impl<'a> Search<'a> {
         let mut best: Option<Proposal> = None;
         let mut failed = None;
         for per_zone in high..=high + LARGER_CLUSTERS {
-            let priced = self
-                .cluster(with, per_zone * zones)
-                .and_then(|found| self.priced(found));
-            match priced {
+            match meets(per_zone).and_then(|found| self.priced(found)) {
                 Ok(proposal) if best.as_ref().is_none_or(|b| b.usd_per_month > proposal.usd_per_month) => {
                     best = Some(proposal);
                 }
@@ -602,6 +603,7 @@ impl<'a> Search<'a> {
         let (mix, measured) = (self.facts.replica_read_share, &self.facts.read_share);
         (measured.low - SAME_MIX..=measured.high + SAME_MIX).contains(&mix)
             && self.facts.cache_share.holds(loaded.cache_share, 1.0 + SAME_CACHE)
+            && self.facts.data_bytes_per_node.holds(loaded.data_bytes, DATA_CARRIES)
             && self.facts.vcpus.holds(f64::from(instance.vcpus), 1.0)
     }
 
@@ -630,6 +632,15 @@ impl<'a> Search<'a> {
                 "{:.1} % of the data fits the page cache, measured: {}",
                 loaded.cache_share * 100.0,
                 percent(&facts.cache_share)
+            ));
+        }
+        if !facts.data_bytes_per_node.holds(loaded.data_bytes, DATA_CARRIES) {
+            let gb = |bytes: f64| format!("{:.1} GB", bytes / 1e9);
+            let (low, high) = (gb(facts.data_bytes_per_node.low), gb(facts.data_bytes_per_node.high));
+            let measured = if low == high { high } else { format!("{low} to {high}") };
+            beyond.push(format!(
+                "{} of data on a node, measured: {measured}",
+                gb(loaded.data_bytes)
             ));
         }
         if !facts.vcpus.holds(f64::from(instance.vcpus), CARRIES) {
@@ -694,6 +705,7 @@ impl<'a> Search<'a> {
             beyond_evidence,
             limit: found.limit,
             operations_per_s: self.target.operations_per_s * allowed / found.fullest,
+            used: found.fullest,
             utilisation: found.utilisation,
             utilisation_when_down: found.fullest * when_down,
             data_bytes_per_node: found.loaded.data_bytes,
@@ -749,6 +761,20 @@ impl<'a> Search<'a> {
         }
         if !self.facts.demand.cpu_told_apart {
             notes.push("One mix was measured: reads and writes are taken to cost the same CPU time.".to_owned());
+        }
+        if self.facts.suspect_trials > 0 {
+            let rules: std::collections::BTreeSet<&str> = self
+                .observations
+                .iter()
+                .flat_map(|o| &o.suspicions)
+                .map(String::as_str)
+                .collect();
+            notes.push(format!(
+                "{} of {} trials are suspect ({}): iopslab report RUN tells why.",
+                self.facts.suspect_trials,
+                self.facts.trials,
+                rules.into_iter().collect::<Vec<_>>().join(", ")
+            ));
         }
         if self.shortest_s < COMPACTION_SHOWS_S && self.observations.iter().any(|o| o.writes > 0.0) {
             notes.push(format!(

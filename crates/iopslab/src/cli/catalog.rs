@@ -110,6 +110,16 @@ pub fn run(args: &CatalogArgs, format: Format) -> Result<(), Failure> {
 }
 
 fn list(catalog: &Catalog, args: &ListArgs, format: Format) -> Result<(), Failure> {
+    let regions = catalog.regions();
+    if !regions.contains(&args.region.as_str()) {
+        return Err(
+            Failure::input(format!("no prices of region {} are known", args.region)).help(format!(
+                "known: {}; others by: iopslab catalog refresh --region {}",
+                regions.join(", "),
+                args.region
+            )),
+        );
+    }
     let family = |i: &InstanceType| i.name.split('.').next().unwrap_or_default().to_owned();
     let mut found: Vec<InstanceType> = catalog
         .instances()

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use ::catalog::Catalog;
 use clap::Args;
 use spec::{Experiment, Plan};
 
@@ -16,9 +17,10 @@ pub struct PlanArgs {
 }
 
 pub fn run(args: &PlanArgs, format: Format) -> Result<(), Failure> {
-    let (_, experiment) = read_experiment(&args.experiment)?;
+    let catalog = catalog()?;
+    let (_, experiment) = read_experiment(&catalog, &args.experiment)?;
     let plan = spec::plan(&experiment);
-    let notes = spec::static_notes(&experiment);
+    let notes = spec::static_notes(&catalog, &experiment);
     match format {
         Format::Human => println!("{}", ::report::plan_table(&plan, &notes)),
         Format::Json => println!("{}", pretty(&serde_json::json!({ "plan": plan, "notes": notes }))),
@@ -27,7 +29,7 @@ pub fn run(args: &PlanArgs, format: Format) -> Result<(), Failure> {
 }
 
 /// Reads and checks an experiment file; YCSB files are found relative to it.
-pub fn read_experiment(file: &Path) -> Result<(String, Experiment), Failure> {
+pub fn read_experiment(catalog: &Catalog, file: &Path) -> Result<(String, Experiment), Failure> {
     let text = std::fs::read_to_string(file)
         .map_err(|e| Failure::input(format!("cannot read the experiment {}: {e}", file.display())))?;
     let beside = file.parent().unwrap_or(Path::new(".")).to_owned();
@@ -35,7 +37,7 @@ pub fn read_experiment(file: &Path) -> Result<(String, Experiment), Failure> {
         let path = beside.join(name);
         std::fs::read_to_string(&path).map_err(|e| format!("cannot read {}: {e}", path.display()))
     };
-    let experiment = spec::parse(&catalog()?, &file.display().to_string(), &text, &read)
+    let experiment = spec::parse(catalog, &file.display().to_string(), &text, &read)
         .map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?;
     Ok((text, experiment))
 }

@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use ::catalog::Catalog;
 use clap::{Args, ValueEnum};
 use provider::Incoming;
 use run::RunDirectory;
 use spec::Experiment;
 
+use super::facts::catalog;
 use super::{Failure, Format, cache_directory, plan, report, work_directory};
 use crate::controller::{self, Crew, Settings};
 use crate::interrupt;
@@ -91,27 +93,29 @@ type Channel = (std::sync::mpsc::Sender<Incoming>, std::sync::mpsc::Receiver<Inc
 
 /// A new run on this machine: everything is checked before anything is created.
 fn begin(file: &Path, args: &RunArgs, channel: Channel, screen: &mut Screen) -> Result<(RunDirectory, Crew), Failure> {
-    let (text, experiment) = plan::read_experiment(file)?;
+    let catalog = catalog()?;
+    let (text, experiment) = plan::read_experiment(&catalog, file)?;
     let plan = spec::plan(&experiment);
-    eprintln!("{}", report_plan(&plan, &experiment));
+    eprintln!("{}", report_plan(&catalog, &plan, &experiment));
     plan::check_machine(&plan, &settings_for(plan.work_directory.as_deref()).work_directory)?;
     let mut crew = start_crew(channel)?;
     let hosts = controller::greet(&mut crew, screen)?;
     let facts = hosts
         .into_iter()
         .map(|(role, facts)| (role.name().to_owned(), serde_json::json!(facts)));
-    let directory = create(args, &experiment, &text, &plan, "local", facts)?;
+    let directory = create(args, &catalog, &experiment, &text, &plan, "local", facts)?;
     screen.say(&format!("evidence goes to {}", directory.path().display()));
     Ok((directory, crew))
 }
 
 /// A new run without a machine.
 fn begin_simulated(file: &Path, args: &RunArgs, screen: &mut Screen) -> Result<RunDirectory, Failure> {
-    let (text, mut experiment) = plan::read_experiment(file)?;
+    let catalog = catalog()?;
+    let (text, mut experiment) = plan::read_experiment(&catalog, file)?;
     experiment.simulated.get_or_insert_default();
     let plan = spec::plan(&experiment);
-    eprintln!("{}", report_plan(&plan, &experiment));
-    let directory = create(args, &experiment, &text, &plan, SIMULATED, std::iter::empty())?;
+    eprintln!("{}", report_plan(&catalog, &plan, &experiment));
+    let directory = create(args, &catalog, &experiment, &text, &plan, SIMULATED, std::iter::empty())?;
     screen.say(&format!("evidence goes to {}", directory.path().display()));
     Ok(directory)
 }
@@ -119,6 +123,7 @@ fn begin_simulated(file: &Path, args: &RunArgs, screen: &mut Screen) -> Result<R
 /// Creates the run directory with its frozen inputs and host facts.
 fn create(
     args: &RunArgs,
+    catalog: &Catalog,
     experiment: &Experiment,
     text: &str,
     plan: &spec::Plan,
@@ -133,7 +138,7 @@ fn create(
     .chain(facts)
     .collect();
     let stamp = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
-    let catalog = frozen_catalog(&super::facts::catalog()?, experiment);
+    let catalog = frozen_catalog(catalog, experiment);
     RunDirectory::create(&args.out, &experiment.name, &stamp, text, plan, &catalog, &environment)
         .map_err(|e| Failure::work(e).help("choose another place with --out DIR"))
 }
@@ -246,12 +251,12 @@ fn settings_for(work: Option<&str>) -> Settings {
     }
 }
 
-fn report_plan(plan: &spec::Plan, experiment: &Experiment) -> String {
-    ::report::plan_table(plan, &spec::static_notes(experiment))
+fn report_plan(catalog: &Catalog, plan: &spec::Plan, experiment: &Experiment) -> String {
+    ::report::plan_table(plan, &spec::static_notes(catalog, experiment))
 }
 
 /// The facts this run's limits came from, kept with its evidence.
-fn frozen_catalog(catalog: &::catalog::Catalog, experiment: &Experiment) -> serde_json::Value {
+fn frozen_catalog(catalog: &Catalog, experiment: &Experiment) -> serde_json::Value {
     let instances: Vec<_> = experiment
         .configurations
         .iter()
