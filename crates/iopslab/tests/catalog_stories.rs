@@ -242,3 +242,49 @@ fn the_fleets_of_2012_stand_beside_each_other() {
     // Nobody documented the IOPS of m2's disks: not known, so no ratio.
     assert!(fleets["current"]["total"]["iops"].is_null() && fleets["ratios"]["iops"].is_null());
 }
+
+#[test]
+fn a_plan_prices_what_buys_nothing() {
+    let lab = Laboratory::new();
+    lab.write(
+        "waste.toml",
+        r#"
+name = "waste"
+[dataset]
+records = 400_000_000
+[[configuration]]
+name = "too-fast"
+instance = "r4.2xlarge"
+nodes = 3
+data_volume = { type = "gp3", size_gib = 1000, iops = 16000, mib_per_s = 500 }
+commitlog_volume = { type = "io1", size_gib = 400, iops = 20000 }
+[[configuration]]
+name = "disks-unused"
+instance = "i3.2xlarge"
+data_volume = { type = "gp3", size_gib = 1000 }
+commitlog_volume = { type = "gp3", size_gib = 100 }
+[[workload]]
+name = "half"
+read = 0.5
+update = 0.5
+[load]
+concurrency = [8]
+duration_s = 10
+"#,
+    );
+    let plan = lab.output(&["--format", "json", "plan", "waste.toml"]);
+    let plan: Value = serde_json::from_slice(&plan.stdout).unwrap();
+    let notes = plan["notes"].as_array().unwrap();
+    let wasted: Vec<f64> = notes
+        .iter()
+        .filter_map(|n| n["numbers"]["wasted_usd_per_month"].as_f64())
+        .collect();
+    // r4.2xlarge: 12,000 IOPS and 212.5 MB/s. gp3: 4,000 IOPS at 0.005 and 297 MiB/s at 0.04; io1: 8,000 IOPS at 0.065; three nodes.
+    assert_eq!(wasted, [95.64, 1560.0], "{notes:?}");
+    let of = |rule: &str| notes.iter().filter(|n| n["rule"] == rule).count();
+    assert_eq!(
+        (of("volumes_above_instance"), of("local_disks_unused")),
+        (1, 1),
+        "{notes:?}"
+    );
+}

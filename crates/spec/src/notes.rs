@@ -148,7 +148,9 @@ fn wasted(catalog: &Catalog, experiment: &Experiment, configuration: &Configurat
         );
         cost.ok().map(|cost| cost.usd_per_month)
     };
-    Some(usd(bought)? - usd(enough)?).filter(|usd| *usd >= 0.01)
+    // Whole cents: differences of binary fractions are not.
+    let cents = ((usd(bought)? - usd(enough)?) * 100.0).round();
+    (cents >= 1.0).then_some(cents / 100.0)
 }
 
 /// Data and commit log each fit the instance's path, but not at the same time.
