@@ -247,6 +247,19 @@ impl UserCatalog {
     }
 
     fn check(&self) -> Result<(), UserCatalogError> {
+        for (at, entry) in self.instances.iter().enumerate() {
+            if self.instances[..at].iter().any(|earlier| earlier.name == entry.name) {
+                return Err(self.wrong(&entry.name, "is stated twice in this file"));
+            }
+        }
+        for (at, price) in self.volume_prices.iter().enumerate() {
+            if self.volume_prices[..at]
+                .iter()
+                .any(|earlier| earlier.kind == price.kind)
+            {
+                return Err(self.wrong(price.kind.name(), "is priced twice in this file"));
+            }
+        }
         for entry in &self.instances {
             self.check_instance(entry)
                 .map_err(|problem| self.wrong(&entry.name, problem))?;

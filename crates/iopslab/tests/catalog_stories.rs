@@ -198,6 +198,11 @@ fn a_users_file_that_is_wrong_says_where() {
             "price_date",
         ),
         ("[[instance]]\nname = \"x.y\"\nmemory = 8\n", ":3:", "memory"),
+        (
+            "[[instance]]\nname = \"i3.4xlarge\"\nnitro = false\n[[instance]]\nname = \"i3.4xlarge\"\nnitro = true\n",
+            ":2:",
+            "stated twice",
+        ),
         ("[[volume_price]]\ntype = \"gp9\"\nusd_per_gb = 1\n", ":2:", "gp9"),
     ] {
         let lab = Laboratory::new();

@@ -170,9 +170,11 @@ fn every_figure_says_where_it_comes_from() {
         arguments.extend(more);
         size(&lab, evidence, &arguments)["proposals"][0].clone()
     };
-    // The very machine, mix and data that were measured.
-    let measured = proposal("r4.2xlarge+io1:1000GiB:4000", &ONE_NODE);
+    // The very machine, mix and data that were measured, its commit log included.
+    let measured = proposal("r4.2xlarge+io1:1000GiB:12000+gp2:100GiB", &ONE_NODE);
     assert_eq!(measured["label"], "measured", "{measured}");
+    let without_log = proposal("r4.2xlarge+io1:1000GiB:12000", &ONE_NODE);
+    assert_eq!(without_log["label"], "interpolated", "{without_log}");
     assert!(measured["uncertainty_percent"].as_f64().unwrap() > 0.0);
     // Between what was measured.
     let between = proposal("r4.2xlarge+io1:1000GiB:6000", &ONE_NODE);
@@ -238,8 +240,15 @@ fn a_cluster_meets_the_target_with_a_part_down() {
             .map(|l| l["usd_per_month"].as_f64().unwrap());
         assert!((lines.sum::<f64>() - p["usd_per_month"].as_f64().unwrap()).abs() < 0.01);
     }
-    let prices: Vec<f64> = proposals.iter().map(|p| p["usd_per_month"].as_f64().unwrap()).collect();
-    assert!(prices.is_sorted(), "cheapest first: {prices:?}");
+    let order = |p: &Value| {
+        let is_beyond = !p["beyond_evidence"].as_array().unwrap().is_empty();
+        (is_beyond, p["usd_per_month"].as_f64().unwrap())
+    };
+    let order: Vec<(bool, f64)> = proposals.iter().map(order).collect();
+    assert!(
+        order.is_sorted(),
+        "within the evidence first, then the cheaper one: {order:?}"
+    );
     // More is asked for: never cheaper.
     let cheapest = |answer: &Value| answer["proposals"][0]["usd_per_month"].as_f64().unwrap();
     for more in [
@@ -325,7 +334,11 @@ fn a_model_that_fails_its_own_test_is_not_used() {
     let measured = size(
         &lab,
         &evidence,
-        &[&arguments[2..], &["--candidate", "r4.2xlarge+io1:1000GiB:4000"]].concat(),
+        &[
+            &arguments[2..],
+            &["--candidate", "r4.2xlarge+io1:1000GiB:12000+gp2:100GiB"],
+        ]
+        .concat(),
     );
     assert_eq!(measured["proposals"][0]["label"], "measured");
 }
@@ -354,11 +367,11 @@ fn bad_targets_are_refused() {
         ),
         (
             &[good.as_slice(), &["--replication-factor", "2"]].concat(),
-            "keeps no quorum with a node down",
+            "leave 1 with a node down, and 2 must answer",
         ),
         (
             &[good.as_slice(), &["--survive", "zone", "--zones", "2"]].concat(),
-            "keeps no quorum with a zone down",
+            "leave 1 with a zone down, and 2 must answer",
         ),
         (
             &[good.as_slice(), &["--candidate", "r5.huge"]].concat(),
@@ -371,6 +384,28 @@ fn bad_targets_are_refused() {
         (
             &[good.as_slice(), &["--consistency", "most"]].concat(),
             "no consistency",
+        ),
+        (
+            &[good.as_slice(), &["--consistency", "all"]].concat(),
+            "leave 2 with a node down, and 3 must answer",
+        ),
+        (
+            &[good.as_slice(), &["--family", "i4x"]].concat(),
+            "no instance type is of a family `i4x`",
+        ),
+        (
+            &[good.as_slice(), &["--arch", "sparc"]].concat(),
+            "no instance type has the architecture `sparc`; known: arm64",
+        ),
+        (
+            &[good.as_slice(), &["--candidate", "i3.2xlarge*12"]].concat(),
+            "leave out `*12`",
+        ),
+        (&[good.as_slice(), &["--growth", "2"]].concat(), "may mean 2% or 200%"),
+        (&[good.as_slice(), &["--top", "0"]].concat(), "0 is not in 1.."),
+        (
+            &[good.as_slice(), &[evidence.as_str()]].concat(),
+            "is given twice: it would count as evidence for itself",
         ),
     ] {
         let output = lab.output(&[&["size", evidence.as_str()], change].concat());

@@ -100,6 +100,20 @@ fn analysed(plan: &Plan) -> Analysis {
     })
 }
 
+/// Two whole seconds in which nothing moves: those in flight wait that long, and Little's law still holds.
+#[test]
+fn a_stall_of_whole_seconds_is_seen_in_the_longest_latencies() {
+    let analysis = sound().fault("kind = \"stall\"").analysis();
+    let latency = &analysis.cells[0].latency_us;
+    let longest = latency.values().map(|l| l.max).fold(0.0, f64::max);
+    assert!((2_000_000.0..2_500_000.0).contains(&longest), "{longest}");
+    assert!(
+        !analysis.findings.iter().any(|f| f.rule == "little"),
+        "{:?}",
+        analysis.findings
+    );
+}
+
 /// How many of `seeds` experiments `holds` for, on all CPUs.
 fn count(seeds: u64, plan: &Plan, holds: impl Fn(&Analysis) -> bool + Sync) -> u64 {
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
@@ -344,7 +358,7 @@ fn each_finding_fires_when_its_fault_is_planted_and_not_otherwise() {
                 s.load = s.load.replace("64", "256");
             }),
             "throttle_slices",
-            &["volume_at_cap", "little", "no_steady_state"],
+            &["volume_at_cap", "little", "no_steady_state", "too_short_to_judge"],
         ),
         (
             plain(&|s| {

@@ -26,6 +26,11 @@ pub fn sizing(answer: &Sizing) -> String {
             ));
         }
     }
+    for (index, proposal) in answer.proposals.iter().enumerate() {
+        for remark in &proposal.remarks {
+            line(format!("{}. {remark}", index + 1));
+        }
+    }
     if let Some(first) = answer.proposals.first() {
         line(String::new());
         line(format!(
@@ -265,7 +270,18 @@ pub fn fleets(comparison: &FleetComparison) -> String {
     );
     table.add_row(row);
     let mut text = format!("{table}\n");
+    let (now, then) = (&comparison.current.price_days, &comparison.proposed.price_days);
+    if now != then && !now.is_empty() && !then.is_empty() {
+        text.push_str(&format!(
+            "note: prices of different days are compared ({} and {}); --price-date sets one day for both\n",
+            now.join(", "),
+            then.join(", ")
+        ));
+    }
     for (name, fleet) in [("today", &comparison.current), ("proposed", &comparison.proposed)] {
+        for note in &fleet.notes {
+            text.push_str(&format!("note: {name}: {note}\n"));
+        }
         if let Some(why) = &fleet.price_missing {
             text.push_str(&format!("note: no price of the fleet {name}: {why}\n"));
         }

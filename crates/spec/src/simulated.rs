@@ -117,7 +117,7 @@ pub enum FaultKind {
     ServedFromMemory,
     /// Throughput is `amount` (default 0.5) higher at the start of the measurement and falls to its true value over the whole of it.
     Drift,
-    /// The database process is replaced in the middle of the measurement.
+    /// The database process is replaced five seconds into the measurement.
     Restart,
     /// `amount` (default 5) messages are dropped every second.
     DroppedMessages,

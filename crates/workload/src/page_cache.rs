@@ -5,6 +5,7 @@
 //! together, and the skew of the workload is mostly lost.
 
 use crate::chooser::ScrambledZipfian;
+use crate::zeta::zeta_of_large_space;
 use crate::{Distribution, Random};
 
 /// Chunks of the same popularity.
@@ -35,6 +36,12 @@ pub struct PageCache {
 impl PageCache {
     /// The hit ratios of keys chosen by `distribution` from `records` of `record_bytes`, kept in chunks of `chunk_bytes`.
     pub fn new(distribution: Distribution, records: u64, record_bytes: f64, chunk_bytes: f64) -> Self {
+        if distribution == Distribution::Sequential {
+            // The least recently used chunk is the next one: nothing is found until everything fits.
+            return Self {
+                table: vec![(0.0, 0.0), (1.0 - 1e-9, 0.0), (1.0, 1.0)],
+            };
+        }
         Self::of_classes(&classes(distribution, records, (chunk_bytes / record_bytes).max(1.0)))
     }
 
@@ -78,43 +85,61 @@ impl PageCache {
     }
 }
 
-/// Chunks by popularity. Distributions other than zipfian and hotspot are taken for uniform.
+/// Chunks by popularity. Keys are hashed to their place on disk (Cassandra's token order), so that popular rows lie in any chunk.
+/// Exponential keys are taken for uniform ones: YCSB's own constants make them nearly so.
 fn classes(distribution: Distribution, rows: u64, rows_per_chunk: f64) -> Vec<Class> {
     let chunks = (rows as f64 / rows_per_chunk).ceil().max(1.0);
     match distribution {
-        Distribution::Zipfian { constant } => zipfian(constant, chunks),
+        Distribution::Zipfian { constant } => zipfian(constant, ScrambledZipfian::weight(constant), chunks),
+        Distribution::Latest => {
+            let constant = ScrambledZipfian::CONSTANT_OF_YCSB;
+            zipfian(constant, zeta_of_large_space(rows.max(1), constant), chunks)
+        }
         Distribution::Hotspot {
             data_fraction,
             operation_fraction,
-        } => {
-            // Hot records are the first of the key order; without hashing they fill whole chunks.
-            let hot = (chunks * data_fraction).clamp(1.0, chunks);
-            let cold = chunks - hot;
-            vec![
-                Class {
-                    chunks: hot,
-                    popularity: operation_fraction / hot,
-                },
-                Class {
-                    chunks: cold,
-                    popularity: if cold > 0.0 {
-                        (1.0 - operation_fraction) / cold
-                    } else {
-                        0.0
-                    },
-                },
-            ]
-        }
-        _ => vec![Class {
+        } => hotspot(
+            data_fraction,
+            operation_fraction,
+            rows as f64,
+            rows_per_chunk.round().max(1.0),
+        ),
+        Distribution::Uniform | Distribution::Exponential { .. } | Distribution::Sequential => vec![Class {
             chunks,
             popularity: 1.0 / chunks,
         }],
     }
 }
 
-/// YCSB's scrambled zipfian: popular ranks are hashed to chunks, the long tail of 10^10 ranks falls on all of them alike.
-fn zipfian(constant: f64, chunks: f64) -> Vec<Class> {
-    let weight = ScrambledZipfian::weight(constant);
+/// Hot rows are spread over chunks by chance: a chunk of k rows has j hot ones with the probability of the binomial distribution.
+fn hotspot(data_fraction: f64, operation_fraction: f64, rows: f64, rows_per_chunk: f64) -> Vec<Class> {
+    let hot = data_fraction.clamp(1e-9, 1.0 - 1e-9);
+    let (each_hot, each_cold) = (
+        operation_fraction / (hot * rows),
+        (1.0 - operation_fraction) / ((1.0 - hot) * rows),
+    );
+    let chunks = rows / rows_per_chunk;
+    // ln of the number of ways, term by term: no power of a small number underflows.
+    let mut ln_ways = 0.0;
+    (0..=rows_per_chunk as u32)
+        .map(|j| {
+            let j = f64::from(j);
+            if j > 0.0 {
+                ln_ways += ((rows_per_chunk - j + 1.0) / j).ln();
+            }
+            let share = (ln_ways + j * hot.ln() + (rows_per_chunk - j) * (1.0 - hot).ln()).exp();
+            Class {
+                chunks: chunks * share,
+                popularity: j * each_hot + (rows_per_chunk - j) * each_cold,
+            }
+        })
+        .filter(|class| class.chunks > 1e-9 * chunks)
+        .collect()
+}
+
+/// Ranks of popularity `rank^-constant / weight`: popular ones are hashed to chunks, the long tail (of the scrambled zipfian: 10^10
+/// ranks) falls on all of them alike.
+fn zipfian(constant: f64, weight: f64, chunks: f64) -> Vec<Class> {
     let popularity_of = |rank: f64| rank.powf(-constant) / weight;
     if chunks <= FEW_CHUNKS {
         // Every chunk by itself: each rank falls on one at random.
@@ -165,7 +190,7 @@ mod tests {
     /// Against an LRU that is really run.
     #[test]
     fn che_is_close_to_a_simulated_lru() {
-        let classes = zipfian(0.99, 1000.0);
+        let classes = zipfian(0.99, ScrambledZipfian::weight(0.99), 1000.0);
         let mut random = Random::from_seed(7);
         let mut cumulative = Vec::new();
         let mut sum = 0.0;
@@ -197,13 +222,35 @@ mod tests {
     /// Chunk by chunk and by classes: the same hit ratios where one takes over from the other.
     #[test]
     fn classes_stand_for_single_chunks() {
-        let few = PageCache::of_classes(&zipfian(0.99, FEW_CHUNKS));
-        let many = PageCache::of_classes(&zipfian(0.99, FEW_CHUNKS + 1.0));
+        let few = PageCache::of_classes(&zipfian(0.99, ScrambledZipfian::weight(0.99), FEW_CHUNKS));
+        let many = PageCache::of_classes(&zipfian(0.99, ScrambledZipfian::weight(0.99), FEW_CHUNKS + 1.0));
         for share in [0.01, 0.05, 0.1, 0.2, 0.5, 0.8] {
             let (one, other) = (few.hit_ratio(share), many.hit_ratio(share));
             println!("{share}: {one:.3} by chunks, {other:.3} by classes");
             assert!((one - other).abs() < 0.01, "{share}: {one} {other}");
         }
+    }
+
+    /// 20 % of the rows get 80 % of the operations, 16 rows a chunk: scattered hot rows leave little skew for a cache of chunks.
+    #[test]
+    fn hot_rows_are_scattered() {
+        let distribution = Distribution::Hotspot {
+            data_fraction: 0.2,
+            operation_fraction: 0.8,
+        };
+        let rows = PageCache::new(distribution, 1_000_000, 1000.0, 1000.0);
+        let chunks = PageCache::new(distribution, 1_000_000, 1000.0, 16_000.0);
+        println!(
+            "20 % cached: {:.3} by rows, {:.3} by chunks",
+            rows.hit_ratio(0.2),
+            chunks.hit_ratio(0.2)
+        );
+        assert!((0.5..0.65).contains(&rows.hit_ratio(0.2)), "{}", rows.hit_ratio(0.2));
+        assert!((0.2..0.3).contains(&chunks.hit_ratio(0.2)), "{}", chunks.hit_ratio(0.2));
+        let sequential = PageCache::new(Distribution::Sequential, 1_000_000, 1000.0, 16_000.0);
+        assert_eq!((sequential.hit_ratio(0.9), sequential.hit_ratio(1.0)), (0.0, 1.0));
+        let latest = PageCache::new(Distribution::Latest, 10_000_000, 1000.0, 16_000.0);
+        assert!(latest.hit_ratio(0.1) > 0.4, "{}", latest.hit_ratio(0.1));
     }
 
     #[test]

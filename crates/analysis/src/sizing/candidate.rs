@@ -1,6 +1,6 @@
 //! What may be proposed: instance types with their own disks, or with volumes made to measure.
 
-use catalog::{Catalog, ClusterRequest, InstanceType, MIB, VolumeRequest, VolumeType};
+use catalog::{CapsError, Catalog, ClusterRequest, InstanceType, MIB, VolumeRequest, VolumeType};
 
 use super::demand::Machine;
 
@@ -15,15 +15,28 @@ pub(super) struct Node<'a> {
     pub machine: Option<Machine>,
 }
 
+/// Why a machine cannot be.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub(super) enum NodeError {
+    #[error("unknown instance type `{0}`")]
+    Instance(String),
+    #[error("{0}")]
+    Volume(#[from] CapsError),
+}
+
 /// Position of 16 KiB and of 256 KiB in [`catalog::SIZES_KIB`].
 const AT_16_KIB: usize = 1;
 const AT_256_KIB: usize = 3;
 
 /// One machine of a configuration: its volumes, or without any its local disks.
-pub(super) fn node<'a>(catalog: &'a Catalog, request: &ClusterRequest, era: Option<&str>) -> Result<Node<'a>, String> {
+pub(super) fn node<'a>(
+    catalog: &'a Catalog,
+    request: &ClusterRequest,
+    era: Option<&str>,
+) -> Result<Node<'a>, NodeError> {
     let instance = catalog
         .instance(&request.instance)
-        .ok_or_else(|| format!("unknown instance type `{}`", request.instance))?;
+        .ok_or_else(|| NodeError::Instance(request.instance.clone()))?;
     let base = Machine {
         cpus: f64::from(instance.vcpus),
         network_bytes_per_s: instance.network_gbps.map_or(f64::INFINITY, |gbps| gbps * 1e9 / 8.0),
@@ -55,7 +68,7 @@ pub(super) fn node<'a>(catalog: &'a Catalog, request: &ClusterRequest, era: Opti
             }),
         });
     }
-    let caps = catalog.caps(request, era).map_err(|error| error.to_string())?;
+    let caps = catalog.caps(request, era)?;
     let (iops, mib) = (
         caps.ebs[AT_16_KIB].baseline.iops,
         caps.ebs[AT_256_KIB].baseline.mib_per_s,

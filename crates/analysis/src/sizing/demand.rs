@@ -17,6 +17,8 @@ pub struct Demand {
     pub cpu_told_apart: bool,
     /// Device reads for each read that misses the page cache (SSTables read, index pages).
     pub reads_per_miss: f64,
+    /// Whether any cell read from its device often enough to tell.
+    pub misses_measured: bool,
     /// Device reads for each write (compaction).
     pub reads_per_write: f64,
     /// Bytes of a device read.
@@ -145,6 +147,7 @@ impl Demand {
             write_cpu_us,
             cpu_told_apart,
             reads_per_miss,
+            misses_measured: !rows.is_empty(),
             reads_per_write,
             read_request_bytes: median(&|o| o.read_request_bytes).unwrap_or(super::observation::CHUNK_BYTES),
             writes_per_write: per_write(|o| o.device_writes),
@@ -229,12 +232,10 @@ fn two_parts(rows: &[(f64, f64, f64)]) -> (f64, f64) {
     }
 }
 
-/// Cells that are predicted from the others: those of a configuration from all other configurations, or, with a single
-/// configuration, each cell from the other cells.
+/// Cells that are predicted from the others: those of a configuration from all other configurations, in whichever run, or, with a
+/// single configuration, each cell from the other cells.
 pub(super) fn held_out(observations: &[Observation<'_>]) -> HeldOut {
-    let same =
-        |a: &Observation<'_>, b: &Observation<'_>| a.run == b.run && a.configuration.name == b.configuration.name;
-    let by_configuration = observations.iter().any(|o| !same(o, &observations[0]));
+    let by_configuration = observations.iter().any(|o| !o.is_like(&observations[0]));
     let errors: Vec<(String, f64)> = observations
         .iter()
         .enumerate()
@@ -243,7 +244,13 @@ pub(super) fn held_out(observations: &[Observation<'_>]) -> HeldOut {
             let others: Vec<&Observation<'_>> = observations
                 .iter()
                 .enumerate()
-                .filter(|(other, o)| if by_configuration { !same(o, held) } else { *other != at })
+                .filter(|(other, o)| {
+                    if by_configuration {
+                        !o.is_like(held)
+                    } else {
+                        *other != at
+                    }
+                })
                 .map(|(_, o)| o)
                 .collect();
             let predicted = Demand::fit(&others)?.capacity_of(held);

@@ -178,6 +178,8 @@ pub struct Proposal {
     pub uncertainty_percent: Option<f64>,
     /// What lies beyond the evidence, if anything; then the uncertainty is not known.
     pub beyond_evidence: Vec<String>,
+    /// What is not known or not counted.
+    pub remarks: Vec<String>,
     /// What bounds it first.
     pub limit: String,
     /// The most client operations per second at the utilisation that the target allows.

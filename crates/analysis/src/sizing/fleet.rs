@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use catalog::{Basis, Catalog, ClusterRequest, CostError};
+use catalog::{Basis, Catalog, ClusterRequest, Cost, CostError};
 use serde::{Deserialize, Serialize};
 
 use super::candidate;
@@ -21,6 +21,10 @@ pub struct Fleet {
     pub usd_per_month: Option<f64>,
     /// Why there is no price.
     pub price_missing: Option<String>,
+    /// The days on which its prices were seen.
+    pub price_days: Vec<String>,
+    /// What its price leaves out.
+    pub notes: Vec<String>,
 }
 
 /// What machines have together. A figure is `None` where that of any machine is not known.
@@ -63,7 +67,7 @@ impl FleetTotals {
             network_gbps: Some(0.0),
         };
         for request in requests {
-            let node = candidate::node(catalog, request, era)?;
+            let node = candidate::node(catalog, request, era).map_err(|error| error.to_string())?;
             let nodes = f64::from(request.nodes);
             let add = |sum: Option<f64>, each: Option<f64>| Some(sum? + each? * nodes);
             total.nodes += request.nodes;
@@ -139,6 +143,13 @@ pub fn compare_fleets(
     })
 }
 
+fn days(cost: &Cost) -> Vec<String> {
+    let mut days: Vec<String> = cost.lines.iter().filter_map(|line| line.price_date.clone()).collect();
+    days.sort();
+    days.dedup();
+    days
+}
+
 fn fleet(catalog: &Catalog, requests: &[ClusterRequest], usable: f64, basis: &Basis) -> Result<Fleet, String> {
     let cost = match catalog.total_cost(requests, basis) {
         Ok(cost) => Ok(cost),
@@ -150,6 +161,8 @@ fn fleet(catalog: &Catalog, requests: &[ClusterRequest], usable: f64, basis: &Ba
         total: FleetTotals::of(catalog, requests, usable, basis.price_date.as_deref())?,
         usd_per_hour: cost.as_ref().ok().map(|c| c.usd_per_hour),
         usd_per_month: cost.as_ref().ok().map(|c| c.usd_per_month),
+        price_days: cost.as_ref().map_or_else(|_| Vec::new(), |c| days(c)),
+        notes: cost.as_ref().map_or_else(|_| Vec::new(), |c| c.notes.clone()),
         price_missing: cost.err(),
     })
 }

@@ -50,6 +50,8 @@ pub(super) struct Observation<'a> {
     /// The same of a commit log on a volume of its own.
     pub log_writes: f64,
     pub log_bytes: f64,
+    /// Share of the data set that would fill the page cache it was given.
+    pub cache_given: f64,
     /// Share of the data set that was in the page cache, and the hit ratio that follows from it.
     pub cache_share: f64,
     pub hit_ratio: f64,
@@ -152,6 +154,13 @@ fn of_trials<'a>(
         write_bytes: volume(VolumeRole::Data, |v| v.write_bytes)?,
         log_writes: volume(VolumeRole::Commitlog, |v| v.writes).unwrap_or(0.0),
         log_bytes: volume(VolumeRole::Commitlog, |v| v.write_bytes).unwrap_or(0.0),
+        cache_given: median(&|t| {
+            let database = &t.record.database;
+            stats::ratio(
+                database.page_cache_budget_bytes as f64,
+                database.data_bytes_on_disk as f64,
+            )
+        })?,
         cache_share,
         hit_ratio: built.cache.hit_ratio(cache_share),
         limit: limit::of_cell(Some(built.setup), trials).kind,
@@ -189,12 +198,34 @@ impl Observation<'_> {
         self.reads / (self.reads + self.writes)
     }
 
+    /// Whether two cells are of machines that one would order alike, whatever they are called.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let facts = |o: &Self| {
+            let c = o.configuration;
+            (
+                c.instance.clone(),
+                c.data_volume.clone(),
+                c.commitlog_volume.clone(),
+                c.memory_limit_bytes,
+            )
+        };
+        facts(self) == facts(other)
+    }
+
+    /// The resources, in the words of [`super::Utilisation::busiest`], that bounded it.
+    pub fn bounded_by(&self) -> &'static [&'static str] {
+        match self.limit {
+            LimitKind::Cpu => &["CPU"],
+            LimitKind::VolumeIops | LimitKind::BurstSpent => &["volume IOPS"],
+            LimitKind::VolumeThroughput => &["volume MB/s"],
+            LimitKind::InstanceEbsBandwidth => &["volume IOPS", "volume MB/s"],
+            LimitKind::CommitLog => &["commit log"],
+            _ => &[],
+        }
+    }
+
     /// Whether a resource of the database bounded it, so that its throughput is a capacity.
     pub fn is_capacity(&self) -> bool {
-        use LimitKind::{BurstSpent, CommitLog, Cpu, InstanceEbsBandwidth, VolumeIops, VolumeThroughput};
-        matches!(
-            self.limit,
-            VolumeIops | VolumeThroughput | InstanceEbsBandwidth | BurstSpent | Cpu | CommitLog
-        )
+        !self.bounded_by().is_empty()
     }
 }

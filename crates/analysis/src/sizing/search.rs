@@ -1,18 +1,19 @@
 //! The search: for each machine the fewest nodes that meet the target, then the cheapest first.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
 
 use catalog::{Basis, Catalog, ClusterRequest, CostError, InstanceType, Lifecycle, MIB};
 use evidence::FORMAT_VERSION;
-use spec::{Distribution, PageCache};
+use spec::{Configuration, Distribution, PageCache};
 
-use super::candidate::{self, MADE_TO_MEASURE, Need, made_to_measure};
+use super::candidate::{self, MADE_TO_MEASURE, Need, NodeError, made_to_measure};
 use super::demand::{Demand, Machine, Work, held_out};
 use super::document::{EvidenceFacts, Label, LeftOut, Proposal, Range, Sizing, Utilisation};
 use super::fleet::{FleetTotals, compare_fleets};
 use super::observation::{CHUNK_BYTES, Observation, SizingRun, observe};
-use super::target::{Target, TargetError};
+use super::target::{CREDIBLE, Target, TargetError};
 
 /// What to search.
 #[derive(Debug, Clone, Default)]
@@ -93,6 +94,8 @@ pub enum SizingError {
 
 /// More nodes are not proposed.
 const MOST_NODES: u32 = 3000;
+/// Where only measured machines count, so many nodes of a zone are tried.
+const MOST_NODES_MEASURED: u32 = 300;
 /// After the fewest nodes this many larger clusters are priced too: smaller volumes may pay for them.
 const LARGER_CLUSTERS: u32 = 4;
 /// The evidence carries this far beyond its range before a proposal is marked as lying beyond it (practice).
@@ -101,6 +104,8 @@ const CARRIES: f64 = 2.0;
 const COMPACTION_SHOWS_S: f64 = 600.0;
 /// The same for the data of a node: SSTables read and bytes compacted grow with its logarithm only (practice).
 const DATA_CARRIES: f64 = 10.0;
+/// Cells that are held at a volume's limit repeat themselves more exactly than a real machine would (practice).
+const LEAST_HALF_WIDTH: f64 = 0.01;
 /// Read shares this near count as equal.
 const SAME_MIX: f64 = 0.02;
 /// Ratios of memory to data this near count as equal, as a share of the measured one.
@@ -122,6 +127,12 @@ pub fn size(
     basis
         .check(catalog)
         .map_err(|error| SizingError::Input(error.to_string()))?;
+    check_options(catalog, options).map_err(SizingError::Input)?;
+    // Capacities of old types are those of a path of their own to EBS, so it is paid for.
+    let basis = &Basis {
+        ebs_optimised: true,
+        ..basis.clone()
+    };
     let observations = observe(runs, &options.workloads);
     let search = Search::new(catalog, runs, &observations, target, options, basis)?;
     let (mut proposals, left_out) = search.all();
@@ -139,11 +150,8 @@ pub fn size(
         }
         return Err(SizingError::NothingFound { left_out });
     }
-    proposals.sort_by(|a, b| {
-        let beyond = |p: &Proposal| !p.beyond_evidence.is_empty();
-        (beyond(a).cmp(&beyond(b))).then(a.usd_per_month.total_cmp(&b.usd_per_month))
-    });
-    proposals.truncate(options.most);
+    proposals.sort_by(order);
+    proposals.truncate(options.most.max(1));
     let comparison = (!options.current.is_empty())
         .then(|| {
             let best = ClusterRequest::parse(catalog, &proposals[0].configuration).map_err(|e| e.to_string())?;
@@ -174,6 +182,44 @@ pub fn size(
     })
 }
 
+/// Whether families and architecture exist, and candidates leave the number of nodes open.
+fn check_options(catalog: &Catalog, options: &SizingOptions) -> Result<(), String> {
+    let family = |instance: &InstanceType| instance.name.split('.').next().unwrap_or_default().to_owned();
+    for wanted in &options.families {
+        if !catalog.instances().iter().any(|instance| family(instance) == *wanted) {
+            let near = catalog.nearest_instances(&format!("{wanted}.large"));
+            let near: Vec<&str> = near.iter().filter_map(|name| name.split('.').next()).collect();
+            let near = if near.is_empty() {
+                String::new()
+            } else {
+                format!("; nearest: {}", near.join(", "))
+            };
+            return Err(format!("no instance type is of a family `{wanted}`{near}"));
+        }
+    }
+    let known: BTreeSet<&str> = catalog.instances().iter().map(|i| i.architecture.as_str()).collect();
+    if let Some(wanted) = options.architecture.as_deref().filter(|wanted| !known.contains(wanted)) {
+        let known: Vec<&str> = known.into_iter().collect();
+        return Err(format!(
+            "no instance type has the architecture `{wanted}`; known: {}",
+            known.join(", ")
+        ));
+    }
+    match options.candidates.iter().find(|candidate| candidate.nodes > 1) {
+        Some(stated) => Err(format!(
+            "the candidate {stated} states its nodes, which is what is to be found; leave out `*{}`",
+            stated.nodes
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Within the evidence first, then the cheaper one.
+fn order(a: &Proposal, b: &Proposal) -> Ordering {
+    let beyond = |p: &Proposal| !p.beyond_evidence.is_empty();
+    (beyond(a).cmp(&beyond(b))).then(a.usd_per_month.total_cmp(&b.usd_per_month))
+}
+
 struct Search<'a> {
     catalog: &'a Catalog,
     observations: &'a [Observation<'a>],
@@ -183,8 +229,10 @@ struct Search<'a> {
     facts: EvidenceFacts,
     distribution: Distribution,
     record_bytes: f64,
-    /// The most of each resource that may be used.
+    /// The most of each resource that may be used with all nodes up, ...
     busiest: f64,
+    /// ... and with a part down.
+    busiest_when_down: f64,
     is_p99_unchecked: bool,
     scale: f64,
     /// Measured seconds of the shortest trials.
@@ -251,7 +299,7 @@ impl<'a> Search<'a> {
         let median = |figure: fn(&Observation<'_>) -> f64| {
             stats::median(&observations.iter().map(figure).collect::<Vec<_>>()).unwrap_or(1.0)
         };
-        let cpu_models: std::collections::BTreeSet<String> = runs
+        let cpu_models: BTreeSet<String> = runs
             .iter()
             .filter_map(|r| Some(r.evidence.environment.get("cpu_model")?.as_str()?.to_owned()))
             .collect();
@@ -280,6 +328,7 @@ impl<'a> Search<'a> {
             distribution: first.distribution,
             record_bytes: median(|o| o.record_bytes),
             busiest: target.busiest(),
+            busiest_when_down: target.busiest_when_down(),
             is_p99_unchecked: false,
             scale: observations.iter().map(|o| o.scale).fold(1.0, f64::max),
             shortest_s: runs
@@ -316,7 +365,7 @@ impl<'a> Search<'a> {
             .collect();
         let Some(lowest) = measured.iter().min_by(|a, b| a.1.total_cmp(&b.1)) else {
             self.is_p99_unchecked = true;
-            self.busiest = self.busiest.min(self.target.busiest_when_down());
+            self.hold(CREDIBLE);
             return Ok(());
         };
         // The lowest utilisation that failed bounds the highest that held: a lucky cell above it does not count.
@@ -339,8 +388,19 @@ impl<'a> Search<'a> {
             });
         };
         self.facts.p99_utilisation = Some(held);
-        self.busiest = self.busiest.min(held);
+        self.hold(held);
         Ok(())
+    }
+
+    fn hold(&mut self, most: f64) {
+        self.busiest = self.busiest.min(most);
+        self.busiest_when_down = self.busiest_when_down.min(most);
+    }
+
+    /// The most that may be used with all nodes up, so that there is enough with a part down.
+    fn allowed(&self, nodes: u32) -> f64 {
+        self.busiest
+            .min(self.busiest_when_down / self.target.load_when_down(nodes))
     }
 
     /// Share of the disks that holds distinct data.
@@ -354,17 +414,16 @@ impl<'a> Search<'a> {
 
     /// Every machine of the search: the best cluster of each type, or why there is none.
     fn all(&self) -> (Vec<Proposal>, Vec<LeftOut>) {
-        let mut best: BTreeMap<&str, Proposal> = BTreeMap::new();
-        let mut why: BTreeMap<&str, String> = BTreeMap::new();
-        let mut tried = |instance: &'a str, result: Result<Proposal, String>| match result {
+        let mut best: BTreeMap<String, Proposal> = BTreeMap::new();
+        let mut why: BTreeMap<String, String> = BTreeMap::new();
+        let mut tried = |name: &str, result: Result<Proposal, String>| match result {
             Ok(proposal) => {
-                let dearer = |known: &Proposal| known.usd_per_month > proposal.usd_per_month;
-                if best.get(instance).is_none_or(dearer) {
-                    best.insert(instance, proposal);
+                if best.get(name).is_none_or(|known| order(known, &proposal).is_gt()) {
+                    best.insert(name.to_owned(), proposal);
                 }
             }
             Err(reason) => {
-                why.entry(instance).or_insert(reason);
+                why.entry(name.to_owned()).or_insert(reason);
             }
         };
         if self.options.candidates.is_empty() {
@@ -390,15 +449,15 @@ impl<'a> Search<'a> {
             }
         } else {
             for request in &self.options.candidates {
-                tried(&request.instance, self.best_of(request));
+                tried(&request.to_string(), self.best_of(request));
             }
         }
         let mut left_out: BTreeMap<String, LeftOut> = BTreeMap::new();
-        for (instance, reason) in why.into_iter().filter(|(instance, _)| !best.contains_key(instance)) {
+        for (name, reason) in why.into_iter().filter(|(name, _)| !best.contains_key(name)) {
             let group = left_out.entry(reason.clone()).or_insert_with(|| LeftOut {
                 why: reason,
                 count: 0,
-                example: instance.to_owned(),
+                example: name,
             });
             group.count += 1;
         }
@@ -445,6 +504,17 @@ impl<'a> Search<'a> {
             .div_ceil(zones)
             .max(if alone { 2 } else { 1 });
         let meets = |per_zone: u32| self.cluster(with, per_zone * zones);
+        if !self.facts.held_out.is_accepted() {
+            // Only clusters whose ratio of memory to data was measured count: any number of nodes may be one.
+            let mut failed = None;
+            for per_zone in least..=most.min(MOST_NODES_MEASURED) {
+                match meets(per_zone).and_then(|found| self.priced(found)) {
+                    Ok(proposal) => return Ok(proposal),
+                    Err(reason) => failed = Some(reason),
+                }
+            }
+            return Err(failed.unwrap_or_default());
+        }
         let (mut low, mut high) = (least, least);
         while let Err(reason) = meets(high) {
             if high >= most {
@@ -465,7 +535,7 @@ impl<'a> Search<'a> {
         let mut failed = None;
         for per_zone in high..=high + LARGER_CLUSTERS {
             match meets(per_zone).and_then(|found| self.priced(found)) {
-                Ok(proposal) if best.as_ref().is_none_or(|b| b.usd_per_month > proposal.usd_per_month) => {
+                Ok(proposal) if best.as_ref().is_none_or(|known| order(known, &proposal).is_gt()) => {
                     best = Some(proposal);
                 }
                 Ok(_) => {}
@@ -525,9 +595,7 @@ impl<'a> Search<'a> {
         if down >= nodes {
             return Err("no node would be left".to_owned());
         }
-        let when_down = f64::from(nodes) / f64::from(nodes - down);
-        // Below this utilisation with all nodes up both conditions hold.
-        let allowed = self.busiest.min(self.target.busiest_when_down() / when_down);
+        let allowed = self.allowed(nodes);
         let fill = self.target.disk_fill_percent / 100.0;
         let need = Need {
             gib: loaded.data_bytes / fill / 1024.0 / MIB,
@@ -536,9 +604,16 @@ impl<'a> Search<'a> {
         };
         let mut request = with(need);
         request.nodes = nodes;
-        let node = candidate::node(self.catalog, &request, self.era())?;
+        let node = candidate::node(self.catalog, &request, self.era()).map_err(|error| match error {
+            NodeError::Volume(_) if self.options.candidates.is_empty() => {
+                "no volume is sold that is large or fast enough".to_owned()
+            }
+            other => other.to_string(),
+        })?;
         if node.disk_bytes == 0.0 {
-            return Err("no disks for the data".to_owned());
+            return Err(format!(
+                "no disks for the data; add a volume, for example {name}+gp3:1000GiB"
+            ));
         }
         if loaded.data_bytes > fill * node.disk_bytes {
             return Err(format!("its disks are too small even with {MOST_NODES} nodes"));
@@ -554,7 +629,7 @@ impl<'a> Search<'a> {
                     / ((observation.reads + observation.writes) * observation.throughput * observation.scale),
                 observation.limit.words().to_owned(),
                 Label::Measured,
-                observation.half_width,
+                observation.half_width.map(|half| half.max(LEAST_HALF_WIDTH)),
             ),
             None if self.facts.held_out.is_accepted() => {
                 let (resource, fullest) = utilisation.busiest();
@@ -581,21 +656,14 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// The cell that measured this very machine, mix and ratio of memory to data.
+    /// The cell that measured this very machine, mix and ratio of memory to data, once it had come to rest.
     fn measured(&self, request: &ClusterRequest, loaded: &Loaded) -> Option<&Observation<'a>> {
         self.observations
             .iter()
-            .filter(|o| o.is_capacity() && o.configuration.instance.from_catalog)
-            .filter(|o| o.configuration.instance.label == request.instance)
-            .filter(
-                |o| match (&o.configuration.data_volume.order, request.volumes.as_slice()) {
-                    (Some(order), [only]) => order == only,
-                    (None, []) => o.configuration.data_volume.kind == "local",
-                    _ => false,
-                },
-            )
+            .filter(|o| o.is_capacity() && !o.suspicions.contains("no_steady_state"))
+            .filter(|o| is_order(o.configuration, request))
             .filter(|o| (o.read_share() - self.facts.replica_read_share).abs() <= SAME_MIX)
-            .filter(|o| (loaded.cache_share / o.cache_share - 1.0).abs() <= SAME_CACHE)
+            .filter(|o| (loaded.cache_share / o.cache_given.min(1.0) - 1.0).abs() <= SAME_CACHE)
             .max_by(|a, b| a.throughput.total_cmp(&b.throughput))
     }
 
@@ -608,8 +676,8 @@ impl<'a> Search<'a> {
     }
 
     /// What lies so far outside the evidence that its held-out error says nothing about it.
-    fn beyond(&self, instance: &InstanceType, loaded: &Loaded) -> Vec<String> {
-        let mut beyond = Vec::new();
+    fn beyond(&self, instance: &InstanceType, found: &Found) -> Vec<String> {
+        let (mut beyond, loaded) = (Vec::new(), &found.loaded);
         let facts = &self.facts;
         let percent = |range: &Range| {
             let (low, high) = (range.low * 100.0, range.high * 100.0);
@@ -626,6 +694,17 @@ impl<'a> Search<'a> {
                 mix * 100.0,
                 percent(&facts.read_share)
             ));
+        }
+        if facts.capacity_cells > 0
+            && !self
+                .observations
+                .iter()
+                .any(|o| o.bounded_by().contains(&found.limit.as_str()))
+        {
+            beyond.push(format!("no cell was bounded by {}", found.limit));
+        }
+        if !facts.demand.misses_measured && loaded.work.hit_ratio < 1.0 {
+            beyond.push("no cell read from its device".to_owned());
         }
         if !facts.cache_share.holds(loaded.cache_share, CARRIES) {
             beyond.push(format!(
@@ -675,12 +754,18 @@ impl<'a> Search<'a> {
             self.usable(),
             self.era(),
         )?;
-        let when_down = f64::from(nodes) / f64::from(nodes - self.target.nodes_down(nodes));
-        let allowed = self.busiest.min(self.target.busiest_when_down() / when_down);
+        let allowed = self.allowed(nodes);
         let beyond_evidence = match found.label {
             Label::Measured => Vec::new(),
-            _ => self.beyond(instance, &found.loaded),
+            _ => self.beyond(instance, &found),
         };
+        let mut remarks = cost.notes;
+        if instance.network_gbps.is_none() {
+            remarks.push("its network bandwidth is not known and not checked".to_owned());
+        }
+        if total.mb_per_s.is_none() {
+            remarks.push("the MB/s of its disks are not known and not checked".to_owned());
+        }
         let storage = match found.request.volumes.as_slice() {
             [] => instance
                 .local_disks
@@ -703,11 +788,12 @@ impl<'a> Search<'a> {
                 .filter(|_| beyond_evidence.is_empty())
                 .map(|half| half * 100.0),
             beyond_evidence,
+            remarks,
             limit: found.limit,
             operations_per_s: self.target.operations_per_s * allowed / found.fullest,
             used: found.fullest,
             utilisation: found.utilisation,
-            utilisation_when_down: found.fullest * when_down,
+            utilisation_when_down: found.fullest * self.target.load_when_down(nodes),
             data_bytes_per_node: found.loaded.data_bytes,
             cache_share: found.loaded.cache_share,
             hit_ratio: found.loaded.work.hit_ratio,
@@ -725,6 +811,13 @@ impl<'a> Search<'a> {
                 if self.cpu_models.is_empty() { "the measured machine".to_owned() } else { self.cpu_models.join(" and ") }
             ),
         ];
+        if self.busiest_when_down > CREDIBLE {
+            notes.push(format!(
+                "Resources may be used up to {:.0} %: above {:.0} % response times are not credible and grow fast.",
+                self.busiest_when_down * 100.0,
+                CREDIBLE * 100.0
+            ));
+        }
         if self.scale > 1.0 {
             notes.push(format!(
                 "The evidence is a 1:{} model: throughput, IOPS and CPUs are taken to grow together by that factor.",
@@ -759,11 +852,14 @@ impl<'a> Search<'a> {
             }
             (Some(_), true) => {}
         }
+        if matches!(self.distribution, Distribution::Exponential { .. }) {
+            notes.push("Exponential keys are taken for uniform ones where the page cache is concerned.".to_owned());
+        }
         if !self.facts.demand.cpu_told_apart {
             notes.push("One mix was measured: reads and writes are taken to cost the same CPU time.".to_owned());
         }
         if self.facts.suspect_trials > 0 {
-            let rules: std::collections::BTreeSet<&str> = self
+            let rules: BTreeSet<&str> = self
                 .observations
                 .iter()
                 .flat_map(|o| &o.suspicions)
@@ -790,6 +886,19 @@ impl<'a> Search<'a> {
         }
         notes
     }
+}
+
+/// Whether a configuration is what this order buys: its data volume, then its commit log's, or the local disks for both.
+fn is_order(configuration: &Configuration, request: &ClusterRequest) -> bool {
+    let volumes = [
+        Some(&configuration.data_volume),
+        configuration.commitlog_volume.as_ref(),
+    ];
+    let volumes: Vec<_> = volumes.into_iter().flatten().filter(|v| v.kind != "local").collect();
+    let bought: Option<Vec<_>> = volumes.iter().map(|v| v.order).collect();
+    configuration.instance.from_catalog
+        && configuration.instance.label == request.instance
+        && bought.is_some_and(|bought| bought == request.volumes)
 }
 
 fn request_of(instance: &InstanceType) -> ClusterRequest {

@@ -87,10 +87,10 @@ pub enum TargetError {
     },
     /// Too few copies.
     #[error(
-        "replication factor {replication_factor} over {zones} zones keeps no quorum with {down} down: {left} copies are left of the {quorum} that a \
-         quorum needs"
+        "{replication_factor} copies over {zones} zones leave {left} with {down} down, and {needed} must answer (quorum, and consistency {consistency:?}); raise \
+         --replication-factor, ask for less consistency, or give --survive none"
     )]
-    NoQuorum {
+    TooFewCopies {
         /// Copies of each record.
         replication_factor: u32,
         /// Zones.
@@ -100,13 +100,15 @@ pub enum TargetError {
         /// Copies that are left.
         left: u32,
         /// Copies that are needed.
-        quorum: u32,
+        needed: u32,
+        /// Consistency of the requests.
+        consistency: Consistency,
     },
 }
 
-/// With a part of the cluster down each resource may be used up to here: means and 95th percentiles are credible up to 80 %
-/// (METHODS, "Capacity").
-const BUSIEST_WHEN_DOWN: f64 = 0.8;
+/// Means and 95th percentiles are credible up to this use of a resource (METHODS, "Capacity"); with a part of the cluster down
+/// each may be used as much, or more where the headroom asked for is smaller.
+pub(super) const CREDIBLE: f64 = 0.8;
 
 impl Target {
     /// Whether it can be.
@@ -138,14 +140,15 @@ impl Target {
             }
         }
         let copies = self.replication_factor;
-        let (quorum, down) = (copies / 2 + 1, self.copies_down());
-        if self.survive != Survive::None && copies - down < quorum {
-            return Err(TargetError::NoQuorum {
+        let (needed, down) = ((copies / 2 + 1).max(self.replicas_asked()), self.copies_down());
+        if self.survive != Survive::None && copies - down < needed {
+            return Err(TargetError::TooFewCopies {
                 replication_factor: copies,
                 zones: self.zones,
                 down: self.survive,
                 left: copies - down,
-                quorum,
+                needed,
+                consistency: self.consistency,
             });
         }
         Ok(())
@@ -174,8 +177,19 @@ impl Target {
         self.data_bytes * (1.0 + self.growth_percent_per_year / 100.0).powf(self.years)
     }
 
-    /// Replicas that a read asks.
-    pub fn replicas_read(&self) -> f64 {
+    /// How much more the others do while a part is down. A node's reads go to the nodes that hold the other copies: with a copy in every
+    /// zone none of them is in its own.
+    pub(super) fn load_when_down(&self, nodes: u32) -> f64 {
+        let n = f64::from(nodes);
+        if self.survive == Survive::Node && self.zones > 1 && self.zones >= self.replication_factor {
+            let per_zone = n / f64::from(self.zones);
+            return 1.0 + 1.0 / (per_zone * f64::from(self.zones - 1));
+        }
+        n / (n - f64::from(self.nodes_down(nodes)))
+    }
+
+    /// Replicas that a request asks.
+    fn replicas_asked(&self) -> u32 {
         let copies = self.replication_factor;
         let asked = match self.consistency {
             Consistency::Any | Consistency::One | Consistency::LocalOne => 1,
@@ -184,13 +198,13 @@ impl Target {
             Consistency::Quorum | Consistency::LocalQuorum | Consistency::EachQuorum => copies / 2 + 1,
             Consistency::All => copies,
         };
-        f64::from(asked.min(copies))
+        asked.min(copies)
     }
 
     /// What all nodes together do for one client operation: replicas read, replicas written.
     pub fn replica_operations(&self) -> (f64, f64) {
         (
-            self.read_share * self.replicas_read(),
+            self.read_share * f64::from(self.replicas_asked()),
             (1.0 - self.read_share) * f64::from(self.replication_factor),
         )
     }
@@ -208,6 +222,6 @@ impl Target {
 
     /// The most of each resource that may be used with a part down.
     pub fn busiest_when_down(&self) -> f64 {
-        self.busiest().max(BUSIEST_WHEN_DOWN)
+        self.busiest().max(CREDIBLE)
     }
 }

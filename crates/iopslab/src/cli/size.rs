@@ -1,5 +1,6 @@
 //! `iopslab size`: nodes and money for a target, from measured evidence; or two fleets beside each other.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use ::catalog::{Catalog, ClusterRequest};
@@ -75,13 +76,13 @@ pub struct SizeArgs {
     #[arg(long, default_value = "x86_64")]
     arch: String,
     /// How many proposals
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    top: usize,
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
+    top: u16,
     /// The fleet of today, to compare with (repeatable: several kinds are one fleet)
     #[arg(long, value_name = "CONFIG")]
     current: Vec<String>,
     /// A fleet that would replace it; then no evidence is looked at (repeatable)
-    #[arg(long, value_name = "CONFIG", requires = "current", conflicts_with_all = ["runs", "throughput"])]
+    #[arg(long, value_name = "CONFIG", requires = "current", conflicts_with_all = ["runs", "throughput", "read_share", "data", "p99_ms", "candidate", "family", "workload"])]
     proposed: Vec<String>,
     #[command(flatten)]
     basis: BasisArgs,
@@ -96,6 +97,15 @@ pub fn run(args: &SizeArgs, format: Format) -> Result<(), Failure> {
         return Err(Failure::input("no run directory to learn from")
             .help("iopslab size RUN... --throughput N --read-share S --data SIZE; or two fleets: --current CONFIG --proposed CONFIG"));
     }
+    let mut seen = BTreeSet::new();
+    for path in &args.runs {
+        if !seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())) {
+            return Err(Failure::input(format!(
+                "{} is given twice: it would count as evidence for itself",
+                path.display()
+            )));
+        }
+    }
     let directories: Vec<RunDirectory> = args
         .runs
         .iter()
@@ -108,7 +118,7 @@ pub fn run(args: &SizeArgs, format: Format) -> Result<(), Failure> {
         candidates: requests(&catalog, &args.candidate)?,
         families: args.family.clone(),
         architecture: Some(args.arch.clone()),
-        most: args.top,
+        most: args.top.into(),
         current: requests(&catalog, &args.current)?,
     };
     let basis = args.basis.basis()?;
@@ -140,13 +150,23 @@ pub fn run(args: &SizeArgs, format: Format) -> Result<(), Failure> {
 /// Two fleets beside each other.
 fn compare(catalog: &Catalog, args: &SizeArgs, format: Format) -> Result<(), Failure> {
     let (current, proposed) = (requests(catalog, &args.current)?, requests(catalog, &args.proposed)?);
-    let usable = args.disk_fill / f64::from(args.replication_factor.max(1));
+    if !(args.disk_fill > 0.0 && args.disk_fill <= 1.0) || args.replication_factor == 0 {
+        return Err(Failure::input(
+            "--disk-fill is above 0% and at most 100%, --replication-factor at least 1",
+        ));
+    }
+    let usable = args.disk_fill / f64::from(args.replication_factor);
     let basis = args.basis.basis()?;
     let comparison = sizing::compare_fleets(catalog, &current, &proposed, usable, &basis).map_err(Failure::input)?;
     match format {
         Format::Json => println!("{}", pretty(&comparison)),
         Format::Human => {
             print!("{}", ::report::fleets(&comparison));
+            println!(
+                "Usable TB: {} copies, disks at most {:.0} % full",
+                args.replication_factor,
+                args.disk_fill * 100.0
+            );
             println!("Basis: {}", comparison.basis);
         }
     }
@@ -211,7 +231,7 @@ fn frozen_configurations(directory: &RunDirectory) -> Result<Vec<Configuration>,
     })
 }
 
-/// `0.8`, `80%`, `80 %`; a plain number above 1 is per cent.
+/// `0.8`, `80%`, `80 %`.
 fn share(text: &str) -> Result<f64, String> {
     let (digits, is_percent) = match text.trim().strip_suffix('%') {
         Some(digits) => (digits.trim_end(), true),
@@ -222,11 +242,11 @@ fn share(text: &str) -> Result<f64, String> {
         .ok()
         .filter(|value: &f64| value.is_finite() && *value >= 0.0)
         .ok_or_else(|| format!("`{text}` is no share; expected 0.8 or 80%"))?;
-    Ok(if is_percent || value > 1.0 {
-        value / 100.0
-    } else {
-        value
-    })
+    match (is_percent, value > 1.0) {
+        (true, _) => Ok(value / 100.0),
+        (false, false) => Ok(value),
+        (false, true) => Err(format!("`{text}` may mean {text}% or {}%; write which", value * 100.0)),
+    }
 }
 
 /// `500GB`, `2TB`, `1.5TiB` in bytes.

@@ -12,7 +12,7 @@ const MESSAGE_BYTES: f64 = 1_200.0;
 /// Payload of a TCP segment.
 const SEGMENT_BYTES: f64 = 1_448.0;
 /// Memory of the simulated hosts.
-const HOST_MEMORY_BYTES: f64 = 64e9;
+const HOST_MEMORY: f64 = 1.25;
 /// Periods of a CPU quota in a second.
 const PERIODS_PER_S: f64 = 10.0;
 
@@ -106,7 +106,9 @@ impl<'a> Counters<'a> {
             cpu_idle_s: Some((self.cpus() * self.seconds - busy - self.stolen_s).max(0.0)),
             cpu_iowait_s: Some(0.0),
             cpu_steal_s: Some(self.stolen_s),
-            memory_available_bytes: Some(HOST_MEMORY_BYTES - self.setup.heap_bytes as f64 - server.cached_bytes),
+            memory_available_bytes: Some(
+                HOST_MEMORY * self.setup.memory_limit_bytes as f64 - self.setup.heap_bytes as f64 - server.cached_bytes,
+            ),
             pressure_cpu_some_s: Some(0.0),
             network_received_bytes: Some(bytes),
             network_sent_bytes: Some(bytes),

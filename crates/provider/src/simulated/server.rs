@@ -63,6 +63,8 @@ pub struct Server<'a> {
     /// Burst credits of the data volume.
     pub credits: Option<f64>,
     backlog: f64,
+    /// Closed loop: for how long nothing has moved, seconds.
+    standing_s: f64,
 }
 
 /// The resource with the smallest bound.
@@ -95,6 +97,7 @@ impl<'a> Server<'a> {
             cached_bytes: 0.0,
             credits: setup.data.burst.map(|b| b.credits_start),
             backlog: 0.0,
+            standing_s: 0.0,
         }
     }
 
@@ -171,7 +174,10 @@ impl<'a> Server<'a> {
             LoadLevel::Concurrency(n) => {
                 let n = f64::from(n) * fault(FaultKind::FewerInFlight).unwrap_or(1.0);
                 let rate = ((alone_us / 1e6 / n).powf(KNEE) + most.powf(-KNEE)).powf(-1.0 / KNEE);
-                let stalled = (stalled_s > 0.0).then_some((n.min(rate * moving_s), stalled_s * 1e6));
+                self.standing_s += stalled_s;
+                // Those in flight answer as soon as anything moves again.
+                let stalled = (self.standing_s > 0.0 && moving_s > 0.0)
+                    .then(|| (n.min(rate * moving_s), std::mem::take(&mut self.standing_s) * 1e6));
                 (rate * moving_s, n / rate * 1e6, stalled)
             }
             LoadLevel::Rate { .. } => {
