@@ -241,10 +241,12 @@ fn a_cluster_meets_the_target_with_a_part_down() {
         assert!((lines.sum::<f64>() - p["usd_per_month"].as_f64().unwrap()).abs() < 0.01);
     }
     let order = |p: &Value| {
-        let is_beyond = !p["beyond_evidence"].as_array().unwrap().is_empty();
-        (is_beyond, p["usd_per_month"].as_f64().unwrap())
+        (
+            p["beyond_evidence"].as_array().unwrap().len(),
+            p["usd_per_month"].as_f64().unwrap(),
+        )
     };
-    let order: Vec<(bool, f64)> = proposals.iter().map(order).collect();
+    let order: Vec<(usize, f64)> = proposals.iter().map(order).collect();
     assert!(
         order.is_sorted(),
         "within the evidence first, then the cheaper one: {order:?}"

@@ -16,7 +16,7 @@ pub struct Sizing {
     pub target: Target,
     /// What the answer rests on.
     pub evidence: EvidenceFacts,
-    /// The best, cheapest first; those beyond the evidence come last.
+    /// The best, cheapest first; those beyond the evidence come last, the fewer reasons the earlier.
     pub proposals: Vec<Proposal>,
     /// What was not proposed, by reason.
     pub left_out: Vec<LeftOut>,
@@ -192,6 +192,8 @@ pub struct Proposal {
     pub utilisation_when_down: f64,
     /// Data of a node at the end, bytes on disk.
     pub data_bytes_per_node: f64,
+    /// Share of a node's disks that this fills.
+    pub disk_fill: f64,
     /// Share of a node's data that fits its page cache, and the hit ratio of reads that follows.
     pub cache_share: f64,
     /// Hit ratio of reads.

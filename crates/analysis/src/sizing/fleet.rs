@@ -21,7 +21,7 @@ pub struct Fleet {
     pub usd_per_month: Option<f64>,
     /// Why there is no price.
     pub price_missing: Option<String>,
-    /// The days on which its prices were seen.
+    /// The days on which the prices of its instances were seen.
     pub price_days: Vec<String>,
     /// What its price leaves out.
     pub notes: Vec<String>,
@@ -144,7 +144,8 @@ pub fn compare_fleets(
 }
 
 fn days(cost: &Cost) -> Vec<String> {
-    let mut days: Vec<String> = cost.lines.iter().filter_map(|line| line.price_date.clone()).collect();
+    let hourly = cost.lines.iter().filter(|line| line.unit == "hour");
+    let mut days: Vec<String> = hourly.filter_map(|line| line.price_date.clone()).collect();
     days.sort();
     days.dedup();
     days
@@ -161,7 +162,7 @@ fn fleet(catalog: &Catalog, requests: &[ClusterRequest], usable: f64, basis: &Ba
         total: FleetTotals::of(catalog, requests, usable, basis.price_date.as_deref())?,
         usd_per_hour: cost.as_ref().ok().map(|c| c.usd_per_hour),
         usd_per_month: cost.as_ref().ok().map(|c| c.usd_per_month),
-        price_days: cost.as_ref().map_or_else(|_| Vec::new(), |c| days(c)),
+        price_days: cost.as_ref().map_or_else(|_| Vec::new(), days),
         notes: cost.as_ref().map_or_else(|_| Vec::new(), |c| c.notes.clone()),
         price_missing: cost.err(),
     })

@@ -153,23 +153,19 @@ fn check(
         local,
         simulated,
     };
-    if let Some(budget) = &file.load.get_ref().budget_usd {
-        if let Some(free) = experiment
-            .money
-            .configurations
-            .iter()
-            .find(|m| m.usd_per_month.is_none())
-        {
-            let why = free.missing.clone().unwrap_or_default();
-            mistakes.add(
-                budget.span(),
-                format!(
-                    "budget_usd needs a price for every configuration, `{}` has none",
-                    free.configuration
-                ),
-                why,
-            );
-        }
+    let is_free = |m: &&crate::ConfigurationMoney| m.usd_per_month.is_none();
+    if let Some(budget) = &file.load.get_ref().budget_usd
+        && let Some(free) = experiment.money.configurations.iter().find(is_free)
+    {
+        let why = free.missing.clone().unwrap_or_default();
+        mistakes.add(
+            budget.span(),
+            format!(
+                "budget_usd needs a price for every configuration, `{}` has none",
+                free.configuration
+            ),
+            why,
+        );
     }
     Some(experiment)
 }

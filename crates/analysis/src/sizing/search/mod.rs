@@ -1,10 +1,15 @@
 //! The search: for each machine the fewest nodes that meet the target, then the cheapest first.
 
+mod caution;
+mod error;
+
+pub use error::SizingError;
+
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use catalog::{Basis, Catalog, ClusterRequest, CostError, InstanceType, Lifecycle, MIB};
+use catalog::{Basis, Catalog, ClusterRequest, CostError, InstanceType, Lifecycle, MIB, VolumeType};
 use evidence::FORMAT_VERSION;
 use spec::{Configuration, Distribution, PageCache};
 
@@ -13,14 +18,14 @@ use super::demand::{Demand, Machine, Work, held_out};
 use super::document::{EvidenceFacts, Label, LeftOut, Proposal, Range, Sizing, Utilisation};
 use super::fleet::{FleetTotals, compare_fleets};
 use super::observation::{CHUNK_BYTES, Observation, SizingRun, observe};
-use super::target::{CREDIBLE, Target, TargetError};
+use super::target::{CREDIBLE, Target};
 
 /// What to search.
 #[derive(Debug, Clone, Default)]
 pub struct SizingOptions {
     /// Only evidence of these workloads; all when empty.
     pub workloads: Vec<String>,
-    /// Only these machines (their number of nodes is not looked at); the whole catalog when empty.
+    /// Only these machines, one node each: how many it takes is what is asked. The whole catalog when empty.
     pub candidates: Vec<ClusterRequest>,
     /// Only these families, such as `i4i`; all when empty.
     pub families: Vec<String>,
@@ -32,78 +37,14 @@ pub struct SizingOptions {
     pub current: Vec<ClusterRequest>,
 }
 
-/// Why there is no answer.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum SizingError {
-    /// The target cannot be.
-    #[error("{0}")]
-    Target(#[from] TargetError),
-    /// The basis of the money cannot be, or a candidate or the fleet of today cannot.
-    #[error("{0}")]
-    Input(String),
-    /// No evidence.
-    #[error(
-        "no valid trial of {workloads} in {runs} says what an operation costs (device reads, CPU and page cache are needed)"
-    )]
-    NoEvidence {
-        /// Runs that were looked at.
-        runs: String,
-        /// Workloads that were asked for.
-        workloads: String,
-    },
-    /// Different key distributions.
-    #[error("the evidence mixes key distributions ({found}); name the workloads to learn from with --workload")]
-    Distributions {
-        /// Which.
-        found: String,
-    },
-    /// The model fails its own test.
-    #[error(
-        "the model may not be used on this evidence: held out, its error is {median_percent:.0} % (median) and {p90_percent:.0} % (90th percentile; at most 15 % and \
-         25 % are accepted), worst {worst}. No machine of the search was measured under exactly this target"
-    )]
-    ModelRefused {
-        /// Median of the held-out errors, per cent.
-        median_percent: f64,
-        /// 90th percentile, per cent.
-        p90_percent: f64,
-        /// The cell that was predicted worst.
-        worst: String,
-    },
-    /// No cell kept the p99.
-    #[error(
-        "no open-loop cell kept p99 <= {asked_ms} ms: the lowest measured is {lowest_ms:.1} ms at {utilisation_percent:.0} % utilisation ({cell})"
-    )]
-    P99 {
-        /// What was asked for, milliseconds.
-        asked_ms: f64,
-        /// The lowest measured, milliseconds.
-        lowest_ms: f64,
-        /// The utilisation there, per cent.
-        utilisation_percent: f64,
-        /// The cell.
-        cell: String,
-    },
-    /// Nothing found.
-    #[error("no machine meets the target: {}", .left_out.iter().map(|l| format!("{} ({} types, such as {})", l.why, l.count, l.example)).collect::<Vec<_>>().join("; "))]
-    NothingFound {
-        /// Why each was left out.
-        left_out: Vec<LeftOut>,
-    },
-}
-
 /// More nodes are not proposed.
 const MOST_NODES: u32 = 3000;
 /// Where only measured machines count, so many nodes of a zone are tried.
 const MOST_NODES_MEASURED: u32 = 300;
 /// After the fewest nodes this many larger clusters are priced too: smaller volumes may pay for them.
 const LARGER_CLUSTERS: u32 = 4;
-/// The evidence carries this far beyond its range before a proposal is marked as lying beyond it (practice).
-const CARRIES: f64 = 2.0;
-/// Trials shorter than this, seconds, see little of what writes cost later (practice: a memtable takes minutes to fill).
-const COMPACTION_SHOWS_S: f64 = 600.0;
-/// The same for the data of a node: SSTables read and bytes compacted grow with its logarithm only (practice).
-const DATA_CARRIES: f64 = 10.0;
+/// Disks this full, of what they may be, say how many nodes it takes.
+const SPACE_DECIDES: f64 = 0.9;
 /// Cells that are held at a volume's limit repeat themselves more exactly than a real machine would (practice).
 const LEAST_HALF_WIDTH: f64 = 0.01;
 /// Read shares this near count as equal.
@@ -214,10 +155,10 @@ fn check_options(catalog: &Catalog, options: &SizingOptions) -> Result<(), Strin
     }
 }
 
-/// Within the evidence first, then the cheaper one.
+/// The fewer reasons to doubt it the better, then the cheaper one.
 fn order(a: &Proposal, b: &Proposal) -> Ordering {
-    let beyond = |p: &Proposal| !p.beyond_evidence.is_empty();
-    (beyond(a).cmp(&beyond(b))).then(a.usd_per_month.total_cmp(&b.usd_per_month))
+    let doubts = |p: &Proposal| p.beyond_evidence.len();
+    (doubts(a).cmp(&doubts(b))).then(a.usd_per_month.total_cmp(&b.usd_per_month))
 }
 
 struct Search<'a> {
@@ -436,7 +377,7 @@ impl<'a> Search<'a> {
                             tried(&instance.name, self.best_of(&request_of(instance)));
                         }
                         if instance.ebs.is_some() {
-                            for kind in MADE_TO_MEASURE {
+                            for kind in self.kinds_sold() {
                                 let with = |need| ClusterRequest {
                                     volumes: vec![made_to_measure(kind, need)],
                                     ..request_of(instance)
@@ -464,6 +405,15 @@ impl<'a> Search<'a> {
         let mut left_out: Vec<LeftOut> = left_out.into_values().collect();
         left_out.sort_by(|a, b| b.count.cmp(&a.count).then(a.why.cmp(&b.why)));
         (best.into_values().collect(), left_out)
+    }
+
+    /// Types of volumes that have rules and a price on the basis.
+    fn kinds_sold(&self) -> Vec<VolumeType> {
+        let is_sold = |kind: &VolumeType| {
+            let rules = self.era().is_none_or(|era| catalog::rules_in(*kind, era).is_ok());
+            rules && self.catalog.volume_price(*kind, &self.basis.region, self.era()).is_ok()
+        };
+        MADE_TO_MEASURE.into_iter().filter(is_sold).collect()
     }
 
     /// `Err(None)`: nobody asked for it.
@@ -667,73 +617,6 @@ impl<'a> Search<'a> {
             .max_by(|a, b| a.throughput.total_cmp(&b.throughput))
     }
 
-    fn is_between(&self, instance: &InstanceType, loaded: &Loaded) -> bool {
-        let (mix, measured) = (self.facts.replica_read_share, &self.facts.read_share);
-        (measured.low - SAME_MIX..=measured.high + SAME_MIX).contains(&mix)
-            && self.facts.cache_share.holds(loaded.cache_share, 1.0 + SAME_CACHE)
-            && self.facts.data_bytes_per_node.holds(loaded.data_bytes, DATA_CARRIES)
-            && self.facts.vcpus.holds(f64::from(instance.vcpus), 1.0)
-    }
-
-    /// What lies so far outside the evidence that its held-out error says nothing about it.
-    fn beyond(&self, instance: &InstanceType, found: &Found) -> Vec<String> {
-        let (mut beyond, loaded) = (Vec::new(), &found.loaded);
-        let facts = &self.facts;
-        let percent = |range: &Range| {
-            let (low, high) = (range.low * 100.0, range.high * 100.0);
-            if high - low < 1.0 {
-                format!("{high:.0} %")
-            } else {
-                format!("{low:.0} to {high:.0} %")
-            }
-        };
-        let mix = facts.replica_read_share;
-        if mix < facts.read_share.low - SAME_MIX || mix > facts.read_share.high + SAME_MIX {
-            beyond.push(format!(
-                "replicas do {:.0} % reads, measured: {}",
-                mix * 100.0,
-                percent(&facts.read_share)
-            ));
-        }
-        if facts.capacity_cells > 0
-            && !self
-                .observations
-                .iter()
-                .any(|o| o.bounded_by().contains(&found.limit.as_str()))
-        {
-            beyond.push(format!("no cell was bounded by {}", found.limit));
-        }
-        if !facts.demand.misses_measured && loaded.work.hit_ratio < 1.0 {
-            beyond.push("no cell read from its device".to_owned());
-        }
-        if !facts.cache_share.holds(loaded.cache_share, CARRIES) {
-            beyond.push(format!(
-                "{:.1} % of the data fits the page cache, measured: {}",
-                loaded.cache_share * 100.0,
-                percent(&facts.cache_share)
-            ));
-        }
-        if !facts.data_bytes_per_node.holds(loaded.data_bytes, DATA_CARRIES) {
-            let gb = |bytes: f64| format!("{:.1} GB", bytes / 1e9);
-            let (low, high) = (gb(facts.data_bytes_per_node.low), gb(facts.data_bytes_per_node.high));
-            let measured = if low == high { high } else { format!("{low} to {high}") };
-            beyond.push(format!(
-                "{} of data on a node, measured: {measured}",
-                gb(loaded.data_bytes)
-            ));
-        }
-        if !facts.vcpus.holds(f64::from(instance.vcpus), CARRIES) {
-            let (low, high) = (facts.vcpus.low, facts.vcpus.high);
-            let measured = if low < high {
-                format!("{low} to {high}")
-            } else {
-                format!("{low}")
-            };
-            beyond.push(format!("{} vCPUs, measured: {measured}", instance.vcpus));
-        }
-        beyond
-    }
-
     fn priced(&self, found: Found) -> Result<Proposal, String> {
         let instance = self
             .catalog
@@ -759,6 +642,12 @@ impl<'a> Search<'a> {
             Label::Measured => Vec::new(),
             _ => self.beyond(instance, &found),
         };
+        // Volumes made to measure are always as full as they may be; of others space may be what decides.
+        let disk_fill = found.loaded.data_bytes * f64::from(nodes) / (total.disk_tb * 1e12);
+        let is_given = found.request.volumes.is_empty() || !self.options.candidates.is_empty();
+        let of_fill = disk_fill / (self.target.disk_fill_percent / 100.0);
+        let is_space = is_given && of_fill >= SPACE_DECIDES && of_fill > found.fullest / allowed;
+        let limit = if is_space { "disk space".to_owned() } else { found.limit };
         let mut remarks = cost.notes;
         if instance.network_gbps.is_none() {
             remarks.push("its network bandwidth is not known and not checked".to_owned());
@@ -789,102 +678,18 @@ impl<'a> Search<'a> {
                 .map(|half| half * 100.0),
             beyond_evidence,
             remarks,
-            limit: found.limit,
+            limit,
             operations_per_s: self.target.operations_per_s * allowed / found.fullest,
             used: found.fullest,
             utilisation: found.utilisation,
             utilisation_when_down: found.fullest * self.target.load_when_down(nodes),
             data_bytes_per_node: found.loaded.data_bytes,
+            disk_fill,
             cache_share: found.loaded.cache_share,
             hit_ratio: found.loaded.work.hit_ratio,
             per_zone: total.of_one(self.target.zones),
             total,
         })
-    }
-
-    fn notes(&self) -> Vec<String> {
-        let mut notes = vec![
-            "Each replica's part is charged like a whole operation of a single node: coordination is counted, repair, streaming and hints are not."
-                .to_owned(),
-            format!(
-                "CPU time is that of {}; a vCPU of each type is taken as one of these. That is not part of the error shown with a figure.",
-                if self.cpu_models.is_empty() { "the measured machine".to_owned() } else { self.cpu_models.join(" and ") }
-            ),
-        ];
-        if self.busiest_when_down > CREDIBLE {
-            notes.push(format!(
-                "Resources may be used up to {:.0} %: above {:.0} % response times are not credible and grow fast.",
-                self.busiest_when_down * 100.0,
-                CREDIBLE * 100.0
-            ));
-        }
-        if self.scale > 1.0 {
-            notes.push(format!(
-                "The evidence is a 1:{} model: throughput, IOPS and CPUs are taken to grow together by that factor.",
-                self.scale
-            ));
-        }
-        if self.is_p99_unchecked {
-            let shown = self
-                .observations
-                .iter()
-                .filter_map(|o| o.p99_us)
-                .fold(f64::INFINITY, f64::min);
-            notes.push(format!(
-                "p99 <= {} ms is NOT checked: the evidence has closed-loop cells only (lowest p99 there: {:.1} ms), which promise nothing about an offered \
-                 load; measure with `rate` to check it. Utilisation is held at {:.0} % or less.",
-                self.target.p99_ms.unwrap_or_default(),
-                shown / 1e3,
-                self.busiest * 100.0
-            ));
-        }
-        if let Some(utilisation) = self.facts.p99_utilisation {
-            notes.push(format!(
-                "p99 is advisory: open-loop cells kept it up to {:.0} % utilisation, so no resource is used more.",
-                utilisation * 100.0
-            ));
-        }
-        let held = &self.facts.held_out;
-        match (held.median_error, held.is_accepted()) {
-            (None, _) => notes.push("No cell could be held out, so the model's error is not known.".to_owned()),
-            (Some(_), false) => {
-                notes.push("The model fails its held-out test; only measured machines are proposed.".to_owned())
-            }
-            (Some(_), true) => {}
-        }
-        if matches!(self.distribution, Distribution::Exponential { .. }) {
-            notes.push("Exponential keys are taken for uniform ones where the page cache is concerned.".to_owned());
-        }
-        if !self.facts.demand.cpu_told_apart {
-            notes.push("One mix was measured: reads and writes are taken to cost the same CPU time.".to_owned());
-        }
-        if self.facts.suspect_trials > 0 {
-            let rules: BTreeSet<&str> = self
-                .observations
-                .iter()
-                .flat_map(|o| &o.suspicions)
-                .map(String::as_str)
-                .collect();
-            notes.push(format!(
-                "{} of {} trials are suspect ({}): iopslab report RUN tells why.",
-                self.facts.suspect_trials,
-                self.facts.trials,
-                rules.into_iter().collect::<Vec<_>>().join(", ")
-            ));
-        }
-        if self.shortest_s < COMPACTION_SHOWS_S && self.observations.iter().any(|o| o.writes > 0.0) {
-            notes.push(format!(
-                "Trials of {:.0} s see few flushes and compactions: what a write costs the disks is understated, less so the more reads there are.",
-                self.shortest_s
-            ));
-        }
-        if self.facts.capacity_cells == 0 {
-            notes.push(
-                "No cell was bounded by a resource of the database: capacities were never seen, only demands."
-                    .to_owned(),
-            );
-        }
-        notes
     }
 }
 

@@ -1,0 +1,64 @@
+//! Why there is no answer.
+
+use crate::sizing::document::LeftOut;
+use crate::sizing::target::TargetError;
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SizingError {
+    /// The target cannot be.
+    #[error("{0}")]
+    Target(#[from] TargetError),
+    /// The basis of the money cannot be, or a candidate or the fleet of today cannot.
+    #[error("{0}")]
+    Input(String),
+    /// No evidence.
+    #[error(
+        "no valid trial of {workloads} in {runs} says what an operation costs (device reads, CPU and page cache are needed)"
+    )]
+    NoEvidence {
+        /// Runs that were looked at.
+        runs: String,
+        /// Workloads that were asked for.
+        workloads: String,
+    },
+    /// Different key distributions.
+    #[error("the evidence mixes key distributions ({found}); name the workloads to learn from with --workload")]
+    Distributions {
+        /// Which.
+        found: String,
+    },
+    /// The model fails its own test.
+    #[error(
+        "the model may not be used on this evidence: held out, its error is {median_percent:.0} % (median) and {p90_percent:.0} % (90th percentile; at most 15 % and \
+         25 % are accepted), worst {worst}. No machine of the search was measured under exactly this target"
+    )]
+    ModelRefused {
+        /// Median of the held-out errors, per cent.
+        median_percent: f64,
+        /// 90th percentile, per cent.
+        p90_percent: f64,
+        /// The cell that was predicted worst.
+        worst: String,
+    },
+    /// No cell kept the p99.
+    #[error(
+        "no open-loop cell kept p99 <= {asked_ms} ms: the lowest measured is {lowest_ms:.1} ms at {utilisation_percent:.0} % utilisation ({cell})"
+    )]
+    P99 {
+        /// What was asked for, milliseconds.
+        asked_ms: f64,
+        /// The lowest measured, milliseconds.
+        lowest_ms: f64,
+        /// The utilisation there, per cent.
+        utilisation_percent: f64,
+        /// The cell.
+        cell: String,
+    },
+    /// Nothing found.
+    #[error("no machine meets the target: {}", .left_out.iter().map(|l| format!("{} ({} types, such as {})", l.why, l.count, l.example)).collect::<Vec<_>>().join("; "))]
+    NothingFound {
+        /// Why each was left out.
+        left_out: Vec<LeftOut>,
+    },
+}
