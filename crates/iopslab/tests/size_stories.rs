@@ -264,6 +264,12 @@ fn a_cluster_meets_the_target_with_a_part_down() {
     let beside = answer(&["--current", "i3.2xlarge*30"]);
     assert_eq!(beside["comparison"]["current"]["total"]["nodes"], 30);
     assert!(beside["comparison"]["ratios"]["usd_per_month"].as_f64().unwrap() > 0.0);
+    let today = &beside["comparison"]["current_use"];
+    assert!(
+        (0.05..0.5).contains(&today["used"].as_f64().unwrap())
+            && (0.05..0.2).contains(&today["disk_fill"].as_f64().unwrap()),
+        "{today}"
+    );
 }
 
 #[test]
@@ -369,11 +375,11 @@ fn bad_targets_are_refused() {
         ),
         (
             &[good.as_slice(), &["--replication-factor", "2"]].concat(),
-            "leave 1 with a node down, and 2 must answer",
+            "leaves 1 of the copies with a node down, and 2 must answer",
         ),
         (
             &[good.as_slice(), &["--survive", "zone", "--zones", "2"]].concat(),
-            "leave 1 with a zone down, and 2 must answer",
+            "leaves 1 of the copies with a zone down, and 2 must answer",
         ),
         (
             &[good.as_slice(), &["--candidate", "r5.huge"]].concat(),
@@ -389,7 +395,7 @@ fn bad_targets_are_refused() {
         ),
         (
             &[good.as_slice(), &["--consistency", "all"]].concat(),
-            "leave 2 with a node down, and 3 must answer",
+            "leaves 2 of the copies with a node down, and 3 must answer",
         ),
         (
             &[good.as_slice(), &["--family", "i4x"]].concat(),

@@ -270,6 +270,14 @@ pub fn fleets(comparison: &FleetComparison) -> String {
     );
     table.add_row(row);
     let mut text = format!("{table}\n");
+    if let Some(today) = &comparison.current_use {
+        text.push_str(&format!(
+            "At the target the fleet of today would use {} of its {} and fill {} of its disks, by the model.\n",
+            percent(today.used),
+            today.limit,
+            percent(today.disk_fill)
+        ));
+    }
     let (now, then) = (&comparison.current.price_days, &comparison.proposed.price_days);
     if now != then && !now.is_empty() && !then.is_empty() {
         text.push_str(&format!(

@@ -257,8 +257,23 @@ pub struct Comparison {
     pub current: Fleet,
     /// The fleet that would replace it.
     pub proposed: Fleet,
+    /// How full the fleet of today would be at the target, by the model; `None` without a target, for a fleet of several kinds, or where
+    /// what its disks can do is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub current_use: Option<FleetUse>,
     /// proposed / current of each figure that both have.
     pub ratios: std::collections::BTreeMap<String, f64>,
     /// How money is counted.
     pub basis: Basis,
+}
+
+/// How full a fleet would be at the target, all nodes up.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FleetUse {
+    /// The fullest resource.
+    pub limit: String,
+    /// Share of it in use; above 1 the fleet does not carry the target.
+    pub used: f64,
+    /// Share of its disks that the data fills at the end; above 1 they do not hold it.
+    pub disk_fill: f64,
 }

@@ -138,6 +138,7 @@ pub fn compare_fleets(
     Ok(Comparison {
         current,
         proposed,
+        current_use: None,
         ratios,
         basis: basis.clone(),
     })

@@ -22,7 +22,8 @@ mod search;
 mod target;
 
 pub use document::{
-    Comparison as FleetComparison, EvidenceFacts, HeldOut, Label, LeftOut, Proposal, Range, Sizing, Utilisation,
+    Comparison as FleetComparison, EvidenceFacts, FleetUse, HeldOut, Label, LeftOut, Proposal, Range, Sizing,
+    Utilisation,
 };
 pub use fleet::{Fleet, FleetTotals, compare_fleets};
 pub use observation::SizingRun;

@@ -87,8 +87,8 @@ pub enum TargetError {
     },
     /// Too few copies.
     #[error(
-        "{replication_factor} copies over {zones} zones leave {left} with {down} down, and {needed} must answer (quorum, and consistency {consistency:?}); raise \
-         --replication-factor, ask for less consistency, or give --survive none"
+        "replication factor {replication_factor} over {zones} zones leaves {left} of the copies with {down} down, and {needed} must answer (a quorum, and as \
+         many as the consistency asks); raise --replication-factor, ask for less consistency, or give --survive none"
     )]
     TooFewCopies {
         /// Copies of each record.
@@ -101,8 +101,6 @@ pub enum TargetError {
         left: u32,
         /// Copies that are needed.
         needed: u32,
-        /// Consistency of the requests.
-        consistency: Consistency,
     },
 }
 
@@ -148,7 +146,6 @@ impl Target {
                 down: self.survive,
                 left: copies - down,
                 needed,
-                consistency: self.consistency,
             });
         }
         Ok(())

@@ -51,6 +51,9 @@ Examples:
   iopslab run examples/quickstart.toml        measure it on emulated volumes
   iopslab run --resume runs/quickstart-...    measure only what is missing
   iopslab report runs/quickstart-...          rebuild the tables from the evidence
+  iopslab catalog cost 'i3.2xlarge*3'         what a cluster costs, line by line
+  iopslab size RUN --throughput 60000 --read-share 0.8 --data 2TB
+                                              nodes and money for a target, from what RUN measured
   iopslab db start --nodes 3                  a local Cassandra to play with
 
 Exit status: 0 done, 1 the work failed, 2 bad usage or bad input, 3 done but the verdict failed.";
@@ -71,7 +74,7 @@ enum Command {
     Probe(probe::ProbeArgs),
     /// A local Cassandra of one to three nodes to play with
     Db(db::DbArgs),
-    /// Facts about instance and volume types
+    /// Facts about instance and volume types, what they cap and cost
     Catalog(catalog::CatalogArgs),
     /// Nodes and money for a throughput, latency and data target, from measured runs
     Size(size::SizeArgs),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use aws_config::{BehaviorVersion, Region, SdkConfig};
-use aws_sdk_ec2::error::DisplayErrorContext;
+use aws_sdk_ec2::error::ProvideErrorMetadata;
 use aws_sdk_pricing::types::{Filter, FilterType};
 use aws_smithy_http_client::tls;
 use catalog::{UserCatalog, UserInstance};
@@ -57,7 +57,7 @@ pub fn offers(region: &str, day: &str, with_prices: bool, say: &mut dyn FnMut(&s
 }
 
 async fn ask(region: &str, day: &str, with_prices: bool, say: &mut dyn FnMut(&str)) -> Result<Offers, AwsError> {
-    let config = configuration().await;
+    let config = configuration(region).await;
     say(&format!("asking EC2 for the instance types of {region}"));
     let mut types = instance_types(&config, region).await?;
     let mut catalog = UserCatalog::new(region, day, "AWS DescribeInstanceTypes and price list (GetProducts)");
@@ -91,27 +91,43 @@ async fn ask(region: &str, day: &str, with_prices: bool, say: &mut dyn FnMut(&st
     })
 }
 
-async fn configuration() -> SdkConfig {
+/// The region is stated, so that nobody is asked for it.
+async fn configuration(region: &str) -> SdkConfig {
     let http = aws_smithy_http_client::Builder::new()
         .tls_provider(tls::Provider::Rustls(tls::rustls_provider::CryptoMode::Ring))
         .build_https();
     aws_config::defaults(BehaviorVersion::latest())
         .http_client(http)
+        .region(Region::new(region.to_owned()))
         .load()
         .await
 }
 
+/// What AWS answered, else every cause in turn.
+fn told<E>(error: &E) -> String
+where
+    E: std::error::Error + ProvideErrorMetadata,
+{
+    if let Some(code) = error.code() {
+        return format!("{code}: {}", error.message().unwrap_or("no message"));
+    }
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text += &format!(": {error}");
+        cause = error.source();
+    }
+    text
+}
+
 async fn instance_types(config: &SdkConfig, region: &str) -> Result<BTreeMap<String, UserInstance>, AwsError> {
-    let here = aws_sdk_ec2::config::Builder::from(config)
-        .region(Region::new(region.to_owned()))
-        .build();
-    let client = aws_sdk_ec2::Client::from_conf(here);
+    let client = aws_sdk_ec2::Client::new(config);
     let mut items = client.describe_instance_types().into_paginator().items().send();
     let mut types = BTreeMap::new();
     while let Some(item) = items.next().await {
         let item = item.map_err(|error| AwsError::InstanceTypes {
             region: region.to_owned(),
-            reason: DisplayErrorContext(&error).to_string(),
+            reason: told(&error),
         })?;
         if let Some(entry) = entry(&item) {
             types.insert(entry.name().to_owned(), entry);
@@ -159,8 +175,7 @@ async fn prices(config: &SdkConfig, region: &str, say: &mut dyn FnMut(&str)) -> 
         }
         let mut items = request.into_paginator().items().send();
         while let Some(item) = items.next().await {
-            let text =
-                item.map_err(|error| format!("the price list did not answer: {}", DisplayErrorContext(&error)))?;
+            let text = item.map_err(|error| format!("the price list did not answer: {}", told(&error)))?;
             let product: Product = serde_json::from_str(&text)
                 .map_err(|error| format!("the price list answered with a product that cannot be read: {error}"))?;
             list.add(&product);

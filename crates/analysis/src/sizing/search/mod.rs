@@ -15,7 +15,7 @@ use spec::{Configuration, Distribution, PageCache};
 
 use super::candidate::{self, MADE_TO_MEASURE, Need, NodeError, made_to_measure};
 use super::demand::{Demand, Machine, Work, held_out};
-use super::document::{EvidenceFacts, Label, LeftOut, Proposal, Range, Sizing, Utilisation};
+use super::document::{EvidenceFacts, FleetUse, Label, LeftOut, Proposal, Range, Sizing, Utilisation};
 use super::fleet::{FleetTotals, compare_fleets};
 use super::observation::{CHUNK_BYTES, Observation, SizingRun, observe};
 use super::target::{CREDIBLE, Target};
@@ -96,7 +96,11 @@ pub fn size(
     let comparison = (!options.current.is_empty())
         .then(|| {
             let best = ClusterRequest::parse(catalog, &proposals[0].configuration).map_err(|e| e.to_string())?;
-            compare_fleets(catalog, &options.current, &[best], search.usable(), basis)
+            let mut comparison = compare_fleets(catalog, &options.current, &[best], search.usable(), basis)?;
+            if let [only] = options.current.as_slice() {
+                comparison.current_use = search.use_of(only);
+            }
+            Ok(comparison)
         })
         .transpose()
         .map_err(SizingError::Input)?;
@@ -603,6 +607,18 @@ impl<'a> Search<'a> {
             limit,
             label,
             half_width,
+        })
+    }
+
+    /// How full a fleet of one kind would be at the target, by the model.
+    fn use_of(&self, request: &ClusterRequest) -> Option<FleetUse> {
+        let node = candidate::node(self.catalog, request, self.era()).ok()?;
+        let loaded = self.loaded(node.instance.memory_gib, request.nodes);
+        let (limit, used) = self.facts.demand.utilisation(&node.machine?, &loaded.work).busiest();
+        Some(FleetUse {
+            limit: limit.to_owned(),
+            used,
+            disk_fill: loaded.data_bytes / node.disk_bytes,
         })
     }
 
