@@ -246,7 +246,10 @@ impl<'a> Search<'a> {
         };
         let cpu_models: BTreeSet<String> = runs
             .iter()
-            .filter_map(|r| Some(r.evidence.environment.get("cpu_model")?.as_str()?.to_owned()))
+            .filter_map(|r| {
+                let host = r.evidence.environment.get("database")?;
+                Some(host.get("cpu_model")?.as_str()?.to_owned())
+            })
             .collect();
         let mut search = Self {
             catalog,
