@@ -34,10 +34,10 @@ pub fn sizing(answer: &Sizing) -> String {
     if let Some(first) = answer.proposals.first() {
         line(String::new());
         line(format!(
-            "1. {}: {} nodes in each zone, {} on each node at the end",
+            "1. {}: {} in each zone, {} on each node at the end",
             first.configuration,
-            first.nodes_per_zone,
-            terabytes(first.data_bytes_per_node)
+            counted(first.nodes_per_zone, "node", "nodes"),
+            amount(first.data_bytes_per_node)
         ));
         line(zones(first).to_string());
         for cost in &first.cost {
@@ -72,8 +72,17 @@ fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-fn terabytes(bytes: f64) -> String {
-    format!("{} TB", number(bytes / 1e12))
+/// TB, or GB of less than a tenth of one.
+fn amount(bytes: f64) -> String {
+    if bytes < 1e11 {
+        format!("{} GB", number(bytes / 1e9))
+    } else {
+        format!("{} TB", number(bytes / 1e12))
+    }
+}
+
+fn counted(count: u32, one: &str, more: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { more })
 }
 
 fn target(answer: &Sizing) -> String {
@@ -81,7 +90,7 @@ fn target(answer: &Sizing) -> String {
     let growth = if t.growth_percent_per_year > 0.0 {
         format!(
             " ({} after {} years of {} % growth)",
-            terabytes(t.data_at_the_end()),
+            amount(t.data_at_the_end()),
             given(t.years),
             given(t.growth_percent_per_year)
         )
@@ -96,12 +105,12 @@ fn target(answer: &Sizing) -> String {
         down => format!("quorum and target with {down} down"),
     };
     format!(
-        "{} operations/s, {} reads{p99}; {} of payload{growth} in {} copies over {} zones; {} % headroom, {survive}, disks at most {} % full",
+        "{} operations/s, {} reads{p99}; {} of payload{growth} in {} over {}; {} % headroom, {survive}, disks at most {} % full",
         given(t.operations_per_s),
         percent(t.read_share),
-        terabytes(t.data_bytes),
-        t.replication_factor,
-        t.zones,
+        amount(t.data_bytes),
+        counted(t.replication_factor, "copy", "copies"),
+        counted(t.zones, "zone", "zones"),
         given(t.headroom_percent),
         given(t.disk_fill_percent),
     )

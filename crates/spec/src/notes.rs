@@ -95,7 +95,9 @@ fn above_instance(
     };
     let (own, effective) = (&volume.volume_limits, &volume.effective_limits);
     let iops = more(own.read_iops, effective.read_iops);
-    let bytes = more(own.read_bytes_per_s, effective.read_bytes_per_s);
+    // Throughput that comes with size or IOPS costs nothing of its own.
+    let bought = volume.order.and_then(|order| order.mib_per_s);
+    let bytes = bought.and_then(|_| more(own.read_bytes_per_s, effective.read_bytes_per_s));
     let (mut numbers, mut what) = match (iops, bytes) {
         (Some((bought, reachable)), _) => (
             BTreeMap::from([("bought_iops", bought), ("reachable_iops", reachable)]),
