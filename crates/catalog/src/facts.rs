@@ -16,8 +16,6 @@ pub struct Catalog {
     instance_prices: BTreeMap<String, Vec<InstancePrice>>,
     /// Sorted by region, type and day.
     volume_prices: Vec<VolumePrice>,
-    /// Names of the user's files that were added, in this order.
-    added: Vec<String>,
 }
 
 impl Catalog {
@@ -27,7 +25,6 @@ impl Catalog {
             instances: instance::built_in(),
             instance_prices: price::built_in_instance_prices(),
             volume_prices: price::built_in_volume_prices(),
-            added: Vec::new(),
         });
         &BUILT_IN
     }
@@ -66,13 +63,7 @@ impl Catalog {
                 .partition_point(|known| price::volume_order(known) < price::volume_order(&price));
             self.volume_prices.insert(at, price);
         }
-        self.added.push(user.file.clone());
         Ok(())
-    }
-
-    /// Names of the user's files that were added, in this order.
-    pub fn added(&self) -> &[String] {
-        &self.added
     }
 
     /// All instance types, sorted by name.
@@ -100,6 +91,14 @@ impl Catalog {
     /// Every known price of volumes, by region, type and oldest first.
     pub fn volume_prices(&self) -> &[VolumePrice] {
         &self.volume_prices
+    }
+
+    /// Whether any price of an instance in a region is known.
+    pub fn knows_region(&self, region: &str) -> bool {
+        self.instance_prices
+            .values()
+            .flatten()
+            .any(|price| price.region == region)
     }
 
     /// The regions of which any price of an instance is known, sorted.

@@ -309,6 +309,28 @@ fn p99_counts_where_it_was_measured_under_an_offered_load() {
         "{}",
         unchecked["notes"]
     );
+    // Half reads, half updates: the p99 is that of the reads, as everywhere else, which wait for the volume.
+    let balanced = size(
+        &lab,
+        closed,
+        &[&arguments("20")[..], &["--workload", "balanced"]].concat(),
+    );
+    let analysis = std::fs::read(Path::new(closed).join("analysis.json")).unwrap();
+    let analysis: Value = serde_json::from_slice(&analysis).unwrap();
+    let cells = analysis["cells"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|cell| cell["workload"] == "balanced");
+    let lowest = cells
+        .map(|cell| cell["latency_us"]["read"]["p99"].as_f64().unwrap())
+        .fold(f64::INFINITY, f64::min);
+    let told = format!("lowest p99 there: {:.1} ms", lowest / 1e3);
+    assert!(
+        balanced["notes"].to_string().contains(&told),
+        "{told}: {}",
+        balanced["notes"]
+    );
 }
 
 #[test]

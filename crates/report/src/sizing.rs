@@ -68,7 +68,8 @@ pub fn sizing(answer: &Sizing) -> String {
     text
 }
 
-fn percent(share: f64) -> String {
+/// The model is not worth more digits.
+fn whole_percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
@@ -107,7 +108,7 @@ fn target(answer: &Sizing) -> String {
     format!(
         "{} operations/s, {} reads{p99}; {} of payload{growth} in {} over {}; {} % headroom, {survive}, disks at most {} % full",
         given(t.operations_per_s),
-        percent(t.read_share),
+        whole_percent(t.read_share),
         amount(t.data_bytes),
         counted(t.replication_factor, "copy", "copies"),
         counted(t.zones, "zone", "zones"),
@@ -127,8 +128,8 @@ fn evidence(answer: &Sizing) -> String {
             } else {
                 "cell by cell"
             },
-            percent(median),
-            percent(p90)
+            whole_percent(median),
+            whole_percent(p90)
         ),
         _ => "no cell could be held out".to_owned(),
     };
@@ -153,7 +154,7 @@ fn demand(answer: &Sizing) -> String {
         number(d.bytes_per_write / 1024.0),
         number(d.log_bytes_per_write / 1024.0),
         number(answer.evidence.on_disk),
-        percent(answer.evidence.replica_read_share),
+        whole_percent(answer.evidence.replica_read_share),
     )
 }
 
@@ -195,9 +196,9 @@ fn proposals(all: &[Proposal]) -> Table {
             p.storage.clone(),
             number(p.usd_per_month.round()),
             p.limit.clone(),
-            format!("{}, {}", percent(p.used), percent(p.utilisation_when_down)),
+            format!("{}, {}", whole_percent(p.used), whole_percent(p.utilisation_when_down)),
             number(p.operations_per_s),
-            percent(p.hit_ratio),
+            whole_percent(p.hit_ratio),
             figure,
         ]);
     }
@@ -282,9 +283,9 @@ pub fn fleets(comparison: &FleetComparison) -> String {
     if let Some(today) = &comparison.current_use {
         text.push_str(&format!(
             "At the target the fleet of today would use {} of its {} and fill {} of its disks, by the model.\n",
-            percent(today.used),
+            whole_percent(today.used),
             today.limit,
-            percent(today.disk_fill)
+            whole_percent(today.disk_fill)
         ));
     }
     let (now, then) = (&comparison.current.price_days, &comparison.proposed.price_days);

@@ -97,6 +97,11 @@ impl Dataset {
     pub fn payload_bytes(&self) -> u64 {
         self.records * u64::from(self.fields) * u64::from(self.field_length)
     }
+
+    /// Payload bytes of a record.
+    pub fn record_bytes(&self) -> f64 {
+        f64::from(self.fields * self.field_length)
+    }
 }
 
 /// What money buys.

@@ -61,6 +61,16 @@ impl Mix {
         self.read + self.update + self.insert + self.scan + self.read_modify_write
     }
 
+    /// Reads of the database for each operation; a read-modify-write is a read and a write.
+    pub fn reads(&self) -> f64 {
+        self.read + self.scan + self.read_modify_write
+    }
+
+    /// Writes for each operation.
+    pub fn writes(&self) -> f64 {
+        self.update + self.read_modify_write + self.insert
+    }
+
     /// The share of one kind.
     pub fn share(&self, kind: OperationKind) -> f64 {
         match kind {

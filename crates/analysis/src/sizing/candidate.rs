@@ -1,6 +1,6 @@
 //! What may be proposed: instance types with their own disks, or with volumes made to measure.
 
-use catalog::{CapsError, Catalog, ClusterRequest, InstanceType, MIB, VolumeRequest, VolumeType};
+use catalog::{CapsError, Catalog, ClusterRequest, InstanceType, MB, MIB, VolumeRequest, VolumeType};
 
 use super::demand::Machine;
 
@@ -37,35 +37,23 @@ pub(super) fn node<'a>(
     let instance = catalog
         .instance(&request.instance)
         .ok_or_else(|| NodeError::Instance(request.instance.clone()))?;
-    let base = Machine {
+    let with = |disks: Machine| Machine {
         cpus: f64::from(instance.vcpus),
         network_bytes_per_s: instance.network_gbps.map_or(f64::INFINITY, |gbps| gbps * 1e9 / 8.0),
-        ..Machine::UNLIMITED
+        ..disks
     };
     if request.volumes.is_empty() {
-        let Some(disks) = &instance.local_disks else {
-            return Ok(Node {
-                instance,
-                disk_bytes: 0.0,
-                iops: None,
-                mb_per_s: None,
-                machine: None,
-            });
-        };
-        let known = disks.read_iops.zip(disks.write_iops);
-        let bytes = |mb: Option<f64>| mb.map_or(f64::INFINITY, |mb| mb * 1e6);
+        let limits = instance.local_limits().unwrap_or_default();
+        let is_known = limits.read_iops.is_some() && limits.write_iops.is_some();
         return Ok(Node {
             instance,
-            disk_bytes: disks.total_gb() * 1e9,
-            iops: disks.read_iops,
-            mb_per_s: disks.read_mb_per_s,
-            machine: known.map(|(read_iops, write_iops)| Machine {
-                read_iops,
-                write_iops,
-                read_bytes_per_s: bytes(disks.read_mb_per_s),
-                write_bytes_per_s: bytes(disks.write_mb_per_s),
-                ..base
-            }),
+            disk_bytes: instance
+                .local_disks
+                .as_ref()
+                .map_or(0.0, |disks| disks.total_gb() * 1e9),
+            iops: limits.read_iops,
+            mb_per_s: limits.read_bytes_per_s.map(|bytes| bytes / MB),
+            machine: is_known.then(|| with(Machine::apart(&limits))),
         });
     }
     let caps = catalog.caps(request, era)?;
@@ -78,11 +66,13 @@ pub(super) fn node<'a>(
         instance,
         disk_bytes: gib * 1024.0 * MIB,
         iops: Some(iops),
-        mb_per_s: Some(mib * MIB / 1e6),
-        machine: instance.ebs.is_some().then_some(Machine {
-            all_iops: iops,
-            all_bytes_per_s: mib * MIB,
-            ..base
+        mb_per_s: Some(mib * MIB / MB),
+        machine: instance.ebs.is_some().then(|| {
+            with(Machine {
+                all_iops: iops,
+                all_bytes_per_s: mib * MIB,
+                ..Machine::UNLIMITED
+            })
         }),
     })
 }

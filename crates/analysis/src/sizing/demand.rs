@@ -1,6 +1,7 @@
 //! What one read and one write of a replica ask of each resource, and how many a node can do.
 
 use serde::{Deserialize, Serialize};
+use spec::{IoLimits, VolumeSetup};
 
 use super::document::{HeldOut, Utilisation};
 use super::observation::Observation;
@@ -71,27 +72,37 @@ impl Machine {
         log: None,
     };
 
-    /// The machine on which a cell was measured.
-    fn of(observation: &Observation<'_>) -> Self {
-        let some = |limit: Option<f64>| limit.unwrap_or(f64::INFINITY);
-        let data = &observation.setup.data;
-        let spent = (observation.limit == LimitKind::BurstSpent)
-            .then(|| data.burst.map(|bucket| bucket.baseline_iops))
-            .flatten();
+    /// Reads and writes limited apart; CPUs and network without limits.
+    pub fn apart(limits: &IoLimits) -> Self {
         Self {
-            cpus: observation.setup.cpus,
-            read_iops: spent.unwrap_or(some(data.limits.read_iops)),
-            write_iops: spent.unwrap_or(some(data.limits.write_iops)),
-            read_bytes_per_s: some(data.limits.read_bytes_per_s),
-            write_bytes_per_s: some(data.limits.write_bytes_per_s),
-            log: observation
-                .setup
-                .commitlog
-                .as_ref()
-                .map(|log| (some(log.limits.write_iops), some(log.limits.write_bytes_per_s))),
+            read_iops: or_none(limits.read_iops),
+            write_iops: or_none(limits.write_iops),
+            read_bytes_per_s: or_none(limits.read_bytes_per_s),
+            write_bytes_per_s: or_none(limits.write_bytes_per_s),
             ..Self::UNLIMITED
         }
     }
+
+    /// The machine on which a cell was measured.
+    fn of(observation: &Observation<'_>) -> Self {
+        let data = &observation.setup.data;
+        let mut limits = data.limits;
+        if let (LimitKind::BurstSpent, Some(bucket)) = (observation.limit, data.burst) {
+            limits.read_iops = Some(bucket.baseline_iops);
+            limits.write_iops = Some(bucket.baseline_iops);
+        }
+        let log = |log: &VolumeSetup| (or_none(log.limits.write_iops), or_none(log.limits.write_bytes_per_s));
+        Self {
+            cpus: observation.setup.cpus,
+            log: observation.setup.commitlog.as_ref().map(log),
+            ..Self::apart(&limits)
+        }
+    }
+}
+
+/// A limit that does not exist is infinite.
+fn or_none(limit: Option<f64>) -> f64 {
+    limit.unwrap_or(f64::INFINITY)
 }
 
 /// What a machine is asked to do in a second.

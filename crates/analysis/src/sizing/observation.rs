@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use evidence::OperationKind;
-use spec::{Configuration, Definition, Distribution, LoadLevel, Mix, PageCache, Setup, VolumeRole};
+use spec::{Configuration, Definition, Distribution, LoadLevel, PageCache, Setup, VolumeRole};
 
 use crate::finding::Severity;
 use crate::limit::{self, LimitKind};
 use crate::measurement::TrialMeasurement;
+use crate::ratios::main_kind;
 use crate::{RunEvidence, cells};
 
 /// A run to learn from.
@@ -78,8 +78,13 @@ pub(super) fn observe<'a>(runs: &'a [SizingRun<'a>], workloads: &[String]) -> Ve
             if !workloads.is_empty() && !workloads.contains(&workload.name) {
                 continue;
             }
-            let record_bytes = f64::from(plan.dataset.fields * plan.dataset.field_length);
-            let cache = PageCache::new(workload.distribution, plan.dataset.records, record_bytes, CHUNK_BYTES);
+            let dataset = &plan.dataset;
+            let cache = PageCache::new(
+                workload.distribution,
+                dataset.records,
+                dataset.record_bytes(),
+                CHUNK_BYTES,
+            );
             for cell in plan.cells.iter().filter(|c| c.workload == workload.name) {
                 let of_cell = |t: &&TrialMeasurement| t.record.cell == cell.id && t.is_valid();
                 let trials: Vec<&TrialMeasurement> = run.evidence.trials.iter().filter(of_cell).collect();
@@ -128,8 +133,8 @@ fn of_trials<'a>(
     };
     let throughput = stats::estimate(&values(&TrialMeasurement::throughput), cells::CONFIDENCE)?;
     let cache_share = median(&TrialMeasurement::page_cache_share)?.min(1.0);
-    let (reads, writes) = parts(&built.workload.mix);
-    let kind = busiest_kind(&built.workload.mix);
+    let mix = &built.workload.mix;
+    let kind = main_kind(plan, &built.workload.name)?;
     let payload = plan.dataset.payload_bytes() as f64;
     let device_reads = volume(VolumeRole::Data, |v| v.reads)?;
     Some(Observation {
@@ -139,8 +144,8 @@ fn of_trials<'a>(
         setup: built.setup,
         scale: plan.scale,
         distribution: built.workload.distribution,
-        reads,
-        writes,
+        reads: mix.reads(),
+        writes: mix.writes(),
         trials: trials.len() as u64,
         suspect_trials: trials.iter().filter(|t| suspicions(t).next().is_some()).count() as u64,
         suspicions: trials.iter().flat_map(|t| suspicions(t)).collect(),
@@ -168,28 +173,13 @@ fn of_trials<'a>(
         p99_us: median(&|t| t.response.get(&kind).map(|figures| figures.p99)),
         data_bytes: median(&|t| Some(t.record.database.data_bytes_on_disk as f64 * plan.scale))?,
         on_disk: median(&|t| stats::ratio(t.record.database.data_bytes_on_disk as f64, payload))?,
-        record_bytes: f64::from(plan.dataset.fields * plan.dataset.field_length),
+        record_bytes: plan.dataset.record_bytes(),
     })
 }
 
 fn suspicions(trial: &TrialMeasurement) -> impl Iterator<Item = String> + '_ {
     let suspect = trial.findings.iter().filter(|f| f.severity == Severity::Suspect);
     suspect.map(|finding| finding.rule.to_string())
-}
-
-/// Reads and writes for each operation.
-fn parts(mix: &Mix) -> (f64, f64) {
-    (
-        mix.read + mix.scan + mix.read_modify_write,
-        mix.update + mix.insert + mix.read_modify_write,
-    )
-}
-
-fn busiest_kind(mix: &Mix) -> OperationKind {
-    OperationKind::ALL
-        .into_iter()
-        .max_by(|a, b| mix.share(*a).total_cmp(&mix.share(*b)))
-        .unwrap_or(OperationKind::Read)
 }
 
 impl Observation<'_> {
@@ -200,16 +190,11 @@ impl Observation<'_> {
 
     /// Whether two cells are of machines that one would order alike, whatever they are called.
     pub fn is_like(&self, other: &Self) -> bool {
-        let facts = |o: &Self| {
-            let c = o.configuration;
-            (
-                c.instance.clone(),
-                c.data_volume.clone(),
-                c.commitlog_volume.clone(),
-                c.memory_limit_bytes,
-            )
-        };
-        facts(self) == facts(other)
+        let (a, b) = (self.configuration, other.configuration);
+        a.instance == b.instance
+            && a.data_volume == b.data_volume
+            && a.commitlog_volume == b.commitlog_volume
+            && a.memory_limit_bytes == b.memory_limit_bytes
     }
 
     /// The resources, in the words of [`super::Utilisation::busiest`], that bounded it.

@@ -68,11 +68,10 @@ impl Basis {
         range("hours per month", self.hours_per_month, (1.0, 8784.0))?;
         range("uplift percent", self.uplift_percent, (0.0, 1000.0))?;
         range("free GB", self.free_gb, (0.0, 1e9))?;
-        let known = catalog.regions();
-        if !known.contains(&self.region.as_str()) {
+        if !catalog.knows_region(&self.region) {
             return Err(CostError::Region {
                 given: self.region.clone(),
-                known: known.into_iter().map(str::to_owned).collect(),
+                known: catalog.regions().into_iter().map(str::to_owned).collect(),
             });
         }
         let parsed = self

@@ -105,6 +105,20 @@ pub struct VolumeRequest {
     pub mib_per_s: Option<f64>,
 }
 
+impl VolumeRequest {
+    /// For people: `io1 1000 GiB, 10000 IOPS`.
+    pub fn label(&self) -> String {
+        let mut label = format!("{} {} GiB", self.kind, (self.size_gib * 100.0).round() / 100.0);
+        if let Some(iops) = self.iops {
+            label += &format!(", {iops} IOPS");
+        }
+        if let Some(mib_per_s) = self.mib_per_s {
+            label += &format!(", {mib_per_s} MiB/s");
+        }
+        label
+    }
+}
+
 /// What a volume may do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResolvedVolume {
@@ -155,18 +169,7 @@ pub fn resolve_volume_by(rules: &VolumeRules, request: &VolumeRequest) -> Result
         baseline_iops,
         baseline_mib_per_s: throughput.baseline,
         burst_mib_per_s: throughput.burst,
-        label: label(request),
+        label: request.label(),
         source: rules.source.clone(),
     })
-}
-
-fn label(request: &VolumeRequest) -> String {
-    let mut label = format!("{} {} GiB", request.kind, (request.size_gib * 100.0).round() / 100.0);
-    if let Some(iops) = request.iops {
-        label += &format!(", {iops} IOPS");
-    }
-    if let Some(mib_per_s) = request.mib_per_s {
-        label += &format!(", {mib_per_s} MiB/s");
-    }
-    label
 }

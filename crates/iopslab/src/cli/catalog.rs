@@ -1,6 +1,6 @@
 //! `iopslab catalog`: facts about instance and volume types, what they cap, what they cost.
 
-use ::catalog::{Catalog, ClusterRequest, InstanceType, Lifecycle, Purchase, REGION};
+use ::catalog::{Basis, Catalog, ClusterRequest, InstanceType, Lifecycle, Purchase, REGION};
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::basis::BasisArgs;
@@ -110,16 +110,11 @@ pub fn run(args: &CatalogArgs, format: Format) -> Result<(), Failure> {
 }
 
 fn list(catalog: &Catalog, args: &ListArgs, format: Format) -> Result<(), Failure> {
-    let regions = catalog.regions();
-    if !regions.contains(&args.region.as_str()) {
-        return Err(
-            Failure::input(format!("no prices of region {} are known", args.region)).help(format!(
-                "known: {}; others by: iopslab catalog refresh --region {}",
-                regions.join(", "),
-                args.region
-            )),
-        );
-    }
+    let basis = Basis {
+        region: args.region.clone(),
+        ..Basis::default()
+    };
+    basis.check(catalog).map_err(Failure::input)?;
     let family = |i: &InstanceType| i.name.split('.').next().unwrap_or_default().to_owned();
     let mut found: Vec<InstanceType> = catalog
         .instances()

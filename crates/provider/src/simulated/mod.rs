@@ -53,9 +53,13 @@ impl<'a> Simulation<'a> {
     /// Prepares all workloads of a plan.
     pub fn new(plan: &'a Plan, truth: &'a Truth) -> Self {
         let dataset = &plan.dataset;
-        let record_bytes = f64::from(dataset.fields * dataset.field_length);
         let cache = |w: &'a Definition| {
-            let cache = PageCache::new(w.distribution, dataset.records, record_bytes, truth.chunk_bytes);
+            let cache = PageCache::new(
+                w.distribution,
+                dataset.records,
+                dataset.record_bytes(),
+                truth.chunk_bytes,
+            );
             (w.name.as_str(), cache)
         };
         Self {
@@ -125,17 +129,17 @@ fn default_amount(kind: FaultKind) -> f64 {
 
 fn demand(workload: &Definition, plan: &Plan) -> Demand {
     let share = |kind| workload.mix.share(kind);
-    use OperationKind::{Insert, Read, ReadModifyWrite, Scan, Update};
-    let row = f64::from(plan.dataset.fields * plan.dataset.field_length);
+    use OperationKind::{Insert, ReadModifyWrite, Update};
+    let row = plan.dataset.record_bytes();
     let updated = if workload.write_all_fields {
         row
     } else {
         f64::from(plan.dataset.field_length)
     };
     let updates = share(Update) + share(ReadModifyWrite);
-    let writes = updates + share(Insert);
+    let writes = workload.mix.writes();
     Demand {
-        reads: share(Read) + share(Scan) + share(ReadModifyWrite),
+        reads: workload.mix.reads(),
         writes,
         write_bytes: if writes > 0.0 {
             (updates * updated + share(Insert) * row) / writes

@@ -19,11 +19,15 @@ const COMPACTION_SHOWS_S: f64 = 600.0;
 impl Search<'_> {
     /// Whether mix, ratio of memory to data and vCPUs lie between what was measured.
     pub(super) fn is_between(&self, instance: &InstanceType, loaded: &Loaded) -> bool {
-        let (mix, measured) = (self.facts.replica_read_share, &self.facts.read_share);
-        (measured.low - SAME_MIX..=measured.high + SAME_MIX).contains(&mix)
+        self.is_mix_measured()
             && self.facts.cache_share.holds(loaded.cache_share, 1.0 + SAME_CACHE)
             && self.facts.data_bytes_per_node.holds(loaded.data_bytes, DATA_CARRIES)
             && self.facts.vcpus.holds(f64::from(instance.vcpus), 1.0)
+    }
+
+    fn is_mix_measured(&self) -> bool {
+        let measured = &self.facts.read_share;
+        (measured.low - SAME_MIX..=measured.high + SAME_MIX).contains(&self.facts.replica_read_share)
     }
 
     /// What lies so far outside the evidence that its held-out error says nothing about it.
@@ -38,11 +42,10 @@ impl Search<'_> {
                 format!("{low:.0} to {high:.0} %")
             }
         };
-        let mix = facts.replica_read_share;
-        if mix < facts.read_share.low - SAME_MIX || mix > facts.read_share.high + SAME_MIX {
+        if !self.is_mix_measured() {
             beyond.push(format!(
                 "replicas do {:.0} % reads, measured: {}",
-                mix * 100.0,
+                facts.replica_read_share * 100.0,
                 percent(&facts.read_share)
             ));
         }
@@ -66,32 +69,36 @@ impl Search<'_> {
         }
         if !facts.data_bytes_per_node.holds(loaded.data_bytes, DATA_CARRIES) {
             let gb = |bytes: f64| format!("{:.1} GB", bytes / 1e9);
-            let (low, high) = (gb(facts.data_bytes_per_node.low), gb(facts.data_bytes_per_node.high));
-            let measured = if low == high { high } else { format!("{low} to {high}") };
+            let measured = span(&facts.data_bytes_per_node, gb);
             beyond.push(format!(
                 "{} of data on a node, measured: {measured}",
                 gb(loaded.data_bytes)
             ));
         }
         if !facts.vcpus.holds(f64::from(instance.vcpus), CARRIES) {
-            let (low, high) = (facts.vcpus.low, facts.vcpus.high);
-            let measured = if low < high {
-                format!("{low} to {high}")
-            } else {
-                format!("{low}")
-            };
+            let measured = span(&facts.vcpus, |vcpus| vcpus.to_string());
             beyond.push(format!("{} vCPUs, measured: {measured}", instance.vcpus));
         }
         beyond
     }
 
+    /// What a reader must know before trusting the figures.
     pub(super) fn notes(&self) -> Vec<String> {
+        let models: BTreeSet<&str> = self
+            .runs
+            .iter()
+            .filter_map(|run| cpu_model(&run.evidence.environment))
+            .collect();
+        let models: Vec<&str> = models.into_iter().collect();
+        let scale = self.observations.iter().map(|o| o.scale).fold(1.0, f64::max);
+        let durations = self.runs.iter().map(|run| run.evidence.plan.shape.duration_s);
+        let shortest_s = durations.fold(f64::INFINITY, f64::min);
         let mut notes = vec![
             "Each replica's part is charged like a whole operation of a single node: coordination is counted, repair, streaming and hints are not."
                 .to_owned(),
             format!(
                 "CPU time is that of {}; a vCPU of each type is taken as one of these. That is not part of the error shown with a figure.",
-                if self.cpu_models.is_empty() { "the measured machine".to_owned() } else { self.cpu_models.join(" and ") }
+                if models.is_empty() { "the measured machine".to_owned() } else { models.join(" and ") }
             ),
         ];
         if self.busiest_when_down > CREDIBLE {
@@ -101,13 +108,13 @@ impl Search<'_> {
                 CREDIBLE * 100.0
             ));
         }
-        if self.scale > 1.0 {
+        if scale > 1.0 {
             notes.push(format!(
                 "The evidence is a 1:{} model: throughput, IOPS and CPUs are taken to grow together by that factor.",
-                self.scale
+                scale
             ));
         }
-        if self.is_p99_unchecked {
+        if let (Some(asked_ms), None) = (self.target.p99_ms, self.facts.p99_utilisation) {
             let shown = self
                 .observations
                 .iter()
@@ -116,7 +123,7 @@ impl Search<'_> {
             notes.push(format!(
                 "p99 <= {} ms is NOT checked: the evidence has closed-loop cells only (lowest p99 there: {:.1} ms), which promise nothing about an offered \
                  load; measure with `rate` to check it. Utilisation is held at {:.0} % or less.",
-                self.target.p99_ms.unwrap_or_default(),
+                asked_ms,
                 shown / 1e3,
                 self.busiest * 100.0
             ));
@@ -155,10 +162,10 @@ impl Search<'_> {
                 rules.into_iter().collect::<Vec<_>>().join(", ")
             ));
         }
-        if self.shortest_s < COMPACTION_SHOWS_S && self.observations.iter().any(|o| o.writes > 0.0) {
+        if shortest_s < COMPACTION_SHOWS_S && self.observations.iter().any(|o| o.writes > 0.0) {
             notes.push(format!(
                 "Trials of {:.0} s see few flushes and compactions: what a write costs the disks is understated, less so the more reads there are.",
-                self.shortest_s
+                shortest_s
             ));
         }
         if self.facts.capacity_cells == 0 {
@@ -169,4 +176,14 @@ impl Search<'_> {
         }
         notes
     }
+}
+
+fn cpu_model(environment: &serde_json::Value) -> Option<&str> {
+    environment.get("database")?.get("cpu_model")?.as_str()
+}
+
+/// `4 to 8`, or `8` where both ends read alike.
+fn span(range: &Range, show: impl Fn(f64) -> String) -> String {
+    let (low, high) = (show(range.low), show(range.high));
+    if low == high { high } else { format!("{low} to {high}") }
 }

@@ -2,6 +2,8 @@
 
 mod caution;
 mod error;
+mod p99;
+mod proposal;
 
 pub use error::SizingError;
 
@@ -9,16 +11,16 @@ use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use catalog::{Basis, Catalog, ClusterRequest, CostError, InstanceType, Lifecycle, MIB, VolumeType};
+use catalog::{Basis, Catalog, ClusterRequest, InstanceType, Lifecycle, MIB, VolumeType};
 use evidence::FORMAT_VERSION;
 use spec::{Configuration, Distribution, PageCache};
 
 use super::candidate::{self, MADE_TO_MEASURE, Need, NodeError, made_to_measure};
 use super::demand::{Demand, Machine, Work, held_out};
 use super::document::{EvidenceFacts, FleetUse, Label, LeftOut, Proposal, Range, Sizing, Utilisation};
-use super::fleet::{FleetTotals, compare_fleets};
+use super::fleet::compare_fleets;
 use super::observation::{CHUNK_BYTES, Observation, SizingRun, observe};
-use super::target::{CREDIBLE, Target};
+use super::target::Target;
 
 /// What to search.
 #[derive(Debug, Clone, Default)]
@@ -43,8 +45,6 @@ const MOST_NODES: u32 = 3000;
 const MOST_NODES_MEASURED: u32 = 300;
 /// After the fewest nodes this many larger clusters are priced too: smaller volumes may pay for them.
 const LARGER_CLUSTERS: u32 = 4;
-/// Disks this full, of what they may be, say how many nodes it takes.
-const SPACE_DECIDES: f64 = 0.9;
 /// Cells that are held at a volume's limit repeat themselves more exactly than a real machine would (practice).
 const LEAST_HALF_WIDTH: f64 = 0.01;
 /// Read shares this near count as equal.
@@ -167,6 +167,7 @@ fn order(a: &Proposal, b: &Proposal) -> Ordering {
 
 struct Search<'a> {
     catalog: &'a Catalog,
+    runs: &'a [SizingRun<'a>],
     observations: &'a [Observation<'a>],
     target: &'a Target,
     options: &'a SizingOptions,
@@ -178,11 +179,6 @@ struct Search<'a> {
     busiest: f64,
     /// ... and with a part down.
     busiest_when_down: f64,
-    is_p99_unchecked: bool,
-    scale: f64,
-    /// Measured seconds of the shortest trials.
-    shortest_s: f64,
-    cpu_models: Vec<String>,
     caches: RefCell<BTreeMap<i32, PageCache>>,
 }
 
@@ -208,7 +204,7 @@ struct Found {
 impl<'a> Search<'a> {
     fn new(
         catalog: &'a Catalog,
-        runs: &[SizingRun<'_>],
+        runs: &'a [SizingRun<'a>],
         observations: &'a [Observation<'a>],
         target: &'a Target,
         options: &'a SizingOptions,
@@ -244,15 +240,9 @@ impl<'a> Search<'a> {
         let median = |figure: fn(&Observation<'_>) -> f64| {
             stats::median(&observations.iter().map(figure).collect::<Vec<_>>()).unwrap_or(1.0)
         };
-        let cpu_models: BTreeSet<String> = runs
-            .iter()
-            .filter_map(|r| {
-                let host = r.evidence.environment.get("database")?;
-                Some(host.get("cpu_model")?.as_str()?.to_owned())
-            })
-            .collect();
         let mut search = Self {
             catalog,
+            runs,
             observations,
             target,
             options,
@@ -277,72 +267,10 @@ impl<'a> Search<'a> {
             record_bytes: median(|o| o.record_bytes),
             busiest: target.busiest(),
             busiest_when_down: target.busiest_when_down(),
-            is_p99_unchecked: false,
-            scale: observations.iter().map(|o| o.scale).fold(1.0, f64::max),
-            shortest_s: runs
-                .iter()
-                .map(|r| r.evidence.plan.shape.duration_s)
-                .fold(f64::INFINITY, f64::min),
-            cpu_models: cpu_models.into_iter().collect(),
             caches: RefCell::default(),
         };
         search.hold_p99()?;
         Ok(search)
-    }
-
-    /// Lowers the allowed utilisation to the highest at which an open-loop cell kept the p99.
-    fn hold_p99(&mut self) -> Result<(), SizingError> {
-        let Some(asked_ms) = self.target.p99_ms else {
-            return Ok(());
-        };
-        let measured: Vec<(f64, f64, &str)> = self
-            .observations
-            .iter()
-            .filter(|o| o.is_open_loop)
-            .filter_map(|o| {
-                // What the configuration is known to do counts, if that is more than the model says.
-                let same = |other: &&Observation<'_>| {
-                    other.run == o.run
-                        && other.configuration.name == o.configuration.name
-                        && (other.read_share() - o.read_share()).abs() < SAME_MIX
-                };
-                let shown = self.observations.iter().filter(same).map(|other| other.throughput);
-                let capacity = shown.fold(self.facts.demand.capacity_of(o), f64::max);
-                Some((o.throughput / capacity, o.p99_us? / 1e3, o.name.as_str()))
-            })
-            .collect();
-        let Some(lowest) = measured.iter().min_by(|a, b| a.1.total_cmp(&b.1)) else {
-            self.is_p99_unchecked = true;
-            self.hold(CREDIBLE);
-            return Ok(());
-        };
-        // The lowest utilisation that failed bounds the highest that held: a lucky cell above it does not count.
-        let failed = measured
-            .iter()
-            .filter(|(_, p99, _)| *p99 > asked_ms)
-            .map(|m| m.0)
-            .fold(f64::INFINITY, f64::min);
-        let held = measured
-            .iter()
-            .filter(|(utilisation, p99, _)| *p99 <= asked_ms && *utilisation < failed)
-            .map(|m| m.0)
-            .max_by(f64::total_cmp);
-        let Some(held) = held else {
-            return Err(SizingError::P99 {
-                asked_ms,
-                lowest_ms: lowest.1,
-                utilisation_percent: lowest.0 * 100.0,
-                cell: lowest.2.to_owned(),
-            });
-        };
-        self.facts.p99_utilisation = Some(held);
-        self.hold(held);
-        Ok(())
-    }
-
-    fn hold(&mut self, most: f64) {
-        self.busiest = self.busiest.min(most);
-        self.busiest_when_down = self.busiest_when_down.min(most);
     }
 
     /// The most that may be used with all nodes up, so that there is enough with a part down.
@@ -635,81 +563,6 @@ impl<'a> Search<'a> {
             .filter(|o| (loaded.cache_share / o.cache_given.min(1.0) - 1.0).abs() <= SAME_CACHE)
             .max_by(|a, b| a.throughput.total_cmp(&b.throughput))
     }
-
-    fn priced(&self, found: Found) -> Result<Proposal, String> {
-        let instance = self
-            .catalog
-            .instance(&found.request.instance)
-            .ok_or("unknown instance type")?;
-        let cost = self
-            .catalog
-            .cost(&found.request, self.basis)
-            .map_err(|error| match error {
-                CostError::Price(_) => "its price is not known on this basis".to_owned(),
-                CostError::Volume { .. } => "no volume is sold that is large or fast enough".to_owned(),
-                other => other.to_string(),
-            })?;
-        let nodes = found.request.nodes;
-        let total = FleetTotals::of(
-            self.catalog,
-            std::slice::from_ref(&found.request),
-            self.usable(),
-            self.era(),
-        )?;
-        let allowed = self.allowed(nodes);
-        let beyond_evidence = match found.label {
-            Label::Measured => Vec::new(),
-            _ => self.beyond(instance, &found),
-        };
-        // Volumes made to measure are always as full as they may be; of others space may be what decides.
-        let disk_fill = found.loaded.data_bytes * f64::from(nodes) / (total.disk_tb * 1e12);
-        let is_given = found.request.volumes.is_empty() || !self.options.candidates.is_empty();
-        let of_fill = disk_fill / (self.target.disk_fill_percent / 100.0);
-        let is_space = is_given && of_fill >= SPACE_DECIDES && of_fill > found.fullest / allowed;
-        let limit = if is_space { "disk space".to_owned() } else { found.limit };
-        let mut remarks = cost.notes;
-        if instance.network_gbps.is_none() {
-            remarks.push("its network bandwidth is not known and not checked".to_owned());
-        }
-        if total.mb_per_s.is_none() {
-            remarks.push("the MB/s of its disks are not known and not checked".to_owned());
-        }
-        let storage = match found.request.volumes.as_slice() {
-            [] => instance
-                .local_disks
-                .as_ref()
-                .map_or_else(String::new, |disks| disks.label()),
-            volumes => volumes.iter().map(label).collect::<Vec<_>>().join(" + "),
-        };
-        Ok(Proposal {
-            configuration: found.request.to_string(),
-            nodes,
-            nodes_per_zone: nodes / self.target.zones,
-            instance: instance.name.clone(),
-            storage,
-            usd_per_month: cost.usd_per_month,
-            usd_per_hour: cost.usd_per_hour,
-            cost: cost.lines,
-            label: found.label,
-            uncertainty_percent: found
-                .half_width
-                .filter(|_| beyond_evidence.is_empty())
-                .map(|half| half * 100.0),
-            beyond_evidence,
-            remarks,
-            limit,
-            operations_per_s: self.target.operations_per_s * allowed / found.fullest,
-            used: found.fullest,
-            utilisation: found.utilisation,
-            utilisation_when_down: found.fullest * self.target.load_when_down(nodes),
-            data_bytes_per_node: found.loaded.data_bytes,
-            disk_fill,
-            cache_share: found.loaded.cache_share,
-            hit_ratio: found.loaded.work.hit_ratio,
-            per_zone: total.of_one(self.target.zones),
-            total,
-        })
-    }
 }
 
 /// Whether a configuration is what this order buys: its data volume, then its commit log's, or the local disks for both.
@@ -731,15 +584,4 @@ fn request_of(instance: &InstanceType) -> ClusterRequest {
         volumes: Vec::new(),
         nodes: 1,
     }
-}
-
-fn label(volume: &catalog::VolumeRequest) -> String {
-    let mut label = format!("{} {} GiB", volume.kind, volume.size_gib);
-    if let Some(iops) = volume.iops {
-        label += &format!(", {iops} IOPS");
-    }
-    if let Some(mib) = volume.mib_per_s {
-        label += &format!(", {mib} MiB/s");
-    }
-    label
 }
