@@ -5,18 +5,22 @@
 //! made; this crate makes them exactly or not at all. The rates quoted in its documentation are measured by its tests.
 
 mod compare;
+mod contrast;
 mod estimate;
 mod geometric;
 mod median;
 #[cfg(test)]
 mod noise;
+mod pooled;
 mod precision;
 mod steady;
 mod student;
 
 pub use compare::{RatioTest, equivalence_p, holm, paired_ratio, sign_flip_p, welch_ratio};
+pub use contrast::{Contrast, holm_levels};
 pub use estimate::{Estimate, IntervalMethod, estimate};
 pub use geometric::{geometric_mean, ratio};
 pub use median::{Interval, Summary, median, median_interval, quantile};
+pub use pooled::{Layout, REPETITIONS_MIN, Samples, Series, Spread};
 pub use precision::{LEVEL, coefficient_of_variation, precise_enough, repetitions_needed};
 pub use steady::{SteadyState, SteadyVerdict, mann_kendall_p, mser5, steady_state};

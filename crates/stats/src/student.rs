@@ -1,6 +1,6 @@
 //! Student's t distribution, as far as tests and intervals need it.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor, StudentsT};
 
 fn distribution(degrees: f64) -> Option<StudentsT> {
     StudentsT::new(0.0, 1.0, degrees).ok()
@@ -21,6 +21,21 @@ pub(crate) fn two_sided_p(t: f64, degrees: f64) -> Option<f64> {
 pub(crate) fn quantile(p: f64, degrees: f64) -> Option<f64> {
     (p > 0.0 && p < 1.0).then_some(())?;
     Some(distribution(degrees)?.inverse_cdf(p))
+}
+
+/// Upper tail of the F distribution at `f`.
+pub(crate) fn f_upper(f: f64, degrees_above: f64, degrees_below: f64) -> Option<f64> {
+    Some(FisherSnedecor::new(degrees_above, degrees_below).ok()?.sf(f.max(0.0)))
+}
+
+/// Quantile `p` of the chi-square distribution.
+pub(crate) fn chi_square_quantile(p: f64, degrees: f64) -> Option<f64> {
+    Some(ChiSquared::new(degrees).ok()?.inverse_cdf(p))
+}
+
+/// Standard normal distribution function.
+pub(crate) fn normal_cdf(z: f64) -> f64 {
+    0.5 * statrs::function::erf::erfc(-z / std::f64::consts::SQRT_2)
 }
 
 /// Mean and unbiased standard deviation; `None` below two values.

@@ -1,0 +1,189 @@
+//! How far apart are two cells? An estimate on the logarithmic scale, its error, and how well that error itself is known.
+//!
+//! Everything that is said about a comparison is read from one interval of it, so that no two sentences can contradict each other.
+
+use serde::{Deserialize, Serialize};
+
+use crate::student;
+
+/// ln(a / b) with its standard error. Positive where `a` is larger.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Contrast {
+    /// Mean difference of logarithms.
+    pub estimate: f64,
+    /// Standard error of the estimate.
+    pub error: f64,
+    /// Degrees of freedom of the error.
+    pub degrees: f64,
+    /// Observations behind it: pairs of the same block, or trials of the smaller side.
+    pub n: u64,
+    /// Whether the error comes from all cells together; `false`: from the two cells alone.
+    pub pooled: bool,
+}
+
+impl Contrast {
+    /// The same seen from the other side.
+    pub fn reversed(self) -> Self {
+        Self {
+            estimate: -self.estimate,
+            ..self
+        }
+    }
+
+    /// (low, high) of the ratio at `1 - level`; a level of 0.03 gives a 97 % interval.
+    pub fn interval(&self, level: f64) -> (f64, f64) {
+        let half = student::quantile(1.0 - level / 2.0, self.degrees).map_or(f64::INFINITY, |t| t * self.error);
+        let half = if self.error == 0.0 { 0.0 } else { half };
+        ((self.estimate - half).exp(), (self.estimate + half).exp())
+    }
+
+    /// Two-sided p-value of "the ratio is `ratio`", by Student's t.
+    pub fn p_of(&self, ratio: f64) -> f64 {
+        let distance = self.estimate - ratio.ln();
+        // What rounding leaves of equal samples is no difference.
+        let distance = if distance.abs() < 1e-12 { 0.0 } else { distance };
+        student::two_sided_p(distance / self.error, self.degrees).unwrap_or(1.0)
+    }
+
+    /// The factor that an experiment of this size, with a spread like the one seen here, shows in 80 of 100 repetitions when it is judged at
+    /// `level`. Both this experiment's spread and that of the next are uncertain; [`assured`] counts both.
+    pub fn detectable(&self, level: f64) -> Option<f64> {
+        Some((assured(self.degrees, level)? * self.error).exp())
+    }
+
+    /// Repetitions by which "the ratio is `ratio`" would be refuted in about 80 of 100 experiments at `level`, if the estimate is the truth
+    /// and the spread stays as it is. `None` where no affordable number (200) would.
+    pub fn repetitions_to_refute(&self, ratio: f64, level: f64) -> Option<u32> {
+        let distance = (self.estimate - ratio.ln()).abs();
+        let single = self.error * (self.n as f64).sqrt();
+        let degrees_each = self.degrees / (self.n as f64 - 1.0).max(1.0);
+        (2..=REPETITIONS_MAX).find(|n| {
+            let degrees = (f64::from(*n) - 1.0) * degrees_each;
+            let reach = student::quantile(1.0 - level / 2.0, degrees).zip(student::quantile(POWER, degrees));
+            reach.is_some_and(|(critical, power)| (critical + power) * single / f64::from(*n).sqrt() <= distance)
+        })
+    }
+}
+
+/// More repetitions than this are not proposed.
+const REPETITIONS_MAX: u32 = 200;
+/// "In 80 of 100": the power that a promise speaks of.
+const POWER: f64 = 0.8;
+/// Places at which the distribution of an estimated spread is looked at.
+const PLACES: usize = 24;
+
+/// Effect over standard error that is shown in 80 of 100 experiments when the standard error is an estimate with `degrees` degrees of
+/// freedom on both sides: in the experiment that makes the promise and in the one that keeps it. With many degrees of freedom this is
+/// the textbook sum of two quantiles; with two it is much more, because a small spread is often luck.
+///
+/// Solves `E[ P(|Z + k s'| > t s) ] = 0.8` for k, with Z standard normal and s', s independent roots of chi-square / degrees.
+fn assured(degrees: f64, level: f64) -> Option<f64> {
+    let critical = student::quantile(1.0 - level / 2.0, degrees)?;
+    let spreads: Vec<f64> = (0..PLACES)
+        .map(|i| student::chi_square_quantile((i as f64 + 0.5) / PLACES as f64, degrees).map(|q| (q / degrees).sqrt()))
+        .collect::<Option<_>>()?;
+    let power = |k: f64| {
+        let all: f64 = spreads
+            .iter()
+            .map(|promised| {
+                let shown = |s: &f64| {
+                    student::normal_cdf(k * promised - critical * s) + student::normal_cdf(-k * promised - critical * s)
+                };
+                spreads.iter().map(shown).sum::<f64>()
+            })
+            .sum();
+        all / (PLACES * PLACES) as f64
+    };
+    let (mut low, mut high) = (0.0, 4.0 * critical + 20.0);
+    for _ in 0..30 {
+        let middle = 0.5 * (low + high);
+        if power(middle) < POWER {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    Some(high)
+}
+
+/// The level at which each of several comparisons is judged, so that the chance of any false claim among them stays at `level`
+/// (Holm, Scandinavian Journal of Statistics 6, 1979): of m, the smallest p-value is judged at level / m, the next at level / (m - 1) as long as all
+/// before were rejected; those after the first that is not are judged at its level. An interval made at this level excludes 1 exactly
+/// where Holm rejects, so that interval and verdict say the same.
+pub fn holm_levels(p_values: &[f64], level: f64) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p_values.len()).collect();
+    order.sort_by(|a, b| p_values[*a].total_cmp(&p_values[*b]));
+    let mut levels = vec![level; p_values.len()];
+    let mut stopped: Option<f64> = None;
+    for (rank, index) in order.into_iter().enumerate() {
+        let of_rank = level / (p_values.len() - rank) as f64;
+        levels[index] = stopped.unwrap_or(of_rank);
+        if stopped.is_none() && p_values[index] > of_rank {
+            stopped = Some(of_rank);
+        }
+    }
+    levels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn contrast(estimate: f64, error: f64, degrees: f64, n: u64) -> Contrast {
+        Contrast {
+            estimate,
+            error,
+            degrees,
+            n,
+            pooled: true,
+        }
+    }
+
+    #[test]
+    fn an_interval_excludes_one_exactly_where_the_test_rejects() {
+        for t in [1.0, 2.0, 2.57, 2.58, 4.0] {
+            let c = contrast(0.1 * t, 0.1, 5.0, 6);
+            let (low, high) = c.interval(0.05);
+            assert_eq!(low > 1.0, c.p_of(1.0) < 0.05, "t = {t}");
+            assert!(high > low);
+        }
+        let exact = contrast(0.0, 0.0, 4.0, 3);
+        assert_eq!(exact.interval(0.03), (1.0, 1.0));
+        assert_eq!(exact.p_of(1.0), 1.0);
+    }
+
+    #[test]
+    fn holm_levels_reject_what_adjusted_p_values_reject() {
+        for p in [
+            vec![0.001, 0.02, 0.5],
+            vec![0.009, 0.014, 0.029],
+            vec![0.02, 0.02, 0.02],
+            vec![0.2],
+            vec![],
+        ] {
+            let levels = holm_levels(&p, 0.03);
+            let adjusted = crate::holm(&p);
+            for ((p, level), adjusted) in p.iter().zip(&levels).zip(&adjusted) {
+                assert_eq!(*p <= *level, *adjusted <= 0.03, "{p} {level} {adjusted}");
+            }
+        }
+    }
+
+    #[test]
+    fn with_many_degrees_of_freedom_the_promise_is_the_textbook_sum() {
+        // 1.96 + 0.84
+        assert!((assured(2000.0, 0.05).unwrap() - 2.80).abs() < 0.03, "{:?}", assured(2000.0, 0.05));
+        assert!(assured(2.0, 0.03).unwrap() > 6.7, "{:?}", assured(2.0, 0.03));
+    }
+
+    #[test]
+    fn more_repetitions_are_asked_for_where_the_difference_is_small() {
+        // Three pairs whose differences have a spread of 11 % each.
+        let error = 0.113 / 3.0_f64.sqrt();
+        let near = contrast(0.05, error, 6.0, 3).repetitions_to_refute(1.0, 0.03).unwrap();
+        let far = contrast(0.3, error, 6.0, 3).repetitions_to_refute(1.0, 0.03).unwrap();
+        assert!((2..=5).contains(&far), "{far}");
+        assert!((40..=70).contains(&near), "{near}");
+        assert_eq!(contrast(0.0, error, 6.0, 3).repetitions_to_refute(1.0, 0.03), None);
+    }
+}

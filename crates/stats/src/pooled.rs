@@ -1,0 +1,404 @@
+//! Many cells, few repetitions: what all cells together say about the spread of one.
+//!
+//! With three repetitions a pair of cells alone knows its spread by two degrees of freedom, and a 97 % interval is 5.6 standard errors to either side. A matrix
+//! of six cells has ten. So the trials of a run are seen as a two-way layout (cell + block + residual, on logarithms; Scheffe, The Analysis of
+//! Variance, 1959, chapter 4), and the variance of the residuals is pooled over cells, after checks that it may be:
+//!
+//! 1. Blocks are fitted for each *group* (one workload at one load level). Where the F test sees no difference between groups in how blocks
+//!    act, one block effect serves all groups, which leaves more degrees of freedom.
+//! 2. A pair of cells whose own differences spread unlike the rest (F test) stands on its own.
+
+use std::collections::BTreeMap;
+
+use crate::contrast::Contrast;
+use crate::student;
+
+/// Fewer repetitions than this are shown as what was observed and not tested: with two, an interval says next to nothing (x / 2 for 8 % of noise), and a
+/// normal distribution cannot be checked at all.
+pub const REPETITIONS_MIN: u64 = 3;
+/// Block effects are the same in all groups unless the F test says otherwise at this level.
+const BLOCKS_UNLIKE: f64 = 0.10;
+/// A pair spreads more than the rest: upper tail of the F distribution. Chosen by simulation (docs/method.md): strict enough that pooling helps,
+/// loose enough that a noisy pair among quiet ones is not called different too often.
+const SPREADS_MORE: f64 = 0.10;
+/// A pair spreads less than the rest: lower tail. Small, because a small spread of three pairs is often luck.
+const SPREADS_LESS: f64 = 0.005;
+
+/// The repetitions of one cell on the logarithmic scale, by block.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// Cells of one group share workload and load level.
+    pub group: usize,
+    /// ln(figure) by block.
+    pub by_block: BTreeMap<u32, f64>,
+}
+
+/// A two-way layout with its residual variance.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layout {
+    series: Vec<Series>,
+    /// Residuals by cell, block by block, and cell effects.
+    residuals: Vec<BTreeMap<u32, f64>>,
+    effects: Vec<Option<f64>>,
+    squares: f64,
+    degrees: f64,
+}
+
+/// Residual spread of a layout.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spread {
+    /// Standard deviation of a single trial, on the logarithmic scale, besides cell and block.
+    pub deviation: f64,
+    /// Degrees of freedom.
+    pub degrees: f64,
+}
+
+impl Layout {
+    /// Fits cells and blocks.
+    pub fn new(series: Vec<Series>) -> Self {
+        let by_group = fit(&series, |s| s.group);
+        let together = fit(&series, |_| 0);
+        let (extra, extra_degrees) = (together.squares - by_group.squares, together.degrees - by_group.degrees);
+        let alike = by_group.degrees > 0.0
+            && extra_degrees > 0.0
+            && student::f_upper(
+                (extra / extra_degrees) / (by_group.squares / by_group.degrees),
+                extra_degrees,
+                by_group.degrees,
+            )
+            .is_some_and(|p| p > BLOCKS_UNLIKE);
+        let (squares, degrees) = match alike {
+            true => (together.squares, together.degrees),
+            false => (by_group.squares, by_group.degrees),
+        };
+        Self {
+            residuals: by_group.residuals,
+            effects: by_group.effects,
+            squares,
+            degrees,
+            series,
+        }
+    }
+
+    /// Spread of all cells together; `None` where nothing was repeated.
+    pub fn spread(&self) -> Option<Spread> {
+        (self.degrees > 0.0).then(|| Spread {
+            deviation: (self.squares / self.degrees).sqrt(),
+            degrees: self.degrees,
+        })
+    }
+
+    /// What is left of each trial of a cell when cell and block are taken out.
+    pub fn residuals(&self, cell: usize) -> &BTreeMap<u32, f64> {
+        &self.residuals[cell]
+    }
+
+    /// The cell's effect: comparable within its group even where cells miss different blocks. `None` without a trial.
+    pub fn effect(&self, cell: usize) -> Option<f64> {
+        self.effects[cell]
+    }
+
+    /// Pairs of the same block of two cells, as (a, b) on the logarithmic scale.
+    pub fn pairs(&self, a: usize, b: usize) -> Vec<(f64, f64)> {
+        let theirs = &self.series[b].by_block;
+        let ours = self.series[a].by_block.iter();
+        ours.filter_map(|(block, x)| Some((*x, *theirs.get(block)?))).collect()
+    }
+
+    /// Cell `a` against cell `b` by pairs of the same block. `None` with fewer than three pairs.
+    pub fn contrast(&self, a: usize, b: usize) -> Option<Contrast> {
+        let differences: Vec<f64> = self.pairs(a, b).iter().map(|(a, b)| a - b).collect();
+        let n = differences.len() as f64;
+        if (differences.len() as u64) < REPETITIONS_MIN {
+            return None;
+        }
+        let (estimate, deviation) = student::mean_and_deviation(&differences)?;
+        let (variance, degrees, pooled) = self.variance_of_difference(deviation.powi(2), n - 1.0);
+        Some(Contrast {
+            estimate,
+            error: (variance / n).sqrt(),
+            degrees,
+            n: differences.len() as u64,
+            pooled,
+        })
+    }
+
+    /// The pooled variance of a difference of two trials, unless the pair's own is unlike that of the rest.
+    fn variance_of_difference(&self, own: f64, own_degrees: f64) -> (f64, f64, bool) {
+        // The pair's own differences are a part of the pool: half of their sum of squares.
+        let rest = (self.squares - own * own_degrees / 2.0).max(0.0);
+        let alike = is_alike(own / 2.0, own_degrees, rest, self.degrees - own_degrees);
+        match alike {
+            true => (2.0 * self.squares / self.degrees, self.degrees, true),
+            false => (own, own_degrees, false),
+        }
+    }
+}
+
+/// Whether a variance may be pooled with the rest (sum of squares and degrees of freedom of the rest).
+fn is_alike(own: f64, own_degrees: f64, rest_squares: f64, rest_degrees: f64) -> bool {
+    if rest_degrees < 1.0 {
+        return false;
+    }
+    let f = own / (rest_squares / rest_degrees);
+    if !f.is_finite() {
+        return own == 0.0;
+    }
+    let upper = student::f_upper(f, own_degrees, rest_degrees).unwrap_or(0.0);
+    upper >= SPREADS_MORE && 1.0 - upper >= SPREADS_LESS
+}
+
+/// Two samples that share no blocks, such as the same cell in two runs: `ours` and `theirs` are cells, on the logarithmic scale; the variance within
+/// cells is pooled over all of them unless the two spread unlike the rest, then it is Welch's (Biometrika 34, 1947).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Samples {
+    squares: f64,
+    degrees: f64,
+}
+
+impl Samples {
+    /// Pools the variance within cells; each sample is on the logarithmic scale.
+    pub fn new<'a>(samples: impl Iterator<Item = &'a [f64]>) -> Self {
+        let mut pool = Self {
+            squares: 0.0,
+            degrees: 0.0,
+        };
+        for (_, deviation, n) in samples.filter_map(|s| student::mean_and_deviation(s).map(|(m, d)| (m, d, s.len()))) {
+            pool.squares += deviation.powi(2) * (n as f64 - 1.0);
+            pool.degrees += n as f64 - 1.0;
+        }
+        pool
+    }
+
+    /// `ours` against `theirs`; both must be among the pooled samples. `None` with fewer than three values on a side.
+    pub fn contrast(&self, ours: &[f64], theirs: &[f64]) -> Option<Contrast> {
+        let least = ours.len().min(theirs.len()) as u64;
+        if least < REPETITIONS_MIN {
+            return None;
+        }
+        let (mean_a, deviation_a) = student::mean_and_deviation(ours)?;
+        let (mean_b, deviation_b) = student::mean_and_deviation(theirs)?;
+        let (n_a, n_b) = (ours.len() as f64, theirs.len() as f64);
+        let own_squares = deviation_a.powi(2) * (n_a - 1.0) + deviation_b.powi(2) * (n_b - 1.0);
+        let own_degrees = n_a + n_b - 2.0;
+        let rest = (self.squares - own_squares).max(0.0);
+        let pooled = is_alike(own_squares / own_degrees, own_degrees, rest, self.degrees - own_degrees);
+        let (v_a, v_b) = (deviation_a.powi(2) / n_a, deviation_b.powi(2) / n_b);
+        let (variance, degrees) = match pooled {
+            true => (self.squares / self.degrees * (1.0 / n_a + 1.0 / n_b), self.degrees),
+            false if v_a + v_b == 0.0 => (0.0, own_degrees),
+            false => (
+                v_a + v_b,
+                (v_a + v_b).powi(2) / (v_a.powi(2) / (n_a - 1.0) + v_b.powi(2) / (n_b - 1.0)),
+            ),
+        };
+        Some(Contrast {
+            estimate: mean_a - mean_b,
+            error: variance.sqrt(),
+            degrees,
+            n: least,
+            pooled,
+        })
+    }
+}
+
+/// A least-squares fit of cell + block.
+struct Fit {
+    residuals: Vec<BTreeMap<u32, f64>>,
+    effects: Vec<Option<f64>>,
+    squares: f64,
+    degrees: f64,
+}
+
+/// Rounds of fitting cells and blocks in turn: exact after one where no trial is missing, and close to rounding after thirty where some are.
+const ROUNDS: usize = 30;
+
+fn fit(series: &[Series], group_of: impl Fn(&Series) -> usize) -> Fit {
+    let mut effects: Vec<Option<f64>> = series.iter().map(|s| mean(s.by_block.values().copied())).collect();
+    let mut blocks: BTreeMap<(usize, u32), f64> = BTreeMap::new();
+    for _ in 0..ROUNDS {
+        let mut sums: BTreeMap<(usize, u32), (f64, f64)> = BTreeMap::new();
+        for (s, effect) in series.iter().zip(&effects) {
+            for (block, value) in &s.by_block {
+                let sum = sums.entry((group_of(s), *block)).or_default();
+                sum.0 += value - effect.unwrap_or(0.0);
+                sum.1 += 1.0;
+            }
+        }
+        blocks = sums.into_iter().map(|(key, (sum, n))| (key, sum / n)).collect();
+        // Blocks sum to nothing within a group, so that effects stay on the scale of the figures.
+        let mut centre: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
+        for ((group, _), value) in &blocks {
+            let sum = centre.entry(*group).or_default();
+            sum.0 += value;
+            sum.1 += 1.0;
+        }
+        for ((group, _), value) in &mut blocks {
+            let (sum, n) = centre[group];
+            *value -= sum / n;
+        }
+        for (s, effect) in series.iter().zip(&mut effects) {
+            *effect = mean(s.by_block.iter().map(|(b, v)| v - blocks[&(group_of(s), *b)]));
+        }
+    }
+    let residuals: Vec<BTreeMap<u32, f64>> = series
+        .iter()
+        .zip(&effects)
+        .map(|(s, effect)| {
+            let rest = |(b, v): (&u32, &f64)| (*b, v - effect.unwrap_or(0.0) - blocks[&(group_of(s), *b)]);
+            s.by_block.iter().map(rest).collect()
+        })
+        .collect();
+    let squares: f64 = residuals.iter().flat_map(|r| r.values()).map(|r| r * r).sum();
+    // Observations less cells less blocks, plus one for each group.
+    let mut groups: BTreeMap<usize, f64> = BTreeMap::new();
+    for s in series.iter().filter(|s| !s.by_block.is_empty()) {
+        *groups.entry(group_of(s)).or_default() += s.by_block.len() as f64 - 1.0;
+    }
+    for (group, _) in blocks.keys() {
+        *groups.entry(*group).or_default() -= 1.0;
+    }
+    let degrees: f64 = groups.values().map(|d| (d + 1.0).max(0.0)).sum();
+    Fit {
+        residuals,
+        effects,
+        squares: if squares < 1e-20 { 0.0 } else { squares },
+        degrees,
+    }
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, n) = values.fold((0.0, 0.0), |(sum, n), v| (sum + v, n + 1.0));
+    crate::ratio(sum, n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::Noise;
+
+    fn series(group: usize, values: &[f64]) -> Series {
+        Series {
+            group,
+            by_block: (1..).zip(values.iter().copied()).collect(),
+        }
+    }
+
+    /// Two cells alone: the two-way layout is the paired t test.
+    #[test]
+    fn two_cells_alone_are_the_paired_t_test() {
+        let pairs = [(110.0_f64, 100.0_f64), (125.0, 105.0), (118.0, 110.0)];
+        let (a, b): (Vec<f64>, Vec<f64>) = pairs.iter().map(|(a, b)| (a.ln(), b.ln())).unzip();
+        let contrast = Layout::new(vec![series(0, &a), series(0, &b)]).contrast(0, 1).unwrap();
+        let expected = crate::paired_ratio(&pairs, 0.95).unwrap();
+        assert!((contrast.estimate.exp() - expected.ratio).abs() < 1e-12);
+        assert!((contrast.p_of(1.0) - expected.p_value).abs() < 1e-9, "{contrast:?}");
+    }
+
+    #[test]
+    fn missing_trials_leave_the_layout_sound() {
+        let mut cells = vec![series(0, &[1.0, 2.0, 3.0]), series(0, &[2.0, 3.0, 4.0]), series(0, &[0.0, 1.0, 2.0])];
+        cells[1].by_block.remove(&3);
+        let layout = Layout::new(cells);
+        assert!(layout.spread().unwrap().deviation < 1e-6, "{:?}", layout.spread());
+        assert_eq!(layout.spread().unwrap().degrees, 3.0, "8 values, 3 cells, 3 blocks");
+        assert!((layout.effect(1).unwrap() - layout.effect(0).unwrap() - 1.0).abs() < 1e-6);
+        assert_eq!(layout.contrast(0, 1), None, "two common blocks are too few");
+    }
+
+    /// A matrix of `configurations` x `workloads` cells; `sd(configuration, workload)` besides a block effect of 8 %.
+    fn matrix(
+        noise: &mut Noise,
+        (configurations, workloads, blocks): (usize, usize, usize),
+        sd: impl Fn(usize, usize) -> f64,
+        plant: f64,
+    ) -> Layout {
+        let shared: Vec<f64> = (0..blocks).map(|_| 0.08 * noise.normal()).collect();
+        let mut cells = Vec::new();
+        for workload in 0..workloads {
+            for configuration in 0..configurations {
+                let level = if configuration == 1 { plant } else { 0.0 };
+                let values: Vec<f64> = shared.iter().map(|b| level + b + sd(configuration, workload) * noise.normal()).collect();
+                cells.push(series(workload, &values));
+            }
+        }
+        Layout::new(cells)
+    }
+
+    /// All pairs of each group, judged together by Holm at the level of verdicts.
+    fn shown(layout: &Layout, (configurations, workloads, _): (usize, usize, usize)) -> Vec<((usize, usize), bool)> {
+        let pairs: Vec<((usize, usize), Contrast)> = (0..workloads)
+            .flat_map(|w| (1..configurations).flat_map(move |a| (0..a).map(move |b| (w, a, b))))
+            .filter_map(|(w, a, b)| Some(((a, b), layout.contrast(w * configurations + a, w * configurations + b)?)))
+            .collect();
+        let p: Vec<f64> = pairs.iter().map(|(_, c)| c.p_of(1.0)).collect();
+        let levels = crate::holm_levels(&p, crate::LEVEL);
+        pairs.iter().zip(p).zip(levels).map(|(((pair, _), p), level)| (*pair, p <= level)).collect()
+    }
+
+    fn rates(shape: (usize, usize, usize), sd: impl Fn(usize, usize) -> f64 + Copy) -> (f64, f64) {
+        let mut noise = Noise::new(11);
+        let runs = 1000;
+        let (mut wrong, mut found, mut all) = (0, 0, 0);
+        for _ in 0..runs {
+            wrong += u32::from(shown(&matrix(&mut noise, shape, sd, 0.0), shape).iter().any(|(_, s)| *s));
+            for (pair, is_shown) in shown(&matrix(&mut noise, shape, sd, 1.3_f64.ln()), shape) {
+                if pair == (1, 0) {
+                    found += u32::from(is_shown);
+                    all += 1;
+                }
+            }
+        }
+        (f64::from(wrong) / f64::from(runs), f64::from(found) / f64::from(all))
+    }
+
+    #[test]
+    fn pooling_finds_30_percent_with_three_repetitions_and_invents_nothing() {
+        for (name, shape, least) in [
+            ("2 x 3, 3 blocks", (2, 3, 3), 0.68),
+            ("3 x 2, 3 blocks", (3, 2, 3), 0.55),
+            ("2 x 3, 5 blocks", (2, 3, 5), 0.9),
+        ] {
+            let (wrong, found) = rates(shape, |_, _| 0.08);
+            println!("{name}, 8 % noise: any of A/A called different in {:.1} %, +30 % shown in {:.0} %", wrong * 100.0, found * 100.0);
+            assert!(wrong <= 0.05, "{name}: {wrong}");
+            assert!(found >= least, "{name}: {found}");
+        }
+    }
+
+    #[test]
+    fn a_noisy_workload_among_quiet_ones_is_not_called_different_much_more_often() {
+        for (name, quiet) in [("1 %", 0.01), ("3 %", 0.03)] {
+            let (wrong, _) = rates((2, 3, 3), |_, workload| if workload == 2 { 0.08 } else { quiet });
+            println!("8 % among {name}: any of A/A called different in {:.1} %", wrong * 100.0);
+            assert!(wrong <= 0.08, "{name}: {wrong}");
+        }
+    }
+
+    #[test]
+    fn what_would_have_been_shown_is_shown_in_80_of_100() {
+        for (shape, name) in [((2, 1, 3), "2 x 1, 3 blocks"), ((2, 3, 3), "2 x 3, 3 blocks"), ((2, 1, 5), "2 x 1, 5 blocks")] {
+            let mut noise = Noise::new(5);
+            let (runs, mut kept) = (600, 0);
+            for _ in 0..runs {
+                let contrast = matrix(&mut noise, shape, |_, _| 0.08, 0.0).contrast(1, 0).unwrap();
+                let level = crate::LEVEL / shape.1 as f64;
+                let promised = contrast.detectable(level).unwrap();
+                let next = matrix(&mut noise, shape, |_, _| 0.08, promised.ln()).contrast(1, 0).unwrap();
+                kept += u32::from(next.p_of(1.0) <= level);
+            }
+            println!("{name}: promised power kept in {:.0} of 100", 100.0 * f64::from(kept) / f64::from(runs));
+            assert!((0.70..0.90).contains(&(f64::from(kept) / f64::from(runs))), "{name}: {kept}");
+        }
+    }
+
+    #[test]
+    fn two_runs_are_compared_by_what_all_cells_spread() {
+        let cells: [&[f64]; 4] = [&[1.0, 1.1, 0.9], &[1.3, 1.4, 1.2], &[5.0, 5.1, 4.9], &[5.0, 5.1, 4.9]];
+        let pool = Samples::new(cells.into_iter());
+        let got = pool.contrast(cells[1], cells[0]).unwrap();
+        assert_eq!((got.degrees, got.pooled, got.n), (8.0, true, 3));
+        assert!((got.estimate - 0.3).abs() < 1e-12);
+        assert_eq!(pool.contrast(&cells[1][..2], cells[0]), None);
+    }
+}
