@@ -1,0 +1,116 @@
+//! One cell.
+
+use std::collections::BTreeMap;
+
+use evidence::{ErrorKind, OperationKind};
+use serde::{Deserialize, Serialize};
+use spec::LoadLevel;
+use stats::{Estimate, Summary};
+
+use super::ratio::Ratio;
+use super::recommendation::Withheld;
+use crate::Finding;
+use crate::limit::Limit;
+
+/// One cell: the median of its valid trials with an interval.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CellAnalysis {
+    /// Cell identity, the directory under `trials/`.
+    pub id: String,
+    /// Configuration.
+    pub configuration: String,
+    /// Workload.
+    pub workload: String,
+    /// Load level.
+    pub load: LoadLevel,
+    /// Trials in place.
+    pub trials: u64,
+    /// Of these, valid.
+    pub valid_trials: u64,
+    /// Why the others are not: trial and reason.
+    pub trials_invalid: Vec<InvalidTrial>,
+    /// Operations completed without error per second, in the steady window of each trial: geometric mean over trials, so that the ratio of two cells with the
+    /// same blocks is the ratio that is tested.
+    pub throughput_ops_per_s: Option<Estimate>,
+    /// Operations per dollar: throughput at full scale x seconds of a month / cost of a month. `None` without a price.
+    pub operations_per_usd: Option<f64>,
+    /// Seconds for the planned number of operations at the measured throughput; measured seconds where no number is planned.
+    pub runtime_s: Option<Summary>,
+    /// Response times by operation kind.
+    pub latency_us: BTreeMap<OperationKind, LatencyAnalysis>,
+    /// Open loop: service times (done - sent) by operation kind.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub service_us: BTreeMap<OperationKind, LatencyAnalysis>,
+    /// Failed operations of all valid trials, by kind.
+    pub errors: BTreeMap<ErrorKind, u64>,
+    /// Failed operations / all operations.
+    pub error_share: Option<f64>,
+    /// Read requests of the volumes (data and commit log) for each completed operation.
+    pub device_reads_per_operation: Option<f64>,
+    /// Write requests of the volumes for each completed operation.
+    pub device_writes_per_operation: Option<f64>,
+    /// Bytes read from the volumes for each completed operation.
+    pub device_read_bytes_per_operation: Option<f64>,
+    /// Bytes written to the volumes for each completed operation.
+    pub device_write_bytes_per_operation: Option<f64>,
+    /// Read requests of the data volume per second.
+    pub device_read_iops: Option<f64>,
+    /// Write requests of the data volume per second.
+    pub device_write_iops: Option<f64>,
+    /// Page cache of the database at the end of the trial / bytes of the data set on disk.
+    pub page_cache_share: Option<f64>,
+    /// Page cache of the database at the end of the trial, bytes.
+    pub page_cache_bytes: Option<f64>,
+    /// Live bytes of the data set on disk.
+    pub bytes_on_disk: Option<f64>,
+    /// CPUs that the database used.
+    pub database_cpus_used: Option<f64>,
+    /// CPU time of the client for each operation, microseconds.
+    pub client_cpu_us_per_operation: Option<f64>,
+    /// Share of the window spent in garbage collection pauses.
+    pub gc_pause_share: Option<f64>,
+    /// Throughput against the baseline configuration.
+    pub ratio_to_baseline: Option<Ratio>,
+    /// Throughput against the slowest configuration under this workload and load level.
+    pub ratio_to_slowest: Option<Ratio>,
+    /// What was measured instead of this configuration's storage in its sustained state, if anything: then nothing is said about its value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld: Option<Withheld>,
+    /// The resource that bounded the cell.
+    pub limit: Limit,
+    /// Money; `None`: not computed.
+    pub usd_per_month: Option<f64>,
+    /// Findings about this cell and its trials.
+    pub findings: Vec<Finding>,
+}
+
+/// A trial that may not enter comparisons.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InvalidTrial {
+    /// Block.
+    pub block: u32,
+    /// Why.
+    pub reason: String,
+}
+
+/// Response times of one kind of operation: each figure is the median over trials of that figure of a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LatencyAnalysis {
+    /// Mean, microseconds.
+    pub mean: f64,
+    /// Median, microseconds.
+    pub p50: f64,
+    /// 95th percentile, microseconds.
+    pub p95: f64,
+    /// 99th percentile, microseconds.
+    pub p99: f64,
+    /// 99.9th percentile, microseconds.
+    pub p999: f64,
+    /// Longest, microseconds.
+    pub max: f64,
+    /// Fewest samples that any of the trials has.
+    pub samples: u64,
+    /// Median and range over trials of each of the above.
+    pub spread: BTreeMap<String, Summary>,
+}
+

@@ -1,0 +1,57 @@
+//! Configurations as they were built.
+
+use evidence::ProbeResult;
+use serde::{Deserialize, Serialize};
+use spec::{Burst, IoLimits, VolumeRole};
+
+/// A configuration as it was built on the machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ConfigurationFacts {
+    /// Its name.
+    pub name: String,
+    /// CPUs of the database.
+    pub cpus: f64,
+    /// Memory limit of the database, bytes.
+    pub memory_limit_bytes: u64,
+    /// Java heap, bytes.
+    pub heap_bytes: u64,
+    /// Memory left for the page cache, bytes.
+    pub page_cache_budget_bytes: u64,
+    /// Database nodes.
+    pub nodes: u32,
+    /// Its volumes: asked for and measured.
+    pub volumes: Vec<VolumeReport>,
+    /// What it costs at full scale; `None` when a price is missing or the configuration names no catalog types.
+    pub usd_per_month: Option<f64>,
+    /// The parts of that cost.
+    pub cost_lines: Vec<CostLine>,
+    /// Why there is no cost.
+    pub cost_missing: Option<String>,
+}
+
+/// One part of a configuration's cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CostLine {
+    /// What is paid for: `1 x r4.4xlarge`, `1000 GiB gp2`.
+    pub what: String,
+    /// Money.
+    pub usd_per_month: f64,
+}
+
+/// A volume: what was asked for, and what fio measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct VolumeReport {
+    /// Role in the configuration.
+    pub role: VolumeRole,
+    /// Full-scale label.
+    pub label: String,
+    /// Size on this machine, bytes.
+    pub size_bytes: u64,
+    /// Limits on this machine.
+    pub limits: IoLimits,
+    /// Burst bucket on this machine.
+    pub burst: Option<Burst>,
+    /// fio's measurement; `None` when no trial has one.
+    pub probe: Option<ProbeResult>,
+}
+

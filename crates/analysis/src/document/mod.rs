@@ -1,0 +1,161 @@
+//! `analysis.json`: everything that a report shows, with its numbers and units.
+//!
+//! Fields stay as they are; others may be added. What cannot be said is absent (`null`, an empty list)
+//! or says so in words (`not comparable`, `none found`): an absent answer, never a guessed one.
+
+mod cell;
+mod configuration;
+mod decision;
+mod money;
+mod ratio;
+mod recommendation;
+
+use evidence::{FORMAT_VERSION, OperationKind};
+use serde::{Deserialize, Serialize};
+use spec::{Dataset, LoadLevel, Plan, TrialShape};
+
+use crate::Finding;
+pub use cell::{CellAnalysis, InvalidTrial, LatencyAnalysis};
+pub use configuration::{ConfigurationFacts, CostLine, VolumeReport};
+pub use decision::{Caution, Decision, Ranked};
+pub use money::{Basis, Range, ValueOfMoney, ValueVerdict};
+pub use ratio::{Metric, Ratio, Verdict};
+pub use recommendation::{
+    By, Candidate, Check, Criterion, Doubt, FleetOf, Meets, NotConsidered, NotJudged, Outcome, Place, Reason,
+    Recommendation, Status, Withheld, WouldDecide,
+};
+
+/// The whole document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Analysis {
+    /// Version of this file's shape.
+    pub format_version: u32,
+    /// Name of the run directory.
+    pub run: String,
+    /// Name of the experiment.
+    pub experiment: String,
+    /// What it asks.
+    pub question: Option<String>,
+    /// Where the machines came from: `local`, ...
+    pub provider: String,
+    /// Configuration that ratios refer to.
+    pub baseline: String,
+    /// 1:N model.
+    pub scale: f64,
+    /// The database, such as `Apache Cassandra 5.0.9`.
+    pub database: String,
+    /// Data set on the machine that ran it.
+    pub dataset: Dataset,
+    /// The shape of each trial.
+    pub shape: TrialShape,
+    /// Trials planned, in place, and valid.
+    pub trials: TrialCounts,
+    /// Why an adaptive run stopped repeating; `None` where the number of repetitions was fixed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
+    /// The configurations as they were built, with what their volumes delivered.
+    pub configurations: Vec<ConfigurationFacts>,
+    /// Workloads, in the order of the experiment.
+    pub workloads: Vec<WorkloadFacts>,
+    /// All cells, in the order of the experiment.
+    pub cells: Vec<CellAnalysis>,
+    /// All findings, run-wide ones first.
+    pub findings: Vec<Finding>,
+    /// The best configuration for each workload, load level and metric.
+    pub decision: Vec<Decision>,
+    /// What dearer configurations give for their money. Empty when fewer than two configurations have a price.
+    pub value_of_money: Vec<ValueOfMoney>,
+    /// Which configuration to run, and why, or that this is not decided.
+    pub recommendation: Recommendation,
+    /// What "the same" means: a ratio within this share of 1.
+    pub margin: f64,
+    /// How money is counted.
+    pub basis: Basis,
+    /// Spread of a single trial besides cell and block (coefficient of variation, throughput in closed loops), with its degrees of freedom; `None` where
+    /// nothing was repeated.
+    pub residual_spread: Option<ResidualSpread>,
+    /// Host facts, as frozen in `environment.json`.
+    pub environment: serde_json::Value,
+}
+
+impl Analysis {
+    /// Trials that are in place and may not enter comparisons.
+    pub fn invalid_trials(&self) -> u64 {
+        self.trials.done - self.trials.valid
+    }
+
+    /// The cell of a configuration under a workload and load level.
+    pub fn cell(&self, configuration: &str, workload: &str, load: LoadLevel) -> Option<&CellAnalysis> {
+        self.cells
+            .iter()
+            .find(|c| c.configuration == configuration && c.workload == workload && c.load == load)
+    }
+
+    pub(crate) const VERSION: u32 = FORMAT_VERSION;
+}
+
+/// How far trials of one cell lie apart when what a block has in common is taken out.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ResidualSpread {
+    /// Standard deviation of ln(throughput): about the coefficient of variation.
+    pub deviation: f64,
+    /// Degrees of freedom.
+    pub degrees: f64,
+}
+
+/// How many trials there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct TrialCounts {
+    /// In the plan.
+    pub planned: u64,
+    /// With evidence in place.
+    pub done: u64,
+    /// That may enter comparisons.
+    pub valid: u64,
+}
+
+/// A workload, for people.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WorkloadFacts {
+    /// Its name.
+    pub name: String,
+    /// Shares and distribution: `80 % read, 20 % update, zipfian`.
+    pub description: String,
+}
+
+/// The workloads of a plan, for people.
+pub(crate) fn workloads(plan: &Plan) -> Vec<WorkloadFacts> {
+    plan.workloads
+        .iter()
+        .map(|w| {
+            let shares: Vec<String> = OperationKind::ALL
+                .into_iter()
+                .filter(|k| w.mix.share(*k) > 0.0)
+                .map(|k| {
+                    format!(
+                        "{} % {}",
+                        (w.mix.share(k) * 1e4).round() / 1e2,
+                        k.name().replace('_', "-")
+                    )
+                })
+                .collect();
+            let distribution = match w.distribution {
+                spec::Distribution::Uniform => "uniform keys".to_owned(),
+                spec::Distribution::Zipfian { constant } => format!("zipfian keys ({constant})"),
+                spec::Distribution::Latest => "latest keys".to_owned(),
+                spec::Distribution::Hotspot {
+                    data_fraction,
+                    operation_fraction,
+                } => {
+                    format!("hotspot: {operation_fraction} of operations on {data_fraction} of keys")
+                }
+                spec::Distribution::Exponential { .. } => "exponential keys".to_owned(),
+                spec::Distribution::Sequential => "sequential keys".to_owned(),
+            };
+            WorkloadFacts {
+                name: w.name.clone(),
+                description: format!("{}, {distribution}", shares.join(", ")),
+            }
+        })
+        .collect()
+}

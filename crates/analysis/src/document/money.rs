@@ -1,0 +1,116 @@
+//! What the money buys.
+
+use serde::{Deserialize, Serialize};
+use spec::LoadLevel;
+
+use super::ratio::Ratio;
+use super::recommendation::Withheld;
+
+/// What a more expensive configuration gives for its money, against the next cheaper one on the cost-performance frontier.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ValueOfMoney {
+    /// Workload.
+    pub workload: String,
+    /// Load level.
+    pub load: LoadLevel,
+    /// From this configuration: the next cheaper one of the frontier. Where it is dominated: the configuration that dominates it.
+    pub from: String,
+    /// To this one.
+    pub to: String,
+    /// Extra money.
+    pub extra_usd_per_month: f64,
+    /// Factor in cost.
+    pub cost_ratio: f64,
+    /// Factor in throughput, with its interval.
+    pub throughput_ratio: Ratio,
+    /// Factor in throughput / factor in cost, with the same interval: above 1 the money buys more than its share.
+    pub value_ratio: Range,
+    /// Factor in p99 of the worst operation kind of each; `None` where there is none.
+    pub p99_ratio: Option<f64>,
+    /// What that shows.
+    pub verdict: ValueVerdict,
+    /// Why nothing is said, where nothing is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld: Option<Withheld>,
+    /// Price of one more sustained operation per second in a month, at full scale; `None` where no gain is shown.
+    pub usd_per_extra_op_per_s: Option<f64>,
+    /// Repetitions that would decide it, if what was seen is the truth; `None` where it is decided, or no affordable number would.
+    pub repetitions_to_decide: Option<u32>,
+    /// Whether this is the knee: the last step upwards that is worth its extra money.
+    pub knee: bool,
+}
+
+/// What a step is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ValueVerdict {
+    /// Throughput grows more than cost: the whole interval of the value ratio lies above 1.
+    #[serde(rename = "worth it")]
+    WorthIt,
+    /// Throughput grows, but less than cost: the same money in more of the cheaper one buys more, if it scales.
+    #[serde(rename = "not worth it")]
+    NotWorthIt,
+    /// The interval holds both.
+    #[serde(rename = "not decided")]
+    NotDecided,
+    /// Shown to pay for itself and no more: the value ratio is 1 within the margin of practical importance.
+    #[serde(rename = "break-even")]
+    BreakEven,
+    /// A configuration that costs no more is at least as fast.
+    #[serde(rename = "dominated")]
+    Dominated,
+    /// Throughput is the same within the margin of practical importance: the extra money buys nothing.
+    #[serde(rename = "the same")]
+    Same,
+}
+
+impl ValueVerdict {
+    /// The words, as in JSON.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::WorthIt => "worth it",
+            Self::NotWorthIt => "not worth it",
+            Self::NotDecided => "not decided",
+            Self::BreakEven => "break-even",
+            Self::Dominated => "dominated",
+            Self::Same => "the same",
+        }
+    }
+}
+
+/// A figure with its interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Range {
+    /// The figure.
+    pub median: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+/// How money is counted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Basis {
+    /// Hours in a month.
+    pub hours_per_month: f64,
+    /// Purchase option.
+    pub purchase: String,
+    /// Region.
+    pub region: String,
+    /// Date of the prices; `None`: nothing has been priced.
+    pub price_date: Option<String>,
+    /// Added for support, per cent.
+    pub uplift_percent: f64,
+}
+
+impl Default for Basis {
+    fn default() -> Self {
+        Self {
+            hours_per_month: 730.0,
+            purchase: "on-demand".to_owned(),
+            region: "us-east-1".to_owned(),
+            price_date: None,
+            uplift_percent: 0.0,
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! The answer as values: which configuration to run, why, and what it does not know. Crate `report` puts it into words.
+
+use serde::{Deserialize, Serialize};
+use spec::{LatencyFigure, LoadLevel, OperationKind};
+
+use super::money::Range;
+
+/// Which configuration to run, or that this is not decided.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Recommendation {
+    /// Whether there is an answer.
+    pub status: Status,
+    /// The configuration to run; `None` unless decided.
+    pub run: Option<String>,
+    /// Why; the numbers stand in `places`.
+    pub reason: Reason,
+    /// The answer of each workload and load level.
+    pub places: Vec<Place>,
+    /// What would decide, where more repetitions would.
+    pub would_decide: Option<WouldDecide>,
+    /// What a reader must know before believing it.
+    pub doubts: Vec<Doubt>,
+    /// Configurations that could not be judged, with the reason.
+    pub not_considered: Vec<NotConsidered>,
+}
+
+/// Whether there is an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Status {
+    /// Yes.
+    #[serde(rename = "decided")]
+    Decided,
+    /// The evidence does not decide, or the answer depends on workload or load.
+    #[serde(rename = "not decided")]
+    NotDecided,
+    /// Too little has been measured.
+    #[serde(rename = "no answer yet")]
+    NoAnswerYet,
+}
+
+impl Status {
+    /// The words, as in JSON.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Decided => "decided",
+            Self::NotDecided => "not decided",
+            Self::NoAnswerYet => "no answer yet",
+        }
+    }
+}
+
+/// Why the recommendation is what it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// Every place that decides says the same, and none contradicts.
+    Agreement,
+    /// Workloads or load levels want different configurations.
+    Depends,
+    /// Some or all places are not decided.
+    Undecided,
+    /// No trial is in place.
+    NothingMeasured,
+    /// Fewer than half of the planned trials are valid, or none is.
+    TooFewValidTrials,
+    /// Fewer than three repetitions.
+    TooFewRepetitions,
+    /// Only one configuration could be judged.
+    OneConfiguration,
+    /// Given rates without an objective say nothing about value.
+    NoObjective,
+}
+
+/// The answer of one workload at one load level (or, against a demand, at all its load levels).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Place {
+    /// Workload.
+    pub workload: String,
+    /// Load level; `None` where the best of all levels counts.
+    pub load: Option<LoadLevel>,
+    /// What decides here.
+    pub by: By,
+    /// The answer.
+    pub outcome: Outcome,
+    /// Against an objective: how each configuration stands, cheapest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<Candidate>,
+}
+
+/// What decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    /// Throughput for money.
+    Value,
+    /// Throughput alone: no two configurations have a price.
+    Throughput,
+    /// The cheapest that meets the objective.
+    Objective,
+}
+
+/// The answer of a place.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "is")]
+pub enum Outcome {
+    /// Run this.
+    Run {
+        /// Which.
+        configuration: String,
+        /// Others that give the same throughput within the margin, for no less money.
+        same: Vec<String>,
+    },
+    /// One of these; the leader by its estimate first.
+    Between {
+        /// Which.
+        configurations: Vec<String>,
+        /// They pay for themselves alike within the margin: more repetitions would not decide.
+        break_even: bool,
+        /// Repetitions that would decide, if what was seen is the truth.
+        repetitions: Option<u32>,
+    },
+    /// What was measured is not the storage of these configurations in its sustained state.
+    Withheld {
+        /// Configuration and reason.
+        configurations: Vec<(String, Withheld)>,
+    },
+    /// Fewer than three pairs of valid trials.
+    TooFew {
+        /// The most pairs that two configurations have.
+        pairs: u64,
+    },
+    /// Fewer than two configurations could be judged.
+    Nothing,
+    /// No configuration meets the objective.
+    NoneMeets,
+    /// A given rate, and no objective that would say what is good enough.
+    NoObjective,
+}
+
+/// What was measured instead of the storage in its sustained state.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "why")]
+pub enum Withheld {
+    /// The load generator was at its limit.
+    Client,
+    /// Memory answered the reads.
+    PageCache,
+    /// Records were missing, or the evidence contradicts itself.
+    Data,
+    /// The rate was not held: saturated, or draining what had queued before.
+    Rate,
+    /// The database worked on credit: compactions piled up.
+    Compaction,
+    /// Burst credits, which end.
+    Burst {
+        /// Requests per second while they last, on this machine.
+        burst_iops: f64,
+        /// Requests per second afterwards.
+        baseline_iops: f64,
+        /// Seconds that a full bucket lasts under the measured load; `None` where that is not known.
+        lasts_s: Option<f64>,
+    },
+}
+
+/// How a configuration stands against an objective.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// Which.
+    pub configuration: String,
+    /// What it costs; `None`: no price.
+    pub usd_per_month: Option<f64>,
+    /// Whether it meets all of it.
+    pub meets: Meets,
+    /// Each part of the objective.
+    pub checks: Vec<Check>,
+    /// Against a demand: how many of it carry the demand with headroom, and for how much; `None` where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<FleetOf>,
+}
+
+/// So many of one configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct FleetOf {
+    /// How many, if throughput grows with their number.
+    pub count: u32,
+    /// What they cost together, USD a month.
+    pub usd_per_month: f64,
+}
+
+/// Whether an objective is met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Meets {
+    /// The whole interval lies on the good side.
+    #[serde(rename = "yes")]
+    Yes,
+    /// The whole interval lies on the bad side.
+    #[serde(rename = "no")]
+    No,
+    /// The interval holds both, or there are too few trials for one.
+    #[serde(rename = "not decided")]
+    NotDecided,
+}
+
+/// One part of an objective.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Check {
+    /// What was asked.
+    pub what: Criterion,
+    /// What was measured; `None`: nothing.
+    pub measured: Option<Range>,
+    /// Whether that is good enough.
+    pub meets: Meets,
+}
+
+/// A part of an objective.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "of")]
+pub enum Criterion {
+    /// A response time.
+    Latency {
+        /// Of this kind; where the worst was asked for, the one that is worst here.
+        operation: Option<OperationKind>,
+        /// Which figure.
+        figure: LatencyFigure,
+        /// At most, microseconds.
+        limit_us: f64,
+    },
+    /// Failed operations / all operations.
+    ErrorShare {
+        /// At most.
+        limit: f64,
+    },
+    /// The given rate was held within 1 %.
+    RateHeld,
+    /// Capacity less headroom, at full scale.
+    Throughput {
+        /// Operations per second that are demanded.
+        demand: f64,
+    },
+}
+
+/// What would decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WouldDecide {
+    /// Repetitions of each cell in all.
+    pub repetitions: u32,
+}
+
+/// What a reader must know before believing the recommendation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "doubt")]
+pub enum Doubt {
+    /// The evidence is simulated.
+    Simulated,
+    /// A 1:N model.
+    Scale {
+        /// N.
+        scale: f64,
+    },
+    /// Trials that are missing.
+    Missing {
+        /// How many.
+        trials: u64,
+        /// Of how many.
+        planned: u64,
+    },
+    /// Trials that enter no figure.
+    Invalid {
+        /// How many.
+        trials: u64,
+        /// Of how many in place.
+        done: u64,
+    },
+    /// Suspect findings about the cells that the answer rests on.
+    Findings {
+        /// Rules and how often each fired.
+        rules: Vec<(String, u64)>,
+    },
+    /// Volumes of these configurations started with burst credits by choice.
+    BurstStart {
+        /// Configurations.
+        configurations: Vec<String>,
+    },
+    /// Some places are not decided although the recommendation contradicts none.
+    PlacesUndecided {
+        /// How many.
+        places: u64,
+    },
+    /// More of a cheaper configuration would carry the demand for less, if throughput grows with their number.
+    FleetCheaper {
+        /// Which.
+        configuration: String,
+        /// How many and for how much.
+        fleet: FleetOf,
+    },
+    /// Repeating stopped by itself.
+    Stopped {
+        /// Why.
+        why: String,
+    },
+}
+
+/// A configuration that could not be judged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotConsidered {
+    /// Which.
+    pub configuration: String,
+    /// Why.
+    pub why: NotJudged,
+}
+
+/// Why a configuration could not be judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NotJudged {
+    /// It has no price.
+    NoPrice,
+    /// It has no price, and is shown to be faster than everything that was judged.
+    NoPriceThoughFaster,
+    /// It has no valid trial.
+    NoValidTrial,
+    /// It has no valid trial under some of the workloads or load levels.
+    NotEverywhere,
+}
+
+impl NotJudged {
+    /// In a few words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::NoPrice => "no price",
+            Self::NoPriceThoughFaster => "no price, although it is faster than every configuration that has one",
+            Self::NoValidTrial => "no valid trial",
+            Self::NotEverywhere => "no valid trial under some workloads or load levels",
+        }
+    }
+}
