@@ -26,6 +26,10 @@ pub struct Experiment {
     pub workloads: Vec<Definition>,
     /// Load levels and the shape of a trial.
     pub load: Load,
+    /// What good enough means; `None`: the file does not say.
+    pub objective: Option<crate::Objective>,
+    /// How the answer is made.
+    pub decision: crate::DecisionRules,
     /// How money is counted.
     pub basis: Basis,
     /// What the configurations cost on that basis.

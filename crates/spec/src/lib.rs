@@ -3,10 +3,12 @@
 //! [`parse`] turns text into an [`Experiment`] or into all its mistakes at once; [`plan()`] turns an experiment into the
 //! [`Plan`] of cells and trials for a machine. Both are pure.
 
+mod decision;
 mod experiment;
 mod mistakes;
 mod money;
 mod notes;
+mod objective;
 mod parse;
 mod plan;
 mod raw;
@@ -15,6 +17,7 @@ mod setup;
 mod simulated;
 
 pub use catalog::{Burst, IoLimits};
+pub use decision::DecisionRules;
 pub use experiment::{
     Adaptive, Configuration, Consistency, Database, Dataset, Experiment, Instance, Load, LoadLevel, LocalSettings,
     Target, Volume,
@@ -22,10 +25,11 @@ pub use experiment::{
 pub use mistakes::{Mistake, Mistakes};
 pub use money::{ConfigurationMoney, Money, MoneyBasis, MoneyLine};
 pub use notes::{Note, static_notes};
+pub use objective::{DEFAULT_HEADROOM, LatencyFigure, LatencyObjective, Objective};
 pub use parse::parse;
 pub use plan::{Cell, Plan, PlannedTrial, TrialShape, plan};
 pub use scale::{page_cache_at_full_scale, setups};
-pub use setup::{Setup, VolumeRole, VolumeSetup};
+pub use setup::{BurstStart, Setup, VolumeRole, VolumeSetup};
 pub use simulated::{Fault, FaultKind, Truth};
 pub use workload::{Definition, Distribution, Mix, OperationKind, PageCache, ScanLength};
 

@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 use workload::Definition;
 
 use crate::scale::scaled_dataset;
-use crate::{Adaptive, Dataset, Experiment, FORMAT_VERSION, LoadLevel, Money, Setup, Target, Truth};
+use crate::{
+    Adaptive, Dataset, DecisionRules, Experiment, FORMAT_VERSION, LoadLevel, Money, Objective, Setup, Target, Truth,
+};
 
 /// Everything a run needs to know, frozen into `plan.json` before it starts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,6 +40,12 @@ pub struct Plan {
     /// When to stop before all trials are done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adaptive: Option<Adaptive>,
+    /// What good enough means; absent where the experiment does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objective: Option<Objective>,
+    /// How the answer is made; plans of before it could be stated get the default.
+    #[serde(default)]
+    pub decision: DecisionRules,
     /// Seed of orders and key choosers.
     pub seed: u64,
     /// Truth of a simulated run.
@@ -157,6 +165,8 @@ pub fn plan(experiment: &Experiment) -> Plan {
         trials,
         shape,
         adaptive: load.adaptive.clone(),
+        objective: experiment.objective.clone(),
+        decision: experiment.decision,
         seed: load.seed,
         simulated: experiment.simulated.clone(),
         money: Some(experiment.money.clone()),

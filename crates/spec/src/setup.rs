@@ -45,6 +45,40 @@ pub struct VolumeSetup {
     pub burst: Option<Burst>,
 }
 
+/// With how much of its credits a burst bucket starts each trial.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum BurstStart {
+    /// Empty: what the volume sustains is measured. The default.
+    Baseline,
+    /// Full, as a new volume: a choice of the experiment.
+    Full,
+    /// With this share of its credits, above 0 and below 1: a choice of the experiment.
+    Share(f64),
+}
+
+impl VolumeSetup {
+    /// How the volume's bucket starts; `None` where it has none, or none that matters because its baseline reaches its ceiling.
+    pub fn burst_start(&self) -> Option<BurstStart> {
+        let burst = self
+            .burst
+            .filter(|b| b.baseline_iops < b.burst_iops && b.credits_max > 0.0)?;
+        Some(match burst.credits_start / burst.credits_max {
+            share if share <= 0.0 => BurstStart::Baseline,
+            share if share >= 1.0 => BurstStart::Full,
+            share => BurstStart::Share(share),
+        })
+    }
+
+    /// Seconds until the bucket is empty if the volume is asked for all that it gives; `None` where it starts empty or has none.
+    /// More slowly where less is asked for: the bucket loses (what is done - baseline) credits a second.
+    pub fn burst_lasts_s(&self) -> Option<f64> {
+        let burst = self
+            .burst
+            .filter(|_| self.burst_start().is_some_and(|s| s != BurstStart::Baseline))?;
+        Some(burst.credits_start / (burst.burst_iops - burst.baseline_iops))
+    }
+}
+
 /// Role of a volume in a configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -149,6 +149,8 @@ fn check(
         configurations,
         workloads: workloads.into_iter().collect::<Option<_>>()?,
         load: load?,
+        objective: None,
+        decision: crate::DecisionRules::default(),
         basis,
         local,
         simulated,
