@@ -1,4 +1,4 @@
-//! From trials to cells: the median of the valid repetitions with an interval.
+//! From trials to cells: the middle of the valid repetitions with an interval.
 
 use std::collections::BTreeMap;
 
@@ -73,6 +73,7 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
         gc_pause_share: median(&|t| t.host.gc_pause_share),
         ratio_to_baseline: None,
         ratio_to_slowest: None,
+        withheld: None,
         limit: limit::of_cell(setup, &valid),
         usd_per_month: None,
         findings: Vec::new(),

@@ -1,23 +1,22 @@
 //! Two runs of the same matrix against each other: before and after, this week and last week.
 //!
-//! The runs were made at different times, so that blocks cannot be paired: each cell is compared by Welch's t test on logarithms.
-//! Whatever differed between the two runs besides the thing of interest (machine, kernel, neighbours) is part of the difference; what
-//! is known to differ is listed.
+//! The runs were made at different times, so that blocks cannot be paired: each cell is compared by the means of its logarithms, with the spread
+//! within cells pooled over both runs ([`stats::Samples`]). Whatever differed between the two runs besides the thing of interest (machine,
+//! kernel, neighbours) is part of the difference; what is known to differ is listed.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use spec::LoadLevel;
-use stats::Estimate;
+use stats::{Contrast, Estimate, Samples};
 
 use crate::RunEvidence;
 use crate::cells::CONFIDENCE;
-use crate::document::Verdict;
+use crate::comparisons::{is_open, verdict};
+use crate::document::{Metric, Verdict};
+use crate::figures::Figures;
 use crate::gate::GateResult;
-use crate::latency::LatencyFigures;
-use crate::measurement::TrialMeasurement;
-use crate::ratios::main_kind;
 
 /// `compare`'s document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,6 +29,8 @@ pub struct Comparison {
     pub b: String,
     /// What is known to differ between the runs: settings, machine.
     pub differences: Vec<String>,
+    /// Facts by which the two machines differ: their difference is part of every change. Empty where they are alike as far as is known.
+    pub hosts_differ: Vec<String>,
     /// Cells that only one of the runs has, with the reason.
     pub not_compared: Vec<String>,
     /// Cells that both have.
@@ -49,8 +50,8 @@ pub struct CellChange {
     pub workload: String,
     /// Load level.
     pub load: LoadLevel,
-    /// By metric: `throughput` (operations/s), `mean`, `p50`, `p95`, `p99`, `p999` (microseconds, of the operation kind with the largest share).
-    pub metrics: BTreeMap<String, Change>,
+    /// By metric: `throughput` (operations/s), `mean`, `p50`, `p95`, `p99`, `p999` (microseconds, of the worst operation kind).
+    pub metrics: BTreeMap<Metric, Change>,
 }
 
 /// A metric in both runs.
@@ -62,32 +63,28 @@ pub struct Change {
     pub b: Estimate,
     /// (b / a - 1) x 100, per cent, from the ratio of geometric means.
     pub change_percent: f64,
-    /// Lower end of its 95 % interval; the change itself where nothing could be tested.
+    /// Lower end of its interval, adjusted for all cells of this metric (Holm); the change itself where nothing could be tested.
     pub low_percent: f64,
     /// Upper end.
     pub high_percent: f64,
-    /// p-value of Welch's test; `None` with fewer than two trials on a side.
+    /// The interval misses the truth in this share of comparisons; 0 where nothing was tested.
+    pub level: f64,
+    /// p-value of "nothing changed"; `None` with fewer than three trials on a side.
     pub p_value: Option<f64>,
     /// The same, adjusted by Holm for all cells of this metric.
     pub p_adjusted: Option<f64>,
-    /// Smallest change upwards that these repetitions would have shown (80 % power), per cent.
+    /// Smallest change upwards that these repetitions show in 80 of 100 comparisons at that level, per cent.
     pub smallest_detectable_percent: Option<f64>,
     /// For the second run against the first: `faster`, `slower`, ... For latencies lower is faster.
     pub verdict: Verdict,
+    /// The difference of logarithms that the above is made from.
+    #[serde(skip)]
+    pub(crate) contrast: Option<Contrast>,
 }
-
-/// Names of the metrics, in the order of display, and whether higher is better.
-pub const METRICS: [(&str, bool); 6] = [
-    ("throughput", true),
-    ("mean", false),
-    ("p50", false),
-    ("p95", false),
-    ("p99", false),
-    ("p999", false),
-];
 
 /// Compares run `b` with run `a`, cell by cell.
 pub fn compare(a: &RunEvidence<'_>, b: &RunEvidence<'_>) -> Comparison {
+    let (of_a, of_b) = (Figures::new(a.plan, a.trials), Figures::new(b.plan, b.trials));
     let mut cells = Vec::new();
     let mut not_compared = Vec::new();
     for cell in &a.plan.cells {
@@ -95,30 +92,18 @@ pub fn compare(a: &RunEvidence<'_>, b: &RunEvidence<'_>) -> Comparison {
             not_compared.push(format!("{} is not in {}", cell.id, b.run));
             continue;
         }
-        let (of_a, of_b) = (valid(a, &cell.id), valid(b, &cell.id));
-        if of_a.is_empty() || of_b.is_empty() {
-            let run = if of_a.is_empty() { &a.run } else { &b.run };
+        let (none_a, none_b) = (of_a.trials(&cell.id).is_empty(), of_b.trials(&cell.id).is_empty());
+        if none_a || none_b {
+            let run = if none_a { &a.run } else { &b.run };
             not_compared.push(format!("{} has no valid trial in {run}", cell.id));
             continue;
         }
-        let metrics = METRICS
-            .into_iter()
-            .filter_map(|(metric, _)| {
-                let values = |run: &RunEvidence<'_>, trials: &[&TrialMeasurement]| -> Vec<f64> {
-                    trials
-                        .iter()
-                        .filter_map(|t| figure(run, t, &cell.workload, metric))
-                        .collect()
-                };
-                Some((metric.to_owned(), change(&values(a, &of_a), &values(b, &of_b))?))
-            })
-            .collect();
         cells.push(CellChange {
             cell: cell.id.clone(),
             configuration: cell.configuration.clone(),
             workload: cell.workload.clone(),
             load: cell.load,
-            metrics,
+            metrics: BTreeMap::new(),
         });
     }
     for cell in b
@@ -129,13 +114,14 @@ pub fn compare(a: &RunEvidence<'_>, b: &RunEvidence<'_>) -> Comparison {
     {
         not_compared.push(format!("{} is not in {}", cell.id, a.run));
     }
-    for (metric, higher_is_better) in METRICS {
-        judge(&mut cells, metric, higher_is_better);
+    for metric in Metric::CHANGES {
+        changes(&mut cells, metric, &of_a, &of_b, a.plan.decision.margin);
     }
     Comparison {
         format_version: evidence::FORMAT_VERSION,
         a: a.run.clone(),
         b: b.run.clone(),
+        hosts_differ: hosts_differ(&a.environment, &b.environment),
         differences: differences(a, b),
         not_compared,
         cells,
@@ -143,62 +129,84 @@ pub fn compare(a: &RunEvidence<'_>, b: &RunEvidence<'_>) -> Comparison {
     }
 }
 
-fn valid<'e>(run: &RunEvidence<'e>, cell: &str) -> Vec<&'e TrialMeasurement> {
-    run.trials
+/// One metric of all cells: pooled, tested, judged. At a given rate throughput says nothing.
+fn changes(cells: &mut [CellChange], metric: Metric, a: &Figures<'_>, b: &Figures<'_>, margin: f64) {
+    let values = |figures: &Figures<'_>, cell: &CellChange| -> Vec<f64> {
+        match metric == Metric::Throughput && is_open(cell.load) {
+            true => Vec::new(),
+            false => figures.by_block(&cell.cell, metric).into_values().collect(),
+        }
+    };
+    let logs = |values: &[f64]| -> Vec<f64> { values.iter().map(|v| v.ln()).collect() };
+    let samples: Vec<[Vec<f64>; 2]> = cells.iter().map(|c| [values(a, c), values(b, c)]).collect();
+    let in_logs: Vec<[Vec<f64>; 2]> = samples.iter().map(|[a, b]| [logs(a), logs(b)]).collect();
+    let pool = Samples::new(in_logs.iter().flatten().map(Vec::as_slice));
+    let mut all: Vec<(usize, Change)> = samples
         .iter()
-        .filter(|t| t.record.cell == cell && t.is_valid())
-        .collect()
+        .zip(&in_logs)
+        .enumerate()
+        .filter_map(|(i, ([a, b], [log_a, log_b]))| {
+            // A run against itself: nothing differs, whatever the repetitions spread.
+            let itself = a == b && !a.is_empty();
+            let contrast = pool.contrast(log_b, log_a).map(|c| Contrast {
+                error: if itself { 0.0 } else { c.error },
+                ..c
+            });
+            Some((i, untested(a, b, contrast)?))
+        })
+        .collect();
+    let mut tested: Vec<&mut Change> = all.iter_mut().map(|(_, c)| c).filter(|c| c.contrast.is_some()).collect();
+    let p_values: Vec<f64> = tested.iter().filter_map(|c| Some(c.contrast?.p_of(1.0))).collect();
+    for ((change, p), level) in tested.iter_mut().zip(&p_values).zip(stats::holm_levels(&p_values, stats::LEVEL)) {
+        let Some(contrast) = change.contrast else { continue };
+        let (low, high) = contrast.interval(level);
+        change.level = level;
+        (change.low_percent, change.high_percent) = (percent(low), percent(high));
+        change.p_value = Some(*p);
+        change.p_adjusted = Some((p * stats::LEVEL / level).min(1.0));
+        change.smallest_detectable_percent = contrast.detectable(level).map(percent);
+        change.verdict = verdict(low, high, margin, metric.higher_is_better());
+    }
+    for (i, change) in all {
+        cells[i].metrics.insert(metric, change);
+    }
 }
 
-fn figure(run: &RunEvidence<'_>, trial: &TrialMeasurement, workload: &str, metric: &str) -> Option<f64> {
-    if metric == "throughput" {
-        return trial.throughput();
-    }
-    let figures: &LatencyFigures = trial.response.get(&main_kind(run.plan, workload)?)?;
-    match metric {
-        "mean" => Some(figures.mean),
-        "p50" => Some(figures.p50),
-        "p95" => Some(figures.p95),
-        "p99" => Some(figures.p99),
-        "p999" => Some(figures.p999),
-        _ => None,
-    }
+fn percent(ratio: f64) -> f64 {
+    (ratio - 1.0) * 100.0
 }
 
-fn change(a: &[f64], b: &[f64]) -> Option<Change> {
-    let test = stats::welch_ratio(b, a, CONFIDENCE);
-    let plain = || stats::ratio(stats::geometric_mean(b)?, stats::geometric_mean(a)?);
-    let percent = |ratio: f64| (ratio - 1.0) * 100.0;
-    let ratio = test.map(|t| t.ratio).or_else(plain)?;
+fn untested(a: &[f64], b: &[f64], contrast: Option<Contrast>) -> Option<Change> {
+    let plain = stats::ratio(stats::geometric_mean(b)?, stats::geometric_mean(a)?)?;
+    let change = percent(contrast.map_or(plain, |c| c.estimate.exp()));
     Some(Change {
         a: stats::estimate(a, CONFIDENCE)?,
         b: stats::estimate(b, CONFIDENCE)?,
-        change_percent: percent(ratio),
-        low_percent: percent(test.map_or(ratio, |t| t.low)),
-        high_percent: percent(test.map_or(ratio, |t| t.high)),
-        p_value: test.map(|t| t.p_value),
+        change_percent: change,
+        low_percent: change,
+        high_percent: change,
+        level: 0.0,
+        p_value: None,
         p_adjusted: None,
-        smallest_detectable_percent: test.map(|t| percent(t.smallest_detectable)),
-        verdict: Verdict::NotComparable,
+        smallest_detectable_percent: None,
+        verdict: Verdict::TooFew,
+        contrast,
     })
 }
 
-/// Holm over all cells of one metric, then the level.
-fn judge(cells: &mut [CellChange], metric: &str, higher_is_better: bool) {
-    let mut tested: Vec<&mut Change> = cells
-        .iter_mut()
-        .filter_map(|c| c.metrics.get_mut(metric))
-        .filter(|c| c.p_value.is_some())
-        .collect();
-    let p_values: Vec<f64> = tested.iter().filter_map(|c| c.p_value).collect();
-    for (change, p) in tested.iter_mut().zip(stats::holm(&p_values)) {
-        change.p_adjusted = Some(p);
-        change.verdict = match p <= stats::LEVEL {
-            false => Verdict::NoDifferenceShown,
-            true if (change.change_percent > 0.0) == higher_is_better => Verdict::Faster,
-            true => Verdict::Slower,
-        };
-    }
+/// Facts that make two machines different ones.
+const HOST_FACTS: [&str; 7] = ["hostname", "cpu_model", "microcode", "cpus", "memory_bytes", "kernel", "clock_source"];
+
+/// Facts of the same role's host that differ, as `database.cpu_model: A -> B`.
+fn hosts_differ(a: &Value, b: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    differ("", a, b, &mut found);
+    let is_host = |line: &String| {
+        let path = line.split(':').next().unwrap_or_default();
+        HOST_FACTS.contains(&path.rsplit('.').next().unwrap_or_default())
+    };
+    found.retain(is_host);
+    found
 }
 
 /// Settings and host facts that differ, by their path in `plan.json` and `environment.json`.

@@ -1,23 +1,46 @@
-//! Gates on a comparison, for continuous integration: `throughput < -5%` fails when any cell lost more than 5 % of its throughput.
+//! Gates on a comparison, for continuous integration: `throughput < -5%` fails when a cell is shown to have lost more than 5 % of its throughput.
 //!
-//! A gate must not fail by noise, nor pass because nobody looked. So a cell fails it when its change is beyond the threshold *and* is
-//! shown (Holm, [`stats::LEVEL`]); where there are too few repetitions for a test, the plain change decides and the reason says so; and
-//! a gate on a comparison without any cell fails.
+//! A gate must not fail by noise, nor pass because nobody could have seen a loss. So the interval of each change is held against the threshold: wholly
+//! beyond it in one cell fails, wholly on the good side in all cells passes, and anything else is inconclusive, with the number of repetitions
+//! that would decide. Single repetitions, runs on different machines, and a comparison without any cell are inconclusive too.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::comparison::{Change, Comparison, METRICS};
-use crate::document::Verdict;
+use crate::comparison::{Change, Comparison};
+use crate::document::Metric;
 
 /// A condition under which a comparison fails: metric, direction, threshold.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gate {
-    metric: &'static str,
+    metric: Metric,
     below: bool,
     threshold_percent: f64,
+}
+
+/// How a gate ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GateOutcome {
+    /// Every cell is shown to lie on the good side of the threshold.
+    Passed,
+    /// Something could not be decided, and nothing failed.
+    Inconclusive,
+    /// A cell is shown to lie beyond the threshold.
+    Failed,
+}
+
+impl GateOutcome {
+    /// The word, as in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Inconclusive => "inconclusive",
+            Self::Failed => "failed",
+        }
+    }
 }
 
 /// How a gate was decided.
@@ -25,10 +48,45 @@ pub struct Gate {
 pub struct GateResult {
     /// As it was written.
     pub expression: String,
-    /// Whether it failed.
-    pub failed: bool,
-    /// Which cells failed it, with their numbers; or why nothing could be decided.
-    pub reasons: Vec<String>,
+    /// How it ended.
+    pub outcome: GateOutcome,
+    /// The cells that did not pass, with their numbers.
+    pub cells: Vec<GateCell>,
+    /// Why nothing could be decided, beyond single cells.
+    pub obstacles: Vec<Obstacle>,
+    /// Repetitions of each cell, in both runs, that would decide; `None` where it is decided or no affordable number would.
+    pub would_decide_repetitions: Option<u32>,
+}
+
+/// A cell that did not pass.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GateCell {
+    /// Cell identity.
+    pub cell: String,
+    /// Which metric.
+    pub metric: Metric,
+    /// How it ended for this cell.
+    pub outcome: GateOutcome,
+    /// What changed.
+    pub change: Change,
+}
+
+/// What keeps a gate from deciding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Obstacle {
+    /// The two runs have no valid cell in common that has this metric.
+    NothingCompared,
+    /// Cells that only one of the runs has, or has valid trials of.
+    CellsMissing {
+        /// How many.
+        cells: u64,
+    },
+    /// The runs were made on different machines: their difference is part of every change.
+    DifferentHosts {
+        /// Facts that differ.
+        facts: Vec<String>,
+    },
 }
 
 /// A gate that cannot be read.
@@ -40,7 +98,7 @@ pub struct GateError {
 }
 
 fn names() -> String {
-    METRICS.map(|(name, _)| name).join(", ")
+    Metric::CHANGES.map(Metric::name).join(", ")
 }
 
 impl Gate {
@@ -52,10 +110,9 @@ impl Gate {
         };
         let at = text.find(['<', '>']).ok_or_else(|| error("it has neither < nor >"))?;
         let name = text[..at].trim();
-        let metric = METRICS
-            .iter()
-            .map(|(metric, _)| *metric)
-            .find(|metric| *metric == name)
+        let metric = Metric::CHANGES
+            .into_iter()
+            .find(|metric| metric.name() == name)
             .ok_or_else(|| error(&format!("there is no metric {name:?}")))?;
         let number = text[at + 1..].trim();
         let threshold_percent = number
@@ -75,43 +132,73 @@ impl Gate {
 
     /// Decides on a comparison.
     pub fn decide(&self, comparison: &Comparison) -> GateResult {
-        let changes: Vec<(&str, &Change)> = comparison
+        let judged: Vec<GateCell> = comparison
             .cells
             .iter()
-            .filter_map(|cell| Some((cell.cell.as_str(), cell.metrics.get(self.metric)?)))
-            .collect();
-        if changes.is_empty() {
-            return GateResult {
-                expression: self.to_string(),
-                failed: true,
-                reasons: vec!["the two runs have no valid cell in common: nothing was compared".to_owned()],
-            };
-        }
-        let reasons: Vec<String> = changes
-            .into_iter()
-            .filter(|(_, change)| self.is_beyond(change) && change.verdict != Verdict::NoDifferenceShown)
-            .map(|(cell, change)| {
-                let test = match change.p_adjusted {
-                    Some(p) => format!(
-                        "95 % interval {:+.1} to {:+.1} %, p = {p:.3}",
-                        change.low_percent, change.high_percent
-                    ),
-                    None => "not tested: fewer than two valid trials on a side".to_owned(),
-                };
-                format!("{cell}: {} {:+.1} % ({test})", self.metric, change.change_percent)
+            .filter_map(|cell| {
+                let change = cell.metrics.get(&self.metric)?;
+                Some(GateCell {
+                    cell: cell.cell.clone(),
+                    metric: self.metric,
+                    outcome: self.judge(change),
+                    change: change.clone(),
+                })
             })
             .collect();
+        let mut obstacles = Vec::new();
+        if judged.is_empty() {
+            obstacles.push(Obstacle::NothingCompared);
+        } else if !comparison.not_compared.is_empty() {
+            obstacles.push(Obstacle::CellsMissing {
+                cells: comparison.not_compared.len() as u64,
+            });
+        }
+        if !comparison.hosts_differ.is_empty() {
+            obstacles.push(Obstacle::DifferentHosts {
+                facts: comparison.hosts_differ.clone(),
+            });
+        }
+        let worst = judged.iter().map(|c| c.outcome).max().unwrap_or(GateOutcome::Inconclusive);
+        let outcome = match obstacles.is_empty() {
+            true => worst,
+            false => worst.max(GateOutcome::Inconclusive),
+        };
+        let open = || judged.iter().filter(|c| c.outcome == GateOutcome::Inconclusive);
+        let needed: Option<Vec<u32>> = open().map(|c| self.repetitions(&c.change)).collect();
         GateResult {
             expression: self.to_string(),
-            failed: !reasons.is_empty(),
-            reasons,
+            outcome,
+            would_decide_repetitions: needed
+                .filter(|_| outcome == GateOutcome::Inconclusive)
+                .and_then(|all| all.into_iter().max()),
+            cells: judged.into_iter().filter(|c| c.outcome != GateOutcome::Passed).collect(),
+            obstacles,
         }
     }
 
-    fn is_beyond(&self, change: &Change) -> bool {
-        match self.below {
-            true => change.change_percent < self.threshold_percent,
-            false => change.change_percent > self.threshold_percent,
+    fn judge(&self, change: &Change) -> GateOutcome {
+        if change.contrast.is_none() {
+            return GateOutcome::Inconclusive;
+        }
+        // What lies on the threshold is not beyond it.
+        let (near, far) = match self.below {
+            true => (change.low_percent, change.high_percent),
+            false => (-change.high_percent, -change.low_percent),
+        };
+        let threshold = if self.below { self.threshold_percent } else { -self.threshold_percent };
+        if far < threshold {
+            GateOutcome::Failed
+        } else if near >= threshold {
+            GateOutcome::Passed
+        } else {
+            GateOutcome::Inconclusive
+        }
+    }
+
+    fn repetitions(&self, change: &Change) -> Option<u32> {
+        match change.contrast {
+            Some(contrast) => contrast.repetitions_to_refute(1.0 + self.threshold_percent / 100.0, change.level),
+            None => u32::try_from(stats::REPETITIONS_MIN).ok(),
         }
     }
 }
@@ -119,7 +206,7 @@ impl Gate {
 impl fmt::Display for Gate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.below { '<' } else { '>' };
-        write!(f, "{} {sign} {}%", self.metric, self.threshold_percent)
+        write!(f, "{} {sign} {}%", self.metric.name(), self.threshold_percent)
     }
 }
 

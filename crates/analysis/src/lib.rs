@@ -11,12 +11,13 @@
 //!
 //! What cannot be said is absent or says so in words (`not comparable`, `none found`): an absent answer, never a guessed one.
 
-mod answer;
 mod cells;
 mod charts;
 mod comparison;
+mod comparisons;
 mod decision;
 mod document;
+mod figures;
 mod finding;
 mod gate;
 mod host;
@@ -25,24 +26,33 @@ mod latency;
 mod limit;
 mod measurement;
 mod money;
+mod objective;
 mod panels;
 mod precision;
-mod ratios;
+mod recommendation;
 pub mod rules;
 pub mod sizing;
 mod steady;
 mod value;
+mod withheld;
 
 use spec::Database;
 
+use comparisons::Comparisons;
+use figures::Figures;
+use recommendation::Answer;
+
 pub use charts::{Charts, LatencyCurve, Line, Panel, TrialCharts, charts};
-pub use comparison::{CellChange, Change, Comparison, METRICS, compare};
+pub use comparison::{CellChange, Change, Comparison, compare};
+pub use decision::UNTESTED_SHARE;
 pub use document::{
-    Analysis, Basis, CellAnalysis, ConfigurationFacts, CostLine, Decision, InvalidTrial, LatencyAnalysis, Ranked,
-    Ratio, TrialCounts, ValueOfMoney, Verdict, VolumeReport, WorkloadFacts,
+    Analysis, Basis, By, Candidate, Caution, CellAnalysis, Check, ConfigurationFacts, CostLine, Criterion, Decision,
+    Doubt, FleetOf, InvalidTrial, LatencyAnalysis, Meets, Metric, NotConsidered, NotJudged, Outcome, Place, Range, Ranked,
+    Ratio, Reason, Recommendation, ResidualSpread, Status, TrialCounts, ValueOfMoney, ValueVerdict, Verdict,
+    VolumeReport, Withheld, WorkloadFacts, WouldDecide,
 };
 pub use finding::{Finding, Scope, Severity};
-pub use gate::{Gate, GateError, GateResult};
+pub use gate::{Gate, GateCell, GateError, GateOutcome, GateResult, Obstacle};
 pub use host::{DatabaseHost, VolumeActivity, WindowRates};
 pub use latencies::Latencies;
 pub use latency::LatencyFigures;
@@ -52,7 +62,7 @@ pub use precision::{Precision, precision};
 pub use steady::Window;
 // What the document shows from other rooms, so that its reader needs no other room.
 pub use evidence::{ErrorKind, ProbeResult};
-pub use spec::{Burst, Dataset, IoLimits, LoadLevel, OperationKind, Plan, TrialShape, VolumeRole, VolumeSetup};
+pub use spec::{Burst, Dataset, IoLimits, LatencyFigure, LoadLevel, OperationKind, Plan, TrialShape, VolumeRole, VolumeSetup};
 pub use stats::{Estimate, IntervalMethod, Summary};
 
 /// The evidence of a run, trials already measured.
@@ -69,11 +79,6 @@ pub struct RunEvidence<'a> {
     /// The trials in place, in any order.
     pub trials: &'a [TrialMeasurement],
 }
-
-/// How the intervals of this document were made, for people.
-const SPREAD: &str = "Intervals of a cell: 95 % for the median, exact by order statistics from six repetitions on, by Student's t on \
-                      logarithms for two to five, none for one. Ratios: 95 % by the paired t test on logarithms of trials of the same \
-                      block; verdicts after Holm at the 3 % level.";
 
 /// Analyses a run. The same evidence gives the same document, whatever the order of the trials.
 pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
@@ -94,21 +99,41 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
             let mut analysed = cells::of_trials(plan, setup, cell, trials);
             money::add_to_cell(plan, &mut analysed);
             analysed.findings = rules::of_cell(&analysed, &plan.dataset);
+            let valid: Vec<&TrialMeasurement> = trials.iter().copied().filter(|t| t.is_valid()).collect();
+            analysed.withheld = withheld::of_cell(setup, &analysed.findings, &valid);
             analysed
                 .findings
                 .extend(trials.iter().flat_map(|t| t.findings.iter().cloned()));
             analysed
         })
         .collect();
-    let measured = ratios::Measured::new(plan, &ordered);
-    ratios::add(&mut cells, &baseline, &measured);
-    let decision = decision::decisions(plan, &cells, &measured);
-    let value_of_money = value::of_money(plan, &cells, &measured);
+    let figures = Figures::new(plan, ordered.iter().copied());
+    let margin = plan.decision.margin;
+    let throughput = Comparisons::new(Metric::Throughput, &cells, &figures, margin);
+    comparisons::add(&mut cells, &baseline, &throughput);
+    let p99 = Comparisons::new(Metric::P99, &cells, &figures, margin);
+    let decision = decision::decisions(plan, &cells, &figures, &throughput);
+    let value_of_money = value::of_money(plan, &cells, &throughput, &p99);
     let mut findings = rules::of_run(&input.run, &input.provider, &configurations);
     findings.extend(rules::of_plan(plan));
     findings.extend(cells.iter().flat_map(|c| c.findings.iter().cloned()));
+    let trials = TrialCounts {
+        planned: plan.trials.len() as u64,
+        done: ordered.len() as u64,
+        valid: ordered.iter().filter(|t| t.is_valid()).count() as u64,
+    };
+    let recommendation = Answer {
+        plan,
+        provider: &input.provider,
+        cells: &cells,
+        figures: &figures,
+        throughput: &throughput,
+        trials,
+        findings: &findings,
+    }
+    .recommendation();
 
-    let mut analysis = Analysis {
+    Analysis {
         format_version: Analysis::VERSION,
         run: input.run.clone(),
         experiment: plan.experiment.clone(),
@@ -122,11 +147,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         },
         dataset: plan.dataset,
         shape: plan.shape,
-        trials: TrialCounts {
-            planned: plan.trials.len() as u64,
-            done: ordered.len() as u64,
-            valid: ordered.iter().filter(|t| t.is_valid()).count() as u64,
-        },
+        trials,
         configurations,
         workloads: document::workloads(plan),
         cells,
@@ -134,13 +155,15 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         decision,
         value_of_money,
         stopped: plan.adaptive.as_ref().and_then(|a| a.stopped.clone()),
-        answer: Vec::new(),
+        recommendation,
+        margin,
+        residual_spread: throughput.spread().map(|s| ResidualSpread {
+            deviation: s.deviation,
+            degrees: s.degrees,
+        }),
         basis: money::basis(plan),
-        spread: SPREAD.to_owned(),
         environment: input.environment.clone(),
-    };
-    analysis.answer = answer::sentences(&analysis);
-    analysis
+    }
 }
 
 /// The stated baseline; else the cheapest configuration; else, without prices for all, the first of the file.

@@ -3,7 +3,6 @@
 use spec::{ConfigurationMoney, Plan};
 
 use crate::document::{Basis, CellAnalysis, CostLine};
-use crate::ratios::operations_per_usd;
 
 /// What a configuration costs.
 pub fn of_configuration<'p>(plan: &'p Plan, configuration: &str) -> Option<&'p ConfigurationMoney> {
@@ -56,4 +55,10 @@ pub fn basis(plan: &Plan) -> Basis {
         price_date: money.basis.price_date.clone(),
         uplift_percent: money.basis.uplift_percent,
     })
+}
+
+/// Operations per dollar: throughput of the full-size system (1:N models are scaled back) over what a second of it costs.
+pub fn operations_per_usd(plan: &Plan, throughput: f64, usd_per_month: f64) -> Option<f64> {
+    let hours = plan.money.as_ref()?.basis.hours_per_month;
+    stats::ratio(throughput * plan.scale * hours * 3600.0, usd_per_month)
 }

@@ -1,166 +1,159 @@
-//! Is it worth paying for more? From the cheapest configuration to each dearer one.
+//! Is it worth paying for more? Each configuration against the next cheaper one on the cost-performance frontier.
 //!
-//! The measure is throughput for money, because the alternative to a faster machine is more of the cheap one: a Cassandra cluster
-//! grows by nodes. A step is *worth it* when throughput grows at least as much as cost. It is *not worth it* when it is slower, or when
-//! even the upper end of its interval stays below the growth in cost. What lies between is not decided by the evidence.
+//! The measure is throughput for money, because the alternative to a faster machine is more of the cheap one: a Cassandra cluster grows by nodes. Whoever
+//! gives less per dollar than a cheaper configuration has therefore left the frontier: more of the cheaper one beats it. So the step to a configuration starts at the cheaper one
+//! that gives most per dollar. What decides is `gain / cost ratio` with the interval of the gain that all other sentences use, not the point estimate.
 
 use spec::Plan;
 
-use crate::cells::CONFIDENCE;
-use crate::decision::load_levels;
-use crate::document::{CellAnalysis, Ratio, ValueOfMoney, Verdict};
-use crate::ratios::{Measured, Metric, judge, ratio};
+use crate::comparisons::{Comparisons, is_open, places};
+use crate::document::{CellAnalysis, Range, Ratio, ValueOfMoney, ValueVerdict, Verdict, Withheld};
 
-/// Throughput has grown at least as much as cost.
-pub const WORTH_IT: &str = "worth it";
-/// It has not.
-pub const NOT_WORTH_IT: &str = "not worth it";
-/// The evidence does not decide.
-pub const NO_DIFFERENCE_SHOWN: &str = "no difference shown";
-/// Nothing could be tested.
-pub const NOT_COMPARABLE: &str = "not comparable";
-
-/// All steps, by workload and load level, cheapest first.
-pub fn of_money(plan: &Plan, cells: &[CellAnalysis], measured: &Measured<'_>) -> Vec<ValueOfMoney> {
-    plan.workloads
-        .iter()
-        .flat_map(|workload| of_workload(plan, cells, &workload.name, measured))
+/// All steps, by workload and load level, cheapest first. Only closed loops: at a given rate throughput says nothing.
+pub fn of_money(plan: &Plan, cells: &[CellAnalysis], throughput: &Comparisons, p99: &Comparisons) -> Vec<ValueOfMoney> {
+    let steps = Steps {
+        plan,
+        cells,
+        throughput,
+        p99,
+    };
+    places(cells)
+        .into_iter()
+        .filter(|(_, load, _)| !is_open(*load))
+        .flat_map(|(_, _, members)| steps.of_place(&members))
         .collect()
 }
 
-fn of_workload(plan: &Plan, cells: &[CellAnalysis], workload: &str, measured: &Measured<'_>) -> Vec<ValueOfMoney> {
-    let mut steps: Vec<(&CellAnalysis, &CellAnalysis, Ratio)> = Vec::new();
-    for level in load_levels(cells, workload) {
-        let mut priced: Vec<(&CellAnalysis, f64)> = cells
-            .iter()
-            .filter(|c| c.workload == workload && c.load == level)
-            .filter_map(|c| Some((c, c.usd_per_month?)))
-            .collect();
-        priced.sort_by(|a, b| a.1.total_cmp(&b.1));
-        let Some((cheapest, _)) = priced.first().copied() else {
-            continue;
-        };
-        let base = measured.by_block(cheapest, Metric::Throughput);
-        for (dearer, _) in &priced[1..] {
-            let theirs = measured.by_block(dearer, Metric::Throughput);
-            if let Some(ratio) = ratio(&cheapest.configuration, &theirs, &base) {
-                steps.push((cheapest, dearer, ratio));
-            }
-        }
+/// A priced cell with a figure.
+#[derive(Debug, Clone, Copy)]
+pub struct Priced {
+    /// Its place in the document.
+    pub cell: usize,
+    /// USD a month, above 0.
+    pub usd: f64,
+    /// Operations per second.
+    pub figure: f64,
+}
+
+impl Priced {
+    /// Operations per second for each dollar a month.
+    pub fn per_dollar(&self) -> f64 {
+        self.figure / self.usd
     }
-    judge(&mut steps.iter_mut().map(|(_, _, r)| r).collect::<Vec<_>>(), true);
-    let kind = measured.main_kind(workload);
-    let mut values: Vec<ValueOfMoney> = steps
-        .into_iter()
-        .filter_map(|(from, to, ratio)| {
-            let p99 = |cell: &CellAnalysis| Some(cell.latency_us.get(&kind?)?.p99);
-            let p99_ratio = p99(to).zip(p99(from)).and_then(|(a, b)| stats::ratio(a, b));
-            step(plan, from, to, ratio, p99_ratio)
+}
+
+/// The cells of a place that have a price and a figure, cheapest first; at one price the fastest first.
+pub fn priced(cells: &[CellAnalysis], members: &[usize], throughput: &Comparisons) -> Vec<Priced> {
+    let mut priced: Vec<Priced> = members
+        .iter()
+        .filter_map(|i| {
+            Some(Priced {
+                cell: *i,
+                usd: cells[*i].usd_per_month.filter(|usd| *usd > 0.0)?,
+                figure: throughput.figure(*i)?,
+            })
         })
         .collect();
-    mark_knees(&mut values, |from, to, load| {
-        let cell = |name: &str| {
-            let of = |c: &&CellAnalysis| c.configuration == name && c.workload == workload && c.load == load;
-            cells.iter().find(of)
-        };
-        let (from, to) = (cell(from)?, cell(to)?);
-        let by_block = |cell| measured.by_block(cell, Metric::Throughput);
-        let mut ratio = ratio(&from.configuration, &by_block(to), &by_block(from))?;
-        judge(&mut [&mut ratio], true);
-        let cost_ratio = stats::ratio(to.usd_per_month?, from.usd_per_month?)?;
-        Some(ratio.verdict == Verdict::Faster && ratio.median >= cost_ratio)
-    });
-    values
+    priced.sort_by(|a, b| a.usd.total_cmp(&b.usd).then(b.figure.total_cmp(&a.figure)));
+    priced
 }
 
-fn step(
-    plan: &Plan,
-    from: &CellAnalysis,
-    to: &CellAnalysis,
-    throughput_ratio: Ratio,
-    p99_ratio: Option<f64>,
-) -> Option<ValueOfMoney> {
-    let (cheap, dear) = (from.usd_per_month?, to.usd_per_month?);
-    let cost_ratio = stats::ratio(dear, cheap)?;
-    let (verdict, reason) = verdict(&throughput_ratio, cost_ratio);
-    let gained = to.throughput_ops_per_s?.median - from.throughput_ops_per_s?.median;
-    let gains = matches!(throughput_ratio.verdict, Verdict::Faster | Verdict::NotComparable) && gained > 0.0;
-    Some(ValueOfMoney {
-        workload: to.workload.clone(),
-        load: to.load,
-        from: from.configuration.clone(),
-        to: to.configuration.clone(),
-        extra_usd_per_month: dear - cheap,
-        cost_ratio,
-        p99_ratio,
-        verdict: verdict.to_owned(),
-        reason,
-        usd_per_extra_op_per_s: stats::ratio(dear - cheap, gained * plan.scale).filter(|_| gains),
-        throughput_ratio,
-        knee: false,
-    })
+struct Steps<'a> {
+    plan: &'a Plan,
+    cells: &'a [CellAnalysis],
+    throughput: &'a Comparisons,
+    p99: &'a Comparisons,
 }
 
-fn verdict(ratio: &Ratio, cost_ratio: f64) -> (&'static str, String) {
-    let interval = format!(
-        "{:.0} % interval {:.2} to {:.2}",
-        CONFIDENCE * 100.0,
-        ratio.low,
-        ratio.high
-    );
-    let cost = format!("{cost_ratio:.2} times the cost");
-    match ratio.verdict {
-        Verdict::NotComparable | Verdict::Reference => (
-            NOT_COMPARABLE,
-            format!(
-                "{:.2} times the throughput for {cost} in {} pair(s): two or more are needed for a test",
-                ratio.median, ratio.pairs
-            ),
-        ),
-        Verdict::Slower => (
-            NOT_WORTH_IT,
-            format!(
-                "slower: {:.2} times the throughput ({interval}) for {cost}",
-                ratio.median
-            ),
-        ),
-        Verdict::Faster if ratio.median >= cost_ratio => (
-            WORTH_IT,
-            format!("{:.2} times the throughput ({interval}) for {cost}", ratio.median),
-        ),
-        Verdict::Faster => (
-            NOT_WORTH_IT,
-            format!(
-                "faster, {:.2} times the throughput ({interval}), but for {cost}: the same money in more of the cheapest buys more, if it scales",
-                ratio.median
-            ),
-        ),
-        Verdict::NoDifferenceShown if ratio.high < cost_ratio => (
-            NOT_WORTH_IT,
-            format!("no difference shown ({interval}), and even its upper end is less than {cost}"),
-        ),
-        Verdict::NoDifferenceShown => (
-            NO_DIFFERENCE_SHOWN,
-            format!(
-                "{interval}; these repetitions would have shown a factor of {:.2}",
-                ratio.smallest_detectable.unwrap_or(f64::INFINITY)
-            ),
-        ),
+impl Steps<'_> {
+    fn of_place(&self, members: &[usize]) -> Vec<ValueOfMoney> {
+        let priced = priced(self.cells, members, self.throughput);
+        let usable = |p: &&Priced| self.cells[p.cell].withheld.is_none();
+        let mut steps: Vec<ValueOfMoney> = Vec::new();
+        for (rank, to) in priced.iter().enumerate().skip(1) {
+            let cheaper: Vec<Priced> = priced[..rank].iter().filter(usable).copied().collect();
+            let from = cheaper.iter().max_by(|a, b| a.per_dollar().total_cmp(&b.per_dollar())).copied();
+            let withheld = self.cells[to.cell].withheld.or(match from {
+                Some(_) => None,
+                None => self.cells[priced[0].cell].withheld,
+            });
+            let from = from.unwrap_or(priced[0]);
+            let dominator = withheld.is_none().then(|| self.dominator(*to, &cheaper)).flatten();
+            let (from, verdict) = match (withheld, dominator) {
+                (Some(_), _) => (from, ValueVerdict::NotDecided),
+                (None, Some((by, verdict))) => (by, verdict),
+                (None, None) => (from, self.judge(from, *to)),
+            };
+            steps.extend(self.step(from, *to, verdict, withheld));
+        }
+        // The knee: of the steps that are worth it, the one that ends where a dollar buys most.
+        let best = priced.iter().filter(usable).max_by(|a, b| a.per_dollar().total_cmp(&b.per_dollar()));
+        if let Some(best) = best {
+            let name = &self.cells[best.cell].configuration;
+            for step in steps.iter_mut().filter(|s| s.to == *name && s.verdict == ValueVerdict::WorthIt) {
+                step.knee = true;
+            }
+        }
+        steps
     }
-}
 
-/// The knee of each load level: from the cheapest step that is worth it upwards, as long as the next one is worth *its* extra money.
-/// `pays(from, to, load)` compares two configurations with each other.
-fn mark_knees(values: &mut [ValueOfMoney], pays: impl Fn(&str, &str, spec::LoadLevel) -> Option<bool>) {
-    let mut knees: Vec<usize> = Vec::new();
-    for (i, value) in values.iter().enumerate().filter(|(_, v)| v.verdict == WORTH_IT) {
-        match knees.iter_mut().find(|knee| values[**knee].load == value.load) {
-            None => knees.push(i),
-            Some(knee) if pays(&values[*knee].to, &value.to, value.load) == Some(true) => *knee = i,
-            Some(_) => {}
+    /// A configuration that costs no more and is at least as fast, with what that makes of `to`: shown slower, or the same, or not faster by more than the
+    /// margin.
+    fn dominator(&self, to: Priced, cheaper: &[Priced]) -> Option<(Priced, ValueVerdict)> {
+        let most = 1.0 + self.plan.decision.margin;
+        let against: Vec<(Priced, Ratio)> = cheaper
+            .iter()
+            .filter_map(|c| Some((*c, self.throughput.ratio(to.cell, c.cell)?)))
+            .filter(|(_, r)| r.verdict.is_tested() && r.high <= most)
+            .collect();
+        let slower = against.iter().filter(|(_, r)| r.verdict == Verdict::Slower);
+        let slower = slower.min_by(|a, b| a.1.median.total_cmp(&b.1.median));
+        let same = against.iter().find(|(_, r)| r.verdict == Verdict::Same);
+        slower
+            .map(|(c, _)| (*c, ValueVerdict::Dominated))
+            .or_else(|| same.map(|(c, _)| (*c, ValueVerdict::Same)))
+            .or_else(|| against.first().map(|(c, _)| (*c, ValueVerdict::Dominated)))
+    }
+
+    fn judge(&self, from: Priced, to: Priced) -> ValueVerdict {
+        let margin = self.plan.decision.margin;
+        let value = self.throughput.scaled(to.cell, from.cell, from.usd / to.usd);
+        match value.filter(|v| v.verdict.is_tested()) {
+            None => ValueVerdict::NotDecided,
+            Some(v) if v.low >= 1.0 / (1.0 + margin) && v.high <= 1.0 + margin => ValueVerdict::BreakEven,
+            Some(v) if v.low > 1.0 => ValueVerdict::WorthIt,
+            Some(v) if v.high < 1.0 => ValueVerdict::NotWorthIt,
+            Some(_) => ValueVerdict::NotDecided,
         }
     }
-    for knee in knees {
-        values[knee].knee = true;
+
+    fn step(&self, from: Priced, to: Priced, verdict: ValueVerdict, withheld: Option<Withheld>) -> Option<ValueOfMoney> {
+        let ratio = self.throughput.ratio(to.cell, from.cell)?;
+        let value = self.throughput.scaled(to.cell, from.cell, from.usd / to.usd)?;
+        let cost_ratio = to.usd / from.usd;
+        let gain = (to.figure - from.figure) * self.plan.scale;
+        let undecided = verdict == ValueVerdict::NotDecided && withheld.is_none();
+        Some(ValueOfMoney {
+            workload: self.cells[to.cell].workload.clone(),
+            load: self.cells[to.cell].load,
+            from: self.cells[from.cell].configuration.clone(),
+            to: self.cells[to.cell].configuration.clone(),
+            extra_usd_per_month: to.usd - from.usd,
+            cost_ratio,
+            usd_per_extra_op_per_s: stats::ratio(to.usd - from.usd, gain).filter(|_| ratio.low > 1.0 && gain > 0.0),
+            value_ratio: Range {
+                median: value.median,
+                low: value.low,
+                high: value.high,
+            },
+            p99_ratio: self.p99.ratio(to.cell, from.cell).map(|r| r.median),
+            repetitions_to_decide: undecided
+                .then(|| self.throughput.repetitions_to_refute(to.cell, from.cell, cost_ratio))
+                .flatten(),
+            throughput_ratio: ratio,
+            verdict,
+            withheld,
+            knee: false,
+        })
     }
 }

@@ -170,6 +170,27 @@ impl Samples {
         pool
     }
 
+    /// The mean of one sample, as a contrast with 0: its interval is one for the geometric mean. `None` with fewer than three values.
+    pub fn level(&self, ours: &[f64]) -> Option<Contrast> {
+        if (ours.len() as u64) < REPETITIONS_MIN {
+            return None;
+        }
+        let (mean, deviation) = student::mean_and_deviation(ours)?;
+        let (n, own) = (ours.len() as f64, deviation.powi(2));
+        let rest = (self.squares - own * (n - 1.0)).max(0.0);
+        let (variance, degrees, pooled) = match is_alike(own, n - 1.0, rest, self.degrees - (n - 1.0)) {
+            true => (self.squares / self.degrees, self.degrees, true),
+            false => (own, n - 1.0, false),
+        };
+        Some(Contrast {
+            estimate: mean,
+            error: (variance / n).sqrt(),
+            degrees,
+            n: ours.len() as u64,
+            pooled,
+        })
+    }
+
     /// `ours` against `theirs`; both must be among the pooled samples. `None` with fewer than three values on a side.
     pub fn contrast(&self, ours: &[f64], theirs: &[f64]) -> Option<Contrast> {
         let least = ours.len().min(theirs.len()) as u64;

@@ -1,0 +1,267 @@
+//! All pairs of cells with the same workload and load level, compared once. Everything that the document says about two cells is read from here, from one
+//! interval each, so that no two of its sentences can contradict each other.
+//!
+//! Trials of one block ran close in time, so that slow drift of the machine cancels in their ratio (Abedi & Brecht, "Conducting Repeatable
+//! Experiments in Highly Variable Cloud Computing Environments", ICPE 2017). The spread is pooled over all cells ([`stats::Layout`]). All pairs of a metric
+//! are one family: Holm over the experiment at [`stats::LEVEL`], and each interval at the level of its verdict.
+
+use std::collections::BTreeMap;
+
+use spec::LoadLevel;
+use stats::{Contrast, Layout, Series, Spread};
+
+use crate::document::{CellAnalysis, Metric, Ratio, Verdict};
+use crate::figures::Figures;
+
+/// One pair of cells.
+#[derive(Debug, Clone)]
+struct Pair {
+    contrast: Option<Contrast>,
+    /// What was observed where nothing can be tested: (geometric mean, smallest, largest).
+    observed: (f64, f64, f64),
+    pairs: u64,
+    level: f64,
+    p_sign_flip: Option<f64>,
+}
+
+/// All comparisons of one metric; cells are named by their place in the document.
+#[derive(Debug, Clone)]
+pub struct Comparisons {
+    metric: Metric,
+    margin: f64,
+    names: Vec<String>,
+    effects: Vec<Option<f64>>,
+    pairs: BTreeMap<(usize, usize), Pair>,
+    spread: Option<Spread>,
+}
+
+impl Comparisons {
+    /// Compares all pairs of cells that share workload and load level. At a given rate throughput says nothing, so that open-loop cells are compared by latencies
+    /// only.
+    pub fn new(metric: Metric, cells: &[CellAnalysis], figures: &Figures<'_>, margin: f64) -> Self {
+        let mut comparisons = Self {
+            metric,
+            margin,
+            names: cells.iter().map(|c| c.configuration.clone()).collect(),
+            effects: vec![None; cells.len()],
+            pairs: BTreeMap::new(),
+            spread: None,
+        };
+        // Closed and open loops spread differently: each has its own pool.
+        for open in [false, true] {
+            if !open || metric.is_latency() {
+                comparisons.add(cells, figures, open);
+            }
+        }
+        let p_values: Vec<f64> = comparisons.tested().map(|c| c.p_of(1.0)).collect();
+        let levels = stats::holm_levels(&p_values, stats::LEVEL);
+        let tested = comparisons.pairs.values_mut().filter(|p| p.contrast.is_some());
+        for (pair, level) in tested.zip(levels) {
+            pair.level = level;
+        }
+        comparisons
+    }
+
+    fn tested(&self) -> impl Iterator<Item = &Contrast> {
+        self.pairs.values().filter_map(|p| p.contrast.as_ref())
+    }
+
+    fn add(&mut self, cells: &[CellAnalysis], figures: &Figures<'_>, open: bool) {
+        let mine: Vec<usize> = (0..cells.len()).filter(|i| is_open(cells[*i].load) == open).collect();
+        let mut groups: Vec<(&str, LoadLevel)> = Vec::new();
+        let series: Vec<Series> = mine
+            .iter()
+            .map(|i| {
+                let place = (cells[*i].workload.as_str(), cells[*i].load);
+                let group = groups.iter().position(|g| *g == place).unwrap_or_else(|| {
+                    groups.push(place);
+                    groups.len() - 1
+                });
+                let by_block = figures.by_block(&cells[*i].id, self.metric);
+                Series {
+                    group,
+                    by_block: by_block.into_iter().map(|(block, value)| (block, value.ln())).collect(),
+                }
+            })
+            .collect();
+        let group_of: Vec<usize> = series.iter().map(|s| s.group).collect();
+        let layout = Layout::new(series);
+        if !open {
+            self.spread = layout.spread();
+        }
+        for (a, i) in mine.iter().enumerate() {
+            self.effects[*i] = layout.effect(a);
+            for (b, j) in mine.iter().enumerate().skip(a + 1) {
+                if group_of[a] == group_of[b] {
+                    self.pairs.extend(pair_of(&layout, a, b).map(|pair| ((*i, *j), pair)));
+                }
+            }
+        }
+    }
+
+    /// The figure of a cell: its geometric mean over blocks, adjusted for blocks that it misses. For metrics with a family of figures only.
+    pub fn figure(&self, cell: usize) -> Option<f64> {
+        self.effects[cell].map(f64::exp)
+    }
+
+    /// Spread of a single trial besides cell and block, closed loops.
+    pub fn spread(&self) -> Option<Spread> {
+        self.spread
+    }
+
+    /// Cell `a` against cell `b`; `None` where they have no common block.
+    pub fn ratio(&self, a: usize, b: usize) -> Option<Ratio> {
+        self.scaled(a, b, 1.0)
+    }
+
+    /// The ratio of `a` to `b` times `factor`, judged anew: with a factor of price(b) / price(a) it is a ratio of operations per dollar.
+    pub fn scaled(&self, a: usize, b: usize, factor: f64) -> Option<Ratio> {
+        let pair = self.pairs.get(&(a.min(b), a.max(b)))?;
+        let swapped = a > b;
+        let side = |(middle, low, high): (f64, f64, f64)| match swapped {
+            true => (factor / middle, factor / high, factor / low),
+            false => (factor * middle, factor * low, factor * high),
+        };
+        let base = Ratio {
+            to: self.names[b].clone(),
+            median: 0.0,
+            low: 0.0,
+            high: 0.0,
+            pairs: pair.pairs,
+            level: 0.0,
+            pooled: false,
+            p_value: None,
+            p_adjusted: None,
+            p_sign_flip: None,
+            smallest_detectable: None,
+            verdict: Verdict::TooFew,
+        };
+        let Some(contrast) = &pair.contrast else {
+            let (median, low, high) = side(pair.observed);
+            return Some(Ratio {
+                median,
+                low,
+                high,
+                ..base
+            });
+        };
+        let (low, high) = contrast.interval(pair.level);
+        let (median, low, high) = side((contrast.estimate.exp(), low, high));
+        // The hypothesis "the scaled ratio is 1" on the unscaled, unswapped contrast.
+        let p = contrast.p_of(if swapped { factor } else { 1.0 / factor });
+        Some(Ratio {
+            median,
+            low,
+            high,
+            level: pair.level,
+            pooled: contrast.pooled,
+            p_value: Some(p),
+            p_adjusted: Some((p * stats::LEVEL / pair.level).min(1.0)),
+            p_sign_flip: pair.p_sign_flip.filter(|_| factor == 1.0),
+            smallest_detectable: contrast.detectable(pair.level),
+            verdict: verdict(low, high, self.margin, self.metric.higher_is_better()),
+            ..base
+        })
+    }
+
+    /// Repetitions of each cell that would refute "the ratio of `a` to `b` is `ratio`", if what was seen is the truth.
+    pub fn repetitions_to_refute(&self, a: usize, b: usize, ratio: f64) -> Option<u32> {
+        let pair = self.pairs.get(&(a.min(b), a.max(b)))?;
+        let ratio = if a > b { 1.0 / ratio } else { ratio };
+        pair.contrast.as_ref()?.repetitions_to_refute(ratio, pair.level)
+    }
+
+    /// A cell against itself.
+    pub fn itself(&self, cell: usize) -> Option<Ratio> {
+        self.effects[cell].map(|_| Ratio {
+            to: self.names[cell].clone(),
+            median: 1.0,
+            low: 1.0,
+            high: 1.0,
+            pairs: 0,
+            level: 0.0,
+            pooled: false,
+            p_value: None,
+            p_adjusted: None,
+            p_sign_flip: None,
+            smallest_detectable: None,
+            verdict: Verdict::Reference,
+        })
+    }
+}
+
+fn pair_of(layout: &Layout, a: usize, b: usize) -> Option<Pair> {
+    let pairs: Vec<(f64, f64)> = layout.pairs(a, b);
+    let differences = || pairs.iter().map(|(a, b)| a - b);
+    let mean = stats::ratio(differences().sum(), pairs.len() as f64)?;
+    let (low, high) = (differences().fold(f64::INFINITY, f64::min), differences().fold(f64::NEG_INFINITY, f64::max));
+    let contrast = layout.contrast(a, b);
+    let plain: Vec<(f64, f64)> = pairs.iter().map(|(a, b)| (a.exp(), b.exp())).collect();
+    Some(Pair {
+        p_sign_flip: stats::sign_flip_p(&plain).filter(|_| contrast.is_some()),
+        contrast,
+        observed: (mean.exp(), low.exp(), high.exp()),
+        pairs: pairs.len() as u64,
+        level: stats::LEVEL,
+    })
+}
+
+/// What an interval shows.
+pub fn verdict(low: f64, high: f64, margin: f64, higher_is_better: bool) -> Verdict {
+    if low >= 1.0 / (1.0 + margin) && high <= 1.0 + margin {
+        Verdict::Same
+    } else if low > 1.0 || high < 1.0 {
+        match (low > 1.0) == higher_is_better {
+            true => Verdict::Faster,
+            false => Verdict::Slower,
+        }
+    } else {
+        Verdict::NoDifferenceShown
+    }
+}
+
+/// Whether requests come at a given rate.
+pub fn is_open(load: LoadLevel) -> bool {
+    matches!(load, LoadLevel::Rate { .. })
+}
+
+/// The places of a matrix (workload, load level) with the cells that share them, in the order of the experiment.
+pub fn places(cells: &[CellAnalysis]) -> Vec<(String, LoadLevel, Vec<usize>)> {
+    let mut places: Vec<(String, LoadLevel, Vec<usize>)> = Vec::new();
+    for (i, cell) in cells.iter().enumerate() {
+        match places.iter_mut().find(|(w, l, _)| *w == cell.workload && *l == cell.load) {
+            Some((_, _, members)) => members.push(i),
+            None => places.push((cell.workload.clone(), cell.load, vec![i])),
+        }
+    }
+    // All load levels of a workload stand together, as the experiment lists workloads.
+    let mut order: Vec<String> = Vec::new();
+    for (workload, _, _) in &places {
+        if !order.contains(workload) {
+            order.push(workload.clone());
+        }
+    }
+    places.sort_by_key(|(w, _, _)| order.iter().position(|o| o == w));
+    places
+}
+
+/// Adds the ratios of throughput to the baseline and to the slowest configuration among the cells with the same workload and load.
+pub fn add(cells: &mut [CellAnalysis], baseline: &str, throughput: &Comparisons) {
+    for (_, _, members) in places(cells) {
+        let slowest = members
+            .iter()
+            .copied()
+            .filter_map(|i| Some((i, throughput.figure(i)?)))
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+            .map(|(i, _)| i);
+        let base = members.iter().copied().find(|i| cells[*i].configuration == baseline);
+        for &i in &members {
+            let to = |other: Option<usize>| match other {
+                Some(other) if other == i => throughput.itself(i),
+                Some(other) => throughput.ratio(i, other),
+                None => None,
+            };
+            (cells[i].ratio_to_slowest, cells[i].ratio_to_baseline) = (to(slowest), to(base));
+        }
+    }
+}

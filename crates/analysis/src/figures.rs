@@ -1,0 +1,76 @@
+//! The figures of valid trials by cell and block: what comparisons are made from.
+
+use std::collections::BTreeMap;
+
+use evidence::OperationKind;
+use spec::{LatencyFigure, Plan};
+
+use crate::document::Metric;
+use crate::latency::LatencyFigures;
+use crate::measurement::TrialMeasurement;
+
+/// A figure of one cell by block, valid trials only.
+pub type ByBlock = BTreeMap<u32, f64>;
+
+/// The valid trials of a run by cell.
+#[derive(Debug)]
+pub struct Figures<'a> {
+    plan: &'a Plan,
+    by_cell: BTreeMap<&'a str, Vec<&'a TrialMeasurement>>,
+}
+
+impl<'a> Figures<'a> {
+    /// Sorts the valid trials by cell.
+    pub fn new(plan: &'a Plan, trials: impl IntoIterator<Item = &'a TrialMeasurement>) -> Self {
+        let mut by_cell: BTreeMap<&str, Vec<&TrialMeasurement>> = BTreeMap::new();
+        for trial in trials.into_iter().filter(|t| t.is_valid()) {
+            by_cell.entry(&trial.record.cell).or_default().push(trial);
+        }
+        Self { plan, by_cell }
+    }
+
+    /// The valid trials of a cell.
+    pub fn trials(&self, cell: &str) -> &[&'a TrialMeasurement] {
+        self.by_cell.get(cell).map_or(&[][..], Vec::as_slice)
+    }
+
+    /// A metric of a cell by block; blocks without a figure are left out. Money is not known here: no operations per dollar.
+    pub fn by_block(&self, cell: &str, metric: Metric) -> ByBlock {
+        let figure = |trial: &TrialMeasurement| match metric {
+            Metric::Throughput => trial.throughput(),
+            Metric::Runtime => self.plan.shape.operations.and_then(|_| trial.runtime_s(self.plan)),
+            Metric::Mean => Some(worst(trial, LatencyFigure::Mean)?.1),
+            Metric::P50 => Some(worst(trial, LatencyFigure::P50)?.1),
+            Metric::P95 => Some(worst(trial, LatencyFigure::P95)?.1),
+            Metric::P99 => Some(worst(trial, LatencyFigure::P99)?.1),
+            Metric::P999 => Some(worst(trial, LatencyFigure::P999)?.1),
+            Metric::OperationsPerDollar => None,
+        };
+        let trials = self.trials(cell).iter();
+        trials
+            .filter_map(|t| Some((t.record.block, figure(t)?)))
+            .filter(|(_, value)| value.is_finite() && *value > 0.0)
+            .collect()
+    }
+}
+
+/// The operation kind whose response time is worst by this figure, with it, microseconds. `None` where nothing completed.
+///
+/// The worst kind, not the one with the largest share: a workload of 20 % reads whose reads take 90 ms is no fast one because its updates take 1 ms.
+pub fn worst(trial: &TrialMeasurement, figure: LatencyFigure) -> Option<(OperationKind, f64)> {
+    let of_kinds = trial.response.iter().map(|(kind, figures)| (*kind, figures.figure(figure)));
+    of_kinds.max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+impl LatencyFigures {
+    /// One of the figures, microseconds.
+    pub fn figure(&self, figure: LatencyFigure) -> f64 {
+        match figure {
+            LatencyFigure::Mean => self.mean,
+            LatencyFigure::P50 => self.p50,
+            LatencyFigure::P95 => self.p95,
+            LatencyFigure::P99 => self.p99,
+            LatencyFigure::P999 => self.p999,
+        }
+    }
+}

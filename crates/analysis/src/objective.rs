@@ -1,0 +1,175 @@
+//! Does a configuration meet the objective? Each part with the interval of its figure over trials.
+
+use spec::{LatencyObjective, Objective, OperationKind, Plan};
+use stats::{Contrast, Samples};
+
+use crate::comparisons::is_open;
+use crate::document::{CellAnalysis, Check, Criterion, Meets, Range, Withheld};
+use crate::figures::{Figures, worst};
+use crate::measurement::TrialMeasurement;
+
+/// What the cells of one place do against the objective.
+pub struct Objectives<'a> {
+    plan: &'a Plan,
+    objective: &'a Objective,
+    cells: &'a [CellAnalysis],
+    figures: &'a Figures<'a>,
+    /// Each interval misses the truth in this share of experiments: the level of all verdicts over all checks (Bonferroni).
+    level: f64,
+}
+
+impl<'a> Objectives<'a> {
+    /// `None` where the plan states none.
+    pub fn new(plan: &'a Plan, cells: &'a [CellAnalysis], figures: &'a Figures<'a>) -> Option<Self> {
+        let objective = plan.objective.as_ref()?;
+        let parts = objective.latency.len() + usize::from(objective.throughput.is_some());
+        Some(Self {
+            plan,
+            objective,
+            cells,
+            figures,
+            level: stats::LEVEL / (parts.max(1) * cells.len().max(1)) as f64,
+        })
+    }
+
+    /// The demand, operations per second at full scale.
+    pub fn demand(&self) -> Option<f64> {
+        self.objective.throughput
+    }
+
+    /// Whether anything but a demand is asked.
+    pub fn has_bounds(&self) -> bool {
+        !self.objective.latency.is_empty() || self.objective.error_share.is_some()
+    }
+
+    /// Every part of the objective but the demand, for one cell.
+    pub fn checks(&self, cell: usize) -> Vec<Check> {
+        let trials = self.figures.trials(&self.cells[cell].id);
+        let mut checks: Vec<Check> = self.objective.latency.iter().map(|l| self.latency(cell, l)).collect();
+        if let Some(limit) = self.objective.error_share {
+            let share = self.cells[cell].error_share;
+            checks.push(Check {
+                what: Criterion::ErrorShare { limit },
+                measured: share.map(|s| Range { median: s, low: s, high: s }),
+                meets: match share {
+                    Some(share) if share <= limit => Meets::Yes,
+                    Some(_) => Meets::No,
+                    None => Meets::NotDecided,
+                },
+            });
+        }
+        if is_open(self.cells[cell].load) {
+            checks.push(Check {
+                what: Criterion::RateHeld,
+                measured: self.cells[cell].throughput_ops_per_s.map(|t| Range {
+                    median: t.median,
+                    low: t.smallest,
+                    high: t.largest,
+                }),
+                meets: match (self.cells[cell].withheld, trials.is_empty()) {
+                    (Some(Withheld::Rate), _) => Meets::No,
+                    (_, true) => Meets::NotDecided,
+                    _ => Meets::Yes,
+                },
+            });
+        }
+        checks
+    }
+
+    fn latency(&self, cell: usize, wanted: &LatencyObjective) -> Check {
+        let figure = |trial: &TrialMeasurement| -> Option<(OperationKind, f64)> {
+            match wanted.operation {
+                Some(kind) => Some((kind, trial.response.get(&kind)?.figure(wanted.figure))),
+                None => worst(trial, wanted.figure),
+            }
+        };
+        let of = |cell: usize| -> Vec<f64> {
+            let trials = self.figures.trials(&self.cells[cell].id).iter();
+            trials.filter_map(|t| Some(figure(t)?.1.ln())).filter(|v| v.is_finite()).collect()
+        };
+        let kinds = self.figures.trials(&self.cells[cell].id).iter().filter_map(|t| Some(figure(t)?.0)).next();
+        let limit = wanted.limit_us;
+        let (measured, meets) = self.level_of(cell, &of).map_or((None, Meets::NotDecided), |(range, tested)| {
+            let meets = match tested {
+                false => Meets::NotDecided,
+                true if range.high <= limit => Meets::Yes,
+                true if range.low > limit => Meets::No,
+                true => Meets::NotDecided,
+            };
+            (Some(range), meets)
+        });
+        Check {
+            what: Criterion::Latency {
+                operation: wanted.operation.or(kinds),
+                figure: wanted.figure,
+                limit_us: limit,
+            },
+            measured,
+            meets,
+        }
+    }
+
+    /// Geometric mean over trials with its interval, the spread pooled over the cells of the place; and whether it is an interval or, with fewer than three trials, the
+    /// observed range.
+    fn level_of(&self, cell: usize, of: &dyn Fn(usize) -> Vec<f64>) -> Option<(Range, bool)> {
+        let place = &self.cells[cell];
+        let peers: Vec<Vec<f64>> = (0..self.cells.len())
+            .filter(|i| self.cells[*i].workload == place.workload && self.cells[*i].load == place.load)
+            .map(of)
+            .collect();
+        let ours = of(cell);
+        let mean = stats::ratio(ours.iter().sum(), ours.len() as f64)?;
+        let contrast: Option<Contrast> = Samples::new(peers.iter().map(Vec::as_slice)).level(&ours);
+        Some(match contrast {
+            Some(contrast) => {
+                let (low, high) = contrast.interval(self.level);
+                (Range { median: mean.exp(), low, high }, true)
+            }
+            None => {
+                let low = ours.iter().copied().fold(f64::INFINITY, f64::min);
+                let high = ours.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                (Range { median: mean.exp(), low: low.exp(), high: high.exp() }, false)
+            }
+        })
+    }
+
+    /// What a cell carries at full scale with headroom left, operations per second.
+    pub fn capacity(&self, cell: usize) -> Option<(Range, bool)> {
+        let of = |cell: usize| -> Vec<f64> {
+            let trials = self.figures.trials(&self.cells[cell].id).iter();
+            trials.filter_map(|t| t.throughput()).filter(|v| *v > 0.0).map(f64::ln).collect()
+        };
+        let (range, tested) = self.level_of(cell, &of)?;
+        let factor = self.plan.scale * (1.0 - self.objective.headroom);
+        let scaled = Range {
+            median: range.median * factor,
+            low: range.low * factor,
+            high: range.high * factor,
+        };
+        Some((scaled, tested))
+    }
+
+    /// The demand against the capacity of a cell.
+    pub fn demand_check(&self, demand: f64, capacity: Option<(Range, bool)>) -> Check {
+        Check {
+            what: Criterion::Throughput { demand },
+            measured: capacity.map(|(range, _)| range),
+            meets: match capacity {
+                Some((range, true)) if range.low >= demand => Meets::Yes,
+                Some((range, true)) if range.high < demand => Meets::No,
+                _ => Meets::NotDecided,
+            },
+        }
+    }
+}
+
+/// All parts together.
+pub fn all(checks: &[Check]) -> Meets {
+    if checks.iter().any(|c| c.meets == Meets::No) {
+        Meets::No
+    } else if checks.iter().all(|c| c.meets == Meets::Yes) {
+        Meets::Yes
+    } else {
+        Meets::NotDecided
+    }
+}
