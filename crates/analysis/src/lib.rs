@@ -6,7 +6,6 @@
 //!                               figures, findings            decision, value of money, answer in words
 //!                                     |
 //!                                     +--charts--> Charts: what a report draws      +--compare--> Comparison of two runs
-//!                                     +--sizing::size--> clusters for a target that nobody has measured
 //! ```
 //!
 //! What cannot be said is absent or says so in words (`not comparable`, `none found`): an absent answer, never a guessed one.
@@ -29,12 +28,12 @@ mod panels;
 mod precision;
 mod ratios;
 pub mod rules;
-pub mod sizing;
 mod steady;
 mod value;
 
 use spec::Database;
 
+pub use cells::CONFIDENCE;
 pub use charts::{Charts, LatencyCurve, Line, Panel, TrialCharts, charts};
 pub use comparison::{CellChange, Change, Comparison, METRICS, compare};
 pub use document::{
@@ -46,7 +45,7 @@ pub use gate::{Gate, GateError, GateResult};
 pub use host::{DatabaseHost, VolumeActivity, WindowRates};
 pub use latencies::Latencies;
 pub use latency::LatencyFigures;
-pub use limit::{Limit, LimitKind};
+pub use limit::{Limit, LimitKind, of_cell as limit_of_cell};
 pub use measurement::{TrialEvidence, TrialMeasurement, measure};
 pub use precision::{Precision, precision};
 pub use steady::Window;
