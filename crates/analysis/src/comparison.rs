@@ -155,9 +155,17 @@ fn changes(cells: &mut [CellChange], metric: Metric, a: &Figures<'_>, b: &Figure
             Some((i, untested(a, b, contrast)?))
         })
         .collect();
-    let mut tested: Vec<&mut Change> = all.iter_mut().map(|(_, c)| c).filter(|c| c.contrast.is_some()).collect();
+    let mut tested: Vec<&mut Change> = all
+        .iter_mut()
+        .map(|(_, c)| c)
+        .filter(|c| c.contrast.is_some())
+        .collect();
     let p_values: Vec<f64> = tested.iter().filter_map(|c| Some(c.contrast?.p_of(1.0))).collect();
-    for ((change, p), level) in tested.iter_mut().zip(&p_values).zip(stats::holm_levels(&p_values, stats::LEVEL)) {
+    for ((change, p), level) in tested
+        .iter_mut()
+        .zip(&p_values)
+        .zip(stats::holm_levels(&p_values, stats::LEVEL))
+    {
         let Some(contrast) = change.contrast else { continue };
         let (low, high) = contrast.interval(level);
         change.level = level;
@@ -195,7 +203,15 @@ fn untested(a: &[f64], b: &[f64], contrast: Option<Contrast>) -> Option<Change> 
 }
 
 /// Facts that make two machines different ones.
-const HOST_FACTS: [&str; 7] = ["hostname", "cpu_model", "microcode", "cpus", "memory_bytes", "kernel", "clock_source"];
+const HOST_FACTS: [&str; 7] = [
+    "hostname",
+    "cpu_model",
+    "microcode",
+    "cpus",
+    "memory_bytes",
+    "kernel",
+    "clock_source",
+];
 
 /// Facts of the same role's host that differ, as `database.cpu_model: A -> B`.
 fn hosts_differ(a: &Value, b: &Value) -> Vec<String> {

@@ -194,7 +194,10 @@ fn pair_of(layout: &Layout, a: usize, b: usize) -> Option<Pair> {
     let pairs: Vec<(f64, f64)> = layout.pairs(a, b);
     let differences = || pairs.iter().map(|(a, b)| a - b);
     let mean = stats::ratio(differences().sum(), pairs.len() as f64)?;
-    let (low, high) = (differences().fold(f64::INFINITY, f64::min), differences().fold(f64::NEG_INFINITY, f64::max));
+    let (low, high) = (
+        differences().fold(f64::INFINITY, f64::min),
+        differences().fold(f64::NEG_INFINITY, f64::max),
+    );
     let contrast = layout.contrast(a, b);
     let plain: Vec<(f64, f64)> = pairs.iter().map(|(a, b)| (a.exp(), b.exp())).collect();
     Some(Pair {
@@ -229,7 +232,10 @@ pub fn is_open(load: LoadLevel) -> bool {
 pub fn places(cells: &[CellAnalysis]) -> Vec<(String, LoadLevel, Vec<usize>)> {
     let mut places: Vec<(String, LoadLevel, Vec<usize>)> = Vec::new();
     for (i, cell) in cells.iter().enumerate() {
-        match places.iter_mut().find(|(w, l, _)| *w == cell.workload && *l == cell.load) {
+        match places
+            .iter_mut()
+            .find(|(w, l, _)| *w == cell.workload && *l == cell.load)
+        {
             Some((_, _, members)) => members.push(i),
             None => places.push((cell.workload.clone(), cell.load, vec![i])),
         }

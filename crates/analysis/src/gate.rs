@@ -158,7 +158,11 @@ impl Gate {
                 facts: comparison.hosts_differ.clone(),
             });
         }
-        let worst = judged.iter().map(|c| c.outcome).max().unwrap_or(GateOutcome::Inconclusive);
+        let worst = judged
+            .iter()
+            .map(|c| c.outcome)
+            .max()
+            .unwrap_or(GateOutcome::Inconclusive);
         let outcome = match obstacles.is_empty() {
             true => worst,
             false => worst.max(GateOutcome::Inconclusive),
@@ -171,7 +175,10 @@ impl Gate {
             would_decide_repetitions: needed
                 .filter(|_| outcome == GateOutcome::Inconclusive)
                 .and_then(|all| all.into_iter().max()),
-            cells: judged.into_iter().filter(|c| c.outcome != GateOutcome::Passed).collect(),
+            cells: judged
+                .into_iter()
+                .filter(|c| c.outcome != GateOutcome::Passed)
+                .collect(),
             obstacles,
         }
     }
@@ -185,7 +192,11 @@ impl Gate {
             true => (change.low_percent, change.high_percent),
             false => (-change.high_percent, -change.low_percent),
         };
-        let threshold = if self.below { self.threshold_percent } else { -self.threshold_percent };
+        let threshold = if self.below {
+            self.threshold_percent
+        } else {
+            -self.threshold_percent
+        };
         if far < threshold {
             GateOutcome::Failed
         } else if near >= threshold {

@@ -6,7 +6,6 @@
 //!                               figures, findings            decision, value of money, answer in words
 //!                                     |
 //!                                     +--charts--> Charts: what a report draws      +--compare--> Comparison of two runs
-//!                                     +--sizing::size--> clusters for a target that nobody has measured
 //! ```
 //!
 //! What cannot be said is absent or says so in words (`not comparable`, `none found`): an absent answer, never a guessed one.
@@ -31,7 +30,6 @@ mod panels;
 mod precision;
 mod recommendation;
 pub mod rules;
-pub mod sizing;
 mod steady;
 mod value;
 mod withheld;
@@ -42,13 +40,14 @@ use comparisons::Comparisons;
 use figures::Figures;
 use recommendation::Answer;
 
+pub use cells::CONFIDENCE;
 pub use charts::{Charts, LatencyCurve, Line, Panel, TrialCharts, charts};
 pub use comparison::{CellChange, Change, Comparison, compare};
 pub use decision::UNTESTED_SHARE;
 pub use document::{
     Analysis, Basis, By, Candidate, Caution, CellAnalysis, Check, ConfigurationFacts, CostLine, Criterion, Decision,
-    Doubt, FleetOf, InvalidTrial, LatencyAnalysis, Meets, Metric, NotConsidered, NotJudged, Outcome, Place, Range, Ranked,
-    Ratio, Reason, Recommendation, ResidualSpread, Status, TrialCounts, ValueOfMoney, ValueVerdict, Verdict,
+    Doubt, FleetOf, InvalidTrial, LatencyAnalysis, Meets, Metric, NotConsidered, NotJudged, Outcome, Place, Range,
+    Ranked, Ratio, Reason, Recommendation, ResidualSpread, Status, TrialCounts, ValueOfMoney, ValueVerdict, Verdict,
     VolumeReport, Withheld, WorkloadFacts, WouldDecide,
 };
 pub use finding::{Finding, Scope, Severity};
@@ -56,13 +55,15 @@ pub use gate::{Gate, GateCell, GateError, GateOutcome, GateResult, Obstacle};
 pub use host::{DatabaseHost, VolumeActivity, WindowRates};
 pub use latencies::Latencies;
 pub use latency::LatencyFigures;
-pub use limit::{Limit, LimitKind};
+pub use limit::{Limit, LimitKind, of_cell as limit_of_cell};
 pub use measurement::{TrialEvidence, TrialMeasurement, measure};
 pub use precision::{Precision, precision};
 pub use steady::Window;
 // What the document shows from other rooms, so that its reader needs no other room.
 pub use evidence::{ErrorKind, ProbeResult};
-pub use spec::{Burst, Dataset, IoLimits, LatencyFigure, LoadLevel, OperationKind, Plan, TrialShape, VolumeRole, VolumeSetup};
+pub use spec::{
+    Burst, Dataset, IoLimits, LatencyFigure, LoadLevel, OperationKind, Plan, TrialShape, VolumeRole, VolumeSetup,
+};
 pub use stats::{Estimate, IntervalMethod, Summary};
 
 /// The evidence of a run, trials already measured.

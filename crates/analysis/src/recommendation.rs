@@ -92,7 +92,10 @@ impl Answer<'_> {
             Outcome::NoneMeets => false,
             Outcome::Withheld { .. } | Outcome::TooFew { .. } | Outcome::Nothing | Outcome::NoObjective => true,
         };
-        match names.into_iter().find(|name| all.iter().all(|place| accepts(place, name))) {
+        match names
+            .into_iter()
+            .find(|name| all.iter().all(|place| accepts(place, name)))
+        {
             Some(name) => (Status::Decided, Some(name.clone()), Reason::Agreement),
             None => (Status::NotDecided, None, Reason::Depends),
         }
@@ -107,8 +110,11 @@ impl Answer<'_> {
             return workloads
                 .into_iter()
                 .map(|workload| {
-                    let members: Vec<usize> =
-                        groups.iter().filter(|(w, _, _)| *w == workload).flat_map(|(_, _, m)| m.clone()).collect();
+                    let members: Vec<usize> = groups
+                        .iter()
+                        .filter(|(w, _, _)| *w == workload)
+                        .flat_map(|(_, _, m)| m.clone())
+                        .collect();
                     let candidates = self.carrying(objectives, demand, &members);
                     self.cheapest_that_meets(workload, None, candidates)
                 })
@@ -122,7 +128,9 @@ impl Answer<'_> {
                     self.cheapest_that_meets(workload, Some(load), candidates)
                 }
                 None if is_open(load) => place(workload, load, By::Objective, Outcome::NoObjective),
-                Some(objectives) if objectives.has_bounds() => self.by_value_within(objectives, workload, load, &members),
+                Some(objectives) if objectives.has_bounds() => {
+                    self.by_value_within(objectives, workload, load, &members)
+                }
                 _ => self.by_value(workload, load, &members),
             })
             .collect()
@@ -130,8 +138,11 @@ impl Answer<'_> {
 
     /// Closed loop without an objective: throughput for money, or throughput alone where no two configurations have a price.
     fn by_value(&self, workload: String, load: LoadLevel, members: &[usize]) -> Place {
-        let with_figure: Vec<usize> =
-            members.iter().copied().filter(|i| self.throughput.figure(*i).is_some()).collect();
+        let with_figure: Vec<usize> = members
+            .iter()
+            .copied()
+            .filter(|i| self.throughput.figure(*i).is_some())
+            .collect();
         let priced = priced(self.cells, &with_figure, self.throughput);
         let by = if priced.len() >= 2 { By::Value } else { By::Throughput };
         let judged: Vec<usize> = match by {
@@ -192,9 +203,17 @@ impl Answer<'_> {
         }
         // Several that give the same throughput: the cheapest of them; without prices, the leader.
         let price = |i: usize| self.cells[i].usd_per_month.unwrap_or(f64::INFINITY);
-        let pick = contenders.iter().copied().min_by(|a, b| price(*a).total_cmp(&price(*b))).unwrap_or(leader);
+        let pick = contenders
+            .iter()
+            .copied()
+            .min_by(|a, b| price(*a).total_cmp(&price(*b)))
+            .unwrap_or(leader);
         let pick = if by == By::Value { pick } else { leader };
-        let same_throughput = |i: usize| self.throughput.ratio(i, pick).is_some_and(|r| r.verdict == Verdict::Same);
+        let same_throughput = |i: usize| {
+            self.throughput
+                .ratio(i, pick)
+                .is_some_and(|r| r.verdict == Verdict::Same)
+        };
         let others = || contenders.iter().copied().filter(move |i| *i != pick);
         if others().all(same_throughput) {
             return Outcome::Run {
@@ -217,12 +236,20 @@ impl Answer<'_> {
         Outcome::Between {
             configurations: contenders.iter().copied().map(name).collect(),
             break_even,
-            repetitions: repetitions.filter(|_| !break_even).and_then(|all| all.into_iter().max()),
+            repetitions: repetitions
+                .filter(|_| !break_even)
+                .and_then(|all| all.into_iter().max()),
         }
     }
 
     /// Closed loop with bounds: throughput for money among the configurations that are not shown to miss them.
-    fn by_value_within(&self, objectives: &Objectives<'_>, workload: String, load: LoadLevel, members: &[usize]) -> Place {
+    fn by_value_within(
+        &self,
+        objectives: &Objectives<'_>,
+        workload: String,
+        load: LoadLevel,
+        members: &[usize],
+    ) -> Place {
         let candidates = self.candidates(objectives, members);
         let meets = |i: usize| {
             let of = |c: &&Candidate| c.configuration == self.cells[i].configuration;
@@ -297,15 +324,20 @@ impl Answer<'_> {
             let mut checks = objectives.checks(i);
             checks.push(objectives.demand_check(demand, capacity));
             let meets = self.unless_withheld(i, objective::all(&checks));
-            let bounds_hold = checks.iter().all(|c| c.meets == Meets::Yes || matches!(c.what, crate::document::Criterion::Throughput { .. }));
+            let bounds_hold = checks
+                .iter()
+                .all(|c| c.meets == Meets::Yes || matches!(c.what, crate::document::Criterion::Throughput { .. }));
             let usd = self.cells[i].usd_per_month;
-            let fleet = capacity.zip(usd).filter(|((range, _), _)| bounds_hold && range.median > 0.0).map(|((range, _), usd)| {
-                let count = (demand / range.median).ceil().clamp(1.0, 1e6) as u32;
-                FleetOf {
-                    count,
-                    usd_per_month: f64::from(count) * usd,
-                }
-            });
+            let fleet = capacity
+                .zip(usd)
+                .filter(|((range, _), _)| bounds_hold && range.median > 0.0)
+                .map(|((range, _), usd)| {
+                    let count = (demand / range.median).ceil().clamp(1.0, 1e6) as u32;
+                    FleetOf {
+                        count,
+                        usd_per_month: f64::from(count) * usd,
+                    }
+                });
             let candidate = Candidate {
                 configuration: self.cells[i].configuration.clone(),
                 usd_per_month: usd,
@@ -313,15 +345,22 @@ impl Answer<'_> {
                 checks,
                 fleet,
             };
-            match by_configuration.iter_mut().find(|(name, _)| *name == candidate.configuration) {
+            match by_configuration
+                .iter_mut()
+                .find(|(name, _)| *name == candidate.configuration)
+            {
                 Some((_, all)) => all.push(candidate),
                 None => by_configuration.push((candidate.configuration.clone(), vec![candidate])),
             }
         }
         // The level that counts: one that carries it; else one that might; else the one with the most capacity.
         let rank = |c: &Candidate| {
-            let capacity = c.checks.last().and_then(|c| c.measured).map_or(0.0, |m| m.median);
-            let meets = match c.meets {
+            let capacity = c
+                .checks
+                .last()
+                .and_then(|c| c.measured)
+                .map_or(0.0, |m: crate::document::Range| m.median);
+            let meets: f64 = match c.meets {
                 Meets::Yes => 2.0,
                 Meets::NotDecided => 1.0,
                 Meets::No => 0.0,
@@ -345,7 +384,11 @@ impl Answer<'_> {
     fn cheapest_that_meets(&self, workload: String, load: Option<LoadLevel>, candidates: Vec<Candidate>) -> Place {
         let priced: Vec<&Candidate> = candidates.iter().filter(|c| c.usd_per_month.is_some()).collect();
         // Without prices the question is only who meets it: decided where one alone does.
-        let pool: Vec<&Candidate> = if priced.is_empty() { candidates.iter().collect() } else { priced.clone() };
+        let pool: Vec<&Candidate> = if priced.is_empty() {
+            candidates.iter().collect()
+        } else {
+            priced.clone()
+        };
         let might: Vec<&&Candidate> = pool.iter().filter(|c| c.meets != Meets::No).collect();
         let first_sure = pool.iter().position(|c| c.meets == Meets::Yes);
         let names = |all: &[&&Candidate]| all.iter().map(|c| c.configuration.clone()).collect::<Vec<_>>();
@@ -360,7 +403,10 @@ impl Answer<'_> {
                         same: Vec::new(),
                     },
                     false => Outcome::Between {
-                        configurations: names(&cheaper).into_iter().chain([pool[sure].configuration.clone()]).collect(),
+                        configurations: names(&cheaper)
+                            .into_iter()
+                            .chain([pool[sure].configuration.clone()])
+                            .collect(),
                         break_even: false,
                         repetitions: None,
                     },
@@ -391,7 +437,9 @@ impl Answer<'_> {
         let mut all = Vec::new();
         for setup in &self.plan.setups {
             let name = &setup.configuration;
-            let cells: Vec<usize> = (0..self.cells.len()).filter(|i| self.cells[*i].configuration == *name).collect();
+            let cells: Vec<usize> = (0..self.cells.len())
+                .filter(|i| self.cells[*i].configuration == *name)
+                .collect();
             let measured = cells.iter().filter(|i| self.cells[**i].valid_trials > 0).count();
             let why = if measured == 0 {
                 Some(NotJudged::NoValidTrial)
@@ -477,9 +525,7 @@ impl Answer<'_> {
             doubts.push(Doubt::Findings { rules });
         }
         if self.plan.scale != 1.0 {
-            doubts.push(Doubt::Scale {
-                scale: self.plan.scale,
-            });
+            doubts.push(Doubt::Scale { scale: self.plan.scale });
         }
         if let Some(why) = self.plan.adaptive.as_ref().and_then(|a| a.stopped.clone()) {
             doubts.push(Doubt::Stopped { why });

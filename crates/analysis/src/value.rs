@@ -72,7 +72,10 @@ impl Steps<'_> {
         let mut steps: Vec<ValueOfMoney> = Vec::new();
         for (rank, to) in priced.iter().enumerate().skip(1) {
             let cheaper: Vec<Priced> = priced[..rank].iter().filter(usable).copied().collect();
-            let from = cheaper.iter().max_by(|a, b| a.per_dollar().total_cmp(&b.per_dollar())).copied();
+            let from = cheaper
+                .iter()
+                .max_by(|a, b| a.per_dollar().total_cmp(&b.per_dollar()))
+                .copied();
             let withheld = self.cells[to.cell].withheld.or(match from {
                 Some(_) => None,
                 None => self.cells[priced[0].cell].withheld,
@@ -87,10 +90,16 @@ impl Steps<'_> {
             steps.extend(self.step(from, *to, verdict, withheld));
         }
         // The knee: of the steps that are worth it, the one that ends where a dollar buys most.
-        let best = priced.iter().filter(usable).max_by(|a, b| a.per_dollar().total_cmp(&b.per_dollar()));
+        let best = priced
+            .iter()
+            .filter(usable)
+            .max_by(|a, b| a.per_dollar().total_cmp(&b.per_dollar()));
         if let Some(best) = best {
             let name = &self.cells[best.cell].configuration;
-            for step in steps.iter_mut().filter(|s| s.to == *name && s.verdict == ValueVerdict::WorthIt) {
+            for step in steps
+                .iter_mut()
+                .filter(|s| s.to == *name && s.verdict == ValueVerdict::WorthIt)
+            {
                 step.knee = true;
             }
         }
@@ -127,7 +136,13 @@ impl Steps<'_> {
         }
     }
 
-    fn step(&self, from: Priced, to: Priced, verdict: ValueVerdict, withheld: Option<Withheld>) -> Option<ValueOfMoney> {
+    fn step(
+        &self,
+        from: Priced,
+        to: Priced,
+        verdict: ValueVerdict,
+        withheld: Option<Withheld>,
+    ) -> Option<ValueOfMoney> {
         let ratio = self.throughput.ratio(to.cell, from.cell)?;
         let value = self.throughput.scaled(to.cell, from.cell, from.usd / to.usd)?;
         let cost_ratio = to.usd / from.usd;

@@ -13,7 +13,10 @@ const SHARE: f64 = 0.5;
 pub fn of_cell(setup: Option<&Setup>, cell: &[Finding], trials: &[&TrialMeasurement]) -> Option<Withheld> {
     let of_trials = trials.iter().flat_map(|t| &t.findings);
     let mut reasons: Vec<(Withheld, f64)> = Vec::new();
-    let weighted = cell.iter().map(|f| (f, trials.len() as f64)).chain(of_trials.map(|f| (f, 1.0)));
+    let weighted = cell
+        .iter()
+        .map(|f| (f, trials.len() as f64))
+        .chain(of_trials.map(|f| (f, 1.0)));
     for (finding, weight) in weighted {
         let Some(reason) = reason(finding, setup) else { continue };
         let same = |known: &(Withheld, f64)| std::mem::discriminant(&known.0) == std::mem::discriminant(&reason);
@@ -23,7 +26,10 @@ pub fn of_cell(setup: Option<&Setup>, cell: &[Finding], trials: &[&TrialMeasurem
         }
     }
     let enough = SHARE * trials.len() as f64;
-    reasons.into_iter().find(|(_, weight)| *weight >= enough && enough > 0.0).map(|(reason, _)| reason)
+    reasons
+        .into_iter()
+        .find(|(_, weight)| *weight >= enough && enough > 0.0)
+        .map(|(reason, _)| reason)
 }
 
 fn reason(finding: &Finding, setup: Option<&Setup>) -> Option<Withheld> {

@@ -14,7 +14,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("spec", &["catalog", "workload"]),
     ("evidence", &["spec"]),
     ("analysis", &["evidence", "spec", "catalog", "stats"]),
-    ("report", &["analysis"]),
+    (
+        "sizing",
+        &["analysis", "evidence", "spec", "catalog", "stats", "workload"],
+    ),
+    ("report", &["analysis", "sizing"]),
     ("engine", &["workload", "evidence"]),
     ("database", &["engine", "spec"]),
     ("monitor", &["evidence"]),
@@ -23,7 +27,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("provider", &["wire", "evidence", "spec", "catalog", "workload"]),
     ("run", &["evidence", "spec"]),
 ];
-const PURE: [&str; 7] = ["catalog", "stats", "workload", "spec", "evidence", "analysis", "report"];
+const PURE: [&str; 8] = [
+    "catalog", "stats", "workload", "spec", "evidence", "analysis", "sizing", "report",
+];
 
 /// Normal dependencies between rooms, as cargo sees them.
 fn edges() -> BTreeMap<String, BTreeSet<String>> {

@@ -113,9 +113,9 @@ fn a_machine_that_was_not_measured_does_what_was_predicted() {
     );
     let truth: Value = serde_json::from_slice(&std::fs::read(format!("{truth}/analysis.json")).unwrap()).unwrap();
     for (iops, workload, read_share, limit) in [
-        (5000, "balanced", "0.5", "volume IOPS"),
-        (18_000, "read-heavy", "0.8", "CPU"),
-        (18_000, "write-heavy", "0.2", "CPU"),
+        (5000, "balanced", "0.5", "volume_iops"),
+        (18_000, "read-heavy", "0.8", "cpu"),
+        (18_000, "write-heavy", "0.2", "cpu"),
     ] {
         let candidate = format!("r4.4xlarge+io1:1000GiB:{iops}");
         // Twice the memory, twice the data: the ratio is one that was measured.

@@ -1,6 +1,6 @@
 //! What `iopslab size` says to people.
 
-use analysis::sizing::{Fleet, FleetComparison, FleetTotals, Proposal, Sizing, Survive};
+use ::sizing::{Fleet, FleetComparison, FleetTotals, Proposal, Sizing, Survive};
 use comfy_table::{CellAlignment, Table, presets};
 
 use crate::figures::{MISSING, given, number, optional};
@@ -195,7 +195,7 @@ fn proposals(all: &[Proposal]) -> Table {
             format!("{} x {}", p.nodes, p.instance),
             p.storage.clone(),
             number(p.usd_per_month.round()),
-            p.limit.clone(),
+            p.limit.words().to_owned(),
             format!("{}, {}", whole_percent(p.used), whole_percent(p.utilisation_when_down)),
             number(p.operations_per_s),
             whole_percent(p.hit_ratio),
@@ -284,7 +284,7 @@ pub fn fleets(comparison: &FleetComparison) -> String {
         text.push_str(&format!(
             "At the target the fleet of today would use {} of its {} and fill {} of its disks, by the model.\n",
             whole_percent(today.used),
-            today.limit,
+            today.limit.words(),
             whole_percent(today.disk_fill)
         ));
     }

@@ -172,7 +172,11 @@ mod tests {
     #[test]
     fn with_many_degrees_of_freedom_the_promise_is_the_textbook_sum() {
         // 1.96 + 0.84
-        assert!((assured(2000.0, 0.05).unwrap() - 2.80).abs() < 0.03, "{:?}", assured(2000.0, 0.05));
+        assert!(
+            (assured(2000.0, 0.05).unwrap() - 2.80).abs() < 0.03,
+            "{:?}",
+            assured(2000.0, 0.05)
+        );
         assert!(assured(2.0, 0.03).unwrap() > 6.7, "{:?}", assured(2.0, 0.03));
     }
 

@@ -67,7 +67,11 @@ pub fn estimate(values: &[f64], confidence: f64) -> Option<Estimate> {
         low: half.map_or(summary.low, |half| (mean - half).exp()),
         high: half.map_or(summary.high, |half| (mean + half).exp()),
         confidence: if half.is_some() { confidence } else { 0.0 },
-        method: if half.is_some() { IntervalMethod::TOnLogarithms } else { IntervalMethod::Range },
+        method: if half.is_some() {
+            IntervalMethod::TOnLogarithms
+        } else {
+            IntervalMethod::Range
+        },
         smallest: summary.low,
         largest: summary.high,
         n: values.len() as u64,
@@ -91,7 +95,10 @@ mod tests {
         let of = |n: u32| estimate(&(1..=n).map(|i| 100.0 + f64::from(i)).collect::<Vec<_>>(), 0.95);
         assert_eq!(of(0), None);
         let two = of(2).unwrap();
-        assert_eq!((two.low, two.high, two.method, two.confidence), (101.0, 102.0, IntervalMethod::Range, 0.0));
+        assert_eq!(
+            (two.low, two.high, two.method, two.confidence),
+            (101.0, 102.0, IntervalMethod::Range, 0.0)
+        );
         assert_eq!(of(3).unwrap().method, IntervalMethod::TOnLogarithms);
         assert_eq!(estimate(&[1.0, 0.0, 2.0], 0.95), None);
     }

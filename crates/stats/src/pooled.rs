@@ -318,7 +318,11 @@ mod tests {
 
     #[test]
     fn missing_trials_leave_the_layout_sound() {
-        let mut cells = vec![series(0, &[1.0, 2.0, 3.0]), series(0, &[2.0, 3.0, 4.0]), series(0, &[0.0, 1.0, 2.0])];
+        let mut cells = vec![
+            series(0, &[1.0, 2.0, 3.0]),
+            series(0, &[2.0, 3.0, 4.0]),
+            series(0, &[0.0, 1.0, 2.0]),
+        ];
         cells[1].by_block.remove(&3);
         let layout = Layout::new(cells);
         assert!(layout.spread().unwrap().deviation < 1e-6, "{:?}", layout.spread());
@@ -339,7 +343,10 @@ mod tests {
         for workload in 0..workloads {
             for configuration in 0..configurations {
                 let level = if configuration == 1 { plant } else { 0.0 };
-                let values: Vec<f64> = shared.iter().map(|b| level + b + sd(configuration, workload) * noise.normal()).collect();
+                let values: Vec<f64> = shared
+                    .iter()
+                    .map(|b| level + b + sd(configuration, workload) * noise.normal())
+                    .collect();
                 cells.push(series(workload, &values));
             }
         }
@@ -354,7 +361,12 @@ mod tests {
             .collect();
         let p: Vec<f64> = pairs.iter().map(|(_, c)| c.p_of(1.0)).collect();
         let levels = crate::holm_levels(&p, crate::LEVEL);
-        pairs.iter().zip(p).zip(levels).map(|(((pair, _), p), level)| (*pair, p <= level)).collect()
+        pairs
+            .iter()
+            .zip(p)
+            .zip(levels)
+            .map(|(((pair, _), p), level)| (*pair, p <= level))
+            .collect()
     }
 
     fn rates(shape: (usize, usize, usize), sd: impl Fn(usize, usize) -> f64 + Copy) -> (f64, f64) {
@@ -362,7 +374,11 @@ mod tests {
         let runs = 1000;
         let (mut wrong, mut found, mut all) = (0, 0, 0);
         for _ in 0..runs {
-            wrong += u32::from(shown(&matrix(&mut noise, shape, sd, 0.0), shape).iter().any(|(_, s)| *s));
+            wrong += u32::from(
+                shown(&matrix(&mut noise, shape, sd, 0.0), shape)
+                    .iter()
+                    .any(|(_, s)| *s),
+            );
             for (pair, is_shown) in shown(&matrix(&mut noise, shape, sd, 1.3_f64.ln()), shape) {
                 if pair == (1, 0) {
                     found += u32::from(is_shown);
@@ -381,7 +397,11 @@ mod tests {
             ("2 x 3, 5 blocks", (2, 3, 5), 0.9),
         ] {
             let (wrong, found) = rates(shape, |_, _| 0.08);
-            println!("{name}, 8 % noise: any of A/A called different in {:.1} %, +30 % shown in {:.0} %", wrong * 100.0, found * 100.0);
+            println!(
+                "{name}, 8 % noise: any of A/A called different in {:.1} %, +30 % shown in {:.0} %",
+                wrong * 100.0,
+                found * 100.0
+            );
             assert!(wrong <= 0.05, "{name}: {wrong}");
             assert!(found >= least, "{name}: {found}");
         }
@@ -391,25 +411,40 @@ mod tests {
     fn a_noisy_workload_among_quiet_ones_is_not_called_different_much_more_often() {
         for (name, quiet) in [("1 %", 0.01), ("3 %", 0.03)] {
             let (wrong, _) = rates((2, 3, 3), |_, workload| if workload == 2 { 0.08 } else { quiet });
-            println!("8 % among {name}: any of A/A called different in {:.1} %", wrong * 100.0);
+            println!(
+                "8 % among {name}: any of A/A called different in {:.1} %",
+                wrong * 100.0
+            );
             assert!(wrong <= 0.08, "{name}: {wrong}");
         }
     }
 
     #[test]
     fn what_would_have_been_shown_is_shown_in_80_of_100() {
-        for (shape, name) in [((2, 1, 3), "2 x 1, 3 blocks"), ((2, 3, 3), "2 x 3, 3 blocks"), ((2, 1, 5), "2 x 1, 5 blocks")] {
+        for (shape, name) in [
+            ((2, 1, 3), "2 x 1, 3 blocks"),
+            ((2, 3, 3), "2 x 3, 3 blocks"),
+            ((2, 1, 5), "2 x 1, 5 blocks"),
+        ] {
             let mut noise = Noise::new(5);
             let (runs, mut kept) = (600, 0);
             for _ in 0..runs {
                 let contrast = matrix(&mut noise, shape, |_, _| 0.08, 0.0).contrast(1, 0).unwrap();
                 let level = crate::LEVEL / shape.1 as f64;
                 let promised = contrast.detectable(level).unwrap();
-                let next = matrix(&mut noise, shape, |_, _| 0.08, promised.ln()).contrast(1, 0).unwrap();
+                let next = matrix(&mut noise, shape, |_, _| 0.08, promised.ln())
+                    .contrast(1, 0)
+                    .unwrap();
                 kept += u32::from(next.p_of(1.0) <= level);
             }
-            println!("{name}: promised power kept in {:.0} of 100", 100.0 * f64::from(kept) / f64::from(runs));
-            assert!((0.70..0.90).contains(&(f64::from(kept) / f64::from(runs))), "{name}: {kept}");
+            println!(
+                "{name}: promised power kept in {:.0} of 100",
+                100.0 * f64::from(kept) / f64::from(runs)
+            );
+            assert!(
+                (0.70..0.90).contains(&(f64::from(kept) / f64::from(runs))),
+                "{name}: {kept}"
+            );
         }
     }
 

@@ -113,4 +113,3 @@ pub struct LatencyAnalysis {
     /// Median and range over trials of each of the above.
     pub spread: BTreeMap<String, Summary>,
 }
-

@@ -54,4 +54,3 @@ pub struct VolumeReport {
     /// fio's measurement; `None` when no trial has one.
     pub probe: Option<ProbeResult>,
 }
-

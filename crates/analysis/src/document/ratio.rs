@@ -34,7 +34,14 @@ impl Metric {
         Self::OperationsPerDollar,
     ];
     /// What two runs are compared by.
-    pub const CHANGES: [Self; 6] = [Self::Throughput, Self::Mean, Self::P50, Self::P95, Self::P99, Self::P999];
+    pub const CHANGES: [Self; 6] = [
+        Self::Throughput,
+        Self::Mean,
+        Self::P50,
+        Self::P95,
+        Self::P99,
+        Self::P999,
+    ];
 
     /// The name, as in JSON.
     pub fn name(self) -> &'static str {
@@ -133,9 +140,6 @@ impl Verdict {
 
     /// Whether a test was made.
     pub fn is_tested(self) -> bool {
-        matches!(
-            self,
-            Self::Faster | Self::Slower | Self::Same | Self::NoDifferenceShown
-        )
+        matches!(self, Self::Faster | Self::Slower | Self::Same | Self::NoDifferenceShown)
     }
 }

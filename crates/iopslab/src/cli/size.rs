@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use ::catalog::{Catalog, ClusterRequest};
-use analysis::sizing::{self, SizingError, SizingOptions, SizingRun, Survive, Target};
+use ::sizing::{SizingError, SizingOptions, SizingRun, Survive, Target};
 use clap::Args;
 use run::RunDirectory;
 use spec::{Configuration, Consistency};
@@ -133,7 +133,7 @@ pub fn run(args: &SizeArgs, format: Format) -> Result<(), Failure> {
             })
         })
         .collect::<Result<_, Failure>>()?;
-    let answer = sizing::size(&catalog, &runs, &target, &options, &basis).map_err(|error| match error {
+    let answer = ::sizing::size(&catalog, &runs, &target, &options, &basis).map_err(|error| match error {
         SizingError::Target(_) | SizingError::Input(_) | SizingError::Distributions { .. } => Failure::input(error),
         SizingError::NoEvidence { .. } => Failure::input(error).help("see what the run holds: iopslab report RUN"),
         SizingError::ModelRefused { .. } | SizingError::P99 { .. } | SizingError::NothingFound { .. } => {
@@ -157,7 +157,7 @@ fn compare(catalog: &Catalog, args: &SizeArgs, format: Format) -> Result<(), Fai
     }
     let usable = args.disk_fill / f64::from(args.replication_factor);
     let basis = args.basis.basis()?;
-    let comparison = sizing::compare_fleets(catalog, &current, &proposed, usable, &basis).map_err(Failure::input)?;
+    let comparison = ::sizing::compare_fleets(catalog, &current, &proposed, usable, &basis).map_err(Failure::input)?;
     match format {
         Format::Json => println!("{}", pretty(&comparison)),
         Format::Human => {

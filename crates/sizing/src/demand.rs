@@ -1,11 +1,11 @@
 //! What one read and one write of a replica ask of each resource, and how many a node can do.
 
+use analysis::LimitKind;
 use serde::{Deserialize, Serialize};
 use spec::{IoLimits, VolumeSetup};
 
 use super::document::{HeldOut, Utilisation};
 use super::observation::Observation;
-use crate::limit::LimitKind;
 
 /// Demands for each read and each write of a replica.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

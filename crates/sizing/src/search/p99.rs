@@ -1,8 +1,8 @@
 //! A p99 that was asked for: how much may be used so that open-loop cells kept it.
 
 use super::{SAME_MIX, Search, SizingError};
-use crate::sizing::observation::Observation;
-use crate::sizing::target::CREDIBLE;
+use crate::observation::Observation;
+use crate::target::CREDIBLE;
 
 impl Search<'_> {
     /// Lowers the allowed utilisation to the highest at which an open-loop cell kept the p99.

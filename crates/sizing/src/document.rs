@@ -181,7 +181,7 @@ pub struct Proposal {
     /// What is not known or not counted.
     pub remarks: Vec<String>,
     /// What bounds it first.
-    pub limit: String,
+    pub limit: Limit,
     /// The most client operations per second at the utilisation that the target allows.
     pub operations_per_s: f64,
     /// The fullest resource at the target, all nodes up: by measurement where there is one, else by the model.
@@ -225,17 +225,49 @@ pub struct Utilisation {
 
 impl Utilisation {
     /// The fullest resource and how full it is.
-    pub fn busiest(&self) -> (&'static str, f64) {
+    pub fn busiest(&self) -> (Limit, f64) {
         [
-            ("CPU", self.cpu),
-            ("volume IOPS", self.iops),
-            ("volume MB/s", self.throughput),
-            ("commit log", self.commit_log),
-            ("network", self.network),
+            (Limit::Cpu, self.cpu),
+            (Limit::VolumeIops, self.iops),
+            (Limit::VolumeThroughput, self.throughput),
+            (Limit::CommitLog, self.commit_log),
+            (Limit::Network, self.network),
         ]
         .into_iter()
         .max_by(|a, b| a.1.total_cmp(&b.1))
-        .unwrap_or(("CPU", 0.0))
+        .unwrap_or((Limit::Cpu, 0.0))
+    }
+}
+
+/// What can bound a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// CPUs.
+    Cpu,
+    /// Requests per second of the volumes, or of what the instance lets through to them.
+    VolumeIops,
+    /// Bytes per second of the same.
+    VolumeThroughput,
+    /// A commit log on a volume of its own.
+    CommitLog,
+    /// The network.
+    Network,
+    /// What the disks hold.
+    DiskSpace,
+}
+
+impl Limit {
+    /// For people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Cpu => "CPU",
+            Self::VolumeIops => "volume IOPS",
+            Self::VolumeThroughput => "volume MB/s",
+            Self::CommitLog => "commit log",
+            Self::Network => "network",
+            Self::DiskSpace => "disk space",
+        }
     }
 }
 
@@ -271,7 +303,7 @@ pub struct Comparison {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FleetUse {
     /// The fullest resource.
-    pub limit: String,
+    pub limit: Limit,
     /// Share of it in use; above 1 the fleet does not carry the target.
     pub used: f64,
     /// Share of its disks that the data fills at the end; above 1 they do not hold it.

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use spec::{Configuration, Definition, Distribution, LoadLevel, PageCache, Setup, VolumeRole};
+use analysis::{
+    CONFIDENCE, Finding, LimitKind, RunEvidence, Severity, TrialMeasurement, VolumeActivity, VolumeRole, limit_of_cell,
+};
+use spec::{Configuration, Definition, LoadLevel, Setup};
+use workload::{Distribution, PageCache};
 
-use crate::finding::Severity;
-use crate::limit::{self, LimitKind};
-use crate::measurement::TrialMeasurement;
-use crate::ratios::main_kind;
-use crate::{RunEvidence, cells};
+use crate::document::Limit;
 
 /// A run to learn from.
 #[derive(Debug, Clone)]
@@ -33,9 +33,11 @@ pub(super) struct Observation<'a> {
     pub reads: f64,
     pub writes: f64,
     pub trials: u64,
-    /// Of these, trials with suspect findings, and the rules that made them.
+    /// Of these, trials with suspect findings, and the names of the rules that made them.
     pub suspect_trials: u64,
     pub suspicions: BTreeSet<String>,
+    /// Whether no trial was still on its way up or down.
+    pub is_at_rest: bool,
     /// Operations per second, with the half-width of its interval as a share of it.
     pub throughput: f64,
     pub half_width: Option<f64>,
@@ -57,7 +59,7 @@ pub(super) struct Observation<'a> {
     pub hit_ratio: f64,
     pub limit: LimitKind,
     pub is_open_loop: bool,
-    /// p99 of the operation kind with the largest share, microseconds.
+    /// p99 of the slowest operation kind, microseconds.
     pub p99_us: Option<f64>,
     /// Data on the node's disks at full scale, bytes.
     pub data_bytes: f64,
@@ -128,13 +130,12 @@ fn of_trials<'a>(
         trials.iter().filter_map(|t| figure(t)).collect()
     };
     let median = |figure: &dyn Fn(&TrialMeasurement) -> Option<f64>| stats::median(&values(figure));
-    let volume = |role: VolumeRole, figure: fn(&crate::VolumeActivity) -> f64| {
+    let volume = |role: VolumeRole, figure: fn(&VolumeActivity) -> f64| {
         median(&move |t: &TrialMeasurement| t.per_operation(t.host.volumes.get(&role).map(figure)))
     };
-    let throughput = stats::estimate(&values(&TrialMeasurement::throughput), cells::CONFIDENCE)?;
+    let throughput = stats::estimate(&values(&TrialMeasurement::throughput), CONFIDENCE)?;
     let cache_share = median(&TrialMeasurement::page_cache_share)?.min(1.0);
     let mix = &built.workload.mix;
-    let kind = main_kind(plan, &built.workload.name)?;
     let payload = plan.dataset.payload_bytes() as f64;
     let device_reads = volume(VolumeRole::Data, |v| v.reads)?;
     Some(Observation {
@@ -148,7 +149,12 @@ fn of_trials<'a>(
         writes: mix.writes(),
         trials: trials.len() as u64,
         suspect_trials: trials.iter().filter(|t| suspicions(t).next().is_some()).count() as u64,
-        suspicions: trials.iter().flat_map(|t| suspicions(t)).collect(),
+        suspicions: trials
+            .iter()
+            .flat_map(|t| suspicions(t))
+            .map(|finding| finding.rule.to_string())
+            .collect(),
+        is_at_rest: !trials.iter().flat_map(|t| suspicions(t)).any(says_no_steady_state),
         throughput: throughput.median,
         half_width: (trials.len() > 1).then(|| (throughput.high - throughput.low) / 2.0 / throughput.median),
         cpus_used: median(&|t| t.host.cpus_used)?,
@@ -168,18 +174,22 @@ fn of_trials<'a>(
         })?,
         cache_share,
         hit_ratio: built.cache.hit_ratio(cache_share),
-        limit: limit::of_cell(Some(built.setup), trials).kind,
+        limit: limit_of_cell(Some(built.setup), trials).kind,
         is_open_loop: matches!(load, LoadLevel::Rate { .. }),
-        p99_us: median(&|t| t.response.get(&kind).map(|figures| figures.p99)),
+        p99_us: median(&|t| t.response.values().map(|figures| figures.p99).max_by(f64::total_cmp)),
         data_bytes: median(&|t| Some(t.record.database.data_bytes_on_disk as f64 * plan.scale))?,
         on_disk: median(&|t| stats::ratio(t.record.database.data_bytes_on_disk as f64, payload))?,
         record_bytes: plan.dataset.record_bytes(),
     })
 }
 
-fn suspicions(trial: &TrialMeasurement) -> impl Iterator<Item = String> + '_ {
-    let suspect = trial.findings.iter().filter(|f| f.severity == Severity::Suspect);
-    suspect.map(|finding| finding.rule.to_string())
+fn suspicions(trial: &TrialMeasurement) -> impl Iterator<Item = &Finding> {
+    trial.findings.iter().filter(|f| f.severity == Severity::Suspect)
+}
+
+/// Whether a finding says that its trial had not come to rest.
+fn says_no_steady_state(finding: &Finding) -> bool {
+    finding.rule == "no_steady_state"
 }
 
 impl Observation<'_> {
@@ -197,14 +207,14 @@ impl Observation<'_> {
             && a.memory_limit_bytes == b.memory_limit_bytes
     }
 
-    /// The resources, in the words of [`super::Utilisation::busiest`], that bounded it.
-    pub fn bounded_by(&self) -> &'static [&'static str] {
+    /// The resources that bounded it.
+    pub fn bounded_by(&self) -> &'static [Limit] {
         match self.limit {
-            LimitKind::Cpu => &["CPU"],
-            LimitKind::VolumeIops | LimitKind::BurstSpent => &["volume IOPS"],
-            LimitKind::VolumeThroughput => &["volume MB/s"],
-            LimitKind::InstanceEbsBandwidth => &["volume IOPS", "volume MB/s"],
-            LimitKind::CommitLog => &["commit log"],
+            LimitKind::Cpu => &[Limit::Cpu],
+            LimitKind::VolumeIops | LimitKind::BurstSpent => &[Limit::VolumeIops],
+            LimitKind::VolumeThroughput => &[Limit::VolumeThroughput],
+            LimitKind::InstanceEbsBandwidth => &[Limit::VolumeIops, Limit::VolumeThroughput],
+            LimitKind::CommitLog => &[Limit::CommitLog],
             _ => &[],
         }
     }

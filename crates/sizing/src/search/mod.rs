@@ -13,14 +13,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use catalog::{Basis, Catalog, ClusterRequest, InstanceType, Lifecycle, MIB, VolumeType};
 use evidence::FORMAT_VERSION;
-use spec::{Configuration, Distribution, PageCache};
+use spec::Configuration;
+use workload::{Distribution, PageCache};
 
-use super::candidate::{self, MADE_TO_MEASURE, Need, NodeError, made_to_measure};
-use super::demand::{Demand, Machine, Work, held_out};
-use super::document::{EvidenceFacts, FleetUse, Label, LeftOut, Proposal, Range, Sizing, Utilisation};
-use super::fleet::compare_fleets;
-use super::observation::{CHUNK_BYTES, Observation, SizingRun, observe};
-use super::target::Target;
+use crate::candidate::{self, MADE_TO_MEASURE, Need, NodeError, made_to_measure};
+use crate::demand::{Demand, Machine, Work, held_out};
+use crate::document::{EvidenceFacts, FleetUse, Label, LeftOut, Limit, Proposal, Range, Sizing, Utilisation};
+use crate::fleet::compare_fleets;
+use crate::observation::{CHUNK_BYTES, Observation, SizingRun, observe};
+use crate::target::Target;
 
 /// What to search.
 #[derive(Debug, Clone, Default)]
@@ -196,7 +197,7 @@ struct Found {
     utilisation: Utilisation,
     /// How full the fullest resource is, by measurement or by the model.
     fullest: f64,
-    limit: String,
+    limit: Limit,
     label: Label,
     half_width: Option<f64>,
 }
@@ -512,7 +513,7 @@ impl<'a> Search<'a> {
             Some(observation) => (
                 (loaded.work.reads + loaded.work.writes)
                     / ((observation.reads + observation.writes) * observation.throughput * observation.scale),
-                observation.limit.words().to_owned(),
+                observation.bounded_by().first().copied().unwrap_or(Limit::Cpu),
                 Label::Measured,
                 observation.half_width.map(|half| half.max(LEAST_HALF_WIDTH)),
             ),
@@ -523,12 +524,12 @@ impl<'a> Search<'a> {
                 } else {
                     Label::Modelled
                 };
-                (fullest, resource.to_owned(), label, self.facts.held_out.p90_error)
+                (fullest, resource, label, self.facts.held_out.p90_error)
             }
             None => return Err("not measured under this target, and the model fails its held-out test".to_owned()),
         };
         if fullest > allowed {
-            return Err(format!("{limit} is too small even with {MOST_NODES} nodes"));
+            return Err(format!("{} is too small even with {MOST_NODES} nodes", limit.words()));
         }
         Ok(Found {
             request,
@@ -547,7 +548,7 @@ impl<'a> Search<'a> {
         let loaded = self.loaded(node.instance.memory_gib, request.nodes);
         let (limit, used) = self.facts.demand.utilisation(&node.machine?, &loaded.work).busiest();
         Some(FleetUse {
-            limit: limit.to_owned(),
+            limit,
             used,
             disk_fill: loaded.data_bytes / node.disk_bytes,
         })
@@ -557,7 +558,7 @@ impl<'a> Search<'a> {
     fn measured(&self, request: &ClusterRequest, loaded: &Loaded) -> Option<&Observation<'a>> {
         self.observations
             .iter()
-            .filter(|o| o.is_capacity() && !o.suspicions.contains("no_steady_state"))
+            .filter(|o| o.is_capacity() && o.is_at_rest)
             .filter(|o| is_order(o.configuration, request))
             .filter(|o| (o.read_share() - self.facts.replica_read_share).abs() <= SAME_MIX)
             .filter(|o| (loaded.cache_share / o.cache_given.min(1.0) - 1.0).abs() <= SAME_CACHE)

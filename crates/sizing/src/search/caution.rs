@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use catalog::InstanceType;
-use spec::Distribution;
+use workload::Distribution;
 
 use super::{Found, Loaded, SAME_CACHE, SAME_MIX, Search};
-use crate::sizing::document::Range;
-use crate::sizing::target::CREDIBLE;
+use crate::document::Range;
+use crate::target::CREDIBLE;
 
 /// The evidence carries this far beyond its range before a proposal is marked as lying beyond it (practice).
 const CARRIES: f64 = 2.0;
@@ -49,13 +49,8 @@ impl Search<'_> {
                 percent(&facts.read_share)
             ));
         }
-        if facts.capacity_cells > 0
-            && !self
-                .observations
-                .iter()
-                .any(|o| o.bounded_by().contains(&found.limit.as_str()))
-        {
-            beyond.push(format!("no cell was bounded by {}", found.limit));
+        if facts.capacity_cells > 0 && !self.observations.iter().any(|o| o.bounded_by().contains(&found.limit)) {
+            beyond.push(format!("no cell was bounded by {}", found.limit.words()));
         }
         if !facts.demand.misses_measured && loaded.work.hit_ratio < 1.0 {
             beyond.push("no cell read from its device".to_owned());

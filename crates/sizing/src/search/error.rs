@@ -1,7 +1,7 @@
 //! Why there is no answer.
 
-use crate::sizing::document::LeftOut;
-use crate::sizing::target::TargetError;
+use crate::document::LeftOut;
+use crate::target::TargetError;
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

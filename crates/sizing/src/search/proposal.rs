@@ -3,8 +3,8 @@
 use catalog::{CostError, VolumeRequest};
 
 use super::{Found, Search};
-use crate::sizing::document::{Label, Proposal};
-use crate::sizing::fleet::FleetTotals;
+use crate::document::{Label, Limit, Proposal};
+use crate::fleet::FleetTotals;
 
 /// Disks this full, of what they may be, say how many nodes it takes.
 const SPACE_DECIDES: f64 = 0.9;
@@ -40,7 +40,7 @@ impl Search<'_> {
         let is_given = found.request.volumes.is_empty() || !self.options.candidates.is_empty();
         let of_fill = disk_fill / (self.target.disk_fill_percent / 100.0);
         let is_space = is_given && of_fill >= SPACE_DECIDES && of_fill > found.fullest / allowed;
-        let limit = if is_space { "disk space".to_owned() } else { found.limit };
+        let limit = if is_space { Limit::DiskSpace } else { found.limit };
         let mut remarks = cost.notes;
         if instance.network_gbps.is_none() {
             remarks.push("its network bandwidth is not known and not checked".to_owned());
