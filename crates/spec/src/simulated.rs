@@ -35,13 +35,47 @@ pub struct Truth {
     pub gc_every_s: f64,
     /// Length of such a pause, milliseconds.
     pub gc_pause_ms: f64,
-    /// Coefficient of variation of speed from trial to trial: what pairing cannot remove.
+    /// Seconds between whole-server stalls on average: they come at random (Poisson), nothing is answered while one lasts. 0: none.
+    pub stall_every_s: f64,
+    /// Length of such a stall, seconds.
+    pub stall_s: f64,
+    /// Coefficient of variation of CPU speed from trial to trial: what pairing cannot remove.
     pub run_noise: f64,
-    /// Coefficient of variation of speed from block to block, shared by all trials of a block: the drift of a machine.
+    /// The same of device work per operation (reads per miss, bytes written per byte: data layout, compaction state), drawn apart.
+    /// Default: `run_noise`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device_noise: Option<f64>,
+    /// Correlation of a trial's noise with that of the trial run before it (AR(1) in the order of execution), 0 to below 1.
+    pub run_autocorrelation: f64,
+    /// Coefficient of variation of CPU speed from block to block, shared by all trials of a block: the drift of a machine.
     pub block_noise: f64,
-    /// Coefficient of variation of throughput from second to second.
+    /// The same of device work per operation, drawn apart. Default: `block_noise`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device_block_noise: Option<f64>,
+    /// Coefficient of variation of throughput from second to second, of CPU and device apart.
     pub second_noise: f64,
-    /// Speed of a configuration's CPUs and devices against the others: a planted difference. 1 where it is not named.
+    /// Correlation of a second's noise with that of the second before it (AR(1)), 0 to below 1.
+    pub second_autocorrelation: f64,
+    /// Coefficient of variation of a constant factor per configuration, of CPU and device apart: differences between machines, which
+    /// no repetition on the same machine can see.
+    pub host_noise: f64,
+    /// Change of speed from the first to the last planned trial, as a share, linear in the order of execution: -0.1 is 10 % slower at the
+    /// end. It acts on CPU and device work alike.
+    pub drift: f64,
+    /// Share of the trials that run in a slow mode (chosen at random), 0 to 1.
+    pub slow_share: f64,
+    /// Speed in the slow mode against the usual one, of CPU and device work alike.
+    pub slow_factor: f64,
+    /// Whether the data volume has one limit for reads and writes together, as EBS has, where both are equal; `false`: two limits of that
+    /// size, as cgroups keep them.
+    pub combined_limits: bool,
+    /// Size of a write request of a flush or compaction, bytes.
+    pub write_request_bytes: f64,
+    /// A request counts against the IOPS limit and the burst bucket once for each started so many bytes: 262144 is the rule of EBS's SSD
+    /// volumes, 16384 that of io1 before 2016.
+    pub io_unit_bytes: f64,
+    /// Speed of a configuration's CPUs and devices against the others: a planted difference. 1 where it is not named. Limits of volumes are
+    /// what was bought and do not change with it.
     pub speed: BTreeMap<String, f64>,
     /// Seed of all noise.
     pub seed: u64,
@@ -64,9 +98,22 @@ impl Default for Truth {
             client_threads: 1,
             gc_every_s: 5.0,
             gc_pause_ms: 10.0,
+            stall_every_s: 0.0,
+            stall_s: 0.5,
             run_noise: 0.03,
+            device_noise: None,
+            run_autocorrelation: 0.0,
             block_noise: 0.05,
+            device_block_noise: None,
             second_noise: 0.02,
+            second_autocorrelation: 0.0,
+            host_noise: 0.0,
+            drift: 0.0,
+            slow_share: 0.0,
+            slow_factor: 0.8,
+            combined_limits: true,
+            write_request_bytes: 65_536.0,
+            io_unit_bytes: 262_144.0,
             speed: BTreeMap::new(),
             seed: 1,
             fault: Vec::new(),
@@ -89,6 +136,9 @@ pub struct Fault {
     /// How much; its meaning and unit belong to the kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount: Option<f64>,
+    /// `decay` only: its time constant, seconds (default 600).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
 }
 
 /// Kinds of faults.
@@ -101,13 +151,16 @@ pub enum FaultKind {
     SlowDisk,
     /// The client needs `amount` times (default 100) the CPU for an operation.
     SaturatedClient,
-    /// The hypervisor takes `amount` (default 0.1) of the host's CPU time.
+    /// The hypervisor takes `amount` (default 0.1) of the CPU time of database and client: neither can use it, and the host's counter
+    /// shows it.
     Steal,
-    /// A CPU quota that nobody asked for holds the database back in `amount` (default 0.2) of its periods.
+    /// A CPU quota that nobody asked for: the database may use 1 - `amount` (default 0.2) of its CPUs. Periods of 100 ms are throttled
+    /// where the demand meets the quota, and only there.
     Throttle,
-    /// Garbage collection pauses the database for `amount` (default 0.3) of the time.
+    /// Garbage collection pauses the database for `amount` (default 0.3) of the time, every `gc_every_s`; no request is answered meanwhile.
     GarbageCollection,
-    /// `amount` (default 0.2) more compactions wait every second.
+    /// `amount` (default 0.2) more compactions wait every second in which something is written: what is flushed beyond what compaction can
+    /// do.
     CompactionDebt,
     /// `amount` (default 0.01) of the operations fail with read timeouts.
     Errors,
@@ -117,20 +170,63 @@ pub enum FaultKind {
     ServedFromMemory,
     /// Throughput is `amount` (default 0.5) higher at the start of the measurement and falls to its true value over the whole of it.
     Drift,
+    /// Throughput is `amount` (default 0.35) higher at the start of the warm-up and decays exponentially to its true value, with the time
+    /// constant `seconds` (default 600).
+    Decay,
     /// The database process is replaced five seconds into the measurement.
     Restart,
     /// `amount` (default 5) messages are dropped every second.
     DroppedMessages,
     /// `amount` (default 0.02) of the TCP segments are sent again.
     Retransmits,
-    /// `amount` (default 0.5) of the data set is on disk.
+    /// `amount` (default 0.5) of the records are there: of the data set on disk, and of the reads that find their row.
     SmallDataset,
     /// The client sends `amount` milliseconds (default 20) late in 2 % of the cases (open loop).
     SendLag,
     /// The histograms hold `amount` (default 0.5) of the operations that the client counted.
     LostLatencies,
-    /// The client keeps `amount` (default 0.8) of the requests in flight that it was asked for.
+    /// The client keeps `amount` (default 0.8) of the requests in flight that it was asked for (closed loop).
     FewerInFlight,
+}
+
+impl FaultKind {
+    /// Faults whose amount is a share of a whole: more than all of it cannot be.
+    fn is_share(self) -> bool {
+        matches!(
+            self,
+            Self::Steal
+                | Self::Throttle
+                | Self::GarbageCollection
+                | Self::Errors
+                | Self::NotFound
+                | Self::Retransmits
+                | Self::SmallDataset
+        )
+    }
+}
+
+impl Fault {
+    /// What is impossible about it, if anything.
+    fn problem(&self) -> Option<String> {
+        let (kind, finite) = (self.kind, |v: &f64| v.is_finite());
+        if let Some(amount) = self.amount {
+            if !(finite(&amount) && amount >= 0.0) {
+                return Some(format!("amount of the fault {kind:?} cannot be {amount}: 0 or more"));
+            }
+            if kind.is_share() && amount > 1.0 {
+                return Some(format!(
+                    "amount of the fault {kind:?} cannot be {amount}: a share, at most 1"
+                ));
+            }
+        }
+        match self.seconds {
+            Some(_) if kind != FaultKind::Decay => Some(format!("the fault {kind:?} has no `seconds`: decay has")),
+            Some(seconds) if !(finite(&seconds) && seconds > 0.0) => {
+                Some(format!("seconds of the fault {kind:?} cannot be {seconds}: above 0"))
+            }
+            _ => None,
+        }
+    }
 }
 
 impl Truth {
@@ -143,6 +239,9 @@ impl Truth {
             ("chunk_bytes", self.chunk_bytes),
             ("client_cpu_us", self.client_cpu_us),
             ("gc_every_s", self.gc_every_s),
+            ("slow_factor", self.slow_factor),
+            ("write_request_bytes", self.write_request_bytes),
+            ("io_unit_bytes", self.io_unit_bytes),
         ];
         let not_negative = [
             ("background_cpus", self.background_cpus),
@@ -150,30 +249,90 @@ impl Truth {
             ("reads_per_miss", self.reads_per_miss),
             ("write_amplification", self.write_amplification),
             ("gc_pause_ms", self.gc_pause_ms),
+            ("stall_every_s", self.stall_every_s),
+            ("stall_s", self.stall_s),
             ("run_noise", self.run_noise),
+            ("device_noise", self.device_noise.unwrap_or(0.0)),
             ("block_noise", self.block_noise),
+            ("device_block_noise", self.device_block_noise.unwrap_or(0.0)),
             ("second_noise", self.second_noise),
+            ("host_noise", self.host_noise),
         ];
-        let bad = |ok: fn(f64) -> bool, expected: &'static str| {
-            move |(name, value): &(&str, f64)| {
-                (!(value.is_finite() && ok(*value))).then(|| format!("{name} cannot be {value}: {expected}"))
-            }
+        let correlations = [
+            ("run_autocorrelation", self.run_autocorrelation),
+            ("second_autocorrelation", self.second_autocorrelation),
+        ];
+        let first = |figures: &[(&str, f64)], ok: fn(f64) -> bool, expected: &str| {
+            let bad = figures.iter().find(|(_, value)| !(value.is_finite() && ok(*value)));
+            bad.map(|(name, value)| format!("{name} cannot be {value}: {expected}"))
         };
-        let figures = positive
-            .iter()
-            .find_map(bad(|v| v > 0.0, "above 0"))
-            .or_else(|| not_negative.iter().find_map(bad(|v| v >= 0.0, "0 or more")));
-        let speeds = self
-            .speed
-            .iter()
-            .find(|(_, v)| !(v.is_finite() && **v > 0.0))
-            .map(|(name, v)| format!("speed of {name} cannot be {v}: above 0"));
-        let threads = (self.client_threads == 0).then(|| "client_threads cannot be 0".to_owned());
-        let faults = self
-            .fault
-            .iter()
-            .find(|f| f.amount.is_some_and(|a| !(a.is_finite() && a >= 0.0)))
-            .map(|f| format!("amount of the fault {:?} cannot be {:?}: 0 or more", f.kind, f.amount));
-        figures.or(speeds).or(threads).or(faults)
+        let speeds = || {
+            let bad = self.speed.iter().find(|(_, v)| !(v.is_finite() && **v > 0.0));
+            bad.map(|(name, v)| format!("speed of {name} cannot be {v}: above 0"))
+        };
+        first(&positive, |v| v > 0.0, "above 0")
+            .or_else(|| first(&not_negative, |v| v >= 0.0, "0 or more"))
+            .or_else(|| first(&correlations, |v| (0.0..1.0).contains(&v), "0 or more and below 1"))
+            .or_else(|| {
+                first(
+                    &[("slow_share", self.slow_share)],
+                    |v| (0.0..=1.0).contains(&v),
+                    "0 to 1",
+                )
+            })
+            .or_else(|| first(&[("drift", self.drift)], |v| v > -1.0, "above -1"))
+            .or_else(speeds)
+            .or_else(|| (self.client_threads == 0).then(|| "client_threads cannot be 0".to_owned()))
+            .or_else(|| self.fault.iter().find_map(Fault::problem))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_is_told_by_its_key() {
+        let fault = |kind, amount, seconds| Fault {
+            kind,
+            configuration: None,
+            blocks: Vec::new(),
+            amount,
+            seconds,
+        };
+        type Change = Box<dyn Fn(&mut Truth)>;
+        let cases: Vec<(Change, &str)> = vec![
+            (Box::new(|t| t.device_noise = Some(-0.1)), "device_noise cannot be -0.1"),
+            (
+                Box::new(|t| t.run_autocorrelation = 1.0),
+                "run_autocorrelation cannot be 1",
+            ),
+            (Box::new(|t| t.slow_share = 1.5), "slow_share cannot be 1.5: 0 to 1"),
+            (Box::new(|t| t.drift = -1.0), "drift cannot be -1: above -1"),
+            (
+                Box::new(|t| t.io_unit_bytes = 0.0),
+                "io_unit_bytes cannot be 0: above 0",
+            ),
+            (Box::new(|t| t.stall_s = f64::NAN), "stall_s cannot be NaN"),
+            (
+                Box::new(move |t| t.fault.push(fault(FaultKind::Steal, Some(1.2), None))),
+                "a share, at most 1",
+            ),
+            (
+                Box::new(move |t| t.fault.push(fault(FaultKind::Stall, None, Some(5.0)))),
+                "has no `seconds`",
+            ),
+            (
+                Box::new(move |t| t.fault.push(fault(FaultKind::Decay, None, Some(0.0)))),
+                "seconds of the fault Decay cannot be 0",
+            ),
+        ];
+        assert_eq!(Truth::default().problem(), None);
+        for (change, expected) in cases {
+            let mut truth = Truth::default();
+            change(&mut truth);
+            let problem = truth.problem().unwrap_or_default();
+            assert!(problem.contains(expected), "{expected}: {problem}");
+        }
     }
 }

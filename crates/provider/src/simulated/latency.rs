@@ -1,61 +1,84 @@
-//! Latencies of a second: a log-normal distribution of a given mean, laid down by its quantiles instead of drawn, so that few
-//! numbers make a histogram whose mean and percentiles are those of the distribution.
+//! Latencies of many requests at once: a log-normal distribution of a given mean, laid down by systematic sampling of its quantiles
+//! (Cochran, Sampling Techniques, chapter 8): a thousand requests cost as much as a hundred, counts are whole, and whatever is rare is
+//! as frequent as it should be. The slowest in a thousand are drawn one by one, so that the longest are not cut off.
+
+use std::sync::LazyLock;
 
 use evidence::{HIGHEST_US, LOWEST_US, SIGNIFICANT_DIGITS};
 use hdrhistogram::Histogram;
 
-/// (factor on the mean, weight): equal steps up to the 99th percentile, finer ones beyond.
-const BODY: usize = 60;
-const TAIL: usize = 10;
-/// Standard deviation of ln(latency).
-const SIGMA: f64 = 0.5;
+use super::noise::{Noise, SIGMA};
 
-/// Turns (number of operations, mean) into histograms; fractions of an operation are carried into the next second.
-pub struct Spread {
-    points: Vec<(f64, f64)>,
-    carried: Vec<f64>,
+/// Strata of equal weight up to this quantile, ...
+const BODY: (usize, f64) = (60, 0.99);
+/// ... finer ones up to this, and beyond it every request by itself.
+const TAIL: (usize, f64) = (9, 0.999);
+
+/// Quantiles at which strata end, with the factor on the mean inside each.
+static STRATA: LazyLock<Vec<(f64, f64)>> = LazyLock::new(|| {
+    let body = (1..=BODY.0).map(|i| BODY.1 * i as f64 / BODY.0 as f64);
+    let tail = (1..=TAIL.0).map(|i| BODY.1 + (TAIL.1 - BODY.1) * i as f64 / TAIL.0 as f64);
+    let mut from = 0.0;
+    body.chain(tail)
+        .map(|to| {
+            // Mean of a stratum of a log-normal distribution with mean 1, by the normal distribution shifted by sigma.
+            let shifted = |q: f64| {
+                if q <= 0.0 {
+                    0.0
+                } else {
+                    normal_below(normal_quantile(q) - SIGMA)
+                }
+            };
+            let factor = (shifted(to) - shifted(from)) / (to - from);
+            from = to;
+            (to, factor)
+        })
+        .collect()
+});
+
+/// Lays down `n` requests with a mean of `mean_us`, each `extra_us` longer.
+pub fn record(histogram: &mut Histogram<u64>, n: u64, mean_us: f64, extra_us: f64, noise: &mut Noise) {
+    let (all, at) = (n as f64, noise.unit());
+    let mut below = 0;
+    for (quantile, factor) in STRATA.iter() {
+        let upto = ((all * quantile + at) as u64).min(n);
+        if upto > below {
+            // The value is inside the histogram's bounds, so that recording cannot fail.
+            let _ = histogram.record_n(whole_us(factor * mean_us + extra_us), upto - below);
+            below = upto;
+        }
+    }
+    for _ in below..n {
+        let beyond = (1.0 - TAIL.1) * (1.0 - noise.unit());
+        let factor = (-SIGMA * normal_quantile(beyond) - SIGMA * SIGMA / 2.0).exp();
+        let _ = histogram.record(whole_us(factor * mean_us + extra_us));
+    }
 }
 
-impl Spread {
-    /// Nothing carried yet.
-    pub fn new() -> Self {
-        let body = (0..BODY).map(|i| (0.99 * (i as f64 + 0.5) / BODY as f64, 0.99 / BODY as f64));
-        let tail = (0..TAIL).map(|i| (0.99 + 0.01 * (i as f64 + 0.5) / TAIL as f64, 0.01 / TAIL as f64));
-        let mut points: Vec<(f64, f64)> = body
-            .chain(tail)
-            .map(|(q, weight)| ((SIGMA * normal_quantile(q)).exp(), weight))
-            .collect();
-        let mean: f64 = points.iter().map(|(factor, weight)| factor * weight).sum();
-        for (factor, _) in &mut points {
-            *factor /= mean;
-        }
-        Self {
-            carried: vec![0.0; points.len()],
-            points,
-        }
-    }
-
-    /// Lays down `operations` with a mean of `mean_us`; returns how many whole ones that were.
-    pub fn record(&mut self, histogram: &mut Histogram<u64>, operations: f64, mean_us: f64) -> u64 {
-        let mut recorded = 0;
-        for ((factor, weight), carried) in self.points.iter().zip(&mut self.carried) {
-            *carried += operations * weight;
-            let whole = carried.floor();
-            *carried -= whole;
-            if whole >= 1.0 {
-                // The value is inside the histogram's bounds, so that recording cannot fail.
-                let value = ((factor * mean_us).round() as u64).clamp(LOWEST_US, HIGHEST_US);
-                let _ = histogram.record_n(value, whole as u64);
-                recorded += whole as u64;
-            }
-        }
-        recorded
-    }
+/// Microseconds as a histogram holds them.
+#[inline]
+pub fn whole_us(us: f64) -> u64 {
+    (us.round() as u64).clamp(LOWEST_US, HIGHEST_US)
 }
 
 /// An empty histogram with the bounds of all evidence.
 pub fn histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(LOWEST_US, HIGHEST_US, SIGNIFICANT_DIGITS).expect("the bounds of all evidence are sound")
+}
+
+/// Probability that a standard normal number lies below `x` (Abramowitz & Stegun 7.1.26, absolute error below 1e-7).
+pub fn normal_below(x: f64) -> f64 {
+    let z = x.abs() / std::f64::consts::SQRT_2;
+    let t = 1.0 / (1.0 + 0.327_591_1 * z);
+    let terms = [
+        1.061_405_429,
+        -1.453_152_027,
+        1.421_413_741,
+        -0.284_496_736,
+        0.254_829_592,
+    ];
+    let beyond = terms.iter().fold(0.0, |sum, a| sum * t + a) * t * (-z * z).exp() / 2.0;
+    if x > 0.0 { 1.0 - beyond } else { beyond }
 }
 
 /// Quantile of the standard normal distribution (Acklam's rational approximation, relative error below 1.2e-9).
@@ -110,18 +133,29 @@ mod tests {
     fn quantiles_of_the_normal_distribution() {
         for (p, expected) in [(0.5, 0.0), (0.975, 1.959_964), (0.99, 2.326_348), (0.001, -3.090_232)] {
             assert!((normal_quantile(p) - expected).abs() < 1e-5, "{p}");
+            assert!((normal_below(expected) - p).abs() < 1e-6, "{p}");
         }
     }
 
     #[test]
-    fn mean_and_number_are_those_asked_for() {
-        let (mut spread, mut histogram) = (Spread::new(), histogram());
-        let recorded: u64 = (0..100).map(|_| spread.record(&mut histogram, 123.4, 20_000.0)).sum();
-        assert!((recorded as f64 - 12_340.0).abs() < 71.0, "{recorded}");
-        assert!(
-            (histogram.mean() / 20_000.0 - 1.0).abs() < 0.005,
-            "{}",
-            histogram.mean()
-        );
+    fn mean_and_number_are_those_asked_for_whatever_the_number() {
+        for (n, times) in [(3, 20_000), (123, 1_000), (20_000, 20)] {
+            let (mut histogram, mut noise) = (histogram(), Noise::of(7, &["test"]));
+            for _ in 0..times {
+                record(&mut histogram, n, 20_000.0, 1_000.0, &mut noise);
+            }
+            assert_eq!(histogram.len(), n * times);
+            assert!(
+                (histogram.mean() / 21_000.0 - 1.0).abs() < 0.006,
+                "{}",
+                histogram.mean()
+            );
+            // Quantiles of the log-normal distribution itself: 20,000 exp(sigma z - sigma^2 / 2) + 1,000.
+            for (q, z) in [(0.5, 0.0), (0.99, 2.326), (0.9999, 3.719)] {
+                let expected = 20_000.0 * (SIGMA * z - SIGMA * SIGMA / 2.0_f64).exp() + 1_000.0;
+                let found = histogram.value_at_quantile(q) as f64;
+                assert!((found / expected - 1.0).abs() < 0.06, "{n} {q}: {found} for {expected}");
+            }
+        }
     }
 }

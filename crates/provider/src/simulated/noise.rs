@@ -2,7 +2,10 @@
 
 use workload::Random;
 
-/// Normal numbers from a seed and the names of what they are for.
+/// Standard deviation of ln(latency) and ln(service time) of one request.
+pub const SIGMA: f64 = 0.5;
+
+/// Numbers from a seed and the names of what they are for.
 pub struct Noise(Random);
 
 impl Noise {
@@ -16,14 +19,67 @@ impl Noise {
         Self(Random::from_seed(hash))
     }
 
+    /// Uniform in [0, 1).
+    #[inline]
+    pub fn unit(&mut self) -> f64 {
+        self.0.next_unit()
+    }
+
     /// Standard normal, by Box and Muller.
+    #[inline]
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.0.next_unit()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.0.next_unit()).cos()
     }
 
-    /// A log-normal factor with median 1 and this coefficient of variation.
-    pub fn factor(&mut self, variation: f64) -> f64 {
-        ((1.0 + variation * variation).ln().sqrt() * self.normal()).exp()
+    /// Exponential with mean 1.
+    #[inline]
+    pub fn exponential(&mut self) -> f64 {
+        -(1.0 - self.0.next_unit()).ln()
     }
+
+    /// A log-normal factor with mean 1 on the time of one request.
+    #[inline]
+    pub fn of_request(&mut self) -> f64 {
+        (SIGMA * self.normal() - SIGMA * SIGMA / 2.0).exp()
+    }
+}
+
+/// A log-normal factor with median 1 and this coefficient of variation, from a standard normal number.
+pub fn factor(variation: f64, normal: f64) -> f64 {
+    ((1.0 + variation * variation).ln().sqrt() * normal).exp()
+}
+
+/// Standard normal numbers, each correlated with the one before: AR(1) whose variance stays 1.
+pub struct Chain {
+    noise: Noise,
+    correlation: f64,
+    before: Option<f64>,
+}
+
+impl Chain {
+    /// Starts anywhere in its stationary distribution.
+    pub fn new(noise: Noise, correlation: f64) -> Self {
+        Self {
+            noise,
+            correlation,
+            before: None,
+        }
+    }
+
+    /// The next number.
+    pub fn next(&mut self) -> f64 {
+        let fresh = self.noise.normal();
+        linked(&mut self.before, self.correlation, fresh)
+    }
+}
+
+/// The AR(1) number that follows `before`, given a fresh standard normal one.
+pub fn linked(before: &mut Option<f64>, correlation: f64, fresh: f64) -> f64 {
+    let next = match *before {
+        Some(before) => correlation * before + (1.0 - correlation * correlation).sqrt() * fresh,
+        None => fresh,
+    };
+    *before = Some(next);
+    next
 }
