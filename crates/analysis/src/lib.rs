@@ -52,7 +52,9 @@ pub use precision::{Precision, precision};
 pub use steady::Window;
 // What the document shows from other rooms, so that its reader needs no other room.
 pub use evidence::{ErrorKind, ProbeResult};
-pub use spec::{Burst, Dataset, IoLimits, LoadLevel, OperationKind, Plan, TrialShape, VolumeRole, VolumeSetup};
+pub use spec::{
+    Burst, BurstStart, Dataset, IoLimits, LoadLevel, OperationKind, Plan, TrialShape, VolumeRole, VolumeSetup,
+};
 pub use stats::{Estimate, IntervalMethod, Summary};
 
 /// The evidence of a run, trials already measured.
