@@ -62,7 +62,8 @@ pub use steady::Window;
 // What the document shows from other rooms, so that its reader needs no other room.
 pub use evidence::{ErrorKind, ProbeResult};
 pub use spec::{
-    Burst, Dataset, IoLimits, LatencyFigure, LoadLevel, OperationKind, Plan, TrialShape, VolumeRole, VolumeSetup,
+    Burst, BurstStart, Dataset, IoLimits, LatencyFigure, LoadLevel, OperationKind, Plan, TrialShape, VolumeRole,
+    VolumeSetup,
 };
 pub use stats::{Estimate, IntervalMethod, Summary};
 

@@ -2,10 +2,10 @@
 
 use std::fmt::Display;
 
-use analysis::{Plan, VolumeSetup};
+use analysis::{BurstStart, Plan, VolumeSetup};
 use comfy_table::{Table, presets};
 
-use crate::figures::{MISSING, bytes, count, duration, given};
+use crate::figures::{MISSING, bytes, count, duration, given, percent};
 use crate::labels;
 
 /// Configurations with their scaled limits, workloads, load levels, cells, trials, time and data; then the notes, one a line.
@@ -142,13 +142,23 @@ fn money(plan: &Plan) -> String {
 
 /// The full-scale label, and below it what it is on this machine.
 fn volume(volume: &VolumeSetup) -> String {
-    let burst = volume.burst.as_ref().map_or_else(String::new, |b| {
-        format!(
-            "\nburst to {} IOPS, {} of {} credits",
-            given(b.burst_iops),
-            given(b.credits_start),
-            given(b.credits_max)
-        )
-    });
+    let burst = bucket(volume).map_or_else(String::new, |words| format!("\n{words}"));
     format!("{}\n{}{burst}", volume.label, labels::limits(&volume.limits))
+}
+
+/// How the bucket starts and what follows; `None` where there is none that matters.
+fn bucket(volume: &VolumeSetup) -> Option<String> {
+    let (start, bucket) = (volume.burst_start()?, volume.burst?);
+    let (baseline, burst) = (given(bucket.baseline_iops), given(bucket.burst_iops));
+    let lasts = || {
+        format!(
+            "{burst} IOPS for at least {} at full demand, then {baseline}",
+            duration(volume.burst_lasts_s().unwrap_or_default())
+        )
+    };
+    Some(match start {
+        BurstStart::Baseline => format!("starts at its baseline: {baseline} IOPS"),
+        BurstStart::Full => format!("starts full: {}", lasts()),
+        BurstStart::Share(share) => format!("starts {} full: {}", percent(share), lasts()),
+    })
 }

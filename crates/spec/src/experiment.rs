@@ -38,6 +38,9 @@ pub struct Experiment {
     pub local: LocalSettings,
     /// Truth of the simulated provider; `None` where the file states none.
     pub simulated: Option<crate::Truth>,
+    /// What was noticed while the file was read; [`crate::static_notes`] shows it with the rest.
+    #[serde(skip)]
+    pub notes: Vec<crate::Note>,
 }
 
 /// The database under test.
@@ -242,6 +245,6 @@ pub struct LocalSettings {
     pub page_cache_bytes: Option<u64>,
     /// Java heap in bytes on this machine, instead of the scaled rule.
     pub heap_bytes: Option<u64>,
-    /// Start every gp2-like bucket with this share of its credits, 0..=1.
+    /// Start every gp2-like bucket that states nothing itself with this share of its credits, 0..=1; 0 unless stated.
     pub burst_credits_start: f64,
 }

@@ -106,6 +106,8 @@ impl Diagnostic for One {
 pub(crate) struct Collector<'a> {
     pub file: &'a str,
     pub text: &'a str,
+    /// What is not wrong, but worth knowing.
+    pub notes: Vec<crate::Note>,
     found: Vec<(Mistake, NamedSource<String>)>,
 }
 
@@ -114,6 +116,7 @@ impl<'a> Collector<'a> {
         Self {
             file,
             text,
+            notes: Vec::new(),
             found: Vec::new(),
         }
     }

@@ -1,12 +1,13 @@
 //! What can be said about an experiment before anything runs.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
 use catalog::{Catalog, VolumeRequest};
 use serde::Serialize;
 
-use crate::{Configuration, Experiment, Volume, setups};
+use crate::{Configuration, Experiment, Provider, Volume, setups};
 
 /// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published figures.
 const SLACK: f64 = 0.001;
@@ -21,7 +22,34 @@ pub struct Note {
     /// The numbers behind it, units in their names.
     pub numbers: BTreeMap<&'static str, f64>,
     /// What to do, if anything.
-    pub advice: &'static str,
+    pub advice: Cow<'static, str>,
+    /// Only in a run by this provider; `None`: always.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<Provider>,
+}
+
+impl Note {
+    /// A note without numbers.
+    pub(crate) fn new(rule: &'static str, message: impl Into<String>, advice: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            rule,
+            message: message.into(),
+            numbers: BTreeMap::new(),
+            advice: advice.into(),
+            provider: None,
+        }
+    }
+
+    fn with(mut self, numbers: impl IntoIterator<Item = (&'static str, f64)>) -> Self {
+        self.numbers.extend(numbers);
+        self
+    }
+
+    /// Only in a run by `provider`.
+    pub(crate) fn only(mut self, provider: Provider) -> Self {
+        self.provider = Some(provider);
+        self
+    }
 }
 
 impl fmt::Display for Note {
@@ -30,49 +58,48 @@ impl fmt::Display for Note {
     }
 }
 
-/// All static remarks on an experiment; what buys nothing is priced with `catalog`.
-pub fn static_notes(catalog: &Catalog, experiment: &Experiment) -> Vec<Note> {
-    let mut notes = Vec::new();
+/// All static remarks on an experiment; what buys nothing is priced with `catalog`. With a `provider` those on its runs alone, without
+/// one those on any.
+pub fn static_notes(catalog: &Catalog, experiment: &Experiment, provider: Option<Provider>) -> Vec<Note> {
+    let concerns = |note: &&Note| provider.is_none() || note.provider.is_none() || note.provider == provider;
+    let mut notes: Vec<Note> = experiment.notes.iter().filter(concerns).cloned().collect();
     for configuration in &experiment.configurations {
         notes.extend(volumes(configuration).filter_map(|v| above_instance(catalog, experiment, configuration, v)));
         notes.extend(together_above_instance(configuration));
         notes.extend(unused_disks(catalog, configuration));
         let volume = &configuration.data_volume;
         if volume.effective_limits.read_iops.is_none() && volume.effective_limits.read_bytes_per_s.is_none() {
-            notes.push(Note {
-                rule: "volume_without_known_limits",
-                message: format!(
-                    "{}: the catalog knows no limits of {}, so none are emulated",
-                    configuration.name, volume.label
-                ),
-                numbers: BTreeMap::new(),
-                advice: "State iops and mib_per_s to emulate it",
-            });
+            let message = format!(
+                "{}: the catalog knows no limits of {}, so none are emulated",
+                configuration.name, volume.label
+            );
+            notes.push(Note::new(
+                "volume_without_known_limits",
+                message,
+                "State iops and mib_per_s to emulate it",
+            ));
         }
         if configuration.commitlog_volume.is_none() {
-            notes.push(Note {
-                rule: "commitlog_on_data_volume",
-                message: format!("{}: the commit log shares the data volume", configuration.name),
-                numbers: BTreeMap::new(),
-                advice: "Give commitlog_volume to separate them, as the published studies did",
-            });
+            notes.push(Note::new(
+                "commitlog_on_data_volume",
+                format!("{}: the commit log shares the data volume", configuration.name),
+                "Give commitlog_volume to separate them, as the published studies did",
+            ));
         }
     }
     for setup in setups(experiment) {
         let payload = experiment.dataset.payload_bytes() as f64 / experiment.local.scale;
         let budget = setup.page_cache_budget_bytes as f64;
         if payload <= budget {
-            notes.push(Note {
-                rule: "data_fits_page_cache",
-                message: format!(
-                    "{}: the data set ({:.0} MiB) fits the page cache ({:.0} MiB): reads will be served from memory",
-                    setup.configuration,
-                    payload / catalog::MIB,
-                    budget / catalog::MIB
-                ),
-                numbers: BTreeMap::from([("payload_bytes", payload), ("page_cache_budget_bytes", budget)]),
-                advice: "This is no test of storage; load more records or allow less memory",
-            });
+            let message = format!(
+                "{}: the data set ({:.0} MiB) fits the page cache ({:.0} MiB): reads will be served from memory",
+                setup.configuration,
+                payload / catalog::MIB,
+                budget / catalog::MIB
+            );
+            let advice = "This is no test of storage; load more records or allow less memory";
+            let note = Note::new("data_fits_page_cache", message, advice);
+            notes.push(note.with([("payload_bytes", payload), ("page_cache_budget_bytes", budget)]));
         }
     }
     notes
@@ -119,12 +146,15 @@ fn above_instance(
         numbers.insert("wasted_usd_per_month", usd);
         what += &format!(": {usd:.2} USD a month buy nothing");
     }
-    Some(Note {
-        rule: "volume_above_instance",
-        message: format!("{}: {what}", configuration.name),
-        numbers,
-        advice: "The rest buys nothing; choose a larger instance or a slower volume",
-    })
+    let advice = "The rest buys nothing; choose a larger instance or a slower volume";
+    Some(
+        Note::new(
+            "volume_above_instance",
+            format!("{}: {what}", configuration.name),
+            advice,
+        )
+        .with(numbers),
+    )
 }
 
 /// The difference in price to a volume of no more than what can be reached; `None` where IOPS and throughput come with the size.
@@ -166,16 +196,16 @@ fn together_above_instance(configuration: &Configuration) -> Option<Note> {
             .and(configuration.data_volume.effective_limits.read_iops)?,
         log.order.and(log.effective_limits.read_iops)?,
     );
-    (data <= reachable && log <= reachable && data + log > reachable * (1.0 + SLACK)).then(|| Note {
-        rule: "volumes_above_instance",
-        message: format!(
+    (data <= reachable && log <= reachable && data + log > reachable * (1.0 + SLACK)).then(|| {
+        let message = format!(
             "{}: data and commit log could do {:.0} IOPS together, {} lets {reachable:.0} through",
             configuration.name,
             data + log,
             configuration.instance.label
-        ),
-        numbers: BTreeMap::from([("bought_iops", data + log), ("reachable_iops", reachable)]),
-        advice: "They are emulated apart; on AWS they share the instance's path",
+        );
+        let advice = "They are emulated apart; on AWS they share the instance's path";
+        let numbers = [("bought_iops", data + log), ("reachable_iops", reachable)];
+        Note::new("volumes_above_instance", message, advice).with(numbers)
     })
 }
 
@@ -185,17 +215,14 @@ fn unused_disks(catalog: &Catalog, configuration: &Configuration) -> Option<Note
         .instance(&configuration.instance.label)
         .filter(|_| configuration.instance.from_catalog)?;
     let disks = instance.local_disks.as_ref()?;
-    volumes(configuration)
-        .all(|volume| volume.order.is_some())
-        .then(|| Note {
-            rule: "local_disks_unused",
-            message: format!(
-                "{}: the price of {} includes {}, which nothing uses",
-                configuration.name,
-                instance.name,
-                disks.label()
-            ),
-            numbers: BTreeMap::from([("local_disks_gb", disks.total_gb())]),
-            advice: "Put data or commit log on \"local\", or choose a type without local disks",
-        })
+    volumes(configuration).all(|volume| volume.order.is_some()).then(|| {
+        let message = format!(
+            "{}: the price of {} includes {}, which nothing uses",
+            configuration.name,
+            instance.name,
+            disks.label()
+        );
+        let advice = "Put data or commit log on \"local\", or choose a type without local disks";
+        Note::new("local_disks_unused", message, advice).with([("local_disks_gb", disks.total_gb())])
+    })
 }

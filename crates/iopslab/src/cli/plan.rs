@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use ::catalog::Catalog;
 use clap::Args;
-use spec::{Experiment, Plan};
+use run::RunDirectory;
+use spec::{Experiment, Plan, Provider};
 
 use super::facts::catalog;
 use super::{Failure, Format, pretty};
@@ -18,9 +19,9 @@ pub struct PlanArgs {
 
 pub fn run(args: &PlanArgs, format: Format) -> Result<(), Failure> {
     let catalog = catalog()?;
-    let (_, experiment) = read_experiment(&catalog, &args.experiment)?;
+    let (_, experiment) = read_experiment(&catalog, &args.experiment, None)?;
     let plan = spec::plan(&experiment);
-    let notes = spec::static_notes(&catalog, &experiment);
+    let notes = spec::static_notes(&catalog, &experiment, None);
     match format {
         Format::Human => println!("{}", ::report::plan_table(&plan, &notes)),
         Format::Json => println!("{}", pretty(&serde_json::json!({ "plan": plan, "notes": notes }))),
@@ -28,8 +29,12 @@ pub fn run(args: &PlanArgs, format: Format) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads and checks an experiment file; YCSB files are found relative to it.
-pub fn read_experiment(catalog: &Catalog, file: &Path) -> Result<(String, Experiment), Failure> {
+/// Reads and checks an experiment file, for a run by `provider` or only for a plan; YCSB files are found relative to it.
+pub fn read_experiment(
+    catalog: &Catalog,
+    file: &Path,
+    provider: Option<Provider>,
+) -> Result<(String, Experiment), Failure> {
     let text = std::fs::read_to_string(file)
         .map_err(|e| Failure::input(format!("cannot read the experiment {}: {e}", file.display())))?;
     let beside = file.parent().unwrap_or(Path::new(".")).to_owned();
@@ -37,25 +42,37 @@ pub fn read_experiment(catalog: &Catalog, file: &Path) -> Result<(String, Experi
         let path = beside.join(name);
         std::fs::read_to_string(&path).map_err(|e| format!("cannot read {}: {e}", path.display()))
     };
-    let experiment = spec::parse(catalog, &file.display().to_string(), &text, &read)
-        .map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?;
+    let name = file.display().to_string();
+    let experiment = match provider {
+        None => spec::parse(catalog, &name, &text, &read),
+        Some(provider) => spec::parse_to_run(catalog, &name, &text, &read, provider),
+    };
+    let experiment = experiment.map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?;
     Ok((text, experiment))
+}
+
+/// Refuses to go on with a run that began before what it cannot measure was refused, at the place in its frozen experiment.
+pub fn check_measurable(directory: &RunDirectory) -> Result<(), Failure> {
+    if let Ok(text) = directory.experiment_text() {
+        let file = directory.path().join("experiment.toml").display().to_string();
+        spec::refuse_unmeasurable(&file, &text).map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?;
+    }
+    // Whatever became of the file: the plan is what would be carried out.
+    let plan = directory.plan();
+    if matches!(plan.target.database, spec::Database::Hosts { .. }) {
+        return Err(Failure::input("[target] hosts: a run starts its own Cassandra so far"));
+    }
+    match plan.setups.iter().find(|s| s.nodes != 1) {
+        Some(setup) => Err(Failure::input(format!(
+            "configuration {}: one node would be measured and {} priced",
+            setup.configuration, setup.nodes
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Refuses what the local provider cannot do on this machine, before anything is created.
 pub fn check_machine(plan: &Plan, work_directory: &Path) -> Result<(), Failure> {
-    if matches!(plan.target.database, spec::Database::Hosts { .. }) {
-        return Err(
-            Failure::input("[target] hosts: `iopslab run` starts its own Cassandra so far")
-                .help("measure an existing cluster with: iopslab load --hosts ..."),
-        );
-    }
-    if let Some(setup) = plan.setups.iter().find(|s| s.nodes != 1) {
-        return Err(Failure::input(format!(
-            "configuration {}: nodes = {}, but the local provider runs one node per configuration so far",
-            setup.configuration, setup.nodes
-        )));
-    }
     let cpus = std::thread::available_parallelism().map_or(1, usize::from) as f64;
     if let Some(setup) = plan.setups.iter().find(|s| s.cpus > cpus) {
         return Err(Failure::input(format!(

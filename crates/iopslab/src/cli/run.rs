@@ -8,7 +8,7 @@ use ::catalog::Catalog;
 use clap::{Args, ValueEnum};
 use provider::Incoming;
 use run::RunDirectory;
-use spec::Experiment;
+use spec::{Experiment, Provider};
 
 use super::facts::catalog;
 use super::{Failure, Format, cache_directory, plan, report, work_directory};
@@ -94,9 +94,9 @@ type Channel = (std::sync::mpsc::Sender<Incoming>, std::sync::mpsc::Receiver<Inc
 /// A new run on this machine: everything is checked before anything is created.
 fn begin(file: &Path, args: &RunArgs, channel: Channel, screen: &mut Screen) -> Result<(RunDirectory, Crew), Failure> {
     let catalog = catalog()?;
-    let (text, experiment) = plan::read_experiment(&catalog, file)?;
+    let (text, experiment) = plan::read_experiment(&catalog, file, Some(Provider::Local))?;
     let plan = spec::plan(&experiment);
-    eprintln!("{}", report_plan(&catalog, &plan, &experiment));
+    eprintln!("{}", report_plan(&catalog, &plan, &experiment, Provider::Local));
     plan::check_machine(&plan, &settings_for(plan.work_directory.as_deref()).work_directory)?;
     let mut crew = start_crew(channel)?;
     let hosts = controller::greet(&mut crew, screen)?;
@@ -111,10 +111,9 @@ fn begin(file: &Path, args: &RunArgs, channel: Channel, screen: &mut Screen) -> 
 /// A new run without a machine.
 fn begin_simulated(file: &Path, args: &RunArgs, screen: &mut Screen) -> Result<RunDirectory, Failure> {
     let catalog = catalog()?;
-    let (text, mut experiment) = plan::read_experiment(&catalog, file)?;
-    experiment.simulated.get_or_insert_default();
+    let (text, experiment) = plan::read_experiment(&catalog, file, Some(Provider::Simulated))?;
     let plan = spec::plan(&experiment);
-    eprintln!("{}", report_plan(&catalog, &plan, &experiment));
+    eprintln!("{}", report_plan(&catalog, &plan, &experiment, Provider::Simulated));
     let directory = create(args, &catalog, &experiment, &text, &plan, SIMULATED, std::iter::empty())?;
     screen.say(&format!("evidence goes to {}", directory.path().display()));
     Ok(directory)
@@ -151,6 +150,7 @@ fn resume(
     interrupted: &Arc<AtomicBool>,
 ) -> Result<RunDirectory, Failure> {
     let directory = RunDirectory::open(path).map_err(Failure::input)?;
+    plan::check_measurable(&directory)?;
     let remaining = directory.remaining().map_err(Failure::work)?;
     let all = directory.plan().trials.len();
     screen.say(&format!(
@@ -251,8 +251,8 @@ fn settings_for(work: Option<&str>) -> Settings {
     }
 }
 
-fn report_plan(catalog: &Catalog, plan: &spec::Plan, experiment: &Experiment) -> String {
-    ::report::plan_table(plan, &spec::static_notes(catalog, experiment))
+fn report_plan(catalog: &Catalog, plan: &spec::Plan, experiment: &Experiment, provider: Provider) -> String {
+    ::report::plan_table(plan, &spec::static_notes(catalog, experiment, Some(provider)))
 }
 
 /// The facts this run's limits came from, kept with its evidence.

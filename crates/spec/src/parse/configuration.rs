@@ -2,12 +2,14 @@
 
 use std::ops::Range;
 
-use catalog::{Catalog, IoLimits, VolumeRequest, VolumeType};
-use serde::de::DeserializeOwned;
+use catalog::{Burst, Catalog, IoLimits, ResolvedVolume, VolumeRequest, VolumeType};
 use toml::{Spanned, Value};
 
+use super::local::{BURST_STARTS, burst_share};
+use super::measurable::MOST_NODES;
 use super::numbers::Check as _;
-use super::{explain, safe_name};
+use super::place::{table, within};
+use super::safe_name;
 use crate::mistakes::{Collector, choice};
 use crate::scale::{GIB, page_cache_at_full_scale};
 use crate::{Configuration, Instance, LocalSettings, Volume, raw};
@@ -33,7 +35,19 @@ pub(super) fn check(
         .commitlog_volume
         .as_ref()
         .map(|v| volume(catalog, v, "commitlog_volume", instance.as_ref(), local, mistakes));
-    let nodes = mistakes.integer(raw.nodes.as_ref(), "nodes", 1, 3, 1);
+    let is_local = |v: &Spanned<Value>| v.get_ref().as_str() == Some("local");
+    if let Some(log) = raw
+        .commitlog_volume
+        .as_ref()
+        .filter(|log| is_local(log) && is_local(&raw.data_volume))
+    {
+        mistakes.add(
+            log.span(),
+            "data and commit log both on \"local\" are the same disks, not two volumes",
+            "leave commitlog_volume out: the commit log then shares the data volume",
+        );
+    }
+    let nodes = mistakes.integer(raw.nodes.as_ref(), "nodes", 1, MOST_NODES, 1);
     let price = mistakes.number(raw.price_usd_per_month.as_ref(), "price_usd_per_month", 0.01..=1e9, 1.0);
     let instance = instance?;
     let instance_gib = instance.memory_bytes as f64 / GIB;
@@ -237,20 +251,64 @@ fn of_type(
             None
         }
         Ok(resolved) => {
-            let burst = resolved.burst.map(|mut burst| {
-                burst.credits_start = burst.credits_max * local.burst_credits_start;
-                burst
-            });
+            let (limits, burst) = at_start(&span, &resolved, raw.burst.as_deref(), local, mistakes)?;
             Some(Volume {
                 label: resolved.label,
                 kind: kind.name().to_owned(),
                 size_bytes: (size_gib * GIB) as u64,
-                volume_limits: resolved.limits,
-                effective_limits: resolved.limits.min(instance.ebs_limits),
+                volume_limits: limits,
+                effective_limits: limits.min(instance.ebs_limits),
                 burst,
                 order: Some(request),
             })
         }
+    }
+}
+
+/// Limits and bucket with the start that the volume states itself, or else that of the provider.
+///
+/// A bucket that starts empty gives the bytes per second that last: gp2's baseline IOPS at 256 KiB each (EC2 User Guide, "EBS volume
+/// types"). Only the IOPS follow the bucket while it moves.
+fn at_start(
+    span: &Range<usize>,
+    resolved: &ResolvedVolume,
+    stated: Option<&str>,
+    local: &LocalSettings,
+    mistakes: &mut Collector<'_>,
+) -> Option<(IoLimits, Option<Burst>)> {
+    let share = match stated.map(|word| (word, burst_share(word))) {
+        None => local.burst_credits_start,
+        Some((_, Some(share))) => share,
+        Some((word, None)) => {
+            let at = within(mistakes.text, span, word);
+            mistakes.add(at, format!("burst cannot be `{word}`"), choice(word, &BURST_STARTS));
+            return None;
+        }
+    };
+    let Some(mut burst) = resolved.burst else {
+        if stated.is_some() {
+            let at = within(mistakes.text, span, "burst");
+            let message = format!("{} has no burst bucket: {}", resolved.label, no_bucket(resolved));
+            mistakes.add(at, message, "remove `burst`");
+            return None;
+        }
+        return Some((resolved.limits, None));
+    };
+    burst.credits_start = burst.credits_max * share;
+    let lasting = IoLimits::symmetric(None, (share <= 0.0).then_some(resolved.baseline_mib_per_s));
+    Some((resolved.limits.min(lasting), Some(burst)))
+}
+
+/// Why a volume type, or one of this size, cannot burst.
+fn no_bucket(resolved: &ResolvedVolume) -> String {
+    match resolved.request.kind {
+        VolumeType::Gp2 => format!("with this size it does {} IOPS at all times", resolved.baseline_iops),
+        VolumeType::St1 | VolumeType::Sc1 => format!(
+            "its bucket of MiB/s is not modelled, it has the {:.0} MiB/s that last",
+            resolved.baseline_mib_per_s
+        ),
+        VolumeType::Gp3 | VolumeType::Io1 | VolumeType::Io2 => "it does what was bought at all times".to_owned(),
+        VolumeType::Standard => "the catalog knows no bucket of the previous generation".to_owned(),
     }
 }
 
@@ -261,6 +319,14 @@ fn explicit(span: Range<usize>, raw: &raw::Volume, mistakes: &mut Collector<'_>)
             span.clone(),
             "`era` belongs to a volume type",
             "give `type` as well, or leave it out",
+        );
+        return None;
+    }
+    if raw.burst.is_some() {
+        mistakes.add(
+            within(mistakes.text, &span, "burst"),
+            "a volume given by its limits has no burst bucket: it does its limits at all times",
+            "give `type` and `size_gib` instead, or remove `burst`",
         );
         return None;
     }
@@ -300,30 +366,4 @@ fn explicit(span: Range<usize>, raw: &raw::Volume, mistakes: &mut Collector<'_>)
         burst: None,
         order: None,
     })
-}
-
-/// An inline table as a raw type; a mistake inside it is placed on the key it names, where that can be found.
-fn table<T: DeserializeOwned>(given: &Spanned<Value>, key: &str, mistakes: &mut Collector<'_>) -> Option<T> {
-    match T::deserialize(given.get_ref().clone()) {
-        Ok(value) => Some(value),
-        Err(error) => {
-            let (message, help) = explain(error.message());
-            let named = message.split('`').nth(1).unwrap_or_default().to_owned();
-            mistakes.add(
-                within(mistakes.text, &given.span(), &named),
-                format!("in {key}: {message}"),
-                help,
-            );
-            None
-        }
-    }
-}
-
-/// Where `word` stands within `span`; the whole span if it does not.
-pub(super) fn within(text: &str, span: &Range<usize>, word: &str) -> Range<usize> {
-    let found = text
-        .get(span.clone())
-        .filter(|_| !word.is_empty())
-        .and_then(|inside| inside.find(word));
-    found.map_or_else(|| span.clone(), |at| span.start + at..span.start + at + word.len())
 }

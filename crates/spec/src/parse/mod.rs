@@ -2,7 +2,14 @@
 
 mod basis;
 mod configuration;
+mod effect;
+mod load;
+mod local;
+mod measurable;
 mod numbers;
+mod objective;
+mod place;
+mod target;
 mod workload;
 
 use std::collections::BTreeSet;
@@ -11,17 +18,13 @@ use catalog::Catalog;
 use toml::Spanned;
 
 use crate::mistakes::{Collector, Mistakes, choice};
-use crate::{
-    Adaptive, Configuration, Consistency, Database, Dataset, Experiment, Load, LoadLevel, LocalSettings, OperationKind,
-    Target, raw,
-};
+use crate::{Configuration, Consistency, Dataset, Definition, Experiment, OperationKind, Provider, raw};
+pub use measurable::refuse_unmeasurable;
 use numbers::Check;
 
-/// Most requests in flight: a CQL connection has 32,768 stream ids, and one connection per load thread is used.
-const MOST_CONCURRENCY: i64 = 30_000;
-
-/// Reads an experiment; instances and prices are looked up in `catalog`. `source_name` is shown in mistakes; `read_file` gives the text of a YCSB file that the experiment
-/// names (relative to it), since this crate reads nothing itself.
+/// Reads an experiment; instances and prices are looked up in `catalog`. `source_name` is shown in mistakes; `read_file` gives the text
+/// of a YCSB file that the experiment names (relative to it), since this crate reads nothing itself. What can be planned but not run is
+/// a note of the experiment.
 ///
 /// # Errors
 /// All mistakes that can be told at once; at least one.
@@ -30,6 +33,31 @@ pub fn parse(
     source_name: &str,
     text: &str,
     read_file: &dyn Fn(&str) -> Result<String, String>,
+) -> Result<Experiment, Mistakes> {
+    read(catalog, source_name, text, read_file, None)
+}
+
+/// As [`parse`], for a run: what `provider` cannot measure is a mistake too, and the result is the experiment as it carries it out.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_to_run(
+    catalog: &Catalog,
+    source_name: &str,
+    text: &str,
+    read_file: &dyn Fn(&str) -> Result<String, String>,
+    provider: Provider,
+) -> Result<Experiment, Mistakes> {
+    let experiment = read(catalog, source_name, text, read_file, Some(provider))?;
+    Ok(experiment.carried_out_by(provider))
+}
+
+fn read(
+    catalog: &Catalog,
+    source_name: &str,
+    text: &str,
+    read_file: &dyn Fn(&str) -> Result<String, String>,
+    provider: Option<Provider>,
 ) -> Result<Experiment, Mistakes> {
     let mut mistakes = Collector::new(source_name, text);
     let file: raw::Experiment = match toml::from_str(text) {
@@ -41,7 +69,12 @@ pub fn parse(
             return mistakes.finish(None);
         }
     };
-    let experiment = check(catalog, &file, read_file, &mut mistakes);
+    let mut experiment = check(catalog, &file, read_file, &mut mistakes);
+    measurable::check(&file, provider, &mut mistakes);
+    if let Some(experiment) = &mut experiment {
+        experiment.notes = std::mem::take(&mut mistakes.notes);
+        experiment.notes.extend(effect::notes(&file, experiment));
+    }
     mistakes.finish(experiment)
 }
 
@@ -64,9 +97,9 @@ fn check(
     mistakes: &mut Collector<'_>,
 ) -> Option<Experiment> {
     let name = safe_name(&file.name, "experiment", mistakes);
-    let target = target(file.target.as_ref(), mistakes);
+    let target = target::check(file.target.as_ref(), mistakes);
     let dataset = dataset(file.dataset.get_ref(), mistakes);
-    let local = local(&file.provider.local, mistakes);
+    let local = local::check(&file.provider.local, mistakes);
     if file.configuration.is_empty() {
         mistakes.add(
             file.name.span(),
@@ -108,9 +141,18 @@ fn check(
             );
         }
     }
-    let load = load(&file.load, mistakes);
+    any_reads(
+        file.target.as_ref(),
+        target.as_ref().map(|t| t.consistency),
+        &workloads,
+        mistakes,
+    );
+    let all: Option<Vec<Definition>> = workloads.iter().cloned().collect();
+    let objective = objective::objective(file.objective.as_ref(), all.as_deref(), mistakes);
+    let decision = objective::decision(file.decision.as_ref(), mistakes);
+    let load = load::check(&file.load, mistakes);
     if let Some(auto) = &file.load.get_ref().warmup {
-        let inserts = |w: &&crate::Definition| w.mix.share(OperationKind::Insert) > 0.0;
+        let inserts = |w: &&Definition| w.mix.share(OperationKind::Insert) > 0.0;
         if let Some(w) = workloads.iter().flatten().find(inserts) {
             mistakes.add(
                 auto.span(),
@@ -147,13 +189,14 @@ fn check(
         dataset: dataset?,
         money: crate::money::of_configurations(catalog, &configurations, &basis),
         configurations,
-        workloads: workloads.into_iter().collect::<Option<_>>()?,
+        workloads: all?,
         load: load?,
-        objective: None,
-        decision: crate::DecisionRules::default(),
+        objective,
+        decision,
         basis,
         local,
         simulated,
+        notes: Vec::new(),
     };
     let is_free = |m: &&crate::ConfigurationMoney| m.usd_per_month.is_none();
     if let Some(budget) = &file.load.get_ref().budget_usd
@@ -170,6 +213,23 @@ fn check(
         );
     }
     Some(experiment)
+}
+
+/// Cassandra answers every read at ANY with an error.
+fn any_reads(
+    target: Option<&Spanned<raw::Target>>,
+    level: Option<Consistency>,
+    workloads: &[Option<Definition>],
+    mistakes: &mut Collector<'_>,
+) {
+    let reads = |w: &&Definition| w.mix.reads() > 0.0;
+    if let Some(at) = target.and_then(|t| t.get_ref().consistency.as_ref())
+        && level == Some(Consistency::Any)
+        && let Some(reader) = workloads.iter().flatten().find(reads)
+    {
+        let message = format!("consistency `any` is for writes alone, and `{}` reads", reader.name);
+        mistakes.add(at.span(), message, "state consistency = \"one\"");
+    }
 }
 
 /// Figures that are possible, names that exist.
@@ -220,98 +280,6 @@ fn unique<'n>(names: impl Iterator<Item = &'n Spanned<String>>, of: &str, mistak
     }
 }
 
-fn target(target: Option<&Spanned<raw::Target>>, mistakes: &mut Collector<'_>) -> Option<Target> {
-    let default_version = || Database::Cassandra {
-        version: DEFAULT_VERSION.to_owned(),
-    };
-    let Some(spanned) = target else {
-        return Some(Target {
-            database: default_version(),
-            consistency: Consistency::One,
-        });
-    };
-    let target = spanned.get_ref();
-    if let (Some(hosts), Some(_)) = (&target.hosts, target.database.as_ref().or(target.version.as_ref())) {
-        mistakes.add(
-            hosts.span(),
-            "`hosts` and `database` exclude each other",
-            "either a cluster of yours, or one started for you",
-        );
-        return None;
-    }
-    if let Some(database) = &target.database
-        && database.get_ref() != "cassandra"
-    {
-        let help = "valid: cassandra; other CQL databases by hosts = [\"address:9042\"]";
-        mistakes.add(
-            database.span(),
-            format!("unknown database `{}`", database.get_ref()),
-            help,
-        );
-    }
-    let database = match (&target.hosts, &target.version) {
-        (Some(hosts), _) if hosts.get_ref().is_empty() => {
-            mistakes.add(
-                hosts.span(),
-                "`hosts` is empty",
-                "for example hosts = [\"10.0.0.5:9042\"]",
-            );
-            return None;
-        }
-        (Some(hosts), _) => Database::Hosts {
-            hosts: hosts.get_ref().clone(),
-        },
-        (None, Some(version)) => {
-            let numbers: Vec<_> = version.get_ref().split('.').collect();
-            let valid =
-                numbers.len() == 3 && numbers.iter().all(|n| n.parse::<u32>().is_ok()) && numbers[..2] == ["5", "0"];
-            if !valid {
-                let help = format!("a release of the 5.0 line, such as {DEFAULT_VERSION}");
-                mistakes.add(
-                    version.span(),
-                    format!("version `{}` is not supported", version.get_ref()),
-                    help,
-                );
-            }
-            Database::Cassandra {
-                version: version.get_ref().clone(),
-            }
-        }
-        (None, None) => default_version(),
-    };
-    let consistency = match &target.consistency {
-        None => Consistency::One,
-        Some(level) => match CONSISTENCIES
-            .iter()
-            .find(|(name, _)| *name == level.get_ref().to_ascii_lowercase())
-        {
-            Some((_, level)) => *level,
-            None => {
-                let names: Vec<_> = CONSISTENCIES.iter().map(|(name, _)| *name).collect();
-                let message = format!("unknown consistency level `{}`", level.get_ref());
-                mistakes.add(level.span(), message, choice(level.get_ref(), &names));
-                return None;
-            }
-        },
-    };
-    Some(Target { database, consistency })
-}
-
-/// Used when the file names no version.
-const DEFAULT_VERSION: &str = "5.0.9";
-
-const CONSISTENCIES: [(&str, Consistency); 9] = [
-    ("any", Consistency::Any),
-    ("one", Consistency::One),
-    ("two", Consistency::Two),
-    ("three", Consistency::Three),
-    ("quorum", Consistency::Quorum),
-    ("all", Consistency::All),
-    ("local_quorum", Consistency::LocalQuorum),
-    ("each_quorum", Consistency::EachQuorum),
-    ("local_one", Consistency::LocalOne),
-];
-
 fn dataset(dataset: &raw::Dataset, mistakes: &mut Collector<'_>) -> Option<Dataset> {
     let records = mistakes.integer(Some(&dataset.records), "records", 1, 1_000_000_000_000, 1);
     let fields = mistakes.integer(dataset.fields.as_ref(), "fields", 1, 1_000, 10);
@@ -325,186 +293,4 @@ fn dataset(dataset: &raw::Dataset, mistakes: &mut Collector<'_>) -> Option<Datas
         compressibility: compressibility?,
         seed: seed? as u64,
     })
-}
-
-fn load(spanned: &Spanned<raw::Load>, mistakes: &mut Collector<'_>) -> Option<Load> {
-    let load = spanned.get_ref();
-    let mut levels = Vec::new();
-    for level in &load.concurrency {
-        let n = mistakes.integer(Some(level), "concurrency", 1, MOST_CONCURRENCY, 1);
-        levels.extend(n.map(|n| LoadLevel::Concurrency(n as u32)));
-    }
-    let poisson = match load.arrival.as_ref().map(|a| (a, a.get_ref().as_str())) {
-        None | Some((_, "poisson")) => true,
-        Some((_, "constant")) => false,
-        Some((arrival, other)) => {
-            mistakes.add(
-                arrival.span(),
-                format!("unknown arrival `{other}`"),
-                choice(other, &["poisson", "constant"]),
-            );
-            true
-        }
-    };
-    for rate in &load.rate {
-        let rate = mistakes.number(Some(rate), "rate", 1e-3..=1e9, 1.0);
-        levels.extend(rate.map(|operations_per_s| LoadLevel::Rate {
-            operations_per_s,
-            poisson,
-        }));
-    }
-    if load.concurrency.is_empty() && load.rate.is_empty() {
-        mistakes.add(
-            spanned.span(),
-            "[load] has no load level",
-            "for example concurrency = [100], or rate = [5000]",
-        );
-    }
-    for (i, level) in levels.iter().enumerate() {
-        if levels[..i].contains(level) {
-            mistakes.add(
-                spanned.span(),
-                format!("load level {} is given twice", level.slug()),
-                "repetitions = N repeats cells",
-            );
-        }
-    }
-    let (repetitions, adaptive) = repetitions(load, mistakes)?;
-    let day = 86_400.0;
-    let (warmup_s, warmup_max_s) = warmup(load, mistakes)?;
-    let duration_s = mistakes.number(load.duration_s.as_ref(), "duration_s", 0.5..=7.0 * day, 60.0);
-    let operations = mistakes.integer(load.operations.as_ref(), "operations", 1, i64::MAX, 1);
-    let seed = mistakes.integer(load.seed.as_ref(), "seed", 0, i64::MAX, 1);
-    let request_timeout_s = mistakes.number(
-        load.request_timeout_s.as_ref(),
-        "request_timeout_s",
-        0.01..=3_600.0,
-        30.0,
-    );
-    Some(Load {
-        levels,
-        warmup_s,
-        warmup_max_s,
-        duration_s: duration_s?,
-        operations: load.operations.as_ref().and(operations).map(|n| n as u64),
-        repetitions,
-        adaptive,
-        seed: seed? as u64,
-        request_timeout_s: request_timeout_s?,
-    })
-}
-
-/// Once throughput has come to rest the client connects anew; this many seconds cover its first requests.
-const WARMUP_AFTER_REST_S: f64 = 5.0;
-
-/// (seconds of warm-up, most seconds until rest before them).
-fn warmup(load: &raw::Load, mistakes: &mut Collector<'_>) -> Option<(f64, Option<f64>)> {
-    let day = 86_400.0;
-    match &load.warmup {
-        None => {
-            if let Some(at) = &load.max_warmup_s {
-                mistakes.add(
-                    at.span(),
-                    "max_warmup_s is for warmup = \"auto\"",
-                    "remove it, or set warmup = \"auto\"",
-                );
-            }
-            let seconds = mistakes.number(load.warmup_s.as_ref(), "warmup_s", 0.0..=day, 20.0);
-            Some((seconds?, None))
-        }
-        Some(text) if text.get_ref() == "auto" => {
-            if let Some(at) = &load.warmup_s {
-                mistakes.add(
-                    at.span(),
-                    "both warmup = \"auto\" and warmup_s are given",
-                    "remove one of them",
-                );
-                return None;
-            }
-            let most = mistakes.number(load.max_warmup_s.as_ref(), "max_warmup_s", 40.0..=day, 300.0);
-            Some((WARMUP_AFTER_REST_S, Some(most?)))
-        }
-        Some(text) => {
-            mistakes.add(
-                text.span(),
-                format!("warmup cannot be `{}`", text.get_ref()),
-                "\"auto\"; a number of seconds is warmup_s = 20",
-            );
-            None
-        }
-    }
-}
-
-/// Fewest and, by default, most blocks of an adaptive run (METHODS: min 6, max 20 blocks: with fewer the spread itself is hardly known).
-const ADAPTIVE_BLOCKS: (i64, i64) = (6, 20);
-
-/// A number of trials, or `"auto"` with its bounds.
-fn repetitions(load: &raw::Load, mistakes: &mut Collector<'_>) -> Option<(u32, Option<Adaptive>)> {
-    let is_auto = load
-        .repetitions
-        .as_ref()
-        .is_some_and(|r| r.get_ref().as_str() == Some("auto"));
-    if is_auto {
-        let (least, most) = ADAPTIVE_BLOCKS;
-        let precision = mistakes.number(load.precision.as_ref(), "precision", 0.001..=1.0, 0.05);
-        let blocks_max = mistakes.integer(load.max_repetitions.as_ref(), "max_repetitions", 2, 1_000, most);
-        let budget = mistakes.number(load.budget_minutes.as_ref(), "budget_minutes", 0.1..=1e6, 1.0);
-        let budget_usd = mistakes.number(load.budget_usd.as_ref(), "budget_usd", 0.01..=1e9, 1.0);
-        let blocks_max = blocks_max? as u32;
-        let adaptive = Adaptive {
-            precision: precision?,
-            blocks_min: blocks_max.min(least as u32),
-            blocks_max,
-            budget_s: load.budget_minutes.as_ref().and(budget).map(|minutes| minutes * 60.0),
-            budget_usd: load.budget_usd.as_ref().and(budget_usd),
-            stopped: None,
-        };
-        return Some((blocks_max, Some(adaptive)));
-    }
-    for (span, key) in [
-        (load.precision.as_ref().map(Spanned::span), "precision"),
-        (load.max_repetitions.as_ref().map(Spanned::span), "max_repetitions"),
-        (load.budget_minutes.as_ref().map(Spanned::span), "budget_minutes"),
-        (load.budget_usd.as_ref().map(Spanned::span), "budget_usd"),
-    ] {
-        if let Some(span) = span {
-            mistakes.add(
-                span,
-                format!("{key} is for repetitions = \"auto\""),
-                "remove it, or set repetitions = \"auto\"",
-            );
-        }
-    }
-    match load.repetitions.as_ref().map(|r| (r, r.get_ref())) {
-        None => Some((3, None)),
-        Some((_, toml::Value::Integer(n))) if (1..=1_000).contains(n) => Some((*n as u32, None)),
-        Some((at, other)) => {
-            mistakes.add(
-                at.span(),
-                format!("repetitions cannot be {other}"),
-                "a whole number from 1 to 1000, or \"auto\"",
-            );
-            None
-        }
-    }
-}
-
-fn local(local: &raw::Local, mistakes: &mut Collector<'_>) -> LocalSettings {
-    let mib = |v: Option<f64>| v.map(|v| (v * catalog::MIB) as u64);
-    let scale = mistakes.number(local.scale.as_ref(), "scale", 1.0..=1_000.0, 1.0);
-    let cache = mistakes.number(local.page_cache_mib.as_ref(), "page_cache_mib", 16.0..=1e7, 16.0);
-    let heap = mistakes.number(local.heap_mib.as_ref(), "heap_mib", 256.0..=31_744.0, 1024.0);
-    let credits = mistakes.number(
-        local.burst_credits_start.as_ref(),
-        "burst_credits_start",
-        0.0..=1.0,
-        1.0,
-    );
-    LocalSettings {
-        work_directory: local.work_directory.as_ref().map(|w| w.get_ref().clone()),
-        scale: scale.unwrap_or(1.0),
-        page_cache_bytes: local.page_cache_mib.as_ref().and(mib(cache)),
-        heap_bytes: local.heap_mib.as_ref().and(mib(heap)),
-        burst_credits_start: credits.unwrap_or(1.0),
-    }
 }

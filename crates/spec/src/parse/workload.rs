@@ -3,11 +3,11 @@
 use toml::{Spanned, Value};
 use workload::{Definition, Distribution, Mix, ScanLength};
 
-use super::configuration::within;
 use super::numbers::Check as _;
+use super::place::within;
 use super::{explain, safe_name};
 use crate::mistakes::{Collector, choice};
-use crate::raw;
+use crate::{Note, raw};
 
 pub(super) fn check(
     spanned: &Spanned<raw::Workload>,
@@ -45,6 +45,7 @@ pub(super) fn check(
         );
         return None;
     }
+    of_no_use(raw, &mix, mistakes);
     let distribution = distribution(raw.distribution.as_ref(), mistakes);
     let least = mistakes.integer(raw.min_scan_length.as_ref(), "min_scan_length", 1, 1_000_000, 1);
     let most = mistakes.integer(raw.max_scan_length.as_ref(), "max_scan_length", 1, 1_000_000, 1_000);
@@ -70,8 +71,8 @@ pub(super) fn check(
         name: name?,
         mix,
         distribution: distribution?,
-        read_all_fields: raw.read_all_fields.unwrap_or(true),
-        write_all_fields: raw.write_all_fields.unwrap_or(false),
+        read_all_fields: raw.read_all_fields.as_ref().is_none_or(|all| *all.get_ref()),
+        write_all_fields: raw.write_all_fields.as_ref().is_some_and(|all| *all.get_ref()),
         scan_length: ScanLength {
             min: least as u32,
             max: most as u32,
@@ -80,6 +81,66 @@ pub(super) fn check(
         hashed_keys: true,
         zero_padding: 1,
     })
+}
+
+/// Refuses what this mix of operations never asks for.
+fn of_no_use(raw: &raw::Workload, mix: &Mix, mistakes: &mut Collector<'_>) {
+    let span = |given: Option<std::ops::Range<usize>>, key, does: f64, whom| {
+        given.filter(|_| does <= 0.0).map(|at| (at, key, whom))
+    };
+    let (scans, reads, updates) = (
+        mix.scan,
+        mix.read + mix.read_modify_write,
+        mix.update + mix.read_modify_write,
+    );
+    let existing = mix.sum() - mix.insert;
+    for (at, key, whom) in [
+        span(
+            raw.min_scan_length.as_ref().map(Spanned::span),
+            "min_scan_length",
+            scans,
+            "scan",
+        ),
+        span(
+            raw.max_scan_length.as_ref().map(Spanned::span),
+            "max_scan_length",
+            scans,
+            "scan",
+        ),
+        span(
+            raw.scan_length_distribution.as_ref().map(Spanned::span),
+            "scan_length_distribution",
+            scans,
+            "scan",
+        ),
+        span(
+            raw.read_all_fields.as_ref().map(Spanned::span),
+            "read_all_fields",
+            reads,
+            "read or read-modify-write",
+        ),
+        span(
+            raw.write_all_fields.as_ref().map(Spanned::span),
+            "write_all_fields",
+            updates,
+            "update or read-modify-write",
+        ),
+        span(
+            raw.distribution.as_ref().map(Spanned::span),
+            "distribution",
+            existing,
+            "do more than insert new records",
+        ),
+    ]
+    .into_iter()
+    .flatten()
+    {
+        mistakes.add(
+            at,
+            format!("{key} is for workloads that {whom}"),
+            "remove it; this workload has none of these operations",
+        );
+    }
 }
 
 const DISTRIBUTIONS: [&str; 6] = ["uniform", "zipfian", "latest", "hotspot", "exponential", "sequential"];
@@ -107,6 +168,27 @@ fn distribution(given: Option<&Spanned<Value>>, mistakes: &mut Collector<'_>) ->
             }
         },
     };
+    let mut foreign = false;
+    for (key, owner, stated) in [
+        ("constant", "zipfian", raw.constant),
+        ("data_fraction", "hotspot", raw.data_fraction),
+        ("operation_fraction", "hotspot", raw.operation_fraction),
+        ("percentile", "exponential", raw.percentile),
+        ("fraction", "exponential", raw.fraction),
+    ] {
+        if stated.is_some() && raw.kind != owner && DISTRIBUTIONS.contains(&raw.kind.as_str()) {
+            let message = format!("{key} is for {owner}, not for {}", raw.kind);
+            mistakes.add(
+                within(mistakes.text, &given.span(), key),
+                message,
+                format!("remove it, or kind = \"{owner}\""),
+            );
+            foreign = true;
+        }
+    }
+    if foreign {
+        return None;
+    }
     let mut within_range = |key: &str, value: f64, low: f64, high: f64| {
         if value > low && value < high {
             return true;
@@ -172,16 +254,24 @@ fn from_ycsb(
     read_file: &dyn Fn(&str) -> Result<String, String>,
     mistakes: &mut Collector<'_>,
 ) -> Option<Definition> {
-    let own = raw.read.is_some()
-        || raw.update.is_some()
-        || raw.insert.is_some()
-        || raw.scan.is_some()
-        || raw.read_modify_write.is_some()
-        || raw.distribution.is_some();
-    if own {
+    let own = [
+        ("read", raw.read.is_some()),
+        ("update", raw.update.is_some()),
+        ("insert", raw.insert.is_some()),
+        ("scan", raw.scan.is_some()),
+        ("read_modify_write", raw.read_modify_write.is_some()),
+        ("distribution", raw.distribution.is_some()),
+        ("read_all_fields", raw.read_all_fields.is_some()),
+        ("write_all_fields", raw.write_all_fields.is_some()),
+        ("min_scan_length", raw.min_scan_length.is_some()),
+        ("max_scan_length", raw.max_scan_length.is_some()),
+        ("scan_length_distribution", raw.scan_length_distribution.is_some()),
+    ];
+    let own: Vec<_> = own.iter().filter(|(_, stated)| *stated).map(|(key, _)| *key).collect();
+    if !own.is_empty() {
         mistakes.add(
             file.span(),
-            "`ycsb` and proportions exclude each other",
+            format!("`ycsb` and {} exclude each other", own.join(", ")),
             "the property file states them",
         );
         return None;
@@ -254,5 +344,44 @@ fn from_ycsb(
             );
         }
     }
+    let ours = [
+        (
+            "operationcount",
+            parsed.operations.is_some(),
+            "[load] operations and duration_s bound a trial",
+        ),
+        (
+            "threadcount",
+            parsed.threads.is_some(),
+            "[load] concurrency is the number of requests in flight",
+        ),
+        (
+            "target",
+            parsed.target_ops_per_s.is_some(),
+            "[load] rate offers operations/s",
+        ),
+    ];
+    let stated = ours.iter().filter(|(_, stated, _)| *stated);
+    mistakes.notes.extend(
+        stated.map(|(property, _, instead)| ycsb_note(format!("{path}: {property} has no effect here: {instead}"))),
+    );
+    if !parsed.ignored.is_empty() {
+        mistakes.notes.push(ycsb_note(format!(
+            "{path}: without meaning here: {}",
+            parsed.ignored.join(", ")
+        )));
+    }
+    mistakes
+        .notes
+        .extend(parsed.notes.iter().map(|note| ycsb_note(format!("{path}: {note}"))));
     Some(parsed.definition)
+}
+
+/// What a property file says and the experiment does otherwise.
+fn ycsb_note(message: String) -> Note {
+    Note::new(
+        "ycsb_property",
+        message,
+        "The experiment file decides what the property file cannot",
+    )
 }

@@ -1,6 +1,10 @@
 //! The experiment file as it is typed. Nothing is checked here but names and kinds of values; `docs/experiment.schema.json`
 //! is generated from these types, so their comments are the reference of the file.
 
+mod answer;
+
+pub(crate) use answer::{Bounds, Decision, Objective};
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::{Spanned, Value};
@@ -35,6 +39,12 @@ pub(crate) struct Experiment {
     /// How hard, how long, how often.
     #[schemars(with = "Load")]
     pub load: Spanned<Load>,
+    /// What good enough means. Without it the fastest for its money is asked for.
+    #[schemars(with = "Option<Objective>")]
+    pub objective: Option<Spanned<Objective>>,
+    /// How the answer is made, where that is a matter of taste.
+    #[schemars(with = "Option<Decision>")]
+    pub decision: Option<Spanned<Decision>>,
     /// How money is counted.
     #[schemars(with = "Option<Basis>")]
     pub basis: Option<Spanned<Basis>>,
@@ -117,7 +127,7 @@ pub(crate) struct Configuration {
     /// Memory that the database and its page cache may use, GiB. Default: all of the instance's.
     #[schemars(with = "Option<f64>")]
     pub memory_limit_gib: Option<Spanned<f64>>,
-    /// Database nodes, 1 to 3. Default 1.
+    /// Database nodes, 1 to 3. Default 1. More than one is priced by `iopslab plan`, but cannot be measured so far.
     #[schemars(with = "Option<u32>")]
     pub nodes: Option<Spanned<i64>>,
     /// What all of it costs a month at full scale, USD, where the catalog has no price for it or you pay another.
@@ -178,6 +188,24 @@ pub(crate) struct Volume {
     pub iops: Option<f64>,
     /// Provisioned (or, without a type, greatest) throughput, MiB/s.
     pub mib_per_s: Option<f64>,
+    /// How the burst bucket of this volume starts each trial, instead of `burst` of `[provider.local]`: `baseline` (empty: what the
+    /// volume sustains) or `full` (as a new volume). Only for a volume that has one: gp2 below 1,000 GiB.
+    #[schemars(with = "Option<BurstForms>")]
+    pub burst: Option<String>,
+}
+
+/// How a burst bucket starts.
+#[derive(JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(
+    dead_code,
+    reason = "describes the file for the schema; the word is read by hand to keep its place"
+)]
+pub(crate) enum BurstForms {
+    /// Empty.
+    Baseline,
+    /// Full.
+    Full,
 }
 
 /// What is asked of the database. Proportions sum to 1; or `ycsb` names a property file.
@@ -208,10 +236,12 @@ pub(crate) struct Workload {
     /// `uniform`, `zipfian` (the default), `latest`, `hotspot`, `exponential`, `sequential`; or a table with `kind` and parameters.
     #[schemars(with = "Option<DistributionForms>")]
     pub distribution: Option<Spanned<Value>>,
-    /// Read all fields (default) or one at random.
-    pub read_all_fields: Option<bool>,
-    /// Update all fields, or one at random (default).
-    pub write_all_fields: Option<bool>,
+    /// Read all fields (default) or one at random. For workloads that read or read-modify-write.
+    #[schemars(with = "Option<bool>")]
+    pub read_all_fields: Option<Spanned<bool>>,
+    /// Update all fields, or one at random (default). For workloads that update or read-modify-write.
+    #[schemars(with = "Option<bool>")]
+    pub write_all_fields: Option<Spanned<bool>>,
     /// Fewest records of a scan. Default 1.
     #[schemars(with = "Option<u32>")]
     pub min_scan_length: Option<Spanned<i64>>,
@@ -285,7 +315,7 @@ pub(crate) struct Load {
     /// Measured operations at full scale; the trial ends at whichever comes first.
     #[schemars(with = "Option<u64>")]
     pub operations: Option<Spanned<i64>>,
-    /// Trials of each cell; or `"auto"`: repeat until every ratio to the baseline is known to `precision`, or a budget is spent. Default 3.
+    /// Trials of each cell; or `"auto"`: repeat until every ratio to the baseline is known to `precision`, or a budget is spent (at least 3). Default 3.
     #[schemars(with = "Option<RepetitionForms>")]
     pub repetitions: Option<Spanned<Value>>,
     /// With `repetitions = "auto"`: half-width of the 95 % interval of each ratio, as a share. Default 0.05.
@@ -351,7 +381,11 @@ pub(crate) struct Local {
     /// Java heap on this machine, MiB, instead of the scaled rule.
     #[schemars(with = "Option<f64>")]
     pub heap_mib: Option<Spanned<f64>>,
-    /// Share of its credits with which a burst bucket starts each trial, 0 to 1. Default 1, as a new volume.
+    /// How burst buckets start each trial: `baseline` (the default: empty, so that what volumes sustain is measured) or `full` (as new
+    /// volumes). A volume's own `burst` comes first.
+    #[schemars(with = "Option<BurstForms>")]
+    pub burst: Option<Spanned<String>>,
+    /// Share of its credits with which a burst bucket starts each trial, 0 to 1, instead of `burst`.
     #[schemars(with = "Option<f64>")]
     pub burst_credits_start: Option<Spanned<f64>>,
 }

@@ -1,0 +1,167 @@
+//! What the file states and nothing would follow: told, so that nothing is ignored in silence. What contradicts itself is a mistake
+//! instead, beside the check of its own key.
+
+use toml::Spanned;
+
+use crate::{Configuration, Consistency, Database, Experiment, LoadLevel, Note, Provider, raw};
+
+/// The notes on keys without effect.
+pub(super) fn notes(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note> {
+    let mut notes = in_simulation(file);
+    if file.provider.simulated.is_some() {
+        let why = "[provider.simulated] has no effect in a run on this machine".to_owned();
+        notes.push(without_effect(why, "It is for: iopslab run --provider simulated").only(Provider::Local));
+    }
+    notes.extend(consistency(file, experiment));
+    notes.extend(memory(file, experiment));
+    notes.extend(burst(file, experiment));
+    notes.extend(basis(file, experiment));
+    notes.extend(closed_loop(experiment));
+    notes
+}
+
+fn without_effect(message: String, advice: &'static str) -> Note {
+    Note::new("key_without_effect", message, advice)
+}
+
+/// A simulation has no Cassandra, no Java and no directory.
+fn in_simulation(file: &raw::Experiment) -> Vec<Note> {
+    let target = file.target.as_ref().map(Spanned::get_ref);
+    let (load, local) = (file.load.get_ref(), &file.provider.local);
+    let stated: Vec<&str> = [
+        ("[target] database", target.is_some_and(|t| t.database.is_some())),
+        ("[target] version", target.is_some_and(|t| t.version.is_some())),
+        ("[target] consistency", target.is_some_and(|t| t.consistency.is_some())),
+        ("[load] request_timeout_s", load.request_timeout_s.is_some()),
+        ("[provider.local] work_directory", local.work_directory.is_some()),
+        ("[provider.local] heap_mib", local.heap_mib.is_some()),
+    ]
+    .into_iter()
+    .filter_map(|(key, is_stated)| is_stated.then_some(key))
+    .collect();
+    let mut notes = Vec::new();
+    if !stated.is_empty() {
+        let message = format!("without effect in a simulated run: {}", stated.join(", "));
+        notes.push(without_effect(message, "They are for a database on a machine").only(Provider::Simulated));
+    }
+    if load.warmup.is_some() {
+        let message = "warmup = \"auto\": a simulated run warms up for the whole of max_warmup_s".to_owned();
+        notes.push(without_effect(message, "Simulated seconds cost nothing").only(Provider::Simulated));
+    }
+    notes
+}
+
+/// With one replica most levels are the same.
+fn consistency(file: &raw::Experiment, experiment: &Experiment) -> Option<Note> {
+    let stated = file.target.as_ref()?.get_ref().consistency.as_ref()?.get_ref();
+    let waits_for_more = !matches!(
+        experiment.target.consistency,
+        Consistency::Any | Consistency::One | Consistency::LocalOne | Consistency::Two | Consistency::Three
+    );
+    let is_ours = matches!(experiment.target.database, Database::Cassandra { .. });
+    let is_one = experiment.configurations.iter().all(|c| c.nodes == 1);
+    (waits_for_more && is_ours && is_one).then(|| {
+        let message = format!("consistency = \"{stated}\" waits for the only replica of one node, as \"one\" does");
+        without_effect(message, "What it costs in a cluster is not measured here")
+    })
+}
+
+/// A stated page cache takes the place of what memory would leave.
+fn memory(file: &raw::Experiment, experiment: &Experiment) -> Option<Note> {
+    let cache = file.provider.local.page_cache_mib.as_ref()?.get_ref();
+    let limits = |c: &Configuration| c.memory_limit_bytes;
+    let differ = experiment
+        .configurations
+        .windows(2)
+        .any(|pair| limits(&pair[0]) != limits(&pair[1]));
+    let stated = file
+        .configuration
+        .iter()
+        .any(|c| c.get_ref().memory_limit_gib.is_some());
+    let (what, left) = match (differ, file.provider.local.heap_mib.is_some()) {
+        (true, true) => ("the configurations differ in memory, and that has no effect", ""),
+        (true, false) => (
+            "the configurations differ in memory, and that has an effect",
+            " on the heap alone",
+        ),
+        (false, true) if stated => ("memory_limit_gib has no effect", ""),
+        (false, false) if stated => ("memory_limit_gib has an effect", " on the heap alone"),
+        (false, _) => return None,
+    };
+    let message = format!("page_cache_mib = {cache} is the page cache of every configuration: {what}{left}");
+    Some(without_effect(
+        message,
+        "Leave page_cache_mib out to measure what memory gives",
+    ))
+}
+
+/// A start of buckets that no volume takes up.
+fn burst(file: &raw::Experiment, experiment: &Experiment) -> Option<Note> {
+    let local = &file.provider.local;
+    let key = match (&local.burst, &local.burst_credits_start) {
+        (Some(_), _) => "burst",
+        (None, Some(_)) => "burst_credits_start",
+        (None, None) => return None,
+    };
+    let states_own = |given: &Spanned<toml::Value>| given.get_ref().get("burst").is_some();
+    let taken = file
+        .configuration
+        .iter()
+        .zip(&experiment.configurations)
+        .any(|(raw, checked)| {
+            let raw = raw.get_ref();
+            let log = raw.commitlog_volume.as_ref().zip(checked.commitlog_volume.as_ref());
+            std::iter::once((&raw.data_volume, &checked.data_volume))
+                .chain(log)
+                .any(|(raw, checked)| checked.burst.is_some() && !states_own(raw))
+        });
+    (!taken).then(|| {
+        let message =
+            format!("[provider.local] {key} has no effect: no volume with a burst bucket leaves its start open");
+        without_effect(message, "Remove it")
+    })
+}
+
+/// A stated price is taken as it is.
+fn basis(file: &raw::Experiment, experiment: &Experiment) -> Option<Note> {
+    let basis = file.basis.as_ref()?.get_ref();
+    let stated: Vec<&str> = [
+        ("purchase", basis.purchase.is_some()),
+        ("price_date", basis.price_date.is_some()),
+        ("region", basis.region.is_some()),
+        ("uplift_percent", basis.uplift_percent.is_some()),
+    ]
+    .into_iter()
+    .filter_map(|(key, is_stated)| is_stated.then_some(key))
+    .collect();
+    let own: Vec<&str> = experiment
+        .configurations
+        .iter()
+        .filter(|c| c.price_usd_per_month.is_some())
+        .map(|c| c.name.as_str())
+        .collect();
+    (!stated.is_empty() && !own.is_empty()).then(|| {
+        let message = format!(
+            "[basis] {} has no effect on {}: price_usd_per_month is taken as stated",
+            stated.join(", "),
+            own.join(", ")
+        );
+        without_effect(message, "State prices on the same basis")
+    })
+}
+
+/// In a closed loop latency follows from the number of requests in flight.
+fn closed_loop(experiment: &Experiment) -> Option<Note> {
+    let bounded = experiment.objective.as_ref().is_some_and(|o| !o.latency.is_empty());
+    let closed = |level: &&LoadLevel| matches!(level, LoadLevel::Concurrency(_));
+    let level = experiment.load.levels.iter().find(closed).filter(|_| bounded)?;
+    let message = format!(
+        "the objective bounds latency, and load level {} is a closed loop: its mean latency is the requests in flight over the throughput",
+        level.slug()
+    );
+    Some(Note::new(
+        "closed_loop_latency",
+        message,
+        "Give rate = [N]: latency at the load that is expected",
+    ))
+}

@@ -1,0 +1,180 @@
+//! `[load]`: load levels and the shape of a trial.
+
+use toml::Spanned;
+
+use super::numbers::Check as _;
+use crate::mistakes::{Collector, choice};
+use crate::{Adaptive, Load, LoadLevel, raw};
+
+/// Most requests in flight: a CQL connection has 32,768 stream ids, and one connection per load thread is used.
+const MOST_CONCURRENCY: i64 = 30_000;
+
+pub(super) fn check(spanned: &Spanned<raw::Load>, mistakes: &mut Collector<'_>) -> Option<Load> {
+    let load = spanned.get_ref();
+    let mut levels = Vec::new();
+    for level in &load.concurrency {
+        let n = mistakes.integer(Some(level), "concurrency", 1, MOST_CONCURRENCY, 1);
+        levels.extend(n.map(|n| LoadLevel::Concurrency(n as u32)));
+    }
+    let poisson = match load.arrival.as_ref().map(|a| (a, a.get_ref().as_str())) {
+        None | Some((_, "poisson")) => true,
+        Some((_, "constant")) => false,
+        Some((arrival, other)) => {
+            mistakes.add(
+                arrival.span(),
+                format!("unknown arrival `{other}`"),
+                choice(other, &["poisson", "constant"]),
+            );
+            true
+        }
+    };
+    if let (Some(arrival), true) = (&load.arrival, load.rate.is_empty()) {
+        mistakes.add(
+            arrival.span(),
+            "arrival is for the open loop, and no rate is given",
+            "remove it, or give rate = [N]; a closed loop sends when an answer has come",
+        );
+    }
+    for rate in &load.rate {
+        let rate = mistakes.number(Some(rate), "rate", 1e-3..=1e9, 1.0);
+        levels.extend(rate.map(|operations_per_s| LoadLevel::Rate {
+            operations_per_s,
+            poisson,
+        }));
+    }
+    if load.concurrency.is_empty() && load.rate.is_empty() {
+        mistakes.add(
+            spanned.span(),
+            "[load] has no load level",
+            "for example concurrency = [100], or rate = [5000]",
+        );
+    }
+    for (i, level) in levels.iter().enumerate() {
+        if levels[..i].contains(level) {
+            mistakes.add(
+                spanned.span(),
+                format!("load level {} is given twice", level.slug()),
+                "repetitions = N repeats cells",
+            );
+        }
+    }
+    let (repetitions, adaptive) = repetitions(load, mistakes)?;
+    let day = 86_400.0;
+    let (warmup_s, warmup_max_s) = warmup(load, mistakes)?;
+    let duration_s = mistakes.number(load.duration_s.as_ref(), "duration_s", 0.5..=7.0 * day, 60.0);
+    let operations = mistakes.integer(load.operations.as_ref(), "operations", 1, i64::MAX, 1);
+    let seed = mistakes.integer(load.seed.as_ref(), "seed", 0, i64::MAX, 1);
+    let request_timeout_s = mistakes.number(
+        load.request_timeout_s.as_ref(),
+        "request_timeout_s",
+        0.01..=3_600.0,
+        30.0,
+    );
+    Some(Load {
+        levels,
+        warmup_s,
+        warmup_max_s,
+        duration_s: duration_s?,
+        operations: load.operations.as_ref().and(operations).map(|n| n as u64),
+        repetitions,
+        adaptive,
+        seed: seed? as u64,
+        request_timeout_s: request_timeout_s?,
+    })
+}
+
+/// Once throughput has come to rest the client connects anew; this many seconds cover its first requests.
+const WARMUP_AFTER_REST_S: f64 = 5.0;
+
+/// (seconds of warm-up, most seconds until rest before them).
+fn warmup(load: &raw::Load, mistakes: &mut Collector<'_>) -> Option<(f64, Option<f64>)> {
+    let day = 86_400.0;
+    match &load.warmup {
+        None => {
+            if let Some(at) = &load.max_warmup_s {
+                mistakes.add(
+                    at.span(),
+                    "max_warmup_s is for warmup = \"auto\"",
+                    "remove it, or set warmup = \"auto\"",
+                );
+            }
+            let seconds = mistakes.number(load.warmup_s.as_ref(), "warmup_s", 0.0..=day, 20.0);
+            Some((seconds?, None))
+        }
+        Some(text) if text.get_ref() == "auto" => {
+            if let Some(at) = &load.warmup_s {
+                mistakes.add(
+                    at.span(),
+                    "both warmup = \"auto\" and warmup_s are given",
+                    "remove one of them",
+                );
+                return None;
+            }
+            let most = mistakes.number(load.max_warmup_s.as_ref(), "max_warmup_s", 40.0..=day, 300.0);
+            Some((WARMUP_AFTER_REST_S, Some(most?)))
+        }
+        Some(text) => {
+            mistakes.add(
+                text.span(),
+                format!("warmup cannot be `{}`", text.get_ref()),
+                "\"auto\"; a number of seconds is warmup_s = 20",
+            );
+            None
+        }
+    }
+}
+
+/// Fewest and, by default, most blocks of an adaptive run. With fewer than three the spread itself is hardly known; whether three are
+/// enough is the stopping rule's to say, which reckons with it.
+const ADAPTIVE_BLOCKS: (i64, i64) = (3, 20);
+
+/// A number of trials, or `"auto"` with its bounds.
+fn repetitions(load: &raw::Load, mistakes: &mut Collector<'_>) -> Option<(u32, Option<Adaptive>)> {
+    let is_auto = load
+        .repetitions
+        .as_ref()
+        .is_some_and(|r| r.get_ref().as_str() == Some("auto"));
+    if is_auto {
+        let (least, most) = ADAPTIVE_BLOCKS;
+        let precision = mistakes.number(load.precision.as_ref(), "precision", 0.001..=1.0, 0.05);
+        let blocks_max = mistakes.integer(load.max_repetitions.as_ref(), "max_repetitions", 2, 1_000, most);
+        let budget = mistakes.number(load.budget_minutes.as_ref(), "budget_minutes", 0.1..=1e6, 1.0);
+        let budget_usd = mistakes.number(load.budget_usd.as_ref(), "budget_usd", 0.01..=1e9, 1.0);
+        let blocks_max = blocks_max? as u32;
+        let adaptive = Adaptive {
+            precision: precision?,
+            blocks_min: blocks_max.min(least as u32),
+            blocks_max,
+            budget_s: load.budget_minutes.as_ref().and(budget).map(|minutes| minutes * 60.0),
+            budget_usd: load.budget_usd.as_ref().and(budget_usd),
+            stopped: None,
+        };
+        return Some((blocks_max, Some(adaptive)));
+    }
+    for (span, key) in [
+        (load.precision.as_ref().map(Spanned::span), "precision"),
+        (load.max_repetitions.as_ref().map(Spanned::span), "max_repetitions"),
+        (load.budget_minutes.as_ref().map(Spanned::span), "budget_minutes"),
+        (load.budget_usd.as_ref().map(Spanned::span), "budget_usd"),
+    ] {
+        if let Some(span) = span {
+            mistakes.add(
+                span,
+                format!("{key} is for repetitions = \"auto\""),
+                "remove it, or set repetitions = \"auto\"",
+            );
+        }
+    }
+    match load.repetitions.as_ref().map(|r| (r, r.get_ref())) {
+        None => Some((3, None)),
+        Some((_, toml::Value::Integer(n))) if (1..=1_000).contains(n) => Some((*n as u32, None)),
+        Some((at, other)) => {
+            mistakes.add(
+                at.span(),
+                format!("repetitions cannot be {other}"),
+                "a whole number from 1 to 1000, or \"auto\"",
+            );
+            None
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! `[objective]` and `[decision]` as they are typed.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::LatencyFigure;
+
+/// What good enough means; at least one bound or a demand. All of it must hold.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Objective {
+    /// Greatest mean latency of the worst operation kind, milliseconds.
+    #[schemars(with = "Option<f64>")]
+    pub mean_ms: Option<Spanned<f64>>,
+    /// Greatest median latency of the worst operation kind, milliseconds.
+    #[schemars(with = "Option<f64>")]
+    pub p50_ms: Option<Spanned<f64>>,
+    /// Greatest 95th percentile of the worst operation kind, milliseconds.
+    #[schemars(with = "Option<f64>")]
+    pub p95_ms: Option<Spanned<f64>>,
+    /// Greatest 99th percentile of the worst operation kind, milliseconds.
+    #[schemars(with = "Option<f64>")]
+    pub p99_ms: Option<Spanned<f64>>,
+    /// Greatest 99.9th percentile of the worst operation kind, milliseconds.
+    #[schemars(with = "Option<f64>")]
+    pub p999_ms: Option<Spanned<f64>>,
+    /// Bounds on reads alone, such as `{ p99_ms = 5 }`.
+    #[schemars(with = "Option<LatencyBounds>")]
+    pub read: Option<Spanned<LatencyBounds>>,
+    /// Bounds on updates alone.
+    #[schemars(with = "Option<LatencyBounds>")]
+    pub update: Option<Spanned<LatencyBounds>>,
+    /// Bounds on inserts alone.
+    #[schemars(with = "Option<LatencyBounds>")]
+    pub insert: Option<Spanned<LatencyBounds>>,
+    /// Bounds on scans alone.
+    #[schemars(with = "Option<LatencyBounds>")]
+    pub scan: Option<Spanned<LatencyBounds>>,
+    /// Bounds on read-modify-writes alone.
+    #[schemars(with = "Option<LatencyBounds>")]
+    pub read_modify_write: Option<Spanned<LatencyBounds>>,
+    /// Most operations that may fail, as a share of all, 0 to 1.
+    #[schemars(with = "Option<f64>")]
+    pub error_share: Option<Spanned<f64>>,
+    /// The demand: operations/s of the full-size system (measured throughput is multiplied by `scale`).
+    #[schemars(with = "Option<f64>")]
+    pub throughput: Option<Spanned<f64>>,
+    /// With `throughput`: share of capacity that stays free, 0 to 0.99. Default 0.3.
+    #[schemars(with = "Option<f64>")]
+    pub headroom: Option<Spanned<f64>>,
+}
+
+/// Bounds on the latency of one operation kind; at least one.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LatencyBounds {
+    /// Greatest mean, milliseconds.
+    #[schemars(with = "Option<f64>")]
+    pub mean_ms: Option<Spanned<f64>>,
+    /// Greatest median, milliseconds.
+    #[schemars(with = "Option<f64>")]
+    pub p50_ms: Option<Spanned<f64>>,
+    /// Greatest 95th percentile, milliseconds.
+    #[schemars(with = "Option<f64>")]
+    pub p95_ms: Option<Spanned<f64>>,
+    /// Greatest 99th percentile, milliseconds.
+    #[schemars(with = "Option<f64>")]
+    pub p99_ms: Option<Spanned<f64>>,
+    /// Greatest 99.9th percentile, milliseconds.
+    #[schemars(with = "Option<f64>")]
+    pub p999_ms: Option<Spanned<f64>>,
+}
+
+/// A figure, its key, and the bound that was typed.
+pub(crate) type Bounds<'r> = [(LatencyFigure, &'static str, Option<&'r Spanned<f64>>); 5];
+
+impl Objective {
+    /// The bounds on the worst kind.
+    pub fn worst(&self) -> Bounds<'_> {
+        [
+            (LatencyFigure::Mean, "mean_ms", self.mean_ms.as_ref()),
+            (LatencyFigure::P50, "p50_ms", self.p50_ms.as_ref()),
+            (LatencyFigure::P95, "p95_ms", self.p95_ms.as_ref()),
+            (LatencyFigure::P99, "p99_ms", self.p99_ms.as_ref()),
+            (LatencyFigure::P999, "p999_ms", self.p999_ms.as_ref()),
+        ]
+    }
+}
+
+impl LatencyBounds {
+    /// The bounds on this kind.
+    pub fn each(&self) -> Bounds<'_> {
+        [
+            (LatencyFigure::Mean, "mean_ms", self.mean_ms.as_ref()),
+            (LatencyFigure::P50, "p50_ms", self.p50_ms.as_ref()),
+            (LatencyFigure::P95, "p95_ms", self.p95_ms.as_ref()),
+            (LatencyFigure::P99, "p99_ms", self.p99_ms.as_ref()),
+            (LatencyFigure::P999, "p999_ms", self.p999_ms.as_ref()),
+        ]
+    }
+}
+
+/// How the answer is made, where that is a matter of taste.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Decision {
+    /// Margin of practical importance, as a share: differences within it are "the same". Above 0 and below 0.5; default 0.05.
+    #[schemars(with = "Option<f64>")]
+    pub margin: Option<Spanned<f64>>,
+}
