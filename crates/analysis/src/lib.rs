@@ -57,7 +57,7 @@ pub use latencies::Latencies;
 pub use latency::LatencyFigures;
 pub use limit::{Limit, LimitKind, of_cell as limit_of_cell};
 pub use measurement::{TrialEvidence, TrialMeasurement, measure};
-pub use precision::{Precision, precision};
+pub use precision::{Precision, Widest, precision};
 pub use steady::Window;
 // What the document shows from other rooms, so that its reader needs no other room.
 pub use evidence::{ErrorKind, ProbeResult};

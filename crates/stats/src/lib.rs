@@ -4,7 +4,6 @@
 //! the ratios of trials of the same block. With the few trials that anybody can afford (three to twenty), only modest claims can be
 //! made; this crate makes them exactly or not at all. The rates quoted in its documentation are measured by its tests.
 
-mod compare;
 mod contrast;
 mod estimate;
 mod geometric;
@@ -12,15 +11,14 @@ mod median;
 #[cfg(test)]
 mod noise;
 mod pooled;
-mod precision;
+mod sign_flip;
 mod steady;
 mod student;
 
-pub use compare::{RatioTest, equivalence_p, holm, paired_ratio, sign_flip_p, welch_ratio};
-pub use contrast::{Contrast, holm_levels};
+pub use contrast::{Contrast, LEVEL, holm_levels};
 pub use estimate::{Estimate, IntervalMethod, estimate};
 pub use geometric::{geometric_mean, ratio};
-pub use median::{Interval, Summary, median, median_interval, quantile};
+pub use median::{Summary, median, quantile};
 pub use pooled::{Layout, REPETITIONS_MIN, Samples, Series, Spread};
-pub use precision::{LEVEL, coefficient_of_variation, precise_enough, repetitions_needed};
+pub use sign_flip::sign_flip_p;
 pub use steady::{SteadyState, SteadyVerdict, mann_kendall_p, mser5, steady_state};

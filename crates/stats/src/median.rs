@@ -1,4 +1,4 @@
-//! Median, quantiles and range of a small sample, and an exact interval for the median.
+//! Median, quantiles and range of a small sample.
 
 use serde::{Deserialize, Serialize};
 
@@ -46,47 +46,6 @@ pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
     Some(quantile_of_sorted(&sorted(values)?, q))
 }
 
-/// Two-sided interval with the confidence that it really has.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Interval {
-    /// Lower end.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
-    /// Exact coverage, at least what was asked for.
-    pub confidence: f64,
-}
-
-/// Exact confidence interval for the median of the population, from order statistics, whatever the distribution.
-///
-/// The number of values below the true median is Binomial(n, 1/2), so that `[x(k), x(n+1-k)]` (1-based ranks) covers it
-/// with probability `1 - 2 P(B <= k - 1)`; the narrowest pair that reaches `confidence` is taken (David & Nagaraja, Order
-/// Statistics, 3rd ed., section 7.1; Le Boudec, Performance Evaluation of Computer and Communication Systems, section 2.2).
-///
-/// `None` where even the whole range covers too little: at 95 % this is so for n <= 5 (n = 5: 93.75 %).
-pub fn median_interval(values: &[f64], confidence: f64) -> Option<Interval> {
-    let sorted = sorted(values)?;
-    let n = sorted.len();
-    // P(B <= j) is summed from C(n, j) / 2^n; 2^-n is 0 in floating point above n = 1074, which no experiment reaches.
-    let mut term = 0.5_f64.powi(i32::try_from(n).ok()?);
-    let mut below = term;
-    let mut best = None;
-    for k in 1..=n / 2 {
-        let coverage = 1.0 - 2.0 * below;
-        if coverage < confidence {
-            break;
-        }
-        best = Some(Interval {
-            low: sorted[k - 1],
-            high: sorted[n - k],
-            confidence: coverage,
-        });
-        term *= (n - k + 1) as f64 / k as f64;
-        below += term;
-    }
-    best
-}
-
 fn sorted(values: &[f64]) -> Option<Vec<f64>> {
     if values.is_empty() || values.iter().any(|v| !v.is_finite()) {
         return None;
@@ -130,30 +89,5 @@ mod tests {
             assert!((got - expected).abs() < 1e-12, "q {q}: {got}");
         }
         assert_eq!(quantile(&[1.0], 1.5), None);
-    }
-
-    /// The table of Le Boudec, appendix A: ranks at 95 % and their exact confidence.
-    #[test]
-    fn median_interval_has_the_published_ranks() {
-        for (n, low_rank, high_rank, confidence) in
-            [(6, 1, 6, 0.969), (7, 1, 7, 0.984), (9, 2, 8, 0.961), (20, 6, 15, 0.959)]
-        {
-            let values: Vec<f64> = (1..=n).map(f64::from).collect();
-            let got = median_interval(&values, 0.95).unwrap();
-            assert_eq!(
-                (got.low, got.high),
-                (f64::from(low_rank), f64::from(high_rank)),
-                "n = {n}"
-            );
-            assert!(
-                (got.confidence - confidence).abs() < 6e-4,
-                "n = {n}: {}",
-                got.confidence
-            );
-        }
-        for n in 1..=5 {
-            let values: Vec<f64> = (1..=n).map(f64::from).collect();
-            assert_eq!(median_interval(&values, 0.95), None, "n = {n}");
-        }
     }
 }
