@@ -70,6 +70,135 @@ fn plan_touches_nothing_and_speaks_json() {
     );
 }
 
+const SIMULATED: &str = include_str!("../../../examples/simulated.toml");
+
+/// Three are priced, one would be measured: nobody measures that, and a plan says so.
+#[test]
+fn more_than_one_node_is_refused_wherever_it_would_be_measured() {
+    let lab = Laboratory::new();
+    let text = SIMULATED.replacen("memory_limit_gib = 3\n", "memory_limit_gib = 3\nnodes = 3\n", 1);
+    let line = text.lines().position(|l| l == "nodes = 3").unwrap() + 1;
+    lab.write("nodes.toml", &text);
+    for provider in ["local", "simulated"] {
+        let output = lab.output(&["run", "nodes.toml", "--provider", provider]);
+        let stderr = unwrapped(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        let expected =
+            format!("nodes.toml:{line}:9: nodes = 3 of gp2-960: one node would be measured and three priced");
+        assert!(stderr.contains(&expected), "{stderr}");
+        assert!(
+            stderr.contains("state nodes = 1, or use iopslab plan or iopslab size"),
+            "{stderr}"
+        );
+        assert!(!lab.path().join("runs").exists());
+    }
+    let planned = lab.output(&["plan", "nodes.toml"]);
+    assert!(planned.status.success());
+    let stdout = String::from_utf8_lossy(&planned.stdout);
+    assert!(
+        stdout.contains("iopslab run refuses this: nodes = 3 of gp2-960"),
+        "{stdout}"
+    );
+}
+
+/// A run of before this was refused does not go on either, and its frozen experiment is where to look.
+#[test]
+fn a_run_of_three_nodes_is_not_resumed() {
+    let lab = Laboratory::new();
+    lab.write(
+        "good.toml",
+        &SIMULATED.replacen("repetitions = 6", "repetitions = 1", 1),
+    );
+    let begun = lab.output(&["run", "good.toml", "--provider", "simulated"]);
+    assert!(begun.status.success(), "{}", String::from_utf8_lossy(&begun.stderr));
+    let run = lab.run_directory();
+    let change = |file: &str, from: &str, to: &str| {
+        let text = std::fs::read_to_string(run.join(file)).unwrap();
+        assert!(text.contains(from), "{file}");
+        std::fs::write(run.join(file), text.replacen(from, to, 1)).unwrap();
+    };
+    change(
+        "experiment.toml",
+        "memory_limit_gib = 3\n",
+        "memory_limit_gib = 3\nnodes = 3\n",
+    );
+    change("plan.json", "\"nodes\": 1", "\"nodes\": 3");
+    let journal = std::fs::read(run.join("journal.jsonl")).unwrap();
+    let resumed = |expected: &str| {
+        let output = lab.output(&["run", "--resume", run.to_str().unwrap()]);
+        let stderr = unwrapped(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains(expected), "{stderr}");
+        assert_eq!(
+            std::fs::read(run.join("journal.jsonl")).unwrap(),
+            journal,
+            "nothing is begun"
+        );
+    };
+    resumed(":9: nodes = 3 of gp2-960: one node would be measured and three priced");
+    // The plan is what would be carried out, whatever the file says.
+    change("experiment.toml", "nodes = 3", "nodes = 1");
+    resumed("configuration gp2-960: one node would be measured and 3 priced");
+}
+
+#[test]
+fn an_existing_cluster_is_refused_at_its_place() {
+    let target = SIMULATED.replacen("[dataset]", "[target]\nhosts = [\"h:9042\"]\n[dataset]", 1);
+    let stderr = refused(&target);
+    assert!(
+        stderr.contains("[target] hosts: a run starts its own Cassandra so far"),
+        "{stderr}"
+    );
+    assert!(stderr.contains("iopslab load --hosts"), "{stderr}");
+}
+
+#[test]
+fn an_objective_that_cannot_hold_is_refused_with_the_nearest_name() {
+    let stderr = refused(&format!("{SIMULATED}\n[objective]\np99_m = 10\n"));
+    assert!(stderr.contains("did you mean `p99_ms`?"), "{stderr}");
+    let stderr = refused(&format!(
+        "{SIMULATED}\n[objective]\nscan = {{ p99_ms = 10 }}\n[decision]\nmargin = 5\n"
+    ));
+    assert!(
+        stderr.contains("the objective bounds scan, and no workload does any"),
+        "{stderr}"
+    );
+    assert!(stderr.contains("margin cannot be 5"), "both at once: {stderr}");
+}
+
+#[test]
+fn a_burst_where_there_is_no_bucket_is_refused_with_the_reason() {
+    let stderr = refused(&GOOD.replacen("size_gib = 4 }", "size_gib = 4, burst = \"full\" }", 1));
+    assert!(
+        stderr.contains("a volume given by its limits has no burst bucket"),
+        "{stderr}"
+    );
+}
+
+/// What the file states and a simulation does not follow is told before it starts.
+#[test]
+fn a_simulated_run_tells_what_has_no_effect() {
+    let lab = Laboratory::new();
+    let text = SIMULATED.replacen("[dataset]", "[target]\nversion = \"5.0.9\"\n[dataset]", 1);
+    lab.write("good.toml", &text.replacen("repetitions = 6", "repetitions = 1", 1));
+    let output = lab.output(&["run", "good.toml", "--provider", "simulated"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    assert!(
+        stderr.contains("without effect in a simulated run: [target] version"),
+        "{stderr}"
+    );
+}
+
+/// The words of an error without the frame, the colours and the line breaks that a terminal gives them.
+fn unwrapped(stderr: &[u8]) -> String {
+    let text = String::from_utf8_lossy(stderr);
+    let words = text
+        .split_whitespace()
+        .filter(|word| !word.chars().all(|c| "│×╭╰─·├▶".contains(c)));
+    words.collect::<Vec<_>>().join(" ")
+}
+
 #[test]
 fn help_shows_examples_for_every_verb_that_has_them() {
     let lab = Laboratory::new();

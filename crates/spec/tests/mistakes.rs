@@ -277,7 +277,7 @@ fn repetitions_and_warm_up_may_decide_for_themselves() {
     let adaptive = load.adaptive.unwrap();
     assert_eq!(
         (adaptive.blocks_min, adaptive.blocks_max, load.repetitions),
-        (6, 12, 12)
+        (3, 12, 12)
     );
     assert_eq!((adaptive.precision, adaptive.budget_s), (0.1, Some(1800.0)));
     assert_eq!(load.warmup_max_s, Some(300.0));
