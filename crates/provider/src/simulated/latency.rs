@@ -9,31 +9,34 @@ use hdrhistogram::Histogram;
 
 use super::noise::{Noise, SIGMA};
 
-/// Strata of equal weight up to this quantile, ...
-const BODY: (usize, f64) = (60, 0.99);
-/// ... finer ones up to this, and beyond it every request by itself.
-const TAIL: (usize, f64) = (9, 0.999);
+/// So many strata of equal weight up to this quantile, finer the farther out, so that percentiles lie within 2 % of the distribution's;
+/// beyond the last every request is drawn by itself.
+const STRATA_UPTO: [(usize, f64); 4] = [(40, 0.9), (18, 0.98), (10, 0.9945), (6, DRAWN_FROM)];
+const DRAWN_FROM: f64 = 0.999;
 
 /// Quantiles at which strata end, with the factor on the mean inside each.
 static STRATA: LazyLock<Vec<(f64, f64)>> = LazyLock::new(|| {
-    let body = (1..=BODY.0).map(|i| BODY.1 * i as f64 / BODY.0 as f64);
-    let tail = (1..=TAIL.0).map(|i| BODY.1 + (TAIL.1 - BODY.1) * i as f64 / TAIL.0 as f64);
+    let mut begun = 0.0;
+    let ends = STRATA_UPTO.into_iter().flat_map(|(number, upto)| {
+        let (first, width) = (begun, (upto - begun) / number as f64);
+        begun = upto;
+        (1..=number).map(move |i| first + width * i as f64)
+    });
     let mut from = 0.0;
-    body.chain(tail)
-        .map(|to| {
-            // Mean of a stratum of a log-normal distribution with mean 1, by the normal distribution shifted by sigma.
-            let shifted = |q: f64| {
-                if q <= 0.0 {
-                    0.0
-                } else {
-                    normal_below(normal_quantile(q) - SIGMA)
-                }
-            };
-            let factor = (shifted(to) - shifted(from)) / (to - from);
-            from = to;
-            (to, factor)
-        })
-        .collect()
+    ends.map(|to| {
+        // Mean of a stratum of a log-normal distribution with mean 1, by the normal distribution shifted by sigma.
+        let shifted = |q: f64| {
+            if q <= 0.0 {
+                0.0
+            } else {
+                normal_below(normal_quantile(q) - SIGMA)
+            }
+        };
+        let factor = (shifted(to) - shifted(from)) / (to - from);
+        from = to;
+        (to, factor)
+    })
+    .collect()
 });
 
 /// Lays down `n` requests with a mean of `mean_us`, each `extra_us` longer.
@@ -49,7 +52,7 @@ pub fn record(histogram: &mut Histogram<u64>, n: u64, mean_us: f64, extra_us: f6
         }
     }
     for _ in below..n {
-        let beyond = (1.0 - TAIL.1) * (1.0 - noise.unit());
+        let beyond = (1.0 - DRAWN_FROM) * (1.0 - noise.unit());
         let factor = (-SIGMA * normal_quantile(beyond) - SIGMA * SIGMA / 2.0).exp();
         let _ = histogram.record(whole_us(factor * mean_us + extra_us));
     }
@@ -151,10 +154,14 @@ mod tests {
                 histogram.mean()
             );
             // Quantiles of the log-normal distribution itself: 20,000 exp(sigma z - sigma^2 / 2) + 1,000.
-            for (q, z) in [(0.5, 0.0), (0.99, 2.326), (0.9999, 3.719)] {
+            // The last with as much leeway as 6 samples beyond it leave.
+            for (q, z, leeway) in [(0.5, 0.0, 0.03), (0.99, 2.326, 0.03), (0.9999, 3.719, 0.12)] {
                 let expected = 20_000.0 * (SIGMA * z - SIGMA * SIGMA / 2.0_f64).exp() + 1_000.0;
                 let found = histogram.value_at_quantile(q) as f64;
-                assert!((found / expected - 1.0).abs() < 0.06, "{n} {q}: {found} for {expected}");
+                assert!(
+                    (found / expected - 1.0).abs() < leeway,
+                    "{n} {q}: {found} for {expected}"
+                );
             }
         }
     }

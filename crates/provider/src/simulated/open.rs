@@ -71,8 +71,8 @@ pub struct Open<'a> {
     /// How much longer work takes on one of them, because capacity is not a whole number of CPUs.
     stretch: f64,
     client_free: f64,
-    quota_free: f64,
-    throttled_period: f64,
+    /// The last period of a CPU quota in which something was begun, and the CPU seconds used in it.
+    quota: (f64, f64),
     log_free: f64,
     lags: Histogram<u64>,
     sent: u64,
@@ -115,8 +115,7 @@ impl<'a> Open<'a> {
             cpus: vec![from; servers as usize],
             stretch: servers / capacity,
             client_free: from,
-            quota_free: from,
-            throttled_period: f64::NEG_INFINITY,
+            quota: (f64::NEG_INFINITY, 0.0),
             log_free: from,
             lags: latency::histogram(),
             sent: 0,
@@ -205,8 +204,16 @@ impl<'a> Open<'a> {
                 cpu = i;
             }
         }
-        let start = at.max(self.cpus[cpu]).max(self.quota_free - PERIOD_S);
-        Some((class, self.stops.leave(start), cpu))
+        let mut start = self.stops.leave(at.max(self.cpus[cpu]));
+        if let Some(quota) = self.world.quota() {
+            let (period, used) = self.quota;
+            // A period's time is used up: wait for the next one in which there is some.
+            let debts = (used / (quota * PERIOD_S)).floor();
+            if debts >= 1.0 && period_of(start) < period + debts {
+                start = self.stops.leave((period + debts) * PERIOD_S);
+            }
+        }
+        Some((class, start, cpu))
     }
 
     /// One request, from the moment at which a CPU takes it.
@@ -226,7 +233,7 @@ impl<'a> Open<'a> {
         self.cpus[cpu] = now;
         recorder.tally(start).cpu_s += cpu_s;
         if let Some(quota) = self.world.quota() {
-            self.count_quota(start, cpu_s / quota, recorder);
+            self.count_quota(start, cpu_s, quota * PERIOD_S, recorder);
         }
         if reads && self.noise.unit() < work.miss {
             let at = self.stops.leave_stalls(now.max(self.volume.free_at(false)));
@@ -252,14 +259,22 @@ impl<'a> Open<'a> {
         });
     }
 
-    /// CPU time worth `seconds` of the quota is used; a period in which there was none left is counted once.
-    fn count_quota(&mut self, start: f64, seconds: f64, recorder: &mut Recorder<'_>) {
-        let period = (start / PERIOD_S).floor();
-        if self.quota_free - PERIOD_S >= start && period > self.throttled_period {
-            self.throttled_period = period;
-            recorder.tally(start).throttled += 1.0;
+    /// CPU time is used of the `budget_s` that each period has; a period in which it is used up is counted once. What a long request uses
+    /// beyond it is paid in the next periods; what is left of a period is lost (CFS bandwidth control).
+    fn count_quota(&mut self, start: f64, cpu_s: f64, budget_s: f64, recorder: &mut Recorder<'_>) {
+        let (before, used) = self.quota;
+        let period = period_of(start);
+        let passed = period - before;
+        let carried = if passed > 0.0 {
+            (used - budget_s * passed).max(0.0)
+        } else {
+            used
+        };
+        let now = carried + cpu_s;
+        if carried < budget_s && now >= budget_s {
+            recorder.tally(start).throttled += (now / budget_s).floor();
         }
-        self.quota_free = self.quota_free.max(start) + seconds;
+        self.quota = (period.max(before), now);
     }
 
     /// Requests of the measurement that were sent, and how late.
@@ -272,4 +287,10 @@ impl<'a> Open<'a> {
         };
         (self.sent, lag)
     }
+}
+
+/// The period of a CPU quota in which a moment lies.
+fn period_of(t: f64) -> f64 {
+    // A period's own start belongs to it, whatever rounding made of it.
+    (t / PERIOD_S + 1e-6).floor()
 }
