@@ -43,7 +43,7 @@ pub use document::{
 };
 pub use finding::{Finding, Scope, Severity};
 pub use gate::{Gate, GateError, GateResult};
-pub use host::{DatabaseHost, VolumeActivity, WindowRates};
+pub use host::{DatabaseHost, HostWindow, VolumeActivity, WindowRates};
 pub use latencies::Latencies;
 pub use latency::LatencyFigures;
 pub use limit::{Limit, LimitKind};
