@@ -419,7 +419,13 @@ mod tests {
     fn a_trial_shorter_than_a_window_is_one_window() {
         let samples: Vec<HostSample> = (0..4).map(|t| second(f64::from(t))).collect();
         let host = database_host(&samples, 0.0, 3.0);
-        assert_eq!((host.windows.len(), host.volumes[&VolumeRole::Data].windows.read_iops.len()), (1, 1));
+        assert_eq!(
+            (
+                host.windows.len(),
+                host.volumes[&VolumeRole::Data].windows.read_iops.len()
+            ),
+            (1, 1)
+        );
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub use gate::{Gate, GateError, GateResult};
 pub use host::{DatabaseHost, HostWindow, VolumeActivity, WindowRates};
 pub use latencies::Latencies;
 pub use latency::LatencyFigures;
-pub use limit::{Limit, LimitKind};
+pub use limit::{Counted, Gain, Intervention, Limit, LimitKind, Outcome, Resource, ResourceChange, ResourceUse, Unit};
 pub use measurement::{TrialEvidence, TrialMeasurement, measure};
 pub use precision::{Precision, precision};
 pub use steady::Window;
@@ -102,6 +102,19 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         .collect();
     let measured = ratios::Measured::new(plan, &ordered);
     ratios::add(&mut cells, &baseline, &measured);
+    let throughput = |id: &str| {
+        let cell = cells.iter().find(|c| c.id == id)?;
+        Some(measured.by_block(cell, ratios::Metric::Throughput))
+    };
+    let gain = |from: &str, to: &str| ratios::ratio(from, &throughput(to)?, &throughput(from)?);
+    let found = limit::interventions(
+        &plan.setups,
+        &cells.iter().map(CellAnalysis::limited).collect::<Vec<_>>(),
+        &gain,
+    );
+    for (cell, found) in cells.iter_mut().zip(found) {
+        cell.limit = limit::by_intervention(std::mem::take(&mut cell.limit), found);
+    }
     let decision = decision::decisions(plan, &cells, &measured);
     let value_of_money = value::of_money(plan, &cells, &measured);
     let mut findings = rules::of_run(&input.run, &input.provider, &configurations);
