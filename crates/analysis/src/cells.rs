@@ -80,6 +80,19 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
     }
 }
 
+impl CellAnalysis {
+    /// The cell as the interventions see it.
+    pub(crate) fn limited(&self) -> limit::CellLimit<'_> {
+        limit::CellLimit {
+            id: &self.id,
+            configuration: &self.configuration,
+            workload: &self.workload,
+            load: self.load,
+            limit: &self.limit,
+        }
+    }
+}
+
 fn latencies(
     trials: &[&TrialMeasurement],
     series: impl Fn(&TrialMeasurement) -> &BTreeMap<OperationKind, LatencyFigures>,

@@ -21,6 +21,8 @@ pub struct DatabaseHost {
     pub page_cache_bytes: Option<f64>,
     /// CPUs that the database used.
     pub cpus_used: Option<f64>,
+    /// CPUs and pauses in windows of about 10 s; empty where the database's CPU time is not known.
+    pub windows: Vec<HostWindow>,
     /// Share of the enforcement periods in which a CPU quota held the database back.
     pub cpu_throttled_share: Option<f64>,
     /// Share of the time in which some task of the host waited for a CPU (pressure stall information).
@@ -50,6 +52,25 @@ impl DatabaseHost {
     pub fn sum_of_volumes(&self, figure: fn(&VolumeActivity) -> f64) -> Option<f64> {
         (!self.volumes.is_empty()).then(|| self.volumes.values().map(figure).sum())
     }
+}
+
+/// CPUs of the host and of the database in one window: CPU seconds per second.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct HostWindow {
+    /// Used by the database.
+    pub used: f64,
+    /// Used by everybody on the host, the database included.
+    pub host_busy: Option<f64>,
+    /// Used by nobody, on the whole host.
+    pub host_idle: Option<f64>,
+    /// Taken by the hypervisor, on the whole host.
+    pub stolen: Option<f64>,
+    /// In which the database waited because of a CPU quota.
+    pub throttled: Option<f64>,
+    /// Share of the quota's periods in which it was reached.
+    pub throttled_periods: Option<f64>,
+    /// Share of the window spent in garbage collection pauses.
+    pub gc_pause_share: Option<f64>,
 }
 
 /// Requests and bytes of a volume in the measured window.
@@ -84,6 +105,8 @@ pub struct WindowRates {
     pub read_bytes_per_s: Vec<f64>,
     /// Bytes written per second.
     pub write_bytes_per_s: Vec<f64>,
+    /// IOPS limit that a burst bucket had in force, mean over the seconds of the window; empty where no bucket moves it.
+    pub iops_limit: Vec<f64>,
 }
 
 impl VolumeActivity {
@@ -115,7 +138,6 @@ pub fn database_host(samples: &[HostSample], from_s: f64, to_s: f64) -> Database
         return DatabaseHost::default();
     };
     let seconds = last.t_s - first.t_s;
-    let between = |a: &HostSample, b: &HostSample, figure: Counter| Some(figure(&b.host)? - figure(&a.host)?);
     let delta = |figure: Counter| between(first, last, figure);
     let per_second = |figure: Counter| delta(figure).and_then(|n| stats::ratio(n, seconds));
     let steal = |a: &HostSample, b: &HostSample| {
@@ -124,6 +146,7 @@ pub fn database_host(samples: &[HostSample], from_s: f64, to_s: f64) -> Database
         let idle = between(a, b, |h| h.cpu_idle_s)? + between(a, b, |h| h.cpu_iowait_s).unwrap_or(0.0);
         stats::ratio(stolen, busy + idle + stolen)
     };
+    let steps = ten_second_steps(&window.iter().collect::<Vec<_>>());
     DatabaseHost {
         volumes: [VolumeRole::Data, VolumeRole::Commitlog]
             .into_iter()
@@ -135,11 +158,9 @@ pub fn database_host(samples: &[HostSample], from_s: f64, to_s: f64) -> Database
             .zip(delta(|h| h.cgroup_periods))
             .and_then(|(throttled, all)| stats::ratio(throttled, all)),
         cpu_pressure: per_second(|h| h.pressure_cpu_some_s),
+        windows: steps.iter().filter_map(|(a, b)| host_window(a, b)).collect(),
         steal_share: steal(first, last),
-        steal_share_worst: ten_second_steps(&window.iter().collect::<Vec<_>>())
-            .into_iter()
-            .filter_map(|(a, b)| steal(a, b))
-            .max_by(f64::total_cmp),
+        steal_share_worst: steps.iter().filter_map(|(a, b)| steal(a, b)).max_by(f64::total_cmp),
         gc_pause_share: per_second(|h| h.gc_pause_s),
         gc_longest_pause_s: last
             .host
@@ -160,6 +181,28 @@ pub fn database_host(samples: &[HostSample], from_s: f64, to_s: f64) -> Database
 /// A counter of a host.
 type Counter = fn(&HostFigures) -> Option<f64>;
 
+fn between(a: &HostSample, b: &HostSample, figure: Counter) -> Option<f64> {
+    Some(figure(&b.host)? - figure(&a.host)?)
+}
+
+/// The host between two samples; `None` without the database's CPU time.
+fn host_window(a: &HostSample, b: &HostSample) -> Option<HostWindow> {
+    let seconds = b.t_s - a.t_s;
+    let rate = |figure: Counter| between(a, b, figure).and_then(|n| stats::ratio(n, seconds));
+    let sum = |one: Option<f64>, other: Option<f64>| Some(one? + other?);
+    Some(HostWindow {
+        used: rate(|h| h.cgroup_cpu_s)?,
+        host_busy: sum(rate(|h| h.cpu_user_s), rate(|h| h.cpu_system_s)),
+        host_idle: rate(|h| h.cpu_idle_s).map(|idle| idle + rate(|h| h.cpu_iowait_s).unwrap_or(0.0)),
+        stolen: rate(|h| h.cpu_steal_s),
+        throttled: rate(|h| h.cgroup_throttled_s),
+        throttled_periods: between(a, b, |h| h.cgroup_throttled_periods)
+            .zip(between(a, b, |h| h.cgroup_periods))
+            .and_then(|(throttled, all)| stats::ratio(throttled, all)),
+        gc_pause_share: rate(|h| h.gc_pause_s),
+    })
+}
+
 /// The samples from the one nearest to the start of the window to the one nearest to its end.
 fn window(samples: &[HostSample], from_s: f64, to_s: f64) -> &[HostSample] {
     let nearest = |at: f64| {
@@ -173,7 +216,7 @@ fn window(samples: &[HostSample], from_s: f64, to_s: f64) -> &[HostSample] {
 }
 
 /// Pairs of samples about [`WINDOW_S`] apart that cover the window; a rest shorter than half of that is left out: its rates
-/// would be noise.
+/// would be noise. Where that leaves nothing the whole is one window.
 fn ten_second_steps<'s>(samples: &[&'s HostSample]) -> Vec<(&'s HostSample, &'s HostSample)> {
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else {
         return Vec::new();
@@ -188,7 +231,26 @@ fn ten_second_steps<'s>(samples: &[&'s HostSample]) -> Vec<(&'s HostSample, &'s 
             start = sample;
         }
     }
+    if steps.is_empty() && last.t_s > first.t_s {
+        steps.push((*first, *last));
+    }
     steps
+}
+
+/// The IOPS limit that a burst bucket had in force between two samples, mean over their seconds; `None` where no bucket moves it.
+fn limit_in_force(samples: &[&HostSample], role: VolumeRole) -> Option<f64> {
+    let mut allowed = 0.0;
+    for pair in samples.windows(2) {
+        let (a, b) = (pair[0].volumes.get(&role)?, pair[1].volumes.get(&role)?);
+        let seconds = pair[1].t_s - pair[0].t_s;
+        let (before, after) = (a.iops_limit?, b.iops_limit?);
+        let (low, high) = (before.min(after), before.max(after));
+        // Where the limit moved in this second: the lower one and the credits that were left, or what was seen to be possible.
+        let done = (b.reads? + b.writes? - a.reads? - a.writes?) / seconds;
+        let saved = a.burst_credits.unwrap_or(0.0) / seconds;
+        allowed += (low + saved).max(done).clamp(low, high) * seconds;
+    }
+    stats::ratio(allowed, samples.last()?.t_s - samples.first()?.t_s)
 }
 
 fn activity(window: &[HostSample], role: VolumeRole) -> Option<VolumeActivity> {
@@ -215,6 +277,16 @@ fn activity(window: &[HostSample], role: VolumeRole) -> Option<VolumeActivity> {
         windows.write_iops.push(rates[1]);
         windows.read_bytes_per_s.push(rates[2]);
         windows.write_bytes_per_s.push(rates[3]);
+        let inside: Vec<&HostSample> = known
+            .iter()
+            .copied()
+            .filter(|s| from.t_s <= s.t_s && s.t_s <= to.t_s)
+            .collect();
+        windows.iops_limit.extend(limit_in_force(&inside, role));
+    }
+    // A window without a known limit would set the limits beside the wrong rates.
+    if windows.iops_limit.len() < windows.read_iops.len() {
+        windows.iops_limit.clear();
     }
     let (before, after) = (&first.volumes[&role], &last.volumes[&role]);
     Some(VolumeActivity {
@@ -303,6 +375,12 @@ mod tests {
         is(host.steal_share, 0.02);
         is(host.steal_share_worst, 0.02);
         assert_eq!(host.restarts, Some(0), "the process changed at 45 s, after the window");
+        assert_eq!(host.windows.len(), 4);
+        is(Some(host.windows[3].used), 0.5);
+        is(host.windows[0].host_busy, 0.6);
+        is(host.windows[0].host_idle, 1.36);
+        is(host.windows[0].stolen, 0.04);
+        assert_eq!(host.windows[0].throttled, None, "missing is not zero");
         let (start, end) = host.compactions.unwrap();
         assert!(start < 1.0 && end >= 3.0, "{start} {end}");
         assert!(
@@ -312,6 +390,42 @@ mod tests {
         assert_eq!(host.dropped_messages, None);
         assert_eq!(database_host(&samples, 0.0, 60.0).restarts, Some(1));
         assert_eq!(database_host(&samples, 30.0, 40.0).gc_longest_pause_s, None);
+    }
+
+    /// A bucket of 3,000 and 300 IOPS whose credits end after 23.4 s of a window of 40 s.
+    #[test]
+    fn the_limit_of_a_bucket_is_followed_second_by_second() {
+        let samples: Vec<HostSample> = (0..=40)
+            .map(f64::from)
+            .map(|t| {
+                let mut sample = second(t);
+                let data = sample.volumes.get_mut(&VolumeRole::Data).unwrap();
+                data.reads = Some(3000.0 * t.min(23.4) + 300.0 * (t - 23.4).max(0.0));
+                data.writes = Some(0.0);
+                data.burst_credits = Some((2700.0 * (23.4 - t)).max(0.0));
+                data.iops_limit = Some(if t < 23.4 { 3000.0 } else { 300.0 });
+                sample
+            })
+            .collect();
+        let windows = &database_host(&samples, 0.0, 40.0).volumes[&VolumeRole::Data].windows;
+        assert_eq!(windows.iops_limit.len(), 4);
+        for (done, allowed) in windows.read_iops.iter().zip(&windows.iops_limit) {
+            assert!((done / allowed - 1.0).abs() < 1e-9, "{windows:?}");
+        }
+        assert!((windows.iops_limit[2] - (3.4 * 3000.0 + 6.6 * 300.0) / 10.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_trial_shorter_than_a_window_is_one_window() {
+        let samples: Vec<HostSample> = (0..4).map(|t| second(f64::from(t))).collect();
+        let host = database_host(&samples, 0.0, 3.0);
+        assert_eq!(
+            (
+                host.windows.len(),
+                host.volumes[&VolumeRole::Data].windows.read_iops.len()
+            ),
+            (1, 1)
+        );
     }
 
     #[test]

@@ -52,10 +52,13 @@ pub use document::{
 };
 pub use finding::{Finding, Scope, Severity};
 pub use gate::{Gate, GateCell, GateError, GateOutcome, GateResult, Obstacle};
-pub use host::{DatabaseHost, VolumeActivity, WindowRates};
+pub use host::{DatabaseHost, HostWindow, VolumeActivity, WindowRates};
 pub use latencies::Latencies;
 pub use latency::LatencyFigures;
-pub use limit::{Limit, LimitKind, of_cell as limit_of_cell};
+pub use limit::{
+    Counted, Gain, Intervention, Limit, LimitKind, Outcome as InterventionOutcome, Resource, ResourceChange, ResourceUse,
+    Unit, of_cell as limit_of_cell,
+};
 pub use measurement::{TrialEvidence, TrialMeasurement, measure};
 pub use precision::{Precision, Widest, precision};
 pub use steady::Window;
@@ -113,6 +116,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
     let margin = plan.decision.margin;
     let throughput = Comparisons::new(Metric::Throughput, &cells, &figures, margin);
     comparisons::add(&mut cells, &baseline, &throughput);
+    by_intervention(plan, &mut cells, &throughput);
     let p99 = Comparisons::new(Metric::P99, &cells, &figures, margin);
     let decision = decision::decisions(plan, &cells, &figures, &throughput);
     let value_of_money = value::of_money(plan, &cells, &throughput, &p99);
@@ -165,6 +169,17 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         }),
         basis: money::basis(plan),
         environment: input.environment.clone(),
+    }
+}
+
+/// What more of a resource gave, where the matrix holds it, confirms or contradicts the limits named by use.
+fn by_intervention(plan: &Plan, cells: &mut [CellAnalysis], throughput: &Comparisons) {
+    let place = |id: &str| cells.iter().position(|c| c.id == id);
+    let gain = |from: &str, to: &str| throughput.ratio(place(to)?, place(from)?);
+    let limited: Vec<_> = cells.iter().map(CellAnalysis::limited).collect();
+    let found = limit::interventions(&plan.setups, &limited, &gain);
+    for (cell, found) in cells.iter_mut().zip(found) {
+        cell.limit = limit::by_intervention(std::mem::take(&mut cell.limit), found);
     }
 }
 

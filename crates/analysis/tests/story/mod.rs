@@ -127,6 +127,7 @@ pub fn measured(record: &TrialRecord, device_reads: f64) -> TrialMeasurement {
             write_iops: vec![2.0; 6],
             read_bytes_per_s: vec![rate * 16_384.0; 6],
             write_bytes_per_s: vec![2.0 * 65_536.0; 6],
+            ..WindowRates::default()
         },
     };
     trial.host = DatabaseHost {

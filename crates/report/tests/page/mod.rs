@@ -224,6 +224,7 @@ fn cell(
             kind: LimitKind::VolumeIops,
             evidence: BTreeMap::from([("volume_iops_used_share".to_owned(), 0.99)]),
             message: "data volume: 990 of 1000 IOPS (99 %).".to_owned(),
+            ..Limit::default()
         },
         usd_per_month: Some(500.0 * factor),
         findings: Vec::new(),

@@ -1,0 +1,223 @@
+//! What a document says about limits: data only, nothing of this crate above it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The resource that bounded a cell, and how that is known.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Limit {
+    /// Which.
+    pub kind: LimitKind,
+    /// Others that were at their cap at the same time, fullest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<LimitKind>,
+    /// Each watched resource: how much of it was used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uses: Vec<ResourceUse>,
+    /// What more of a resource gave, where the matrix holds such a configuration.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub interventions: Vec<Intervention>,
+    /// The numbers of `uses` by name, units in their names.
+    pub evidence: BTreeMap<String, f64>,
+    /// The same in a few sentences.
+    pub message: String,
+}
+
+/// Resources that can bound a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitKind {
+    /// Requests per second of the data volume itself.
+    VolumeIops,
+    /// Bytes per second of the data volume itself.
+    VolumeThroughput,
+    /// What the instance lets through to its volumes.
+    InstanceEbsBandwidth,
+    /// The baseline of a bursting volume whose credits are spent.
+    BurstSpent,
+    /// CPUs of the database.
+    Cpu,
+    /// Garbage collection pauses.
+    Gc,
+    /// Compaction that cannot keep up.
+    Compaction,
+    /// The network.
+    Network,
+    /// The load generator.
+    Client,
+    /// The commit log's volume.
+    CommitLog,
+    /// Open loop below saturation: the rate that was asked for.
+    OfferedRate,
+    /// None of the above is near its limit.
+    NoneFound,
+    /// No valid trial.
+    #[default]
+    NotComparable,
+}
+
+impl LimitKind {
+    /// For people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::VolumeIops => "volume IOPS",
+            Self::VolumeThroughput => "volume MB/s",
+            Self::InstanceEbsBandwidth => "instance EBS bandwidth",
+            Self::BurstSpent => "burst credits spent",
+            Self::Cpu => "CPU",
+            Self::Gc => "garbage collection",
+            Self::Compaction => "compaction",
+            Self::Network => "network",
+            Self::Client => "client",
+            Self::CommitLog => "commit log",
+            Self::OfferedRate => "offered rate",
+            Self::NoneFound => "none found",
+            Self::NotComparable => "no valid trial",
+        }
+    }
+}
+
+/// How much of a resource a cell used: the middle window of each trial, median over trials.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ResourceUse {
+    /// Which limit it is when it is full.
+    pub kind: LimitKind,
+    /// Unit of `used` and `capacity`.
+    pub unit: Unit,
+    /// Used.
+    pub used: f64,
+    /// What was really there to be used.
+    pub capacity: f64,
+    /// Share of the windows of about 10 s in which it was at its cap.
+    pub windows_at_cap: f64,
+    /// Whether it counts as full.
+    pub at_cap: bool,
+    /// What of a volume is counted; `None` for anything else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted: Option<Counted>,
+}
+
+impl ResourceUse {
+    /// used / capacity.
+    pub fn share(&self) -> f64 {
+        self.used / self.capacity
+    }
+}
+
+/// Units of resources.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Requests per second.
+    Iops,
+    /// Bytes per second.
+    BytesPerS,
+    /// CPUs.
+    Cpus,
+    /// CPU seconds.
+    CpuS,
+    /// Share of the time.
+    Share,
+    /// Waiting compactions by which the debt grew, beside one.
+    Grown,
+    /// Operations per second.
+    OpsPerS,
+}
+
+impl Unit {
+    /// The name in `evidence`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Iops => "iops",
+            Self::BytesPerS => "bytes_per_s",
+            Self::Cpus => "cpus",
+            Self::CpuS => "cpu_s",
+            Self::Share => "share",
+            Self::Grown => "grown",
+            Self::OpsPerS => "ops_per_s",
+        }
+    }
+}
+
+/// What of a volume's work is counted against its limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Counted {
+    /// Reads alone (cgroups limit them apart).
+    Reads,
+    /// Writes alone.
+    Writes,
+    /// Reads and writes together (EBS).
+    Together,
+    /// Together, large requests as several.
+    InUnits,
+}
+
+/// What more of a resource gave: another configuration of the same matrix under the same workload and load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Intervention {
+    /// The configuration that has more.
+    pub to: String,
+    /// What it has more of; with several, none of them is judged alone.
+    pub more: Vec<ResourceChange>,
+    /// What else differs and cannot matter, because there was room.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<ResourceChange>,
+    /// Factor in throughput.
+    pub gain: Gain,
+    /// What follows for the resource.
+    pub outcome: Outcome,
+}
+
+/// One difference between two configurations.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ResourceChange {
+    /// Of which resource.
+    pub resource: Resource,
+    /// How much the cell's configuration has, in the resource's unit; `None` without a limit or, for a commit log, without a volume.
+    pub from: Option<f64>,
+    /// How much the other has; `None` without a limit.
+    pub to: Option<f64>,
+    /// to / from where both are known.
+    pub factor: Option<f64>,
+}
+
+/// What money buys more of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Resource {
+    /// Requests per second of the data volume.
+    DataIops,
+    /// Bytes per second of the data volume.
+    DataBytesPerS,
+    /// CPUs of the database.
+    Cpus,
+    /// Memory of the database: bytes of page cache, or of heap where that alone differs.
+    Memory,
+    /// A commit-log volume of its own, or a faster one: requests per second, or bytes where they alone differ.
+    CommitLog,
+}
+
+/// A factor with its interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Gain {
+    /// Estimate.
+    pub median: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+/// What an intervention says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// More of this alone gave more: it was the limit.
+    Confirmed,
+    /// Much more of it gave nothing: it was not.
+    Contradicted,
+    /// The repetitions do not say, or several resources changed at once.
+    NotDecided,
+}

@@ -1,0 +1,288 @@
+//! What more of a resource gave: the matrix as a set of experiments on the limit.
+//!
+//! Use names candidates, because a full resource need not be the one that bounds (two may be full) and a resource may bound below its
+//! cap (waiting grows before). Where another configuration of the matrix has more of one resource alone, the gain in throughput
+//! under the same workload and load decides.
+
+use spec::{LoadLevel, Setup, VolumeSetup};
+
+use super::document::{Gain, Intervention, Limit, LimitKind, Outcome, Resource, ResourceChange, ResourceUse};
+use super::words;
+use crate::document::Ratio;
+
+/// A gain counts from this share on: the interval lies above it (confirmed) or below it (contradicted).
+const MATERIAL_GAIN: f64 = 0.05;
+/// Gaining nothing contradicts from this factor in the resource on; less of a step may gain less than can be seen.
+const LARGE_STEP: f64 = 2.0;
+/// A resource that differs but was used to at most this share of the smaller of the two cannot have mattered ...
+const HAD_ROOM: f64 = 0.7;
+/// ... when it was at its cap in at most this share of the windows.
+const HAD_ROOM_WINDOWS: f64 = 0.1;
+/// From this share of its capacity on, a resource below its cap is named where more of it alone gave more.
+const NEAR_CAP: f64 = 0.8;
+/// Limits within this factor are the same.
+const ROUNDING: f64 = 1.001;
+
+/// A cell with its limit by use.
+#[derive(Debug, Clone, Copy)]
+pub struct CellLimit<'a> {
+    /// Identity.
+    pub id: &'a str,
+    /// Configuration.
+    pub configuration: &'a str,
+    /// Workload.
+    pub workload: &'a str,
+    /// Load level.
+    pub load: LoadLevel,
+    /// By use.
+    pub limit: &'a Limit,
+}
+
+impl Resource {
+    /// The limits that more of it would lift.
+    pub fn kinds(self) -> &'static [LimitKind] {
+        use LimitKind::{BurstSpent, CommitLog, Cpu, InstanceEbsBandwidth, VolumeIops, VolumeThroughput};
+        match self {
+            Self::DataIops => &[VolumeIops, BurstSpent, InstanceEbsBandwidth],
+            Self::DataBytesPerS => &[VolumeThroughput, InstanceEbsBandwidth],
+            Self::Cpus => &[Cpu],
+            Self::Memory => &[],
+            Self::CommitLog => &[CommitLog],
+        }
+    }
+
+    /// Its uses in a cell; the instance's path counts by its unit.
+    fn uses(self, limit: &Limit) -> impl Iterator<Item = &ResourceUse> {
+        let is_meant = move |u: &&ResourceUse| {
+            self.kinds().contains(&u.kind)
+                && match self {
+                    Self::DataIops => u.unit == super::Unit::Iops,
+                    Self::DataBytesPerS => u.unit == super::Unit::BytesPerS,
+                    _ => true,
+                }
+        };
+        limit.uses.iter().filter(is_meant)
+    }
+}
+
+/// For each cell, what more of a resource gave: one intervention a resource, by the smallest step that decides, else the smallest.
+/// Steps in several resources at once are told only where none of them has a step of its own.
+///
+/// `gain(from, to)` is the throughput of cell `to` over that of `from`.
+pub fn interventions(
+    setups: &[Setup],
+    cells: &[CellLimit<'_>],
+    gain: &dyn Fn(&str, &str) -> Option<Ratio>,
+) -> Vec<Vec<Intervention>> {
+    let setup = |name: &str| setups.iter().find(|s| s.configuration == name);
+    cells
+        .iter()
+        .map(|cell| {
+            // Where the rate was held, or nothing was measured, throughput says nothing about resources.
+            let is_told = !matches!(cell.limit.kind, LimitKind::OfferedRate | LimitKind::NotComparable);
+            let others = cells.iter().filter(|other| {
+                is_told
+                    && other.configuration != cell.configuration
+                    && (other.workload, other.load) == (cell.workload, cell.load)
+            });
+            let steps = others.filter_map(|other| {
+                let (from, to) = (setup(cell.configuration)?, setup(other.configuration)?);
+                let (more, beside) = differences(from, to, cell.limit)?;
+                let ratio = gain(cell.id, other.id)?;
+                let outcome = outcome(&more, &ratio, other.limit.kind);
+                Some(Intervention {
+                    to: other.configuration.to_owned(),
+                    more,
+                    beside,
+                    gain: Gain {
+                        median: ratio.median,
+                        low: ratio.low,
+                        high: ratio.high,
+                    },
+                    outcome,
+                })
+            });
+            chosen(steps.collect())
+        })
+        .collect()
+}
+
+/// One step for each set of resources.
+fn chosen(mut steps: Vec<Intervention>) -> Vec<Intervention> {
+    let size = |step: &Intervention| -> f64 { step.more.iter().map(|c| c.factor.unwrap_or(f64::INFINITY)).product() };
+    let resources = |step: &Intervention| -> Vec<Resource> { step.more.iter().map(|c| c.resource).collect() };
+    steps.sort_by(|a, b| {
+        (a.more.len(), resources(a))
+            .cmp(&(b.more.len(), resources(b)))
+            .then(size(a).total_cmp(&size(b)))
+    });
+    let mut kept: Vec<Intervention> = Vec::new();
+    for step in steps {
+        let (own, is_alone) = (resources(&step), step.more.len() == 1);
+        let is_decided = |i: &Intervention| i.outcome != Outcome::NotDecided;
+        match kept.iter_mut().find(|k| resources(k) == own) {
+            Some(known) if is_decided(&step) && !is_decided(known) => *known = step,
+            Some(_) => {}
+            None => {
+                let is_known_alone = kept
+                    .iter()
+                    .any(|k| k.more.len() == 1 && own.contains(&k.more[0].resource));
+                if is_alone || !is_known_alone {
+                    kept.push(step);
+                }
+            }
+        }
+    }
+    kept
+}
+
+fn outcome(more: &[ResourceChange], ratio: &Ratio, limit_there: LimitKind) -> Outcome {
+    // A single pair has no interval.
+    let is_tested = ratio.p_value.is_some();
+    let is_large = more.iter().all(|c| c.factor.is_none_or(|f| f * ROUNDING >= LARGE_STEP));
+    if is_tested && more.len() == 1 && ratio.low > 1.0 + MATERIAL_GAIN {
+        return Outcome::Confirmed;
+    }
+    // A rate that was held there hides what more could have given.
+    let is_open = limit_there != LimitKind::OfferedRate;
+    if is_tested && is_large && is_open && ratio.high < 1.0 + MATERIAL_GAIN {
+        return Outcome::Contradicted;
+    }
+    Outcome::NotDecided
+}
+
+/// What `to` has more of, and what differs without mattering; `None` where it has less of something that matters, or more of nothing.
+fn differences(from: &Setup, to: &Setup, limit: &Limit) -> Option<(Vec<ResourceChange>, Vec<ResourceChange>)> {
+    if from.nodes != to.nodes {
+        return None;
+    }
+    let is_spent = limit.uses.iter().any(|u| u.kind == LimitKind::BurstSpent);
+    let changes = [
+        change(
+            Resource::DataIops,
+            requests(&from.data, is_spent),
+            requests(&to.data, is_spent),
+        ),
+        change(Resource::DataBytesPerS, bytes(&from.data), bytes(&to.data)),
+        change(Resource::Cpus, Some(from.cpus), Some(to.cpus)),
+        memory(from, to),
+        commit_log(from.commitlog.as_ref(), to.commitlog.as_ref()),
+    ];
+    let (beside, matters): (Vec<ResourceChange>, Vec<ResourceChange>) =
+        changes.into_iter().flatten().partition(|c| had_room(c, limit));
+    let is_more = |c: &ResourceChange| c.is_more();
+    (!matters.is_empty() && matters.iter().all(is_more)).then_some((matters, beside))
+}
+
+impl ResourceChange {
+    fn is_more(&self) -> bool {
+        match self.resource {
+            // Without a volume of its own the log shares the data volume.
+            Resource::CommitLog if self.from.is_none() => true,
+            Resource::CommitLog if self.to.is_none() => false,
+            _ => self.to.unwrap_or(f64::INFINITY) > self.from.unwrap_or(f64::INFINITY),
+        }
+    }
+}
+
+/// A difference, if there is one; `None` in a value is "no limit".
+fn change(resource: Resource, from: Option<f64>, to: Option<f64>) -> Option<ResourceChange> {
+    let factor = from.zip(to).and_then(|(from, to)| stats::ratio(to, from));
+    let is_same = match (from, to) {
+        (None, None) => true,
+        _ => factor.is_some_and(|f| f < ROUNDING && f > 1.0 / ROUNDING),
+    };
+    (!is_same).then_some(ResourceChange {
+        resource,
+        from,
+        to,
+        factor,
+    })
+}
+
+/// Requests per second that a volume sustains, or while its credits last.
+fn requests(volume: &VolumeSetup, is_spent: bool) -> Option<f64> {
+    match volume.burst {
+        Some(bucket) if is_spent => Some(bucket.baseline_iops),
+        Some(bucket) => Some(bucket.burst_iops.max(bucket.baseline_iops)),
+        None => lesser(volume.limits.read_iops, volume.limits.write_iops),
+    }
+}
+
+fn bytes(volume: &VolumeSetup) -> Option<f64> {
+    lesser(volume.limits.read_bytes_per_s, volume.limits.write_bytes_per_s)
+}
+
+fn lesser(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    a.into_iter().chain(b).min_by(f64::total_cmp)
+}
+
+fn memory(from: &Setup, to: &Setup) -> Option<ResourceChange> {
+    let of = |from: u64, to: u64| change(Resource::Memory, Some(from as f64), Some(to as f64));
+    of(from.page_cache_budget_bytes, to.page_cache_budget_bytes).or_else(|| of(from.heap_bytes, to.heap_bytes))
+}
+
+fn commit_log(from: Option<&VolumeSetup>, to: Option<&VolumeSetup>) -> Option<ResourceChange> {
+    let own = |volume: &VolumeSetup| requests(volume, false).or_else(|| bytes(volume));
+    match (from, to) {
+        (None, None) => None,
+        (Some(from), Some(to)) => change(Resource::CommitLog, requests(from, false), requests(to, false))
+            .or_else(|| change(Resource::CommitLog, bytes(from), bytes(to))),
+        (from, to) => Some(ResourceChange {
+            resource: Resource::CommitLog,
+            from: from.and_then(own),
+            to: to.and_then(own),
+            factor: None,
+        }),
+    }
+}
+
+/// Whether the cell used so little of it that the difference cannot matter.
+fn had_room(change: &ResourceChange, limit: &Limit) -> bool {
+    // Of the smaller of the two; with an unknown factor, of the cell's own.
+    let smaller = change.factor.unwrap_or(1.0).min(1.0);
+    let mut uses = change.resource.uses(limit).peekable();
+    let is_known = uses.peek().is_some() && !(change.resource == Resource::CommitLog && change.from.is_none());
+    is_known && uses.all(|u| u.windows_at_cap <= HAD_ROOM_WINDOWS && u.share() <= HAD_ROOM * smaller)
+}
+
+/// The limit by use, corrected by what more of a resource gave.
+///
+/// Confirmed: the resource is named first, if it was at or near its cap or nothing else was found. Contradicted: it goes behind the
+/// others at their cap (two that are full together hide each other), and where it was the only one the limit is none of those watched.
+pub fn by_intervention(mut limit: Limit, found: Vec<Intervention>) -> Limit {
+    let mut kinds: Vec<LimitKind> = std::iter::once(limit.kind).chain(limit.also.iter().copied()).collect();
+    let alone = |outcome: Outcome| {
+        let of_outcome = found.iter().filter(move |i| i.outcome == outcome && i.more.len() == 1);
+        of_outcome.map(|i| i.more[0].resource)
+    };
+    for resource in alone(Outcome::Contradicted) {
+        let is_only = kinds.iter().filter(|k| **k != LimitKind::OfferedRate).count() == 1;
+        if !resource.kinds().contains(&kinds[0]) || !resource.uses(&limit).any(|u| u.at_cap && u.kind == kinds[0]) {
+            continue;
+        }
+        if is_only {
+            kinds[0] = LimitKind::NoneFound;
+        } else {
+            let last = kinds.iter().filter(|k| **k != LimitKind::OfferedRate).count();
+            kinds[..last].rotate_left(1);
+        }
+    }
+    let mut confirmed: Vec<&ResourceUse> = alone(Outcome::Confirmed)
+        .filter_map(|resource| {
+            let fullest = resource.uses(&limit).max_by(|a, b| a.share().total_cmp(&b.share()))?;
+            (fullest.at_cap || fullest.share() >= NEAR_CAP || kinds[0] == LimitKind::NoneFound).then_some(fullest)
+        })
+        .collect();
+    // The fullest of them comes to stand first.
+    confirmed.sort_by(|a, b| a.share().total_cmp(&b.share()));
+    for used in confirmed {
+        kinds.retain(|k| *k != used.kind && *k != LimitKind::NoneFound);
+        kinds.insert(0, used.kind);
+    }
+    limit.kind = kinds.remove(0);
+    limit.also = kinds;
+    limit.interventions = found;
+    limit.message = words::message(&limit);
+    limit
+}

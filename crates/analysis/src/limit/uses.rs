@@ -1,0 +1,154 @@
+//! What one trial used of each resource, window by window, against what was really there.
+
+use evidence::VolumeRole;
+use spec::{LoadLevel, Setup};
+
+use super::document::{Counted, LimitKind, Unit};
+use super::{cpu, volume};
+use crate::measurement::TrialMeasurement;
+
+/// CPU of the client's load threads in use from which the client is full ...
+pub const CLIENT_AT_CAP: f64 = 0.95;
+/// ... and from which it is named where nothing else is full (METHODS: > 80 %): one of its threads may be.
+pub const CLIENT_MATTERS: f64 = 0.8;
+/// Garbage collection pauses of this share of the time bound a cell whatever the CPUs do ...
+pub const GC_DOMINATES: f64 = 0.2;
+/// ... and of this share when the CPUs are busy between the pauses.
+const GC_MATTERS: f64 = 0.05;
+/// A rate is held when what was achieved differs from it by at most this share (issue 10, fault 15) ...
+const HELD: f64 = 0.01;
+/// ... or, with Poisson arrivals, by this many standard deviations of their number.
+const HELD_DEVIATIONS: f64 = 3.0;
+
+/// One resource in one window.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Window {
+    /// Which limit it is when it is full.
+    pub kind: LimitKind,
+    /// Used.
+    pub used: f64,
+    /// What was there to be used.
+    pub capacity: f64,
+    /// Whether it was at its cap.
+    pub at_cap: bool,
+}
+
+impl Window {
+    /// At its cap from a share of its capacity on.
+    pub fn at(kind: LimitKind, used: f64, capacity: f64, at_cap: f64) -> Self {
+        Self {
+            kind,
+            used,
+            capacity,
+            at_cap: used >= at_cap * capacity,
+        }
+    }
+
+    /// used / capacity.
+    pub fn share(&self) -> f64 {
+        self.used / self.capacity
+    }
+}
+
+/// What is watched. The order has no meaning but that of the document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Watched {
+    /// Requests or bytes of a volume, counted in one of the ways in which volumes count.
+    Volume(VolumeRole, volume::Dimension, Counted),
+    /// CPUs of the database.
+    Cpu,
+    /// Pauses.
+    Gc,
+    /// Load threads.
+    Client,
+    /// Debt of compactions.
+    Compaction,
+    /// Open loop: the rate.
+    OfferedRate,
+}
+
+impl Watched {
+    /// Unit of used and capacity.
+    pub fn unit(self) -> Unit {
+        match self {
+            Self::Volume(_, volume::Dimension::Requests, _) => Unit::Iops,
+            Self::Volume(_, volume::Dimension::Bytes, _) => Unit::BytesPerS,
+            Self::Cpu => Unit::Cpus,
+            Self::Gc => Unit::Share,
+            Self::Client => Unit::CpuS,
+            Self::Compaction => Unit::Grown,
+            Self::OfferedRate => Unit::OpsPerS,
+        }
+    }
+}
+
+/// All resources of a trial that have a known capacity; each with at least one window.
+pub fn of_trial(setup: Option<&Setup>, trial: &TrialMeasurement) -> Vec<(Watched, Vec<Window>)> {
+    let mut uses = vec![
+        (Watched::OfferedRate, offered(trial).into_iter().collect()),
+        (Watched::Client, client(trial).into_iter().collect()),
+        (Watched::Gc, gc(trial)),
+        (Watched::Compaction, compaction(trial).into_iter().collect()),
+    ];
+    uses.push((Watched::Cpu, cpu::windows(trial)));
+    for facts in &trial.record.database.volumes {
+        uses.extend(volume::windows(setup, trial, facts));
+    }
+    uses.retain(|(_, windows)| !windows.is_empty());
+    uses
+}
+
+/// Achieved against offered; at its cap where the rate was held, neither missed nor exceeded by a backlog of before.
+fn offered(trial: &TrialMeasurement) -> Option<Window> {
+    let LoadLevel::Rate {
+        operations_per_s,
+        poisson,
+    } = trial.record.load
+    else {
+        return None;
+    };
+    let achieved = trial.throughput()?;
+    let expected = operations_per_s * trial.window_s();
+    let by_chance = if poisson {
+        HELD_DEVIATIONS / expected.max(1.0).sqrt()
+    } else {
+        0.0
+    };
+    let off = stats::ratio(achieved, operations_per_s)? - 1.0;
+    Some(Window {
+        kind: LimitKind::OfferedRate,
+        used: achieved,
+        capacity: operations_per_s,
+        at_cap: off.abs() <= HELD.max(by_chance),
+    })
+}
+
+fn client(trial: &TrialMeasurement) -> Option<Window> {
+    let client = trial.record.client.as_ref()?;
+    let capacity = client.measured_s * f64::from(client.threads);
+    (capacity > 0.0).then(|| Window::at(LimitKind::Client, client.client_cpu_s, capacity, CLIENT_AT_CAP))
+}
+
+/// Pauses count where they leave little of the time, or where the CPUs had no room between them.
+fn gc(trial: &TrialMeasurement) -> Vec<Window> {
+    cpu::host_windows(trial)
+        .into_iter()
+        .filter_map(|window| {
+            let paused = window.gc_pause_share?;
+            let busy = cpu::of_window(trial, &window).is_some_and(|cpu| cpu.share() >= cpu::AT_CAP * (1.0 - paused));
+            Some(Window {
+                kind: LimitKind::Gc,
+                used: paused,
+                capacity: 1.0,
+                at_cap: paused >= GC_DOMINATES || (paused >= GC_MATTERS && busy),
+            })
+        })
+        .collect()
+}
+
+/// A debt that grew by at least two tasks and by half.
+fn compaction(trial: &TrialMeasurement) -> Option<Window> {
+    let (start, end) = trial.host.compactions?;
+    let grown = (end - start - 1.0).max(0.0);
+    Some(Window::at(LimitKind::Compaction, grown, 1.0 + start / 2.0, 1.0))
+}

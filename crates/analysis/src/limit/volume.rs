@@ -1,0 +1,200 @@
+//! What a volume could really have done: requests and bytes, reads and writes, burst and baseline.
+
+use evidence::{VolumeFacts, VolumeRole};
+use spec::Setup;
+
+use super::document::{Counted, LimitKind};
+use super::uses::{Watched, Window};
+use crate::host::{VolumeActivity, WindowRates};
+use crate::measurement::TrialMeasurement;
+
+/// A volume is at its cap in a window when it does at least this share of it (METHODS: >= 95 %).
+const AT_CAP: f64 = 0.95;
+/// Reads and writes together that do more than this share of a limit show that it does not count them together.
+const TOGETHER_MAX: f64 = 1.02;
+/// fio's figure counts where it is this much off what the limits allow ...
+const PROBE_OFF: f64 = 0.05;
+/// Request size of fio's random reads, bytes: what they measure is the smaller of the IOPS and bytes / 4096.
+const PROBE_READ_BYTES: f64 = 4096.0;
+/// A bucket's limit within this factor of its baseline is the baseline.
+const ROUNDING: f64 = 1.001;
+/// EBS counts a request to an SSD volume in units of 256 KiB (EBS user guide, "EBS I/O characteristics") ...
+const VOLUME_UNIT_BYTES: f64 = 256.0 * 1024.0;
+/// ... and states the IOPS of an instance for requests of 16 KiB (EC2 user guide, "EBS-optimized instance types").
+const INSTANCE_UNIT_BYTES: f64 = 16.0 * 1024.0;
+
+/// What a volume limits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Dimension {
+    /// Per second.
+    Requests,
+    /// Per second.
+    Bytes,
+}
+
+/// A volume's windows, counted in each way in which its limit may count.
+///
+/// cgroups limit reads and writes apart, EBS together; which of them this volume does is not known here, so that both are looked at.
+/// Together is possible only where both have the same limit, and at its cap only from [`AT_CAP`] to [`TOGETHER_MAX`] of it.
+pub fn windows(setup: Option<&Setup>, trial: &TrialMeasurement, facts: &VolumeFacts) -> Vec<(Watched, Vec<Window>)> {
+    let Some(activity) = trial.host.volumes.get(&facts.role) else {
+        return Vec::new();
+    };
+    let rates = rates(activity);
+    let volume = Volume {
+        setup: setup.filter(|_| facts.role == VolumeRole::Data),
+        facts,
+        rates: &rates,
+    };
+    let ways = [Counted::Reads, Counted::Writes, Counted::Together, Counted::InUnits];
+    let mut found = Vec::new();
+    for dimension in [Dimension::Requests, Dimension::Bytes] {
+        for counted in ways {
+            let windows = volume.counted(dimension, counted).unwrap_or_default();
+            found.push((Watched::Volume(facts.role, dimension, counted), windows));
+        }
+    }
+    found
+}
+
+/// The rates of the windows; those of the whole trial where it has none.
+fn rates(activity: &VolumeActivity) -> WindowRates {
+    if !activity.windows.read_iops.is_empty() {
+        return activity.windows.clone();
+    }
+    WindowRates {
+        read_iops: vec![activity.read_iops()],
+        write_iops: vec![activity.write_iops()],
+        read_bytes_per_s: vec![activity.read_bytes_per_s()],
+        write_bytes_per_s: vec![activity.write_bytes_per_s()],
+        iops_limit: activity.iops_limit.into_iter().collect(),
+    }
+}
+
+struct Volume<'a> {
+    /// The configuration, where this is its data volume.
+    setup: Option<&'a Setup>,
+    facts: &'a VolumeFacts,
+    rates: &'a WindowRates,
+}
+
+impl Volume<'_> {
+    /// Used and capacity by window; `None` where this way of counting has no limit.
+    fn counted(&self, dimension: Dimension, counted: Counted) -> Option<Vec<Window>> {
+        let used = self.used(dimension, counted)?;
+        let capacity = match counted {
+            Counted::Reads => self.capacity_of_reads(dimension),
+            Counted::Writes => self.asked_of_writes(dimension),
+            Counted::Together | Counted::InUnits => self
+                .is_one_number(dimension)
+                .then(|| self.capacity_of_reads(dimension))?,
+        };
+        let is_sum = matches!(counted, Counted::Together | Counted::InUnits);
+        let moved = match dimension {
+            Dimension::Requests => self.rates.iops_limit.as_slice(),
+            Dimension::Bytes => &[],
+        };
+        let windows = used.iter().enumerate().filter_map(|(i, used)| {
+            let in_force = moved.get(i).copied();
+            let capacity = in_force.or(capacity).filter(|c| *c > 0.0)?;
+            let kind = self.kind(dimension, in_force);
+            let mut window = Window::at(kind, *used, capacity, AT_CAP);
+            window.at_cap &= !is_sum || window.share() <= TOGETHER_MAX;
+            Some(window)
+        });
+        Some(windows.collect())
+    }
+
+    fn used(&self, dimension: Dimension, counted: Counted) -> Option<Vec<f64>> {
+        let rates = self.rates;
+        let sum = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a + b).collect();
+        Some(match (dimension, counted) {
+            (Dimension::Requests, Counted::Reads) => rates.read_iops.clone(),
+            (Dimension::Requests, Counted::Writes) => rates.write_iops.clone(),
+            (Dimension::Requests, Counted::Together) => sum(&rates.read_iops, &rates.write_iops),
+            (Dimension::Requests, Counted::InUnits) => {
+                let unit = match self.kind(dimension, None) {
+                    LimitKind::InstanceEbsBandwidth => INSTANCE_UNIT_BYTES,
+                    _ => VOLUME_UNIT_BYTES,
+                };
+                // At least this many: a mean hides how unequal requests are.
+                let units = |iops: &[f64], bytes: &[f64]| -> Vec<f64> {
+                    iops.iter().zip(bytes).map(|(n, bytes)| n.max(bytes / unit)).collect()
+                };
+                sum(
+                    &units(&rates.read_iops, &rates.read_bytes_per_s),
+                    &units(&rates.write_iops, &rates.write_bytes_per_s),
+                )
+            }
+            (Dimension::Bytes, Counted::Reads) => rates.read_bytes_per_s.clone(),
+            (Dimension::Bytes, Counted::Writes) => rates.write_bytes_per_s.clone(),
+            (Dimension::Bytes, Counted::Together) => sum(&rates.read_bytes_per_s, &rates.write_bytes_per_s),
+            (Dimension::Bytes, Counted::InUnits) => return None,
+        })
+    }
+
+    /// Whether reads and writes have one number, so that it may be meant for both together.
+    fn is_one_number(&self, dimension: Dimension) -> bool {
+        let limits = &self.facts.limits;
+        match dimension {
+            Dimension::Requests => limits.read_iops == limits.write_iops,
+            Dimension::Bytes => limits.read_bytes_per_s == limits.write_bytes_per_s,
+        }
+    }
+
+    fn asked_of_writes(&self, dimension: Dimension) -> Option<f64> {
+        match dimension {
+            Dimension::Requests => self.facts.limits.write_iops,
+            Dimension::Bytes => self.facts.limits.write_bytes_per_s,
+        }
+    }
+
+    /// The limit asked for, or what fio measured where that is less, is a figure of requests and was not passed by the trial itself.
+    fn capacity_of_reads(&self, dimension: Dimension) -> Option<f64> {
+        let limits = &self.facts.limits;
+        let asked = match dimension {
+            Dimension::Bytes => return limits.read_bytes_per_s,
+            Dimension::Requests => limits.read_iops?,
+        };
+        let Some(probe) = &self.facts.probe else {
+            return Some(asked);
+        };
+        let by_bytes = limits.read_bytes_per_s.map(|bytes| bytes / PROBE_READ_BYTES);
+        let is_of_requests = by_bytes.is_none_or(|bytes| bytes > asked);
+        let most = stats::quantile(&self.rates.read_iops, 0.5).unwrap_or(0.0);
+        let is_less = probe.read_iops < asked * (1.0 - PROBE_OFF) && most <= probe.read_iops * (1.0 + PROBE_OFF);
+        Some(if is_of_requests && is_less {
+            probe.read_iops
+        } else {
+            asked
+        })
+    }
+
+    /// Which limit a full window shows: the commit log's, a spent bucket's, or the narrower of volume and instance.
+    fn kind(&self, dimension: Dimension, in_force: Option<f64>) -> LimitKind {
+        if self.facts.role == VolumeRole::Commitlog {
+            return LimitKind::CommitLog;
+        }
+        let data = self.setup.map(|s| &s.data);
+        let is_spent = dimension == Dimension::Requests
+            && data.and_then(|d| d.burst).is_some_and(|bucket| {
+                let at_baseline = in_force.is_some_and(|limit| limit <= bucket.baseline_iops * ROUNDING);
+                bucket.baseline_iops * ROUNDING < bucket.burst_iops && at_baseline
+            });
+        let own = data.and_then(|d| d.own_limits);
+        let narrower = |own: Option<f64>, effective: Option<f64>| {
+            own.is_none_or(|own| effective.is_some_and(|effective| own > effective * ROUNDING))
+        };
+        let limits = &self.facts.limits;
+        let by_instance = own.is_some_and(|own| match dimension {
+            Dimension::Requests => narrower(own.read_iops, limits.read_iops),
+            Dimension::Bytes => narrower(own.read_bytes_per_s, limits.read_bytes_per_s),
+        });
+        match (is_spent, by_instance, dimension) {
+            (true, _, _) => LimitKind::BurstSpent,
+            (false, true, _) => LimitKind::InstanceEbsBandwidth,
+            (false, false, Dimension::Requests) => LimitKind::VolumeIops,
+            (false, false, Dimension::Bytes) => LimitKind::VolumeThroughput,
+        }
+    }
+}
