@@ -6,81 +6,14 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use spec::LoadLevel;
-use stats::{Contrast, Estimate, Samples};
+use stats::{Contrast, Samples};
 
 use crate::RunEvidence;
 use crate::cells::CONFIDENCE;
 use crate::comparisons::{is_open, verdict};
-use crate::document::{Metric, Verdict};
+use crate::document::{CellChange, Change, Comparison, Metric, Verdict};
 use crate::figures::Figures;
-use crate::gate::GateResult;
-
-/// `compare`'s document.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Comparison {
-    /// Version of this document's shape.
-    pub format_version: u32,
-    /// Name of the first run: the reference.
-    pub a: String,
-    /// Name of the second run.
-    pub b: String,
-    /// What is known to differ between the runs: settings, machine.
-    pub differences: Vec<String>,
-    /// Facts by which the two machines differ: their difference is part of every change. Empty where they are alike as far as is known.
-    pub hosts_differ: Vec<String>,
-    /// Cells that only one of the runs has, with the reason.
-    pub not_compared: Vec<String>,
-    /// Cells that both have.
-    pub cells: Vec<CellChange>,
-    /// How gates were decided; empty without gates.
-    pub gates: Vec<GateResult>,
-}
-
-/// A cell in both runs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CellChange {
-    /// Cell identity.
-    pub cell: String,
-    /// Configuration.
-    pub configuration: String,
-    /// Workload.
-    pub workload: String,
-    /// Load level.
-    pub load: LoadLevel,
-    /// By metric: `throughput` (operations/s), `mean`, `p50`, `p95`, `p99`, `p999` (microseconds, of the worst operation kind).
-    pub metrics: BTreeMap<Metric, Change>,
-}
-
-/// A metric in both runs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Change {
-    /// In the first run.
-    pub a: Estimate,
-    /// In the second run.
-    pub b: Estimate,
-    /// (b / a - 1) x 100, per cent, from the ratio of geometric means.
-    pub change_percent: f64,
-    /// Lower end of its interval, adjusted for all cells of this metric (Holm); the change itself where nothing could be tested.
-    pub low_percent: f64,
-    /// Upper end.
-    pub high_percent: f64,
-    /// The interval misses the truth in this share of comparisons; 0 where nothing was tested.
-    pub level: f64,
-    /// p-value of "nothing changed"; `None` with fewer than three trials on a side.
-    pub p_value: Option<f64>,
-    /// The same, adjusted by Holm for all cells of this metric.
-    pub p_adjusted: Option<f64>,
-    /// Smallest change upwards that these repetitions show in 80 of 100 comparisons at that level, per cent.
-    pub smallest_detectable_percent: Option<f64>,
-    /// For the second run against the first: `faster`, `slower`, ... For latencies lower is faster.
-    pub verdict: Verdict,
-    /// The difference of logarithms that the above is made from.
-    #[serde(skip)]
-    pub(crate) contrast: Option<Contrast>,
-}
 
 /// Compares run `b` with run `a`, cell by cell.
 pub fn compare(a: &RunEvidence<'_>, b: &RunEvidence<'_>) -> Comparison {

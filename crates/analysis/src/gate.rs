@@ -6,11 +6,9 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::comparison::{Change, Comparison};
-use crate::document::Metric;
+use crate::document::{Change, Comparison, GateCell, GateOutcome, GateResult, Metric, Obstacle};
 
 /// A condition under which a comparison fails: metric, direction, threshold.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,75 +16,6 @@ pub struct Gate {
     metric: Metric,
     below: bool,
     threshold_percent: f64,
-}
-
-/// How a gate ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GateOutcome {
-    /// Every cell is shown to lie on the good side of the threshold.
-    Passed,
-    /// Something could not be decided, and nothing failed.
-    Inconclusive,
-    /// A cell is shown to lie beyond the threshold.
-    Failed,
-}
-
-impl GateOutcome {
-    /// The word, as in JSON.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Inconclusive => "inconclusive",
-            Self::Failed => "failed",
-        }
-    }
-}
-
-/// How a gate was decided.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct GateResult {
-    /// As it was written.
-    pub expression: String,
-    /// How it ended.
-    pub outcome: GateOutcome,
-    /// The cells that did not pass, with their numbers.
-    pub cells: Vec<GateCell>,
-    /// Why nothing could be decided, beyond single cells.
-    pub obstacles: Vec<Obstacle>,
-    /// Repetitions of each cell, in both runs, that would decide; `None` where it is decided or no affordable number would.
-    pub would_decide_repetitions: Option<u32>,
-}
-
-/// A cell that did not pass.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct GateCell {
-    /// Cell identity.
-    pub cell: String,
-    /// Which metric.
-    pub metric: Metric,
-    /// How it ended for this cell.
-    pub outcome: GateOutcome,
-    /// What changed.
-    pub change: Change,
-}
-
-/// What keeps a gate from deciding.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Obstacle {
-    /// The two runs have no valid cell in common that has this metric.
-    NothingCompared,
-    /// Cells that only one of the runs has, or has valid trials of.
-    CellsMissing {
-        /// How many.
-        cells: u64,
-    },
-    /// The runs were made on different machines: their difference is part of every change.
-    DifferentHosts {
-        /// Facts that differ.
-        facts: Vec<String>,
-    },
 }
 
 /// A gate that cannot be read.

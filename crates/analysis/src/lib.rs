@@ -42,22 +42,23 @@ use recommendation::Answer;
 
 pub use cells::CONFIDENCE;
 pub use charts::{Charts, LatencyCurve, Line, Panel, TrialCharts, charts};
-pub use comparison::{CellChange, Change, Comparison, compare};
+pub use comparison::compare;
 pub use decision::UNTESTED_SHARE;
 pub use document::{
-    Analysis, Basis, By, Candidate, Caution, CellAnalysis, Check, ConfigurationFacts, CostLine, Criterion, Decision,
-    Doubt, FleetOf, InvalidTrial, LatencyAnalysis, Meets, Metric, NotConsidered, NotJudged, Outcome, Place, Range,
-    Ranked, Ratio, Reason, Recommendation, ResidualSpread, Status, TrialCounts, ValueOfMoney, ValueVerdict, Verdict,
-    VolumeReport, Withheld, WorkloadFacts, WouldDecide,
+    Analysis, Basis, By, Candidate, Caution, CellAnalysis, CellChange, Change, Check, Comparison, ConfigurationFacts,
+    CostLine, Criterion, Decision, Doubt, FleetOf, GateCell, GateOutcome, GateResult, InvalidTrial, LatencyAnalysis,
+    Meets, Metric, NotConsidered, NotJudged, Obstacle, Outcome, Place, Range, Ranked, Ratio, Reason, Recommendation,
+    ResidualSpread, Status, TrialCounts, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadFacts,
+    WouldDecide,
 };
 pub use finding::{Finding, Scope, Severity};
-pub use gate::{Gate, GateCell, GateError, GateOutcome, GateResult, Obstacle};
+pub use gate::{Gate, GateError};
 pub use host::{DatabaseHost, HostWindow, VolumeActivity, WindowRates};
 pub use latencies::Latencies;
 pub use latency::LatencyFigures;
 pub use limit::{
-    Counted, Gain, Intervention, Limit, LimitKind, Outcome as InterventionOutcome, Resource, ResourceChange, ResourceUse,
-    Unit, of_cell as limit_of_cell,
+    Counted, Gain, Intervention, Limit, LimitKind, Outcome as InterventionOutcome, Resource, ResourceChange,
+    ResourceUse, Unit, of_cell as limit_of_cell,
 };
 pub use measurement::{TrialEvidence, TrialMeasurement, measure};
 pub use precision::{Precision, Widest, precision};

@@ -4,6 +4,7 @@
 //! or says so in words (`not comparable`, `none found`): an absent answer, never a guessed one.
 
 mod cell;
+mod change;
 mod configuration;
 mod decision;
 mod money;
@@ -16,10 +17,11 @@ use spec::{Dataset, LoadLevel, Plan, TrialShape};
 
 use crate::Finding;
 pub use cell::{CellAnalysis, InvalidTrial, LatencyAnalysis};
+pub use change::{CellChange, Change, Comparison, GateCell, GateOutcome, GateResult, Obstacle};
 pub use configuration::{ConfigurationFacts, CostLine, VolumeReport};
 pub use decision::{Caution, Decision, Ranked};
-pub use money::{Basis, Range, ValueOfMoney, ValueVerdict};
-pub use ratio::{Metric, Ratio, Verdict};
+pub use money::{Basis, ValueOfMoney, ValueVerdict};
+pub use ratio::{Metric, Range, Ratio, Verdict};
 pub use recommendation::{
     By, Candidate, Check, Criterion, Doubt, FleetOf, Meets, NotConsidered, NotJudged, Outcome, Place, Reason,
     Recommendation, Status, Withheld, WouldDecide,

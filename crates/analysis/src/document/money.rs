@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use spec::LoadLevel;
 
-use super::ratio::Ratio;
+use super::ratio::{Range, Ratio};
 use super::recommendation::Withheld;
 
 /// What a more expensive configuration gives for its money, against the next cheaper one on the cost-performance frontier.
@@ -75,17 +75,6 @@ impl ValueVerdict {
             Self::Same => "the same",
         }
     }
-}
-
-/// A figure with its interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Range {
-    /// The figure.
-    pub median: f64,
-    /// Lower end.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
 }
 
 /// How money is counted.

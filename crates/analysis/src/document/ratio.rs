@@ -143,3 +143,14 @@ impl Verdict {
         matches!(self, Self::Faster | Self::Slower | Self::Same | Self::NoDifferenceShown)
     }
 }
+
+/// A figure with its interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Range {
+    /// The figure.
+    pub median: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}

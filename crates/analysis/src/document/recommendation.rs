@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use spec::{LatencyFigure, LoadLevel, OperationKind};
 
-use super::money::Range;
+use super::ratio::Range;
 
 /// Which configuration to run, or that this is not decided.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

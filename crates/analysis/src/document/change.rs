@@ -1,0 +1,142 @@
+//! Two runs against each other, and the gates on them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use spec::LoadLevel;
+use stats::{Contrast, Estimate};
+
+use super::ratio::{Metric, Verdict};
+
+/// `compare`'s document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// Version of this document's shape.
+    pub format_version: u32,
+    /// Name of the first run: the reference.
+    pub a: String,
+    /// Name of the second run.
+    pub b: String,
+    /// What is known to differ between the runs: settings, machine.
+    pub differences: Vec<String>,
+    /// Facts by which the two machines differ: their difference is part of every change. Empty where they are alike as far as is known.
+    pub hosts_differ: Vec<String>,
+    /// Cells that only one of the runs has, with the reason.
+    pub not_compared: Vec<String>,
+    /// Cells that both have.
+    pub cells: Vec<CellChange>,
+    /// How gates were decided; empty without gates.
+    pub gates: Vec<GateResult>,
+}
+
+/// A cell in both runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CellChange {
+    /// Cell identity.
+    pub cell: String,
+    /// Configuration.
+    pub configuration: String,
+    /// Workload.
+    pub workload: String,
+    /// Load level.
+    pub load: LoadLevel,
+    /// By metric: `throughput` (operations/s), `mean`, `p50`, `p95`, `p99`, `p999` (microseconds, of the worst operation kind).
+    pub metrics: BTreeMap<Metric, Change>,
+}
+
+/// A metric in both runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// In the first run.
+    pub a: Estimate,
+    /// In the second run.
+    pub b: Estimate,
+    /// (b / a - 1) x 100, per cent, from the ratio of geometric means.
+    pub change_percent: f64,
+    /// Lower end of its interval, adjusted for all cells of this metric (Holm); the change itself where nothing could be tested.
+    pub low_percent: f64,
+    /// Upper end.
+    pub high_percent: f64,
+    /// The interval misses the truth in this share of comparisons; 0 where nothing was tested.
+    pub level: f64,
+    /// p-value of "nothing changed"; `None` with fewer than three trials on a side.
+    pub p_value: Option<f64>,
+    /// The same, adjusted by Holm for all cells of this metric.
+    pub p_adjusted: Option<f64>,
+    /// Smallest change upwards that these repetitions show in 80 of 100 comparisons at that level, per cent.
+    pub smallest_detectable_percent: Option<f64>,
+    /// For the second run against the first: `faster`, `slower`, ... For latencies lower is faster.
+    pub verdict: Verdict,
+    /// The difference of logarithms that the above is made from.
+    #[serde(skip)]
+    pub(crate) contrast: Option<Contrast>,
+}
+
+/// How a gate ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GateOutcome {
+    /// Every cell is shown to lie on the good side of the threshold.
+    Passed,
+    /// Something could not be decided, and nothing failed.
+    Inconclusive,
+    /// A cell is shown to lie beyond the threshold.
+    Failed,
+}
+
+impl GateOutcome {
+    /// The word, as in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Inconclusive => "inconclusive",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// How a gate was decided.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GateResult {
+    /// As it was written.
+    pub expression: String,
+    /// How it ended.
+    pub outcome: GateOutcome,
+    /// The cells that did not pass, with their numbers.
+    pub cells: Vec<GateCell>,
+    /// Why nothing could be decided, beyond single cells.
+    pub obstacles: Vec<Obstacle>,
+    /// Repetitions of each cell, in both runs, that would decide; `None` where it is decided or no affordable number would.
+    pub would_decide_repetitions: Option<u32>,
+}
+
+/// A cell that did not pass.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GateCell {
+    /// Cell identity.
+    pub cell: String,
+    /// Which metric.
+    pub metric: Metric,
+    /// How it ended for this cell.
+    pub outcome: GateOutcome,
+    /// What changed.
+    pub change: Change,
+}
+
+/// What keeps a gate from deciding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Obstacle {
+    /// The two runs have no valid cell in common that has this metric.
+    NothingCompared,
+    /// Cells that only one of the runs has, or has valid trials of.
+    CellsMissing {
+        /// How many.
+        cells: u64,
+    },
+    /// The runs were made on different machines: their difference is part of every change.
+    DifferentHosts {
+        /// Facts that differ.
+        facts: Vec<String>,
+    },
+}

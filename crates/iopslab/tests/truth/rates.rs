@@ -1,0 +1,237 @@
+//! The rates that docs/method.md quotes. `make truth` measures all of them; `make test` a part of them, with wider bounds.
+
+use analysis::{Gate, GateOutcome, ValueVerdict, compare};
+
+use crate::story::{Story, evidence, each_seed, iops, is_shown, measured, noisy, over_seeds, priced, share};
+
+/// Experiments for a rate: (short, whole).
+fn seeds(short: u64, whole: u64) -> u64 {
+    if is_whole() { whole } else { short }
+}
+
+fn is_whole() -> bool {
+    std::env::var_os("IOPSLAB_TRUTH").is_some()
+}
+
+/// A bound that holds for the whole table, wider where few experiments were made: three standard errors of a share.
+fn at_most(rate: f64, bound: f64, n: u64) -> bool {
+    let slack = if is_whole() { 0.0 } else { 3.0 * (bound * (1.0 - bound) / n as f64).sqrt() };
+    rate <= bound + slack + 1e-9
+}
+
+fn at_least(rate: f64, bound: f64, n: u64) -> bool {
+    let slack = if is_whole() { 0.0 } else { 3.0 * (bound * (1.0 - bound) / n as f64).sqrt() };
+    rate >= bound - slack - 1e-9
+}
+
+const THREE: &str = "[[workload]]\nname = \"reads\"\nread = 0.8\nupdate = 0.2\n[[workload]]\nname = \"mixed\"\nread = 0.5\nupdate = 0.5\n\
+                     [[workload]]\nname = \"writes\"\nread = 0.2\nupdate = 0.8\n";
+
+/// One of the two kinds of experiment: bounded by IOPS (the second configuration with `more` times as many), or by CPU.
+fn kind(io_bound: bool, more: f64, three_workloads: bool, run_noise: f64, repetitions: u32) -> Story {
+    let second = if io_bound { iops("b", (600.0 * more).round() as u32) } else { iops("b", 200_000) };
+    let first = iops("a", if io_bound { 600 } else { 200_000 });
+    let mut story = noisy(&[first, second], run_noise, repetitions);
+    if three_workloads {
+        story.workload = THREE.into();
+    }
+    if !io_bound && more != 1.0 {
+        story = story.truth(&format!("speed = {{ b = {more} }}"));
+    }
+    story
+}
+
+fn name(io_bound: bool) -> &'static str {
+    if io_bound { "IOPS-bound" } else { "CPU-bound" }
+}
+
+/// Configuration b against a, in each workload.
+fn shown(analysis: &analysis::Analysis) -> Vec<bool> {
+    let of_b = analysis.cells.iter().filter(|c| c.configuration == "b");
+    of_b.map(|c| is_shown(c.ratio_to_baseline.as_ref())).collect()
+}
+
+#[test]
+fn equal_configurations_are_called_different_in_at_most_5_percent() {
+    for io_bound in [true, false] {
+        for repetitions in [3, 5] {
+            for three in [false, true] {
+                let n = seeds(60, 400);
+                if !is_whole() && (three != (repetitions == 3)) {
+                    continue;
+                }
+                let plan = kind(io_bound, 1.0, three, 0.08, repetitions).plan();
+                let any = share(&over_seeds(n, &plan, |a| shown(a).contains(&true)));
+                println!(
+                    "| A/A, {}, 2 x {}, {repetitions} repetitions, 8 % noise, {n} seeds | called different anywhere: {:.1} % |",
+                    name(io_bound),
+                    if three { 3 } else { 1 },
+                    any * 100.0
+                );
+                assert!(at_most(any, 0.05, n), "{any}");
+            }
+        }
+    }
+}
+
+#[test]
+fn thirty_percent_at_8_percent_noise_is_shown_with_three_repetitions() {
+    for io_bound in [true, false] {
+        for repetitions in [3, 5] {
+            if !is_whole() && repetitions == 5 {
+                continue;
+            }
+            let n = seeds(40, 100);
+            let plan = kind(io_bound, 1.3, true, 0.08, repetitions).plan();
+            let seen = over_seeds(n, &plan, shown);
+            let rate = share(&seen.into_iter().flatten().collect::<Vec<_>>());
+            println!(
+                "| true +30 %, {}, 2 x 3, {repetitions} repetitions, 8 % noise, {n} seeds | shown: {:.0} % of cells |",
+                name(io_bound),
+                rate * 100.0
+            );
+            assert!(at_least(rate, 0.70, n), "{rate}");
+        }
+    }
+}
+
+#[test]
+fn promised_power_is_kept() {
+    for io_bound in [true, false] {
+        for (repetitions, three) in [(3, false), (3, true), (5, false), (5, true)] {
+            if !is_whole() && (repetitions, three) != (3, true) {
+                continue;
+            }
+            let n = seeds(40, 100);
+            let plan = kind(io_bound, 1.0, three, 0.08, repetitions).plan();
+            let promised: Vec<f64> = over_seeds(n, &plan, |a| {
+                let of_b = a.cells.iter().find(|c| c.configuration == "b").unwrap();
+                of_b.ratio_to_baseline.as_ref().unwrap().smallest_detectable.unwrap()
+            });
+            // Each experiment's promise is planted in an experiment of its own.
+            let kept: Vec<bool> = (0..n as usize)
+                .map(|i| {
+                    let mut plan = kind(io_bound, promised[i], three, 0.08, repetitions).plan();
+                    plan.simulated.as_mut().unwrap().seed = 50_000 + i as u64;
+                    plan
+                })
+                .map(|plan| shown(&crate::story::analysed(&plan))[0])
+                .collect();
+            let rate = share(&kept);
+            let mut sorted = promised.clone();
+            sorted.sort_by(f64::total_cmp);
+            println!(
+                "| promised power, {}, 2 x {}, {repetitions} repetitions, 8 % noise, {n} seeds | \"would be shown in 80 of 100\" (median promise {:.2} times): shown in {:.0} |",
+                name(io_bound),
+                if three { 3 } else { 1 },
+                sorted[sorted.len() / 2],
+                rate * 100.0
+            );
+            assert!(at_least(rate, 0.70, n) && at_most(rate, 0.90, n), "{rate}");
+        }
+    }
+}
+
+/// Gain `gain` for `price` times the money.
+fn money(io_bound: bool, gain: f64, price: f64, repetitions: u32, n: u64) -> (f64, f64) {
+    let volume = |more: f64| if io_bound { (600.0 * more).round() as u32 } else { 200_000 };
+    let mut story = noisy(&[priced("a", volume(1.0), 100.0), priced("b", volume(gain), 100.0 * price)], 0.05, repetitions);
+    if !io_bound {
+        story = story.truth(&format!("speed = {{ b = {gain} }}"));
+    }
+    let seen = over_seeds(n, &story.plan(), |a| a.value_of_money[0].verdict);
+    let of = |verdict| share(&seen.iter().map(|v| *v == verdict).collect::<Vec<_>>());
+    (of(ValueVerdict::WorthIt), of(ValueVerdict::NotWorthIt) + of(ValueVerdict::Dominated))
+}
+
+#[test]
+fn break_even_is_not_decided_and_wrong_verdicts_are_rare() {
+    for io_bound in [true, false] {
+        for repetitions in [3, 5] {
+            if !is_whole() && repetitions == 5 {
+                continue;
+            }
+            let n = seeds(40, 100);
+            let (worth, not) = money(io_bound, 1.5, 1.5, repetitions, n);
+            println!(
+                "| gain 1.5 at price 1.5, {}, {repetitions} repetitions, 5 % noise, {n} seeds | decided: {:.0} % |",
+                name(io_bound),
+                (worth + not) * 100.0
+            );
+            assert!(at_most(worth + not, 0.10, n), "{worth} {not}");
+            let (worth, _) = money(io_bound, 1.5, 1.6, repetitions, n);
+            let (_, not) = money(io_bound, 1.5, 1.4, repetitions, n);
+            println!(
+                "| gain 1.5 at price 1.6 and at 1.4, {}, {repetitions} repetitions, 5 % noise, {n} seeds | wrong \"worth it\" {:.0} %, wrong \"not worth it\" {:.0} % |",
+                name(io_bound),
+                worth * 100.0,
+                not * 100.0
+            );
+            assert!(at_most(worth, 0.05, n) && at_most(not, 0.05, n), "{worth} {not}");
+        }
+    }
+}
+
+/// What is not two clouds of one normal distribution: slow modes, drift, autocorrelation, and quiet cells beside noisy ones.
+#[test]
+fn equal_configurations_under_noise_of_other_shapes() {
+    if !is_whole() {
+        return;
+    }
+    let n = 400;
+    for (what, truth) in [
+        ("a fifth of the trials at 0.8 of the speed", "slow_share = 0.2\nslow_factor = 0.8"),
+        ("20 % drift over the run", "drift = 0.2"),
+        ("autocorrelation 0.7 from trial to trial", "run_autocorrelation = 0.7"),
+    ] {
+        let plan = kind(false, 1.0, true, 0.05, 3).truth(truth).plan();
+        let any = share(&over_seeds(n, &plan, |a| shown(a).contains(&true)));
+        println!("| A/A, CPU-bound, 2 x 3, 3 repetitions, 5 % noise and {what}, {n} seeds | called different anywhere: {:.1} % |", any * 100.0);
+    }
+    // Reads bounded by IOPS with 2 % of noise, writes by CPU with 8 %.
+    let plan = kind(true, 1.0, true, 0.08, 3).truth("device_noise = 0.02").plan();
+    let any = share(&over_seeds(n, &plan, |a| shown(a).contains(&true)));
+    println!("| A/A, IOPS-bound reads at 2 % and CPU-bound writes at 8 % noise, 2 x 3, 3 repetitions, {n} seeds | called different anywhere: {:.1} % |", any * 100.0);
+}
+
+#[test]
+fn a_gate_is_inconclusive_where_it_could_not_see() {
+    let story = |b: f64, noise: f64, repetitions: u32| {
+        let mut story = noisy(&[iops("a", 200_000)], noise, repetitions);
+        story.truth = story.truth.replace("block_noise = 0.08", &format!("block_noise = 0.02\nspeed = {{ a = {b} }}"));
+        story.plan()
+    };
+    let n = seeds(30, 200);
+    for (change, noise, repetitions) in [(0.94, 0.04, 3), (0.94, 0.08, 5), (1.0, 0.04, 3), (1.0, 0.08, 1), (0.80, 0.04, 3), (1.0, 0.01, 5)] {
+        let after = story(change, noise, repetitions);
+        let before = story(1.0, noise, repetitions);
+        let gate = Gate::parse("throughput < -5%").unwrap();
+        let outcomes = each_seed(n, &after, |after| {
+            let mut before = before.clone();
+            before.simulated.as_mut().unwrap().seed = after.simulated.as_ref().unwrap().seed + 700_000;
+            let (a, b) = (measured(&before), measured(after));
+            gate.decide(&compare(&evidence("a", &before, &a), &evidence("b", after, &b))).outcome
+        });
+        let of = |outcome| share(&outcomes.iter().map(|o| *o == outcome).collect::<Vec<_>>());
+        let (passed, failed) = (of(GateOutcome::Passed), of(GateOutcome::Failed));
+        println!(
+            "| gate `throughput < -5%`, true {:+.0} %, {:.0} % noise, {repetitions} repetitions, {n} seeds | passed {:.0} %, failed {:.0} %, inconclusive {:.0} % |",
+            (change - 1.0) * 100.0,
+            noise * 100.0,
+            passed * 100.0,
+            failed * 100.0,
+            (1.0 - passed - failed) * 100.0
+        );
+        if change < 0.95 {
+            assert!(at_most(passed, 0.05, n), "{passed}");
+        } else {
+            assert!(at_most(failed, 0.05, n), "{failed}");
+        }
+        if repetitions < 3 {
+            assert_eq!((passed, failed), (0.0, 0.0), "single repetitions decide nothing");
+        }
+        if noise <= 0.01 {
+            assert!(at_least(passed, 0.9, n), "a quiet machine passes: {passed}");
+        }
+    }
+}
