@@ -143,7 +143,7 @@ struct Trial<'a> {
 
 /// The database under one of the two kinds of load.
 enum Database<'a> {
-    Closed(Closed<'a>),
+    Closed(Box<Closed<'a>>),
     Open(Box<Open<'a>>),
 }
 
@@ -186,7 +186,7 @@ impl Trial<'_> {
         );
         let volume = Volume::new(world.truth, world.setup, &world.faults);
         let mut database = match world.load {
-            LoadLevel::Concurrency(n) => Database::Closed(Closed::new(world, &stops, volume, n)),
+            LoadLevel::Concurrency(n) => Database::Closed(Box::new(Closed::new(world, &stops, volume, n))),
             LoadLevel::Rate {
                 operations_per_s,
                 poisson,
