@@ -245,10 +245,11 @@ fn limit_in_force(samples: &[&HostSample], role: VolumeRole) -> Option<f64> {
         let seconds = pair[1].t_s - pair[0].t_s;
         let (before, after) = (a.iops_limit?, b.iops_limit?);
         let (low, high) = (before.min(after), before.max(after));
-        // Where the limit moved in this second: the lower one and the credits that were left, or what was seen to be possible.
-        let done = (b.reads? + b.writes? - a.reads? - a.writes?) / seconds;
+        // Where the limit moved in this second: the lower one and the credits that were left.
         let saved = a.burst_credits.unwrap_or(0.0) / seconds;
-        allowed += (low + saved).max(done).clamp(low, high) * seconds;
+        // What was done was possible, whatever the limit was when it was looked at.
+        let done = (b.reads? - a.reads?).max(b.writes? - a.writes?) / seconds;
+        allowed += (low + saved).clamp(low, high).max(done) * seconds;
     }
     stats::ratio(allowed, samples.last()?.t_s - samples.first()?.t_s)
 }

@@ -15,6 +15,9 @@ mod uses;
 mod volume;
 mod words;
 
+#[cfg(test)]
+mod tests;
+
 pub use document::{
     Counted, Gain, Intervention, Limit, LimitKind, Outcome, Resource, ResourceChange, ResourceUse, Unit,
 };

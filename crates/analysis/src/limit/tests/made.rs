@@ -1,0 +1,294 @@
+//! Trials made by hand: a host sampled once a second under stated rates, through the same reduction as a real one.
+
+use std::collections::BTreeMap;
+
+use evidence::{HostFigures, HostSample, OperationKind, ProbeResult, TrialRecord, VolumeFigures};
+use serde_json::json;
+use spec::{Burst, IoLimits, LoadLevel, Setup, VolumeRole, VolumeSetup};
+
+use crate::host::database_host;
+use crate::latency::LatencyFigures;
+use crate::limit::{Limit, of_cell};
+use crate::measurement::{TrialEvidence, TrialMeasurement, measure};
+
+pub const KIB: f64 = 1024.0;
+pub const MIB: f64 = 1_048_576.0;
+
+/// What a volume does in a second, and what it may.
+#[derive(Debug, Clone, Copy)]
+pub struct Disk {
+    pub reads: f64,
+    pub writes: f64,
+    pub read_bytes: f64,
+    pub write_bytes: f64,
+    pub limits: IoLimits,
+    pub own: Option<IoLimits>,
+    pub probe: Option<f64>,
+    pub burst: Option<Burst>,
+}
+
+impl Disk {
+    /// Reads of 16 KiB and writes of 64 KiB, under one IOPS limit and one in MiB/s.
+    pub fn of(reads: f64, writes: f64, iops: f64, mib_per_s: f64) -> Self {
+        Self {
+            reads,
+            writes,
+            read_bytes: reads * 16.0 * KIB,
+            write_bytes: writes * 64.0 * KIB,
+            limits: IoLimits::symmetric(Some(iops), Some(mib_per_s)),
+            own: None,
+            probe: None,
+            burst: None,
+        }
+    }
+}
+
+/// A machine under load.
+#[derive(Debug, Clone)]
+pub struct Machine {
+    pub given: f64,
+    pub host_cpus: f64,
+    pub used: f64,
+    pub stolen: f64,
+    pub throttled_s: Option<f64>,
+    pub throttled_periods: f64,
+    pub gc: f64,
+    pub client: f64,
+    pub data: Disk,
+    pub log: Option<Disk>,
+    /// Open loop: offered and achieved.
+    pub rate: Option<(f64, f64)>,
+    pub compactions_per_s: f64,
+    pub seconds: u32,
+    /// Relative noise of every rate from second to second; nothing exceeds its limit by it.
+    pub jitter: f64,
+    pub seed: u64,
+}
+
+/// Four CPUs of six half used, a volume at a third of its IOPS.
+pub fn idle() -> Machine {
+    Machine {
+        given: 4.0,
+        host_cpus: 6.0,
+        used: 2.0,
+        stolen: 0.0,
+        throttled_s: None,
+        throttled_periods: 0.0,
+        gc: 0.004,
+        client: 0.2,
+        data: Disk::of(1000.0, 50.0, 3000.0, 160.0),
+        log: None,
+        rate: None,
+        compactions_per_s: 0.0,
+        seconds: 60,
+        jitter: 0.0,
+        seed: 1,
+    }
+}
+
+/// SplitMix64: numbers in 0..1.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    pub fn between(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * self.next()
+    }
+
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.next() * n as f64) as usize
+    }
+}
+
+/// A volume's counters, and its bucket.
+#[derive(Clone)]
+struct Counting {
+    disk: Disk,
+    sums: [f64; 4],
+    credits: Option<f64>,
+}
+
+impl Counting {
+    fn new(disk: Disk) -> Self {
+        Self {
+            disk,
+            sums: [0.0; 4],
+            credits: disk.burst.map(|b| b.credits_start),
+        }
+    }
+
+    /// The limit in force; of an empty bucket the baseline.
+    fn limit(&self) -> Option<f64> {
+        let bucket = self.disk.burst?;
+        Some(if self.credits? > 1.0 {
+            bucket.burst_iops
+        } else {
+            bucket.baseline_iops
+        })
+    }
+
+    /// A second in tenths, so that a bucket ends inside it.
+    fn second(&mut self, factor: f64) {
+        let disk = self.disk;
+        let wanted = (disk.reads + disk.writes) / 10.0;
+        for _ in 0..10 {
+            let allowed = disk.burst.zip(self.credits).map_or(f64::INFINITY, |(bucket, credits)| {
+                (bucket.burst_iops / 10.0).min(credits + bucket.baseline_iops / 10.0)
+            });
+            let done = (allowed / wanted).min(1.0) * factor / 10.0;
+            let figures = [disk.reads, disk.writes, disk.read_bytes, disk.write_bytes];
+            for (sum, figure) in self.sums.iter_mut().zip(figures) {
+                *sum += figure * done;
+            }
+            if let (Some(credits), Some(bucket)) = (&mut self.credits, disk.burst) {
+                let spent = 10.0 * wanted * done - bucket.baseline_iops / 10.0;
+                *credits = (*credits - spent).clamp(0.0, bucket.credits_max);
+            }
+        }
+    }
+
+    fn figures(&self) -> VolumeFigures {
+        VolumeFigures {
+            reads: Some(self.sums[0]),
+            writes: Some(self.sums[1]),
+            read_bytes: Some(self.sums[2]),
+            write_bytes: Some(self.sums[3]),
+            burst_credits: self.credits,
+            iops_limit: self.limit(),
+            ..VolumeFigures::default()
+        }
+    }
+}
+
+impl Machine {
+    pub fn setup(&self) -> Setup {
+        let volume = |role, disk: &Disk| VolumeSetup {
+            role,
+            label: String::new(),
+            size_bytes: 1 << 30,
+            limits: disk.limits,
+            own_limits: disk.own,
+            burst: disk.burst,
+        };
+        Setup {
+            configuration: "made".to_owned(),
+            cpus: self.given,
+            heap_bytes: 1 << 30,
+            direct_memory_bytes: 1 << 28,
+            memory_limit_bytes: 3 << 30,
+            page_cache_budget_bytes: 1 << 30,
+            data: volume(VolumeRole::Data, &self.data),
+            commitlog: self.log.as_ref().map(|log| volume(VolumeRole::Commitlog, log)),
+            nodes: 1,
+        }
+    }
+
+    fn samples(&self) -> Vec<HostSample> {
+        let mut random = Random(self.seed);
+        let mut disks = BTreeMap::from([(VolumeRole::Data, Counting::new(self.data))]);
+        disks.extend(self.log.map(|log| (VolumeRole::Commitlog, Counting::new(log))));
+        let (mut cpu, mut stolen, mut idle) = (0.0, 0.0, 0.0);
+        let mut samples = Vec::new();
+        for second in 0..=self.seconds {
+            let t = f64::from(second);
+            let host = HostFigures {
+                cpu_user_s: Some(cpu + self.client * t),
+                cpu_system_s: Some(0.0),
+                cpu_idle_s: Some(idle),
+                cpu_steal_s: Some(stolen),
+                cgroup_cpu_s: Some(cpu),
+                cgroup_throttled_s: self.throttled_s.map(|s| s * t),
+                cgroup_periods: Some(10.0 * t),
+                cgroup_throttled_periods: Some(10.0 * t * self.throttled_periods),
+                gc_pause_s: Some(self.gc * t),
+                pending_compactions: Some((self.compactions_per_s * t).floor()),
+                ..HostFigures::default()
+            };
+            samples.push(HostSample {
+                t_s: t,
+                host,
+                volumes: disks.iter().map(|(role, disk)| (*role, disk.figures())).collect(),
+                ..HostSample::default()
+            });
+            // Down only: a limit is not exceeded.
+            let mut factor = || 1.0 - self.jitter * random.next();
+            let used = self.used * factor();
+            cpu += used;
+            stolen += self.stolen;
+            idle += (self.host_cpus - used - self.client - self.stolen).max(0.0);
+            for disk in disks.values_mut() {
+                disk.second(factor());
+            }
+        }
+        samples
+    }
+
+    pub fn trial(&self) -> TrialMeasurement {
+        let seconds = f64::from(self.seconds);
+        let load = self
+            .rate
+            .map_or(LoadLevel::Concurrency(64), |(offered, _)| LoadLevel::Rate {
+                operations_per_s: offered,
+                poisson: false,
+            });
+        let facts = |role: &str, disk: &Disk| {
+            let probe = disk.probe.map(|read_iops| ProbeResult {
+                read_iops,
+                read_latency_us: 900.0,
+                write_bytes_per_s: 1e7,
+                write_iops: 150.0,
+                seconds: 3.0,
+            });
+            json!({"role": role, "label": "", "device": "loop0", "limits": disk.limits, "probe": probe, "burst_credits": null})
+        };
+        let mut volumes = vec![facts("data", &self.data)];
+        volumes.extend(self.log.as_ref().map(|log| facts("commitlog", log)));
+        let record: TrialRecord = serde_json::from_value(json!({
+            "format_version": 1, "cell": "made", "block": 1, "configuration": "made", "workload": "w", "load": load,
+            "status": "valid", "started_at": "2026-01-02T03:04:05Z",
+            "client": {"warmup_s": 5.0, "measured_s": seconds, "operations_sent": 1, "completed": {}, "errors": {},
+                "client_cpu_s": self.client * seconds, "client_peak_rss_bytes": 1, "send_lag_us": null, "threads": 1},
+            "database": {"cpus": self.given, "heap_bytes": 1_u64 << 30, "memory_limit_bytes": 3_u64 << 30,
+                "page_cache_budget_bytes": 1 << 30, "data_bytes_on_disk": 1_u64 << 33, "restored_keys_checked": 0, "volumes": volumes}
+        }))
+        .unwrap();
+        let mut trial = measure(&TrialEvidence {
+            record: &record,
+            intervals: &[],
+            samples: &BTreeMap::new(),
+        });
+        trial.host = database_host(&self.samples(), 0.0, seconds);
+        let completed = (self.rate.map_or(1000.0, |(_, achieved)| achieved) * seconds) as u64;
+        (trial.window.from_s, trial.window.to_s) = (0.0, seconds);
+        let figures = LatencyFigures {
+            samples: completed,
+            mean: 1e3,
+            p50: 1e3,
+            p95: 1e3,
+            p99: 1e3,
+            p999: 1e3,
+            max: 1e3,
+        };
+        trial.response.insert(OperationKind::Read, figures);
+        trial
+    }
+
+    pub fn limit(&self) -> Limit {
+        let trials: Vec<TrialMeasurement> = (0..2)
+            .map(|i| {
+                Self {
+                    seed: self.seed + i,
+                    ..self.clone()
+                }
+                .trial()
+            })
+            .collect();
+        of_cell(Some(&self.setup()), &trials.iter().collect::<Vec<_>>())
+    }
+}
