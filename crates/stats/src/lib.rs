@@ -13,10 +13,12 @@ mod noise;
 mod precision;
 mod steady;
 mod student;
+mod trend;
 
 pub use compare::{RatioTest, equivalence_p, holm, paired_ratio, sign_flip_p, welch_ratio};
 pub use estimate::{Estimate, IntervalMethod, estimate};
 pub use geometric::{geometric_mean, ratio};
 pub use median::{Interval, Summary, median, median_interval, quantile};
 pub use precision::{LEVEL, coefficient_of_variation, precise_enough, repetitions_needed};
-pub use steady::{SteadyState, SteadyVerdict, mann_kendall_p, mser5, steady_state};
+pub use steady::{SteadyState, SteadyVerdict, mser5, steady_state};
+pub use trend::mann_kendall_p;
