@@ -202,7 +202,7 @@ fn reservations(analysis: &Analysis) -> Vec<String> {
         .findings
         .iter()
         .filter(|f| f.severity == Severity::Suspect)
-        .map(|f| f.rule.as_str())
+        .map(|f| f.rule.name())
         .collect();
     let n = suspect.len();
     suspect.sort_unstable();

@@ -12,6 +12,7 @@
 //! What cannot be said is absent or says so in words (`not comparable`, `none found`): an absent answer, never a guessed one.
 
 mod answer;
+pub mod burst;
 mod cells;
 mod charts;
 mod comparison;
@@ -27,11 +28,18 @@ mod measurement;
 mod money;
 mod panels;
 mod precision;
+mod progress;
 mod ratios;
 pub mod rules;
 pub mod sizing;
 mod steady;
 mod value;
+
+#[cfg(test)]
+extern crate self as analysis;
+#[cfg(test)]
+#[path = "../tests/story/mod.rs"]
+mod story;
 
 use spec::Database;
 
@@ -49,6 +57,8 @@ pub use latency::LatencyFigures;
 pub use limit::{Limit, LimitKind};
 pub use measurement::{TrialEvidence, TrialMeasurement, measure};
 pub use precision::{Precision, precision};
+pub use progress::Second;
+pub use rules::{Rule, Withheld};
 pub use steady::Window;
 // What the document shows from other rooms, so that its reader needs no other room.
 pub use evidence::{ErrorKind, ProbeResult};
@@ -83,6 +93,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
 
     let configurations = configurations(plan, &ordered);
     let baseline = baseline(plan);
+    let together = rules::Together::of(plan, &ordered);
     let mut cells: Vec<CellAnalysis> = plan
         .cells
         .iter()
@@ -96,7 +107,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
             analysed.findings = rules::of_cell(&analysed, &plan.dataset);
             analysed
                 .findings
-                .extend(trials.iter().flat_map(|t| t.findings.iter().cloned()));
+                .extend(trials.iter().flat_map(|t| rules::of_trial_in_run(t, &together)));
             analysed
         })
         .collect();

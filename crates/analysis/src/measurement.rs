@@ -14,6 +14,7 @@ use crate::finding::{Finding, Severity};
 use crate::host::{DatabaseHost, database_host};
 use crate::latencies::Latencies;
 use crate::latency::{self, LatencyFigures};
+use crate::progress::Second;
 use crate::steady::{self, Window};
 use crate::{panels, rules};
 
@@ -35,6 +36,8 @@ pub struct TrialMeasurement {
     pub record: TrialRecord,
     /// The seconds that the figures below come from.
     pub window: Window,
+    /// The whole seconds of measurement, from its start.
+    pub seconds: Vec<Second>,
     /// Latencies recorded in all measured seconds, to check the counters by.
     pub recorded: u64,
     /// Response times by kind.
@@ -68,12 +71,15 @@ impl Latencies {
     /// The same as [`measure`], once all intervals of the trial have been added.
     pub fn measure(&self, record: &TrialRecord, by_role: &BTreeMap<String, Vec<HostSample>>) -> TrialMeasurement {
         let measured_s = record.client.as_ref().map_or(0.0, |c| c.measured_s);
-        let window = self.aligned(steady::window(&self.completed_by_second(measured_s), measured_s));
+        let seconds = self.seconds(measured_s);
+        let completed: Vec<f64> = seconds.iter().map(|s| s.completed as f64).collect();
+        let window = self.aligned(steady::window(&completed, measured_s));
         let samples = |role| by_role.get(role).map_or(&[][..], Vec::as_slice);
         let client = database_host(samples("client"), window.from_s, window.to_s);
         let mut measurement = TrialMeasurement {
             record: record.clone(),
             window,
+            seconds,
             recorded: self.recorded(),
             response: BTreeMap::new(),
             service: BTreeMap::new(),
@@ -108,16 +114,18 @@ impl TrialMeasurement {
             && self.findings.iter().all(|f| f.severity != Severity::Invalid)
     }
 
-    /// Why not, if it is not.
+    /// Why not, if it is not: what the record says, or the rule that forbids it with what it saw.
     pub fn invalid_reason(&self) -> Option<String> {
         match &self.record.validity {
             Validity::Invalid { reason, .. } => Some(reason.clone()),
-            Validity::Valid if self.record.client.is_none() => Some("the client measured nothing".to_owned()),
-            Validity::Valid => self
-                .findings
-                .iter()
-                .find(|f| f.severity == Severity::Invalid)
-                .map(|f| f.message.clone()),
+            Validity::Valid => {
+                let finding = self.findings.iter().find(|f| f.severity == Severity::Invalid)?;
+                let facts: Vec<&str> = finding.facts.values().map(String::as_str).collect();
+                Some(match facts.as_slice() {
+                    [] => finding.rule.name().to_owned(),
+                    facts => format!("{}: {}", finding.rule.name(), facts.join(", ")),
+                })
+            }
         }
     }
 

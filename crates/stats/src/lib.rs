@@ -20,5 +20,5 @@ pub use estimate::{Estimate, IntervalMethod, estimate};
 pub use geometric::{geometric_mean, ratio};
 pub use median::{Interval, Summary, median, median_interval, quantile};
 pub use precision::{LEVEL, coefficient_of_variation, precise_enough, repetitions_needed};
-pub use steady::{SteadyState, SteadyVerdict, mser5, steady_state};
+pub use steady::{JUDGED_FROM, SteadyState, SteadyVerdict, mser5, steady_state};
 pub use trend::mann_kendall_p;

@@ -8,6 +8,7 @@ use crate::finding::Severity;
 use crate::limit::{self, LimitKind};
 use crate::measurement::TrialMeasurement;
 use crate::ratios::main_kind;
+use crate::rules::Rule;
 use crate::{RunEvidence, cells};
 
 /// A run to learn from.
@@ -35,7 +36,7 @@ pub(super) struct Observation<'a> {
     pub trials: u64,
     /// Of these, trials with suspect findings, and the rules that made them.
     pub suspect_trials: u64,
-    pub suspicions: BTreeSet<String>,
+    pub suspicions: BTreeSet<Rule>,
     /// Operations per second, with the half-width of its interval as a share of it.
     pub throughput: f64,
     pub half_width: Option<f64>,
@@ -177,9 +178,9 @@ fn of_trials<'a>(
     })
 }
 
-fn suspicions(trial: &TrialMeasurement) -> impl Iterator<Item = String> + '_ {
+fn suspicions(trial: &TrialMeasurement) -> impl Iterator<Item = Rule> + '_ {
     let suspect = trial.findings.iter().filter(|f| f.severity == Severity::Suspect);
-    suspect.map(|finding| finding.rule.to_string())
+    suspect.map(|finding| finding.rule)
 }
 
 impl Observation<'_> {

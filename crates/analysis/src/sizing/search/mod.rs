@@ -557,7 +557,7 @@ impl<'a> Search<'a> {
     fn measured(&self, request: &ClusterRequest, loaded: &Loaded) -> Option<&Observation<'a>> {
         self.observations
             .iter()
-            .filter(|o| o.is_capacity() && !o.suspicions.contains("no_steady_state"))
+            .filter(|o| o.is_capacity() && !o.suspicions.contains(&crate::Rule::NoSteadyState))
             .filter(|o| is_order(o.configuration, request))
             .filter(|o| (o.read_share() - self.facts.replica_read_share).abs() <= SAME_MIX)
             .filter(|o| (loaded.cache_share / o.cache_given.min(1.0) - 1.0).abs() <= SAME_CACHE)
