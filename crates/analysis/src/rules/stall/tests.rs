@@ -172,7 +172,8 @@ fn a_stop_is_told_from_half_a_second_on_in_open_and_in_closed_loop() {
 
 #[test]
 fn noise_is_no_stop() {
-    let cases: [(&str, &dyn Fn(u64) -> (Vec<Second>, LoadLevel)); 8] = [
+    type Make<'a> = &'a dyn Fn(u64) -> (Vec<Second>, LoadLevel);
+    let cases: [(&str, Make<'_>); 8] = [
         ("open, 20 % from second to second", &|s| {
             open(s, 300.0, 0.2, (99.0, 0.0))
         }),
