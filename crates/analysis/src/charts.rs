@@ -8,9 +8,7 @@ use evidence::OperationKind;
 
 use crate::latency;
 use crate::measurement::TrialMeasurement;
-
-/// Most points of a line.
-pub const POINTS: usize = 240;
+use crate::panels::Panel;
 
 /// All charts of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -38,28 +36,6 @@ pub struct TrialCharts {
     pub steady_from_s: f64,
     /// What there is to draw; a panel without data is left out.
     pub panels: Vec<Panel>,
-}
-
-/// One chart of a trial; time runs from `-warmup_s` to `measured_s`.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Panel {
-    /// `Throughput`, `Latency`, `Data volume IOPS`, `Data volume MB/s`, `Memory`, `CPU`, `Garbage collection`, `Compactions`, ...
-    pub title: String,
-    /// Unit of the vertical axis.
-    pub unit: String,
-    /// Lines.
-    pub lines: Vec<Line>,
-    /// Horizontal lines with a label: limits in force.
-    pub limits: Vec<(String, f64)>,
-}
-
-/// A line.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Line {
-    /// Its name in the legend.
-    pub name: String,
-    /// (seconds from the start of measurement, value); `None` is a gap.
-    pub points: Vec<(f64, Option<f64>)>,
 }
 
 /// Latency by percentile of one operation kind in one cell.

@@ -1,34 +1,12 @@
 //! A finding: a machine-made remark, data first.
 //!
-//! The numbers decide; `message` and `advice` put them into words for people. Rules and thresholds live in
-//! [`crate::rules`].
+//! Rules and thresholds live in [`crate::rules`]; sentences for people are made from the numbers by crate `report`.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// How much a finding weighs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// Worth knowing.
-    Note,
-    /// The figure may not mean what it seems to.
-    Suspect,
-    /// The trial may not enter a comparison.
-    Invalid,
-}
-
-impl Severity {
-    /// The name, as in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Note => "note",
-            Self::Suspect => "suspect",
-            Self::Invalid => "invalid",
-        }
-    }
-}
+use crate::rule::{Rule, Severity};
 
 /// What a finding is about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -61,39 +39,46 @@ impl Scope {
 /// A machine-made remark.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Name of the rule.
-    pub rule: String,
+    /// The rule that made it.
+    pub rule: Rule,
     /// How much it weighs.
     pub severity: Severity,
     /// What it is about.
     pub scope: Scope,
     /// The numbers that made the rule fire, with their units in the names.
     pub numbers: BTreeMap<String, f64>,
-    /// What was seen.
-    pub message: String,
-    /// What to do.
-    pub advice: String,
+    /// What numbers cannot say: a volume's role, kinds of errors.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub facts: BTreeMap<String, String>,
 }
 
 impl Finding {
-    pub(crate) fn new<const N: usize>(
-        rule: &str,
-        severity: Severity,
-        scope: Scope,
-        numbers: [(&str, f64); N],
-        message: String,
-        advice: &str,
-    ) -> Self {
+    pub(crate) fn new<const N: usize>(rule: Rule, scope: Scope, numbers: [(&str, f64); N]) -> Self {
         Self {
-            rule: rule.to_owned(),
-            severity,
+            rule,
+            severity: rule.severity(),
             scope,
             numbers: numbers
                 .into_iter()
                 .map(|(name, value)| (name.to_owned(), value))
                 .collect(),
-            message,
-            advice: advice.to_owned(),
+            facts: BTreeMap::new(),
         }
+    }
+
+    /// The same with a fact in words.
+    pub(crate) fn with(mut self, name: &str, fact: impl Into<String>) -> Self {
+        self.facts.insert(name.to_owned(), fact.into());
+        self
+    }
+
+    /// A number by its name; `None` where the finding has none.
+    pub fn number(&self, name: &str) -> Option<f64> {
+        self.numbers.get(name).copied()
+    }
+
+    /// A fact by its name.
+    pub fn fact(&self, name: &str) -> Option<&str> {
+        self.facts.get(name).map(String::as_str)
     }
 }

@@ -10,6 +10,7 @@ use evidence::{HIGHEST_US, Interval, LOWEST_US, OperationKind, SIGNIFICANT_DIGIT
 use hdrhistogram::Histogram;
 
 use crate::latency::START_SLACK_S;
+use crate::progress::{Progress, Second};
 use crate::steady::Window;
 
 /// Seconds of a group: MSER-5 cuts in steps of five seconds ...
@@ -28,6 +29,8 @@ pub struct Latencies {
     groups: BTreeMap<usize, BTreeMap<Series, Histogram<u64>>>,
     /// Successful operations in each second of measurement.
     completed: BTreeMap<i64, u64>,
+    /// Longest responses in each second of measurement.
+    progress: Progress,
     /// Successful and failed operations per second, warm-up included.
     pub(crate) completed_per_second: BTreeMap<i64, f64>,
     pub(crate) failed_per_second: BTreeMap<i64, f64>,
@@ -44,6 +47,7 @@ impl Latencies {
             group_s: GROUP_S * steps,
             groups: BTreeMap::new(),
             completed: BTreeMap::new(),
+            progress: Progress::default(),
             completed_per_second: BTreeMap::new(),
             failed_per_second: BTreeMap::new(),
             percentiles: BTreeMap::new(),
@@ -58,6 +62,7 @@ impl Latencies {
             Series::Response(kind) => {
                 *self.completed_per_second.entry(second).or_default() += per_second;
                 *self.completed.entry(second).or_default() += interval.histogram.len();
+                self.progress.add(second, kind, &interval.histogram);
                 for (name, q) in [("p50", 0.5), ("p99", 0.99)] {
                     let value = interval.histogram.value_at_quantile(q) as f64 / 1e3;
                     let shown = (!interval.histogram.is_empty()).then_some(value);
@@ -78,12 +83,9 @@ impl Latencies {
         merge(group, interval.series, &interval.histogram);
     }
 
-    /// Successful operations in each whole second of measurement; seconds in which nothing completed are 0. The last, partial second is
-    /// left out: its count is not that of a second.
-    pub(crate) fn completed_by_second(&self, measured_s: f64) -> Vec<f64> {
-        (0..measured_s.floor().max(0.0) as i64)
-            .map(|second| self.completed.get(&second).copied().unwrap_or(0) as f64)
-            .collect()
+    /// Each whole second of measurement; seconds in which nothing completed are empty.
+    pub(crate) fn seconds(&self, measured_s: f64) -> Vec<Second> {
+        self.progress.seconds(measured_s)
     }
 
     /// Successful operations with a latency in the measured seconds.

@@ -10,6 +10,7 @@
 //!
 //! What cannot be said is absent or says so in words (`not comparable`, `none found`): an absent answer, never a guessed one.
 
+pub mod burst;
 mod cells;
 mod charts;
 mod comparison;
@@ -23,16 +24,25 @@ mod host;
 mod latencies;
 mod latency;
 mod limit;
+mod measure;
 mod measurement;
 mod money;
 mod objective;
 mod panels;
 mod precision;
+mod progress;
 mod recommendation;
+mod rule;
 pub mod rules;
 mod steady;
 mod value;
 mod withheld;
+
+#[cfg(test)]
+extern crate self as analysis;
+#[cfg(test)]
+#[path = "../tests/story/mod.rs"]
+mod story;
 
 use spec::Database;
 
@@ -41,7 +51,8 @@ use figures::Figures;
 use recommendation::Answer;
 
 pub use cells::CONFIDENCE;
-pub use charts::{Charts, LatencyCurve, Line, Panel, TrialCharts, charts};
+pub use charts::{Charts, LatencyCurve, TrialCharts, charts};
+pub use panels::{Line, Panel};
 pub use comparison::compare;
 pub use decision::UNTESTED_SHARE;
 pub use document::{
@@ -51,7 +62,7 @@ pub use document::{
     ResidualSpread, Status, TrialCounts, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadFacts,
     WouldDecide,
 };
-pub use finding::{Finding, Scope, Severity};
+pub use finding::{Finding, Scope};
 pub use gate::{Gate, GateError};
 pub use host::{DatabaseHost, HostWindow, VolumeActivity, WindowRates};
 pub use latencies::Latencies;
@@ -60,8 +71,11 @@ pub use limit::{
     Counted, Gain, Intervention, Limit, LimitKind, Outcome as InterventionOutcome, Resource, ResourceChange,
     ResourceUse, Unit, of_cell as limit_of_cell,
 };
-pub use measurement::{TrialEvidence, TrialMeasurement, measure};
+pub use measure::measure;
+pub use measurement::{TrialEvidence, TrialMeasurement};
 pub use precision::{Precision, Widest, precision};
+pub use progress::Second;
+pub use rule::{Rule, Severity};
 pub use steady::Window;
 // What the document shows from other rooms, so that its reader needs no other room.
 pub use evidence::{ErrorKind, ProbeResult};
@@ -94,6 +108,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
 
     let configurations = configurations(plan, &ordered);
     let baseline = baseline(plan);
+    let together = rules::Together::of(plan, &ordered);
     let mut cells: Vec<CellAnalysis> = plan
         .cells
         .iter()
@@ -104,12 +119,13 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
             let setup = plan.setups.iter().find(|s| s.configuration == cell.configuration);
             let mut analysed = cells::of_trials(plan, setup, cell, trials);
             money::add_to_cell(plan, &mut analysed);
+            let of_trials: Vec<Vec<Finding>> =
+                trials.iter().map(|t| rules::of_trial_in_run(t, &together)).collect();
+            let valid = trials.iter().zip(&of_trials).filter(|(t, _)| t.is_valid());
             analysed.findings = rules::of_cell(&analysed, &plan.dataset);
-            let valid: Vec<&TrialMeasurement> = trials.iter().copied().filter(|t| t.is_valid()).collect();
-            analysed.withheld = withheld::of_cell(setup, &analysed.findings, &valid);
-            analysed
-                .findings
-                .extend(trials.iter().flat_map(|t| t.findings.iter().cloned()));
+            analysed.withheld =
+                withheld::of_cell(&analysed.findings, &valid.map(|(_, f)| f.clone()).collect::<Vec<_>>());
+            analysed.findings.extend(of_trials.into_iter().flatten());
             analysed
         })
         .collect();

@@ -1,21 +1,20 @@
 //! One trial, reduced to figures: what is left when its histograms and samples have been looked at once.
 //!
-//! A run's histograms do not fit in memory, a trial's do. Callers read trials one by one, [`measure`] each, and hand the
+//! A run's histograms do not fit in memory, a trial's do. Callers read trials one by one, [`crate::measure`] each, and hand the
 //! measurements to [`crate::analyse`].
 
 use std::collections::BTreeMap;
 
-use evidence::{ErrorKind, HostSample, Interval, OperationKind, Series, TrialRecord, Validity};
-
+use evidence::{ErrorKind, HostSample, Interval, OperationKind, TrialRecord, Validity};
 use spec::Plan;
 
-use crate::charts::Panel;
-use crate::finding::{Finding, Severity};
-use crate::host::{DatabaseHost, database_host};
-use crate::latencies::Latencies;
-use crate::latency::{self, LatencyFigures};
-use crate::steady::{self, Window};
-use crate::{panels, rules};
+use crate::finding::Finding;
+use crate::rule::Severity;
+use crate::host::DatabaseHost;
+use crate::latency::LatencyFigures;
+use crate::panels::Panel;
+use crate::progress::Second;
+use crate::steady::Window;
 
 /// The evidence of one trial.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +34,8 @@ pub struct TrialMeasurement {
     pub record: TrialRecord,
     /// The seconds that the figures below come from.
     pub window: Window,
+    /// The whole seconds of measurement, from its start.
+    pub seconds: Vec<Second>,
     /// Latencies recorded in all measured seconds, to check the counters by.
     pub recorded: u64,
     /// Response times by kind.
@@ -55,51 +56,6 @@ pub struct TrialMeasurement {
     pub findings: Vec<Finding>,
 }
 
-/// Reduces a trial to its figures and judges it by every rule that needs nothing but the trial.
-pub fn measure(trial: &TrialEvidence<'_>) -> TrialMeasurement {
-    let mut latencies = Latencies::of(trial.record);
-    for interval in trial.intervals {
-        latencies.add(interval);
-    }
-    latencies.measure(trial.record, trial.samples)
-}
-
-impl Latencies {
-    /// The same as [`measure`], once all intervals of the trial have been added.
-    pub fn measure(&self, record: &TrialRecord, by_role: &BTreeMap<String, Vec<HostSample>>) -> TrialMeasurement {
-        let measured_s = record.client.as_ref().map_or(0.0, |c| c.measured_s);
-        let window = self.aligned(steady::window(&self.completed_by_second(measured_s), measured_s));
-        let samples = |role| by_role.get(role).map_or(&[][..], Vec::as_slice);
-        let client = database_host(samples("client"), window.from_s, window.to_s);
-        let mut measurement = TrialMeasurement {
-            record: record.clone(),
-            window,
-            recorded: self.recorded(),
-            response: BTreeMap::new(),
-            service: BTreeMap::new(),
-            failed: BTreeMap::new(),
-            curves: BTreeMap::new(),
-            host: database_host(samples("database"), window.from_s, window.to_s),
-            client_cpu_pressure: client.cpu_pressure,
-            panels: panels::of_trial(record, self, samples("database")),
-            findings: Vec::new(),
-        };
-        for (series, histogram) in self.merged(window.from_s) {
-            let figures = LatencyFigures::of(&histogram);
-            match series {
-                Series::Response(kind) => {
-                    measurement.response.insert(kind, figures);
-                    measurement.curves.insert(kind, latency::curve(&histogram));
-                }
-                Series::Service(kind) => drop(measurement.service.insert(kind, figures)),
-                Series::Failed(kind) => drop(measurement.failed.insert(kind, figures)),
-            }
-        }
-        measurement.findings = rules::of_trial(&measurement);
-        measurement
-    }
-}
-
 impl TrialMeasurement {
     /// Whether it may enter comparisons: it ran to its end, measured something, and no rule forbids it.
     pub fn is_valid(&self) -> bool {
@@ -108,16 +64,18 @@ impl TrialMeasurement {
             && self.findings.iter().all(|f| f.severity != Severity::Invalid)
     }
 
-    /// Why not, if it is not.
+    /// Why not, if it is not: what the record says, or the rule that forbids it with what it saw.
     pub fn invalid_reason(&self) -> Option<String> {
         match &self.record.validity {
             Validity::Invalid { reason, .. } => Some(reason.clone()),
-            Validity::Valid if self.record.client.is_none() => Some("the client measured nothing".to_owned()),
-            Validity::Valid => self
-                .findings
-                .iter()
-                .find(|f| f.severity == Severity::Invalid)
-                .map(|f| f.message.clone()),
+            Validity::Valid => {
+                let finding = self.findings.iter().find(|f| f.severity == Severity::Invalid)?;
+                let facts: Vec<&str> = finding.facts.values().map(String::as_str).collect();
+                Some(match facts.as_slice() {
+                    [] => finding.rule.name().to_owned(),
+                    facts => format!("{}: {}", finding.rule.name(), facts.join(", ")),
+                })
+            }
         }
     }
 

@@ -7,8 +7,32 @@ use std::collections::BTreeMap;
 
 use evidence::{HostFigures, HostSample, TrialRecord, VolumeFigures, VolumeRole};
 
-use crate::charts::{Line, POINTS, Panel};
 use crate::latencies::{Latencies, Seconds as Points};
+
+/// Most points of a line.
+pub const POINTS: usize = 240;
+
+/// One chart of a trial; time runs from `-warmup_s` to `measured_s`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Panel {
+    /// `Throughput`, `Latency`, `Data volume IOPS`, `Data volume MB/s`, `Memory`, `CPU`, `Garbage collection`, `Compactions`, ...
+    pub title: String,
+    /// Unit of the vertical axis.
+    pub unit: String,
+    /// Lines.
+    pub lines: Vec<Line>,
+    /// Horizontal lines with a label: limits in force.
+    pub limits: Vec<(String, f64)>,
+}
+
+/// A line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// Its name in the legend.
+    pub name: String,
+    /// (seconds from the start of measurement, value); `None` is a gap.
+    pub points: Vec<(f64, Option<f64>)>,
+}
 
 const MIB: f64 = 1_048_576.0;
 /// Bytes per second are drawn in MB/s of 10^6 bytes; limits in MiB/s are converted.

@@ -8,8 +8,10 @@ use crate::document::{
     Recommendation, Status, TrialCounts, Verdict, Withheld, WouldDecide,
 };
 use crate::figures::Figures;
-use crate::finding::{Finding, Severity};
+use crate::finding::Finding;
+use crate::rule::Severity;
 use crate::objective::{self, Objectives};
+use crate::rule::Rule;
 use crate::value::priced;
 
 /// What the answer is made from.
@@ -513,11 +515,11 @@ impl Answer<'_> {
         if let Some(run) = run {
             doubts.extend(all.iter().filter_map(|p| fleet_cheaper(p, run)));
         }
-        let mut rules: Vec<(String, u64)> = Vec::new();
+        let mut rules: Vec<(Rule, u64)> = Vec::new();
         for finding in self.findings.iter().filter(|f| f.severity == Severity::Suspect) {
             match rules.iter_mut().find(|(rule, _)| *rule == finding.rule) {
                 Some((_, n)) => *n += 1,
-                None => rules.push((finding.rule.clone(), 1)),
+                None => rules.push((finding.rule, 1)),
             }
         }
         rules.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));

@@ -18,6 +18,9 @@ pub struct Window {
     pub judged: Option<SteadyState>,
 }
 
+/// Seconds below which nothing is judged: fewer than two batches of five seconds hold no information about their own start.
+pub(crate) const JUDGED_FROM_S: usize = 10;
+
 /// Judges a trial by its successful operations in each whole second. What is too short to judge counts whole; what has not come to
 /// rest counts from where MSER-5 cuts it.
 pub fn window(completed_by_second: &[f64], measured_s: f64) -> Window {
@@ -26,8 +29,7 @@ pub fn window(completed_by_second: &[f64], measured_s: f64) -> Window {
         to_s: measured_s,
         judged: None,
     };
-    // Fewer than two batches of five seconds hold no information about their own start.
-    if completed_by_second.len() < 10 {
+    if completed_by_second.len() < JUDGED_FROM_S {
         return whole;
     }
     let judged = stats::steady_state(completed_by_second, 0);

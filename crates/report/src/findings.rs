@@ -1,6 +1,8 @@
 //! Findings grouped by rule: one rule that fired on twenty trials is one thing to know.
 
-use analysis::{Analysis, Finding, Severity};
+use analysis::{Analysis, Finding, Rule, Severity};
+
+use crate::wording;
 
 /// Examples shown of each rule; the rest are in `analysis.json`.
 const EXAMPLES: usize = 3;
@@ -8,7 +10,7 @@ const EXAMPLES: usize = 3;
 /// One rule and where it fired.
 pub struct Group<'a> {
     /// The rule.
-    pub rule: &'a str,
+    pub rule: Rule,
     /// Its severity here.
     pub severity: Severity,
     /// All its findings.
@@ -19,8 +21,8 @@ impl Group<'_> {
     /// `served_from_page_cache (6 findings)`.
     pub fn title(&self) -> String {
         match self.findings.len() {
-            1 => self.rule.to_owned(),
-            n => format!("{} ({n} times)", self.rule),
+            1 => self.rule.name().to_owned(),
+            n => format!("{} ({n} times)", self.rule.name()),
         }
     }
 
@@ -30,7 +32,7 @@ impl Group<'_> {
             .findings
             .iter()
             .take(EXAMPLES)
-            .map(|f| format!("{}: {}", f.scope.name(), f.message))
+            .map(|f| format!("{}: {}", f.scope.name(), wording::message(f)))
             .collect();
         if self.findings.len() > EXAMPLES {
             lines.push(format!(
@@ -42,11 +44,12 @@ impl Group<'_> {
     }
 
     /// What to do: the advice of each kind of case, once.
-    pub fn advice(&self) -> Vec<&str> {
-        let mut all: Vec<&str> = Vec::new();
+    pub fn advice(&self) -> Vec<String> {
+        let mut all: Vec<String> = Vec::new();
         for finding in &self.findings {
-            if !all.contains(&finding.advice.as_str()) {
-                all.push(&finding.advice);
+            let advice = wording::advice(finding);
+            if !all.contains(&advice) {
+                all.push(advice);
             }
         }
         all
@@ -63,7 +66,7 @@ pub fn grouped(analysis: &Analysis) -> Vec<Group<'_>> {
         {
             Some(group) => group.findings.push(finding),
             None => groups.push(Group {
-                rule: &finding.rule,
+                rule: finding.rule,
                 severity: finding.severity,
                 findings: vec![finding],
             }),

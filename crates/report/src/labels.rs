@@ -54,7 +54,10 @@ pub fn percentile_ms(latency: &LatencyAnalysis, name: &str) -> String {
 
 /// Whether any shown percentile carries the `~`.
 pub fn any_unsupported(analysis: &Analysis) -> bool {
-    analysis.findings.iter().any(|f| f.rule == "too_few_samples")
+    analysis
+        .findings
+        .iter()
+        .any(|f| f.rule == analysis::Rule::TooFewSamples)
 }
 
 /// Failed operations: `0`, or the number with its share.

@@ -3,6 +3,7 @@
 //! Nothing is computed here that `analysis.json` does not hold; this crate rounds, orders and words.
 
 mod comparison;
+mod document;
 mod figures;
 mod findings;
 mod html;
@@ -13,11 +14,14 @@ mod sizing;
 mod summary_csv;
 mod table;
 mod terminal;
+mod wording;
 
 pub use comparison::comparison_markdown;
+pub use document::document;
 pub use html::html;
 pub use markdown::markdown;
 pub use plan::plan_table;
 pub use sizing::{fleets, sizing};
 pub use summary_csv::summary_csv;
 pub use terminal::{TerminalOptions, terminal};
+pub use wording::{advice, message};

@@ -7,7 +7,7 @@ mod page;
 
 use std::collections::BTreeSet;
 
-use analysis::Charts;
+use analysis::{Charts, Rule, Severity};
 use page::HOSTILE;
 use report::{html, summary_csv};
 
@@ -147,9 +147,8 @@ fn a_run_of_hostile_names() {
     analysis.configurations[0].cost_missing = Some(HOSTILE.to_owned());
     analysis.configurations[0].usd_per_month = None;
     for finding in &mut analysis.findings {
-        for place in [&mut finding.rule, &mut finding.message, &mut finding.advice] {
-            *place = HOSTILE.to_owned();
-        }
+        (finding.rule, finding.severity) = (Rule::TrialInvalid, Severity::Invalid);
+        finding.facts.insert("reason".to_owned(), HOSTILE.to_owned());
         finding.numbers.insert(HOSTILE.to_owned(), 1.0);
     }
     let page = html(&analysis, &charts);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use analysis::{
-    CONFIDENCE, Finding, LimitKind, RunEvidence, Severity, TrialMeasurement, VolumeActivity, VolumeRole, limit_of_cell,
+    CONFIDENCE, Finding, LimitKind, Rule, RunEvidence, Severity, TrialMeasurement, VolumeActivity, VolumeRole, limit_of_cell,
 };
 use spec::{Configuration, Definition, LoadLevel, Setup};
 use workload::{Distribution, PageCache};
@@ -35,7 +35,7 @@ pub(super) struct Observation<'a> {
     pub trials: u64,
     /// Of these, trials with suspect findings, and the names of the rules that made them.
     pub suspect_trials: u64,
-    pub suspicions: BTreeSet<String>,
+    pub suspicions: BTreeSet<Rule>,
     /// Whether no trial was still on its way up or down.
     pub is_at_rest: bool,
     /// Operations per second, with the half-width of its interval as a share of it.
@@ -152,7 +152,7 @@ fn of_trials<'a>(
         suspicions: trials
             .iter()
             .flat_map(|t| suspicions(t))
-            .map(|finding| finding.rule.to_string())
+            .map(|finding| finding.rule)
             .collect(),
         is_at_rest: !trials.iter().flat_map(|t| suspicions(t)).any(says_no_steady_state),
         throughput: throughput.median,
@@ -189,7 +189,7 @@ fn suspicions(trial: &TrialMeasurement) -> impl Iterator<Item = &Finding> {
 
 /// Whether a finding says that its trial had not come to rest.
 fn says_no_steady_state(finding: &Finding) -> bool {
-    finding.rule == "no_steady_state"
+    finding.rule == Rule::NoSteadyState
 }
 
 impl Observation<'_> {

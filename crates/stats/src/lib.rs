@@ -14,6 +14,7 @@ mod pooled;
 mod sign_flip;
 mod steady;
 mod student;
+mod trend;
 
 pub use contrast::{Contrast, LEVEL, holm_levels};
 pub use estimate::{Estimate, IntervalMethod, estimate};
@@ -21,4 +22,5 @@ pub use geometric::{geometric_mean, ratio};
 pub use median::{Summary, median, quantile};
 pub use pooled::{Layout, REPETITIONS_MIN, Samples, Series, Spread};
 pub use sign_flip::sign_flip_p;
-pub use steady::{SteadyState, SteadyVerdict, mann_kendall_p, mser5, steady_state};
+pub use steady::{JUDGED_FROM, SteadyState, SteadyVerdict, mser5, steady_state};
+pub use trend::mann_kendall_p;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use spec::{LatencyFigure, LoadLevel, OperationKind};
 
 use super::ratio::Range;
+use crate::rule::Rule;
 
 /// Which configuration to run, or that this is not decided.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -274,7 +275,7 @@ pub enum Doubt {
     /// Suspect findings about the cells that the answer rests on.
     Findings {
         /// Rules and how often each fired.
-        rules: Vec<(String, u64)>,
+        rules: Vec<(Rule, u64)>,
     },
     /// Volumes of these configurations started with burst credits by choice.
     BurstStart {

@@ -1,54 +1,211 @@
 //! The rules that make findings. Thresholds are engineering practice unless a source is named; each stands beside its rule.
 //!
-//! A rule looks at one trial ([`of_trial`]), at a cell ([`of_cell`]), or at the whole run ([`of_run`]). It fires on numbers
-//! that it then carries, so that a reader can disagree with the threshold and still use the finding.
+//! A rule looks at one trial ([`of_trial`]), at a trial among the others of its run ([`of_trial_in_run`]), at a cell ([`of_cell`]), or at the whole run
+//! ([`of_run`], [`of_plan`]). It fires on numbers that it then carries, so that a reader can disagree with the threshold and still use the
+//! finding. One rule is one file: constants, logic, a table of cases. What others need to know of a rule is a method of [`Rule`]; sentences
+//! for people are made by crate `report`.
 
-mod cell;
-mod configuration;
-mod emulation;
-mod host;
-mod load;
-mod outcome;
-mod steady;
-mod storage;
+mod burst;
+mod client_saturated;
+mod compaction_debt;
+mod counts_disagree;
+mod cpu_steal;
+mod cpu_throttled;
+mod data_fits_page_cache;
+mod data_set_smaller;
+mod database_restarted;
+mod dropped_messages;
+mod emulation_off_limit;
+mod errors_above;
+mod gc_pauses;
+mod limits_count_separately;
+mod little;
+mod network_retransmits;
+mod no_steady_state;
+mod not_found;
+mod offered_rate;
+mod repetitions_spread;
 
+mod send_lag;
+mod separate_read_write_limits;
+mod served_from_page_cache;
+mod slow_change_possible;
+mod stall;
+mod throttle_slices;
+mod too_few_samples;
+mod too_short_to_judge;
+mod trial_invalid;
+mod volume_above_instance;
+mod volume_at_cap;
+
+use evidence::{ProbeResult, VolumeFacts};
+use spec::{Dataset, Plan};
+
+use crate::document::{CellAnalysis, ConfigurationFacts};
 use crate::finding::{Finding, Scope};
 use crate::measurement::TrialMeasurement;
 
-pub use cell::{PERCENTILES, SAMPLES_BEYOND, of_cell};
-pub use configuration::of_plan;
-pub use emulation::{expected_read_iops, expected_write_bytes_per_s, of_run, probe_of};
+pub use emulation_off_limit::{expected_read_iops, expected_write_bytes_per_s};
+pub use crate::rule::Rule;
+pub use slow_change_possible::CHANGE_HIDDEN_MAX;
+pub use too_few_samples::{PERCENTILES, SAMPLES_BEYOND};
+pub use volume_above_instance::of_plan;
 
 /// All findings on one trial.
 pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {
-    [
-        outcome::findings(trial),
-        steady::findings(trial),
-        load::findings(trial),
-        host::findings(trial),
-        storage::findings(trial),
+    let mut found: Vec<Finding> = [
+        trial_invalid::finding(trial),
+        database_restarted::finding(trial),
+        errors_above::finding(trial),
+        not_found::finding(trial),
+        counts_disagree::finding(trial),
+        no_steady_state::finding(trial),
+        too_short_to_judge::finding(trial),
+        slow_change_possible::finding(trial),
+        stall::finding(trial),
+        client_saturated::finding(trial),
+        send_lag::finding(trial),
+        offered_rate::finding(trial),
+        little::finding(trial),
+        cpu_steal::finding(trial),
+        cpu_throttled::finding(trial),
+        gc_pauses::finding(trial),
+        compaction_debt::finding(trial),
+        dropped_messages::finding(trial),
+        network_retransmits::finding(trial),
+        data_fits_page_cache::finding(trial),
+        served_from_page_cache::finding(trial),
     ]
-    .concat()
+    .into_iter()
+    .flatten()
+    .collect();
+    for volume in &trial.record.database.volumes {
+        found.extend(burst::finding(trial, volume));
+        found.extend(throttle_slices::finding(trial, volume));
+        found.extend(volume_at_cap::finding(trial, volume));
+        found.extend(separate_read_write_limits::finding(trial, volume));
+    }
+    found
+}
+
+/// What a trial is seen beside: the plan, and what the run's other trials have in common with it.
+#[derive(Debug, Clone, Copy)]
+pub struct Together<'a> {
+    plan: &'a Plan,
+    /// Median over the run's trials of the bytes of the data set on disk.
+    data_bytes: Option<f64>,
+}
+
+impl<'a> Together<'a> {
+    /// What the trials of a run have in common.
+    pub fn of(plan: &'a Plan, trials: &[&TrialMeasurement]) -> Self {
+        Self {
+            plan,
+            data_bytes: data_set_smaller::typical(trials),
+        }
+    }
+}
+
+/// The findings that the trial came with, completed by what only the plan knows, and those that only its fellows show.
+pub fn of_trial_in_run(trial: &TrialMeasurement, together: &Together<'_>) -> Vec<Finding> {
+    let mut found: Vec<Finding> = trial
+        .findings
+        .iter()
+        .map(|finding| burst::completed(finding.clone(), trial, together.plan))
+        .collect();
+    found.extend(data_set_smaller::than_the_others(trial, together.data_bytes));
+    found
+}
+
+/// Findings on a cell, from its figures and the data set that it should have had.
+pub fn of_cell(cell: &CellAnalysis, dataset: &Dataset) -> Vec<Finding> {
+    let mut found = too_few_samples::findings(cell);
+    found.extend(repetitions_spread::finding(cell));
+    found.extend(data_set_smaller::than_its_layout(cell, dataset));
+    found
+}
+
+/// Findings on configurations and on the run as a whole.
+pub fn of_run(run: &str, provider: &str, configurations: &[ConfigurationFacts]) -> Vec<Finding> {
+    let mut found: Vec<Finding> = configurations.iter().flat_map(emulation_off_limit::findings).collect();
+    found.extend(limits_count_separately::finding(run, provider, configurations));
+    found
+}
+
+/// The probe of a role's volume among a trial's volumes.
+pub fn probe_of(volumes: &[VolumeFacts], role: spec::VolumeRole) -> Option<ProbeResult> {
+    volumes.iter().find(|v| v.role == role).and_then(|v| v.probe)
 }
 
 fn scope(trial: &TrialMeasurement) -> Scope {
     Scope::trial(&trial.record.cell, trial.record.block)
 }
 
-/// A share as text: `12.3 %`.
-fn percent(share: f64) -> String {
-    format!("{:.*} %", if share.abs() < 0.1 { 2 } else { 1 }, share * 100.0)
-}
+/// A trial without fault and what makes others of it, for the tables of cases.
+#[cfg(test)]
+mod cases {
+    use evidence::{ClientResult, TrialRecord};
 
-/// A count as text with thousands separators: `1,234,567`.
-fn count(value: f64) -> String {
-    let digits = format!("{:.0}", value.abs());
-    let mut text = String::from(if value < 0.0 { "-" } else { "" });
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
+    use super::{Finding, Rule, of_trial};
+    use crate::measurement::TrialMeasurement;
+    use crate::story::{Told, measured, record};
+
+    /// 2,000 operations/s for 60 s in closed loop, 0.1 device reads for each read, far below every limit.
+    pub fn sound_record() -> TrialRecord {
+        record(Told {
+            configuration: "io1-10000",
+            block: 1,
+            operations: 120_000,
+            device_reads: 9_600.0,
+            probe_read_iops: 625.0,
+        })
     }
-    text
+
+    pub fn sound() -> TrialMeasurement {
+        measured(&sound_record(), 9_600.0)
+    }
+
+    /// The sound trial after a change to its record.
+    pub fn recorded(change: impl FnOnce(&mut TrialRecord)) -> TrialMeasurement {
+        let mut record = sound_record();
+        change(&mut record);
+        measured(&record, 9_600.0)
+    }
+
+    /// The sound trial after a change to what its client counted.
+    pub fn counted(change: impl FnOnce(&mut ClientResult)) -> TrialMeasurement {
+        recorded(|r| change(r.client.as_mut().unwrap()))
+    }
+
+    /// The sound trial after a change to what was measured.
+    pub fn changed(change: impl FnOnce(&mut TrialMeasurement)) -> TrialMeasurement {
+        let mut trial = sound();
+        change(&mut trial);
+        trial.findings = of_trial(&trial);
+        trial
+    }
+
+    /// What a rule found in a trial.
+    pub fn found(trial: &TrialMeasurement, rule: Rule) -> Option<&Finding> {
+        trial.findings.iter().find(|f| f.rule == rule)
+    }
+
+    /// Each case fires or not, as its second part says.
+    pub fn fires<C: std::fmt::Debug + Copy>(rule: Rule, cases: &[(C, bool)], make: impl Fn(C) -> TrialMeasurement) {
+        for (case, expected) in cases {
+            let trial = make(*case);
+            assert_eq!(
+                found(&trial, rule).is_some(),
+                *expected,
+                "{} at {case:?}: {:?}",
+                rule.name(),
+                trial.findings
+            );
+        }
+    }
+
+    #[test]
+    fn a_sound_trial_has_no_findings() {
+        assert_eq!(sound().findings, Vec::new());
+    }
 }

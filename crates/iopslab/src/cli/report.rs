@@ -34,7 +34,7 @@ pub fn run(args: &ReportArgs, format: Format) -> Result<(), Failure> {
 pub fn rebuild(directory: &RunDirectory, format: Format) -> Result<Analysis, Failure> {
     let measured = Measured::read(directory)?;
     let analysis = analysis::analyse(&measured.evidence(directory));
-    let json = pretty(&analysis);
+    let json = pretty(&::report::document(&analysis));
     let charts = analysis::charts(measured.trials());
     let keep = |name, text: &str| directory.write_file(name, text.as_bytes()).map_err(Failure::work);
     keep("analysis.json", &json)?;

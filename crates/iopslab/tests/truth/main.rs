@@ -73,7 +73,7 @@ impl Story {
 
     /// Names of the rules that fire.
     fn rules(&self) -> BTreeSet<String> {
-        self.analysis().findings.into_iter().map(|f| f.rule).collect()
+        self.analysis().findings.into_iter().map(|f| f.rule.name().to_owned()).collect()
     }
 }
 
@@ -108,7 +108,7 @@ fn a_stall_of_whole_seconds_is_seen_in_the_longest_latencies() {
     let longest = latency.values().map(|l| l.max).fold(0.0, f64::max);
     assert!((2_000_000.0..2_500_000.0).contains(&longest), "{longest}");
     assert!(
-        !analysis.findings.iter().any(|f| f.rule == "little"),
+        !analysis.findings.iter().any(|f| f.rule == analysis::Rule::Little),
         "{:?}",
         analysis.findings
     );
@@ -422,7 +422,7 @@ fn what_is_invalid_enters_no_figure() {
         analysis
             .findings
             .iter()
-            .any(|f| f.severity == Severity::Invalid && f.rule == "errors_above")
+            .any(|f| f.severity == Severity::Invalid && f.rule == analysis::Rule::ErrorsAbove)
     );
 }
 

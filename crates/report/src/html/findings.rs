@@ -21,12 +21,12 @@ pub fn findings(analysis: &Analysis, charts: &Charts) -> String {
     for group in groups {
         out.push_str(&format!(
             "<h3 id=\"{}\"><span class=\"tag {1}\">{1}</span> {2}</h3>\n",
-            id(&["finding", group.severity.name(), group.rule]),
+            id(&["finding", group.severity.name(), group.rule.name()]),
             group.severity.name(),
             text(&group.title().replace('_', " ")),
         ));
         for advice in group.advice() {
-            out.push_str(&format!("<p>{}</p>\n", text(advice)));
+            out.push_str(&format!("<p>{}</p>\n", text(&advice)));
         }
         let item = |f: &&&Finding| format!("<li>{}</li>\n", one(analysis, charts, f));
         let first: String = group.findings.iter().take(OPEN).map(|f| item(&f)).collect();
@@ -83,5 +83,5 @@ fn one(analysis: &Analysis, charts: &Charts, finding: &Finding) -> String {
         Scope::Configuration(_) => format!("<a href=\"#configurations\">{name}</a>"),
         Scope::Cell(_) | Scope::Run(_) => name,
     };
-    format!("{place}: {}{numbers}", text(&finding.message))
+    format!("{place}: {}{numbers}", text(&crate::wording::message(finding)))
 }

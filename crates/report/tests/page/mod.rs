@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use analysis::{
     Analysis, Basis, CellAnalysis, Charts, ConfigurationFacts, CostLine, Dataset, Decision, ErrorKind, Estimate,
     Finding, IntervalMethod, IoLimits, LatencyAnalysis, LatencyCurve, Limit, LimitKind, Line, LoadLevel, OperationKind,
-    Panel, ProbeResult, Ranked, Ratio, Scope, Severity, Summary, TrialCharts, TrialCounts, TrialShape, ValueOfMoney,
-    Verdict, VolumeReport, VolumeRole, WorkloadFacts,
+    Panel, ProbeResult, Ranked, Ratio, Rule, Scope, Severity, Summary, TrialCharts, TrialCounts, TrialShape,
+    ValueOfMoney, Verdict, VolumeReport, VolumeRole, WorkloadFacts,
 };
 
 /// What a user may write as a name: it must arrive as text.
@@ -344,27 +344,34 @@ fn steps(configurations: &[&str], workloads: &[&str]) -> Vec<ValueOfMoney> {
 
 /// Every scope once, and one rule often enough to be folded.
 fn findings(cells: &[CellAnalysis], configuration: &str) -> Vec<Finding> {
-    let finding = |rule: &str, severity, scope| Finding {
-        rule: rule.to_owned(),
+    let finding = |rule: Rule, severity, scope| Finding {
+        rule,
         severity,
         scope,
         numbers: BTreeMap::from([("spread_percent".to_owned(), 14.0)]),
-        message: format!("Seen by {rule}."),
-        advice: "Repeat it.".to_owned(),
+        facts: BTreeMap::new(),
     };
     let mut all = vec![
-        finding("steal", Severity::Note, Scope::Run("story".to_owned())),
+        finding(Rule::CpuSteal, Severity::Note, Scope::Run("story".to_owned())),
         finding(
-            "unreachable",
+            Rule::VolumeAboveInstance,
             Severity::Suspect,
             Scope::Configuration(configuration.to_owned()),
         ),
-        finding("errors", Severity::Invalid, Scope::Cell("no such cell <&>".to_owned())),
-        finding("errors", Severity::Invalid, Scope::trial("no such cell", 7)),
+        finding(
+            Rule::ErrorsAbove,
+            Severity::Invalid,
+            Scope::Cell("no such cell <&>".to_owned()),
+        ),
+        finding(Rule::ErrorsAbove, Severity::Invalid, Scope::trial("no such cell", 7)),
     ];
     for cell in cells {
-        all.push(finding("spread", Severity::Suspect, Scope::Cell(cell.id.clone())));
-        all.push(finding("stall", Severity::Suspect, Scope::trial(&cell.id, 1)));
+        all.push(finding(
+            Rule::RepetitionsSpread,
+            Severity::Suspect,
+            Scope::Cell(cell.id.clone()),
+        ));
+        all.push(finding(Rule::Stall, Severity::Suspect, Scope::trial(&cell.id, 1)));
     }
     all
 }

@@ -148,7 +148,7 @@ impl Search<'_> {
                 .observations
                 .iter()
                 .flat_map(|o| &o.suspicions)
-                .map(String::as_str)
+                .map(|rule| rule.name())
                 .collect();
             notes.push(format!(
                 "{} of {} trials are suspect ({}): iopslab report RUN tells why.",

@@ -1,0 +1,238 @@
+//! The rules by name, with what others need to know of each.
+
+use serde::{Deserialize, Serialize};
+
+
+/// How much a finding weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Worth knowing.
+    Note,
+    /// The figure may not mean what it seems to.
+    Suspect,
+    /// The trial may not enter a comparison.
+    Invalid,
+}
+
+impl Severity {
+    /// The name, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Suspect => "suspect",
+            Self::Invalid => "invalid",
+        }
+    }
+}
+
+/// A rule that makes findings. Its name in JSON is the variant's in snake case; its constants, logic and cases are in the file of
+/// [`crate::rules`] named beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rule {
+    /// The trial did not run to its end (`trial_invalid.rs`). Its figures enter nothing, so that nothing is left to withhold.
+    TrialInvalid,
+    /// The database process changed in the window (`database_restarted.rs`). As above.
+    DatabaseRestarted,
+    /// Failed operations above the allowed share (`errors_above.rs`). As above.
+    ErrorsAbove,
+    /// Reads found no row where one must exist (`not_found.rs`). Withheld: the rows asked for are a sample of the data set, so that one that is
+    /// missing stands for an unknown number; less data fits the page cache better.
+    NotFound,
+    /// Counters and histograms contradict each other (`counts_disagree.rs`). Withheld: one of the two is wrong and nobody knows which.
+    CountsDisagree,
+    /// Throughput was still changing while it was measured (`no_steady_state.rs`). A doubt only: throughput of the same minutes is still
+    /// compared with throughput of the same minutes, and a workload that inserts never has a steady state.
+    NoSteadyState,
+    /// Too short to tell a steady state from a passing one (`too_short_to_judge.rs`). A doubt: nothing wrong was seen.
+    TooShortToJudge,
+    /// No trend was shown, but a large one could hide (`slow_change_possible.rs`). A doubt: nothing wrong was seen.
+    SlowChangePossible,
+    /// The server stopped answering for a while (`stall.rs`). A doubt: that it stops may well be a property of this configuration; what it cost is in
+    /// the figures.
+    Stall,
+    /// Memory answered, not the volume (`served_from_page_cache.rs`). Withheld: the storage was not measured.
+    ServedFromPageCache,
+    /// The whole data set fits the page cache (`data_fits_page_cache.rs`). Withheld: once the cache has filled, the storage is not read.
+    DataFitsPageCache,
+    /// Less on disk than the data set takes (`data_set_smaller.rs`). Withheld: less data fits the page cache better than what was asked for.
+    DataSetSmaller,
+    /// A volume was at its limit (`volume_at_cap.rs`). Not a doubt at all: this is what one wants to know.
+    VolumeAtCap,
+    /// The kernel's throttle shows in the tail latency (`throttle_slices.rs`). A doubt about tails; throughput is not concerned.
+    ThrottleSlices,
+    /// Reads and writes together got more than EBS gives (`separate_read_write_limits.rs`). A doubt: the figure is an upper bound, whose size the
+    /// finding tells.
+    SeparateReadWriteLimits,
+    /// Emulated volumes limit reads and writes apart (`limits_count_separately.rs`). A doubt: cells that it concerns carry the finding above.
+    LimitsCountSeparately,
+    /// Burst credits ran out inside the window (`burst.rs`). Withheld: the trial mixes two speeds, in a proportion that its length chose.
+    BurstChanged,
+    /// The volume ran on burst credits (`burst.rs`). Withheld: what was measured is not the sustained state. Where bursting is what was asked
+    /// for, the reader is told for how long it lasts instead.
+    BurstOnly,
+    /// fio measured a volume off its limit (`emulation_off_limit.rs`). A doubt: limits are judged by what fio measured, and the workload's own
+    /// requests may still have met the right one.
+    EmulationOffLimit,
+    /// More bought than the instance lets through (`volume_above_instance.rs`). Not a doubt about the measurement.
+    VolumeAboveInstance,
+    /// The load generator was out of CPU (`client_saturated.rs`). Withheld: the client was measured.
+    ClientSaturated,
+    /// Open loop: requests were sent late (`send_lag.rs`). Withheld: response times contain the client's own delay.
+    SendLag,
+    /// Open loop: less than the offered rate was achieved (`offered_rate.rs`). Withheld: beyond saturation, latency is a property of the trial's length.
+    OfferedNotAchieved,
+    /// Open loop: more than the offered rate was achieved (`offered_rate.rs`). Withheld: what was measured is a backlog from before.
+    BacklogDrained,
+    /// Little's law does not hold (`little.rs`). A doubt: the load was not quite what was asked for; what was achieved is what was achieved.
+    Little,
+    /// The hypervisor took CPU time (`cpu_steal.rs`). A doubt: blocks spread a neighbour over all configurations.
+    CpuSteal,
+    /// A CPU quota that nobody asked for (`cpu_throttled.rs`). A doubt, as above.
+    CpuThrottled,
+    /// Garbage collection took long (`gc_pauses.rs`). A doubt: the heap is part of the configuration.
+    GcPauses,
+    /// Compactions fell behind (`compaction_debt.rs`). A doubt: Cassandra's number of pending tasks is an estimate that grows in nearly every short trial
+    /// with writes.
+    CompactionDebt,
+    /// The database shed load (`dropped_messages.rs`). A doubt: failed operations, where there were any, are counted by `errors_above`.
+    DroppedMessages,
+    /// TCP segments were sent again (`network_retransmits.rs`). A doubt, as for steal.
+    NetworkRetransmits,
+    /// A percentile rests on few samples (`too_few_samples.rs`). A doubt about that percentile.
+    TooFewSamples,
+    /// Repetitions lie far apart (`repetitions_spread.rs`). A doubt: intervals already contain it.
+    RepetitionsSpread,
+}
+
+impl Rule {
+    /// Every rule.
+    pub const ALL: [Self; 33] = [
+        Self::TrialInvalid,
+        Self::DatabaseRestarted,
+        Self::ErrorsAbove,
+        Self::NotFound,
+        Self::CountsDisagree,
+        Self::NoSteadyState,
+        Self::TooShortToJudge,
+        Self::SlowChangePossible,
+        Self::Stall,
+        Self::ServedFromPageCache,
+        Self::DataFitsPageCache,
+        Self::DataSetSmaller,
+        Self::VolumeAtCap,
+        Self::ThrottleSlices,
+        Self::SeparateReadWriteLimits,
+        Self::LimitsCountSeparately,
+        Self::BurstChanged,
+        Self::BurstOnly,
+        Self::EmulationOffLimit,
+        Self::VolumeAboveInstance,
+        Self::ClientSaturated,
+        Self::SendLag,
+        Self::OfferedNotAchieved,
+        Self::BacklogDrained,
+        Self::Little,
+        Self::CpuSteal,
+        Self::CpuThrottled,
+        Self::GcPauses,
+        Self::CompactionDebt,
+        Self::DroppedMessages,
+        Self::NetworkRetransmits,
+        Self::TooFewSamples,
+        Self::RepetitionsSpread,
+    ];
+
+    /// The name, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::TrialInvalid => "trial_invalid",
+            Self::DatabaseRestarted => "database_restarted",
+            Self::ErrorsAbove => "errors_above",
+            Self::NotFound => "not_found",
+            Self::CountsDisagree => "counts_disagree",
+            Self::NoSteadyState => "no_steady_state",
+            Self::TooShortToJudge => "too_short_to_judge",
+            Self::SlowChangePossible => "slow_change_possible",
+            Self::Stall => "stall",
+            Self::ServedFromPageCache => "served_from_page_cache",
+            Self::DataFitsPageCache => "data_fits_page_cache",
+            Self::DataSetSmaller => "data_set_smaller",
+            Self::VolumeAtCap => "volume_at_cap",
+            Self::ThrottleSlices => "throttle_slices",
+            Self::SeparateReadWriteLimits => "separate_read_write_limits",
+            Self::LimitsCountSeparately => "limits_count_separately",
+            Self::BurstChanged => "burst_changed",
+            Self::BurstOnly => "burst_only",
+            Self::EmulationOffLimit => "emulation_off_limit",
+            Self::VolumeAboveInstance => "volume_above_instance",
+            Self::ClientSaturated => "client_saturated",
+            Self::SendLag => "send_lag",
+            Self::OfferedNotAchieved => "offered_not_achieved",
+            Self::BacklogDrained => "backlog_drained",
+            Self::Little => "little",
+            Self::CpuSteal => "cpu_steal",
+            Self::CpuThrottled => "cpu_throttled",
+            Self::GcPauses => "gc_pauses",
+            Self::CompactionDebt => "compaction_debt",
+            Self::DroppedMessages => "dropped_messages",
+            Self::NetworkRetransmits => "network_retransmits",
+            Self::TooFewSamples => "too_few_samples",
+            Self::RepetitionsSpread => "repetitions_spread",
+        }
+    }
+
+    /// How much its findings weigh.
+    pub fn severity(self) -> Severity {
+        match self {
+            Self::TrialInvalid | Self::DatabaseRestarted | Self::ErrorsAbove => Severity::Invalid,
+            Self::TooShortToJudge
+            | Self::SlowChangePossible
+            | Self::VolumeAtCap
+            | Self::ThrottleSlices
+            | Self::LimitsCountSeparately
+            | Self::BurstOnly
+            | Self::VolumeAboveInstance
+            | Self::TooFewSamples => Severity::Note,
+            Self::NotFound
+            | Self::CountsDisagree
+            | Self::NoSteadyState
+            | Self::Stall
+            | Self::ServedFromPageCache
+            | Self::DataFitsPageCache
+            | Self::DataSetSmaller
+            | Self::SeparateReadWriteLimits
+            | Self::BurstChanged
+            | Self::EmulationOffLimit
+            | Self::ClientSaturated
+            | Self::SendLag
+            | Self::OfferedNotAchieved
+            | Self::BacklogDrained
+            | Self::Little
+            | Self::CpuSteal
+            | Self::CpuThrottled
+            | Self::GcPauses
+            | Self::CompactionDebt
+            | Self::DroppedMessages
+            | Self::NetworkRetransmits
+            | Self::RepetitionsSpread => Severity::Suspect,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_json_and_each_rule_is_listed_once() {
+        let unique: BTreeSet<Rule> = Rule::ALL.into_iter().collect();
+        assert_eq!(unique.len(), Rule::ALL.len());
+        for rule in Rule::ALL {
+            assert_eq!(serde_json::to_value(rule).unwrap(), rule.name());
+        }
+    }
+}

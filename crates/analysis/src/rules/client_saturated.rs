@@ -1,0 +1,43 @@
+//! Could the client keep up? A client out of CPU measures itself.
+
+use super::{Rule, scope};
+use crate::finding::Finding;
+use crate::measurement::TrialMeasurement;
+
+/// Client CPU above this share of its load threads.
+const CLIENT_CPU_MAX: f64 = 0.8;
+
+pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+    let client = trial.record.client.as_ref()?;
+    let threads = f64::from(client.threads);
+    let share =
+        stats::ratio(client.client_cpu_s, client.measured_s * threads).filter(|share| *share > CLIENT_CPU_MAX)?;
+    let numbers = [
+        ("client_cpu_s", client.client_cpu_s),
+        ("measured_s", client.measured_s),
+        ("threads", threads),
+        ("cpu_share", share),
+        ("threshold", CLIENT_CPU_MAX),
+    ];
+    Some(Finding::new(Rule::ClientSaturated, scope(trial), numbers))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::cases::{counted, fires};
+
+    #[test]
+    fn four_fifths_of_all_load_threads_are_the_bound() {
+        fires(
+            Rule::ClientSaturated,
+            &[
+                ((47.0, 1), false),
+                ((49.0, 1), true),
+                ((49.0, 2), false),
+                ((97.0, 2), true),
+            ],
+            |(cpu_s, threads)| counted(|c| (c.client_cpu_s, c.threads) = (cpu_s, threads)),
+        );
+    }
+}

@@ -1,0 +1,44 @@
+//! Did compaction keep up with what was written?
+
+use super::{Rule, scope};
+use crate::finding::Finding;
+use crate::measurement::TrialMeasurement;
+
+/// More waiting at the end than at the start, by this share (practice: end > start + 10 %) ...
+const COMPACTION_GROWTH: f64 = 0.1;
+/// ... and by this many tasks: one task more or less is how compaction works.
+const COMPACTION_TASKS: f64 = 2.0;
+
+pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+    let (start, end) = trial.host.compactions?;
+    (end > start * (1.0 + COMPACTION_GROWTH) && end - start >= COMPACTION_TASKS).then(|| {
+        let numbers = [
+            ("compactions_start", start),
+            ("compactions_end", end),
+            ("threshold_growth_share", COMPACTION_GROWTH),
+            ("threshold_tasks", COMPACTION_TASKS),
+        ];
+        Finding::new(Rule::CompactionDebt, scope(trial), numbers)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::cases::{changed, fires};
+
+    #[test]
+    fn a_tenth_more_and_two_tasks_more() {
+        fires(
+            Rule::CompactionDebt,
+            &[
+                ((0.0, 1.9), false),
+                ((0.0, 2.0), true),
+                ((30.0, 32.5), false),
+                ((30.0, 33.5), true),
+                ((9.0, 2.0), false),
+            ],
+            |compactions| changed(|t| t.host.compactions = Some(compactions)),
+        );
+    }
+}

@@ -1,0 +1,44 @@
+//! Did the hypervisor leave the host its CPUs?
+
+use super::{Rule, scope};
+use crate::finding::Finding;
+use crate::measurement::TrialMeasurement;
+
+/// CPU time taken by the hypervisor: mean of the window (practice: > 1 %) ...
+const STEAL_MAX: f64 = 0.01;
+/// ... or of any 10 s (practice: > 3 %).
+const STEAL_WORST_MAX: f64 = 0.03;
+
+pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+    let mean = trial.host.steal_share?;
+    let worst = trial.host.steal_share_worst.unwrap_or(mean);
+    (mean > STEAL_MAX || worst > STEAL_WORST_MAX).then(|| {
+        let numbers = [
+            ("steal_share", mean),
+            ("steal_share_worst_10_s", worst),
+            ("threshold", STEAL_MAX),
+            ("threshold_10_s", STEAL_WORST_MAX),
+        ];
+        Finding::new(Rule::CpuSteal, scope(trial), numbers)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::cases::{changed, fires};
+
+    #[test]
+    fn the_mean_or_the_worst_ten_seconds() {
+        fires(
+            Rule::CpuSteal,
+            &[
+                ((None, None), false),
+                ((Some(0.009), Some(0.029)), false),
+                ((Some(0.011), None), true),
+                ((Some(0.001), Some(0.031)), true),
+            ],
+            |(mean, worst)| changed(|t| (t.host.steal_share, t.host.steal_share_worst) = (mean, worst)),
+        );
+    }
+}

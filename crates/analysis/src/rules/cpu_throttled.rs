@@ -1,0 +1,38 @@
+//! Did a CPU quota hold the database back that nobody asked for?
+
+use super::{Rule, scope};
+use crate::finding::Finding;
+use crate::measurement::TrialMeasurement;
+
+/// Share of the quota's periods in which the database was held back, where the quota is not the configuration's own (practice: > 1 %).
+const THROTTLED_MAX: f64 = 0.01;
+
+pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+    // A fraction of a CPU can only be given by a quota: then being held back is the configuration.
+    let share = trial.host.cpu_throttled_share?;
+    let is_whole = trial.record.database.cpus.fract() == 0.0;
+    (is_whole && share > THROTTLED_MAX).then(|| {
+        let numbers = [("throttled_periods_share", share), ("threshold", THROTTLED_MAX)];
+        Finding::new(Rule::CpuThrottled, scope(trial), numbers)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::cases::{changed, fires};
+
+    #[test]
+    fn a_quota_of_its_own_is_the_configuration() {
+        fires(
+            Rule::CpuThrottled,
+            &[
+                ((0.009, 1.0), false),
+                ((0.011, 1.0), true),
+                ((0.5, 0.5), false),
+                ((0.5, 2.0), true),
+            ],
+            |(share, cpus)| changed(|t| (t.host.cpu_throttled_share, t.record.database.cpus) = (Some(share), cpus)),
+        );
+    }
+}

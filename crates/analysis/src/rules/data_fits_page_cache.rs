@@ -1,0 +1,34 @@
+//! Could all of the data set be in memory?
+
+use evidence::VolumeRole;
+
+use super::{Rule, scope};
+use crate::finding::Finding;
+use crate::measurement::TrialMeasurement;
+
+pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+    let facts = &trial.record.database;
+    let (data, budget) = (facts.data_bytes_on_disk as f64, facts.page_cache_budget_bytes as f64);
+    // A volume must be there to speak of.
+    trial.host.volumes.get(&VolumeRole::Data)?;
+    (data > 0.0 && budget > 0.0 && data <= budget).then(|| {
+        let numbers = [("data_bytes_on_disk", data), ("page_cache_budget_bytes", budget)];
+        Finding::new(Rule::DataFitsPageCache, scope(trial), numbers)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::cases::{fires, recorded};
+
+    #[test]
+    fn data_of_the_size_of_the_budget_fits() {
+        let budget = 1_u64 << 28;
+        fires(
+            Rule::DataFitsPageCache,
+            &[(0, false), (budget / 2, true), (budget, true), (budget + 1, false)],
+            |bytes| recorded(|r| r.database.data_bytes_on_disk = bytes),
+        );
+    }
+}

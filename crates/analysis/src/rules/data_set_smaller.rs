@@ -1,0 +1,114 @@
+//! Is all of the data set there? Records that are missing make it fit the page cache better, so that the cell flatters its storage.
+//!
+//! Two views, because each alone misses a case: the bytes on disk against the least that such records take, which sees a run whose every trial
+//! lacks records; and each trial against the others of its run, which sees a single trial that lacks a few.
+
+use spec::Dataset;
+
+use super::{Rule, scope};
+use crate::document::CellAnalysis;
+use crate::finding::{Finding, Scope};
+use crate::measurement::TrialMeasurement;
+
+/// Bytes of a cell besides its value: flags and the length of the value (Cassandra's `BufferCell.serializer`: one byte and a vint).
+const CELL_BYTES: f64 = 2.0;
+/// The least that a row of one partition takes besides its cells: key with its length (4 + 1 digits + 2), partition header and end, row flags, sizes
+/// and timestamp (8), an entry of the partition index (7) and ten bits of the Bloom filter. Less than what is measured: 1.15 times the payload
+/// at ten fields of 100 bytes (Cassandra 5.0.9), where this floor is 1.044.
+const ROW_BYTES: f64 = 24.0;
+/// A trial with this much less on disk than the median of its run: a copy of one snapshot differs by nothing, a data set loaded again by the
+/// sizes of its tables' last blocks.
+const LESS_THAN_OTHERS: f64 = 0.05;
+
+/// A cell whose data set is smaller than the least that its records take.
+pub fn than_its_layout(cell: &CellAnalysis, dataset: &Dataset) -> Option<Finding> {
+    let least = least_bytes(dataset);
+    let on_disk = cell.bytes_on_disk.filter(|bytes| *bytes > 0.0 && *bytes < least)?;
+    let numbers = [
+        ("bytes_on_disk", on_disk),
+        ("least_bytes", least),
+        ("payload_bytes", dataset.payload_bytes() as f64),
+        ("records", dataset.records as f64),
+    ];
+    Some(Finding::new(Rule::DataSetSmaller, Scope::Cell(cell.id.clone()), numbers).with("than", "layout"))
+}
+
+/// Bytes below which such a data set cannot be whole: values as far as they cannot be compressed, and what keeps them apart.
+fn least_bytes(dataset: &Dataset) -> f64 {
+    let values = dataset.payload_bytes() as f64 * (1.0 - dataset.compressibility);
+    values + dataset.records as f64 * (ROW_BYTES + CELL_BYTES * f64::from(dataset.fields))
+}
+
+/// A trial whose data set is smaller than that of the run's other trials.
+pub fn than_the_others(trial: &TrialMeasurement, typical: Option<f64>) -> Option<Finding> {
+    let typical = typical?;
+    let on_disk = trial.record.database.data_bytes_on_disk as f64;
+    (on_disk > 0.0 && on_disk < (1.0 - LESS_THAN_OTHERS) * typical).then(|| {
+        let numbers = [
+            ("bytes_on_disk", on_disk),
+            ("median_bytes_of_the_run", typical),
+            ("less_by_share", 1.0 - on_disk / typical),
+            ("threshold", LESS_THAN_OTHERS),
+        ];
+        Finding::new(Rule::DataSetSmaller, scope(trial), numbers).with("than", "others")
+    })
+}
+
+/// Median over the run's trials of the bytes of the data set on disk.
+pub fn typical(trials: &[&TrialMeasurement]) -> Option<f64> {
+    let bytes: Vec<f64> = trials
+        .iter()
+        .map(|t| t.record.database.data_bytes_on_disk as f64)
+        .filter(|bytes| *bytes > 0.0)
+        .collect();
+    stats::median(&bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyse;
+    use crate::story::{plan, run, trials};
+
+    /// Bytes on disk of a whole data set of the story: 300,000 records of ten fields of 100 bytes.
+    const WHOLE: f64 = 345e6;
+
+    /// Shares of the whole data set in the four trials of the story; the scopes of what is found.
+    fn told(shares: [f64; 4]) -> Vec<String> {
+        let (plan, mut trials) = (plan(), trials());
+        for (trial, share) in trials.iter_mut().zip(shares) {
+            trial.record.database.data_bytes_on_disk = (WHOLE * share) as u64;
+        }
+        let analysis = analyse(&run(&plan, &trials));
+        let of_rule = analysis.findings.iter().filter(|f| f.rule == Rule::DataSetSmaller);
+        of_rule.map(|f| f.scope.name().to_owned()).collect()
+    }
+
+    #[test]
+    fn records_that_are_missing_everywhere_are_seen_against_the_layout() {
+        let cells = ["gp2-320.read-heavy.c100", "io1-10000.read-heavy.c100"];
+        assert_eq!(told([1.0; 4]), [""; 0]);
+        // The floor is 313.2 MB, 0.908 of the whole.
+        assert_eq!(told([0.92; 4]), [""; 0]);
+        assert_eq!(told([0.9; 4]), cells);
+        assert_eq!(told([0.8; 4]), cells);
+    }
+
+    #[test]
+    fn records_that_are_missing_in_one_trial_are_seen_against_the_others() {
+        assert_eq!(told([1.0, 1.0, 1.0, 0.96]), [""; 0]);
+        assert_eq!(told([1.0, 1.0, 1.0, 0.94]), ["io1-10000.read-heavy.c100/2"]);
+        // Inserts of a trial come after the count; a data set that is larger than the others is none of this rule's business.
+        assert_eq!(told([1.0, 1.0, 1.0, 1.3]), [""; 0]);
+    }
+
+    #[test]
+    fn values_that_can_be_compressed_lower_the_floor() {
+        let dataset = |compressibility| Dataset {
+            compressibility,
+            ..plan().dataset
+        };
+        assert_eq!(least_bytes(&dataset(0.0)), 313.2e6);
+        assert_eq!(least_bytes(&dataset(0.5)), 163.2e6);
+    }
+}

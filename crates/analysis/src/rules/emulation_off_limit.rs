@@ -1,0 +1,131 @@
+//! Is the emulated volume what was asked for? fio measured it before the trials.
+
+use evidence::ProbeResult;
+use spec::IoLimits;
+
+use super::Rule;
+use crate::document::{ConfigurationFacts, VolumeReport};
+use crate::finding::{Finding, Scope};
+
+/// A volume may deliver this much more or less than its limit.
+const OFF_LIMIT_MAX: f64 = 0.10;
+/// The probe's request sizes, bytes (4 KiB random reads, 64 KiB sequential writes).
+const PROBE_READ_BYTES: f64 = 4096.0;
+const PROBE_WRITE_BYTES: f64 = 65536.0;
+
+/// Findings on the volumes of a configuration.
+pub fn findings(configuration: &ConfigurationFacts) -> Vec<Finding> {
+    let probed = configuration
+        .volumes
+        .iter()
+        .filter_map(|v| Some((v, v.probe.as_ref()?)));
+    probed
+        .flat_map(|(volume, probe)| off_limit(&configuration.name, volume, probe))
+        .collect()
+}
+
+/// What the limits allow the probe's reads, requests per second.
+pub fn expected_read_iops(limits: &IoLimits) -> Option<f64> {
+    least(limits.read_iops, limits.read_bytes_per_s.map(|b| b / PROBE_READ_BYTES))
+}
+
+/// What the limits allow the probe's writes, bytes per second.
+pub fn expected_write_bytes_per_s(limits: &IoLimits) -> Option<f64> {
+    least(
+        limits.write_bytes_per_s,
+        limits.write_iops.map(|i| i * PROBE_WRITE_BYTES),
+    )
+}
+
+fn least(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+/// A bursting volume may be anywhere between its baseline and its ceiling while the probe runs.
+fn off_limit(configuration: &str, volume: &VolumeReport, probe: &ProbeResult) -> Vec<Finding> {
+    let floor = IoLimits::symmetric(volume.burst.map(|b| b.baseline_iops), None).min(volume.limits);
+    let checks = [
+        (
+            "read_iops",
+            expected_read_iops(&volume.limits),
+            expected_read_iops(&floor),
+            probe.read_iops,
+        ),
+        (
+            "write_bytes_per_s",
+            expected_write_bytes_per_s(&volume.limits),
+            expected_write_bytes_per_s(&floor),
+            probe.write_bytes_per_s,
+        ),
+    ];
+    checks
+        .into_iter()
+        .filter_map(|(what, ceiling, floor, measured)| {
+            let (ceiling, floor) = (ceiling?, floor?);
+            let expected = if measured < floor { floor } else { ceiling };
+            let off = stats::ratio(measured, expected)? - 1.0;
+            let is_off = measured > ceiling * (1.0 + OFF_LIMIT_MAX) || measured < floor * (1.0 - OFF_LIMIT_MAX);
+            let numbers = [
+                ("expected", expected),
+                ("measured", measured),
+                ("off_by", off),
+                ("threshold", OFF_LIMIT_MAX),
+            ];
+            let scope = Scope::Configuration(configuration.to_owned());
+            is_off.then(|| {
+                Finding::new(Rule::EmulationOffLimit, scope, numbers)
+                    .with("volume", volume.role.name())
+                    .with("probed", what)
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyse;
+    use crate::story::{Told, measured, plan, record, run, trials};
+
+    /// gp2 delivered 60.1 of 60 (fine), io1 500 of 625 (-20 %).
+    #[test]
+    fn a_volume_off_its_limit_is_suspect_once_for_its_configuration() {
+        let (plan, trials) = (plan(), trials());
+        let analysis = analyse(&run(&plan, &trials));
+        let is_off = |f: &&Finding| f.rule == Rule::EmulationOffLimit;
+        let off: Vec<&Finding> = analysis.findings.iter().filter(is_off).collect();
+        assert_eq!(off.len(), 1);
+        assert_eq!(off[0].scope, Scope::Configuration("io1-10000".into()));
+        assert_eq!((off[0].numbers["expected"], off[0].numbers["measured"]), (625.0, 500.0));
+    }
+
+    /// gp2 at its baseline, in its burst, or on the way from one to the other: all as it should be.
+    #[test]
+    fn a_bursting_volume_may_be_between_baseline_and_ceiling() {
+        let mut plan = plan();
+        plan.setups[1].data.burst = Some(spec::Burst {
+            baseline_iops: 300.0,
+            burst_iops: 625.0,
+            credits_max: 1e4,
+            credits_start: 1e4,
+        });
+        let off = |probe_read_iops: f64| {
+            let told = Told {
+                configuration: "io1-10000",
+                block: 1,
+                operations: 120_000,
+                device_reads: 9_600.0,
+                probe_read_iops,
+            };
+            let analysis = analyse(&run(&plan, &[measured(&record(told), 9_600.0)]));
+            analysis.findings.iter().any(|f| f.rule == Rule::EmulationOffLimit)
+        };
+        assert_eq!(
+            [200.0, 290.0, 500.0, 640.0, 700.0].map(off),
+            [true, false, false, false, true]
+        );
+    }
+}

@@ -1,0 +1,44 @@
+//! How long did garbage collection stop the database?
+
+use super::{Rule, scope};
+use crate::finding::Finding;
+use crate::measurement::TrialMeasurement;
+
+/// Garbage collection above this share of the window (practice: > 2 % of time).
+const GC_SHARE_MAX: f64 = 0.02;
+/// One pause longer than this, seconds (practice: > 500 ms).
+const GC_PAUSE_MAX_S: f64 = 0.5;
+
+pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+    let share = trial.host.gc_pause_share.unwrap_or(0.0);
+    let longest = trial.host.gc_longest_pause_s.unwrap_or(0.0);
+    (share > GC_SHARE_MAX || longest > GC_PAUSE_MAX_S).then(|| {
+        let numbers = [
+            ("gc_pause_share", share),
+            ("threshold", GC_SHARE_MAX),
+            ("longest_pause_s", longest),
+            ("threshold_s", GC_PAUSE_MAX_S),
+        ];
+        Finding::new(Rule::GcPauses, scope(trial), numbers)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::cases::{changed, fires};
+
+    #[test]
+    fn the_share_of_the_window_or_one_long_pause() {
+        fires(
+            Rule::GcPauses,
+            &[
+                ((Some(0.019), Some(0.49)), false),
+                ((Some(0.021), None), true),
+                ((Some(0.004), Some(0.51)), true),
+                ((None, None), false),
+            ],
+            |(share, longest)| changed(|t| (t.host.gc_pause_share, t.host.gc_longest_pause_s) = (share, longest)),
+        );
+    }
+}

@@ -1,0 +1,41 @@
+//! Emulated volumes limit reads and writes apart (cgroup `io.max`, `blkio.throttle`); EBS counts them together.
+
+use super::Rule;
+use crate::document::ConfigurationFacts;
+use crate::finding::{Finding, Scope};
+
+pub fn finding(run: &str, provider: &str, configurations: &[ConfigurationFacts]) -> Option<Finding> {
+    let limited = configurations
+        .iter()
+        .flat_map(|c| &c.volumes)
+        .filter(|v| v.limits.read_iops.is_some())
+        .count();
+    (provider == "local" && limited > 0).then(|| {
+        let numbers = [("volumes_with_an_iops_limit", limited as f64)];
+        Finding::new(Rule::LimitsCountSeparately, Scope::Run(run.to_owned()), numbers)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyse;
+    use crate::story::{plan, run, trials};
+
+    #[test]
+    fn a_local_run_with_limits_is_told_once() {
+        let (plan, trials) = (plan(), trials());
+        let mut evidence = run(&plan, &trials);
+        let told = |evidence: &crate::RunEvidence<'_>| {
+            let analysis = analyse(evidence);
+            let of_rule = analysis
+                .findings
+                .iter()
+                .filter(|f| f.rule == Rule::LimitsCountSeparately);
+            of_rule.count()
+        };
+        assert_eq!(told(&evidence), 1);
+        evidence.provider = "simulated".into();
+        assert_eq!(told(&evidence), 0);
+    }
+}

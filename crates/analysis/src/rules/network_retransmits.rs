@@ -1,0 +1,29 @@
+//! Did the network lose packets?
+
+use super::{Rule, scope};
+use crate::finding::Finding;
+use crate::measurement::TrialMeasurement;
+
+/// TCP segments sent again for each megabyte: 0.1 % (practice) of segments of 1,448 bytes.
+const RETRANSMITS_PER_MB: f64 = 0.001 * 1e6 / 1448.0;
+
+pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+    let rate = trial.host.retransmits_per_mb.filter(|r| *r > RETRANSMITS_PER_MB)?;
+    let numbers = [("retransmits_per_mb", rate), ("threshold_per_mb", RETRANSMITS_PER_MB)];
+    Some(Finding::new(Rule::NetworkRetransmits, scope(trial), numbers))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::cases::{changed, fires};
+
+    #[test]
+    fn one_segment_in_a_thousand() {
+        fires(
+            Rule::NetworkRetransmits,
+            &[(0.0, false), (0.68, false), (0.70, true)],
+            |rate| changed(|t| t.host.retransmits_per_mb = Some(rate)),
+        );
+    }
+}

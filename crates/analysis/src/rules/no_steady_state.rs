@@ -1,0 +1,51 @@
+//! Had the database come to rest before it was measured? The judgement is [`stats::steady_state`].
+
+use spec::OperationKind;
+use stats::SteadyVerdict;
+
+use super::{Rule, scope};
+use crate::finding::Finding;
+use crate::measurement::TrialMeasurement;
+
+pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+    let client = trial.record.client.as_ref()?;
+    let judged = trial.window.judged.filter(|j| j.verdict == SteadyVerdict::Transient)?;
+    let numbers = [
+        ("measured_s", client.measured_s),
+        ("cut_s", judged.from as f64),
+        ("change_over_window_share", judged.change),
+        ("change_low_share", judged.change_low),
+        ("change_high_share", judged.change_high),
+        ("trend_p_value", judged.trend_p),
+        ("rounds_range_share", judged.rounds_range),
+    ];
+    let found = Finding::new(Rule::NoSteadyState, scope(trial), numbers);
+    // A workload that inserts has a trajectory, never a steady state.
+    let inserts = client.completed.get(&OperationKind::Insert).is_some_and(|n| *n > 0);
+    Some(if inserts {
+        found.with("trajectory", "inserts")
+    } else {
+        found
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::cases::{changed, fires};
+    use crate::steady::window;
+
+    #[test]
+    fn a_trend_that_is_large_and_shown_is_told() {
+        let drift = |over_window: f64| -> Vec<f64> {
+            (0..60)
+                .map(|t| 1000.0 * (1.0 + over_window * f64::from(t) / 60.0) + f64::from(t * 37 % 11))
+                .collect()
+        };
+        fires(
+            Rule::NoSteadyState,
+            &[(0.0, false), (0.01, false), (0.04, true), (-0.3, true)],
+            |over_window| changed(|t| t.window = window(&drift(over_window), 60.0)),
+        );
+    }
+}

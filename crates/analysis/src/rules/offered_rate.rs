@@ -1,0 +1,83 @@
+//! Open loop: was the rate achieved that was offered?
+//!
+//! Less is saturation: requests queue, and latencies grow with the length of the trial. More is a backlog from before the window (a warm-up that
+//! the configuration did not keep up with) that was worked off inside it: neither rate nor latency is that of the load asked for.
+
+use spec::LoadLevel;
+
+use super::{Rule, scope};
+use crate::finding::Finding;
+use crate::measurement::TrialMeasurement;
+
+/// Achieved / offered may be off by this much in either direction (practice: below 0.99 a load is saturated).
+const OFF_MAX: f64 = 0.01;
+/// Poisson arrivals: standard deviations of the number of requests of the window that chance may add.
+const POISSON_DEVIATIONS: f64 = 3.0;
+
+pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+    let LoadLevel::Rate {
+        operations_per_s: offered,
+        poisson,
+    } = trial.record.load
+    else {
+        return None;
+    };
+    let achieved = trial.throughput()?;
+    let share = stats::ratio(achieved, offered)?;
+    let expected = offered * trial.window_s();
+    let chance = if poisson {
+        POISSON_DEVIATIONS / expected.sqrt()
+    } else {
+        0.0
+    };
+    let allowed = OFF_MAX + chance;
+    let rule = match share - 1.0 {
+        off if off < -allowed => Rule::OfferedNotAchieved,
+        off if off > allowed => Rule::BacklogDrained,
+        _ => return None,
+    };
+    let numbers = [
+        ("offered_ops_per_s", offered),
+        ("achieved_ops_per_s", achieved),
+        ("share", share),
+        ("allowed_off", allowed),
+        ("requests_off", (achieved - offered) * trial.window_s()),
+    ];
+    Some(Finding::new(rule, scope(trial), numbers))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::cases::{found, recorded};
+
+    /// 2,000 operations/s for 60 s were achieved: 120,000, of which chance moves 3 / sqrt(120,000) = 0.87 %.
+    #[test]
+    fn one_percent_and_chance_are_allowed_in_either_direction() {
+        let with = |operations_per_s: f64, poisson| {
+            let trial = recorded(|r| {
+                r.load = LoadLevel::Rate {
+                    operations_per_s,
+                    poisson,
+                };
+            });
+            [Rule::OfferedNotAchieved, Rule::BacklogDrained].map(|rule| found(&trial, rule).is_some())
+        };
+        for (offered, poisson, below, above) in [
+            (2000.0, false, false, false),
+            (2015.0, false, false, false),
+            (2025.0, false, true, false),
+            (1985.0, false, false, false),
+            (1975.0, false, false, true),
+            (2025.0, true, false, false),
+            (2045.0, true, true, false),
+            (1975.0, true, false, false),
+            (1955.0, true, false, true),
+            // A backlog of the warm-up: 7,620 of 7,350.
+            (2000.0 * 7350.0 / 7620.0, true, false, true),
+            (2500.0, true, true, false),
+        ] {
+            assert_eq!(with(offered, poisson), [below, above], "{offered} {poisson}");
+        }
+    }
+}

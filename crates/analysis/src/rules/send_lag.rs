@@ -1,0 +1,43 @@
+//! Open loop: were requests sent when they were due?
+
+use super::{Rule, scope};
+use crate::finding::Finding;
+use crate::measurement::TrialMeasurement;
+
+/// Send lag p99 above this many microseconds ...
+const SEND_LAG_P99_US: f64 = 1000.0;
+/// ... or above this share of the response p99, whichever is larger.
+const SEND_LAG_SHARE: f64 = 0.05;
+
+pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+    let lag = trial.record.client.as_ref()?.send_lag_us?;
+    let response = trial.response.values().map(|f| f.p99).fold(0.0, f64::max);
+    let threshold = SEND_LAG_P99_US.max(SEND_LAG_SHARE * response);
+    (lag.p99 as f64 > threshold).then(|| {
+        let numbers = [
+            ("send_lag_p99_us", lag.p99 as f64),
+            ("send_lag_max_us", lag.max as f64),
+            ("response_p99_us", response),
+            ("threshold_us", threshold),
+        ];
+        Finding::new(Rule::SendLag, scope(trial), numbers)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use evidence::SendLag;
+
+    use super::*;
+    use crate::rules::cases::{counted, fires};
+
+    /// The sound trial answers in 50 ms: 5 % of that are 2.5 ms.
+    #[test]
+    fn a_twentieth_of_the_response_time_is_allowed() {
+        fires(
+            Rule::SendLag,
+            &[(900, false), (2_400, false), (2_600, true), (50_000, true)],
+            |p99| counted(|c| c.send_lag_us = Some(SendLag { p50: 10, p99, max: p99 })),
+        );
+    }
+}

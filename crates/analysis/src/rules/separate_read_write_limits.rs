@@ -1,0 +1,47 @@
+//! Did an emulated volume give more than EBS would have? cgroups limit reads and writes apart, EBS counts them together.
+
+use evidence::VolumeFacts;
+
+use super::{Rule, scope};
+use crate::finding::Finding;
+use crate::measurement::TrialMeasurement;
+
+/// Reads and writes together this much above the limit.
+const COMBINED_MAX: f64 = 1.05;
+
+pub fn finding(trial: &TrialMeasurement, volume: &VolumeFacts) -> Option<Finding> {
+    let activity = trial.host.volumes.get(&volume.role)?;
+    // EBS has one number for both kinds; only then is the sum comparable with it.
+    let limit = volume
+        .limits
+        .read_iops
+        .filter(|l| Some(*l) == volume.limits.write_iops)?;
+    let combined = activity.read_iops() + activity.write_iops();
+    let share = stats::ratio(combined, limit).filter(|share| *share > COMBINED_MAX)?;
+    let numbers = [
+        ("read_iops", activity.read_iops()),
+        ("write_iops", activity.write_iops()),
+        ("limit_iops", limit),
+        ("combined_share", share),
+        ("threshold", COMBINED_MAX),
+    ];
+    let found = Finding::new(Rule::SeparateReadWriteLimits, scope(trial), numbers);
+    Some(found.with("volume", volume.role.name()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::cases::{fires, sound_record};
+    use crate::story::measured;
+
+    /// The limit is 625, and 2 writes a second come beside the reads.
+    #[test]
+    fn five_percent_above_the_common_limit_are_allowed() {
+        fires(
+            Rule::SeparateReadWriteLimits,
+            &[(650.0, false), (660.0, true), (1200.0, true)],
+            |reads_per_s: f64| measured(&sound_record(), reads_per_s * 60.0),
+        );
+    }
+}

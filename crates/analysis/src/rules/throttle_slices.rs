@@ -1,0 +1,57 @@
+//! Does the kernel's throttle show in the tail latency?
+
+use evidence::VolumeFacts;
+
+use super::{Rule, scope, volume_at_cap};
+use crate::finding::Finding;
+use crate::measurement::TrialMeasurement;
+
+/// The cgroup throttle releases I/O in slices of about this long, microseconds (measured on kernel 6.18) ...
+const SLICE_US: f64 = 100_000.0;
+/// ... so that a p99 from here on, on a volume at its cap, shows the slices.
+const THROTTLE_STEP_US: f64 = 80_000.0;
+
+pub fn finding(trial: &TrialMeasurement, volume: &VolumeFacts) -> Option<Finding> {
+    volume_at_cap::finding(trial, volume)?;
+    let (kind, p99) = trial
+        .response
+        .iter()
+        .map(|(kind, f)| (kind, f.p99))
+        .max_by(|a, b| a.1.total_cmp(&b.1))
+        .filter(|(_, p99)| *p99 >= THROTTLE_STEP_US)?;
+    let numbers = [
+        ("p99_us", p99),
+        ("slice_us", SLICE_US),
+        ("threshold_us", THROTTLE_STEP_US),
+    ];
+    let found = Finding::new(Rule::ThrottleSlices, scope(trial), numbers);
+    Some(found.with("operation", kind.name()).with("volume", volume.role.name()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::cases::{fires, sound_record};
+    use crate::story::measured;
+
+    /// 100 in flight: n operations in 60 s take 6,000 / n seconds each.
+    #[test]
+    fn slow_answers_of_a_volume_at_its_limit_show_the_slices() {
+        let with = |(operations, device_reads): (u64, f64)| {
+            let mut record = sound_record();
+            let client = record.client.as_mut().unwrap();
+            client.completed.values_mut().for_each(|n| *n = operations / 2);
+            measured(&record, device_reads)
+        };
+        let at_limit = 620.0 * 60.0;
+        fires(
+            Rule::ThrottleSlices,
+            &[
+                ((30_000, at_limit), true),
+                ((90_000, at_limit), false),
+                ((30_000, 9_600.0), false),
+            ],
+            with,
+        );
+    }
+}

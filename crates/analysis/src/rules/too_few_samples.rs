@@ -1,0 +1,53 @@
+//! Which percentiles rest on too few samples?
+
+use super::Rule;
+use crate::document::CellAnalysis;
+use crate::finding::{Finding, Scope};
+
+/// Samples wanted beyond a percentile before it is believed (practice: >= 100).
+pub const SAMPLES_BEYOND: f64 = 100.0;
+
+/// The percentiles of the report with their tail shares.
+pub const PERCENTILES: [(&str, f64); 3] = [("p95", 0.05), ("p99", 0.01), ("p99.9", 0.001)];
+
+/// One finding for each kind of operation that does not support them all.
+pub fn findings(cell: &CellAnalysis) -> Vec<Finding> {
+    cell.latency_us
+        .iter()
+        .filter_map(|(kind, latency)| {
+            let samples = latency.samples as f64;
+            // The lowest percentile that is not supported stands for those above it.
+            let (name, tail) = PERCENTILES
+                .into_iter()
+                .find(|(_, tail)| samples * tail < SAMPLES_BEYOND)?;
+            let numbers = [
+                ("samples", samples),
+                ("needed", SAMPLES_BEYOND / tail),
+                ("tail_share", tail),
+                ("threshold", SAMPLES_BEYOND),
+            ];
+            let found = Finding::new(Rule::TooFewSamples, Scope::Cell(cell.id.clone()), numbers);
+            Some(found.with("operation", kind.name()).with("percentile", name))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::story::{plan, run, trials};
+    use crate::{Rule, analyse};
+
+    /// 24,000 reads support p99 (240 beyond) but not p99.9 (24); 6,000 updates do not support p99 (60).
+    #[test]
+    fn percentiles_want_a_hundred_samples_beyond_them() {
+        let (plan, trials) = (plan(), trials());
+        let analysis = analyse(&run(&plan, &trials));
+        let told: Vec<(f64, &str)> = analysis.cells[0]
+            .findings
+            .iter()
+            .filter(|f| f.rule == Rule::TooFewSamples)
+            .map(|f| (f.numbers["needed"].round(), f.facts["percentile"].as_str()))
+            .collect();
+        assert_eq!(told, [(100_000.0, "p99.9"), (10_000.0, "p99")]);
+    }
+}

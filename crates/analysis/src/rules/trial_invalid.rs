@@ -1,0 +1,40 @@
+//! Did the trial run to its end?
+
+use evidence::Validity;
+
+use super::{Rule, scope};
+use crate::finding::Finding;
+use crate::measurement::TrialMeasurement;
+
+pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+    let reason = match &trial.record.validity {
+        Validity::Invalid { reason, .. } => reason.clone(),
+        Validity::Valid if trial.record.client.is_none() => "the client measured nothing".to_owned(),
+        Validity::Valid => return None,
+    };
+    Some(Finding::new(Rule::TrialInvalid, scope(trial), []).with("reason", reason))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::cases::{found, recorded};
+
+    #[test]
+    fn a_trial_that_ended_early_and_one_without_a_client_are_invalid_with_their_reason() {
+        let died = recorded(|r| {
+            r.validity = Validity::Invalid {
+                reason: "the database died".into(),
+                log_tail: Vec::new(),
+            };
+        });
+        assert_eq!(
+            found(&died, Rule::TrialInvalid).unwrap().fact("reason"),
+            Some("the database died")
+        );
+        assert_eq!(died.invalid_reason().as_deref(), Some("the database died"));
+        let silent = crate::rules::cases::changed(|t| t.record.client = None);
+        assert!(!silent.is_valid());
+        assert!(silent.invalid_reason().unwrap().contains("measured nothing"));
+    }
+}

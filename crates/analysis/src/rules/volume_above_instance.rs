@@ -1,0 +1,59 @@
+//! Does the money buy what it says? Known before anything is measured.
+
+use spec::{IoLimits, Plan};
+
+use super::Rule;
+use crate::finding::{Finding, Scope};
+
+/// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published figures.
+const SLACK: f64 = 0.001;
+
+/// Volumes that could do more than their instance lets through; numbers at full scale.
+pub fn of_plan(plan: &Plan) -> Vec<Finding> {
+    let above = |bought: Option<f64>, reachable: Option<f64>| {
+        let (bought, reachable) = (bought?, reachable?);
+        (bought > reachable * (1.0 + SLACK)).then_some((bought * plan.scale, reachable * plan.scale))
+    };
+    plan.setups
+        .iter()
+        .filter_map(|setup| {
+            let bought: IoLimits = setup.data.own_limits?;
+            let reachable = &setup.data.limits;
+            let iops = above(bought.read_iops, reachable.read_iops);
+            let bytes = above(bought.read_bytes_per_s, reachable.read_bytes_per_s);
+            let numbers = match (iops, bytes) {
+                (Some((bought, reachable)), _) => [("bought_iops", bought), ("reachable_iops", reachable)],
+                (None, Some((bought, reachable))) => {
+                    [("bought_bytes_per_s", bought), ("reachable_bytes_per_s", reachable)]
+                }
+                (None, None) => return None,
+            };
+            let scope = Scope::Configuration(setup.configuration.clone());
+            Some(Finding::new(Rule::VolumeAboveInstance, scope, numbers))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::story::plan;
+
+    #[test]
+    fn requests_are_told_before_bytes_and_rounding_is_not_told() {
+        let with = |iops: f64, bytes: f64| {
+            let mut plan = plan();
+            let data = &mut plan.setups[1].data;
+            let mut own = data.limits;
+            own.read_iops = own.read_iops.map(|n| n * iops);
+            own.read_bytes_per_s = own.read_bytes_per_s.map(|n| n * bytes);
+            data.own_limits = Some(own);
+            let found = of_plan(&plan);
+            found.into_iter().next().map(|f| f.numbers.into_keys().next().unwrap())
+        };
+        assert_eq!(with(1.0, 1.0), None);
+        assert_eq!(with(1.0005, 1.0), None);
+        assert_eq!(with(1.002, 1.5).as_deref(), Some("bought_iops"));
+        assert_eq!(with(1.0, 1.5).as_deref(), Some("bought_bytes_per_s"));
+    }
+}

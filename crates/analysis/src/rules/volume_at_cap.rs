@@ -1,0 +1,75 @@
+//! Was a volume at its limit?
+
+use evidence::VolumeFacts;
+
+use super::{Rule, scope};
+use crate::finding::Finding;
+use crate::measurement::TrialMeasurement;
+
+/// A volume is at its cap in a 10 s window when it does at least this share of its limit (practice: >= 95 %) ...
+const AT_CAP: f64 = 0.95;
+/// ... and at its cap in a trial when that holds for at least this share of the windows (practice: >= 50 %).
+const AT_CAP_WINDOWS: f64 = 0.5;
+
+pub fn finding(trial: &TrialMeasurement, volume: &VolumeFacts) -> Option<Finding> {
+    let activity = trial.host.volumes.get(&volume.role)?;
+    let (limits, windows) = (&volume.limits, &activity.windows);
+    let (what, share, limit) = [
+        ("read_iops", &windows.read_iops, limits.read_iops),
+        ("write_iops", &windows.write_iops, limits.write_iops),
+        ("read_bytes_per_s", &windows.read_bytes_per_s, limits.read_bytes_per_s),
+        (
+            "write_bytes_per_s",
+            &windows.write_bytes_per_s,
+            limits.write_bytes_per_s,
+        ),
+    ]
+    .into_iter()
+    .filter_map(|(what, windows, limit)| Some((what, share_at(windows, limit)?, limit?)))
+    .max_by(|a, b| a.1.total_cmp(&b.1))
+    .filter(|(_, share, _)| *share >= AT_CAP_WINDOWS)?;
+    let numbers = [
+        ("limit", limit),
+        ("windows_at_cap_share", share),
+        ("read_iops", activity.read_iops()),
+        ("write_iops", activity.write_iops()),
+        ("read_bytes_per_s", activity.read_bytes_per_s()),
+        ("write_bytes_per_s", activity.write_bytes_per_s()),
+    ];
+    let found = Finding::new(Rule::VolumeAtCap, scope(trial), numbers);
+    Some(found.with("volume", volume.role.name()).with("limited", what))
+}
+
+/// Share of the 10 s windows in which the volume is at the given limit.
+fn share_at(windows: &[f64], limit: Option<f64>) -> Option<f64> {
+    let limit = limit.filter(|l| *l > 0.0)?;
+    let at = windows.iter().filter(|rate| **rate >= AT_CAP * limit).count();
+    stats::ratio(at as f64, windows.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::cases::{changed, fires};
+
+    /// 625 IOPS: 593.75 are 95 %.
+    #[test]
+    fn ninety_five_percent_in_half_of_the_windows() {
+        let with = |windows: [f64; 4]| {
+            changed(|t| {
+                let data = t.host.volumes.get_mut(&spec::VolumeRole::Data).unwrap();
+                data.windows.read_iops = windows.to_vec();
+            })
+        };
+        fires(
+            Rule::VolumeAtCap,
+            &[
+                ([590.0; 4], false),
+                ([600.0; 4], true),
+                ([600.0, 600.0, 100.0, 100.0], true),
+                ([600.0, 100.0, 100.0, 100.0], false),
+            ],
+            with,
+        );
+    }
+}

@@ -1,0 +1,62 @@
+//! Did the machine itself stay out of the way?
+
+use analysis::Rule;
+
+use super::Of;
+
+pub fn words(of: &Of<'_>) -> (String, &'static str) {
+    match of.0.rule {
+        Rule::CpuSteal => (
+            format!(
+                "The hypervisor took {} of the host's CPU time ({} in the worst 10 s).",
+                of.percent("steal_share"),
+                of.percent("steal_share_worst_10_s")
+            ),
+            "A neighbour on the same hardware slowed this trial. Repeat it, or use dedicated or larger instances.",
+        ),
+        Rule::CpuThrottled => (
+            format!(
+                "A CPU quota that nobody asked for held the database back in {} of its periods.",
+                of.percent("throttled_periods_share")
+            ),
+            "Look for a CPU limit on the service, container or slice in which this runs.",
+        ),
+        Rule::GcPauses => {
+            let longest_s = of.number("longest_pause_s");
+            let once = if longest_s > of.number("threshold_s") {
+                format!(", once for {:.0} ms", longest_s * 1e3)
+            } else {
+                String::new()
+            };
+            (
+                format!(
+                    "Garbage collection paused the database for {} of the window{once}.",
+                    of.percent("gc_pause_share")
+                ),
+                "Look at gc.log; a heap too small for the load hides what the storage could do.",
+            )
+        }
+        Rule::CompactionDebt => (
+            format!(
+                "Compactions waiting or running grew from {:.1} to {:.1} in the window.",
+                of.number("compactions_start"),
+                of.number("compactions_end")
+            ),
+            "The database wrote faster than it can compact: this throughput is on credit. Measure longer, until the number stays level.",
+        ),
+        Rule::DroppedMessages => (
+            format!(
+                "The database dropped {} messages: it shed load to survive.",
+                of.count("dropped_messages")
+            ),
+            "The load level is beyond what this configuration sustains; its throughput includes work that was thrown away.",
+        ),
+        _ => (
+            format!(
+                "{:.2} TCP segments were sent again for each megabyte sent.",
+                of.number("retransmits_per_mb")
+            ),
+            "The network lost or delayed packets: look at the instance's network allowance before judging its storage.",
+        ),
+    }
+}

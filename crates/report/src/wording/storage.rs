@@ -1,0 +1,176 @@
+//! Did the volume do the work, was it whole, and was it what was asked for?
+
+use analysis::Rule;
+
+use super::{Of, count, duration, operation};
+
+pub fn words(of: &Of<'_>) -> (String, &'static str) {
+    match of.0.rule {
+        Rule::ServedFromPageCache => (
+            format!(
+                "{} operations read, but the data volume saw only {} read requests ({:.3} each).",
+                of.count("operations_that_read"),
+                of.count("device_reads"),
+                of.number("device_reads_per_read")
+            ),
+            "Memory answered, not the volume: nothing follows about IOPS. Use a larger [dataset], a smaller page cache (provider.local.page_cache_mib) or a \
+             flatter key distribution.",
+        ),
+        Rule::DataFitsPageCache => (
+            format!(
+                "The whole data set ({} MB on disk) fits the page cache ({} MB).",
+                count(of.number("data_bytes_on_disk") / 1e6),
+                count(of.number("page_cache_budget_bytes") / 1e6)
+            ),
+            "Reads will be served from memory once it has filled: conclude nothing about IOPS; load more records or allow less memory.",
+        ),
+        Rule::DataSetSmaller => data_set_smaller(of),
+        Rule::VolumeAtCap => volume_at_cap(of),
+        Rule::ThrottleSlices => (
+            format!(
+                "p99 of {} is {:.0} ms on a {} volume at its limit: the kernel's throttle releases I/O in slices of ~{:.0} ms.",
+                operation(of.fact("operation")),
+                of.number("p99_us") / 1e3,
+                of.fact("volume"),
+                of.number("slice_us") / 1e3
+            ),
+            "Tail latency of a saturated emulated volume shows these steps; a real volume queues more evenly. Compare throughput here, and tails at a load \
+             below saturation.",
+        ),
+        Rule::SeparateReadWriteLimits => (
+            format!(
+                "The {} volume did {} reads and writes per second together, {} of the {} IOPS that EBS counts for both.",
+                of.fact("volume"),
+                count(of.number("read_iops") + of.number("write_iops")),
+                of.percent("combined_share"),
+                of.count("limit_iops")
+            ),
+            "cgroups limit reads and writes apart, EBS together: this emulated volume gave more than the real one would. Read the cell's throughput as an upper \
+             bound.",
+        ),
+        Rule::LimitsCountSeparately => (
+            "Emulated volumes limit reads and writes apart (cgroup io.max, blkio.throttle); EBS counts them together."
+                .to_owned(),
+            "A mixed workload may get up to twice the IOPS of the real volume; a cell where it did carries the finding separate_read_write_limits.",
+        ),
+        Rule::BurstChanged => (
+            format!(
+                "The {} volume's burst credits ran out inside the window ({} I/O at its start).{}",
+                of.fact("volume"),
+                of.count("credits_start"),
+                lasts(of)
+            ),
+            "The trial mixes two speeds: the burst and the baseline. Start with the credits that production would have (provider.local burst_credits_start), or \
+             measure long enough to see the baseline alone.",
+        ),
+        Rule::BurstOnly => (
+            format!(
+                "The {} volume ran on burst credits ({} to {} I/O): this speed does not last.{}",
+                of.fact("volume"),
+                of.count("credits_start"),
+                of.count("credits_end"),
+                lasts(of)
+            ),
+            "For the sustained speed start the bucket empty (provider.local burst_credits_start = 0).",
+        ),
+        Rule::EmulationOffLimit => off_limit(of),
+        _ => above_instance(of),
+    }
+}
+
+/// `A full bucket gives 3,000 IOPS for 33 minutes, then 300.`, at full scale.
+fn lasts(of: &Of<'_>) -> String {
+    let Some(seconds) = of.0.number("full_bucket_lasts_s") else {
+        return String::new();
+    };
+    let scale = of.number("scale");
+    format!(
+        " Under this demand a full bucket gives {} IOPS for {}, then {} (at full scale).",
+        count(of.number("burst_iops") * scale),
+        duration(seconds),
+        count(of.number("baseline_iops") * scale)
+    )
+}
+
+fn data_set_smaller(of: &Of<'_>) -> (String, &'static str) {
+    let megabytes = |name: &str| count(of.number(name) / 1e6);
+    let message = if of.fact("than") == "others" {
+        format!(
+            "{} MB are on disk, {} less than the {} MB of the run's median trial.",
+            megabytes("bytes_on_disk"),
+            of.percent("less_by_share"),
+            megabytes("median_bytes_of_the_run")
+        )
+    } else {
+        format!(
+            "{} MB are on disk, {} records of this layout take {} MB at the least.",
+            megabytes("bytes_on_disk"),
+            of.count("records"),
+            megabytes("least_bytes")
+        )
+    };
+    (
+        message,
+        "Records are missing, or they compress although they should not. A smaller data set fits the page cache better: the cell flatters its storage. Delete the \
+         snapshot (iopslab clean --snapshots) and load again.",
+    )
+}
+
+fn volume_at_cap(of: &Of<'_>) -> (String, &'static str) {
+    let limit = of.number("limit");
+    let limit = match of.fact("limited") {
+        "read_iops" => format!("{} read IOPS", count(limit)),
+        "write_iops" => format!("{} write IOPS", count(limit)),
+        "read_bytes_per_s" => format!("{} MB/s read", count(limit / 1e6)),
+        _ => format!("{} MB/s written", count(limit / 1e6)),
+    };
+    (
+        format!(
+            "The {} volume was at its limit of {limit} (on this machine) in {} of the window.",
+            of.fact("volume"),
+            of.percent("windows_at_cap_share")
+        ),
+        "A faster volume would probably raise the throughput of this cell.",
+    )
+}
+
+fn off_limit(of: &Of<'_>) -> (String, &'static str) {
+    let (measured, expected, off) = (of.number("measured"), of.number("expected"), of.number("off_by"));
+    let (given, what) = match of.fact("probed") {
+        "read_iops" => ([measured, expected], "4 KiB random reads/s"),
+        _ => ([measured / 1e6, expected / 1e6], "MB/s of 64 KiB sequential writes"),
+    };
+    (
+        format!(
+            "The {} volume gives {} {what}, its limit allows {} ({:+.1} %).",
+            of.fact("volume"),
+            count(given[0]),
+            count(given[1]),
+            off * 100.0
+        ),
+        if off < 0.0 {
+            "This machine's own disk is slower than the volume it models, or was busy: raise provider.local.scale, or use a faster or idle disk for work_directory."
+        } else {
+            "The limit does not hold: check with `iopslab doctor` that the cgroup controller limits this device."
+        },
+    )
+}
+
+fn above_instance(of: &Of<'_>) -> (String, &'static str) {
+    let message = match (of.0.number("bought_iops"), of.0.number("reachable_iops")) {
+        (Some(bought), Some(reachable)) => format!(
+            "{} IOPS are bought, {} are reachable: the instance is the limit.",
+            count(bought),
+            count(reachable)
+        ),
+        _ => format!(
+            "The volume could move {} MB/s, the instance lets {} through.",
+            count(of.number("bought_bytes_per_s") / 1e6),
+            count(of.number("reachable_bytes_per_s") / 1e6)
+        ),
+    };
+    (
+        message,
+        "Buy no more than the instance reaches, or an instance with more EBS bandwidth (iopslab catalog caps).",
+    )
+}

@@ -1,0 +1,142 @@
+//! Did the trial run, come to rest, and hold enough?
+
+use analysis::Rule;
+
+use super::{Of, count, operation, percent, signed};
+
+pub fn words(of: &Of<'_>) -> (String, &'static str) {
+    match of.0.rule {
+        Rule::TrialInvalid => (
+            of.fact("reason").to_owned(),
+            "Read the last lines of the log in trial.json and database.log. The trial is kept as evidence and left out of every comparison; delete its \
+             directory and use `iopslab run --resume` to measure it again.",
+        ),
+        Rule::DatabaseRestarted => (
+            format!(
+                "The database process changed {} time(s) in the measured window.",
+                of.count("restarts")
+            ),
+            "Read database.log for the reason (out of memory, disk failure policy); a trial across a restart measures a start.",
+        ),
+        Rule::ErrorsAbove => (
+            format!(
+                "{} of {} operations failed ({}): {}.",
+                of.count("errors"),
+                of.count("operations"),
+                of.percent("error_share"),
+                of.fact("kinds")
+            ),
+            "Lower the load level, or raise [load] request_timeout_s if the question allows slower answers; throughput and latency of the rest are not \
+             those of the whole workload.",
+        ),
+        Rule::NotFound => (
+            format!(
+                "{} of {} reads returned no row where one must exist.",
+                of.count("not_found"),
+                of.count("reads")
+            ),
+            "Check that the data set was loaded and restored whole (trial.json: restored_keys_checked) and that the workload's record count and key \
+             order are those of the data set.",
+        ),
+        Rule::CountsDisagree => (
+            format!(
+                "{} operations were counted but {} latencies recorded in the measured window.",
+                of.count("completed"),
+                of.count("recorded_latencies")
+            ),
+            "The evidence contradicts itself: do not use this trial, and report it as a defect with its directory.",
+        ),
+        Rule::NoSteadyState => no_steady_state(of),
+        Rule::TooShortToJudge => too_short(of),
+        Rule::SlowChangePossible => (
+            format!(
+                "No trend was shown, but between {} and {} over the {:.0} s of the window could hide in its noise (95 % interval; the window is \
+                 worth {:.0} independent batches of 5 s). What changes more slowly than the trial is long cannot be seen by it at all.",
+                signed(of.number("change_low_share")),
+                signed(of.number("change_high_share")),
+                of.number("window_s"),
+                of.number("independent_batches")
+            ),
+            "Lengthen [load] duration_s to narrow the interval; published series of Cassandra still drift after minutes.",
+        ),
+        Rule::Stall => stall(of),
+        Rule::TooFewSamples => (
+            format!(
+                "{} has {} samples a trial: {} and above rest on fewer than {} slower ones ({} samples needed).",
+                operation(of.fact("operation")),
+                of.count("samples"),
+                of.fact("percentile"),
+                of.count("threshold"),
+                of.count("needed")
+            ),
+            "Lengthen [load] duration_s before comparing these percentiles.",
+        ),
+        _ => (
+            format!("Throughput of the repetitions lies {} apart.", of.percent("spread")),
+            "Something else changed between repetitions: look at the trials' host samples (steal, compaction, other load), and repeat more often.",
+        ),
+    }
+}
+
+fn no_steady_state(of: &Of<'_>) -> (String, &'static str) {
+    (
+        format!(
+            "Throughput was still changing while it was measured: {} over the window (95 % interval {} to {}), five rounds lie {} apart.",
+            signed(of.number("change_over_window_share")),
+            signed(of.number("change_low_share")),
+            signed(of.number("change_high_share")),
+            of.percent("rounds_range_share")
+        ),
+        if of.0.fact("trajectory").is_some() {
+            "A workload that inserts has a trajectory, never a steady state: compare equal amounts of work ([load] operations), not this throughput \
+             with another's."
+        } else {
+            "Lengthen [load] warmup_s (or use warmup = \"auto\") and duration_s: this figure depends on when it was measured."
+        },
+    )
+}
+
+fn too_short(of: &Of<'_>) -> (String, &'static str) {
+    let measured_s = of.number("measured_s");
+    let needed_s = of.number("needed_s");
+    let message = if of.fact("why") == "seconds" || measured_s < needed_s {
+        format!(
+            "{measured_s:.0} s of measurement are too short to tell a steady state from a passing one: {needed_s:.0} s are the least."
+        )
+    } else {
+        format!(
+            "{measured_s:.0} s of measurement are too short to tell a steady state from a passing one: its seconds resemble their neighbours so much \
+             that it is worth {:.1} independent batches of 5 s, or half of it may be start-up. A change between {} and {} over the window could hide.",
+            of.number("independent_batches"),
+            signed(of.number("change_low_share")),
+            signed(of.number("change_high_share"))
+        )
+    };
+    (
+        message,
+        "Lengthen [load] duration_s (60 s at least; published series of Cassandra still drift after minutes). All measured seconds count.",
+    )
+}
+
+fn stall(of: &Of<'_>) -> (String, &'static str) {
+    let (stops, longest_s, at_s) = (of.number("stops"), of.number("longest_s"), of.number("longest_at_s"));
+    let usual = count(of.number("median_ops_per_s"));
+    let share = percent(of.number("window_share"));
+    let message = if stops > 1.0 {
+        format!(
+            "The server stood still {stops:.0} times, for {:.1} s together ({share} of the window); the longest time for {longest_s:.1} s, {at_s:.0} s after the \
+             start of measurement. Otherwise it completed {usual} operations/s.",
+            of.number("stopped_s")
+        )
+    } else {
+        format!(
+            "The server stood still for {longest_s:.1} s ({share} of the window), {at_s:.0} s after the start of measurement. Otherwise it completed {usual} \
+             operations/s."
+        )
+    };
+    (
+        message,
+        "Look at what happened then in gc.log, database.log and the trial's host samples (flush, compaction, throttle, steal). Throughput and tail \
+         latency contain the stop; whether it belongs to this configuration, only repetitions show.",
+    )
+}

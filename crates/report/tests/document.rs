@@ -1,0 +1,95 @@
+//! `analysis.json` as scripts read it: the analysis, and each finding in words.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use std::collections::BTreeMap;
+
+use analysis::{Analysis, Finding, Rule, Scope};
+use report::{advice, document, message};
+
+fn story() -> Analysis {
+    let snapshot = include_str!("../../analysis/tests/snapshots/analyse__analysis.snap");
+    serde_json::from_str(snapshot.splitn(3, "---\n").nth(2).unwrap()).unwrap()
+}
+
+#[test]
+fn each_finding_has_its_words_in_the_list_and_in_its_cell_and_nothing_else_changes() {
+    let analysis = story();
+    let document = document(&analysis);
+    assert_eq!(serde_json::from_value::<Analysis>(document.clone()).unwrap(), analysis);
+    let cells = document["cells"].as_array().unwrap();
+    let of_cells = cells.iter().flat_map(|c| c["findings"].as_array().unwrap());
+    let mut n = 0;
+    for finding in document["findings"].as_array().unwrap().iter().chain(of_cells) {
+        for words in ["message", "advice"] {
+            let text = finding[words].as_str().unwrap();
+            assert!(text.ends_with('.') && !text.contains('?'), "{text}");
+        }
+        n += 1;
+    }
+    assert!(n > 10, "{n}");
+}
+
+fn finding(rule: Rule, numbers: &[(&str, f64)], facts: &[(&str, &str)]) -> Finding {
+    Finding {
+        rule,
+        severity: rule.severity(),
+        scope: Scope::trial("a.w.c1", 1),
+        numbers: numbers.iter().map(|(n, v)| ((*n).to_owned(), *v)).collect(),
+        facts: facts.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect(),
+    }
+}
+
+#[test]
+fn every_rule_has_words_of_its_own() {
+    let mut seen: BTreeMap<String, Rule> = BTreeMap::new();
+    for rule in Rule::ALL {
+        let of_rule = finding(rule, &[], &[]);
+        assert!(
+            !message(&of_rule).is_empty() && !advice(&of_rule).is_empty(),
+            "{rule:?}"
+        );
+        let other = seen.insert(message(&of_rule), rule);
+        assert_eq!(other, None, "{rule:?}");
+    }
+}
+
+#[test]
+fn a_burst_says_how_long_it_lasts_at_full_scale() {
+    let told = finding(
+        Rule::BurstOnly,
+        &[
+            ("credits_start", 337_500.0),
+            ("credits_end", 300_000.0),
+            ("burst_iops", 187.5),
+            ("baseline_iops", 18.75),
+            ("full_bucket_lasts_s", 2000.0),
+            ("scale", 16.0),
+        ],
+        &[("volume", "data")],
+    );
+    assert!(
+        message(&told).ends_with("a full bucket gives 3,000 IOPS for 33 minutes, then 300 (at full scale)."),
+        "{}",
+        message(&told)
+    );
+}
+
+#[test]
+fn a_drained_backlog_and_saturation_are_told_apart() {
+    let numbers = |achieved: f64| {
+        [
+            ("offered_ops_per_s", 7350.0),
+            ("achieved_ops_per_s", achieved),
+            ("share", achieved / 7350.0),
+            ("requests_off", (achieved - 7350.0) * 60.0),
+        ]
+    };
+    assert_eq!(
+        message(&finding(Rule::BacklogDrained, &numbers(7620.0), &[])),
+        "7,620 operations/s were achieved where 7,350 were offered (+3.67 %): about 16,200 requests were left over from before the window."
+    );
+    assert!(
+        message(&finding(Rule::OfferedNotAchieved, &numbers(7000.0), &[])).starts_with("Saturated: 7,000 of the 7,350")
+    );
+}
