@@ -73,7 +73,11 @@ impl Story {
 
     /// Names of the rules that fire.
     fn rules(&self) -> BTreeSet<String> {
-        self.analysis().findings.into_iter().map(|f| f.rule.name().to_owned()).collect()
+        self.analysis()
+            .findings
+            .into_iter()
+            .map(|f| f.rule.name().to_owned())
+            .collect()
     }
 }
 
