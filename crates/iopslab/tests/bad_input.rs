@@ -87,7 +87,7 @@ fn more_than_one_node_is_refused_wherever_it_would_be_measured() {
             format!("nodes.toml:{line}:9: nodes = 3 of gp2-960: one node would be measured and three priced");
         assert!(stderr.contains(&expected), "{stderr}");
         assert!(
-            stderr.contains("state nodes = 1, or use iopslab plan or iopslab size"),
+            stderr.contains("state nodes = 1, or price clusters with iopslab plan or iopslab size"),
             "{stderr}"
         );
         assert!(!lab.path().join("runs").exists());

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Half of what the noise of public clouds alone makes from run to run (6 to 12 %: Hulen 2010): smaller differences are seldom worth a
-/// migration. Practice.
+/// Run-to-run noise of public clouds alone is 6 to 12 % (Hulen 2010): a smaller difference is seldom worth a migration.
+/// Practice.
 const DEFAULT_MARGIN: f64 = 0.05;
 
 /// How an answer is made.

@@ -58,8 +58,8 @@ impl fmt::Display for Note {
     }
 }
 
-/// All static remarks on an experiment; what buys nothing is priced with `catalog`. With a `provider` those on its runs alone, without
-/// one those on any.
+/// All static remarks on an experiment; what buys nothing is priced with `catalog`. With a `provider` those on its runs
+/// alone, without one those on any.
 pub fn static_notes(catalog: &Catalog, experiment: &Experiment, provider: Option<Provider>) -> Vec<Note> {
     let concerns = |note: &&Note| provider.is_none() || note.provider.is_none() || note.provider == provider;
     let mut notes: Vec<Note> = experiment.notes.iter().filter(concerns).cloned().collect();

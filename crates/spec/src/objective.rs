@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use workload::OperationKind;
 
-/// Share of capacity that stays free where a demand is stated without `headroom`: room for a lost node's load, for growth until the
-/// next purchase, and for queueing, which grows steeply beyond 70 % use. Practice.
+/// Share of capacity that stays free where a demand is stated without `headroom`: room for a lost node's load, for
+/// growth until the next purchase, and for queueing, which grows steeply beyond 70 % use. Practice.
 pub const DEFAULT_HEADROOM: f64 = 0.3;
 
 /// What good enough means: every part of it must hold.

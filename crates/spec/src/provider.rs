@@ -15,8 +15,8 @@ pub enum Provider {
 }
 
 impl Experiment {
-    /// The experiment as this provider carries it out. A simulation needs a truth (the default where none is stated) and warms up for
-    /// the whole of `max_warmup_s`, since its seconds cost nothing; a run on a machine has no truth.
+    /// The experiment as this provider carries it out. A simulation needs a truth (the default where none is stated)
+    /// and warms up for the whole of `max_warmup_s`, since its seconds cost nothing; a run on a machine has no truth.
     #[must_use]
     pub fn carried_out_by(mut self, provider: Provider) -> Self {
         match provider {

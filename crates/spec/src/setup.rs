@@ -57,7 +57,8 @@ pub enum BurstStart {
 }
 
 impl VolumeSetup {
-    /// How the volume's bucket starts; `None` where it has none, or none that matters because its baseline reaches its ceiling.
+    /// How the volume's bucket starts; `None` where it has none, or none that matters because its baseline reaches its
+    /// ceiling.
     pub fn burst_start(&self) -> Option<BurstStart> {
         let burst = self
             .burst
@@ -69,8 +70,8 @@ impl VolumeSetup {
         })
     }
 
-    /// Seconds until the bucket is empty if the volume is asked for all that it gives; `None` where it starts empty or has none.
-    /// More slowly where less is asked for: the bucket loses (what is done - baseline) credits a second.
+    /// Seconds until the bucket is empty if the volume is asked for all that it gives; `None` where it starts empty or
+    /// has none. More slowly where less is asked for: the bucket loses (what is done - baseline) credits a second.
     pub fn burst_lasts_s(&self) -> Option<f64> {
         let burst = self
             .burst

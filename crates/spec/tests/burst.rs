@@ -97,7 +97,8 @@ fn wrong_starts_are_refused_with_the_reason() {
         ),
         (
             and("[provider.local]\nburst = \"full\"\nburst_credits_start = 1.0\n"),
-            "x.toml:20:23: contradicts burst: burst and burst_credits_start both say how buckets start (remove one of them",
+            "x.toml:20:23: contradicts burst: burst and burst_credits_start both say how buckets start (remove one \
+             of them",
         ),
         (
             and("[provider.local]\nburst_credits_start = 1.0\nburst = \"full\"\n"),
@@ -105,7 +106,8 @@ fn wrong_starts_are_refused_with_the_reason() {
         ),
         (
             with("size_gib = 320 }", "size_gib = 1000, burst = \"full\" }"),
-            "x.toml:9:48: gp2 1000 GiB has no burst bucket: with this size it does 3000 IOPS at all times (remove `burst`)",
+            "x.toml:9:48: gp2 1000 GiB has no burst bucket: with this size it does 3000 IOPS at all times (remove \
+             `burst`)",
         ),
         (
             with(

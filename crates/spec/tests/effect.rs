@@ -21,9 +21,9 @@ fn three_nodes_are_priced_but_not_measured() {
     assert_eq!(
         told,
         [
-            "note: iopslab run refuses this: nodes = 3 of a: one node would be measured and three priced, so that every figure per dollar \
-             would be wrong by that factor. Clusters are not measured so far: state nodes = 1, or use iopslab plan or iopslab size to \
-             price clusters"
+            "note: iopslab run refuses this: nodes = 3 of a: one node would be measured and three priced, so that \
+             every figure per dollar would be wrong by that factor. Clusters are not measured so far: state nodes = \
+             1, or price clusters with iopslab plan or iopslab size"
         ]
     );
     for provider in [Provider::Local, Provider::Simulated] {
@@ -78,7 +78,8 @@ fn keys_that_contradict_the_rest_are_refused() {
         ),
         (
             with("update = 0.2", "update = 0.2\nmax_scan_length = 5"),
-            "x.toml:15:19: max_scan_length is for workloads that scan (remove it; this workload has none of these operations)",
+            "x.toml:15:19: max_scan_length is for workloads that scan (remove it; this workload has none of these \
+             operations)",
         ),
         (
             with("read = 0.8\nupdate = 0.2", "update = 1.0\nread_all_fields = false"),
@@ -126,7 +127,8 @@ fn keys_that_contradict_the_rest_are_refused() {
 #[test]
 fn keys_that_follow_nothing_are_told_where_they_follow_nothing() {
     let text = format!(
-        "{}request_timeout_s = 5\nwarmup = \"auto\"\n[provider.local]\nheap_mib = 1024\n[provider.simulated]\nseed = 2\n",
+        "{}request_timeout_s = 5\nwarmup = \"auto\"\n[provider.local]\nheap_mib = 1024\n[provider.simulated]\nseed = \
+         2\n",
         with(
             "[dataset]",
             "[target]\nversion = \"5.0.9\"\nconsistency = \"quorum\"\n[dataset]"
@@ -134,12 +136,14 @@ fn keys_that_follow_nothing_are_told_where_they_follow_nothing() {
     );
     let experiment = accepted(&text);
     let told = |provider| notes(&experiment, "key_without_effect", provider);
-    let of_one_node = "note: consistency = \"quorum\" waits for the only replica of one node, as \"one\" does. What it costs in a cluster \
-                       is not measured here";
-    let simulated = "note: without effect in a simulated run: [target] version, [target] consistency, [load] request_timeout_s, \
-                     [provider.local] heap_mib. They are for a database on a machine";
-    let warmup = "note: warmup = \"auto\": a simulated run warms up for the whole of max_warmup_s. Simulated seconds cost nothing";
-    let truth = "note: [provider.simulated] has no effect in a run on this machine. It is for: iopslab run --provider simulated";
+    let of_one_node = "note: consistency = \"quorum\" waits for the only replica of one node, as \"one\" does. What \
+                       it costs in a cluster is not measured here";
+    let simulated = "note: without effect in a simulated run: [target] version, [target] consistency, [load] \
+                     request_timeout_s, [provider.local] heap_mib. They are for a database on a machine";
+    let warmup = "note: warmup = \"auto\": a simulated run warms up for the whole of max_warmup_s. Simulated seconds \
+                  cost nothing";
+    let truth = "note: [provider.simulated] has no effect in a run on this machine. It is for: iopslab run \
+                 --provider simulated";
     assert_eq!(told(None), [simulated, warmup, truth, of_one_node]);
     assert_eq!(told(Some(Provider::Simulated)), [simulated, warmup, of_one_node]);
     assert_eq!(told(Some(Provider::Local)), [truth, of_one_node]);
@@ -169,8 +173,8 @@ fn a_stated_page_cache_takes_the_place_of_memory() {
         )),
         [
             "note: without effect in a simulated run: [provider.local] heap_mib. They are for a database on a machine",
-            "note: page_cache_mib = 64 is the page cache of every configuration: memory_limit_gib has no effect. Leave page_cache_mib out \
-             to measure what memory gives"
+            "note: page_cache_mib = 64 is the page cache of every configuration: memory_limit_gib has no effect. \
+             Leave page_cache_mib out to measure what memory gives"
         ]
     );
     let two = with(
@@ -194,7 +198,8 @@ fn a_stated_price_is_taken_as_it_is() {
     assert_eq!(
         notes(&accepted(&text), "key_without_effect", None),
         [
-            "note: [basis] uplift_percent has no effect on a: price_usd_per_month is taken as stated. State prices on the same basis"
+            "note: [basis] uplift_percent has no effect on a: price_usd_per_month is taken as stated. State prices \
+             on the same basis"
         ]
     );
 }
@@ -208,11 +213,12 @@ fn what_a_ycsb_file_says_about_the_trial_is_told() {
     assert_eq!(
         notes(&experiment, "ycsb_property", None),
         [
-            "note: w.properties: operationcount has no effect here: [load] operations and duration_s bound a trial. The experiment file \
-             decides what the property file cannot",
-            "note: w.properties: threadcount has no effect here: [load] concurrency is the number of requests in flight. The experiment \
-             file decides what the property file cannot",
-            "note: w.properties: without meaning here: table. The experiment file decides what the property file cannot",
+            "note: w.properties: operationcount has no effect here: [load] operations and duration_s bound a trial. \
+             The experiment file decides what the property file cannot",
+            "note: w.properties: threadcount has no effect here: [load] concurrency is the number of requests in \
+             flight. The experiment file decides what the property file cannot",
+            "note: w.properties: without meaning here: table. The experiment file decides what the property file \
+             cannot",
         ]
     );
 }

@@ -82,11 +82,13 @@ fn every_wrong_objective_is_refused_at_its_place() {
         ),
         (
             "[objective]\np99_ms = 10\nheadroom = 0.3\n",
-            "x.toml:20:12: headroom is for a demand, and the objective states none (state throughput = N operations/s as well, or remove it)",
+            "x.toml:20:12: headroom is for a demand, and the objective states none (state throughput = N \
+             operations/s as well, or remove it)",
         ),
         (
             "[objective]\nscan = { p99_ms = 5 }\n",
-            "x.toml:19:8: the objective bounds scan, and no workload does any (remove it, or bound a kind that a workload has)",
+            "x.toml:19:8: the objective bounds scan, and no workload does any (remove it, or bound a kind that a \
+             workload has)",
         ),
         (
             "[objective]\nread = { }\n",
@@ -98,7 +100,8 @@ fn every_wrong_objective_is_refused_at_its_place() {
         ),
         (
             "[objective]\np50_ms = 20\np99_ms = 10\n",
-            "x.toml:20:10: p99_ms = 10 is less than p50_ms = 20 (a higher percentile is never the smaller one; were they swapped?)",
+            "x.toml:20:10: p99_ms = 10 is less than p50_ms = 20 (a higher percentile is never the smaller one; were \
+             they swapped?)",
         ),
         (
             "[objective]\np99_ms = 10\nread = { p99_ms = 20 }\n",

@@ -29,7 +29,8 @@ pub fn run(args: &PlanArgs, format: Format) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads and checks an experiment file, for a run by `provider` or only for a plan; YCSB files are found relative to it.
+/// Reads and checks an experiment file, for a run by `provider` or only for a plan; YCSB files are found relative to
+/// it.
 pub fn read_experiment(
     catalog: &Catalog,
     file: &Path,
@@ -51,7 +52,8 @@ pub fn read_experiment(
     Ok((text, experiment))
 }
 
-/// Refuses to go on with a run that began before what it cannot measure was refused, at the place in its frozen experiment.
+/// Refuses to go on with a run that began before what it cannot measure was refused, at the place in its frozen
+/// experiment.
 pub fn check_measurable(directory: &RunDirectory) -> Result<(), Failure> {
     if let Ok(text) = directory.experiment_text() {
         let file = directory.path().join("experiment.toml").display().to_string();

@@ -267,8 +267,8 @@ fn of_type(
 
 /// Limits and bucket with the start that the volume states itself, or else that of the provider.
 ///
-/// A bucket that starts empty gives the bytes per second that last: gp2's baseline IOPS at 256 KiB each (EC2 User Guide, "EBS volume
-/// types"). Only the IOPS follow the bucket while it moves.
+/// A bucket that starts empty gives the bytes per second that last: gp2's baseline IOPS at 256 KiB each (EC2 User
+/// Guide, "EBS volume types"). Only the IOPS follow the bucket while it moves.
 fn at_start(
     span: &Range<usize>,
     resolved: &ResolvedVolume,

@@ -1,5 +1,5 @@
-//! What the file states and nothing would follow: told, so that nothing is ignored in silence. What contradicts itself is a mistake
-//! instead, beside the check of its own key.
+//! What the file states and nothing would follow: told, so that nothing is ignored in silence. What contradicts itself
+//! is a mistake instead, beside the check of its own key.
 
 use toml::Spanned;
 
@@ -156,7 +156,8 @@ fn closed_loop(experiment: &Experiment) -> Option<Note> {
     let closed = |level: &&LoadLevel| matches!(level, LoadLevel::Concurrency(_));
     let level = experiment.load.levels.iter().find(closed).filter(|_| bounded)?;
     let message = format!(
-        "the objective bounds latency, and load level {} is a closed loop: its mean latency is the requests in flight over the throughput",
+        "the objective bounds latency, and load level {} is a closed loop: its mean latency is the requests in flight \
+         over the throughput",
         level.slug()
     );
     Some(Note::new(

@@ -124,8 +124,8 @@ fn warmup(load: &raw::Load, mistakes: &mut Collector<'_>) -> Option<(f64, Option
     }
 }
 
-/// Fewest and, by default, most blocks of an adaptive run. With fewer than three the spread itself is hardly known; whether three are
-/// enough is the stopping rule's to say, which reckons with it.
+/// Fewest and, by default, most blocks of an adaptive run. With fewer than three the spread itself is hardly known;
+/// whether three are enough is the stopping rule's to say, which reckons with it.
 const ADAPTIVE_BLOCKS: (i64, i64) = (3, 20);
 
 /// A number of trials, or `"auto"` with its bounds.

@@ -30,8 +30,8 @@ pub(super) fn check(local: &raw::Local, mistakes: &mut Collector<'_>) -> LocalSe
     }
 }
 
-/// The share of its credits with which every bucket starts that does not state its own. Empty unless stated: what a volume sustains
-/// decides, because a full bucket flatters it for half an hour of its life.
+/// The share of its credits with which every bucket starts that does not state its own. Empty unless stated: what a
+/// volume sustains decides, because a full bucket flatters it for half an hour of its life.
 fn burst_start(local: &raw::Local, mistakes: &mut Collector<'_>) -> f64 {
     let share = mistakes.number(
         local.burst_credits_start.as_ref(),

@@ -63,13 +63,13 @@ fn problems(file: &raw::Experiment) -> Vec<Problem> {
         Some(Problem {
             at: nodes.span(),
             what: format!(
-                "nodes = {n} of {}: one node would be measured and {words} priced, so that every figure per dollar would be wrong by \
-                 that factor",
+                "nodes = {n} of {}: one node would be measured and {words} priced, so that every figure per dollar would be \
+                 wrong by that factor",
                 configuration.name.get_ref(),
                 n = nodes.get_ref(),
                 words = if *nodes.get_ref() == 2 { "two" } else { "three" },
             ),
-            help: "clusters are not measured so far: state nodes = 1, or use iopslab plan or iopslab size to price clusters",
+            help: "clusters are not measured so far: state nodes = 1, or price clusters with iopslab plan or iopslab size",
         })
     });
     hosts.into_iter().chain(replicas).chain(nodes).collect()

@@ -22,9 +22,9 @@ use crate::{Configuration, Consistency, Dataset, Definition, Experiment, Operati
 pub use measurable::refuse_unmeasurable;
 use numbers::Check;
 
-/// Reads an experiment; instances and prices are looked up in `catalog`. `source_name` is shown in mistakes; `read_file` gives the text
-/// of a YCSB file that the experiment names (relative to it), since this crate reads nothing itself. What can be planned but not run is
-/// a note of the experiment.
+/// Reads an experiment; instances and prices are looked up in `catalog`. `source_name` is shown in mistakes;
+/// `read_file` gives the text of a YCSB file that the experiment names (relative to it), since this crate reads nothing
+/// itself. What can be planned but not run is a note of the experiment.
 ///
 /// # Errors
 /// All mistakes that can be told at once; at least one.
@@ -37,7 +37,8 @@ pub fn parse(
     read(catalog, source_name, text, read_file, None)
 }
 
-/// As [`parse`], for a run: what `provider` cannot measure is a mistake too, and the result is the experiment as it carries it out.
+/// As [`parse`], for a run: what `provider` cannot measure is a mistake too, and the result is the experiment as it
+/// carries it out.
 ///
 /// # Errors
 /// As [`parse`].

@@ -79,7 +79,8 @@ pub(super) fn objective(
     })
 }
 
-/// The stated bounds of one kind. A lower percentile that may be slower than a higher one is a slip: it could never be what decides.
+/// The stated bounds of one kind. A lower percentile that may be slower than a higher one is a slip: it could never be
+/// what decides.
 fn bounds(operation: Option<OperationKind>, given: &Bounds<'_>, mistakes: &mut Collector<'_>) -> Vec<LatencyObjective> {
     let mut found: Vec<LatencyObjective> = Vec::new();
     for (figure, key, bound) in given {

@@ -105,7 +105,8 @@ impl LatencyBounds {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Decision {
-    /// Margin of practical importance, as a share: differences within it are "the same". Above 0 and below 0.5; default 0.05.
+    /// Margin of practical importance, as a share: differences within it are "the same". Above 0 and below 0.5; default
+    /// 0.05.
     #[schemars(with = "Option<f64>")]
     pub margin: Option<Spanned<f64>>,
 }

@@ -188,8 +188,9 @@ pub(crate) struct Volume {
     pub iops: Option<f64>,
     /// Provisioned (or, without a type, greatest) throughput, MiB/s.
     pub mib_per_s: Option<f64>,
-    /// How the burst bucket of this volume starts each trial, instead of `burst` of `[provider.local]`: `baseline` (empty: what the
-    /// volume sustains) or `full` (as a new volume). Only for a volume that has one: gp2 below 1,000 GiB.
+    /// How the burst bucket of this volume starts each trial, instead of `burst` of `[provider.local]`: `baseline`
+    /// (empty: what the volume sustains) or `full` (as a new volume). Only for a volume that has one: gp2 below 1,000
+    /// GiB.
     #[schemars(with = "Option<BurstForms>")]
     pub burst: Option<String>,
 }
@@ -315,7 +316,8 @@ pub(crate) struct Load {
     /// Measured operations at full scale; the trial ends at whichever comes first.
     #[schemars(with = "Option<u64>")]
     pub operations: Option<Spanned<i64>>,
-    /// Trials of each cell; or `"auto"`: repeat until every ratio to the baseline is known to `precision`, or a budget is spent (at least 3). Default 3.
+    /// Trials of each cell; or `"auto"`: repeat until every ratio to the baseline is known to `precision`, or a budget
+    /// is spent (at least 3). Default 3.
     #[schemars(with = "Option<RepetitionForms>")]
     pub repetitions: Option<Spanned<Value>>,
     /// With `repetitions = "auto"`: half-width of the 95 % interval of each ratio, as a share. Default 0.05.
@@ -381,8 +383,8 @@ pub(crate) struct Local {
     /// Java heap on this machine, MiB, instead of the scaled rule.
     #[schemars(with = "Option<f64>")]
     pub heap_mib: Option<Spanned<f64>>,
-    /// How burst buckets start each trial: `baseline` (the default: empty, so that what volumes sustain is measured) or `full` (as new
-    /// volumes). A volume's own `burst` comes first.
+    /// How burst buckets start each trial: `baseline` (the default: empty, so that what volumes sustain is measured) or
+    /// `full` (as new volumes). A volume's own `burst` comes first.
     #[schemars(with = "Option<BurstForms>")]
     pub burst: Option<Spanned<String>>,
     /// Share of its credits with which a burst bucket starts each trial, 0 to 1, instead of `burst`.
