@@ -37,24 +37,7 @@ pub fn sizing(answer: &Sizing) -> String {
     line(
         "Busiest: the fullest resource with all nodes up, and with a part down. Error: of what it carries.".to_owned(),
     );
-    for (index, proposal) in answer.proposals.iter().enumerate() {
-        let of = index + 1;
-        line(format!(
-            "{of}. {}: {} nodes {}",
-            proposal.label.word(),
-            proposal.nodes,
-            because(&proposal.nodes_because)
-        ));
-        if index > 0 && !proposal.beyond_evidence.is_empty() {
-            line(format!(
-                "{of}. beyond the evidence: {}",
-                doubts(&proposal.beyond_evidence)
-            ));
-        }
-        for remark in &proposal.remarks {
-            line(format!("{of}. {remark}"));
-        }
-    }
+    remarks(&answer.proposals).into_iter().for_each(&mut line);
     if let Some(first) = answer.proposals.first() {
         line(String::new());
         line(format!(
@@ -127,6 +110,33 @@ fn headline(answer: &Sizing) -> Vec<String> {
         None => "Best proven: none; every machine of the search lies beyond the evidence.".to_owned(),
     };
     vec![first, second]
+}
+
+/// Where each figure comes from, why so many nodes, what is doubted or left out; said once of all rows that it holds for.
+fn remarks(proposals: &[Proposal]) -> Vec<String> {
+    let mut said: Vec<(String, String)> = Vec::new();
+    for (index, p) in proposals.iter().enumerate() {
+        let mut of = vec![format!(
+            "{}, {} nodes {}",
+            p.label.word(),
+            p.nodes,
+            because(&p.nodes_because)
+        )];
+        if !p.beyond_evidence.is_empty() {
+            of.push(format!("beyond the evidence: {}", doubts(&p.beyond_evidence)));
+        }
+        of.extend(p.remarks.iter().cloned());
+        for words in of {
+            let row = format!("{}.", index + 1);
+            match said.iter_mut().find(|(_, known)| *known == words) {
+                Some((rows, _)) => *rows = format!("{rows} {row}"),
+                None => said.push((row, words)),
+            }
+        }
+    }
+    said.into_iter()
+        .map(|(rows, words)| format!("{rows} {words}"))
+        .collect()
 }
 
 /// Prose broken at [`WIDTH`]; a table, which has lines of its own, as it is.
