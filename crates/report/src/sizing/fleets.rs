@@ -135,13 +135,19 @@ pub(super) fn decision(decision: &FleetDecision, comparison: &FleetComparison) -
             next,
             costs_more_usd_per_month: more,
         } => {
-            let other = if *more >= 0.0 {
-                format!("costs {} USD a month more", usd(*more))
+            let other = if *next == today {
+                "it is the cheapest there is".to_owned()
+            } else if *more >= 0.0 {
+                format!("{next} costs {} USD a month more", usd(*more))
             } else {
-                format!("saves {} USD a month{}, which is rounding", usd(-more), share(*more))
+                format!(
+                    "{next} saves {} USD a month{}, which is rounding",
+                    usd(-more),
+                    share(*more)
+                )
             };
             format!(
-                "Keep what you have: {today} ({price}) meets the target{use_of_today}, and nothing else that does is cheaper: {next} {other}."
+                "Keep what you have: {today} ({price}) meets the target{use_of_today}, and nothing else that does is cheaper: {other}."
             )
         }
         FleetDecision::Change {
