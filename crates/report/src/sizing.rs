@@ -1,45 +1,54 @@
 //! What `iopslab size` says to people.
 
-use ::sizing::{Fleet, FleetComparison, FleetTotals, Proposal, Sizing, Survive};
+mod fleets;
+mod words;
+
+use ::sizing::{Proposal, Sizing, Survive};
 use comfy_table::{CellAlignment, Table, presets};
 
-use crate::figures::{MISSING, given, number, optional};
+use crate::figures::{given, number};
+use words::{amount, because, counted, doubts, obstacle, short, usd, whole_percent};
 
-/// The proposals with what they rest on.
+pub use fleets::fleets;
+
+/// Prose is broken at this column.
+const WIDTH: usize = 100;
+
+/// The proposals with what they rest on; the answer first.
 pub fn sizing(answer: &Sizing) -> String {
     let mut text = String::new();
     let mut line = |words: String| {
-        text.push_str(&words);
+        text.push_str(&wrapped(&words));
         text.push('\n');
     };
+    if answer.evidence.is_simulated {
+        line("SIMULATED evidence: the answer is one about a stated truth, not about machines.".to_owned());
+    }
+    if let Some((comparison, decision)) = answer.comparison.as_ref().and_then(|c| Some((c, c.decision.as_ref()?))) {
+        line(fleets::decision(decision, comparison));
+    }
+    headline(answer).into_iter().for_each(&mut line);
+    line(String::new());
     line(format!("Target: {}", target(answer)));
     line(format!("Evidence: {}", evidence(answer)));
     line(format!("Demand: {}", demand(answer)));
     line(String::new());
     line(proposals(&answer.proposals).to_string());
-    for (index, proposal) in answer.proposals.iter().enumerate() {
-        if !proposal.beyond_evidence.is_empty() {
-            line(format!(
-                "{}. lies beyond the evidence, its error is not known: {}",
-                index + 1,
-                proposal.beyond_evidence.join("; ")
-            ));
-        }
-    }
-    for (index, proposal) in answer.proposals.iter().enumerate() {
-        for remark in &proposal.remarks {
-            line(format!("{}. {remark}", index + 1));
-        }
-    }
+    line(
+        "Busiest: the fullest resource with all nodes up, and with a part down. Error: of what it carries.".to_owned(),
+    );
+    remarks(&answer.proposals).into_iter().for_each(&mut line);
     if let Some(first) = answer.proposals.first() {
         line(String::new());
         line(format!(
-            "1. {}: {} in each zone, {} on each node at the end",
+            "1. {}: {} in each zone, {} on each node at the end, {} of reads found in the page cache; carries {} operations/s",
             first.configuration,
             counted(first.nodes_per_zone, "node", "nodes"),
-            amount(first.data_bytes_per_node)
+            amount(first.data_bytes_per_node),
+            whole_percent(first.hit_ratio),
+            number(first.operations_per_s)
         ));
-        line(zones(first).to_string());
+        line(fleets::zones(first).to_string());
         for cost in &first.cost {
             line(format!(
                 "   {}: {} {} x {} USD = {:.2} USD a month",
@@ -62,28 +71,93 @@ pub fn sizing(answer: &Sizing) -> String {
     for left in &answer.left_out {
         line(format!(
             "left out: {} types, such as {}: {}",
-            left.count, left.example, left.why
+            left.count,
+            left.example,
+            obstacle(&left.why)
         ));
     }
     text
 }
 
-/// The model is not worth more digits.
-fn whole_percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
-}
-
-/// TB, or GB of less than a tenth of one.
-fn amount(bytes: f64) -> String {
-    if bytes < 1e11 {
-        format!("{} GB", number(bytes / 1e9))
-    } else {
-        format!("{} TB", number(bytes / 1e12))
+/// The cheapest with its doubts, and what proof costs.
+fn headline(answer: &Sizing) -> Vec<String> {
+    let find = |name: &str| answer.proposals.iter().find(|p| p.configuration == name);
+    let Some(cheapest) = find(&answer.choice.cheapest) else {
+        return Vec::new();
+    };
+    let said = |p: &Proposal| format!("{}, {} USD a month", p.configuration, usd(p.usd_per_month));
+    if cheapest.beyond_evidence.is_empty() {
+        return vec![format!(
+            "Cheapest: {}; within the evidence, so it is the best proven too.",
+            said(cheapest)
+        )];
     }
+    let first = format!(
+        "Cheapest: {}; beyond the evidence: {}.",
+        said(cheapest),
+        doubts(&cheapest.beyond_evidence)
+    );
+    let second = match answer.choice.best_proven.as_deref().and_then(find) {
+        Some(proven) => {
+            let more = proven.usd_per_month - cheapest.usd_per_month;
+            format!(
+                "Best proven: {}; the proof costs {} USD a month ({}) more.",
+                said(proven),
+                usd(more),
+                whole_percent(more / cheapest.usd_per_month)
+            )
+        }
+        None => "Best proven: none; every machine of the search lies beyond the evidence.".to_owned(),
+    };
+    vec![first, second]
 }
 
-fn counted(count: u32, one: &str, more: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { more })
+/// Where each figure comes from, why so many nodes, what is doubted or left out; said once of all rows that it holds for.
+fn remarks(proposals: &[Proposal]) -> Vec<String> {
+    let mut said: Vec<(String, String)> = Vec::new();
+    for (index, p) in proposals.iter().enumerate() {
+        let mut of = vec![format!(
+            "{}, {} nodes {}",
+            p.label.word(),
+            p.nodes,
+            because(&p.nodes_because)
+        )];
+        if !p.beyond_evidence.is_empty() {
+            of.push(format!("beyond the evidence: {}", doubts(&p.beyond_evidence)));
+        }
+        of.extend(p.remarks.iter().cloned());
+        for words in of {
+            let row = format!("{}.", index + 1);
+            match said.iter_mut().find(|(_, known)| *known == words) {
+                Some((rows, _)) => *rows = format!("{rows} {row}"),
+                None => said.push((row, words)),
+            }
+        }
+    }
+    said.into_iter()
+        .map(|(rows, words)| format!("{rows} {words}"))
+        .collect()
+}
+
+/// Prose broken at [`WIDTH`]; a table, which has lines of its own, as it is.
+fn wrapped(words: &str) -> String {
+    if words.contains('\n') || words.chars().count() <= WIDTH {
+        return words.to_owned();
+    }
+    let (mut text, mut column) = (String::new(), 0);
+    for word in words.split(' ') {
+        let length = word.chars().count();
+        if column > 0 && column + 1 + length > WIDTH {
+            text.push_str("\n   ");
+            column = 3;
+        } else if column > 0 {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(word);
+        column += length;
+    }
+    text
 }
 
 fn target(answer: &Sizing) -> String {
@@ -171,138 +245,44 @@ fn aligned(head: &[&str], left: usize) -> Table {
 }
 
 fn proposals(all: &[Proposal]) -> Table {
-    let mut table = aligned(
-        &[
-            "",
-            "Nodes",
-            "Disks of a node",
-            "$/month",
-            "Limit",
-            "Used, with loss",
-            "Carries ops/s",
-            "Cache hits",
-            "Figure",
-        ],
-        3,
-    );
+    let mut table = aligned(&["", "Nodes", "Disks of a node", "$/month", "Busiest", "Error"], 3);
     for (index, p) in all.iter().enumerate() {
-        let figure = match p.uncertainty_percent {
-            Some(half) => format!("{} ±{half:.0} %", p.label.word()),
-            None => format!("{}, error not known", p.label.word()),
+        let error = match p.uncertainty_percent {
+            Some(half) => format!("±{half:.0} %"),
+            None if p.beyond_evidence.is_empty() => "not known".to_owned(),
+            None => "beyond".to_owned(),
         };
         table.add_row([
             format!("{}.", index + 1),
             format!("{} x {}", p.nodes, p.instance),
             p.storage.clone(),
-            number(p.usd_per_month.round()),
-            p.limit.words().to_owned(),
-            format!("{}, {}", whole_percent(p.used), whole_percent(p.utilisation_when_down)),
-            number(p.operations_per_s),
-            whole_percent(p.hit_ratio),
-            figure,
+            usd(p.usd_per_month),
+            format!(
+                "{} {}, {}",
+                short(p.busiest),
+                whole_percent(p.used),
+                whole_percent(p.utilisation_when_down)
+            ),
+            error,
         ]);
     }
     table
 }
 
-const TOTALS: [&str; 8] = [
-    "Nodes",
-    "vCPUs",
-    "RAM GiB",
-    "Disk TB",
-    "Usable TB",
-    "IOPS",
-    "MB/s",
-    "Network Gbit/s",
-];
+#[cfg(test)]
+mod tests {
+    use super::wrapped;
 
-fn totals(t: &FleetTotals) -> [String; 8] {
-    [
-        t.nodes.to_string(),
-        given(t.vcpus as f64),
-        number(t.memory_gib),
-        number(t.disk_tb),
-        number(t.usable_tb),
-        optional(t.iops),
-        optional(t.mb_per_s),
-        optional(t.network_gbps),
-    ]
-}
-
-fn zones(proposal: &Proposal) -> Table {
-    let mut head = vec![""];
-    head.extend(TOTALS);
-    let mut table = aligned(&head, 1);
-    for (name, part) in [("a zone", &proposal.per_zone), ("all", &proposal.total)] {
-        let mut row = vec![name.to_owned()];
-        row.extend(totals(part));
-        table.add_row(row);
+    #[test]
+    fn prose_is_broken_and_tables_are_not() {
+        let long = "word ".repeat(60);
+        assert!(
+            wrapped(long.trim())
+                .lines()
+                .all(|line| line.chars().count() <= super::WIDTH)
+        );
+        assert_eq!(wrapped(long.trim()).split_whitespace().count(), 60);
+        let table = format!("{}\n{}", "-".repeat(200), "-".repeat(200));
+        assert_eq!(wrapped(&table), table);
     }
-    table
-}
-
-/// Two fleets beside each other.
-pub fn fleets(comparison: &FleetComparison) -> String {
-    let mut head = vec![""];
-    head.extend(TOTALS);
-    head.extend(["USD/hour", "USD/month"]);
-    let mut table = aligned(&head, 1);
-    let mut add = |name: &str, fleet: &Fleet| {
-        let mut row = vec![format!("{name}: {}", fleet.configurations.join(" + "))];
-        row.extend(totals(&fleet.total));
-        let money = |usd: Option<f64>| usd.map_or_else(|| MISSING.to_owned(), |usd| format!("{usd:.2}"));
-        row.extend([money(fleet.usd_per_hour), money(fleet.usd_per_month)]);
-        table.add_row(row);
-    };
-    add("today", &comparison.current);
-    add("proposed", &comparison.proposed);
-    let ratio = |name: &str| {
-        comparison
-            .ratios
-            .get(name)
-            .map_or_else(|| MISSING.to_owned(), |r| format!("x {r:.2}"))
-    };
-    let mut row = vec!["proposed / today".to_owned()];
-    row.extend(
-        [
-            "nodes",
-            "vcpus",
-            "memory_gib",
-            "disk_tb",
-            "usable_tb",
-            "iops",
-            "mb_per_s",
-            "network_gbps",
-            "usd_per_hour",
-            "usd_per_month",
-        ]
-        .map(ratio),
-    );
-    table.add_row(row);
-    let mut text = format!("{table}\n");
-    if let Some(today) = &comparison.current_use {
-        text.push_str(&format!(
-            "At the target the fleet of today would use {} of its {} and fill {} of its disks, by the model.\n",
-            whole_percent(today.used),
-            today.limit.words(),
-            whole_percent(today.disk_fill)
-        ));
-    }
-    let (now, then) = (&comparison.current.price_days, &comparison.proposed.price_days);
-    if now != then && !now.is_empty() && !then.is_empty() {
-        text.push_str(&format!(
-            "note: prices of different days are compared ({} and {}); --price-date sets one day for both\n",
-            now.join(", "),
-            then.join(", ")
-        ));
-    }
-    for (name, fleet) in [("today", &comparison.current), ("proposed", &comparison.proposed)] {
-        for note in &fleet.notes {
-            text.push_str(&format!("note: {name}: {note}\n"));
-        }
-        if let Some(why) = &fleet.price_missing {
-            text.push_str(&format!("note: no price of the fleet {name}: {why}\n"));
-        }
-    }
-    text
 }

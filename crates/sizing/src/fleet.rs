@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use catalog::{Basis, Catalog, ClusterRequest, Cost, CostError};
 use serde::{Deserialize, Serialize};
 
-use super::candidate;
-use super::document::Comparison;
+use crate::candidate;
+use crate::document::FleetComparison;
 
 /// A fleet: one or several kinds of machines.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -109,7 +109,7 @@ pub fn compare_fleets(
     proposed: &[ClusterRequest],
     usable: f64,
     basis: &Basis,
-) -> Result<Comparison, String> {
+) -> Result<FleetComparison, String> {
     basis.check(catalog).map_err(|error| error.to_string())?;
     let (current, proposed) = (
         fleet(catalog, current, usable, basis)?,
@@ -135,7 +135,8 @@ pub fn compare_fleets(
         .zip(figures(&proposed))
         .filter_map(|((name, now), (_, then))| Some((name.to_owned(), stats::ratio(then?, now?)?)))
         .collect();
-    Ok(Comparison {
+    Ok(FleetComparison {
+        decision: None,
         current,
         proposed,
         current_use: None,

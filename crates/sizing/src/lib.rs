@@ -1,7 +1,7 @@
 //! How many nodes of what, for a target that nobody has measured: capacity planning from measured demands.
 //!
 //! ```text
-//! runs --observe--> Observation --fit--> Demand ----> utilisation law ----> proposals, cheapest first
+//! runs --observe--> Observation --fit--> Demand ----> utilisation law ----> the cheapest, and the best proven one
 //!                   a cell's figures     per operation   per node             label, uncertainty, limit, money
 //!                        |                  |
 //!                        +---- held out ----+   each configuration predicted from the others: how wrong is the model?
@@ -10,7 +10,7 @@
 //! The utilisation law (Denning & Buzen 1978): a resource's utilisation is its demand per operation times the throughput, so the
 //! most that a node does is the least of capacity / demand over its resources. Demands are measured; reads that reach a device are
 //! scaled by the page cache's hit ratio (Che) at the new ratio of memory to data. Nothing is extrapolated silently: every figure is
-//! *measured*, *interpolated* or *modelled*, what lies beyond the evidence is left out and counted, and where the model fails its
+//! *measured*, *interpolated* or *modelled*, what lies beyond the evidence is marked and says in what, and where the model fails its
 //! own held-out test (METHODS: median error above 15 %, 90th percentile above 25 %) it is not used at all.
 
 mod candidate;
@@ -18,14 +18,19 @@ mod demand;
 mod document;
 mod fleet;
 mod observation;
+mod page_cache;
 mod search;
 mod target;
 
+pub use demand::Demand;
 pub use document::{
-    Comparison as FleetComparison, EvidenceFacts, FleetUse, HeldOut, Label, LeftOut, Proposal, Range, Sizing,
-    Utilisation,
+    Allowance, ChangeBecause, Choice, Doubt, EvidenceFacts, FleetComparison, FleetDecision, FleetUse, HeldOut, Label,
+    LeftOut, Limit, NodesBecause, Obstacle, Proposal, Range, Sizing, Undecided, Utilisation,
 };
 pub use fleet::{Fleet, FleetTotals, compare_fleets};
 pub use observation::SizingRun;
 pub use search::{SizingError, SizingOptions, size};
 pub use target::{Survive, Target, TargetError};
+
+/// More nodes are not proposed.
+const MOST_NODES: u32 = 3000;

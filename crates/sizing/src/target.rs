@@ -165,7 +165,7 @@ impl Target {
         match self.survive {
             Survive::None => 0,
             Survive::Node => 1,
-            Survive::Zone => nodes / self.zones,
+            Survive::Zone => nodes.div_ceil(self.zones),
         }
     }
 

@@ -23,7 +23,8 @@ use super::{Failure, Format, pretty};
   iopslab size RUN --throughput 20000 --read-share 0.8 --data 1TB --current 'i3.2xlarge*9'
   iopslab size --current 'm2.4xlarge*48' --current 'm2.xlarge*36' --proposed 'hi1.4xlarge*15' --price-date 2012-07-19
 
-Each figure is measured, interpolated or modelled; what lies beyond the evidence is marked. Exit 3: the evidence carries no answer.")]
+The cheapest cluster is shown with its doubts, the best proven one beside it. Each figure is measured, interpolated or modelled, and each
+number of nodes says why. With --current: keep what you have, change, or not decided. Exit 3: the evidence carries no answer.")]
 pub struct SizeArgs {
     /// Run directories to learn from
     runs: Vec<PathBuf>,
@@ -75,10 +76,10 @@ pub struct SizeArgs {
     /// Architecture to search
     #[arg(long, default_value = "x86_64")]
     arch: String,
-    /// How many proposals
+    /// How many proposals; the cheapest and the best proven one are always shown
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
     top: u16,
-    /// The fleet of today, to compare with (repeatable: several kinds are one fleet)
+    /// The fleet of today: is it to be kept? (repeatable: several kinds are one fleet)
     #[arg(long, value_name = "CONFIG")]
     current: Vec<String>,
     /// A fleet that would replace it; then no evidence is looked at (repeatable)

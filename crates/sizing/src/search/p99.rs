@@ -55,6 +55,7 @@ impl Search<'_> {
     }
 
     fn hold(&mut self, most: f64) {
+        self.p99_lowered = most < self.busiest;
         self.busiest = self.busiest.min(most);
         self.busiest_when_down = self.busiest_when_down.min(most);
     }

@@ -2,26 +2,24 @@
 
 use catalog::{CostError, VolumeRequest};
 
-use super::{Found, Search};
-use crate::document::{Label, Limit, Proposal};
+use super::Search;
+use super::cluster::Found;
+use crate::document::{Limit, NodesBecause, Obstacle, Proposal};
 use crate::fleet::FleetTotals;
 
-/// Disks this full, of what they may be, say how many nodes it takes.
-const SPACE_DECIDES: f64 = 0.9;
+/// Where copies and zones set the number of nodes and nothing is as full as this share of what it may be, nothing else is a limit.
+const HARDLY_USED: f64 = 0.5;
+
 impl Search<'_> {
     /// Prices a cluster and says what lies beyond the evidence.
-    pub(super) fn priced(&self, found: Found) -> Result<Proposal, String> {
-        let instance = self
-            .catalog
-            .instance(&found.request.instance)
-            .ok_or("unknown instance type")?;
+    pub(super) fn priced(&self, found: Found<'_>, because: NodesBecause) -> Result<Proposal, Obstacle> {
         let cost = self
             .catalog
             .cost(&found.request, self.basis)
             .map_err(|error| match error {
-                CostError::Price(_) => "its price is not known on this basis".to_owned(),
-                CostError::Volume { .. } => "no volume is sold that is large or fast enough".to_owned(),
-                other => other.to_string(),
+                CostError::Price(_) => Obstacle::PriceUnknown,
+                CostError::Volume { .. } => Obstacle::NoVolume(found.tightest().0),
+                other => Obstacle::Rule(other.to_string()),
             })?;
         let nodes = found.request.nodes;
         let total = FleetTotals::of(
@@ -29,27 +27,19 @@ impl Search<'_> {
             std::slice::from_ref(&found.request),
             self.usable(),
             self.era(),
-        )?;
-        let allowed = self.allowed(nodes);
-        let beyond_evidence = match found.label {
-            Label::Measured => Vec::new(),
-            _ => self.beyond(instance, &found),
-        };
-        // Volumes made to measure are always as full as they may be; of others space may be what decides.
-        let disk_fill = found.loaded.data_bytes * f64::from(nodes) / (total.disk_tb * 1e12);
-        let is_given = found.request.volumes.is_empty() || !self.options.candidates.is_empty();
-        let of_fill = disk_fill / (self.target.disk_fill_percent / 100.0);
-        let is_space = is_given && of_fill >= SPACE_DECIDES && of_fill > found.fullest / allowed;
-        let limit = if is_space { Limit::DiskSpace } else { found.limit };
+        )
+        .map_err(Obstacle::Rule)?;
+        let beyond_evidence = self.doubts(&found);
         let mut remarks = cost.notes;
-        if instance.network_gbps.is_none() {
+        if found.instance.network_gbps.is_none() {
             remarks.push("its network bandwidth is not known and not checked".to_owned());
         }
         if total.mb_per_s.is_none() {
             remarks.push("the MB/s of its disks are not known and not checked".to_owned());
         }
         let storage = match found.request.volumes.as_slice() {
-            [] => instance
+            [] => found
+                .instance
                 .local_disks
                 .as_ref()
                 .map_or_else(String::new, |disks| disks.label()),
@@ -59,7 +49,7 @@ impl Search<'_> {
             configuration: found.request.to_string(),
             nodes,
             nodes_per_zone: nodes / self.target.zones,
-            instance: instance.name.clone(),
+            instance: found.instance.name.clone(),
             storage,
             usd_per_month: cost.usd_per_month,
             usd_per_hour: cost.usd_per_hour,
@@ -71,17 +61,30 @@ impl Search<'_> {
                 .map(|half| half * 100.0),
             beyond_evidence,
             remarks,
-            limit,
-            operations_per_s: self.target.operations_per_s * allowed / found.fullest,
-            used: found.fullest,
+            limit: limit(&found, &because),
+            nodes_because: because,
+            operations_per_s: self.target.operations_per_s * found.allowed / found.used,
+            busiest: found.busiest,
+            used: found.used,
+            allowed: found.allowed,
             utilisation: found.utilisation,
-            utilisation_when_down: found.fullest * self.target.load_when_down(nodes),
+            utilisation_when_down: found.used * self.target.load_when_down(nodes),
             data_bytes_per_node: found.loaded.data_bytes,
-            disk_fill,
+            disk_fill: found.disk_fill,
             cache_share: found.loaded.cache_share,
             hit_ratio: found.loaded.work.hit_ratio,
             per_zone: total.of_one(self.target.zones),
             total,
         })
+    }
+}
+
+/// What set the number of nodes; else what is fullest of what it may be.
+fn limit(found: &Found<'_>, because: &NodesBecause) -> Limit {
+    let (fullest, used, allowed, _) = found.tightest();
+    match because {
+        // A volume made to measure is always as full as it may be: that is how it is made.
+        NodesBecause::Copies { .. } if !found.is_made && used < HARDLY_USED * allowed => Limit::Copies,
+        _ => because.limit().unwrap_or(fullest),
     }
 }

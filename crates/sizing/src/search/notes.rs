@@ -1,82 +1,16 @@
-//! What the evidence does not carry, and what a reader must know before trusting a figure.
+//! What a reader must know before trusting a figure.
 
 use std::collections::BTreeSet;
 
-use catalog::InstanceType;
 use workload::Distribution;
 
-use super::{Found, Loaded, SAME_CACHE, SAME_MIX, Search};
-use crate::document::Range;
+use super::Search;
 use crate::target::CREDIBLE;
 
-/// The evidence carries this far beyond its range before a proposal is marked as lying beyond it (practice).
-const CARRIES: f64 = 2.0;
-/// The same for the data of a node: SSTables read and bytes compacted grow with its logarithm only (practice).
-const DATA_CARRIES: f64 = 10.0;
 /// Trials shorter than this, seconds, see little of what writes cost later (practice: a memtable takes minutes to fill).
 const COMPACTION_SHOWS_S: f64 = 600.0;
 
 impl Search<'_> {
-    /// Whether mix, ratio of memory to data and vCPUs lie between what was measured.
-    pub(super) fn is_between(&self, instance: &InstanceType, loaded: &Loaded) -> bool {
-        self.is_mix_measured()
-            && self.facts.cache_share.holds(loaded.cache_share, 1.0 + SAME_CACHE)
-            && self.facts.data_bytes_per_node.holds(loaded.data_bytes, DATA_CARRIES)
-            && self.facts.vcpus.holds(f64::from(instance.vcpus), 1.0)
-    }
-
-    fn is_mix_measured(&self) -> bool {
-        let measured = &self.facts.read_share;
-        (measured.low - SAME_MIX..=measured.high + SAME_MIX).contains(&self.facts.replica_read_share)
-    }
-
-    /// What lies so far outside the evidence that its held-out error says nothing about it.
-    pub(super) fn beyond(&self, instance: &InstanceType, found: &Found) -> Vec<String> {
-        let (mut beyond, loaded) = (Vec::new(), &found.loaded);
-        let facts = &self.facts;
-        let percent = |range: &Range| {
-            let (low, high) = (range.low * 100.0, range.high * 100.0);
-            if high - low < 1.0 {
-                format!("{high:.0} %")
-            } else {
-                format!("{low:.0} to {high:.0} %")
-            }
-        };
-        if !self.is_mix_measured() {
-            beyond.push(format!(
-                "replicas do {:.0} % reads, measured: {}",
-                facts.replica_read_share * 100.0,
-                percent(&facts.read_share)
-            ));
-        }
-        if facts.capacity_cells > 0 && !self.observations.iter().any(|o| o.bounded_by().contains(&found.limit)) {
-            beyond.push(format!("no cell was bounded by {}", found.limit.words()));
-        }
-        if !facts.demand.misses_measured && loaded.work.hit_ratio < 1.0 {
-            beyond.push("no cell read from its device".to_owned());
-        }
-        if !facts.cache_share.holds(loaded.cache_share, CARRIES) {
-            beyond.push(format!(
-                "{:.1} % of the data fits the page cache, measured: {}",
-                loaded.cache_share * 100.0,
-                percent(&facts.cache_share)
-            ));
-        }
-        if !facts.data_bytes_per_node.holds(loaded.data_bytes, DATA_CARRIES) {
-            let gb = |bytes: f64| format!("{:.1} GB", bytes / 1e9);
-            let measured = span(&facts.data_bytes_per_node, gb);
-            beyond.push(format!(
-                "{} of data on a node, measured: {measured}",
-                gb(loaded.data_bytes)
-            ));
-        }
-        if !facts.vcpus.holds(f64::from(instance.vcpus), CARRIES) {
-            let measured = span(&facts.vcpus, |vcpus| vcpus.to_string());
-            beyond.push(format!("{} vCPUs, measured: {measured}", instance.vcpus));
-        }
-        beyond
-    }
-
     /// What a reader must know before trusting the figures.
     pub(super) fn notes(&self) -> Vec<String> {
         let models: BTreeSet<&str> = self
@@ -175,10 +109,4 @@ impl Search<'_> {
 
 fn cpu_model(environment: &serde_json::Value) -> Option<&str> {
     environment.get("database")?.get("cpu_model")?.as_str()
-}
-
-/// `4 to 8`, or `8` where both ends read alike.
-fn span(range: &Range, show: impl Fn(f64) -> String) -> String {
-    let (low, high) = (show(range.low), show(range.high));
-    if low == high { high } else { format!("{low} to {high}") }
 }

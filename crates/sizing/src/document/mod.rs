@@ -1,11 +1,17 @@
 //! What `iopslab size` answers: the same document for people and for machines.
 
+mod reason;
+mod today;
+
 use catalog::{Basis, CostLine};
 use serde::{Deserialize, Serialize};
 
-use super::demand::Demand;
-use super::fleet::{Fleet, FleetTotals};
-use super::target::Target;
+use crate::demand::Demand;
+use crate::fleet::FleetTotals;
+use crate::target::Target;
+
+pub use reason::{Allowance, Doubt, Limit, NodesBecause, Obstacle};
+pub use today::{ChangeBecause, FleetComparison, FleetDecision, FleetUse, Undecided};
 
 /// The answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,17 +22,31 @@ pub struct Sizing {
     pub target: Target,
     /// What the answer rests on.
     pub evidence: EvidenceFacts,
-    /// The best, cheapest first; those beyond the evidence come last, the fewer reasons the earlier.
+    /// Which proposals stand for what.
+    pub choice: Choice,
+    /// The cheapest first, whatever is doubted about it; then, if that is another, the cheapest of which nothing lies beyond the evidence;
+    /// then the next cheapest.
     pub proposals: Vec<Proposal>,
     /// What was not proposed, by reason.
     pub left_out: Vec<LeftOut>,
-    /// The fleet of today beside the first proposal.
+    /// The fleet of today beside a proposal, and whether to keep it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub comparison: Option<Comparison>,
+    pub comparison: Option<FleetComparison>,
     /// How money is counted.
     pub basis: Basis,
     /// What a reader must know before trusting the figures.
     pub notes: Vec<String>,
+}
+
+/// The two proposals to choose from: the least money, and the least money without doubts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Choice {
+    /// The cheapest, as in its `configuration`; its doubts are its `beyond_evidence`.
+    pub cheapest: String,
+    /// The cheapest within the evidence, which may be the same; `None`: every machine lies beyond it.
+    pub best_proven: Option<String>,
+    /// What the best proven one costs more than the cheapest, USD a month.
+    pub proof_costs_usd_per_month: Option<f64>,
 }
 
 /// What an answer rests on.
@@ -34,6 +54,8 @@ pub struct Sizing {
 pub struct EvidenceFacts {
     /// Run directories.
     pub runs: Vec<String>,
+    /// Whether any of them was simulated: then the answer is one about a stated truth, not about machines.
+    pub is_simulated: bool,
     /// Cells with valid trials.
     pub cells: u64,
     /// Of these, cells that a resource of the database bounded: only they show a capacity.
@@ -72,7 +94,7 @@ pub struct Range {
 }
 
 impl Range {
-    pub(super) fn of(values: impl Iterator<Item = f64>) -> Self {
+    pub(crate) fn of(values: impl Iterator<Item = f64>) -> Self {
         values.fold(
             Self {
                 low: f64::INFINITY,
@@ -86,7 +108,7 @@ impl Range {
     }
 
     /// Whether a value lies in the range, widened by a factor.
-    pub(super) fn holds(&self, value: f64, factor: f64) -> bool {
+    pub(crate) fn holds(&self, value: f64, factor: f64) -> bool {
         value >= self.low / factor && value <= self.high * factor
     }
 }
@@ -111,7 +133,7 @@ const MOST_MEDIAN_ERROR: f64 = 0.15;
 const MOST_P90_ERROR: f64 = 0.25;
 
 impl HeldOut {
-    pub(super) fn of(errors: &[(String, f64)], whole_configurations: bool) -> Self {
+    pub(crate) fn of(errors: &[(String, f64)], whole_configurations: bool) -> Self {
         let sizes: Vec<f64> = errors.iter().map(|(_, error)| error.abs()).collect();
         Self {
             cells: errors.len() as u64,
@@ -177,15 +199,22 @@ pub struct Proposal {
     /// the held-out errors. `None`: not known.
     pub uncertainty_percent: Option<f64>,
     /// What lies beyond the evidence, if anything; then the uncertainty is not known.
-    pub beyond_evidence: Vec<String>,
+    pub beyond_evidence: Vec<Doubt>,
     /// What is not known or not counted.
     pub remarks: Vec<String>,
-    /// What bounds it first.
+    /// Why it has so many nodes.
+    pub nodes_because: NodesBecause,
+    /// What set the number of nodes, else what is fullest of what it may be, disks included; `copies`: nothing is even half as full as
+    /// it may be.
     pub limit: Limit,
     /// The most client operations per second at the utilisation that the target allows.
     pub operations_per_s: f64,
-    /// The fullest resource at the target, all nodes up: by measurement where there is one, else by the model.
+    /// The fullest resource at the target, ...
+    pub busiest: Limit,
+    /// ... how full it is, all nodes up: by measurement where there is one, else by the model, ...
     pub used: f64,
+    /// ... and how full it may be then.
+    pub allowed: f64,
     /// Share of each resource of a node in use at the target, all nodes up, by the model.
     pub utilisation: Utilisation,
     /// `used` with the part down that the target allows for.
@@ -239,73 +268,13 @@ impl Utilisation {
     }
 }
 
-/// What can bound a cluster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Limit {
-    /// CPUs.
-    Cpu,
-    /// Requests per second of the volumes, or of what the instance lets through to them.
-    VolumeIops,
-    /// Bytes per second of the same.
-    VolumeThroughput,
-    /// A commit log on a volume of its own.
-    CommitLog,
-    /// The network.
-    Network,
-    /// What the disks hold.
-    DiskSpace,
-}
-
-impl Limit {
-    /// For people.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Cpu => "CPU",
-            Self::VolumeIops => "volume IOPS",
-            Self::VolumeThroughput => "volume MB/s",
-            Self::CommitLog => "commit log",
-            Self::Network => "network",
-            Self::DiskSpace => "disk space",
-        }
-    }
-}
-
 /// Types that were not proposed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LeftOut {
     /// Why.
-    pub why: String,
+    pub why: Obstacle,
     /// How many instance types.
     pub count: u64,
     /// One of them.
     pub example: String,
-}
-
-/// Two fleets beside each other.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Comparison {
-    /// The fleet of today.
-    pub current: Fleet,
-    /// The fleet that would replace it.
-    pub proposed: Fleet,
-    /// How full the fleet of today would be at the target, by the model; `None` without a target, for a fleet of several kinds, or where
-    /// what its disks can do is not known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub current_use: Option<FleetUse>,
-    /// proposed / current of each figure that both have.
-    pub ratios: std::collections::BTreeMap<String, f64>,
-    /// How money is counted.
-    pub basis: Basis,
-}
-
-/// How full a fleet would be at the target, all nodes up.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FleetUse {
-    /// The fullest resource.
-    pub limit: Limit,
-    /// Share of it in use; above 1 the fleet does not carry the target.
-    pub used: f64,
-    /// Share of its disks that the data fills at the end; above 1 they do not hold it.
-    pub disk_fill: f64,
 }

@@ -1,0 +1,227 @@
+//! Two fleets beside each other, and whether to keep the one of today.
+
+use ::sizing::{ChangeBecause, Fleet, FleetComparison, FleetDecision, FleetTotals, Proposal, Undecided};
+use comfy_table::Table;
+
+use super::words::{doubts, obstacle, usd, whole_percent};
+use super::{aligned, words};
+use crate::figures::{MISSING, given, number, optional};
+
+const TOTALS: [&str; 8] = [
+    "Nodes",
+    "vCPUs",
+    "RAM GiB",
+    "Disk TB",
+    "Usable TB",
+    "IOPS",
+    "MB/s",
+    "Network Gbit/s",
+];
+
+fn totals(t: &FleetTotals) -> [String; 8] {
+    [
+        t.nodes.to_string(),
+        given(t.vcpus as f64),
+        number(t.memory_gib),
+        number(t.disk_tb),
+        number(t.usable_tb),
+        optional(t.iops),
+        optional(t.mb_per_s),
+        optional(t.network_gbps),
+    ]
+}
+
+pub(super) fn zones(proposal: &Proposal) -> Table {
+    let mut head = vec![""];
+    head.extend(TOTALS);
+    let mut table = aligned(&head, 1);
+    for (name, part) in [("a zone", &proposal.per_zone), ("all", &proposal.total)] {
+        let mut row = vec![name.to_owned()];
+        row.extend(totals(part));
+        table.add_row(row);
+    }
+    table
+}
+
+/// Two fleets beside each other.
+pub fn fleets(comparison: &FleetComparison) -> String {
+    let mut head = vec![""];
+    head.extend(TOTALS);
+    head.extend(["USD/hour", "USD/month"]);
+    let mut table = aligned(&head, 1);
+    let mut add = |name: &str, fleet: &Fleet| {
+        let mut row = vec![format!("{name}: {}", fleet.configurations.join(" + "))];
+        row.extend(totals(&fleet.total));
+        let money = |usd: Option<f64>| usd.map_or_else(|| MISSING.to_owned(), |usd| format!("{usd:.2}"));
+        row.extend([money(fleet.usd_per_hour), money(fleet.usd_per_month)]);
+        table.add_row(row);
+    };
+    add("today", &comparison.current);
+    add("proposed", &comparison.proposed);
+    let ratio = |name: &str| {
+        comparison
+            .ratios
+            .get(name)
+            .map_or_else(|| MISSING.to_owned(), |r| format!("x {r:.2}"))
+    };
+    let mut row = vec!["proposed / today".to_owned()];
+    row.extend(
+        [
+            "nodes",
+            "vcpus",
+            "memory_gib",
+            "disk_tb",
+            "usable_tb",
+            "iops",
+            "mb_per_s",
+            "network_gbps",
+            "usd_per_hour",
+            "usd_per_month",
+        ]
+        .map(ratio),
+    );
+    table.add_row(row);
+    let mut text = format!("{table}\n");
+    if let Some(today) = &comparison.current_use {
+        text.push_str(&format!(
+            "At the target the fleet of today would use {} of its {} (at most {}) and fill {} of its disks.\n",
+            whole_percent(today.used),
+            today.limit.words(),
+            whole_percent(today.allowed),
+            whole_percent(today.disk_fill)
+        ));
+    }
+    let (now, then) = (&comparison.current.price_days, &comparison.proposed.price_days);
+    if now != then && !now.is_empty() && !then.is_empty() {
+        text.push_str(&format!(
+            "note: prices of different days are compared ({} and {}); --price-date sets one day for both\n",
+            now.join(", "),
+            then.join(", ")
+        ));
+    }
+    for (name, fleet) in [("today", &comparison.current), ("proposed", &comparison.proposed)] {
+        for note in &fleet.notes {
+            text.push_str(&format!("note: {name}: {note}\n"));
+        }
+        if let Some(why) = &fleet.price_missing {
+            text.push_str(&format!("note: no price of the fleet {name}: {why}\n"));
+        }
+    }
+    text
+}
+
+/// The verdict with its numbers.
+pub(super) fn decision(decision: &FleetDecision, comparison: &FleetComparison) -> String {
+    let today = comparison.current.configurations.join(" + ");
+    let price = comparison.current.usd_per_month.map_or_else(
+        || "its price is not known".to_owned(),
+        |price| format!("{} USD a month", usd(price)),
+    );
+    let use_of_today = comparison.current_use.as_ref().map_or_else(String::new, |u| {
+        format!(
+            ", with {} of its {} used (at most {})",
+            whole_percent(u.used),
+            u.limit.words(),
+            whole_percent(u.allowed)
+        )
+    });
+    let share = |saves: f64| {
+        comparison.current.usd_per_month.map_or_else(String::new, |price| {
+            format!(" ({})", whole_percent(saves.abs() / price))
+        })
+    };
+    match decision {
+        FleetDecision::Keep {
+            next,
+            costs_more_usd_per_month: more,
+        } => {
+            let other = if *next == today {
+                "it is the cheapest there is".to_owned()
+            } else if *more >= 0.0 {
+                format!("{next} costs {} USD a month more", usd(*more))
+            } else {
+                format!(
+                    "{next} saves {} USD a month{}, which is rounding",
+                    usd(-more),
+                    share(*more)
+                )
+            };
+            format!(
+                "Keep what you have: {today} ({price}) meets the target{use_of_today}, and nothing else that does is cheaper: {other}."
+            )
+        }
+        FleetDecision::Change {
+            to,
+            is_proven,
+            because,
+            saves_usd_per_month,
+        } => {
+            let why = match because {
+                ChangeBecause::Cheaper => format!("{today} ({price}) meets the target too{use_of_today}"),
+                ChangeBecause::Full {
+                    limit,
+                    used,
+                    allowed,
+                    allowance,
+                } => format!(
+                    "{today} ({price}) does not meet the target: {} would be used to {}, at most {} {}",
+                    limit.words(),
+                    whole_percent(*used),
+                    whole_percent(*allowed),
+                    words::allowance(*allowance)
+                ),
+                ChangeBecause::TooFewNodes => {
+                    format!("{today} ({price}) has too few nodes for the copies and for what may be down")
+                }
+            };
+            let money = match saves_usd_per_month {
+                Some(saves) if *saves >= 0.0 => format!(", which saves {} USD a month{}", usd(*saves), share(*saves)),
+                Some(saves) => format!(", which costs {} USD a month{} more", usd(-saves), share(*saves)),
+                None => String::new(),
+            };
+            let proof = if *is_proven {
+                ""
+            } else {
+                "; it lies beyond the evidence, measure it first"
+            };
+            format!("Change to {to}{money}{proof}: {why}.")
+        }
+        FleetDecision::NotDecided { because } => {
+            format!("Not decided whether to keep {today} ({price}): {}.", undecided(because))
+        }
+    }
+}
+
+fn undecided(why: &Undecided) -> String {
+    match why {
+        Undecided::SeveralKinds => {
+            "it is of several kinds of machines, and only fleets of one kind are judged".to_owned()
+        }
+        Undecided::NotKnown { why } => obstacle(why),
+        Undecided::PriceUnknown => "it meets the target, but what it costs is not known".to_owned(),
+        Undecided::BeyondEvidence { doubts: all } => {
+            format!("whether it meets the target lies beyond the evidence: {}", doubts(all))
+        }
+        Undecided::WithinError {
+            limit,
+            used,
+            allowed,
+            error_percent,
+        } => format!(
+            "{} would be used to {:.1} %, at most {:.1} %, which is within the error of {error_percent:.0} %",
+            limit.words(),
+            used * 100.0,
+            allowed * 100.0
+        ),
+        Undecided::CheaperIsNotProven {
+            configuration,
+            saves_usd_per_month,
+            doubts: all,
+        } => format!(
+            "it meets the target and nothing proven is cheaper; {configuration} would save {} USD a month, but lies beyond the evidence \
+             ({}): measure it to decide",
+            usd(*saves_usd_per_month),
+            doubts(all)
+        ),
+    }
+}

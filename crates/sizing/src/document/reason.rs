@@ -1,0 +1,207 @@
+//! What bounds a cluster, why it has so many nodes, what is doubted about it, and why a machine was not proposed: values, no words.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::Range;
+
+/// What can bound a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// CPUs.
+    Cpu,
+    /// Requests per second of the volumes, or of what the instance lets through to them.
+    VolumeIops,
+    /// Bytes per second of the same.
+    VolumeThroughput,
+    /// A commit log on a volume of its own.
+    CommitLog,
+    /// The network.
+    Network,
+    /// What the disks hold.
+    DiskSpace,
+    /// The copies of each record and the zones that they lie in.
+    Copies,
+}
+
+impl Limit {
+    /// For people, errors among them.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Cpu => "CPU",
+            Self::VolumeIops => "volume IOPS",
+            Self::VolumeThroughput => "volume MB/s",
+            Self::CommitLog => "commit log",
+            Self::Network => "network",
+            Self::DiskSpace => "disk space",
+            Self::Copies => "copies",
+        }
+    }
+}
+
+/// What says how much of something may be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Allowance {
+    /// The headroom, with all nodes up.
+    Headroom,
+    /// With a part down the others must do its work too.
+    PartDown,
+    /// The p99 was kept up to this use only.
+    P99,
+    /// The share of the disks that data may fill.
+    DiskFill,
+}
+
+/// Why a cluster has so many nodes: what a cluster with one node fewer in each zone would lack.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum NodesBecause {
+    /// Nothing: so many are needed to hold every copy in zones of equal size, and to have one left when one is down.
+    Copies {
+        /// Copies of each record.
+        replication_factor: u32,
+        /// Zones.
+        zones: u32,
+    },
+    /// So many fewer would be too full.
+    Full {
+        /// Of what.
+        limit: Limit,
+        /// The nodes of that cluster.
+        fewer: u32,
+        /// How much of it they would use, all nodes up.
+        used: f64,
+        /// The most that may be used then.
+        allowed: f64,
+        /// What says so.
+        allowance: Allowance,
+    },
+    /// So many fewer cannot be.
+    NotPossible {
+        /// The nodes of that cluster.
+        fewer: u32,
+        /// Why.
+        why: Obstacle,
+    },
+    /// So many fewer would do, but cost more: their volumes would be dearer than nodes.
+    Price {
+        /// The nodes of that cluster.
+        fewer: u32,
+        /// What they would cost, USD a month.
+        usd_per_month: f64,
+    },
+    /// Fewer would do, but lie beyond the evidence.
+    Evidence {
+        /// The nodes of the cheapest such cluster.
+        fewer: u32,
+        /// What they would cost, USD a month.
+        usd_per_month: f64,
+        /// What lies beyond it.
+        doubts: Vec<Doubt>,
+    },
+}
+
+/// What lies beyond the evidence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Doubt {
+    /// Share of the reads among what replicas do.
+    Mix {
+        /// At the target.
+        read_share: f64,
+        /// As measured.
+        measured: Range,
+    },
+    /// No cell was bounded by what bounds this cluster.
+    NeverTheLimit {
+        /// Which.
+        limit: Limit,
+    },
+    /// No cell read from its device often enough to tell what a miss costs.
+    NoDeviceReads,
+    /// Share of a node's data that fits the page cache.
+    CacheShare {
+        /// Of this cluster.
+        share: f64,
+        /// As measured.
+        measured: Range,
+    },
+    /// Data on a node.
+    DataPerNode {
+        /// Of this cluster, bytes.
+        bytes: f64,
+        /// As measured.
+        measured: Range,
+    },
+    /// vCPUs of a node.
+    Vcpus {
+        /// Of this machine.
+        vcpus: u32,
+        /// As measured.
+        measured: Range,
+    },
+}
+
+impl Doubt {
+    /// Whether more nodes of the same machine can take it away: they have less data each, of which more is cached.
+    pub(crate) fn may_go_with_more_nodes(&self) -> bool {
+        match self {
+            Self::Mix { .. } | Self::Vcpus { .. } => false,
+            Self::NeverTheLimit { .. } | Self::NoDeviceReads => true,
+            Self::CacheShare { share, measured } => *share < measured.low,
+            Self::DataPerNode { bytes, measured } => *bytes > measured.high,
+        }
+    }
+}
+
+/// Why a machine is not proposed. No numbers, so that machines can be counted by it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Obstacle {
+    /// Too little of something even with the most nodes.
+    Full(Limit),
+    /// No volume is sold that has enough of this.
+    NoVolume(Limit),
+    /// No disks for the data.
+    NoDisks,
+    /// What its disks can do is not known.
+    DisksUnknown,
+    /// Its price is not known on the basis.
+    PriceUnknown,
+    /// It was not measured under this target, and the model may not be used.
+    NotMeasured,
+    /// Its CPUs work on credits.
+    CpuCredits,
+    /// Less memory or fewer vCPUs than the search takes.
+    TooSmall,
+    /// With the part down that the target allows for, no node would be left.
+    NoNodeLeft,
+    /// It breaks a rule of the catalog, in the catalog's words.
+    Rule(String),
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Full(Limit::DiskSpace) => write!(f, "its disks are too small even with {} nodes", crate::MOST_NODES),
+            Self::Full(limit) => write!(
+                f,
+                "{} is too small even with {} nodes",
+                limit.words(),
+                crate::MOST_NODES
+            ),
+            Self::NoVolume(limit) => write!(f, "no volume is sold with enough {}", limit.words()),
+            Self::NoDisks => f.write_str("no disks for the data; add a volume, such as +gp3:1000GiB"),
+            Self::DisksUnknown => f.write_str("what its disks can do is not known"),
+            Self::PriceUnknown => f.write_str("its price is not known on this basis"),
+            Self::NotMeasured => f.write_str("not measured under this target, and the model fails its held-out test"),
+            Self::CpuCredits => f.write_str("its CPUs work on credits"),
+            Self::TooSmall => f.write_str("less than 8 GiB of memory or 2 vCPUs"),
+            Self::NoNodeLeft => f.write_str("no node would be left"),
+            Self::Rule(words) => f.write_str(words),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The fleet of today beside what is proposed, and whether to keep it.
+
+use catalog::Basis;
+use serde::{Deserialize, Serialize};
+
+use super::{Allowance, Doubt, Limit, Obstacle};
+use crate::fleet::Fleet;
+
+/// Two fleets beside each other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FleetComparison {
+    /// Whether to keep the fleet of today; `None` without a target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<FleetDecision>,
+    /// The fleet of today.
+    pub current: Fleet,
+    /// The fleet that would replace it: the one that the decision speaks of.
+    pub proposed: Fleet,
+    /// How full the fleet of today would be at the target, by the model; `None` without a target, for a fleet of several kinds, or where
+    /// what its disks can do is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub current_use: Option<FleetUse>,
+    /// proposed / current of each figure that both have.
+    pub ratios: std::collections::BTreeMap<String, f64>,
+    /// How money is counted.
+    pub basis: Basis,
+}
+
+/// How full a fleet would be at the target, all nodes up.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FleetUse {
+    /// The fullest resource.
+    pub limit: Limit,
+    /// Share of it in use; above 1 the fleet does not carry the target.
+    pub used: f64,
+    /// The most that may be in use, so that the target is met with a part down too.
+    pub allowed: f64,
+    /// Share of its disks that the data fills at the end; above 1 they do not hold it.
+    pub disk_fill: f64,
+}
+
+/// Whether to keep the fleet of today.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
+pub enum FleetDecision {
+    /// It meets the target, and nothing that is proposed is cheaper beyond rounding.
+    Keep {
+        /// The cheapest of what else there is.
+        next: String,
+        /// What that costs more, USD a month.
+        costs_more_usd_per_month: f64,
+    },
+    /// Another one is better.
+    Change {
+        /// Which.
+        to: String,
+        /// Whether it lies within the evidence.
+        is_proven: bool,
+        /// Why.
+        because: ChangeBecause,
+        /// What it saves, USD a month; negative: costs more. `None` where today's price is not known.
+        saves_usd_per_month: Option<f64>,
+    },
+    /// The evidence does not say.
+    NotDecided {
+        /// Why.
+        because: Undecided,
+    },
+}
+
+/// Why another fleet is better.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "reason", rename_all = "snake_case")]
+pub enum ChangeBecause {
+    /// Both meet the target; it is cheaper.
+    Cheaper,
+    /// The fleet of today does not meet the target.
+    Full {
+        /// What it lacks.
+        limit: Limit,
+        /// How much it would use.
+        used: f64,
+        /// How much it may.
+        allowed: f64,
+        /// What says so.
+        allowance: Allowance,
+    },
+    /// It has fewer nodes than each record has copies, or none that may be down.
+    TooFewNodes,
+}
+
+/// Why it is not decided.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "reason", rename_all = "snake_case")]
+pub enum Undecided {
+    /// The fleet of today is of several kinds of machines.
+    SeveralKinds,
+    /// What it can do is not known.
+    NotKnown {
+        /// Why.
+        why: Obstacle,
+    },
+    /// It meets the target, by the figures; its price is not known.
+    PriceUnknown,
+    /// Its machines lie beyond the evidence.
+    BeyondEvidence {
+        /// In what.
+        doubts: Vec<Doubt>,
+    },
+    /// It misses the target by less than the error of the figure.
+    WithinError {
+        /// In what.
+        limit: Limit,
+        /// How much it would use.
+        used: f64,
+        /// How much it may.
+        allowed: f64,
+        /// The error, per cent.
+        error_percent: f64,
+    },
+    /// It meets the target, and all that would be cheaper lies beyond the evidence.
+    CheaperIsNotProven {
+        /// The cheapest.
+        configuration: String,
+        /// What it would save, USD a month.
+        saves_usd_per_month: f64,
+        /// What lies beyond the evidence.
+        doubts: Vec<Doubt>,
+    },
+}

@@ -1,0 +1,206 @@
+//! A cluster of so many nodes under the target: how full it is, and whether that is too full.
+
+use catalog::{ClusterRequest, InstanceType, MIB};
+use spec::Configuration;
+
+use super::machines::Order;
+use super::{SAME_CACHE, SAME_MIX, Search};
+use crate::candidate::{self, Need, NodeError};
+use crate::demand::{Machine, Work};
+use crate::document::{Allowance, Label, Limit, Obstacle, Utilisation};
+use crate::observation::Observation;
+
+/// Cells that are held at a volume's limit repeat themselves more exactly than a real machine would (practice).
+const LEAST_HALF_WIDTH: f64 = 0.01;
+
+/// A node of a cluster of so many, under the target.
+pub(super) struct Loaded {
+    pub work: Work,
+    pub data_bytes: f64,
+    pub cache_share: f64,
+}
+
+/// A cluster under the target, whether it meets it or not.
+pub(super) struct Found<'a> {
+    pub instance: &'a InstanceType,
+    pub request: ClusterRequest,
+    pub is_made: bool,
+    pub loaded: Loaded,
+    pub utilisation: Utilisation,
+    /// The fullest resource, ...
+    pub busiest: Limit,
+    /// ... how full it is by measurement or by the model, ...
+    pub used: f64,
+    /// ... and how full it may be.
+    pub allowed: f64,
+    pub allowance: Allowance,
+    /// Share of its disks that the data fills, and may fill.
+    pub disk_fill: f64,
+    pub disk_fill_allowed: f64,
+    pub label: Label,
+    pub half_width: Option<f64>,
+}
+
+impl Found<'_> {
+    /// What is fullest of what it may be, with how full it is, may be, and what says so.
+    pub fn tightest(&self) -> (Limit, f64, f64, Allowance) {
+        if self.disk_fill / self.disk_fill_allowed > self.used / self.allowed {
+            (
+                Limit::DiskSpace,
+                self.disk_fill,
+                self.disk_fill_allowed,
+                Allowance::DiskFill,
+            )
+        } else {
+            (self.busiest, self.used, self.allowed, self.allowance)
+        }
+    }
+
+    pub fn meets_the_target(&self) -> bool {
+        self.used <= self.allowed && self.disk_fill <= self.disk_fill_allowed
+    }
+}
+
+impl<'a> Search<'a> {
+    /// The most that may be used with all nodes up, so that there is enough with a part down; and which of the two says so.
+    fn allowed(&self, nodes: u32) -> (f64, Allowance) {
+        let with_part_down = self.busiest_when_down / self.target.load_when_down(nodes);
+        match (with_part_down < self.busiest, self.p99_lowered) {
+            (is_down, true) => (if is_down { with_part_down } else { self.busiest }, Allowance::P99),
+            (true, false) => (with_part_down, Allowance::PartDown),
+            (false, false) => (self.busiest, Allowance::Headroom),
+        }
+    }
+
+    /// What each of so many nodes does and holds at the target.
+    fn loaded(&self, memory_gib: f64, nodes: u32) -> Loaded {
+        let n = f64::from(nodes);
+        let copies = f64::from(self.target.replication_factor);
+        let data_bytes = self.target.data_at_the_end() * copies / n * self.facts.on_disk;
+        let page_cache = spec::page_cache_at_full_scale((memory_gib * 1024.0 * MIB) as u64).unwrap_or(0.0);
+        let cache_share = (page_cache / data_bytes).min(1.0);
+        let (reads, writes) = self.target.replica_operations();
+        Loaded {
+            work: Work {
+                reads: reads * self.target.operations_per_s / n,
+                writes: writes * self.target.operations_per_s / n,
+                hit_ratio: self.page_cache.hit_ratio(cache_share),
+                record_bytes: self.record_bytes,
+            },
+            data_bytes,
+            cache_share,
+        }
+    }
+
+    /// A cluster of so many nodes, or why it cannot be.
+    pub(super) fn cluster(&self, order: &Order<'_>, nodes: u32) -> Result<Found<'a>, Obstacle> {
+        let name = order.instance();
+        let unknown = || Obstacle::Rule(format!("unknown instance type `{name}`"));
+        let instance = self.catalog.instance(name).ok_or_else(unknown)?;
+        if self.target.nodes_down(nodes) >= nodes {
+            return Err(Obstacle::NoNodeLeft);
+        }
+        let loaded = self.loaded(instance.memory_gib, nodes);
+        let alone = self.facts.demand.utilisation(&Machine::UNLIMITED, &loaded.work);
+        let (allowed, allowance) = self.allowed(nodes);
+        let disk_fill_allowed = self.target.disk_fill_percent / 100.0;
+        let need = Need {
+            gib: loaded.data_bytes / disk_fill_allowed / 1024.0 / MIB,
+            iops: alone.device_iops / allowed,
+            mib_per_s: alone.device_bytes_per_s / allowed / MIB,
+        };
+        let request = order.request(need, nodes);
+        let node = candidate::node(self.catalog, &request, self.era()).map_err(|error| match error {
+            NodeError::Volume(_) if order.is_made() => Obstacle::NoVolume(self.lacks(order, need)),
+            other => Obstacle::Rule(other.to_string()),
+        })?;
+        if node.disk_bytes == 0.0 {
+            return Err(Obstacle::NoDisks);
+        }
+        let disk_fill = loaded.data_bytes / node.disk_bytes;
+        let machine = node.machine.ok_or(Obstacle::DisksUnknown)?;
+        let utilisation = self.facts.demand.utilisation(&machine, &loaded.work);
+        let (busiest, used, label, half_width) = match self.measured(&request, &loaded) {
+            Some(observation) => (
+                observation.bounded_by().first().copied().unwrap_or(Limit::Cpu),
+                (loaded.work.reads + loaded.work.writes)
+                    / ((observation.reads + observation.writes) * observation.throughput * observation.scale),
+                Label::Measured,
+                observation.half_width.map(|half| half.max(LEAST_HALF_WIDTH)),
+            ),
+            None if self.facts.held_out.is_accepted() => {
+                let (busiest, used) = utilisation.busiest();
+                let is_between = self.is_between(instance, &loaded);
+                let label = if is_between {
+                    Label::Interpolated
+                } else {
+                    Label::Modelled
+                };
+                (busiest, used, label, self.facts.held_out.p90_error)
+            }
+            None => return Err(Obstacle::NotMeasured),
+        };
+        Ok(Found {
+            instance,
+            request,
+            is_made: order.is_made(),
+            loaded,
+            utilisation,
+            busiest,
+            used,
+            allowed,
+            allowance,
+            disk_fill,
+            disk_fill_allowed,
+            label,
+            half_width,
+        })
+    }
+
+    /// What no volume has enough of: the first part of a need that cannot be bought alone.
+    fn lacks(&self, order: &Order<'_>, need: Need) -> Limit {
+        const NOTHING: Need = Need {
+            gib: 0.0,
+            iops: 0.0,
+            mib_per_s: 0.0,
+        };
+        let is_sold = |part: Need| candidate::node(self.catalog, &order.request(part, 1), self.era()).is_ok();
+        if !is_sold(Need {
+            gib: need.gib,
+            ..NOTHING
+        }) {
+            Limit::DiskSpace
+        } else if !is_sold(Need {
+            iops: need.iops,
+            ..NOTHING
+        }) {
+            Limit::VolumeIops
+        } else {
+            Limit::VolumeThroughput
+        }
+    }
+
+    /// The cell that measured this very machine, mix and ratio of memory to data, once it had come to rest.
+    fn measured(&self, request: &ClusterRequest, loaded: &Loaded) -> Option<&Observation<'a>> {
+        self.observations
+            .iter()
+            .filter(|o| o.is_capacity() && o.is_at_rest)
+            .filter(|o| is_order(o.configuration, request))
+            .filter(|o| (o.read_share() - self.facts.replica_read_share).abs() <= SAME_MIX)
+            .filter(|o| (loaded.cache_share / o.cache_given.min(1.0) - 1.0).abs() <= SAME_CACHE)
+            .max_by(|a, b| a.throughput.total_cmp(&b.throughput))
+    }
+}
+
+/// Whether a configuration is what this order buys: its data volume, then its commit log's, or the local disks for both.
+fn is_order(configuration: &Configuration, request: &ClusterRequest) -> bool {
+    let volumes = [
+        Some(&configuration.data_volume),
+        configuration.commitlog_volume.as_ref(),
+    ];
+    let volumes: Vec<_> = volumes.into_iter().flatten().filter(|v| v.kind != "local").collect();
+    let bought: Option<Vec<_>> = volumes.iter().map(|v| v.order).collect();
+    configuration.instance.from_catalog
+        && configuration.instance.label == request.instance
+        && bought.is_some_and(|bought| bought == request.volumes)
+}

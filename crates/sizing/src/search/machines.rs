@@ -1,0 +1,177 @@
+//! The machines that are searched, and the best clusters of each.
+
+use std::collections::BTreeMap;
+
+use catalog::{ClusterRequest, InstanceType, Lifecycle, VolumeType};
+
+use super::Search;
+use crate::candidate::{MADE_TO_MEASURE, Need, made_to_measure};
+use crate::document::{LeftOut, Obstacle, Proposal};
+
+/// What is ordered of a machine.
+pub(super) enum Order<'a> {
+    /// Exactly this.
+    Given(&'a ClusterRequest),
+    /// With a volume made to measure.
+    Made {
+        instance: &'a InstanceType,
+        kind: VolumeType,
+    },
+    /// With its local disks.
+    Local(&'a InstanceType),
+}
+
+impl Order<'_> {
+    /// The order for a need, of so many nodes.
+    pub fn request(&self, need: Need, nodes: u32) -> ClusterRequest {
+        let of = |instance: &InstanceType, volumes| ClusterRequest {
+            instance: instance.name.clone(),
+            volumes,
+            nodes,
+        };
+        match self {
+            Self::Given(request) => ClusterRequest {
+                nodes,
+                ..(*request).clone()
+            },
+            Self::Made { instance, kind } => of(instance, vec![made_to_measure(*kind, need)]),
+            Self::Local(instance) => of(instance, Vec::new()),
+        }
+    }
+
+    pub fn is_made(&self) -> bool {
+        matches!(self, Self::Made { .. })
+    }
+
+    pub fn instance(&self) -> &str {
+        match self {
+            Self::Given(request) => &request.instance,
+            Self::Made { instance, .. } | Self::Local(instance) => &instance.name,
+        }
+    }
+}
+
+/// The best clusters, of each machine one, cheapest first.
+#[derive(Default)]
+pub(super) struct Offers {
+    /// Whatever is doubted about them.
+    pub cheapest: Vec<Proposal>,
+    /// Nothing of them lies beyond the evidence.
+    pub proven: Vec<Proposal>,
+}
+
+/// The best of each machine, by its name.
+type Best = BTreeMap<String, Proposal>;
+
+fn keep(best: &mut Best, name: &str, proposal: Proposal) {
+    if best
+        .get(name)
+        .is_none_or(|known| proposal.usd_per_month < known.usd_per_month)
+    {
+        best.insert(name.to_owned(), proposal);
+    }
+}
+
+fn cheapest_first(best: Best) -> Vec<Proposal> {
+    let mut all: Vec<Proposal> = best.into_values().collect();
+    all.sort_by(|a, b| a.usd_per_month.total_cmp(&b.usd_per_month));
+    all
+}
+
+impl Search<'_> {
+    /// Every machine of the search: its best clusters, or why there is none.
+    pub(super) fn all(&self) -> (Offers, Vec<LeftOut>) {
+        let (mut cheapest, mut proven) = (Best::new(), Best::new());
+        let mut why: BTreeMap<String, Obstacle> = BTreeMap::new();
+        let mut order = |name: &str, order: &Order<'_>| match self.offers(order) {
+            Ok((least, sure)) => {
+                keep(&mut cheapest, name, least);
+                if let Some(sure) = sure {
+                    keep(&mut proven, name, sure);
+                }
+                None
+            }
+            Err(reason) => Some(reason),
+        };
+        let mut refused = |name: &str, reason: Obstacle| {
+            why.entry(name.to_owned()).or_insert(reason);
+        };
+        if self.options.candidates.is_empty() {
+            for instance in self.catalog.instances() {
+                if let Err(reason) = self.is_searched(instance) {
+                    if let Some(reason) = reason {
+                        refused(&instance.name, reason);
+                    }
+                    continue;
+                }
+                let local = instance.local_disks.iter().map(|_| Order::Local(instance));
+                let kinds = if instance.ebs.is_some() {
+                    self.kinds_sold()
+                } else {
+                    Vec::new()
+                };
+                let made = kinds.into_iter().map(|kind| Order::Made { instance, kind });
+                for one in local.chain(made) {
+                    if let Some(reason) = order(&instance.name, &one) {
+                        refused(&instance.name, reason);
+                    }
+                }
+            }
+        } else {
+            for request in &self.options.candidates {
+                let name = request.to_string();
+                if let Some(reason) = order(&name, &Order::Given(request)) {
+                    refused(&name, reason);
+                }
+            }
+        }
+        let mut left_out: BTreeMap<Obstacle, LeftOut> = BTreeMap::new();
+        for (name, why) in why.into_iter().filter(|(name, _)| !cheapest.contains_key(name)) {
+            let group = left_out.entry(why.clone()).or_insert_with(|| LeftOut {
+                why,
+                count: 0,
+                example: name,
+            });
+            group.count += 1;
+        }
+        let mut left_out: Vec<LeftOut> = left_out.into_values().collect();
+        left_out.sort_by(|a, b| b.count.cmp(&a.count).then(a.why.cmp(&b.why)));
+        let offers = Offers {
+            cheapest: cheapest_first(cheapest),
+            proven: cheapest_first(proven),
+        };
+        (offers, left_out)
+    }
+
+    /// Types of volumes that have rules and a price on the basis.
+    fn kinds_sold(&self) -> Vec<VolumeType> {
+        let is_sold = |kind: &VolumeType| {
+            let rules = self.era().is_none_or(|era| catalog::rules_in(*kind, era).is_ok());
+            rules && self.catalog.volume_price(*kind, &self.basis.region, self.era()).is_ok()
+        };
+        MADE_TO_MEASURE.into_iter().filter(is_sold).collect()
+    }
+
+    /// `Err(None)`: nobody asked for it.
+    fn is_searched(&self, instance: &InstanceType) -> Result<(), Option<Obstacle>> {
+        let family = instance.name.split('.').next().unwrap_or_default();
+        if !self.options.families.is_empty() && !self.options.families.iter().any(|f| f == family) {
+            return Err(None);
+        }
+        let architecture = self.options.architecture.as_deref().unwrap_or("x86_64");
+        if instance.architecture != architecture {
+            return Err(None);
+        }
+        let retired = instance.lifecycle == Lifecycle::Retired && self.basis.price_date.is_none();
+        if retired && self.options.families.is_empty() {
+            return Err(None);
+        }
+        if family.len() <= 3 && family.starts_with('t') {
+            return Err(Some(Obstacle::CpuCredits));
+        }
+        if instance.memory_gib < 8.0 || instance.vcpus < 2 {
+            return Err(Some(Obstacle::TooSmall));
+        }
+        Ok(())
+    }
+}
