@@ -1,8 +1,11 @@
 //! Analysis in, text out: the terminal's tables, `report.md`, and the plan shown before a run.
 //!
-//! Nothing is computed here that `analysis.json` does not hold; this crate rounds, orders and words.
+//! Nothing is computed here that the analysis does not hold; this crate rounds, orders and words. [`document`] is `analysis.json`: the analysis
+//! with its sentences.
 
+mod answer;
 mod comparison;
+mod document;
 mod figures;
 mod findings;
 mod html;
@@ -14,7 +17,9 @@ mod summary_csv;
 mod table;
 mod terminal;
 
+pub use answer::{Answer, answer};
 pub use comparison::comparison_markdown;
+pub use document::document;
 pub use html::html;
 pub use markdown::markdown;
 pub use plan::plan_table;
