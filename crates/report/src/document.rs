@@ -1,30 +1,82 @@
-//! `analysis.json`: the analysis with its findings in words.
+//! The document as it is written to `analysis.json`: the analysis, with the sentences that people read beside the values they are made from.
 
 use analysis::{Analysis, Finding};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use crate::answer::{self, answer};
 use crate::wording;
 
-/// The document that scripts read: the analysis as it is, with `message` and `advice` added to each finding.
+/// The whole document.
 pub fn document(analysis: &Analysis) -> Value {
-    // A document is made of strings, numbers and maps with string keys; these always serialise.
-    let mut document = serde_json::to_value(analysis).unwrap_or_default();
-    add(document.get_mut("findings"), &analysis.findings);
-    if let Some(cells) = document.get_mut("cells").and_then(Value::as_array_mut) {
-        for (cell, analysed) in cells.iter_mut().zip(&analysis.cells) {
-            add(cell.get_mut("findings"), &analysed.findings);
-        }
+    let mut document = json!(analysis);
+    if let Value::Object(fields) = &mut document {
+        add_answer(analysis, fields);
+        add_reasons(analysis, fields);
+        add_findings(analysis, fields);
     }
     document
 }
 
-fn add(findings: Option<&mut Value>, analysed: &[Finding]) {
-    let all = findings.and_then(Value::as_array_mut).into_iter().flatten();
-    for (finding, analysed) in all.zip(analysed) {
-        let fields: Option<&mut Map<String, Value>> = finding.as_object_mut();
-        if let Some(fields) = fields {
-            fields.insert("message".to_owned(), wording::message(analysed).into());
-            fields.insert("advice".to_owned(), wording::advice(analysed).into());
-        }
+/// `answer`, and `recommendation` in words; typed values stand beside them.
+fn add_answer(analysis: &Analysis, fields: &mut Map<String, Value>) {
+    let words = answer(analysis);
+    fields.insert("answer".to_owned(), json!(words.lines()));
+    fields.insert("spread".to_owned(), json!(answer::spread(analysis)));
+    let typed = &analysis.recommendation;
+    let doubts: Vec<String> = typed.doubts.iter().map(|d| answer::doubt(analysis, d)).collect();
+    let not_considered: Vec<Value> = typed
+        .not_considered
+        .iter()
+        .map(|n| json!({ "configuration": n.configuration, "why": answer::not_judged(n.why) }))
+        .collect();
+    let recommendation = json!({
+        "status": typed.status,
+        "run": typed.run,
+        "because": format!("{}.", words.because),
+        "doubts": doubts,
+        "would_decide": typed.would_decide,
+        "not_considered": not_considered,
+        "reason": typed.reason,
+        "places": typed.places,
+        "doubts_typed": typed.doubts,
+        "not_considered_typed": typed.not_considered,
+    });
+    fields.insert("recommendation".to_owned(), recommendation);
+}
+
+/// `value_of_money[].reason` and `decision[].caution`.
+fn add_reasons(analysis: &Analysis, fields: &mut Map<String, Value>) {
+    let steps = entries(fields, "value_of_money").zip(&analysis.value_of_money);
+    for (entry, step) in steps {
+        entry.insert(
+            "reason".to_owned(),
+            json!(format!("{}.", answer::step_reason(analysis, step))),
+        );
+    }
+    for (entry, decision) in entries(fields, "decision").zip(&analysis.decision) {
+        let sentences: Vec<String> = decision.cautions.iter().map(|c| answer::caution(*c)).collect();
+        let caution = (!sentences.is_empty()).then(|| format!("{}.", sentences.join("; ")));
+        entry.insert("caution".to_owned(), json!(caution));
+    }
+}
+
+/// The entries of a list of objects.
+fn entries<'a>(fields: &'a mut Map<String, Value>, name: &str) -> impl Iterator<Item = &'a mut Map<String, Value>> {
+    let list = fields.get_mut(name).and_then(Value::as_array_mut);
+    list.into_iter().flatten().filter_map(Value::as_object_mut)
+}
+
+/// `message` and `advice` of each finding.
+fn add_findings(analysis: &Analysis, fields: &mut Map<String, Value>) {
+    in_words(fields, &analysis.findings);
+    for (cell, analysed) in entries(fields, "cells").zip(&analysis.cells) {
+        in_words(cell, &analysed.findings);
+    }
+}
+
+fn in_words(fields: &mut Map<String, Value>, findings: &[Finding]) {
+    for (entry, finding) in entries(fields, "findings").zip(findings) {
+        entry.insert("message".to_owned(), wording::message(finding).into());
+        entry.insert("advice".to_owned(), wording::advice(finding).into());
     }
 }

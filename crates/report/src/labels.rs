@@ -1,9 +1,13 @@
 //! Short texts that both the terminal and Markdown use.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use analysis::{
-    Analysis, Basis, CellAnalysis, Estimate, IoLimits, LatencyAnalysis, LoadLevel, OperationKind, Ratio, Verdict, rules,
+    Analysis, Basis, Caution, CellAnalysis, Estimate, IoLimits, LatencyAnalysis, LoadLevel, Metric, OperationKind,
+    Range, Ratio, ValueOfMoney, Verdict, rules,
 };
 
+use crate::answer;
 use crate::figures::{MISSING, count, duration, given, mib_per_s, ms, number, percent};
 
 /// A load level: `100 in flight`, `5,000/s Poisson`.
@@ -97,18 +101,73 @@ pub fn estimate(estimate: Option<Estimate>) -> String {
     }
 }
 
-/// A metric of the decision matrix, for people.
-pub fn metric(name: &str) -> String {
-    name.replace('_', " ")
+/// A metric, for people.
+pub fn metric(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Throughput => "throughput",
+        Metric::Runtime => "runtime",
+        Metric::Mean => "mean latency",
+        Metric::P50 => "p50",
+        Metric::P95 => "p95",
+        Metric::P99 => "p99",
+        Metric::P999 => "p99.9",
+        Metric::OperationsPerDollar => "operations per dollar",
+    }
 }
 
-/// A value of a metric of the decision matrix, with its unit.
-pub fn metric_value(name: &str, value: f64) -> String {
-    match name {
-        "throughput" => format!("{} op/s", number(value)),
-        "runtime" => duration(value),
-        "operations_per_dollar" => format!("{} op/$", number(value)),
-        _ => format!("{} ms", ms(value)),
+/// A value of a metric, with its unit.
+pub fn metric_value(metric: Metric, value: f64) -> String {
+    match metric {
+        Metric::Throughput => format!("{} op/s", number(value)),
+        Metric::Runtime => duration(value),
+        Metric::OperationsPerDollar => format!("{} op/$", number(value)),
+        Metric::Mean | Metric::P50 | Metric::P95 | Metric::P99 | Metric::P999 => format!("{} ms", ms(value)),
+    }
+}
+
+/// The cautions of the decision matrix, each once: `p99: in a closed loop ...`.
+pub fn cautions(analysis: &Analysis) -> Vec<String> {
+    let all = analysis
+        .decision
+        .iter()
+        .flat_map(|d| d.cautions.iter().map(|c| (*c, d.metric)));
+    let mut by_caution: BTreeMap<Caution, BTreeSet<Metric>> = BTreeMap::new();
+    for (caution, metric) in all {
+        by_caution.entry(caution).or_default().insert(metric);
+    }
+    by_caution
+        .into_iter()
+        .map(|(caution, metrics)| {
+            let names: Vec<&str> = metrics.into_iter().map(metric).collect();
+            format!("{}: {}", names.join(", "), answer::caution(caution))
+        })
+        .collect()
+}
+
+/// What the verdicts on a step mean.
+pub const VALUE_WORDS: &str = "Each configuration is compared with the cheaper one that gives most per dollar, or with the one that dominates it. \
+     Worth it: throughput grows more than cost, the whole interval of throughput / cost lies above 1. Not worth it: it lies below. Dominated: a \
+     configuration that costs no more is at least as fast. Knee: a dollar buys most here.";
+
+/// A verdict on a step: `worth it (knee)`, `withheld`.
+pub fn value_verdict(step: &ValueOfMoney) -> String {
+    match (step.withheld, step.knee) {
+        (Some(_), _) => "withheld".to_owned(),
+        (None, true) => format!("{} (knee)", step.verdict.words()),
+        (None, false) => step.verdict.words().to_owned(),
+    }
+}
+
+/// A factor with its interval: `1.23x (1.20-1.27)`.
+pub fn range(range: Range) -> String {
+    match range.low < range.high {
+        true => format!(
+            "{}x ({}-{})",
+            number(range.median),
+            number(range.low),
+            number(range.high)
+        ),
+        false => format!("{}x", number(range.median)),
     }
 }
 

@@ -1,7 +1,9 @@
 //! Analysis in, text out: the terminal's tables, `report.md`, and the plan shown before a run.
 //!
-//! Nothing is computed here that `analysis.json` does not hold; this crate rounds, orders and words.
+//! Nothing is computed here that the analysis does not hold; this crate rounds, orders and words. [`document`] is `analysis.json`: the analysis
+//! with its sentences.
 
+mod answer;
 mod comparison;
 mod document;
 mod figures;
@@ -16,6 +18,7 @@ mod table;
 mod terminal;
 mod wording;
 
+pub use answer::{Answer, answer};
 pub use comparison::comparison_markdown;
 pub use document::document;
 pub use html::html;

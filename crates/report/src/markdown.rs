@@ -1,7 +1,8 @@
 //! `report.md`: the same answer as in the terminal, with what is needed to judge it later.
 
-use analysis::{Analysis, CellAnalysis, VolumeReport, rules};
+use analysis::{Analysis, CellAnalysis, Status, VolumeReport, rules};
 
+use crate::answer::{self, Answer, answer};
 use crate::figures::{MISSING, bytes, count, duration, given, mib_per_s, number, optional, percent};
 use crate::findings::grouped;
 use crate::labels;
@@ -13,9 +14,7 @@ pub fn markdown(analysis: &Analysis) -> String {
     if let Some(question) = &analysis.question {
         text.push_str(&format!("> {question}\n\n"));
     }
-    for sentence in &analysis.answer {
-        text.push_str(&format!("* {sentence}\n"));
-    }
+    first_screen(analysis, &answer(analysis), &mut text);
     text.push_str(&format!("\nRun `{}`: {}\n\n", analysis.run, labels::summary(analysis)));
     decision(analysis, &mut text);
     money(analysis, &mut text);
@@ -31,8 +30,8 @@ pub fn markdown(analysis: &Analysis) -> String {
         }
     }
     text.push_str(
-        "Throughput: median (95 % interval) over valid repetitions. Ratios: by pairs of the same block (95 % interval), with what they \
-         show after Holm. Latencies: median over repetitions of each trial's figure, ms.",
+        "Throughput: geometric mean (95 % interval) over valid repetitions. Ratios: by pairs of the same block, each interval at the level of its verdict. \
+         Fewer than three repetitions: the observed range. Latencies: median over repetitions of each trial's figure, ms.",
     );
     if labels::any_unsupported(analysis) {
         text.push_str(" `~`: fewer than 100 samples lie beyond this percentile in a trial.");
@@ -45,6 +44,21 @@ pub fn markdown(analysis: &Analysis) -> String {
     text
 }
 
+/// Banner, headline, sentences. Only a decided answer leads with a winner in bold.
+fn first_screen(analysis: &Analysis, answer: &Answer, text: &mut String) {
+    if let Some(banner) = answer.banner {
+        text.push_str(&format!("**{banner}**\n\n"));
+    }
+    let lead = match analysis.recommendation.status {
+        Status::Decided => format!("**{}**", answer.verdict),
+        Status::NotDecided | Status::NoAnswerYet => answer.verdict.clone(),
+    };
+    text.push_str(&format!("{lead}: {}.\n\n", answer.because));
+    for sentence in &answer.sentences {
+        text.push_str(&format!("* {sentence}\n"));
+    }
+}
+
 fn decision(analysis: &Analysis, text: &mut String) {
     if analysis.decision.is_empty() {
         return;
@@ -54,11 +68,11 @@ fn decision(analysis: &Analysis, text: &mut String) {
         vec![
             d.workload.clone(),
             labels::load(d.load),
-            labels::metric(&d.metric),
+            labels::metric(d.metric).to_owned(),
             d.best.clone(),
             d.ranking
                 .first()
-                .map_or_else(|| MISSING.to_owned(), |r| labels::metric_value(&d.metric, r.value)),
+                .map_or_else(|| MISSING.to_owned(), |r| metric_value(d, r)),
             match d.indistinguishable.as_slice() {
                 [] => MISSING.to_owned(),
                 others => others.join(", "),
@@ -73,24 +87,25 @@ fn decision(analysis: &Analysis, text: &mut String) {
             "Metric",
             "Best",
             "Its value",
-            "Not told apart from it",
+            "Statistically indistinguishable",
             "Cheapest of these",
         ],
         7,
         rows,
     ));
-    let mut cautions: Vec<String> = analysis
-        .decision
-        .iter()
-        .filter_map(|d| Some(format!("{}: {}", labels::metric(&d.metric), d.caution.as_ref()?)))
-        .collect();
-    cautions.sort();
-    cautions.dedup();
     text.push('\n');
-    for caution in cautions {
+    for caution in labels::cautions(analysis) {
         text.push_str(&format!("* {caution}.\n"));
     }
     text.push('\n');
+}
+
+/// A value with its unit; for latencies with the operation kind that is worst.
+fn metric_value(decision: &analysis::Decision, ranked: &analysis::Ranked) -> String {
+    let kind = ranked
+        .operation
+        .map_or_else(String::new, |k| format!(" ({})", labels::operation(k)));
+    format!("{}{kind}", labels::metric_value(decision.metric, ranked.value))
 }
 
 fn money(analysis: &Analysis, text: &mut String) {
@@ -112,10 +127,11 @@ fn money(analysis: &Analysis, text: &mut String) {
             v.workload.clone(),
             labels::load(v.load),
             format!("{} -> {}", v.from, v.to),
-            format!("{}{}", v.verdict, if v.knee { " (knee)" } else { "" }),
+            labels::value_verdict(v),
             labels::usd(v.extra_usd_per_month),
             format!("{}x", number(v.cost_ratio)),
             labels::ratio(Some(&v.throughput_ratio)),
+            labels::range(v.value_ratio),
             v.p99_ratio
                 .map_or_else(|| MISSING.to_owned(), |r| format!("{}x", number(r))),
             v.usd_per_extra_op_per_s.map_or_else(|| MISSING.to_owned(), labels::usd),
@@ -130,6 +146,7 @@ fn money(analysis: &Analysis, text: &mut String) {
             "Extra $/month",
             "Cost",
             "Throughput",
+            "Throughput / cost",
             "p99",
             "$/month per extra op/s",
         ],
@@ -137,8 +154,9 @@ fn money(analysis: &Analysis, text: &mut String) {
         rows,
     ));
     text.push_str(&format!(
-        "\nBasis: {}; at full scale. Worth it: throughput grows at least as much as cost. Knee: beyond it the next dearer configuration is not worth its extra money.\n\n",
-        labels::basis(&analysis.basis)
+        "\nBasis: {}; at full scale. {}\n\n",
+        labels::basis(&analysis.basis),
+        labels::VALUE_WORDS
     ));
 }
 
@@ -371,7 +389,7 @@ fn plain(value: &serde_json::Value) -> String {
 fn method(analysis: &Analysis, text: &mut String) {
     text.push_str("## Method\n\n");
     text.push_str("* The unit is the trial, its figures come from its steady window. ");
-    text.push_str(&analysis.spread);
+    text.push_str(&answer::spread(analysis));
     text.push_str(
         "\n\
          * Percentiles come from the merged HdrHistograms of all seconds of a trial and are never averaged inside it; across \

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use analysis::Gate;
-use clap::Args;
+use analysis::{Comparison, Gate, GateOutcome};
+use clap::{Args, ValueEnum};
 use run::RunDirectory;
 
 use super::measured::Measured;
@@ -14,18 +14,35 @@ use super::{Failure, Format, pretty};
 #[command(after_help = "Examples:
   iopslab compare runs/quickstart-20260101T000000Z runs/quickstart-20260108T000000Z
   iopslab compare LAST_WEEK THIS_WEEK --fail-if 'throughput < -5%' --fail-if 'p99 > 20%'
-  iopslab compare A B --format json | jq '.cells[].metrics.throughput.change_percent'
+  iopslab compare A B --fail-if 'throughput < -5%' --inconclusive pass
+                                              fail on a proven loss only; what is not decided is still said
+  iopslab compare A B --format json | jq '.gates[] | {expression, outcome, would_decide_repetitions}'
 
-Human output is Markdown, fit for a pull-request comment. Exit 3: a gate failed.")]
+A gate has three outcomes. Passed: every cell is shown to lie on the good side of the threshold. Failed: a cell is shown to lie beyond it.
+Inconclusive: anything else, such as an interval that holds the threshold, single repetitions, or runs made on different hosts.
+
+Human output is Markdown, fit for a pull-request comment. Exit 3: a gate failed or was inconclusive.")]
 pub struct CompareArgs {
     /// The run to compare with (before)
     run_a: PathBuf,
     /// The run to judge (after)
     run_b: PathBuf,
-    /// Fail (exit 3) when any cell changed so: METRIC < -N% or METRIC > N%, METRIC being throughput, mean, p50, p95, p99 or p999. A change
-    /// counts when it is shown; with single repetitions, where nothing can be tested, the plain change counts
+    /// Fail (exit 3) when any cell changed so: METRIC < -N% or METRIC > N%, METRIC being throughput, mean, p50, p95, p99 or p999. The interval of
+    /// the change decides, not the change itself
     #[arg(long, value_name = "EXPR")]
     fail_if: Vec<String>,
+    /// What an inconclusive gate does: exit 3, or exit 0 and say so
+    #[arg(long, value_enum, default_value = "fail", requires = "fail_if")]
+    inconclusive: Inconclusive,
+}
+
+/// What an inconclusive gate does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Inconclusive {
+    /// Exit 3: nobody could have seen a loss
+    Fail,
+    /// Exit 0
+    Pass,
 }
 
 pub fn run(args: &CompareArgs, format: Format) -> Result<(), Failure> {
@@ -44,14 +61,29 @@ pub fn run(args: &CompareArgs, format: Format) -> Result<(), Failure> {
         Format::Json => println!("{}", pretty(&comparison)),
         Format::Human => print!("{}", ::report::comparison_markdown(&comparison)),
     }
-    let failed: Vec<&str> = comparison
-        .gates
-        .iter()
-        .filter(|g| g.failed)
-        .map(|g| g.expression.as_str())
-        .collect();
-    match failed.as_slice() {
-        [] => Ok(()),
-        failed => Err(Failure::Verdict(format!("gate failed: {}", failed.join("; ")))),
+    verdict(&comparison, args.inconclusive)
+}
+
+/// The exit of the command: failed gates before inconclusive ones, each with its own word.
+fn verdict(comparison: &Comparison, inconclusive: Inconclusive) -> Result<(), Failure> {
+    let of = |outcome: GateOutcome| {
+        let gates = comparison.gates.iter().filter(|g| g.outcome == outcome);
+        gates.map(|g| g.expression.as_str()).collect::<Vec<_>>().join("; ")
+    };
+    let (failed, open) = (of(GateOutcome::Failed), of(GateOutcome::Inconclusive));
+    let mut messages = Vec::new();
+    if !failed.is_empty() {
+        messages.push(format!("gate failed: {failed}"));
     }
+    if !open.is_empty() {
+        messages.push(format!("gate inconclusive: {open}"));
+    }
+    let message = messages.join("\n");
+    if !failed.is_empty() || (!open.is_empty() && inconclusive == Inconclusive::Fail) {
+        return Err(Failure::Verdict(message));
+    }
+    if !message.is_empty() {
+        eprintln!("{message} (--inconclusive pass)");
+    }
+    Ok(())
 }

@@ -18,7 +18,9 @@ use super::{Failure, Format, pretty};
 
 Examples:
   iopslab report runs/quickstart-20260101T000000Z
-  iopslab report runs/quickstart-20260101T000000Z --format json | jq .answer"
+  iopslab report runs/quickstart-20260101T000000Z --format json | jq .answer
+  iopslab report runs/quickstart-20260101T000000Z --format json | jq '.recommendation | {status, run, because}'
+  COLUMNS=80 iopslab report runs/quickstart-20260101T000000Z | less"
 )]
 pub struct ReportArgs {
     /// A run directory
@@ -56,7 +58,22 @@ pub fn rebuild(directory: &RunDirectory, format: Format) -> Result<Analysis, Fai
     Ok(analysis)
 }
 
-/// Columns of the terminal; 140 where there is none, so that files hold whole tables.
+/// Narrowest terminal that tables are fitted to.
+const WIDTH_MIN: u16 = 80;
+/// Where there is no terminal, so that files hold whole tables.
+const WIDTH_OF_FILES: u16 = 140;
+
+/// Columns of the terminal, or what COLUMNS says.
 fn terminal_width() -> u16 {
-    rustix::termios::tcgetwinsize(std::io::stdout()).map_or(140, |size| size.ws_col.max(80))
+    let stated = std::env::var("COLUMNS")
+        .ok()
+        .and_then(|columns| columns.parse::<u16>().ok());
+    let of_terminal = || {
+        rustix::termios::tcgetwinsize(std::io::stdout())
+            .ok()
+            .map(|size| size.ws_col)
+    };
+    stated
+        .or_else(of_terminal)
+        .map_or(WIDTH_OF_FILES, |width| width.max(WIDTH_MIN))
 }

@@ -1,8 +1,9 @@
 //! `repetitions = "auto"`: after each whole block, is it known well enough, or is a budget spent?
 //!
-//! Only whole blocks are looked at, because ratios pair the trials of a block; and stopping looks at how *narrow* intervals are, not at
-//! whether a difference has become significant, which would make false winners (METHODS, "Decisions").
+//! Only whole blocks are looked at, because ratios pair the trials of a block; and stopping looks at how *narrow* intervals are and how *clear* of their thresholds,
+//! not at whether a difference has just become significant, which would make false winners in 23 % of experiments.
 
+use analysis::Widest;
 use run::{JournalEvent, RunDirectory};
 use spec::{Adaptive, PlannedTrial};
 
@@ -27,31 +28,44 @@ pub(super) fn enough(
     }
     let blocks = after.block;
     let measured = Measured::read(directory)?;
-    let known = analysis::precision(&analysis::analyse(&measured.evidence(directory)), adaptive);
+    let known = analysis::precision(&analysis::analyse(&measured.evidence(directory)), adaptive, blocks);
+    let widest = in_words(known.widest.as_ref());
     let begun = || plan.trials.iter().filter(|t| t.block <= blocks);
     let spent = spent(adaptive, elapsed_s, || plan.usd_of(begun()));
     let reason = if known.enough && blocks >= adaptive.blocks_min {
         format!(
-            "after {blocks} blocks every ratio is known to +-{:.0} % or clear of 1 by twice its interval (widest: {})",
+            "after {blocks} blocks every ratio is known to +-{:.0} % or is clear of 1 by twice its interval (widest: {})",
             adaptive.precision * 100.0,
-            known.widest
+            widest
         )
     } else if let Some(budget) = spent {
         format!(
             "after {blocks} blocks the budget of {budget} was spent before every ratio was known to +-{:.0} % (widest: {})",
             adaptive.precision * 100.0,
-            known.widest
+            widest
         )
     } else {
         screen.say(&format!(
             "after {blocks} blocks: not known well enough yet (widest: {})",
-            known.widest
+            widest
         ));
         return Ok(false);
     };
     screen.say(&format!("enough repetitions: {reason}"));
     note(directory, JournalEvent::Enough { blocks, reason })?;
     Ok(true)
+}
+
+/// The ratio that is known worst, for people.
+fn in_words(widest: Option<&Widest>) -> String {
+    match widest {
+        None => "nothing to compare".to_owned(),
+        Some(Widest { cell, known: None }) => format!("{cell} has no tested ratio"),
+        Some(Widest {
+            cell,
+            known: Some((ratio, half)),
+        }) => format!("{cell}: {ratio:.2} times, +-{:.1} %", half * 100.0),
+    }
 }
 
 /// Which budget is spent, if one is.

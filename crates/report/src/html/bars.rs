@@ -37,7 +37,7 @@ pub fn bars(analysis: &Analysis) -> String {
     let key = if single {
         "One repetition of each cell: there is no interval."
     } else {
-        "Bar and number: median. Whisker and brackets: 95 % interval of the median. Small ticks: smallest and largest repetition."
+        "Bar and number: geometric mean. Whisker and brackets: 95 % interval, with fewer than three repetitions the observed range. Small ticks: smallest and largest repetition."
     };
     format!("<p class=\"soft\">{key}</p>\n{out}")
 }

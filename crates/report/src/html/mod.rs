@@ -11,8 +11,9 @@ mod money;
 mod tables;
 mod timeline;
 
-use analysis::{Analysis, Charts};
+use analysis::{Analysis, Charts, Status};
 
+use crate::answer::{self, answer};
 use crate::figures::{count, duration, given};
 use element::{section, text};
 
@@ -72,14 +73,7 @@ fn header(analysis: &Analysis) -> String {
         .question
         .as_ref()
         .map_or_else(String::new, |q| format!("<p class=\"question\">{}</p>\n", text(q)));
-    let mut answer: String = analysis
-        .answer
-        .iter()
-        .map(|s| format!("<p>{}</p>\n", text(s)))
-        .collect();
-    if answer.is_empty() {
-        answer.push_str("<p>There is no answer yet: no trial has been measured.</p>\n");
-    }
+    let answer = card(analysis);
     let trials = analysis.trials;
     let model = if analysis.scale == 1.0 {
         "1:1".to_owned()
@@ -127,18 +121,39 @@ fn header(analysis: &Analysis) -> String {
         .map(|(id, title)| format!("<li><a href=\"#{id}\">{title}</a></li>"))
         .collect();
     format!(
-        "<header>\n<h1>{}</h1>\n{question}<div class=\"answer\" id=\"answer\" role=\"region\" aria-label=\"The answer\">\n{answer}</div>\n<ul class=\"facts\">{facts}</ul>\n</header>\n\
+        "<header>\n<h1>{}</h1>\n{question}{answer}<ul class=\"facts\">{facts}</ul>\n</header>\n\
          <nav aria-label=\"Sections\"><ul>{links}</ul></nav>\n",
         text(&analysis.experiment)
     )
 }
 
-fn method(analysis: &Analysis) -> String {
-    let simulated = if analysis.provider == "simulated" {
-        "<p><b>Nothing here was measured:</b> the evidence comes from a queueing simulation of a stated truth.</p>\n"
-    } else {
-        ""
+/// The recommendation. Only a decided one leads with a winner in bold.
+fn card(analysis: &Analysis) -> String {
+    let answer = answer(analysis);
+    let banner = answer.banner.map_or_else(String::new, |b| {
+        format!("<p class=\"banner\" role=\"note\">{}</p>\n", text(b))
+    });
+    let (class, verdict) = match analysis.recommendation.status {
+        Status::Decided => ("decided", format!("<b>{}</b>", text(&answer.verdict))),
+        Status::NotDecided => ("open", text(&answer.verdict)),
+        Status::NoAnswerYet => ("none", text(&answer.verdict)),
     };
+    let sentences: String = answer
+        .sentences
+        .iter()
+        .map(|s| format!("<li>{}</li>\n", text(s)))
+        .collect();
+    let sentences = match sentences.is_empty() {
+        true => sentences,
+        false => format!("<ul>\n{sentences}</ul>\n"),
+    };
+    format!(
+        "{banner}<div class=\"answer {class}\" id=\"answer\" role=\"region\" aria-label=\"The answer\">\n<p>{verdict}: {}.</p>\n{sentences}</div>\n",
+        text(&answer.because)
+    )
+}
+
+fn method(analysis: &Analysis) -> String {
     let emulated = if analysis.provider == "local" {
         "<li>Volumes are emulated by kernel I/O limits on a loop device. Reads and writes are limited apart, EBS counts them together; the throttle releases I/O in slices of \
          about 100 ms, which shows as steps in the tail of a saturated volume.</li>\n"
@@ -152,15 +167,15 @@ fn method(analysis: &Analysis) -> String {
         ""
     };
     format!(
-        "{simulated}<ul>\n<li>{}</li>\n\
-         <li><b>faster</b>, <b>slower</b>: the difference is shown. <b>no difference shown</b>: there may be one, smaller than these repetitions can show; not the same as equal. \
-         <b>not comparable</b>, <b>not tested</b>: fewer than two pairs of valid trials. <b>Would have been shown</b>: the smallest true difference that this many pairs, \
-         spread as they are, show four times out of five.</li>\n\
+        "<ul>\n<li>{}</li>\n\
+         <li><b>faster</b>, <b>slower</b>: the difference is shown. <b>the same</b>: shown to lie within the margin of practical importance. <b>no difference shown</b>: there may be one, smaller than these repetitions can show. \
+         <b>too few to test</b>: fewer than three pairs of valid trials; brackets hold the observed range. <b>Would have been shown</b>: the smallest true difference that this many \
+         repetitions, spread as they are, show four times out of five at the level of the verdict.</li>\n\
          <li>The unit is the trial. Its figures come from its steady window; percentiles from the merged histograms of all its seconds, never averaged.</li>\n\
          <li>Closed loop (requests in flight) finds throughput; its latencies depend on the throughput each configuration allowed. Open loop (a rate) measures from the moment a request was due.</li>\n\
          {emulated}{scaled}\
          <li>Where a number comes from: <code>trials/&lt;cell&gt;/&lt;block&gt;/</code> holds <code>trial.json</code>, <code>latency.hlog</code> (HdrHistogram log), <code>host-database.parquet</code>, \
          <code>host-client.parquet</code> and the logs.</li>\n</ul>\n",
-        text(&analysis.spread)
+        text(&answer::spread(analysis))
     )
 }

@@ -1,9 +1,10 @@
 //! What the money buys: every step up from the cheapest, and cost against throughput with its efficient frontier.
 
-use analysis::{Analysis, CellAnalysis};
+use analysis::{Analysis, CellAnalysis, ValueVerdict};
 
 use super::axis::{Scale, label};
 use super::element::{Table, colour, short, text};
+use crate::answer::step_reason;
 use crate::figures::{MISSING, given, number};
 use crate::labels;
 
@@ -34,7 +35,7 @@ pub fn money(analysis: &Analysis) -> String {
         };
     }
     let mut table = Table::new(
-        "Every step from the cheapest configuration",
+        "What each more expensive configuration gives for its price",
         &[
             "Workload",
             "Load",
@@ -42,17 +43,22 @@ pub fn money(analysis: &Analysis) -> String {
             "Verdict",
             "Extra $/month",
             "Cost",
-            "Throughput (95 % interval)",
+            "Throughput (interval)",
+            "Throughput / cost",
             "p99",
             "$/month per extra op/s",
         ],
         4,
     );
     for v in &analysis.value_of_money {
-        let class = match v.verdict.as_str() {
-            "worth it" => "best",
-            "not worth it" => "far",
+        let class = match (v.withheld, v.verdict) {
+            (None, ValueVerdict::WorthIt) => "best",
+            (None, ValueVerdict::NotWorthIt | ValueVerdict::Dominated) => "far",
             _ => "near",
+        };
+        let verdict = match v.withheld {
+            Some(_) => "withheld",
+            None => v.verdict.words(),
         };
         let knee = if v.knee { " <span class=\"tag\">knee</span>" } else { "" };
         table.row(&[
@@ -60,23 +66,23 @@ pub fn money(analysis: &Analysis) -> String {
             text(&labels::load(v.load)),
             format!("{} &rarr; {}", text(&v.from), text(&v.to)),
             format!(
-                "<td class=\"t heat {class}\"><b>{}</b>{knee}<small>{}</small></td>",
-                text(&v.verdict),
-                text(&v.reason)
+                "<td class=\"t heat {class}\"><b>{verdict}</b>{knee}<small>{}.</small></td>",
+                text(&step_reason(analysis, v))
             ),
             labels::usd(v.extra_usd_per_month),
             format!("{}x", number(v.cost_ratio)),
             labels::ratio(Some(&v.throughput_ratio)),
+            labels::range(v.value_ratio),
             v.p99_ratio
                 .map_or_else(|| MISSING.to_owned(), |r| format!("{}x", number(r))),
             v.usd_per_extra_op_per_s.map_or_else(|| MISSING.to_owned(), labels::usd),
         ]);
     }
     format!(
-        "{}<p class=\"soft\">Basis: {}; at full scale. <b>Worth it</b>: throughput grows at least as much as cost. <b>Knee</b>: beyond it the next dearer configuration is not worth its extra money. \
-         Throughput ratios pair trials of the same block.</p>\n{}",
+        "{}<p class=\"soft\">Basis: {}; at full scale. {} Throughput ratios pair trials of the same block.</p>\n{}",
         table.html(),
         text(&labels::basis(&analysis.basis)),
+        text(labels::VALUE_WORDS),
         scatters(analysis)
     )
 }

@@ -56,7 +56,7 @@ pub fn results(analysis: &Analysis, charts: &Charts) -> String {
 fn throughput(analysis: &Analysis, charts: &Charts, cells: &[&CellAnalysis]) -> String {
     let to_baseline = format!("To {}", analysis.baseline);
     let mut table = Table::new(
-        "Throughput (median, 95 % interval)",
+        "Throughput (geometric mean, 95 % interval; with fewer than three repetitions the observed range)",
         &[
             "Configuration",
             "Load",

@@ -1,0 +1,208 @@
+//! What was measured instead, what was not considered, and what a reader must know before believing the answer.
+
+use analysis::{Analysis, Caution, Doubt, NotJudged, UNTESTED_SHARE, Verdict, VolumeRole, Withheld};
+
+use super::{SIMULATED, listed, places, several};
+use crate::figures::{given, number, percent};
+use crate::labels;
+
+/// Rules with suspect findings that are named; the others are in the list of findings.
+const RULES: usize = 3;
+
+/// What was measured instead of the storage of a configuration in its sustained state, as a clause about it.
+pub fn withheld(analysis: &Analysis, configuration: &str, why: &Withheld) -> String {
+    match why {
+        Withheld::Client => format!("the client was at its limit while it loaded {configuration}"),
+        Withheld::PageCache => format!("memory answered the reads of {configuration}, not its storage"),
+        Withheld::Data => format!("records were missing or counters disagreed with {configuration}"),
+        Withheld::Rate => format!("{configuration} did not hold the given rate, or was still draining a queue"),
+        Withheld::Compaction => format!("compactions piled up with {configuration}, which has to be paid for later"),
+        Withheld::Burst {
+            burst_iops,
+            baseline_iops,
+            lasts_s,
+        } => format!(
+            "{configuration} ran on burst credits{}",
+            burst(analysis, *burst_iops, *baseline_iops, *lasts_s)
+        ),
+    }
+}
+
+/// ` (3,000 IOPS for 33 minutes, then 300)`, at full scale.
+fn burst(analysis: &Analysis, burst_iops: f64, baseline_iops: f64, lasts_s: Option<f64>) -> String {
+    if burst_iops <= 0.0 {
+        return String::new();
+    }
+    let full = |iops: f64| given((iops * analysis.scale).round());
+    format!(
+        " ({} IOPS {}, then {})",
+        full(burst_iops),
+        lasts_s.map_or_else(|| "while they last".to_owned(), |s| format!("for {}", roughly(s))),
+        full(baseline_iops)
+    )
+}
+
+/// A time in one unit: `40 seconds`, `33 minutes`, `5.2 hours`.
+fn roughly(seconds: f64) -> String {
+    match seconds {
+        s if s < 120.0 => format!("{s:.0} seconds"),
+        s if s < 7200.0 => format!("{:.0} minutes", s / 60.0),
+        s => format!("{:.1} hours", s / 3600.0),
+    }
+}
+
+/// Why a configuration was not considered.
+pub fn not_judged(why: NotJudged) -> &'static str {
+    match why {
+        NotJudged::NoPrice => "no price",
+        NotJudged::NoPriceThoughFaster => "no price, although it is faster than every configuration that has one",
+        NotJudged::NoValidTrial => "no valid trial",
+        NotJudged::NotEverywhere => "no valid trial under some of the workloads or load levels",
+    }
+}
+
+/// Configurations that could not be judged, in one sentence for each reason.
+pub fn not_considered(analysis: &Analysis) -> Vec<String> {
+    let all = &analysis.recommendation.not_considered;
+    let entries = all
+        .iter()
+        .map(|n| (n.configuration.clone(), not_judged(n.why).to_owned()));
+    places::grouped(entries.collect())
+        .into_iter()
+        .map(|(names, why)| format!("Not considered: {} ({why}).", listed(&names)))
+        .collect()
+}
+
+/// A doubt as a sentence.
+pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
+    match doubt {
+        Doubt::Simulated => SIMULATED.to_owned(),
+        Doubt::Scale { scale } => format!(
+            "This is a 1:{} model: ratios between configurations carry over, absolute figures do not.",
+            given(*scale)
+        ),
+        Doubt::Missing { trials, planned } => {
+            format!(
+                "{} of {planned} planned {} missing.",
+                several(*trials, "trial"),
+                is(*trials)
+            )
+        }
+        Doubt::Invalid { trials, done } => format!(
+            "{} of {done} {} invalid and {} no figure.",
+            several(*trials, "trial"),
+            is(*trials),
+            if *trials == 1 { "enters" } else { "enter" }
+        ),
+        Doubt::Findings { rules } => {
+            let mut named: Vec<String> = rules
+                .iter()
+                .take(RULES)
+                .map(|(rule, n)| format!("{} ({n} times)", rule.name().replace('_', " ")).replace("(1 times)", "(once)"))
+                .collect();
+            if rules.len() > RULES {
+                named.push(several((rules.len() - RULES) as u64, "other rule"));
+            }
+            format!("Some figures are suspect, see the findings: {}.", listed(&named))
+        }
+        Doubt::BurstStart { configurations } => {
+            let all: Vec<String> = configurations.iter().map(|name| started(analysis, name)).collect();
+            format!("Volumes that started with burst credits by choice: {}.", all.join("; "))
+        }
+        Doubt::PlacesUndecided { places } => format!(
+            "{} of {} combinations of workload and load decide{} nothing by themselves; none contradicts.",
+            places,
+            analysis.recommendation.places.len(),
+            if *places == 1 { "s" } else { "" }
+        ),
+        Doubt::FleetCheaper { configuration, fleet } => format!(
+            "{} x {configuration} would carry the demand for less, {} a month together, provided that throughput grows with their number.",
+            fleet.count,
+            labels::usd(fleet.usd_per_month)
+        ),
+        Doubt::Stopped { why } => format!("Repeating stopped by itself: {why}."),
+    }
+}
+
+fn is(n: u64) -> &'static str {
+    if n == 1 { "is" } else { "are" }
+}
+
+/// A configuration with the burst of its data volume.
+fn started(analysis: &Analysis, name: &str) -> String {
+    let volumes = analysis
+        .configurations
+        .iter()
+        .filter(|c| c.name == name)
+        .flat_map(|c| &c.volumes);
+    let burst_of = |v: &analysis::VolumeReport| v.burst.filter(|_| v.role == VolumeRole::Data);
+    let numbers = volumes
+        .filter_map(burst_of)
+        .map(|b| burst(analysis, b.burst_iops, b.baseline_iops, None));
+    format!("{name}{}", numbers.collect::<String>())
+}
+
+/// A caution of the decision matrix as a sentence without a full stop.
+pub fn caution(caution: Caution) -> String {
+    match caution {
+        Caution::OneConfiguration => "only one configuration has a figure: there is nothing to compare".to_owned(),
+        Caution::TooFewRepetitions => format!(
+            "fewer than three repetitions, nothing is tested: within {} of the best counts as statistically indistinguishable",
+            percent(UNTESTED_SHARE)
+        ),
+        Caution::ClosedLoopLatency => "in a closed loop latency follows from requests in flight and throughput, each configuration at its own rate; \
+             compare latencies at a given rate"
+            .to_owned(),
+    }
+}
+
+/// What limits the configuration to run, by place: what the next money would have to buy.
+pub fn limits_of(analysis: &Analysis) -> Option<String> {
+    let run = analysis.recommendation.run.as_ref()?;
+    let entries = analysis.cells.iter().filter(|c| c.configuration == *run).map(|c| {
+        let name = places::name(analysis, &c.workload, Some(c.load));
+        (name, c.limit.kind.words().to_owned())
+    });
+    let groups = places::grouped(entries.collect());
+    let clauses: Vec<String> = match groups.as_slice() {
+        [(_, only)] => vec![only.clone()],
+        groups => groups
+            .iter()
+            .map(|(names, limit)| format!("{limit} ({})", listed(names)))
+            .collect(),
+    };
+    (!clauses.is_empty()).then(|| format!("Limit of {run}: {}.", clauses.join("; ")))
+}
+
+/// How money is counted, beside an answer that speaks of it.
+pub fn basis(analysis: &Analysis) -> Option<String> {
+    let priced = analysis.cells.iter().any(|c| c.usd_per_month.is_some());
+    priced.then(|| format!("Cost: {}.", labels::basis(&analysis.basis)))
+}
+
+/// How intervals are made, and what "the same" means.
+pub fn spread(analysis: &Analysis) -> String {
+    let margin = percent(analysis.margin);
+    let same = format!("A ratio within {margin} of 1 counts as the same (decision.margin)");
+    let tested = analysis.cells.iter().any(|c| {
+        c.ratio_to_slowest
+            .as_ref()
+            .is_some_and(|r| r.verdict != Verdict::Reference && r.verdict.is_tested())
+    });
+    let spread = match analysis.residual_spread {
+        Some(spread) => format!(
+            "Repetitions of a cell spread by {} (coefficient of variation of throughput, {} degrees of freedom, pooled over cells, what a block has in common taken out). ",
+            percent(spread.deviation),
+            number(spread.degrees)
+        ),
+        None => "Nothing was repeated, so that the spread of repetitions is not known. ".to_owned(),
+    };
+    let how = match tested || analysis.residual_spread.is_some() {
+        true => {
+            "Ratios pair trials of the same block; each interval is adjusted for all comparisons of its metric in the experiment (Holm), at the level of \
+             its verdict, so that the two cannot disagree. "
+        }
+        false => "",
+    };
+    format!("{spread}{how}{same}.")
+}

@@ -1,0 +1,330 @@
+//! The headline: what to run and the numbers that decide it, or what keeps it from being decided.
+
+use analysis::{Analysis, By, Metric, Outcome, Place, Reason, Status, ValueOfMoney, ValueVerdict};
+
+use super::{listed, objective, places, steps};
+use crate::figures::{count, number, percent};
+use crate::labels;
+
+/// The reason of the headline, and the steps whose numbers it tells.
+pub struct Headline<'a> {
+    /// What follows `Run X:`, without a full stop.
+    pub because: String,
+    /// Steps that need not be told again.
+    pub told: Vec<&'a ValueOfMoney>,
+}
+
+/// Words the reason of the recommendation.
+pub fn headline(analysis: &Analysis) -> Headline<'_> {
+    let recommendation = &analysis.recommendation;
+    let mut told = Vec::new();
+    let because = match (&recommendation.run, recommendation.reason) {
+        (Some(run), _) if recommendation.status == Status::Decided => {
+            let deciding: Vec<&Place> = recommendation.places.iter().filter(|p| runs(p, run)).collect();
+            reason(analysis, run, &deciding, true, &mut told)
+        }
+        (_, Reason::NothingMeasured) => "no trial has been measured".to_owned(),
+        (_, Reason::TooFewValidTrials) => {
+            let trials = analysis.trials;
+            format!(
+                "only {} of {} planned trials are valid",
+                count(trials.valid),
+                count(trials.planned)
+            )
+        }
+        (_, Reason::TooFewRepetitions) => {
+            let needed = recommendation.would_decide.map_or_else(String::new, |w| {
+                format!("; {} repetitions of each cell are needed", w.repetitions)
+            });
+            format!("{TOO_FEW}{needed}")
+        }
+        (_, Reason::OneConfiguration) => one_configuration(analysis),
+        (_, Reason::Depends) => depends(analysis, &mut told),
+        _ => open(analysis, &mut told),
+    };
+    Headline { because, told }
+}
+
+/// Why nothing is tested.
+pub const TOO_FEW: &str = "fewer than three valid repetitions of each cell, so that nothing can be tested";
+
+pub fn one_configuration(analysis: &Analysis) -> String {
+    match analysis.configurations.len() {
+        0 | 1 => "there is only one configuration, so that there is nothing to choose".to_owned(),
+        _ => "fewer than two configurations could be judged".to_owned(),
+    }
+}
+
+/// Whether a place says to run this.
+fn runs(place: &Place, run: &str) -> bool {
+    match &place.outcome {
+        Outcome::Run { configuration, same } => configuration == run || same.iter().any(|s| s == run),
+        _ => false,
+    }
+}
+
+/// Why these places say to run this.
+fn reason<'a>(
+    analysis: &'a Analysis,
+    run: &str,
+    places: &[&Place],
+    with_places: bool,
+    told: &mut Vec<&'a ValueOfMoney>,
+) -> String {
+    let mut clauses: Vec<String> = Vec::new();
+    let mut gains: Vec<Vec<&ValueOfMoney>> = Vec::new();
+    let mut others: Vec<(String, String)> = Vec::new();
+    for place in places {
+        let at = places::at(analysis, &place.workload, place.load);
+        match (place.by, &place.outcome) {
+            (By::Objective, _) => others.push((at, objective::why(analysis, place, run))),
+            (_, Outcome::Run { configuration, .. }) if configuration != run => {
+                let margin = percent(analysis.margin);
+                others.push((
+                    at,
+                    format!("it gives the same throughput as {configuration} within {margin}"),
+                ));
+            }
+            (By::Throughput, _) => others.push((at, fastest(analysis, place, run))),
+            (By::Value, _) => match place
+                .load
+                .and_then(|l| steps::step_to(analysis, &place.workload, l, run))
+            {
+                Some(step) => {
+                    told.push(step);
+                    match gains
+                        .iter_mut()
+                        .find(|g| g[0].from == step.from && g[0].verdict == step.verdict)
+                    {
+                        Some(group) => group.push(step),
+                        None => gains.push(vec![step]),
+                    }
+                }
+                None => others.push((at, cheapest(analysis, place, run, told))),
+            },
+        }
+    }
+    clauses.extend(gains.iter().map(|group| steps::gain(analysis, group, with_places)));
+    for (ats, text) in places::grouped(others) {
+        let whole = ats.len() == places.len();
+        clauses.push(if whole { text } else { format!("{text}{}", listed(&ats)) });
+    }
+    clauses.join("; ")
+}
+
+/// The cheapest, where no step up pays.
+fn cheapest<'a>(analysis: &'a Analysis, place: &Place, run: &str, told: &mut Vec<&'a ValueOfMoney>) -> String {
+    let next = analysis
+        .value_of_money
+        .iter()
+        .find(|s| s.from == run && s.workload == place.workload && Some(s.load) == place.load && s.withheld.is_none());
+    let clause = match next.map(|s| s.verdict) {
+        Some(ValueVerdict::NotWorthIt | ValueVerdict::Dominated | ValueVerdict::Same | ValueVerdict::BreakEven) => next
+            .map(|s| {
+                told.push(s);
+                steps::reason(analysis, s)
+            }),
+        _ => None,
+    };
+    format!(
+        "it is the cheapest, and {}",
+        clause.unwrap_or_else(|| "no more expensive configuration gives more for its money".to_owned())
+    )
+}
+
+/// Without prices: the fastest.
+fn fastest(analysis: &Analysis, place: &Place, run: &str) -> String {
+    let cell = place.load.and_then(|load| analysis.cell(run, &place.workload, load));
+    let ratio = cell.and_then(|c| {
+        let other = |r: &&analysis::Ratio| r.to != run;
+        c.ratio_to_baseline
+            .as_ref()
+            .filter(other)
+            .or(c.ratio_to_slowest.as_ref().filter(other))
+    });
+    let factor = ratio.map_or_else(String::new, |r| {
+        format!(": {} the throughput of {}", steps::times(r), r.to)
+    });
+    let same = match &place.outcome {
+        Outcome::Run { same, .. } if !same.is_empty() => {
+            format!(" (the same as {} within {})", listed(same), percent(analysis.margin))
+        }
+        _ => String::new(),
+    };
+    format!("it has the highest throughput{same}, and prices are missing, so that cost does not count{factor}")
+}
+
+/// Different answers for different places.
+fn depends<'a>(analysis: &'a Analysis, told: &mut Vec<&'a ValueOfMoney>) -> String {
+    let all = &analysis.recommendation.places;
+    let answer = |p: &Place| match &p.outcome {
+        Outcome::Run { configuration, .. } => format!("run {configuration}"),
+        _ => places::undecided(analysis, p),
+    };
+    let uniform = |same: fn(&Place, &Place) -> bool| {
+        let pairs = || all.iter().flat_map(|a| all.iter().map(move |b| (a, b)));
+        pairs().filter(|(a, b)| same(a, b)).all(|(a, b)| answer(a) == answer(b))
+    };
+    let by_workload = uniform(|a, b| a.workload == b.workload);
+    let on = if by_workload {
+        "the workload"
+    } else if uniform(|a, b| a.load == b.load) {
+        "the load"
+    } else {
+        "workload and load"
+    };
+    let mut groups: Vec<(String, Vec<&Place>)> = Vec::new();
+    for place in all {
+        let text = answer(place);
+        match groups.iter_mut().find(|(t, _)| *t == text) {
+            Some((_, members)) => members.push(place),
+            None => groups.push((text, vec![place])),
+        }
+    }
+    let clauses: Vec<String> = groups
+        .into_iter()
+        .map(|(text, members)| {
+            let mut names: Vec<String> = members
+                .iter()
+                .map(|p| places::name(analysis, &p.workload, p.load.filter(|_| !by_workload)))
+                .collect();
+            names.dedup();
+            let names = listed(&names);
+            match &members[0].outcome {
+                Outcome::Run { configuration, .. } => {
+                    let why = reason(
+                        analysis,
+                        configuration,
+                        &members,
+                        !by_workload || members.len() > 1,
+                        told,
+                    );
+                    format!("for {names} {text} ({why})")
+                }
+                _ => {
+                    told.extend(members.iter().filter_map(|p| decisive(analysis, p)));
+                    format!("for {names} it is not decided ({text})")
+                }
+            }
+        })
+        .collect();
+    format!("it depends on {on}: {}", clauses.join("; "))
+}
+
+/// No place is decided.
+fn open<'a>(analysis: &'a Analysis, told: &mut Vec<&'a ValueOfMoney>) -> String {
+    let all = &analysis.recommendation.places;
+    told.extend(all.iter().filter_map(|p| decisive(analysis, p)));
+    let entries = all.iter().map(|p| {
+        let name = places::name(analysis, &p.workload, p.load);
+        (name, places::undecided(analysis, p))
+    });
+    let groups = places::grouped(entries.collect());
+    match groups.as_slice() {
+        [] => "nothing could be judged".to_owned(),
+        [(_, only)] => only.clone(),
+        groups => {
+            let clauses: Vec<String> = groups
+                .iter()
+                .map(|(names, why)| format!("for {}: {why}", listed(names)))
+                .collect();
+            clauses.join("; ")
+        }
+    }
+}
+
+/// The step that keeps a place open: between two of its contenders, the leader first.
+fn decisive<'a>(analysis: &'a Analysis, place: &Place) -> Option<&'a ValueOfMoney> {
+    let Outcome::Between { configurations, .. } = &place.outcome else {
+        return None;
+    };
+    let leader = configurations.first()?;
+    let between = |s: &&ValueOfMoney| {
+        let here = s.workload == place.workload && Some(s.load) == place.load && s.withheld.is_none();
+        here && configurations.contains(&s.from) && configurations.contains(&s.to)
+    };
+    let mut steps: Vec<&ValueOfMoney> = analysis.value_of_money.iter().filter(between).collect();
+    let rank = |s: &ValueOfMoney| {
+        let open = matches!(s.verdict, ValueVerdict::NotDecided | ValueVerdict::BreakEven);
+        (!open, s.from != *leader && s.to != *leader)
+    };
+    steps.sort_by_key(|s| rank(s));
+    steps.first().copied()
+}
+
+/// Why a place lies between several configurations.
+pub fn between(analysis: &Analysis, place: &Place) -> String {
+    let Outcome::Between {
+        configurations,
+        break_even,
+        repetitions,
+    } = &place.outcome
+    else {
+        return String::new();
+    };
+    let names = listed(configurations);
+    let open = objective::open(analysis, place);
+    let numbers = match (decisive(analysis, place), place.by) {
+        _ if !open.is_empty() => format!(": {open}"),
+        (Some(step), _) => format!(": {} gives {}", step.to, steps::gain(analysis, &[step], false)),
+        (None, By::Throughput) => ranking(analysis, place, configurations),
+        _ => String::new(),
+    };
+    if *break_even {
+        let margin = percent(analysis.margin);
+        return format!("{names} pay for themselves alike within {margin}{numbers}; more repetitions would not decide");
+    }
+    let more = match (repetitions, open.is_empty()) {
+        (Some(n), _) => format!("; about {n} repetitions would decide"),
+        (None, true) => "; no affordable number of repetitions would decide".to_owned(),
+        (None, false) => "; more repetitions narrow the interval".to_owned(),
+    };
+    format!("it lies between {names}{numbers}{more}")
+}
+
+/// Throughput against the best, where prices are missing.
+fn ranking(analysis: &Analysis, place: &Place, configurations: &[String]) -> String {
+    let decision = analysis
+        .decision
+        .iter()
+        .find(|d| d.workload == place.workload && Some(d.load) == place.load && d.metric == Metric::Throughput);
+    let Some(decision) = decision else { return String::new() };
+    let others: Vec<String> = decision
+        .ranking
+        .iter()
+        .filter(|r| r.configuration != decision.best && configurations.contains(&r.configuration))
+        .map(|r| {
+            format!(
+                "{} gives {} times the throughput of {}",
+                r.configuration,
+                number(r.to_best),
+                decision.best
+            )
+        })
+        .collect();
+    match others.is_empty() {
+        true => String::new(),
+        false => format!(": {}", listed(&others)),
+    }
+}
+
+/// No configuration meets the objective.
+pub fn none_meets(analysis: &Analysis, place: &Place) -> String {
+    format!(
+        "no configuration {}{}",
+        objective::bounds(place, false),
+        objective::misses(analysis, place)
+    )
+}
+
+/// A given rate without an objective.
+pub fn no_objective(place: &Place) -> String {
+    let rate = place.load.map_or_else(
+        || "a given rate".to_owned(),
+        |l| format!("the given rate of {}", labels::load(l)),
+    );
+    format!(
+        "at {rate} throughput says nothing about value, because every configuration that holds the rate has the same; \
+         state what is good enough, such as p99_ms = 10 in [objective] of the experiment file"
+    )
+}

@@ -1,0 +1,96 @@
+//! The answer in words: which configuration to run and why, or what keeps that from being decided.
+//!
+//! `analysis` decides and yields values; here they are only worded. Every number of a sentence is read from the document and rounded,
+//! never computed anew, so that a sentence cannot contradict the tables below it.
+
+mod doubts;
+mod headline;
+mod objective;
+mod places;
+mod steps;
+
+use analysis::{Analysis, Doubt, Status};
+
+pub(crate) use doubts::{caution, doubt, not_judged, spread};
+pub(crate) use steps::reason as step_reason;
+
+/// Stands before everything else where nothing was measured.
+pub const SIMULATED: &str =
+    "SIMULATED: nothing here was measured; the figures come from a simulation of a stated truth.";
+
+/// The answer of a run, for its first screen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// What must stand before the answer; `None` where the evidence was measured.
+    pub banner: Option<&'static str>,
+    /// `Run gp3-6000`, `Not decided`, `No answer yet`.
+    pub verdict: String,
+    /// Why, with the numbers that decide: the rest of the headline, without a full stop.
+    pub because: String,
+    /// A handful of sentences: other places, the next step up, alternatives, what was not considered, doubts.
+    pub sentences: Vec<String>,
+}
+
+impl Answer {
+    /// The headline: `Run X: because.`
+    pub fn headline(&self) -> String {
+        format!("{}: {}.", self.verdict, self.because)
+    }
+
+    /// Everything in the order in which it is read: banner, headline, sentences.
+    pub fn lines(&self) -> Vec<String> {
+        let banner = self.banner.map(str::to_owned);
+        banner
+            .into_iter()
+            .chain([self.headline()])
+            .chain(self.sentences.iter().cloned())
+            .collect()
+    }
+}
+
+/// Words the recommendation of a run.
+pub fn answer(analysis: &Analysis) -> Answer {
+    let recommendation = &analysis.recommendation;
+    let verdict = match (&recommendation.run, recommendation.status) {
+        (Some(run), Status::Decided) => format!("Run {run}"),
+        (_, Status::NoAnswerYet) => "No answer yet".to_owned(),
+        _ => "Not decided".to_owned(),
+    };
+    let headline = headline::headline(analysis);
+    let mut sentences = Vec::new();
+    if recommendation.status != Status::NoAnswerYet {
+        sentences.extend(places::sentences(analysis));
+        sentences.extend(steps::sentences(analysis, &headline.told));
+        sentences.extend(objective::alternatives(analysis));
+        sentences.extend(doubts::limits_of(analysis));
+    }
+    sentences.extend(doubts::not_considered(analysis));
+    let worth_telling = recommendation.doubts.iter().filter(|d| !matches!(d, Doubt::Simulated));
+    sentences.extend(worth_telling.map(|d| doubt(analysis, d)));
+    sentences.extend(doubts::basis(analysis));
+    Answer {
+        banner: is_simulated(analysis).then_some(SIMULATED),
+        verdict,
+        because: headline.because,
+        sentences,
+    }
+}
+
+fn is_simulated(analysis: &Analysis) -> bool {
+    analysis.recommendation.doubts.contains(&Doubt::Simulated)
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn listed(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [only] => only.clone(),
+        [all @ .., last] => format!("{} and {last}", all.join(", ")),
+    }
+}
+
+/// `1 trial`, `5 trials`.
+fn several(n: u64, one: &str) -> String {
+    let s = if n == 1 { "" } else { "s" };
+    format!("{} {one}{s}", crate::figures::count(n))
+}

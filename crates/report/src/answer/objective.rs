@@ -1,0 +1,257 @@
+//! Objectives in words: what was asked, how each configuration stands, and what more of a cheap one would cost.
+
+use analysis::{
+    Analysis, By, Candidate, Check, Criterion, IntervalMethod, LatencyFigure, Meets, Metric, Outcome, Place, Range,
+    Verdict,
+};
+
+use super::{doubts, listed, places};
+use crate::figures::{given, ms, number, percent};
+use crate::labels;
+
+/// Configurations that miss the objective and are told one by one.
+const MISSES: usize = 3;
+
+/// What was asked, as something that a configuration does: `keeps p99 at most 10 ms and carries 5,000/s with headroom`.
+pub fn bounds(place: &Place, at_rate: bool) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for check in place.candidates.iter().flat_map(|c| &c.checks) {
+        let part = match check.what {
+            Criterion::Latency { figure, limit_us, .. } => {
+                format!("keeps {} at most {} ms", figure_name(figure), given(limit_us / 1e3))
+            }
+            Criterion::ErrorShare { limit } => format!("keeps errors at most {}", percent(limit)),
+            Criterion::RateHeld => continue,
+            Criterion::Throughput { demand } => format!("carries {}/s with headroom", given(demand)),
+        };
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    if parts.is_empty() {
+        parts.push("meets the objective".to_owned());
+    }
+    let rate = place
+        .load
+        .filter(|_| at_rate)
+        .map_or_else(String::new, |l| format!(" at {}", labels::load(l)));
+    format!("{}{rate}", listed(&parts))
+}
+
+fn figure_name(figure: LatencyFigure) -> &'static str {
+    match figure {
+        LatencyFigure::P999 => "p99.9",
+        other => other.name(),
+    }
+}
+
+/// What was measured for one part: `read p99 8.10 ms (7.40 to 8.90)`.
+fn measured(analysis: &Analysis, place: &Place, configuration: &str, check: &Check) -> Option<String> {
+    let range = check.measured?;
+    let observed = is_range(analysis, place, configuration);
+    let with = |show: &dyn Fn(f64) -> String, unit: &str| interval(&range, observed, show, unit);
+    Some(match check.what {
+        Criterion::Latency { operation, figure, .. } => {
+            let kind = operation.map_or_else(String::new, |k| format!("{} ", labels::operation(k)));
+            format!("{kind}{} {}", figure_name(figure), with(&ms, " ms"))
+        }
+        Criterion::ErrorShare { .. } => format!("errors {}", percent(range.median)),
+        Criterion::RateHeld => format!("{}/s completed", number(range.median)),
+        Criterion::Throughput { .. } => format!("capacity less headroom {}", with(&number, "/s")),
+    })
+}
+
+fn interval(range: &Range, observed: bool, show: &dyn Fn(f64) -> String, unit: &str) -> String {
+    let middle = format!("{}{unit}", show(range.median));
+    match (range.low < range.high, observed) {
+        (false, _) => middle,
+        (true, false) => format!("{middle} ({} to {})", show(range.low), show(range.high)),
+        (true, true) => format!("{middle} ({} to {} observed)", show(range.low), show(range.high)),
+    }
+}
+
+/// Whether figures of a configuration carry an observed range only, because repetitions are too few.
+fn is_range(analysis: &Analysis, place: &Place, configuration: &str) -> bool {
+    let mut cells = analysis
+        .cells
+        .iter()
+        .filter(|c| c.configuration == configuration && c.workload == place.workload)
+        .filter(|c| place.load.is_none_or(|load| c.load == load));
+    cells.any(|c| {
+        c.throughput_ops_per_s
+            .is_some_and(|t| t.method == IntervalMethod::Range)
+    })
+}
+
+/// The parts of a candidate that stand as asked, in words.
+fn parts(analysis: &Analysis, place: &Place, candidate: &Candidate, meets: &dyn Fn(Meets) -> bool) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for check in candidate.checks.iter().filter(|c| meets(c.meets)) {
+        let text = match (check.what, check.meets) {
+            (Criterion::RateHeld, Meets::Yes) => None,
+            (Criterion::RateHeld, _) => Some("it does not hold the rate".to_owned()),
+            _ => measured(analysis, place, &candidate.configuration, check),
+        };
+        all.extend(text.filter(|t| !all.contains(t)));
+    }
+    all
+}
+
+/// Why a place says to run this: `it is the cheapest that keeps p99 at most 10 ms at 5,000/s: read p99 8.10 ms (7.40 to 8.90); gp2-960 does not
+/// (read p99 52.0 ms)`.
+pub fn why(analysis: &Analysis, place: &Place, run: &str) -> String {
+    let Some(ours) = place.candidates.iter().find(|c| c.configuration == run) else {
+        return "it meets the objective".to_owned();
+    };
+    let others: Vec<&Candidate> = place.candidates.iter().filter(|c| c.configuration != run).collect();
+    let is_only = others.iter().all(|c| c.meets == Meets::No);
+    let by_value = is_by_value(place);
+    let rank = match (is_only, by_value, ours.usd_per_month) {
+        (true, _, _) => "it is the only one that",
+        (_, true, _) => "it gives the most throughput for its money of those of which each",
+        (_, _, Some(_)) => "it is the cheapest that",
+        (_, _, None) => "it",
+    };
+    let numbers = parts(analysis, place, ours, &|_| true);
+    let cheaper = |c: &&&Candidate| is_only || cost(c) <= cost(ours);
+    let misses: Vec<String> = others
+        .iter()
+        .filter(|c| c.meets == Meets::No)
+        .filter(cheaper)
+        .rev()
+        .take(MISSES)
+        .map(|c| missed(analysis, place, c))
+        .collect();
+    let misses = match misses.as_slice() {
+        [] => String::new(),
+        misses => format!("; {}", misses.join(", ")),
+    };
+    let numbers = match numbers.is_empty() {
+        true => String::new(),
+        false => format!(": {}", numbers.join(", ")),
+    };
+    format!("{rank} {}{numbers}{misses}", bounds(place, !by_value))
+}
+
+/// A closed loop with bounds: among those that meet them, throughput for money decides.
+fn is_by_value(place: &Place) -> bool {
+    place.by == By::Objective && matches!(place.load, Some(analysis::LoadLevel::Concurrency(_)))
+}
+
+fn cost(candidate: &Candidate) -> f64 {
+    candidate.usd_per_month.unwrap_or(f64::INFINITY)
+}
+
+fn missed(analysis: &Analysis, place: &Place, candidate: &Candidate) -> String {
+    let numbers = parts(analysis, place, candidate, &|m| m == Meets::No);
+    format!("{} does not ({})", candidate.configuration, numbers.join(", "))
+}
+
+/// The nearest misses, where none meets it: the most expensive first.
+pub fn misses(analysis: &Analysis, place: &Place) -> String {
+    let rate = place
+        .load
+        .map_or_else(String::new, |l| format!(" at {}", labels::load(l)));
+    let all: Vec<String> = place
+        .candidates
+        .iter()
+        .rev()
+        .take(MISSES)
+        .map(|c| {
+            let numbers = parts(analysis, place, c, &|m| m == Meets::No);
+            format!("{} {}", c.configuration, numbers.join(", "))
+        })
+        .collect();
+    match all.is_empty() {
+        true => rate,
+        false => format!("{rate} ({})", all.join("; ")),
+    }
+}
+
+/// What is not shown of the contenders of a place: `whether gp2-960 keeps p99 at most 10 ms is not shown (read p99 9.80 ms (9.10 to 10.6))`.
+pub fn open(analysis: &Analysis, place: &Place) -> String {
+    let Outcome::Between { configurations, .. } = &place.outcome else {
+        return String::new();
+    };
+    let open: Vec<String> = place
+        .candidates
+        .iter()
+        .filter(|c| configurations.contains(&c.configuration) && c.meets == Meets::NotDecided)
+        .map(|c| {
+            let withheld = place
+                .load
+                .and_then(|l| analysis.cell(&c.configuration, &place.workload, l)?.withheld);
+            let numbers = parts(analysis, place, c, &|m| m == Meets::NotDecided);
+            let why = match (withheld, numbers.as_slice()) {
+                (Some(why), _) => format!(" ({})", doubts::withheld(analysis, &c.configuration, &why)),
+                (None, []) => String::new(),
+                (None, numbers) => format!(" ({})", numbers.join(", ")),
+            };
+            format!("whether {} {} is not shown{why}", c.configuration, bounds(place, true))
+        })
+        .collect();
+    listed(&open)
+}
+
+/// More of a cheap configuration where none carries the demand; latencies where no objective was stated.
+pub fn alternatives(analysis: &Analysis) -> Vec<String> {
+    let mut sentences = Vec::new();
+    for place in &analysis.recommendation.places {
+        match place.outcome {
+            Outcome::NoneMeets => sentences.extend(fleet(analysis, place)),
+            Outcome::NoObjective => sentences.extend(latencies(analysis, place)),
+            _ => {}
+        }
+    }
+    sentences
+}
+
+/// The cheapest number of machines that would carry the demand.
+fn fleet(analysis: &Analysis, place: &Place) -> Option<String> {
+    let fleets = place.candidates.iter().filter_map(|c| Some((c, c.fleet?)));
+    let (candidate, fleet) = fleets.min_by(|a, b| a.1.usd_per_month.total_cmp(&b.1.usd_per_month))?;
+    Some(format!(
+        "{} x {} would carry the demand{} for {} a month together, provided that throughput grows with their number.",
+        fleet.count,
+        candidate.configuration,
+        places::at(analysis, &place.workload, place.load),
+        labels::usd(fleet.usd_per_month)
+    ))
+}
+
+/// p99 at a given rate, best first.
+fn latencies(analysis: &Analysis, place: &Place) -> Option<String> {
+    let load = place.load?;
+    let here = |d: &&analysis::Decision| d.workload == place.workload && d.load == load && d.metric == Metric::P99;
+    let decision = analysis.decision.iter().find(here)?;
+    let all: Vec<String> = decision
+        .ranking
+        .iter()
+        .map(|r| {
+            let kind = r
+                .operation
+                .map_or_else(String::new, |k| format!(" ({})", labels::operation(k)));
+            let shown = match r.verdict {
+                Verdict::Reference => String::new(),
+                verdict => format!(", {} times, {}", number(r.to_best), verdict.words()),
+            };
+            format!("{} {} ms{kind}{shown}", r.configuration, ms(r.value))
+        })
+        .collect();
+    let held: Vec<String> = analysis
+        .cells
+        .iter()
+        .filter(|c| c.workload == place.workload && c.load == load)
+        .filter_map(|c| Some(doubts::withheld(analysis, &c.configuration, &c.withheld?)))
+        .collect();
+    let held = match held.is_empty() {
+        true => String::new(),
+        false => format!(" But {}.", listed(&held)),
+    };
+    let name = places::name(analysis, &place.workload, Some(load));
+    let of = if name.is_empty() { labels::load(load) } else { name };
+    Some(format!(
+        "p99 of the worst operation kind, {of}: {}.{held}",
+        all.join("; ")
+    ))
+}

@@ -1,0 +1,190 @@
+//! Steps of money in words: what a more expensive configuration gives for its price.
+
+use analysis::{Analysis, LoadLevel, Outcome, Ratio, Status, ValueOfMoney, ValueVerdict};
+
+use super::{doubts, places};
+use crate::figures::{number, percent};
+use crate::labels;
+
+/// Steps that are told in sentences; the table has them all.
+const SHOWN: usize = 3;
+/// Places of one step that are told one by one.
+const PLACES: usize = 3;
+
+/// A ratio: `1.92 times (1.80 to 2.05)`; with fewer than three pairs the observed range says that it is one.
+pub fn times(ratio: &Ratio) -> String {
+    let factor = format!("{} times", number(ratio.median));
+    match (ratio.verdict.is_tested(), ratio.low < ratio.high) {
+        (true, _) => format!("{factor} ({} to {})", number(ratio.low), number(ratio.high)),
+        (false, true) => format!("{factor} ({} to {} observed)", number(ratio.low), number(ratio.high)),
+        (false, false) => factor,
+    }
+}
+
+/// What a step costs: `1.20 times its cost ($15.00 more a month)`.
+fn cost(step: &ValueOfMoney) -> String {
+    if step.extra_usd_per_month == 0.0 {
+        return "the same cost".to_owned();
+    }
+    format!(
+        "{} times its cost ({} more a month)",
+        number(step.cost_ratio),
+        labels::usd(step.extra_usd_per_month)
+    )
+}
+
+/// What a step gives, in all places of a group with the same ends: `1.92 times (1.80 to 2.05) the throughput of gp3-3000 for 1.20 times its cost
+/// ($15.00 more a month)`. The places are left out where the reader knows them.
+pub fn gain(analysis: &Analysis, group: &[&ValueOfMoney], with_places: bool) -> String {
+    factors(
+        analysis,
+        group,
+        &format!(" the throughput of {}", group[0].from),
+        with_places,
+    )
+}
+
+/// One step in a sentence without a full stop: `the reason` of its verdict.
+pub fn reason(analysis: &Analysis, step: &ValueOfMoney) -> String {
+    sentence(analysis, &[step])
+}
+
+/// The step to a configuration in a place.
+pub fn step_to<'a>(
+    analysis: &'a Analysis,
+    workload: &str,
+    load: LoadLevel,
+    configuration: &str,
+) -> Option<&'a ValueOfMoney> {
+    let mut steps = analysis.value_of_money.iter();
+    steps.find(|s| s.workload == workload && s.load == load && s.to == configuration)
+}
+
+/// Steps with the same ends and the same verdict, in one sentence for all their places.
+fn sentence(analysis: &Analysis, group: &[&ValueOfMoney]) -> String {
+    let step = group[0];
+    let (to, from) = (&step.to, &step.from);
+    if let Some(why) = &step.withheld {
+        return format!(
+            "Nothing is said about the value of {to}{}: {}",
+            places::at(analysis, &step.workload, Some(step.load)),
+            doubts::withheld(analysis, to, why)
+        );
+    }
+    let margin = percent(analysis.margin);
+    let gain = gain(analysis, group, true);
+    match step.verdict {
+        ValueVerdict::WorthIt => format!("{to} is worth it: {gain}"),
+        ValueVerdict::NotWorthIt => format!("{to} is not worth it: {gain}"),
+        ValueVerdict::Dominated => {
+            let gain = factors(analysis, group, " its throughput", true);
+            format!("{to} is dominated by {from}: {gain}")
+        }
+        ValueVerdict::Same => {
+            let gain = factors(analysis, group, "", true);
+            format!("{to} gives the same throughput as {from} within {margin}: {gain}")
+        }
+        ValueVerdict::BreakEven => format!("{to} is break-even within {margin}: {gain}"),
+        ValueVerdict::NotDecided => {
+            let more = match (step.throughput_ratio.verdict.is_tested(), step.repetitions_to_decide) {
+                (false, _) => "; too few repetitions to test".to_owned(),
+                (true, Some(n)) => format!("; about {n} repetitions would decide"),
+                (true, None) => "; no affordable number of repetitions would decide".to_owned(),
+            };
+            format!("Whether {to} is worth it is not decided: {gain}{more}")
+        }
+    }
+}
+
+/// The factors of a step in all places of a group, each with its place, `of` behind the first; then the cost.
+fn factors(analysis: &Analysis, group: &[&ValueOfMoney], of: &str, with_places: bool) -> String {
+    let at = |step: &ValueOfMoney| match with_places {
+        true => places::at(analysis, &step.workload, Some(step.load)),
+        false => String::new(),
+    };
+    let first = |step: &ValueOfMoney| format!("{}{of}{}", times(&step.throughput_ratio), at(step));
+    let further = |step: &ValueOfMoney| format!("{}{}", times(&step.throughput_ratio), at(step));
+    let cost = cost(group[0]);
+    match group {
+        [only] => format!("{} for {cost}", first(only)),
+        [one, others @ ..] if others.len() < PLACES => {
+            let others: Vec<String> = others.iter().map(|s| further(s)).collect();
+            format!("{}, {}, for {cost}", first(one), others.join(", "))
+        }
+        all => {
+            let mut sorted: Vec<&ValueOfMoney> = all.to_vec();
+            sorted.sort_by(|a, b| a.throughput_ratio.median.total_cmp(&b.throughput_ratio.median));
+            let (least, most) = (sorted[0], sorted[sorted.len() - 1]);
+            let places = all.len();
+            format!(
+                "{} up to {}, in {places} places, for {cost}",
+                first(least),
+                further(most)
+            )
+        }
+    }
+}
+
+/// The next steps up from what is recommended, cheapest first; where nothing is recommended, those that keep it open. `told` are in the headline.
+pub fn sentences(analysis: &Analysis, told: &[&ValueOfMoney]) -> Vec<String> {
+    let mut groups: Vec<Vec<&ValueOfMoney>> = Vec::new();
+    let is_told = |step: &ValueOfMoney| told.iter().any(|t| std::ptr::eq(*t, step));
+    for step in analysis
+        .value_of_money
+        .iter()
+        .filter(|s| !is_told(s) && belongs(analysis, s))
+    {
+        let same =
+            |g: &&mut Vec<&ValueOfMoney>| g[0].to == step.to && g[0].from == step.from && g[0].verdict == step.verdict;
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push(step),
+            None => groups.push(vec![step]),
+        }
+    }
+    groups.sort_by(|a, b| price(analysis, &a[0].to).total_cmp(&price(analysis, &b[0].to)));
+    let mut sentences: Vec<String> = groups
+        .iter()
+        .take(SHOWN)
+        .map(|group| format!("{}.", sentence(analysis, group)))
+        .collect();
+    if groups.len() > SHOWN {
+        sentences.push(format!(
+            "{} more steps stand in the table of what the money buys.",
+            groups.len() - SHOWN
+        ));
+    }
+    let is_beaten = |s: &&ValueOfMoney| s.verdict == ValueVerdict::NotWorthIt;
+    let all = || groups.iter().flatten().copied().chain(told.iter().copied());
+    if let Some(run) = &analysis.recommendation.run
+        && all().any(|s| is_beaten(&s) && s.to != *run)
+    {
+        sentences.push(format!(
+            "If {run} is too slow, more of {run} buys more for the money, provided that throughput grows with their number."
+        ));
+    }
+    sentences
+}
+
+/// Whether a step belongs to the answer of its place: above what is run there; any, where nothing is run anywhere.
+fn belongs(analysis: &Analysis, step: &ValueOfMoney) -> bool {
+    let recommendation = &analysis.recommendation;
+    let place = recommendation
+        .places
+        .iter()
+        .find(|p| p.workload == step.workload && p.load == Some(step.load));
+    match place.map(|p| &p.outcome) {
+        // The place itself says why.
+        None | Some(Outcome::Withheld { .. }) => false,
+        Some(Outcome::Run { configuration, .. }) => {
+            let run = recommendation.run.as_ref().unwrap_or(configuration);
+            step.to != *run && price(analysis, &step.to) >= price(analysis, run)
+        }
+        Some(_) => recommendation.status != Status::Decided,
+    }
+}
+
+/// What a configuration costs; those without a price come last.
+fn price(analysis: &Analysis, configuration: &str) -> f64 {
+    let mut of = analysis.cells.iter().filter(|c| c.configuration == configuration);
+    of.find_map(|c| c.usd_per_month).unwrap_or(f64::INFINITY)
+}
