@@ -367,7 +367,7 @@ fn each_finding_fires_when_its_fault_is_planted_and_not_otherwise() {
         (
             plain(&|s| {
                 s.configurations = configuration("a", &gp2(1000));
-                s.truth.push_str("\nwrite_amplification = 100");
+                s.truth.push_str("\nwrite_amplification = 100\ncombined_limits = false");
             }),
             "separate_read_write_limits",
             &["volume_at_cap", "throttle_slices", "no_steady_state"],
