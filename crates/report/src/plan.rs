@@ -152,7 +152,7 @@ fn bucket(volume: &VolumeSetup) -> Option<String> {
     let (baseline, burst) = (given(bucket.baseline_iops), given(bucket.burst_iops));
     let lasts = || {
         format!(
-            "{burst} IOPS for at least {} at full demand, then {baseline}",
+            "{burst} IOPS for at least {}\nat full demand, then {baseline}",
             duration(volume.burst_lasts_s().unwrap_or_default())
         )
     };

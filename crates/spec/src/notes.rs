@@ -58,10 +58,11 @@ impl fmt::Display for Note {
     }
 }
 
-/// All static remarks on an experiment; what buys nothing is priced with `catalog`. With a `provider` those on its runs
-/// alone, without one those on any.
+/// All static remarks on an experiment; what buys nothing is priced with `catalog`. With a `provider` those on its runs;
+/// without one those on any run, and on a simulated one where the file states a truth.
 pub fn static_notes(catalog: &Catalog, experiment: &Experiment, provider: Option<Provider>) -> Vec<Note> {
-    let concerns = |note: &&Note| provider.is_none() || note.provider.is_none() || note.provider == provider;
+    let meant = provider.or(experiment.simulated.as_ref().map(|_| Provider::Simulated));
+    let concerns = |note: &&Note| note.provider.is_none() || note.provider == meant;
     let mut notes: Vec<Note> = experiment.notes.iter().filter(concerns).cloned().collect();
     for configuration in &experiment.configurations {
         notes.extend(volumes(configuration).filter_map(|v| above_instance(catalog, experiment, configuration, v)));

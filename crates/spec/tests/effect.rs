@@ -144,7 +144,7 @@ fn keys_that_follow_nothing_are_told_where_they_follow_nothing() {
                   cost nothing";
     let truth = "note: [provider.simulated] has no effect in a run on this machine. It is for: iopslab run \
                  --provider simulated";
-    assert_eq!(told(None), [simulated, warmup, truth, of_one_node]);
+    assert_eq!(told(None), [simulated, warmup, of_one_node], "the file states a truth");
     assert_eq!(told(Some(Provider::Simulated)), [simulated, warmup, of_one_node]);
     assert_eq!(told(Some(Provider::Local)), [truth, of_one_node]);
 }
@@ -172,7 +172,6 @@ fn a_stated_page_cache_takes_the_place_of_memory() {
             "{limited}[provider.local]\npage_cache_mib = 64\nheap_mib = 1024\n"
         )),
         [
-            "note: without effect in a simulated run: [provider.local] heap_mib. They are for a database on a machine",
             "note: page_cache_mib = 64 is the page cache of every configuration: memory_limit_gib has no effect. \
              Leave page_cache_mib out to measure what memory gives"
         ]
