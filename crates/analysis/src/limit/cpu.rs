@@ -45,11 +45,12 @@ pub fn of_window(trial: &TrialMeasurement, window: &HostWindow) -> Option<Window
 
 /// The CPUs given, less what others took of them; never less than what was used.
 ///
-/// * The hypervisor: Linux counts time as stolen only while a CPU has something to run (proc_stat(5), "steal"), so that stolen time
-///   falls on the database as its share of the time in which anything ran.
-/// * A quota that nobody asked for: the time in which the database's CPUs had work and were held back (`throttled_usec` of cgroup v2,
-///   `throttled_time` of v1, summed over CPUs). Where only periods are counted, each that reached its quota counts as lost.
-///   A fraction of a CPU can only be given by a quota; that one *is* the capacity.
+/// * The hypervisor: Linux counts time as stolen only while a CPU has something to run (proc_stat(5), "steal"), so
+///   that stolen time falls on the database as its share of the time in which anything ran.
+/// * A quota that nobody asked for: the time in which the database's CPUs had work and were held back
+///   (`throttled_usec` of cgroup v2, `throttled_time` of v1, summed over CPUs). Where only periods are counted, each
+///   that reached its quota counts as lost. A fraction of a CPU can only be given by a quota; that one *is* the
+///   capacity.
 /// * Other programs: where the host has no idle CPU time the database can get no more than it did.
 fn available(given: f64, window: &HostWindow) -> f64 {
     let stolen = window.stolen.zip(window.host_busy).map_or(0.0, |(stolen, busy)| {

@@ -175,7 +175,8 @@ pub struct Intervention {
 pub struct ResourceChange {
     /// Of which resource.
     pub resource: Resource,
-    /// How much the cell's configuration has, in the resource's unit; `None` without a limit or, for a commit log, without a volume.
+    /// How much the cell's configuration has, in the resource's unit; `None` without a limit or, for a commit log,
+    /// without a volume.
     pub from: Option<f64>,
     /// How much the other has; `None` without a limit.
     pub to: Option<f64>,

@@ -1,8 +1,8 @@
 //! What more of a resource gave: the matrix as a set of experiments on the limit.
 //!
-//! Use names candidates, because a full resource need not be the one that bounds (two may be full) and a resource may bound below its
-//! cap (waiting grows before). Where another configuration of the matrix has more of one resource alone, the gain in throughput
-//! under the same workload and load decides.
+//! Use names candidates, because a full resource need not be the one that bounds (two may be full) and a resource may
+//! bound below its cap (waiting grows before). Where another configuration of the matrix has more of one resource
+//! alone, the gain in throughput under the same workload and load decides.
 
 use spec::{LoadLevel, Setup, VolumeSetup};
 
@@ -65,8 +65,8 @@ impl Resource {
     }
 }
 
-/// For each cell, what more of a resource gave: one intervention a resource, by the smallest step that decides, else the smallest.
-/// Steps in several resources at once are told only where none of them has a step of its own.
+/// For each cell, what more of a resource gave: one intervention a resource, by the smallest step that decides, else
+/// the smallest. Steps in several resources at once are told only where none of them has a step of its own.
 ///
 /// `gain(from, to)` is the throughput of cell `to` over that of `from`.
 pub fn interventions(
@@ -151,7 +151,8 @@ fn outcome(more: &[ResourceChange], ratio: &Ratio, limit_there: LimitKind) -> Ou
     Outcome::NotDecided
 }
 
-/// What `to` has more of, and what differs without mattering; `None` where it has less of something that matters, or more of nothing.
+/// What `to` has more of, and what differs without mattering; `None` where it has less of something that matters, or
+/// more of nothing.
 fn differences(from: &Setup, to: &Setup, limit: &Limit) -> Option<(Vec<ResourceChange>, Vec<ResourceChange>)> {
     if from.nodes != to.nodes {
         return None;
@@ -248,8 +249,9 @@ fn had_room(change: &ResourceChange, limit: &Limit) -> bool {
 
 /// The limit by use, corrected by what more of a resource gave.
 ///
-/// Confirmed: the resource is named first, if it was at or near its cap or nothing else was found. Contradicted: it goes behind the
-/// others at their cap (two that are full together hide each other), and where it was the only one the limit is none of those watched.
+/// Confirmed: the resource is named first, if it was at or near its cap or nothing else was found. Contradicted: it
+/// goes behind the others at their cap (two that are full together hide each other), and where it was the only one
+/// the limit is none of those watched.
 pub fn by_intervention(mut limit: Limit, found: Vec<Intervention>) -> Limit {
     let mut kinds: Vec<LimitKind> = std::iter::once(limit.kind).chain(limit.also.iter().copied()).collect();
     let alone = |outcome: Outcome| {

@@ -16,9 +16,10 @@ const TOGETHER_WINDOWS: f64 = 0.9;
 
 /// Names the resource that bounded a cell, from the windows of its valid trials.
 ///
-/// All resources at their cap are candidates; the one nearest to its capacity in the middle window is named, the others are told with it.
-/// A capacity is what was really there in that window: CPUs less steal and foreign quotas, a bucket's burst rate while credits last and
-/// its baseline after. The network is named only where its capacity is known, which the local provider (loopback) never knows.
+/// All resources at their cap are candidates; the one nearest to its capacity in the middle window is named, the
+/// others are told with it. A capacity is what was really there in that window: CPUs less steal and foreign quotas, a
+/// bucket's burst rate while credits last and its baseline after. The network is named only where its capacity is
+/// known, which the local provider (loopback) never knows.
 pub fn of_cell(setup: Option<&Setup>, trials: &[&TrialMeasurement]) -> Limit {
     if trials.is_empty() {
         return told(LimitKind::NotComparable, Vec::new(), Vec::new());
@@ -49,8 +50,8 @@ fn told(kind: LimitKind, also: Vec<LimitKind>, uses: Vec<ResourceUse>) -> Limit 
     limit
 }
 
-/// The middle window of each trial, median over trials; of a volume that changed its limit only the windows under the limit that it was
-/// at most often.
+/// The middle window of each trial, median over trials; of a volume that changed its limit only the windows under the
+/// limit that it was at most often.
 fn typical(watched: Watched, trials: &[Vec<Window>]) -> Option<ResourceUse> {
     let mut full: BTreeMap<LimitKind, (usize, usize)> = BTreeMap::new();
     for window in trials.iter().flatten() {
@@ -98,8 +99,8 @@ fn middle_of(windows: &[Window], kind: LimitKind) -> Option<Window> {
     of_kind.get(of_kind.len() / 2).copied()
 }
 
-/// Keeps one way of counting for each volume and dimension: the one that is full; else reads and writes together where the limit may
-/// mean that; else the fuller of the two.
+/// Keeps one way of counting for each volume and dimension: the one that is full; else reads and writes together
+/// where the limit may mean that; else the fuller of the two.
 fn one_way_of_counting(all: Vec<(Watched, ResourceUse)>) -> Vec<ResourceUse> {
     let mut kept = Vec::new();
     let mut volumes: BTreeMap<_, Vec<ResourceUse>> = BTreeMap::new();

@@ -34,8 +34,9 @@ pub enum Dimension {
 
 /// A volume's windows, counted in each way in which its limit may count.
 ///
-/// cgroups limit reads and writes apart, EBS together; which of them this volume does is not known here, so that both are looked at.
-/// Together is possible only where both have the same limit, and at its cap only from [`AT_CAP`] to [`TOGETHER_MAX`] of it.
+/// cgroups limit reads and writes apart, EBS together; which of them this volume does is not known here, so that both
+/// are looked at. Together is possible only where both have the same limit, and at its cap only from [`AT_CAP`] to
+/// [`TOGETHER_MAX`] of it.
 pub fn windows(setup: Option<&Setup>, trial: &TrialMeasurement, facts: &VolumeFacts) -> Vec<(Watched, Vec<Window>)> {
     let Some(activity) = trial.host.volumes.get(&facts.role) else {
         return Vec::new();
@@ -149,7 +150,8 @@ impl Volume<'_> {
         }
     }
 
-    /// The limit asked for, or what fio measured where that is less, is a figure of requests and was not passed by the trial itself.
+    /// The limit asked for, or what fio measured where that is less, is a figure of requests and was not passed by
+    /// the trial itself.
     fn capacity_of_reads(&self, dimension: Dimension) -> Option<f64> {
         let limits = &self.facts.limits;
         let asked = match dimension {

@@ -46,7 +46,7 @@ pub fn message(limit: &Limit) -> String {
     }
     let also: Vec<String> = limit.also.iter().filter_map(|kind| of(*kind)).map(sentence).collect();
     if !also.is_empty() {
-        sentences.push(format!("Also at its cap: {}", also.join(" ")));
+        sentences.push(format!("At the same time: {}", also.join(" ")));
     }
     let is_named = limit.kind == LimitKind::OfferedRate || limit.also.contains(&LimitKind::OfferedRate);
     sentences.extend(of(LimitKind::OfferedRate).filter(|_| !is_named).map(|rate| {

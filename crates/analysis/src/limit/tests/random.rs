@@ -95,7 +95,7 @@ fn machine(random: &mut Random, full: &[LimitKind]) -> Machine {
 
 #[test]
 fn random_clear_cases_are_named_right() {
-    let (mut right, mut of_two, mut right_of_two) = (0_u64, 0_u64, 0_u64);
+    let (mut right, mut first, mut of_two, mut right_of_two) = (0_u64, 0_u64, 0_u64, 0_u64);
     for case in 0..CASES {
         let mut random = Random(case + 1);
         let one = FILLED[random.below(FILLED.len())];
@@ -122,9 +122,11 @@ fn random_clear_cases_are_named_right() {
             );
         }
         right += u64::from(is_right);
+        first += u64::from(full.contains(&limit.kind));
         of_two += u64::from(full.len() == 2);
         right_of_two += u64::from(is_right && full.len() == 2);
     }
-    println!("random clear cases: {right} of {CASES} named right, of them two at once {right_of_two} of {of_two}");
+    println!("random clear cases: {right} of {CASES} named exactly, of them two at once {right_of_two} of {of_two}");
+    println!("the first named is full in {first} of {CASES}");
     assert!(right as f64 >= RIGHT * CASES as f64, "{right} of {CASES}");
 }
