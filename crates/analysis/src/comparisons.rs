@@ -8,10 +8,11 @@
 use std::collections::BTreeMap;
 
 use spec::LoadLevel;
-use stats::{Contrast, Layout, Series, Spread};
+use stats::{Contrast, Layout, Outlier, Series, Spread};
 
 use crate::document::{CellAnalysis, Metric, Ratio, Verdict};
 use crate::figures::Figures;
+use crate::rules::OUTLIER_LEVEL;
 
 /// One pair of cells.
 #[derive(Debug, Clone)]
@@ -33,6 +34,7 @@ pub struct Comparisons {
     effects: Vec<Option<f64>>,
     pairs: BTreeMap<(usize, usize), Pair>,
     spread: Option<Spread>,
+    outliers: Vec<Outlier>,
 }
 
 impl Comparisons {
@@ -46,6 +48,7 @@ impl Comparisons {
             effects: vec![None; cells.len()],
             pairs: BTreeMap::new(),
             spread: None,
+            outliers: Vec::new(),
         };
         // Closed and open loops spread differently: each has its own pool.
         for open in [false, true] {
@@ -88,6 +91,10 @@ impl Comparisons {
         let layout = Layout::new(series);
         if !open {
             self.spread = layout.spread();
+            self.outliers = layout.outliers(OUTLIER_LEVEL);
+            for outlier in &mut self.outliers {
+                outlier.cell = mine[outlier.cell];
+            }
         }
         for (a, i) in mine.iter().enumerate() {
             self.effects[*i] = layout.effect(a);
@@ -107,6 +114,11 @@ impl Comparisons {
     /// Spread of a single trial besides cell and block, closed loops.
     pub fn spread(&self) -> Option<Spread> {
         self.spread
+    }
+
+    /// Closed-loop trials far from what their cell and block let expect; cells by their place in the document.
+    pub fn outliers(&self) -> &[Outlier] {
+        &self.outliers
     }
 
     /// Cell `a` against cell `b`; `None` where they have no common block.

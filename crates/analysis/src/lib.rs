@@ -132,6 +132,10 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
     let figures = Figures::new(plan, ordered.iter().copied());
     let margin = plan.decision.margin;
     let throughput = Comparisons::new(Metric::Throughput, &cells, &figures, margin);
+    for outlier in throughput.outliers() {
+        let found = rules::repetitions_spread(&cells[outlier.cell], outlier);
+        cells[outlier.cell].findings.extend(found);
+    }
     comparisons::add(&mut cells, &baseline, &throughput);
     by_intervention(plan, &mut cells, &throughput);
     let p99 = Comparisons::new(Metric::P99, &cells, &figures, margin);

@@ -4,7 +4,7 @@
 
 mod story;
 
-use analysis::{Gate, TrialMeasurement, Verdict, compare};
+use analysis::{Gate, GateOutcome, Metric, Obstacle, TrialMeasurement, Verdict, compare};
 use story::{Told, measured, plan, record, run};
 
 /// Four repetitions of both cells; `io1` at `factor` times its throughput.
@@ -31,7 +31,7 @@ fn a_loss_is_shown_and_fails_its_gate_and_only_that() {
     let plan = plan();
     let (before, after) = (trials(1.0), trials(0.8));
     let comparison = compare(&run(&plan, &before), &run(&plan, &after));
-    let throughput = |cell: usize| comparison.cells[cell].metrics["throughput"].clone();
+    let throughput = |cell: usize| comparison.cells[cell].metrics[&Metric::Throughput].clone();
     assert_eq!(throughput(0).verdict, Verdict::NoDifferenceShown);
     let lost = throughput(1);
     assert_eq!(lost.verdict, Verdict::Slower);
@@ -40,20 +40,18 @@ fn a_loss_is_shown_and_fails_its_gate_and_only_that() {
         "{lost:?}"
     );
     // In a closed loop, latency is the mirror image.
-    assert_eq!(comparison.cells[1].metrics["p99"].verdict, Verdict::Slower);
-    for (gate, fails) in [
-        ("throughput < -5%", true),
-        ("throughput < -25%", false),
-        ("throughput > 0%", false),
-        ("p99 > 10%", true),
+    assert_eq!(comparison.cells[1].metrics[&Metric::P99].verdict, Verdict::Slower);
+    use GateOutcome::{Failed, Inconclusive, Passed};
+    for (gate, outcome) in [
+        ("throughput < -5%", Failed),
+        ("throughput < -20%", Inconclusive),
+        ("throughput < -30%", Passed),
+        ("throughput > 30%", Passed),
+        ("p99 > 10%", Failed),
     ] {
         let decided = Gate::parse(gate).unwrap().decide(&comparison);
-        assert_eq!(decided.failed, fails, "{gate}: {:?}", decided.reasons);
-        assert!(
-            decided.reasons.iter().all(|r| r.starts_with("io1-10000")),
-            "{:?}",
-            decided.reasons
-        );
+        assert_eq!(decided.outcome, outcome, "{gate}: {decided:?}");
+        assert!(decided.cells.iter().all(|c| c.cell.starts_with("io1-10000")), "{decided:?}");
     }
 }
 
@@ -64,34 +62,49 @@ fn a_run_against_itself_passes_every_gate() {
     let comparison = compare(&run(&plan, &trials), &run(&plan, &trials));
     assert!(comparison.differences.is_empty(), "{:?}", comparison.differences);
     for gate in ["throughput < 0%", "throughput > 0%", "p999 > 0%"] {
-        assert!(!Gate::parse(gate).unwrap().decide(&comparison).failed, "{gate}");
+        assert_eq!(Gate::parse(gate).unwrap().decide(&comparison).outcome, GateOutcome::Passed, "{gate}");
     }
 }
 
 #[test]
-fn single_repetitions_are_not_tested_and_the_plain_change_decides() {
+fn single_repetitions_decide_no_gate_and_three_would() {
     let plan = plan();
     let (before, after) = (trials(1.0), trials(0.8));
     let comparison = compare(&run(&plan, &before[..2]), &run(&plan, &after[..2]));
-    assert_eq!(
-        comparison.cells[1].metrics["throughput"].verdict,
-        Verdict::NotComparable
-    );
+    assert_eq!(comparison.cells[1].metrics[&Metric::Throughput].verdict, Verdict::TooFew);
     let decided = Gate::parse("throughput < -5%").unwrap().decide(&comparison);
+    assert_eq!(decided.outcome, GateOutcome::Inconclusive);
+    assert_eq!(decided.would_decide_repetitions, Some(3));
+}
+
+/// What one machine does against what another did says nothing about the change alone.
+#[test]
+fn runs_of_different_machines_pass_no_gate() {
+    let plan = plan();
+    let trials = trials(1.0);
+    let on = |cpu: &str| {
+        let mut run = run(&plan, &trials);
+        run.environment = serde_json::json!({"provider": "local", "database": {"cpu_model": cpu, "iopslab": "0.1.0"}});
+        run
+    };
+    let gate = Gate::parse("throughput < -50%").unwrap();
+    assert_eq!(gate.decide(&compare(&on("x"), &on("x"))).outcome, GateOutcome::Passed);
+    let decided = gate.decide(&compare(&on("x"), &on("y")));
+    assert_eq!(decided.outcome, GateOutcome::Inconclusive);
     assert!(
-        decided.failed && decided.reasons[0].contains("not tested"),
-        "{:?}",
-        decided.reasons
+        matches!(&decided.obstacles[0], Obstacle::DifferentHosts { facts } if facts[0].contains("cpu_model")),
+        "{decided:?}"
     );
 }
 
 #[test]
-fn nothing_in_common_fails_a_gate() {
+fn nothing_in_common_passes_no_gate() {
     let plan = plan();
     let trials = trials(1.0);
     let comparison = compare(&run(&plan, &trials), &run(&plan, &[]));
     assert_eq!(comparison.not_compared.len(), 2);
-    assert!(Gate::parse("throughput < -5%").unwrap().decide(&comparison).failed);
+    let decided = Gate::parse("throughput < -5%").unwrap().decide(&comparison);
+    assert_eq!((decided.outcome, decided.obstacles), (GateOutcome::Inconclusive, vec![Obstacle::NothingCompared]));
 }
 
 #[test]

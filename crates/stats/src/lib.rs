@@ -20,7 +20,7 @@ pub use contrast::{Contrast, LEVEL, holm_levels};
 pub use estimate::{Estimate, IntervalMethod, estimate};
 pub use geometric::{geometric_mean, ratio};
 pub use median::{Summary, median, quantile};
-pub use pooled::{Layout, REPETITIONS_MIN, Samples, Series, Spread};
+pub use pooled::{Layout, Outlier, REPETITIONS_MIN, Samples, Series, Spread};
 pub use sign_flip::sign_flip_p;
 pub use steady::{JUDGED_FROM, SteadyState, SteadyVerdict, mser5, steady_state};
 pub use trend::mann_kendall_p;

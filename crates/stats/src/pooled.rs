@@ -44,6 +44,19 @@ pub struct Layout {
     degrees: f64,
 }
 
+/// A trial far from the others.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Outlier {
+    /// Its cell.
+    pub cell: usize,
+    /// Its block.
+    pub block: u32,
+    /// ln(figure) less what its cell and block let expect.
+    pub residual: f64,
+    /// Spread of the other trials.
+    pub rest: f64,
+}
+
 /// Residual spread of a layout.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
@@ -88,9 +101,30 @@ impl Layout {
         })
     }
 
-    /// What is left of each trial of a cell when cell and block are taken out.
-    pub fn residuals(&self, cell: usize) -> &BTreeMap<u32, f64> {
-        &self.residuals[cell]
+    /// Trials that lie further from what their cell and block let expect than noise like that of the others explains, at `level` over all trials together
+    /// (externally studentised residuals with Bonferroni's bound: Cook & Weisberg, Residuals and Influence in Regression, 1982). A block effect is no reason, and
+    /// neither is a large number of repetitions.
+    pub fn outliers(&self, level: f64) -> Vec<Outlier> {
+        let all = self.residuals.iter().map(BTreeMap::len).sum::<usize>() as f64;
+        // All trials of a balanced layout have the same share of a degree of freedom.
+        let share = self.degrees / all;
+        if self.degrees < 2.0 {
+            return Vec::new();
+        }
+        let of = |cell: usize, block: u32, residual: f64| {
+            let own = residual.powi(2) / share;
+            let rest = ((self.squares - own) / (self.degrees - 1.0)).max(0.0);
+            let t = residual / (rest * share).sqrt();
+            let p = student::two_sided_p(t, self.degrees - 1.0)?;
+            (p * all <= level && residual.abs() > 1e-9).then_some(Outlier {
+                cell,
+                block,
+                residual,
+                rest: rest.sqrt(),
+            })
+        };
+        let cells = self.residuals.iter().enumerate();
+        cells.flat_map(|(cell, blocks)| blocks.iter().filter_map(move |(block, r)| of(cell, *block, *r))).collect()
     }
 
     /// The cell's effect: comparable within its group even where cells miss different blocks. `None` without a trial.
@@ -453,6 +487,21 @@ mod tests {
                 "{name}: {kept}"
             );
         }
+    }
+
+    #[test]
+    fn one_lucky_trial_is_told_and_noise_is_not() {
+        let mut noise = Noise::new(9);
+        let (runs, mut false_alarms, mut found) = (400, 0, 0);
+        for _ in 0..runs {
+            let layout = matrix(&mut noise, (3, 2, 5), |_, _| 0.08, 0.0);
+            false_alarms += u32::from(!layout.outliers(0.01).is_empty());
+            let mut series = layout.series.clone();
+            *series[4].by_block.get_mut(&2).unwrap() += 0.6;
+            found += u32::from(Layout::new(series).outliers(0.01).iter().any(|o| (o.cell, o.block) == (4, 2)));
+        }
+        println!("outliers: false alarms in {false_alarms} of {runs}, a trial 1.8 times as fast found in {found}");
+        assert!(false_alarms <= 12 && found >= 380, "{false_alarms} {found}");
     }
 
     #[test]

@@ -45,6 +45,7 @@ use crate::document::{CellAnalysis, ConfigurationFacts};
 use crate::finding::{Finding, Scope};
 use crate::measurement::TrialMeasurement;
 
+pub use repetitions_spread::{LEVEL as OUTLIER_LEVEL, finding as repetitions_spread};
 pub use emulation_off_limit::{expected_read_iops, expected_write_bytes_per_s};
 pub use crate::rule::Rule;
 pub use slow_change_possible::CHANGE_HIDDEN_MAX;
@@ -120,7 +121,6 @@ pub fn of_trial_in_run(trial: &TrialMeasurement, together: &Together<'_>) -> Vec
 /// Findings on a cell, from its figures and the data set that it should have had.
 pub fn of_cell(cell: &CellAnalysis, dataset: &Dataset) -> Vec<Finding> {
     let mut found = too_few_samples::findings(cell);
-    found.extend(repetitions_spread::finding(cell));
     found.extend(data_set_smaller::than_its_layout(cell, dataset));
     found
 }

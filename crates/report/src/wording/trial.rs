@@ -72,8 +72,15 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
             "Lengthen [load] duration_s before comparing these percentiles.",
         ),
         _ => (
-            format!("Throughput of the repetitions lies {} apart.", of.percent("spread")),
-            "Something else changed between repetitions: look at the trials' host samples (steal, compaction, other load), and repeat more often.",
+            format!(
+                "Repetition {} lies {} from what its cell and its block let expect; the others spread by {}.",
+                of.count("block"),
+                of.percent("off_by"),
+                of.percent("spread_of_others")
+            ),
+            "Something else happened in that trial: look at its host samples (steal, compaction, other load). It still counts; repeat more \
+             often."
+                .to_owned(),
         ),
     }
 }

@@ -35,6 +35,8 @@ fn told(setups: &[Setup], limits: &[Limit], matrix: &[(&str, Machine, Gain)]) ->
             low: to.1 / from.0,
             high: to.2 / from.0,
             pairs: 3,
+            level: 0.03,
+            pooled: true,
             p_value: (to.1 < to.2).then_some(0.01),
             p_adjusted: None,
             p_sign_flip: None,

@@ -9,7 +9,8 @@ use spec::{Burst, IoLimits, LoadLevel, Setup, VolumeRole, VolumeSetup};
 use crate::host::database_host;
 use crate::latency::LatencyFigures;
 use crate::limit::{Limit, of_cell};
-use crate::measurement::{TrialEvidence, TrialMeasurement, measure};
+use crate::measure::measure;
+use crate::measurement::{TrialEvidence, TrialMeasurement};
 
 pub const KIB: f64 = 1024.0;
 pub const MIB: f64 = 1_048_576.0;

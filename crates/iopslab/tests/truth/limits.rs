@@ -1,0 +1,163 @@
+//! The named limit is the true one.
+
+use analysis::LimitKind;
+
+use crate::story::{NVME, Story, cell, configuration, gp2, iops, noisy, sound};
+
+#[test]
+fn the_named_limit_is_the_true_one() {
+    let of = |iops: u32, mib: u32| {
+        configuration(
+            "a",
+            &format!("data_volume = {{ iops = {iops}, mib_per_s = {mib}, size_gib = 100 }}"),
+        )
+    };
+    let with = |change: &dyn Fn(&mut Story)| {
+        let mut story = sound();
+        change(&mut story);
+        story.limit()
+    };
+    assert_eq!(with(&|_| {}), LimitKind::Cpu);
+    assert_eq!(with(&|s| s.configurations = of(1000, 500)), LimitKind::VolumeIops);
+    assert_eq!(
+        with(&|s| s.configurations = of(20_000, 10)),
+        LimitKind::VolumeThroughput
+    );
+    // 20,000 IOPS bought, 18,750 reachable on an r4.4xlarge: the instance is narrower. Small chunks, so that requests count and not bytes.
+    assert_eq!(
+        with(&|s| {
+            s.configurations = "[[configuration]]\nname = \"a\"\ninstance = \"r4.4xlarge\"\nmemory_limit_gib = 4\n\
+                                data_volume = { type = \"io1\", size_gib = 1000, iops = 20000 }\n"
+                .into();
+            s.truth.push_str("\nchunk_bytes = 4096\nreads_per_miss = 4");
+            s.load = s.load.replace("64", "512");
+        }),
+        LimitKind::InstanceEbsBandwidth
+    );
+    assert_eq!(
+        with(&|s| {
+            s.configurations = configuration(
+                "a",
+                "data_volume = { type = \"gp2\", size_gib = 100, era = \"2015-2018\" }",
+            );
+            s.configurations = s
+                .configurations
+                .replace("{ vcpus = 4, memory_gib = 16 }", "\"r4.4xlarge\"");
+            s.local = "burst_credits_start = 0.0".into();
+        }),
+        LimitKind::BurstSpent
+    );
+    assert_eq!(with(&|s| s.truth.push_str("\nclient_cpu_us = 500")), LimitKind::Client);
+    assert_eq!(
+        with(&|s| {
+            s.configurations = configuration(
+                "a",
+                &format!("{NVME}\ncommitlog_volume = {{ iops = 3000, mib_per_s = 0.25, size_gib = 10 }}"),
+            );
+            s.workload = "read = 0.05\nupdate = 0.95".into();
+        }),
+        LimitKind::CommitLog
+    );
+    assert_eq!(
+        with(&|s| s.load = "rate = [2000]\nwarmup_s = 5\nduration_s = 60".into()),
+        LimitKind::OfferedRate
+    );
+    assert_eq!(
+        with(&|s| s.load = s.load.replace("64", "2")),
+        LimitKind::NoneFound,
+        "two in flight fill nothing"
+    );
+    let faulty = |fault: &str, load: &str| {
+        let mut story = sound().fault(fault);
+        story.load = story.load.replace("64", load);
+        story.limit()
+    };
+    assert_eq!(faulty("kind = \"garbage_collection\"", "64"), LimitKind::Gc);
+    assert_eq!(faulty("kind = \"compaction_debt\"", "2"), LimitKind::Compaction);
+}
+
+/// CPUs that a hypervisor or a quota takes away are not there to be used: what is left is the limit.
+#[test]
+fn capacity_is_what_was_really_there() {
+    for fault in [
+        "kind = \"steal\"\namount = 0.05",
+        "kind = \"steal\"\namount = 0.2",
+        "kind = \"throttle\"\namount = 0.2",
+    ] {
+        assert_eq!(sound().fault(fault).limit(), LimitKind::Cpu, "{fault}");
+    }
+}
+
+/// A client at 83 % of its CPU beside a volume at 100 % is not the limit; one at 98 % beside an idle volume is.
+#[test]
+fn a_busy_client_is_not_named_over_a_full_volume() {
+    let client = |iops: u32, us: f64| {
+        let mut story = sound().truth(&format!("client_cpu_us = {us}"));
+        story.configurations =
+            configuration("a", &format!("data_volume = {{ iops = {iops}, mib_per_s = 500, size_gib = 100 }}"));
+        let analysis = story.analysis();
+        let limit = &analysis.cells[0].limit;
+        println!("{us} us: {}", limit.message);
+        (limit.kind, limit.also.clone())
+    };
+    // 1,000 IOPS carry about 2,800 operations/s: 300 us of client CPU each are 84 % of its thread.
+    assert_eq!(client(1000, 300.0).0, LimitKind::VolumeIops);
+    assert_eq!(client(100_000, 500.0).0, LimitKind::Client);
+}
+
+/// Garbage collection of 7 % of the time while CPUs idle is no limit.
+#[test]
+fn collection_is_a_limit_only_with_busy_cpus() {
+    let mut story = sound().fault("kind = \"garbage_collection\"\namount = 0.07");
+    story.load = story.load.replace("64", "2");
+    assert_eq!(story.limit(), LimitKind::NoneFound);
+}
+
+/// 21 MiB/s in requests of 16 KiB are not "1,344 of 1,344 IOPS".
+#[test]
+fn bytes_and_requests_are_told_apart() {
+    for (iops, mib, expected) in [
+        (3000, 21, LimitKind::VolumeThroughput),
+        (1200, 21, LimitKind::VolumeIops),
+        (1500, 21, LimitKind::VolumeThroughput),
+    ] {
+        let mut story = sound();
+        story.configurations =
+            configuration("a", &format!("data_volume = {{ iops = {iops}, mib_per_s = {mib}, size_gib = 100 }}"));
+        story.workload = "read = 1.0".into();
+        assert_eq!(story.limit(), expected, "{iops} IOPS, {mib} MiB/s");
+    }
+}
+
+/// More IOPS that gave more confirm the limit; more that gave nothing contradict it.
+#[test]
+fn more_of_a_resource_confirms_or_contradicts_the_limit() {
+    use analysis::InterventionOutcome::{Confirmed, Contradicted};
+    let volumes = [iops("a", 960), iops("b", 3000), iops("c", 50_000), iops("d", 150_000)];
+    let analysis = noisy(&volumes, 0.02, 3).analysis();
+    let of = |name: &str| {
+        let limit = &cell(&analysis, name).limit;
+        println!("{name}: {}", limit.message);
+        (limit.kind, limit.interventions.iter().map(|i| i.outcome).next())
+    };
+    assert_eq!(of("a"), (LimitKind::VolumeIops, Some(Confirmed)));
+    assert_eq!(of("b"), (LimitKind::VolumeIops, Some(Confirmed)));
+    assert_eq!(of("c"), (LimitKind::Cpu, Some(Contradicted)));
+    assert_eq!(of("d").0, LimitKind::Cpu);
+}
+
+/// Credits that end near the end of the window leave no "3,000 of 300 IOPS".
+#[test]
+fn use_is_judged_against_the_limit_in_force() {
+    for start in [0.005, 0.02] {
+        let mut story = sound();
+        story.configurations = gp2("a", 100, "");
+        story.local = format!("burst_credits_start = {start}");
+        let analysis = story.analysis();
+        let limit = &analysis.cells[0].limit;
+        println!("{start}: {}", limit.message);
+        for (name, value) in limit.evidence.iter().filter(|(name, _)| name.ends_with("used_share")) {
+            assert!(*value < 1.05, "{name}: {value} ({})", limit.message);
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! No sentence contradicts the document.
