@@ -3,7 +3,7 @@
 use analysis::{Analysis, LoadLevel, Outcome, Ratio, Status, ValueOfMoney, ValueVerdict};
 
 use super::{doubts, places};
-use crate::figures::{number, percent};
+use crate::figures::{given_percent, number};
 use crate::labels;
 
 /// Steps that are told in sentences; the table has them all.
@@ -71,7 +71,7 @@ fn sentence(analysis: &Analysis, group: &[&ValueOfMoney]) -> String {
             doubts::withheld(analysis, to, why)
         );
     }
-    let margin = percent(analysis.margin);
+    let margin = given_percent(analysis.margin);
     let gain = gain(analysis, group, true);
     match step.verdict {
         ValueVerdict::WorthIt => format!("{to} is worth it: {gain}"),
