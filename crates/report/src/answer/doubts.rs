@@ -193,7 +193,7 @@ pub fn spread(analysis: &Analysis) -> String {
         Some(spread) => format!(
             "Repetitions of a cell spread by {} (coefficient of variation of throughput, {} degrees of freedom, pooled over cells, what a block has in common taken out). ",
             percent(spread.deviation),
-            number(spread.degrees)
+            given(spread.degrees)
         ),
         None => "Nothing was repeated, so that the spread of repetitions is not known. ".to_owned(),
     };
