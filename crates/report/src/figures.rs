@@ -68,6 +68,12 @@ pub fn percent(share: f64) -> String {
     format!("{} %", number(share * 100.0))
 }
 
+/// A share that somebody wrote down: `5 %`, `2.50 %`.
+pub fn given_percent(share: f64) -> String {
+    // 0.07 x 100 is 7.000000000000001.
+    format!("{} %", given((share * 1e8).round() / 1e6))
+}
+
 /// Bytes in binary units: `1.50 GiB`.
 pub fn bytes(value: f64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -141,6 +147,10 @@ mod tests {
         assert_eq!(duration(250.0), "4 min 10 s");
         assert_eq!(duration(8.7), "9 s");
         assert_eq!(percent(0.123), "12.3 %");
+        assert_eq!(
+            (given_percent(0.07), given_percent(0.025)),
+            ("7 %".to_owned(), "2.50 %".to_owned())
+        );
         assert_eq!(bar(0.5, 1.0, 4), "██");
         assert_eq!(bar(2.0, 1.0, 2), "██");
     }

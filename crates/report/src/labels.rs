@@ -184,14 +184,14 @@ pub fn usd(value: f64) -> String {
 /// How money was counted, printed beside every cost.
 pub fn basis(basis: &Basis) -> String {
     format!(
-        "{} h/month, {}, {}, prices of {}, uplift {} %",
+        "{} h/month, {}, {}, {}, uplift {} %",
         given(basis.hours_per_month),
         basis.purchase,
         basis.region,
-        basis
-            .price_date
-            .as_deref()
-            .unwrap_or("no day of the catalog (stated, or not known)"),
+        basis.price_date.as_ref().map_or_else(
+            || "prices as stated, without a date".to_owned(),
+            |day| format!("prices of {day}")
+        ),
         given(basis.uplift_percent)
     )
 }

@@ -13,9 +13,11 @@ use std::process::Command;
 
 use analysis::{Analysis, Charts, LatencyCurve, Line, OperationKind, Panel, TrialCharts};
 
+#[allow(dead_code, reason = "this test needs only a part of it")]
+mod page;
+
 fn story() -> (Analysis, Charts) {
-    let snapshot = include_str!("../../analysis/tests/snapshots/analyse__analysis.snap");
-    let analysis: Analysis = serde_json::from_str(snapshot.splitn(3, "---\n").nth(2).unwrap()).unwrap();
+    let (analysis, _) = page::run(&["gp2-320", "io1-10000"], &["read-heavy"], 3);
     let cell = analysis.cells[0].id.clone();
     let charts = Charts {
         trials: vec![TrialCharts {
@@ -72,7 +74,7 @@ fn a_browser_finds_nothing_to_complain_about_and_asks_nobody() {
     std::fs::write(&page, report::html(&analysis, &charts)).unwrap();
     let (dom, log) = visit(browser, directory.path(), &page);
     assert!(
-        dom.contains("io1-10000 is best by throughput"),
+        dom.contains("<b>Run io1-10000</b>: 2.00 times"),
         "the page was not shown: {log}"
     );
     let complaints: Vec<&str> = log.lines().filter(|l| l.contains(":CONSOLE")).collect();

@@ -3,7 +3,7 @@
 use analysis::{Analysis, Caution, Doubt, NotJudged, UNTESTED_SHARE, Verdict, VolumeRole, Withheld};
 
 use super::{SIMULATED, listed, places, several};
-use crate::figures::{given, number, percent};
+use crate::figures::{given, given_percent, percent};
 use crate::labels;
 
 /// Rules with suspect findings that are named; the others are in the list of findings.
@@ -98,12 +98,12 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
             let mut named: Vec<String> = rules
                 .iter()
                 .take(RULES)
-                .map(|(rule, n)| format!("{} ({n} times)", rule.name().replace('_', " ")).replace("(1 times)", "(once)"))
+                .map(|(rule, n)| format!("{} ({n})", rule.name().replace('_', " ")))
                 .collect();
             if rules.len() > RULES {
                 named.push(several((rules.len() - RULES) as u64, "other rule"));
             }
-            format!("Some figures are suspect, see the findings: {}.", listed(&named))
+            format!("Suspect findings, with their number: {}.", listed(&named))
         }
         Doubt::BurstStart { configurations } => {
             let all: Vec<String> = configurations.iter().map(|name| started(analysis, name)).collect();
@@ -148,7 +148,7 @@ pub fn caution(caution: Caution) -> String {
         Caution::OneConfiguration => "only one configuration has a figure: there is nothing to compare".to_owned(),
         Caution::TooFewRepetitions => format!(
             "fewer than three repetitions, nothing is tested: within {} of the best counts as statistically indistinguishable",
-            percent(UNTESTED_SHARE)
+            given_percent(UNTESTED_SHARE)
         ),
         Caution::ClosedLoopLatency => "in a closed loop latency follows from requests in flight and throughput, each configuration at its own rate; \
              compare latencies at a given rate"
@@ -182,7 +182,7 @@ pub fn basis(analysis: &Analysis) -> Option<String> {
 
 /// How intervals are made, and what "the same" means.
 pub fn spread(analysis: &Analysis) -> String {
-    let margin = percent(analysis.margin);
+    let margin = given_percent(analysis.margin);
     let same = format!("A ratio within {margin} of 1 counts as the same (decision.margin)");
     let tested = analysis.cells.iter().any(|c| {
         c.ratio_to_slowest
@@ -193,7 +193,7 @@ pub fn spread(analysis: &Analysis) -> String {
         Some(spread) => format!(
             "Repetitions of a cell spread by {} (coefficient of variation of throughput, {} degrees of freedom, pooled over cells, what a block has in common taken out). ",
             percent(spread.deviation),
-            number(spread.degrees)
+            given(spread.degrees)
         ),
         None => "Nothing was repeated, so that the spread of repetitions is not known. ".to_owned(),
     };

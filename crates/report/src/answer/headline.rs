@@ -3,7 +3,7 @@
 use analysis::{Analysis, By, Metric, Outcome, Place, Reason, Status, ValueOfMoney, ValueVerdict};
 
 use super::{listed, objective, places, steps};
-use crate::figures::{count, number, percent};
+use crate::figures::{count, given_percent, number};
 use crate::labels;
 
 /// The reason of the headline, and the steps whose numbers it tells.
@@ -79,7 +79,7 @@ fn reason<'a>(
         match (place.by, &place.outcome) {
             (By::Objective, _) => others.push((at, objective::why(analysis, place, run))),
             (_, Outcome::Run { configuration, .. }) if configuration != run => {
-                let margin = percent(analysis.margin);
+                let margin = given_percent(analysis.margin);
                 others.push((
                     at,
                     format!("it gives the same throughput as {configuration} within {margin}"),
@@ -147,7 +147,11 @@ fn fastest(analysis: &Analysis, place: &Place, run: &str) -> String {
     });
     let same = match &place.outcome {
         Outcome::Run { same, .. } if !same.is_empty() => {
-            format!(" (the same as {} within {})", listed(same), percent(analysis.margin))
+            format!(
+                " (the same as {} within {})",
+                listed(same),
+                given_percent(analysis.margin)
+            )
         }
         _ => String::new(),
     };
@@ -271,7 +275,7 @@ pub fn between(analysis: &Analysis, place: &Place) -> String {
         _ => String::new(),
     };
     if *break_even {
-        let margin = percent(analysis.margin);
+        let margin = given_percent(analysis.margin);
         return format!("{names} pay for themselves alike within {margin}{numbers}; more repetitions would not decide");
     }
     let more = match (repetitions, open.is_empty()) {

@@ -6,7 +6,7 @@ use analysis::{
 };
 
 use super::{doubts, listed, places};
-use crate::figures::{given, ms, number, percent};
+use crate::figures::{given, given_percent, ms, number, percent};
 use crate::labels;
 
 /// Configurations that miss the objective and are told one by one.
@@ -20,7 +20,7 @@ pub fn bounds(place: &Place, at_rate: bool) -> String {
             Criterion::Latency { figure, limit_us, .. } => {
                 format!("keeps {} at most {} ms", figure_name(figure), given(limit_us / 1e3))
             }
-            Criterion::ErrorShare { limit } => format!("keeps errors at most {}", percent(limit)),
+            Criterion::ErrorShare { limit } => format!("keeps errors at most {}", given_percent(limit)),
             Criterion::RateHeld => continue,
             Criterion::Throughput { demand } => format!("carries {}/s with headroom", given(demand)),
         };
@@ -158,7 +158,10 @@ pub fn misses(analysis: &Analysis, place: &Place) -> String {
         .rev()
         .take(MISSES)
         .map(|c| {
-            let numbers = parts(analysis, place, c, &|m| m == Meets::No);
+            let mut numbers = parts(analysis, place, c, &|m| m == Meets::No);
+            if numbers.is_empty() {
+                numbers = parts(analysis, place, c, &|_| true);
+            }
             format!("{} {}", c.configuration, numbers.join(", "))
         })
         .collect();

@@ -3,7 +3,7 @@
 use analysis::{Analysis, LoadLevel, Outcome, Ratio, Status, ValueOfMoney, ValueVerdict};
 
 use super::{doubts, places};
-use crate::figures::{number, percent};
+use crate::figures::{given_percent, number};
 use crate::labels;
 
 /// Steps that are told in sentences; the table has them all.
@@ -11,13 +11,14 @@ const SHOWN: usize = 3;
 /// Places of one step that are told one by one.
 const PLACES: usize = 3;
 
-/// A ratio: `1.92 times (1.80 to 2.05)`; with fewer than three pairs the observed range says that it is one.
+/// A ratio: `1.92 times (1.80 to 2.05)`; with fewer than three pairs the observed range says that it is one. Ends that are equal to three digits are left out.
 pub fn times(ratio: &Ratio) -> String {
     let factor = format!("{} times", number(ratio.median));
-    match (ratio.verdict.is_tested(), ratio.low < ratio.high) {
-        (true, _) => format!("{factor} ({} to {})", number(ratio.low), number(ratio.high)),
-        (false, true) => format!("{factor} ({} to {} observed)", number(ratio.low), number(ratio.high)),
-        (false, false) => factor,
+    let (low, high) = (number(ratio.low), number(ratio.high));
+    match (ratio.verdict.is_tested(), low != high) {
+        (_, false) => factor,
+        (true, true) => format!("{factor} ({low} to {high})"),
+        (false, true) => format!("{factor} ({low} to {high} observed)"),
     }
 }
 
@@ -71,7 +72,7 @@ fn sentence(analysis: &Analysis, group: &[&ValueOfMoney]) -> String {
             doubts::withheld(analysis, to, why)
         );
     }
-    let margin = percent(analysis.margin);
+    let margin = given_percent(analysis.margin);
     let gain = gain(analysis, group, true);
     match step.verdict {
         ValueVerdict::WorthIt => format!("{to} is worth it: {gain}"),

@@ -1,6 +1,6 @@
 //! What the money buys: every step up from the cheapest, and cost against throughput with its efficient frontier.
 
-use analysis::{Analysis, CellAnalysis, ValueVerdict};
+use analysis::{Analysis, CellAnalysis, Status, ValueVerdict};
 
 use super::axis::{Scale, label};
 use super::element::{Table, colour, short, text};
@@ -51,7 +51,10 @@ pub fn money(analysis: &Analysis) -> String {
         4,
     );
     for v in &analysis.value_of_money {
+        let is_answered = analysis.recommendation.status != Status::NoAnswerYet;
         let class = match (v.withheld, v.verdict) {
+            // Green says "take this".
+            (None, ValueVerdict::WorthIt) if !is_answered => "near",
             (None, ValueVerdict::WorthIt) => "best",
             (None, ValueVerdict::NotWorthIt | ValueVerdict::Dominated) => "far",
             _ => "near",

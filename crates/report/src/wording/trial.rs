@@ -79,8 +79,7 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
                 of.percent("spread_of_others")
             ),
             "Something else happened in that trial: look at its host samples (steal, compaction, other load). It still counts; repeat more \
-             often."
-                .to_owned(),
+             often.",
         ),
     }
 }

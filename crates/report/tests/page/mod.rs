@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 
 use analysis::{
-    Analysis, Basis, CellAnalysis, Charts, ConfigurationFacts, CostLine, Dataset, Decision, ErrorKind, Estimate,
-    Finding, IntervalMethod, IoLimits, LatencyAnalysis, LatencyCurve, Limit, LimitKind, Line, LoadLevel, OperationKind,
-    Panel, ProbeResult, Ranked, Ratio, Rule, Scope, Severity, Summary, TrialCharts, TrialCounts, TrialShape,
-    ValueOfMoney, Verdict, VolumeReport, VolumeRole, WorkloadFacts,
+    Analysis, Basis, By, Caution, CellAnalysis, Charts, ConfigurationFacts, CostLine, Dataset, Decision, Doubt,
+    ErrorKind, Estimate, Finding, IntervalMethod, IoLimits, LatencyAnalysis, LatencyCurve, Limit, LimitKind, Line,
+    LoadLevel, Metric, OperationKind, Outcome, Panel, Place, ProbeResult, Range, Ranked, Ratio, Reason, Recommendation,
+    ResidualSpread, Rule, Scope, Severity, Status, Summary, TrialCharts, TrialCounts, TrialShape, ValueOfMoney, ValueVerdict,
+    Verdict, VolumeReport, VolumeRole, WorkloadFacts,
 };
 
 /// What a user may write as a name: it must arrive as text.
 pub const HOSTILE: &str = "<script>alert(\"1\")</script> & 'so' </title></style><img src=x onerror=alert(2)>";
 
-const LOADS: [LoadLevel; 2] = [
+/// A closed and an open loop.
+pub const LOADS: [LoadLevel; 2] = [
     LoadLevel::Concurrency(100),
     LoadLevel::Rate {
         operations_per_s: 5000.0,
@@ -63,10 +65,11 @@ pub fn run(configurations: &[&str], workloads: &[&str], blocks: u32) -> (Analysi
         findings,
         decision,
         value_of_money,
-        answer: vec![
-            format!("Run {} for its throughput.", configurations[0]),
-            "The volume was the limit.".to_owned(),
-        ],
+        recommendation: decided(configurations, workloads),
+        residual_spread: Some(ResidualSpread {
+            deviation: 0.04,
+            degrees: 8.0,
+        }),
         environment: serde_json::json!({"kernel": "6.18.5", "cpu": {"model": "Example <CPU>", "cores": 2}}),
         ..empty(configurations[0])
     };
@@ -106,10 +109,55 @@ pub fn empty(baseline: &str) -> Analysis {
         findings: Vec::new(),
         decision: Vec::new(),
         value_of_money: Vec::new(),
-        answer: Vec::new(),
+        recommendation: Recommendation {
+            status: Status::NoAnswerYet,
+            run: None,
+            reason: Reason::NothingMeasured,
+            places: Vec::new(),
+            would_decide: None,
+            doubts: Vec::new(),
+            not_considered: Vec::new(),
+        },
+        margin: 0.05,
+        residual_spread: None,
         basis: Basis::default(),
-        spread: "Intervals are 95 %.".to_owned(),
         environment: serde_json::Value::Null,
+    }
+}
+
+/// The most expensive configuration pays for itself in closed loop; at the given rate nothing can be said.
+fn decided(configurations: &[&str], workloads: &[&str]) -> Recommendation {
+    let run = configurations[configurations.len() - 1].to_owned();
+    let of_workload = |workload: &&str| {
+        let place = |load, by, outcome| Place {
+            workload: (*workload).to_owned(),
+            load: Some(load),
+            by,
+            outcome,
+            candidates: Vec::new(),
+        };
+        let outcome = Outcome::Run {
+            configuration: run.clone(),
+            same: Vec::new(),
+        };
+        [
+            place(LOADS[0], By::Value, outcome),
+            place(LOADS[1], By::Objective, Outcome::NoObjective),
+        ]
+    };
+    Recommendation {
+        status: Status::Decided,
+        run: Some(run.clone()),
+        reason: Reason::Agreement,
+        places: workloads.iter().flat_map(of_workload).collect(),
+        would_decide: None,
+        doubts: vec![
+            Doubt::PlacesUndecided {
+                places: workloads.len() as u64,
+            },
+            Doubt::Scale { scale: 16.0 },
+        ],
+        not_considered: Vec::new(),
     }
 }
 
@@ -118,6 +166,12 @@ pub fn alone() -> (Analysis, Charts) {
     let (mut analysis, charts) = run(&["only"], &["read-heavy"], 1);
     analysis.value_of_money.clear();
     analysis.findings.clear();
+    analysis.residual_spread = None;
+    analysis.recommendation = Recommendation {
+        status: Status::NotDecided,
+        reason: Reason::OneConfiguration,
+        ..empty("only").recommendation
+    };
     let only = &mut analysis.configurations[0];
     only.usd_per_month = None;
     only.cost_lines.clear();
@@ -129,7 +183,7 @@ pub fn alone() -> (Analysis, Charts) {
             low: median,
             high: median,
             confidence: 0.0,
-            method: IntervalMethod::None,
+            method: IntervalMethod::Range,
             smallest: median,
             largest: median,
             n: 1,
@@ -139,13 +193,16 @@ pub fn alone() -> (Analysis, Charts) {
     (analysis, charts)
 }
 
-fn ratio(to: &str, median: f64) -> Ratio {
+/// A ratio that is known to 5 %.
+pub fn ratio(to: &str, median: f64) -> Ratio {
     Ratio {
         to: to.to_owned(),
         median,
         low: median * 0.95,
         high: median * 1.05,
         pairs: 3,
+        level: 0.01,
+        pooled: true,
         p_value: Some(0.01),
         p_adjusted: Some(0.02),
         p_sign_flip: Some(0.25),
@@ -226,9 +283,15 @@ fn cell(
             message: "data volume: 990 of 1000 IOPS (99 %).".to_owned(),
             ..Limit::default()
         },
-        usd_per_month: Some(500.0 * factor),
+        withheld: None,
+        usd_per_month: Some(price(index)),
         findings: Vec::new(),
     }
+}
+
+/// Each configuration costs half of the first one more.
+fn price(index: usize) -> f64 {
+    500.0 + 250.0 * index as f64
 }
 
 fn summary(median: f64) -> Summary {
@@ -266,7 +329,7 @@ fn facts(name: &str, index: usize) -> ConfigurationFacts {
                 seconds: 3.0,
             }),
         }],
-        usd_per_month: Some(500.0 * (1.0 + index as f64)),
+        usd_per_month: Some(price(index)),
         cost_lines: vec![CostLine {
             what: "1 x r4.4xlarge".to_owned(),
             usd_per_month: 500.0,
@@ -281,16 +344,16 @@ fn decisions(configurations: &[&str], workloads: &[&str]) -> Vec<Decision> {
     for workload in workloads {
         for load in LOADS {
             for (metric, unit) in [
-                ("throughput", 1000.0),
-                ("runtime", 60.0),
-                ("mean", 900.0),
-                ("p99", 5000.0),
-                ("operations_per_dollar", 1e7),
+                (Metric::Throughput, 1000.0),
+                (Metric::Runtime, 60.0),
+                (Metric::Mean, 900.0),
+                (Metric::P99, 5000.0),
+                (Metric::OperationsPerDollar, 1e7),
             ] {
                 all.push(Decision {
                     workload: (*workload).to_owned(),
                     load,
-                    metric: metric.to_owned(),
+                    metric,
                     best: configurations[best].to_owned(),
                     // The second best cannot be told from the best, in each metric.
                     indistinguishable: configurations[..best]
@@ -308,10 +371,11 @@ fn decisions(configurations: &[&str], workloads: &[&str]) -> Vec<Decision> {
                             value: unit * (1.0 + i as f64),
                             to_best: (1.0 + i as f64) / (1.0 + best as f64),
                             verdict: if i == best { Verdict::Reference } else { Verdict::Slower },
+                            operation: metric.is_latency().then_some(OperationKind::Read),
                         })
                         .collect(),
                     tested: true,
-                    caution: Some("closed loop".to_owned()),
+                    cautions: vec![Caution::ClosedLoopLatency],
                 });
             }
         }
@@ -328,18 +392,30 @@ fn steps(configurations: &[&str], workloads: &[&str]) -> Vec<ValueOfMoney> {
                 load: LOADS[0],
                 from: configurations[0].to_owned(),
                 to: (*to).to_owned(),
-                extra_usd_per_month: 500.0 * i as f64,
-                cost_ratio: 1.0 + i as f64,
+                extra_usd_per_month: price(i) - price(0),
+                cost_ratio: price(i) / price(0),
                 throughput_ratio: ratio(configurations[0], 1.0 + i as f64),
+                value_ratio: value(1.0 + i as f64, price(i) / price(0)),
                 p99_ratio: Some(0.5),
-                verdict: "worth it".to_owned(),
-                reason: "throughput grows as much as cost".to_owned(),
+                verdict: ValueVerdict::WorthIt,
+                withheld: None,
+                repetitions_to_decide: None,
                 usd_per_extra_op_per_s: Some(0.5),
                 knee: i + 1 == configurations.len(),
             });
         }
     }
     all
+}
+
+/// Throughput / cost, known to 5 % like the ratio.
+pub fn value(factor: f64, cost: f64) -> Range {
+    let Ratio { median, low, high, .. } = ratio("", factor);
+    Range {
+        median: median / cost,
+        low: low / cost,
+        high: high / cost,
+    }
 }
 
 /// Every scope once, and one rule often enough to be folded.

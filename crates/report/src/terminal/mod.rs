@@ -1,0 +1,168 @@
+//! The end of a run in a terminal: the answer, what the money buys, one table for each workload, then the findings.
+
+mod cells;
+mod steps;
+mod table;
+
+use analysis::{Analysis, CellAnalysis, Severity, Status};
+
+use crate::answer::answer;
+use crate::findings::grouped;
+use crate::labels;
+
+/// How the text may look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TerminalOptions {
+    /// Columns of the terminal; tables leave out what does not fit.
+    pub width: u16,
+    /// ANSI colours.
+    pub color: bool,
+}
+
+/// Tables and findings, ending with a newline.
+pub fn terminal(analysis: &Analysis, options: TerminalOptions) -> String {
+    let paint = Paint(options.color);
+    let mut text = format!("{}\n", paint.bold(&analysis.experiment));
+    let width = usize::from(options.width);
+    if let Some(question) = &analysis.question {
+        text.push_str(&wrapped(question, width, ""));
+    }
+    first_screen(analysis, width, paint, &mut text);
+    text.push('\n');
+    for line in labels::summary(analysis).lines() {
+        text.push_str(&wrapped(line, width, ""));
+    }
+    if !analysis.value_of_money.is_empty() {
+        text.push_str(&format!(
+            "\n{}\n{}\n",
+            paint.bold("What the money buys"),
+            steps::table(analysis, width)
+        ));
+    }
+    for workload in &analysis.workloads {
+        let cells: Vec<&CellAnalysis> = analysis.cells.iter().filter(|c| c.workload == workload.name).collect();
+        if !cells.is_empty() {
+            let title = format!(
+                "{}: {}{}",
+                workload.name,
+                workload.description,
+                cells::common_load(&cells)
+            );
+            let title = wrapped(&title, width, "");
+            text.push_str(&format!(
+                "\n{}",
+                title.replacen(&workload.name, &paint.bold(&workload.name), 1)
+            ));
+            text.push_str(&format!("{}\n", cells::table(&cells, width)));
+        }
+    }
+    text.push('\n');
+    text.push_str(&wrapped(
+        "Throughput: geometric mean (95 % interval) over valid repetitions; with fewer than three the observed range. Latencies in ms: median over \
+         repetitions of each trial's percentile.",
+        width,
+        "",
+    ));
+    if labels::any_unsupported(analysis) {
+        text.push_str("~ fewer than 100 samples lie beyond this percentile in a trial.\n");
+    }
+    findings(analysis, width, paint, &mut text);
+    text.push('\n');
+    let evidence = format!(
+        "Every figure: analysis.json; its evidence: trials/<cell>/<block>/ (both in {}).",
+        analysis.run
+    );
+    text.push_str(&wrapped(&evidence, width, ""));
+    text
+}
+
+/// Banner, headline, sentences. Only a decided answer leads with a winner in bold.
+fn first_screen(analysis: &Analysis, width: usize, paint: Paint, text: &mut String) {
+    let answer = answer(analysis);
+    if let Some(banner) = answer.banner {
+        text.push_str(&format!("\n{}", paint.banner(&wrapped(banner, width, ""))));
+    }
+    text.push('\n');
+    let headline = wrapped(&answer.headline(), width, "");
+    text.push_str(&match analysis.recommendation.status {
+        Status::Decided => headline.replacen(&answer.verdict, &paint.bold(&answer.verdict), 1),
+        Status::NotDecided | Status::NoAnswerYet => headline,
+    });
+    for sentence in &answer.sentences {
+        text.push_str(&wrapped(&format!("* {sentence}"), width, ""));
+    }
+}
+
+fn findings(analysis: &Analysis, width: usize, paint: Paint, text: &mut String) {
+    let groups = grouped(analysis);
+    if groups.is_empty() {
+        text.push_str("\nNo findings.\n");
+        return;
+    }
+    text.push_str(&format!("\n{}\n", paint.bold("Findings")));
+    for group in groups {
+        text.push_str(&format!(
+            "  {} {}\n",
+            paint.severity(group.severity),
+            paint.bold(&group.title())
+        ));
+        for example in group.examples() {
+            text.push_str(&wrapped(&example, width, "    "));
+        }
+        for advice in group.advice() {
+            text.push_str(&wrapped(&format!("-> {advice}"), width, "    "));
+        }
+    }
+}
+
+/// Breaks a paragraph between words; each line starts with `indent`.
+fn wrapped(paragraph: &str, width: usize, indent: &str) -> String {
+    let mut out = String::new();
+    let mut line = String::from(indent);
+    for word in paragraph.split_whitespace() {
+        if line.len() > indent.len() && line.chars().count() + 1 + word.chars().count() > width {
+            out.push_str(line.trim_end());
+            out.push('\n');
+            line = format!("{indent}  ");
+        }
+        if !line.is_empty() && !line.ends_with(' ') {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    out.push_str(&line);
+    out.push('\n');
+    out
+}
+
+/// ANSI codes, or none.
+#[derive(Clone, Copy)]
+struct Paint(bool);
+
+impl Paint {
+    fn with(self, code: &str, text: &str) -> String {
+        if self.0 {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    fn bold(self, text: &str) -> String {
+        self.with("1", text)
+    }
+
+    /// Each line in yellow and bold.
+    fn banner(self, lines: &str) -> String {
+        lines.lines().map(|line| self.with("1;33", line) + "\n").collect()
+    }
+
+    fn severity(self, severity: Severity) -> String {
+        let code = match severity {
+            Severity::Invalid => "31",
+            Severity::Suspect => "33",
+            Severity::Note => "36",
+        };
+        self.with(code, severity.name())
+    }
+}

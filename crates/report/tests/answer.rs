@@ -1,0 +1,441 @@
+//! The answer in words: one story for each thing that it can say, and no sentence against its document.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod contradictions;
+#[allow(dead_code, reason = "this test needs only a part of it")]
+mod page;
+
+use analysis::{
+    Analysis, By, Candidate, Check, Criterion, Doubt, FleetOf, LatencyFigure, Meets, NotConsidered, NotJudged,
+    OperationKind, Outcome, Place, Range, Reason, Status, ValueVerdict, Verdict, Withheld, WouldDecide,
+};
+use contradictions::contradictions;
+use page::{LOADS, ratio, value};
+use report::{Answer, TerminalOptions, answer, document, html, markdown, terminal};
+
+/// Three configurations (500, 750 and 1,000 dollars; 1, 2 and 3 times the throughput) under one workload.
+fn story() -> Analysis {
+    page::run(&["gp2", "gp3", "io2"], &["read-heavy"], 3).0
+}
+
+/// The story with one place.
+fn with(by: By, outcome: Outcome) -> Analysis {
+    let mut analysis = story();
+    analysis.cells.retain(|c| c.load == LOADS[0]);
+    analysis.decision.retain(|d| d.load == LOADS[0]);
+    let run = match &outcome {
+        Outcome::Run { configuration, .. } => Some(configuration.clone()),
+        _ => None,
+    };
+    let recommendation = &mut analysis.recommendation;
+    recommendation.status = if run.is_some() {
+        Status::Decided
+    } else {
+        Status::NotDecided
+    };
+    recommendation.reason = if run.is_some() {
+        Reason::Agreement
+    } else {
+        Reason::Undecided
+    };
+    recommendation.run = run;
+    recommendation.doubts.clear();
+    recommendation.places = vec![Place {
+        workload: "read-heavy".into(),
+        load: Some(LOADS[0]),
+        by,
+        outcome,
+        candidates: Vec::new(),
+    }];
+    analysis
+}
+
+fn run(configuration: &str) -> Outcome {
+    Outcome::Run {
+        configuration: configuration.into(),
+        same: Vec::new(),
+    }
+}
+
+/// Makes a step what a test is about; factor and cost with it.
+fn step(analysis: &mut Analysis, index: usize, from: &str, factor: f64, cost: f64, verdict: ValueVerdict) {
+    let step = &mut analysis.value_of_money[index];
+    step.from = from.into();
+    step.throughput_ratio = ratio(from, factor);
+    step.cost_ratio = cost;
+    step.value_ratio = value(factor, cost);
+    step.verdict = verdict;
+    step.knee = false;
+}
+
+/// The answer, after making sure that it contradicts nothing.
+fn said(analysis: &Analysis) -> Answer {
+    let answer = answer(analysis);
+    let found = contradictions(analysis, &answer.lines());
+    assert!(found.is_empty(), "{found:#?}");
+    answer
+}
+
+#[test]
+fn a_step_that_pays_is_told_with_its_interval_and_the_next_one_that_does_not() {
+    let mut analysis = with(By::Value, run("gp3"));
+    step(&mut analysis, 1, "gp3", 1.05, 2.1, ValueVerdict::NotWorthIt);
+    analysis.value_of_money[1].extra_usd_per_month = 825.0;
+    let answer = said(&analysis);
+    assert_eq!(
+        answer.headline(),
+        "Run gp3: 2.00 times (1.90 to 2.10) the throughput of gp2 for 1.50 times its cost ($250.00 more a month)."
+    );
+    assert_eq!(
+        answer.sentences[..2],
+        [
+            "io2 is not worth it: 1.05 times (0.997 to 1.10) the throughput of gp3 for 2.10 times its cost ($825.00 more a month).",
+            "If gp3 is too slow, more of gp3 buys more for the money, provided that throughput grows with their number.",
+        ]
+    );
+}
+
+#[test]
+fn the_cheapest_is_run_where_the_next_step_does_not_pay() {
+    let mut analysis = with(By::Value, run("gp2"));
+    step(&mut analysis, 0, "gp2", 1.01, 1.5, ValueVerdict::Same);
+    step(&mut analysis, 1, "gp2", 0.9, 2.0, ValueVerdict::Dominated);
+    let answer = said(&analysis);
+    assert_eq!(
+        answer.headline(),
+        "Run gp2: it is the cheapest, and gp3 gives the same throughput as gp2 within 5 %: 1.01 times (0.959 to 1.06) for 1.50 times its cost \
+         ($250.00 more a month)."
+    );
+    assert!(
+        answer.sentences[0].starts_with(
+            "io2 is dominated by gp2: 0.900 times (0.855 to 0.945) its throughput for 2.00 times its cost"
+        ),
+        "{answer:#?}"
+    );
+}
+
+#[test]
+fn what_is_open_says_between_whom_and_how_many_repetitions_would_decide() {
+    let between = |break_even, repetitions| Outcome::Between {
+        configurations: vec!["gp3".into(), "gp2".into()],
+        break_even,
+        repetitions,
+    };
+    let mut analysis = with(By::Value, between(false, Some(9)));
+    step(&mut analysis, 0, "gp2", 1.55, 1.5, ValueVerdict::NotDecided);
+    analysis.value_of_money[0].repetitions_to_decide = Some(9);
+    analysis.recommendation.would_decide = Some(WouldDecide { repetitions: 9 });
+    assert_eq!(
+        said(&analysis).headline(),
+        "Not decided: it lies between gp3 and gp2: gp3 gives 1.55 times (1.47 to 1.63) the throughput of gp2 for 1.50 times its cost \
+         ($250.00 more a month); about 9 repetitions would decide."
+    );
+    let mut analysis = with(By::Value, between(true, None));
+    step(&mut analysis, 0, "gp2", 1.5, 1.5, ValueVerdict::BreakEven);
+    let headline = said(&analysis).headline();
+    assert!(
+        headline.starts_with("Not decided: gp3 and gp2 pay for themselves alike within 5 %"),
+        "{headline}"
+    );
+    assert!(headline.ends_with("more repetitions would not decide."), "{headline}");
+}
+
+#[test]
+fn what_was_not_the_storage_is_said_in_words() {
+    for (why, words) in [
+        (Withheld::Client, "the client was at its limit while it loaded gp2"),
+        (Withheld::PageCache, "memory answered the reads of gp2, not its storage"),
+        (Withheld::Data, "records were missing or counters disagreed with gp2"),
+        (
+            Withheld::Rate,
+            "gp2 did not hold the given rate, or was still draining a queue",
+        ),
+        (
+            Withheld::Compaction,
+            "compactions piled up with gp2, which has to be paid for later",
+        ),
+        (
+            // On a 1:16 model: 187.5 and 18.75 IOPS.
+            Withheld::Burst {
+                burst_iops: 187.5,
+                baseline_iops: 18.75,
+                lasts_s: Some(2000.0),
+            },
+            "gp2 ran on burst credits (3,000 IOPS for 33 minutes, then 300)",
+        ),
+    ] {
+        let outcome = Outcome::Withheld {
+            configurations: vec![("gp2".into(), why)],
+        };
+        let headline = said(&with(By::Value, outcome)).headline();
+        let expected = format!("Not decided: what was measured is not the storage: {words}.");
+        assert_eq!(headline, expected);
+    }
+}
+
+fn candidate(name: &str, usd: f64, p99_ms: [f64; 3], meets: Meets) -> Candidate {
+    let [median, low, high] = p99_ms.map(|ms| ms * 1e3);
+    Candidate {
+        configuration: name.into(),
+        usd_per_month: Some(usd),
+        meets,
+        checks: vec![Check {
+            what: Criterion::Latency {
+                operation: Some(OperationKind::Read),
+                figure: LatencyFigure::P99,
+                limit_us: 10_000.0,
+            },
+            measured: Some(Range { median, low, high }),
+            meets,
+        }],
+        fleet: None,
+    }
+}
+
+#[test]
+fn an_objective_names_the_cheapest_that_meets_it_and_who_does_not() {
+    let mut analysis = with(By::Objective, run("gp3"));
+    analysis.recommendation.places[0].load = Some(LOADS[1]);
+    analysis.recommendation.places[0].candidates = vec![
+        candidate("gp2", 500.0, [52.0, 50.0, 54.0], Meets::No),
+        candidate("gp3", 750.0, [8.1, 7.4, 8.9], Meets::Yes),
+        candidate("io2", 1000.0, [4.0, 3.8, 4.2], Meets::Yes),
+    ];
+    assert_eq!(
+        said(&analysis).headline(),
+        "Run gp3: it is the cheapest that keeps p99 at most 10 ms at 5,000/s Poisson: read p99 8.10 ms (7.40 to 8.90); gp2 does not (read p99 \
+         52.0 ms (50.0 to 54.0))."
+    );
+    let places = &mut analysis.recommendation.places;
+    places[0].outcome = Outcome::NoneMeets;
+    for candidate in &mut places[0].candidates {
+        candidate.meets = Meets::No;
+        candidate.checks[0].meets = Meets::No;
+    }
+    places[0].candidates[1].fleet = Some(FleetOf {
+        count: 2,
+        usd_per_month: 1500.0,
+    });
+    let recommendation = &mut analysis.recommendation;
+    (recommendation.run, recommendation.status, recommendation.reason) = (None, Status::NotDecided, Reason::Undecided);
+    let answer = said(&analysis);
+    assert!(
+        answer
+            .headline()
+            .starts_with("Not decided: no configuration keeps p99 at most 10 ms at 5,000/s"),
+        "{answer:?}"
+    );
+    assert!(
+        answer
+            .sentences
+            .iter()
+            .any(|s| s.starts_with("2 x gp3 would carry the demand at 5,000/s Poisson for $1,500.00 a month together")),
+        "{answer:?}"
+    );
+}
+
+#[test]
+fn a_rate_without_an_objective_says_nothing_about_value() {
+    let mut analysis = with(By::Objective, Outcome::NoObjective);
+    let full = story();
+    analysis.recommendation.places[0].load = Some(LOADS[1]);
+    analysis.recommendation.reason = Reason::NoObjective;
+    (analysis.cells, analysis.decision) = (full.cells, full.decision);
+    let answer = said(&analysis);
+    let headline = answer.headline();
+    assert!(headline.contains("throughput says nothing about value"), "{headline}");
+    assert!(headline.contains("p99_ms = 10 in [objective]"), "{headline}");
+    assert!(
+        answer
+            .sentences
+            .iter()
+            .any(|s| s.starts_with("p99 of the worst operation kind")),
+        "{answer:#?}"
+    );
+    assert!(!answer.lines().iter().any(|s| s.contains("worth it")), "{answer:#?}");
+}
+
+#[test]
+fn different_workloads_may_want_different_configurations() {
+    let (mut analysis, _) = page::run(&["gp2", "gp3"], &["read-heavy", "write-heavy"], 3);
+    let place = |workload: &str, configuration: &str| Place {
+        workload: workload.into(),
+        load: Some(LOADS[0]),
+        by: By::Value,
+        outcome: run(configuration),
+        candidates: Vec::new(),
+    };
+    analysis.recommendation.places = vec![place("read-heavy", "gp3"), place("write-heavy", "gp2")];
+    let recommendation = &mut analysis.recommendation;
+    (recommendation.run, recommendation.status, recommendation.reason) = (None, Status::NotDecided, Reason::Depends);
+    step(&mut analysis, 1, "gp2", 1.2, 1.5, ValueVerdict::NotWorthIt);
+    let headline = said(&analysis).headline();
+    assert!(
+        headline.starts_with("Not decided: it depends on the workload: for read-heavy run gp3 (2.00 times (1.90 to 2.10) the throughput of gp2 for")
+            && headline.contains("for write-heavy run gp2 (it is the cheapest, and gp3 is not worth it: 1.20 times (1.14 to 1.26)"),
+        "{headline}"
+    );
+}
+
+#[test]
+fn with_few_valid_trials_nothing_leads_with_a_winner() {
+    let mut analysis = story();
+    (analysis.trials.planned, analysis.trials.done, analysis.trials.valid) = (12, 10, 5);
+    let recommendation = &mut analysis.recommendation;
+    (recommendation.run, recommendation.status, recommendation.reason) =
+        (None, Status::NoAnswerYet, Reason::TooFewValidTrials);
+    recommendation.doubts = vec![
+        Doubt::Missing { trials: 2, planned: 12 },
+        Doubt::Invalid { trials: 5, done: 10 },
+    ];
+    let answer = said(&analysis);
+    assert_eq!(
+        answer.headline(),
+        "No answer yet: only 5 of 12 planned trials are valid."
+    );
+    assert_eq!(
+        answer.sentences[..2],
+        [
+            "2 trials of 12 planned are missing.",
+            "5 trials of 10 are invalid and enter no figure."
+        ]
+    );
+    let page = html(&analysis, &analysis::Charts::default());
+    let text = markdown(&analysis);
+    for name in ["gp2", "gp3", "io2"] {
+        assert!(!page.contains(&format!("<b>{name}</b>")), "{name} is bold in HTML");
+        assert!(!text.contains(&format!("**{name}")), "{name} is bold in Markdown");
+    }
+    assert!(!page.contains("heat best\">"), "green says: take this");
+}
+
+#[test]
+fn two_repetitions_show_what_was_observed_and_test_nothing() {
+    let mut analysis = with(By::Value, Outcome::TooFew { pairs: 2 });
+    analysis.recommendation.reason = Reason::TooFewRepetitions;
+    analysis.recommendation.would_decide = Some(WouldDecide { repetitions: 3 });
+    analysis.value_of_money.truncate(1);
+    step(&mut analysis, 0, "gp2", 2.0, 1.5, ValueVerdict::NotDecided);
+    analysis.value_of_money[0].throughput_ratio.verdict = Verdict::TooFew;
+    let answer = said(&analysis);
+    assert_eq!(
+        answer.headline(),
+        "Not decided: fewer than three valid repetitions of each cell, so that nothing can be tested; 3 repetitions of each cell are needed."
+    );
+    assert!(
+        answer.sentences[0].contains("2.00 times (1.90 to 2.10 observed)"),
+        "{answer:#?}"
+    );
+}
+
+#[test]
+fn what_was_not_considered_stands_beside_the_answer() {
+    let mut analysis = with(By::Value, run("io2"));
+    analysis.recommendation.not_considered = vec![NotConsidered {
+        configuration: "nvme".into(),
+        why: NotJudged::NoPriceThoughFaster,
+    }];
+    let answer = said(&analysis);
+    let expected = "Not considered: nvme (no price, although it is faster than every configuration that has one).";
+    assert!(answer.sentences.iter().any(|s| s == expected), "{answer:#?}");
+}
+
+#[test]
+fn simulated_results_carry_a_banner_before_everything() {
+    let mut analysis = with(By::Value, run("io2"));
+    analysis.provider = "simulated".into();
+    analysis.recommendation.doubts.push(Doubt::Simulated);
+    said(&analysis);
+    let options = TerminalOptions {
+        width: 80,
+        color: false,
+    };
+    let page = html(&analysis, &analysis::Charts::default());
+    for (what, text) in [
+        ("terminal", terminal(&analysis, options)),
+        ("markdown", markdown(&analysis)),
+        ("html", page.split_once("<header>").unwrap().1.to_owned()),
+    ] {
+        let (banner, headline) = (text.find("SIMULATED").unwrap(), text.find("Run io2").unwrap());
+        assert!(banner < headline, "{what}");
+    }
+}
+
+#[test]
+fn the_document_holds_the_sentences_beside_the_values() {
+    let mut analysis = story();
+    analysis.recommendation.not_considered = vec![NotConsidered {
+        configuration: "nvme".into(),
+        why: NotJudged::NoPrice,
+    }];
+    let json = document(&analysis);
+    let words = said(&analysis);
+    assert_eq!(json["answer"], serde_json::json!(words.lines()));
+    let recommendation = &json["recommendation"];
+    assert_eq!(
+        (recommendation["status"].as_str(), recommendation["run"].as_str()),
+        (Some("decided"), Some("io2"))
+    );
+    assert!(
+        recommendation["because"]
+            .as_str()
+            .unwrap()
+            .starts_with("3.00 times (2.85 to 3.15)")
+    );
+    assert!(recommendation["would_decide"].is_null());
+    assert!(
+        recommendation["doubts"][1]
+            .as_str()
+            .unwrap()
+            .starts_with("This is a 1:16 model")
+    );
+    assert_eq!(
+        recommendation["not_considered"],
+        serde_json::json!([{"configuration": "nvme", "why": "no price"}])
+    );
+    assert_eq!(recommendation["places"].as_array().unwrap().len(), 2);
+    assert!(
+        json["value_of_money"][0]["reason"]
+            .as_str()
+            .unwrap()
+            .starts_with("gp3 is worth it: 2.00 times")
+    );
+    assert!(json["decision"][0]["caution"].as_str().unwrap().contains("closed loop"));
+    assert!(json["spread"].as_str().unwrap().contains("4.00 %"));
+    // Everything else is the analysis as it is.
+    assert_eq!(json["cells"], serde_json::to_value(&analysis.cells).unwrap());
+}
+
+#[test]
+fn the_guard_against_contradictions_sees_them() {
+    let analysis = with(By::Value, run("io2"));
+    let lines = answer(&analysis).lines();
+    assert_eq!(contradictions(&analysis, &lines), Vec::<String>::new());
+    let headline = lines[0].clone();
+    for (wrong, why) in [
+        (headline.replace("Run io2", "Run gp3"), "another configuration"),
+        (
+            headline.replace("3.00 times", "3.01 times"),
+            "a factor that nobody measured",
+        ),
+        (headline.replace("2.85 to", "2.84 to"), "another interval"),
+        (headline.replace("$500.00", "$501.00"), "another price"),
+        (
+            format!("{headline} gp3 is not worth it: 2.00 times the throughput."),
+            "another verdict",
+        ),
+        (
+            format!("{headline} About 7 repetitions would decide."),
+            "repetitions from nowhere",
+        ),
+        (format!("{headline} read p99 3.33 ms."), "a latency from nowhere"),
+    ] {
+        assert_ne!(wrong, headline, "{why}");
+        assert!(!contradictions(&analysis, &[wrong]).is_empty(), "{why}");
+    }
+    assert!(
+        !contradictions(&analysis, &[headline, "Run gp2: because.".into()]).is_empty(),
+        "two winners"
+    );
+}

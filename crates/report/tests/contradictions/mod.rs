@@ -1,0 +1,212 @@
+//! Do the sentences of an answer contradict the document that they are made from? Reads them as a person would: whom they say to run, which
+//! configuration they call worth its price, and every factor, amount, latency and number of repetitions. Knows nothing of how they were worded,
+//! so that a wrong sentence cannot excuse itself.
+
+use std::collections::BTreeSet;
+
+use analysis::{Analysis, Criterion, Outcome, Ratio, Status, ValueVerdict, Verdict};
+
+/// Every contradiction, in words; empty where there is none. `sentences` are banner (if any), headline, and the others.
+pub fn contradictions(analysis: &Analysis, sentences: &[String]) -> Vec<String> {
+    let facts = Facts::of(analysis);
+    let mut found = headline(analysis, sentences);
+    for sentence in sentences {
+        found.extend(verdicts(analysis, sentence));
+        found.extend(facts.numbers_of(sentence));
+    }
+    found
+}
+
+/// The headline says what the document says, and nothing else leads with a winner.
+fn headline(analysis: &Analysis, sentences: &[String]) -> Vec<String> {
+    let recommendation = &analysis.recommendation;
+    let mut found = Vec::new();
+    let is_simulated = analysis.provider == "simulated";
+    let starts_simulated = sentences.first().is_some_and(|s| s.starts_with("SIMULATED"));
+    if is_simulated != starts_simulated {
+        found.push("the banner of simulated evidence is not where it must be".to_owned());
+    }
+    let Some(headline) = sentences.get(usize::from(starts_simulated)) else {
+        return vec!["there is no headline".to_owned()];
+    };
+    let begins = match (&recommendation.run, recommendation.status) {
+        (Some(run), Status::Decided) => format!("Run {run}: "),
+        (None, Status::NotDecided) => "Not decided: ".to_owned(),
+        (None, Status::NoAnswerYet) => "No answer yet: ".to_owned(),
+        (run, status) => {
+            found.push(format!("the document is {status:?} and says to run {run:?}"));
+            return found;
+        }
+    };
+    if !headline.starts_with(&begins) {
+        found.push(format!("the headline does not begin with {begins:?}: {headline}"));
+    }
+    if sentences
+        .iter()
+        .skip(1 + usize::from(starts_simulated))
+        .any(|s| s.starts_with("Run "))
+    {
+        found.push("a second sentence says what to run".to_owned());
+    }
+    let Some(run) = &recommendation.run else { return found };
+    // A place that decides for it, and a step to it that the table condemns.
+    for place in &recommendation.places {
+        let Outcome::Run { configuration, .. } = &place.outcome else {
+            continue;
+        };
+        let steps = analysis.value_of_money.iter().filter(|s| {
+            configuration == run && s.to == *run && s.workload == place.workload && Some(s.load) == place.load
+        });
+        for step in steps {
+            let good =
+                matches!(step.verdict, ValueVerdict::WorthIt | ValueVerdict::BreakEven) && step.withheld.is_none();
+            if !good && place.by == analysis::By::Value {
+                found.push(format!(
+                    "run {run} ({}), but its step is {:?}",
+                    place.workload, step.verdict
+                ));
+            }
+        }
+    }
+    found
+}
+
+/// `X is worth it`, `X is not worth it`, `X is dominated by Y`, ... stand in the table.
+fn verdicts(analysis: &Analysis, sentence: &str) -> Vec<String> {
+    let phrases = [
+        ("is worth it:", ValueVerdict::WorthIt),
+        ("is not worth it:", ValueVerdict::NotWorthIt),
+        ("is dominated by", ValueVerdict::Dominated),
+        ("gives the same throughput as", ValueVerdict::Same),
+        ("is break-even", ValueVerdict::BreakEven),
+        ("is worth it is not decided", ValueVerdict::NotDecided),
+    ];
+    let mut found = Vec::new();
+    for configuration in &analysis.configurations {
+        let name = &configuration.name;
+        for (phrase, verdict) in phrases {
+            let said = format!("{name} {phrase}");
+            let is_whole = |at: usize| !sentence[..at].ends_with(|c: char| c.is_alphanumeric() || c == '-' || c == '.');
+            if !sentence.match_indices(&said).any(|(at, _)| is_whole(at)) {
+                continue;
+            }
+            let stands = |s: &&analysis::ValueOfMoney| s.to == *name && s.verdict == verdict && s.withheld.is_none();
+            if !analysis.value_of_money.iter().any(|s| stands(&s)) {
+                found.push(format!("no step says {verdict:?} of {name}: {sentence}"));
+            }
+        }
+    }
+    found
+}
+
+/// Every number that a sentence may say.
+struct Facts {
+    /// Factors with their intervals.
+    factors: Vec<(f64, f64, f64)>,
+    /// Milliseconds.
+    latencies: Vec<f64>,
+    /// Dollars.
+    money: Vec<f64>,
+    /// Repetitions.
+    repetitions: BTreeSet<u32>,
+}
+
+impl Facts {
+    fn of(analysis: &Analysis) -> Self {
+        let of_ratio = |r: &Ratio| (r.median, r.low, r.high);
+        let steps = || analysis.value_of_money.iter();
+        let ranked = || analysis.decision.iter().flat_map(|d| &d.ranking);
+        let candidates = || analysis.recommendation.places.iter().flat_map(|p| &p.candidates);
+        let of_cells = |c: &analysis::CellAnalysis| [c.ratio_to_baseline.clone(), c.ratio_to_slowest.clone()];
+        let cells = analysis.cells.iter().flat_map(of_cells).flatten();
+        let mut factors: Vec<(f64, f64, f64)> = steps().map(|s| of_ratio(&s.throughput_ratio)).collect();
+        factors.extend(cells.filter(|r| r.verdict != Verdict::Reference).map(|r| of_ratio(&r)));
+        factors.extend(steps().map(|s| (s.cost_ratio, s.cost_ratio, s.cost_ratio)));
+        factors.extend(ranked().map(|r| (r.to_best, r.to_best, r.to_best)));
+        let checks = candidates().flat_map(|c| &c.checks);
+        let mut latencies: Vec<f64> = Vec::new();
+        for check in checks {
+            if let Criterion::Latency { limit_us, .. } = check.what {
+                let measured = check.measured.iter().flat_map(|m| [m.median, m.low, m.high]);
+                latencies.extend(measured.chain([limit_us]).map(|us| us / 1e3));
+            }
+        }
+        latencies.extend(ranked().map(|r| r.value / 1e3));
+        let mut money: Vec<f64> = steps().map(|s| s.extra_usd_per_month).collect();
+        money.extend(candidates().filter_map(|c| Some(c.fleet?.usd_per_month)));
+        let places = analysis.recommendation.places.iter();
+        let of_place = places.filter_map(|p| match p.outcome {
+            Outcome::Between { repetitions, .. } => repetitions,
+            _ => None,
+        });
+        let repetitions = steps()
+            .filter_map(|s| s.repetitions_to_decide)
+            .chain(of_place)
+            .chain(analysis.recommendation.would_decide.map(|w| w.repetitions))
+            .collect();
+        Self {
+            factors,
+            latencies,
+            money,
+            repetitions,
+        }
+    }
+
+    /// Numbers of a sentence that stand nowhere in the document.
+    fn numbers_of(&self, sentence: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        // The words of an earlier analysis, frozen when repeating stopped.
+        if sentence.starts_with("Repeating stopped") {
+            return found;
+        }
+        let words: Vec<&str> = sentence.split_whitespace().collect();
+        for (i, pair) in words.windows(2).enumerate() {
+            let [word, unit] = pair else { continue };
+            let Some(value) = read(word) else { continue };
+            let stands = match unit.trim_end_matches([',', '.', ';', ':', ')']) {
+                "times" => {
+                    let interval = interval(&words[i + 2..]);
+                    self.factors.iter().any(|(middle, low, high)| {
+                        is(value, *middle) && interval.is_none_or(|(l, h)| is(l, *low) && is(h, *high))
+                    })
+                }
+                "ms" => self.latencies.iter().any(|ms| is(value, *ms)),
+                "repetitions" => self.repetitions.iter().any(|n| is(value, f64::from(*n))),
+                "more" if word.trim_start_matches('(').starts_with('$') => {
+                    self.money.iter().any(|usd| (value - usd).abs() < 0.006)
+                }
+                _ => true,
+            };
+            if !stands {
+                found.push(format!("{word} {unit} stands nowhere in the document: {sentence}"));
+            }
+        }
+        found
+    }
+}
+
+/// A number as it is written in sentences: `1,230`, `(9.80`, `$15.00`.
+fn read(word: &str) -> Option<f64> {
+    let digits: String = word
+        .trim_start_matches(['(', '$'])
+        .trim_end_matches([',', '.', ';', ':', ')'])
+        .replace(',', "");
+    digits.parse().ok().filter(|v: &f64| v.is_finite())
+}
+
+/// `(1.80 to 2.05)` or `(1.80 to 2.05 observed)` at the start of what follows.
+fn interval(words: &[&str]) -> Option<(f64, f64)> {
+    match words {
+        [low, "to", high, ..] if low.starts_with('(') => Some((read(low)?, read(high)?)),
+        _ => None,
+    }
+}
+
+/// Equal to three significant digits.
+fn is(said: f64, true_value: f64) -> bool {
+    if said == 0.0 || true_value == 0.0 {
+        return said == true_value;
+    }
+    let unit = 10_f64.powi(true_value.abs().log10().floor() as i32 - 2);
+    (said - true_value).abs() <= unit * 0.501
+}
