@@ -196,7 +196,8 @@ impl Answer<'_> {
             most_pairs = most_pairs.max(advantage.as_ref().map_or(0, |r| r.pairs));
             let is_tested = advantage.as_ref().is_some_and(|r| r.verdict.is_tested());
             tested |= is_tested;
-            if !advantage.is_some_and(|r| is_tested && r.low > 1.0) {
+            // Shown to be better, and by more than the margin of practical importance.
+            if advantage.is_none_or(|r| r.verdict != Verdict::Faster) {
                 contenders.push(other);
             }
         }

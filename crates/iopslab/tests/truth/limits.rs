@@ -129,10 +129,10 @@ fn bytes_and_requests_are_told_apart() {
     }
 }
 
-/// More IOPS that gave more confirm the limit; more that gave nothing contradict it.
+/// More IOPS that gave more confirm the limit.
 #[test]
 fn more_of_a_resource_confirms_or_contradicts_the_limit() {
-    use analysis::InterventionOutcome::{Confirmed, Contradicted};
+    use analysis::InterventionOutcome::Confirmed;
     let volumes = [iops("a", 960), iops("b", 3000), iops("c", 50_000), iops("d", 150_000)];
     let analysis = noisy(&volumes, 0.02, 3).analysis();
     let of = |name: &str| {
@@ -142,7 +142,7 @@ fn more_of_a_resource_confirms_or_contradicts_the_limit() {
     };
     assert_eq!(of("a"), (LimitKind::VolumeIops, Some(Confirmed)));
     assert_eq!(of("b"), (LimitKind::VolumeIops, Some(Confirmed)));
-    assert_eq!(of("c"), (LimitKind::Cpu, Some(Contradicted)));
+    assert_eq!(of("c"), (LimitKind::Cpu, None), "its volume is far from its cap: more of it says nothing");
     assert_eq!(of("d").0, LimitKind::Cpu);
 }
 

@@ -28,7 +28,7 @@ fn a_burst_does_not_flatter_a_volume() {
     let Some(Withheld::Burst { burst_iops, baseline_iops, lasts_s }) = cell(&burst, "gp2").withheld else {
         panic!("{:?}", cell(&burst, "gp2").withheld);
     };
-    assert_eq!((burst_iops, baseline_iops), (3000.0, 300.0));
+    assert!((burst_iops - 3000.0).abs() < 1.0 && (baseline_iops - 300.0).abs() < 1e-9, "{burst_iops} {baseline_iops}");
     // 5.4 million I/O at 3,000 a second, 300 of which are earned: 2,000 s; the load may use a little less.
     assert!((1990.0..2300.0).contains(&lasts_s.unwrap()), "{lasts_s:?}");
     assert!(
@@ -41,13 +41,13 @@ fn a_burst_does_not_flatter_a_volume() {
 /// At a given rate throughput is equal by construction. Without an objective nothing follows about value; with one, the cheapest that meets it is run.
 #[test]
 fn at_a_given_rate_the_objective_decides() {
-    let mut story = noisy(&[priced("slow", 1000, 100.0), priced("middle", 2500, 120.0), priced("fast", 20_000, 300.0)], 0.03, 3).open(1000.0);
+    let mut story = noisy(&[priced("slow", 800, 100.0), priced("middle", 2500, 120.0), priced("fast", 20_000, 300.0)], 0.03, 3).open(1000.0);
     let plain = story.analysis();
     assert!(plain.value_of_money.is_empty(), "{:?}", plain.value_of_money);
     assert_eq!(plain.recommendation.reason, Reason::NoObjective);
     assert_eq!(plain.recommendation.run, None);
 
-    // 1,000/s need about 900 reads of the device: 1,000 IOPS are nearly full and queue.
+    // 1,000/s need about 900 reads of the device: 800 IOPS cannot.
     let p99 = |name: &str| cell(&plain, name).latency_us[&spec::OperationKind::Read].p99 / 1000.0;
     println!("p99: slow {:.1}, middle {:.1}, fast {:.1} ms", p99("slow"), p99("middle"), p99("fast"));
     assert!(p99("slow") > 2.0 * p99("middle"));
@@ -150,10 +150,10 @@ fn a_difference_within_the_margin_is_the_same() {
     assert_eq!(analysis.recommendation.run.as_deref(), Some("a"));
 }
 
-/// Around the margin of 5 %: at one price, 2 % more is the same, 10 % more is worth it, and between the two nothing is said.
+/// Around the margin of 5 %, at nearly one price: 2 % more is the same, 5 % more pays for itself and no more, 10 % more is worth it.
 #[test]
 fn the_margin_of_practical_importance_is_where_it_is_stated() {
-    for (speed, expected) in [(1.02, ValueVerdict::Same), (1.05, ValueVerdict::WorthIt), (1.10, ValueVerdict::WorthIt)] {
+    for (speed, expected) in [(1.02, ValueVerdict::Same), (1.05, ValueVerdict::BreakEven), (1.10, ValueVerdict::WorthIt)] {
         let mut story = noisy(&[priced("a", 100_000, 100.0), priced("b", 100_000, 100.5)], 0.002, 6);
         story.truth = story.truth.replace("block_noise = 0.08", &format!("block_noise = 0.01\nsecond_noise = 0.001\nspeed = {{ b = {speed} }}"));
         let analysis = story.analysis();
@@ -249,12 +249,14 @@ fn latency_is_that_of_the_worst_kind() {
 /// What queued during warm-up and drains afterwards is no throughput: neither more nor less than the rate is a result.
 #[test]
 fn a_backlog_that_drains_is_not_throughput() {
-    // A cold page cache cannot carry the rate, a warm one can.
-    let story = noisy(&[priced("cheap", 1400, 100.0), priced("good", 20_000, 115.0)], 0.01, 3).open(1500.0);
-    let mut story = story;
-    story.records = 6_000_000;
-    story.load = "rate = [1500.0]\nwarmup_s = 20\nduration_s = 60".into();
+    // A cold page cache sends nearly every read to the volume, a warm one little more than half. Memory fills in half a minute; what has queued until then drains in the
+    // measured minute.
+    let of = |name: &str, iops: u32, usd: f64| priced(name, iops, usd).replace("memory_limit_gib = 4", "memory_limit_gib = 5");
+    let mut story = noisy(&[of("cheap", 1150, 100.0), of("good", 20_000, 115.0)], 0.01, 3);
+    story.records = 3_500_000;
+    story.load = "rate = [1500.0]\nwarmup_s = 30\nduration_s = 60".into();
     story.rest = "[objective]\np99_ms = 50".into();
+    story.local = "page_cache_mib = 500".into();
     let analysis = story.analysis();
     let cheap = cell(&analysis, "cheap");
     println!("{:?} {:?}", cheap.throughput_ops_per_s.unwrap().median, cheap.withheld);
