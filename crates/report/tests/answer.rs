@@ -145,11 +145,11 @@ fn what_is_open_says_between_whom_and_how_many_repetitions_would_decide() {
 fn what_was_not_the_storage_is_said_in_words() {
     for (why, words) in [
         (Withheld::Client, "the client was at its limit while it loaded gp2"),
-        (Withheld::PageCache, "memory answered the reads of gp2, not its storage"),
+        (Withheld::PageCache, "memory answered the reads of gp2, not storage"),
         (Withheld::Data, "records were missing or counters disagreed with gp2"),
         (
             Withheld::Rate,
-            "gp2 did not hold the given rate, or was still draining a queue",
+            "the given rate was not held, or a queue was still draining, with gp2",
         ),
         (
             Withheld::Compaction,
@@ -162,7 +162,7 @@ fn what_was_not_the_storage_is_said_in_words() {
                 baseline_iops: 18.75,
                 lasts_s: Some(2000.0),
             },
-            "gp2 ran on burst credits (3,000 IOPS for 33 minutes, then 300)",
+            "burst credits carried gp2 (3,000 IOPS for 33 minutes, then 300)",
         ),
     ] {
         let outcome = Outcome::Withheld {

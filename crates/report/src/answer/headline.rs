@@ -4,7 +4,6 @@ use analysis::{Analysis, By, Metric, Outcome, Place, Reason, Status, ValueOfMone
 
 use super::{listed, objective, places, steps};
 use crate::figures::{count, given_percent, number};
-use crate::labels;
 
 /// The reason of the headline, and the steps whose numbers it tells.
 pub struct Headline<'a> {
@@ -215,25 +214,14 @@ fn depends<'a>(analysis: &'a Analysis, told: &mut Vec<&'a ValueOfMoney>) -> Stri
     format!("it depends on {on}: {}", clauses.join("; "))
 }
 
-/// No place is decided.
+/// No place is decided: the first reason here, others in sentences of their own.
 fn open<'a>(analysis: &'a Analysis, told: &mut Vec<&'a ValueOfMoney>) -> String {
     let all = &analysis.recommendation.places;
     told.extend(all.iter().filter_map(|p| decisive(analysis, p)));
-    let entries = all.iter().map(|p| {
-        let name = places::name(analysis, &p.workload, p.load);
-        (name, places::undecided(analysis, p))
-    });
-    let groups = places::grouped(entries.collect());
-    match groups.as_slice() {
+    match places::open(analysis).as_slice() {
         [] => "nothing could be judged".to_owned(),
         [(_, only)] => only.clone(),
-        groups => {
-            let clauses: Vec<String> = groups
-                .iter()
-                .map(|(names, why)| format!("for {}: {why}", listed(names)))
-                .collect();
-            clauses.join("; ")
-        }
+        [(names, first), ..] => format!("for {} {first}", listed(names)),
     }
 }
 
@@ -281,7 +269,7 @@ pub fn between(analysis: &Analysis, place: &Place) -> String {
     let more = match (repetitions, open.is_empty()) {
         (Some(n), _) => format!("; about {n} repetitions would decide"),
         (None, true) => "; no affordable number of repetitions would decide".to_owned(),
-        (None, false) => "; more repetitions narrow the interval".to_owned(),
+        (None, false) => String::new(),
     };
     format!("it lies between {names}{numbers}{more}")
 }
@@ -322,13 +310,5 @@ pub fn none_meets(analysis: &Analysis, place: &Place) -> String {
 }
 
 /// A given rate without an objective.
-pub fn no_objective(place: &Place) -> String {
-    let rate = place.load.map_or_else(
-        || "a given rate".to_owned(),
-        |l| format!("the given rate of {}", labels::load(l)),
-    );
-    format!(
-        "at {rate} throughput says nothing about value, because every configuration that holds the rate has the same; \
-         state what is good enough, such as p99_ms = 10 in [objective] of the experiment file"
-    )
-}
+pub const NO_OBJECTIVE: &str = "at a given rate throughput says nothing about value, because every configuration that holds the rate has the same; \
+     state what is good enough, such as p99_ms = 10 in [objective] of the experiment file";

@@ -69,7 +69,7 @@ fn sentence(analysis: &Analysis, group: &[&ValueOfMoney]) -> String {
         return format!(
             "Nothing is said about the value of {to}{}: {}",
             places::at(analysis, &step.workload, Some(step.load)),
-            doubts::withheld(analysis, to, why)
+            doubts::withheld(analysis, &[(to.clone(), *why)])
         );
     }
     let margin = given_percent(analysis.margin);
