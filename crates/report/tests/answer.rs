@@ -104,7 +104,7 @@ fn the_cheapest_is_run_where_the_next_step_does_not_pay() {
     let answer = said(&analysis);
     assert_eq!(
         answer.headline(),
-        "Run gp2: it is the cheapest, and gp3 gives the same throughput as gp2 within 5 %: 1.01 times (0.959 to 1.06) for 1.50 times its cost \
+        "Run gp2: no other costs less, and gp3 gives the same throughput as gp2 within 5 %: 1.01 times (0.959 to 1.06) for 1.50 times its cost \
          ($250.00 more a month)."
     );
     assert!(
@@ -273,7 +273,7 @@ fn different_workloads_may_want_different_configurations() {
     let headline = said(&analysis).headline();
     assert!(
         headline.starts_with("Not decided: it depends on the workload: for read-heavy run gp3 (2.00 times (1.90 to 2.10) the throughput of gp2 for")
-            && headline.contains("for write-heavy run gp2 (it is the cheapest, and gp3 is not worth it: 1.20 times (1.14 to 1.26)"),
+            && headline.contains("for write-heavy run gp2 (no other costs less, and gp3 is not worth it: 1.20 times (1.14 to 1.26)"),
         "{headline}"
     );
 }

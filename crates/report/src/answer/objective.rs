@@ -105,40 +105,42 @@ fn parts(analysis: &Analysis, place: &Place, candidate: &Candidate, meets: &dyn 
     all
 }
 
-/// Why a place says to run this: `it is the cheapest that keeps p99 at most 10 ms at 5,000/s: read p99 8.10 ms (7.40 to 8.90); gp2-960 does not
-/// (read p99 52.0 ms)`.
-pub fn why(analysis: &Analysis, place: &Place, run: &str) -> String {
+/// Why a place says to run this, and the numbers that show it: `it is the cheapest that keeps p99 at most 10 ms at 5,000/s`, `read p99 8.10 ms
+/// (7.40 to 8.90); gp2-960 does not (read p99 52.0 ms)`.
+pub fn why(analysis: &Analysis, place: &Place, run: &str) -> (String, String) {
     let Some(ours) = place.candidates.iter().find(|c| c.configuration == run) else {
-        return "it meets the objective".to_owned();
+        return ("it meets the objective".to_owned(), String::new());
     };
     let others: Vec<&Candidate> = place.candidates.iter().filter(|c| c.configuration != run).collect();
     let is_only = others.iter().all(|c| c.meets == Meets::No);
     let by_value = is_by_value(place);
-    let rank = match (is_only, by_value, ours.usd_per_month) {
-        (true, _, _) => "it is the only one that",
-        (_, true, _) => "it gives the most throughput for its money of those of which each",
-        (_, _, Some(_)) => "it is the cheapest that",
-        (_, _, None) => "it",
+    let bounds = bounds(place, !by_value);
+    let claim = match (is_only, by_value, ours.usd_per_month) {
+        (true, _, _) => format!("it is the only one that {bounds}"),
+        (_, true, _) => {
+            let bounds = bounds
+                .replace("keeps ", "keep ")
+                .replace("carries ", "carry ")
+                .replace("meets ", "meet ");
+            format!("it gives the most throughput for its money of all that {bounds}")
+        }
+        (_, _, Some(_)) => format!("it is the cheapest that {bounds}"),
+        (_, _, None) => format!("it {bounds}"),
     };
-    let numbers = parts(analysis, place, ours, &|_| true);
     let cheaper = |c: &&&Candidate| is_only || cost(c) <= cost(ours);
-    let misses: Vec<String> = others
+    let misses = others
         .iter()
         .filter(|c| c.meets == Meets::No)
         .filter(cheaper)
         .rev()
-        .take(MISSES)
-        .map(|c| missed(analysis, place, c))
+        .take(MISSES);
+    let misses: Vec<String> = misses.map(|c| missed(analysis, place, c)).collect();
+    let numbers = parts(analysis, place, ours, &|_| true).join(", ");
+    let both: Vec<String> = [numbers, misses.join(", ")]
+        .into_iter()
+        .filter(|t| !t.is_empty())
         .collect();
-    let misses = match misses.as_slice() {
-        [] => String::new(),
-        misses => format!("; {}", misses.join(", ")),
-    };
-    let numbers = match numbers.is_empty() {
-        true => String::new(),
-        false => format!(": {}", numbers.join(", ")),
-    };
-    format!("{rank} {}{numbers}{misses}", bounds(place, !by_value))
+    (claim, both.join("; "))
 }
 
 /// A closed loop with bounds: among those that meet them, throughput for money decides.

@@ -34,7 +34,7 @@ pub fn at(analysis: &Analysis, workload: &str, load: Option<LoadLevel>) -> Strin
 pub fn sentences(analysis: &Analysis) -> Vec<String> {
     let recommendation = &analysis.recommendation;
     let skipped = match (recommendation.status, recommendation.reason) {
-        (Status::Decided, _) => 0,
+        (Status::Decided, _) | (Status::NotDecided, Reason::Depends) => 0,
         (Status::NotDecided, Reason::Undecided | Reason::Agreement) => 1,
         // The headline tells them all.
         _ => return Vec::new(),
