@@ -55,6 +55,21 @@ fn a_simulated_run_ends_with_the_answer_and_all_its_files() {
     assert_eq!(analysis["provider"], "simulated");
     let ratio = &analysis["cells"][1]["ratio_to_baseline"];
     assert_eq!(ratio["verdict"], "faster");
+    // Two configurations without a price: the faster one, in words and as values.
+    assert_eq!(
+        (
+            &analysis["recommendation"]["status"],
+            &analysis["recommendation"]["run"]
+        ),
+        (&"decided".into(), &"b".into())
+    );
+    let because = analysis["recommendation"]["because"].as_str().unwrap();
+    assert!(
+        because.contains("highest throughput") && because.contains("times"),
+        "{because}"
+    );
+    assert!(analysis["answer"][0].as_str().unwrap().starts_with("SIMULATED"));
+    assert_eq!(analysis["answer"][1], format!("Run b: {because}"));
     let factor = ratio["median"].as_f64().unwrap();
     assert!((1.2..1.4).contains(&factor), "1.3 was planted, {factor} was found");
     assert_eq!(analysis["cells"][0]["limit"]["kind"], "cpu");
@@ -125,6 +140,42 @@ fn a_comparison_gates_a_loss_and_lets_noise_pass() {
         "{text}"
     );
     assert_eq!(compare(&before, "throughput < 0%").0, Some(0), "a run against itself");
+
+    // The threshold lies inside the interval: neither passed nor failed, and it says what would decide.
+    let noisy = [
+        "compare",
+        before.to_str().unwrap(),
+        same.to_str().unwrap(),
+        "--fail-if",
+        "throughput < -0.5%",
+    ];
+    let output = lab.output(&noisy);
+    let (text, stderr) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    assert_eq!(output.status.code(), Some(3), "{text}");
+    assert!(
+        text.contains("**INCONCLUSIVE**") && text.contains("the interval holds the threshold"),
+        "{text}"
+    );
+    assert!(
+        stderr.contains("gate inconclusive: throughput < -0.5%") && !stderr.contains("failed"),
+        "{stderr}"
+    );
+    let output = lab.output(&[&noisy[..], &["--inconclusive", "pass"]].concat());
+    assert_eq!(output.status.code(), Some(0), "as asked");
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("gate inconclusive"),
+        "but it is said"
+    );
+
+    // A single repetition shows nothing, whatever it says.
+    let once = simulate(&lab, "once", &EXPERIMENT.replace("repetitions = 4", "repetitions = 1"));
+    let (code, text) = compare(&once, "throughput < -50%");
+    assert_eq!(code, Some(3), "{text}");
+    assert!(text.contains("fewer than three valid repetitions"), "{text}");
+
     let (code, _) = compare(&slower, "speed < -5%");
     assert_eq!(code, Some(2), "an unknown metric is bad usage");
 

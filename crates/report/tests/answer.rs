@@ -104,7 +104,7 @@ fn the_cheapest_is_run_where_the_next_step_does_not_pay() {
     let answer = said(&analysis);
     assert_eq!(
         answer.headline(),
-        "Run gp2: it is the cheapest, and gp3 gives the same throughput as gp2 within 5 %: 1.01 times (0.959 to 1.06) for 1.50 times its cost \
+        "Run gp2: no other costs less, and gp3 gives the same throughput as gp2 within 5 %: 1.01 times (0.959 to 1.06) for 1.50 times its cost \
          ($250.00 more a month)."
     );
     assert!(
@@ -145,11 +145,11 @@ fn what_is_open_says_between_whom_and_how_many_repetitions_would_decide() {
 fn what_was_not_the_storage_is_said_in_words() {
     for (why, words) in [
         (Withheld::Client, "the client was at its limit while it loaded gp2"),
-        (Withheld::PageCache, "memory answered the reads of gp2, not its storage"),
+        (Withheld::PageCache, "memory answered the reads of gp2, not storage"),
         (Withheld::Data, "records were missing or counters disagreed with gp2"),
         (
             Withheld::Rate,
-            "gp2 did not hold the given rate, or was still draining a queue",
+            "the given rate was not held, or a queue was still draining, with gp2",
         ),
         (
             Withheld::Compaction,
@@ -162,7 +162,7 @@ fn what_was_not_the_storage_is_said_in_words() {
                 baseline_iops: 18.75,
                 lasts_s: Some(2000.0),
             },
-            "gp2 ran on burst credits (3,000 IOPS for 33 minutes, then 300)",
+            "burst credits carried gp2 (3,000 IOPS for 33 minutes, then 300)",
         ),
     ] {
         let outcome = Outcome::Withheld {
@@ -273,7 +273,7 @@ fn different_workloads_may_want_different_configurations() {
     let headline = said(&analysis).headline();
     assert!(
         headline.starts_with("Not decided: it depends on the workload: for read-heavy run gp3 (2.00 times (1.90 to 2.10) the throughput of gp2 for")
-            && headline.contains("for write-heavy run gp2 (it is the cheapest, and gp3 is not worth it: 1.20 times (1.14 to 1.26)"),
+            && headline.contains("for write-heavy run gp2 (no other costs less, and gp3 is not worth it: 1.20 times (1.14 to 1.26)"),
         "{headline}"
     );
 }

@@ -9,20 +9,36 @@ use crate::labels;
 /// Rules with suspect findings that are named; the others are in the list of findings.
 const RULES: usize = 3;
 
-/// What was measured instead of the storage of a configuration in its sustained state, as a clause about it.
-pub fn withheld(analysis: &Analysis, configuration: &str, why: &Withheld) -> String {
+/// What was measured instead of the storage of configurations in their sustained state, each reason once, as clauses.
+pub fn withheld(analysis: &Analysis, all: &[(String, Withheld)]) -> String {
+    let mut groups: Vec<(Withheld, Vec<String>)> = Vec::new();
+    for (name, why) in all {
+        // Burst credits differ by configuration: each has its own numbers.
+        match groups.iter_mut().find(|(known, _)| known == why) {
+            Some((_, names)) => names.push(name.clone()),
+            None => groups.push((*why, vec![name.clone()])),
+        }
+    }
+    let clauses: Vec<String> = groups
+        .iter()
+        .map(|(why, names)| withheld_words(analysis, &listed(names), why))
+        .collect();
+    listed(&clauses)
+}
+
+fn withheld_words(analysis: &Analysis, names: &str, why: &Withheld) -> String {
     match why {
-        Withheld::Client => format!("the client was at its limit while it loaded {configuration}"),
-        Withheld::PageCache => format!("memory answered the reads of {configuration}, not its storage"),
-        Withheld::Data => format!("records were missing or counters disagreed with {configuration}"),
-        Withheld::Rate => format!("{configuration} did not hold the given rate, or was still draining a queue"),
-        Withheld::Compaction => format!("compactions piled up with {configuration}, which has to be paid for later"),
+        Withheld::Client => format!("the client was at its limit while it loaded {names}"),
+        Withheld::PageCache => format!("memory answered the reads of {names}, not storage"),
+        Withheld::Data => format!("records were missing or counters disagreed with {names}"),
+        Withheld::Rate => format!("the given rate was not held, or a queue was still draining, with {names}"),
+        Withheld::Compaction => format!("compactions piled up with {names}, which has to be paid for later"),
         Withheld::Burst {
             burst_iops,
             baseline_iops,
             lasts_s,
         } => format!(
-            "{configuration} ran on burst credits{}",
+            "burst credits carried {names}{}",
             burst(analysis, *burst_iops, *baseline_iops, *lasts_s)
         ),
     }
@@ -110,10 +126,9 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
             format!("Volumes that started with burst credits by choice: {}.", all.join("; "))
         }
         Doubt::PlacesUndecided { places } => format!(
-            "{} of {} combinations of workload and load decide{} nothing by themselves; none contradicts.",
-            places,
+            "{places} of {} places (workload and load) {} not decided; none contradicts.",
             analysis.recommendation.places.len(),
-            if *places == 1 { "s" } else { "" }
+            is(*places)
         ),
         Doubt::FleetCheaper { configuration, fleet } => format!(
             "{} x {configuration} would carry the demand for less, {} a month together, provided that throughput grows with their number.",

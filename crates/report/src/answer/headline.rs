@@ -4,7 +4,6 @@ use analysis::{Analysis, By, Metric, Outcome, Place, Reason, Status, ValueOfMone
 
 use super::{listed, objective, places, steps};
 use crate::figures::{count, given_percent, number};
-use crate::labels;
 
 /// The reason of the headline, and the steps whose numbers it tells.
 pub struct Headline<'a> {
@@ -63,6 +62,13 @@ fn runs(place: &Place, run: &str) -> bool {
     }
 }
 
+/// A reason with its numbers; places that share a reason share its words.
+struct Clause {
+    claim: String,
+    numbers: String,
+    at: String,
+}
+
 /// Why these places say to run this.
 fn reason<'a>(
     analysis: &'a Analysis,
@@ -71,91 +77,130 @@ fn reason<'a>(
     with_places: bool,
     told: &mut Vec<&'a ValueOfMoney>,
 ) -> String {
-    let mut clauses: Vec<String> = Vec::new();
-    let mut gains: Vec<Vec<&ValueOfMoney>> = Vec::new();
-    let mut others: Vec<(String, String)> = Vec::new();
+    let mut gains: Vec<&ValueOfMoney> = Vec::new();
+    let mut above: Vec<&ValueOfMoney> = Vec::new();
+    let mut others: Vec<Clause> = Vec::new();
     for place in places {
-        let at = places::at(analysis, &place.workload, place.load);
+        let clause = |(claim, numbers): (String, String)| Clause {
+            claim,
+            numbers,
+            at: places::at(analysis, &place.workload, place.load),
+        };
         match (place.by, &place.outcome) {
-            (By::Objective, _) => others.push((at, objective::why(analysis, place, run))),
+            (By::Objective, _) => others.push(clause(objective::why(analysis, place, run))),
             (_, Outcome::Run { configuration, .. }) if configuration != run => {
                 let margin = given_percent(analysis.margin);
-                others.push((
-                    at,
-                    format!("it gives the same throughput as {configuration} within {margin}"),
-                ));
+                let claim = format!("it gives the same throughput as {configuration} within {margin}");
+                others.push(clause((claim, String::new())));
             }
-            (By::Throughput, _) => others.push((at, fastest(analysis, place, run))),
-            (By::Value, _) => match place
-                .load
-                .and_then(|l| steps::step_to(analysis, &place.workload, l, run))
-            {
-                Some(step) => {
-                    told.push(step);
-                    match gains
-                        .iter_mut()
-                        .find(|g| g[0].from == step.from && g[0].verdict == step.verdict)
-                    {
-                        Some(group) => group.push(step),
-                        None => gains.push(vec![step]),
-                    }
-                }
-                None => others.push((at, cheapest(analysis, place, run, told))),
+            (By::Throughput, _) => others.push(clause(fastest(analysis, place, run))),
+            (By::Value, _) => match step_to(analysis, place, run) {
+                Some(step) => gains.push(step),
+                None => match step_above(analysis, place, run) {
+                    Some(step) => above.push(step),
+                    None => others.push(clause((CHEAPEST.to_owned(), String::new()))),
+                },
             },
         }
     }
-    clauses.extend(gains.iter().map(|group| steps::gain(analysis, group, with_places)));
-    for (ats, text) in places::grouped(others) {
-        let whole = ats.len() == places.len();
-        clauses.push(if whole { text } else { format!("{text}{}", listed(&ats)) });
+    told.extend(gains.iter().chain(&above).copied());
+    let mut clauses: Vec<String> = steps::alike(gains)
+        .iter()
+        .map(|group| steps::gain(analysis, group, with_places))
+        .collect();
+    if !above.is_empty() {
+        let next: Vec<String> = steps::alike(above)
+            .iter()
+            .map(|group| steps::sentence(analysis, group, with_places))
+            .collect();
+        clauses.push(format!("no other costs less, and {}", next.join("; ")));
     }
+    clauses.extend(joined(others, with_places && places.len() > 1));
     clauses.join("; ")
 }
 
-/// The cheapest, where no step up pays.
-fn cheapest<'a>(analysis: &'a Analysis, place: &Place, run: &str, told: &mut Vec<&'a ValueOfMoney>) -> String {
-    let next = analysis
+/// Said of the cheapest where no step up can be shown.
+const CHEAPEST: &str = "no other costs less, and nothing more expensive gives more for its money";
+
+/// One text for each claim, with the numbers of its places.
+fn joined(clauses: Vec<Clause>, with_places: bool) -> Vec<String> {
+    let mut groups: Vec<(String, Vec<Clause>)> = Vec::new();
+    for clause in clauses {
+        match groups.iter_mut().find(|(claim, _)| *claim == clause.claim) {
+            Some((_, members)) => members.push(clause),
+            None => groups.push((clause.claim.clone(), vec![clause])),
+        }
+    }
+    let is_only = groups.len() == 1;
+    groups
+        .into_iter()
+        .map(|(claim, members)| {
+            let at = |c: &Clause| if with_places { c.at.clone() } else { String::new() };
+            let numbers: Vec<String> = members
+                .iter()
+                .filter(|c| !c.numbers.is_empty())
+                .map(|c| format!("{}{}", c.numbers, at(c)))
+                .collect();
+            match (numbers.is_empty(), is_only) {
+                (false, _) => format!("{claim}: {}", numbers.join("; ")),
+                (true, true) => claim,
+                (true, false) => format!("{claim}{}", listed(&members.iter().map(at).collect::<Vec<_>>())),
+            }
+        })
+        .collect()
+}
+
+fn step_to<'a>(analysis: &'a Analysis, place: &Place, run: &str) -> Option<&'a ValueOfMoney> {
+    here(analysis, place).find(|s| s.to == run)
+}
+
+/// The first step above the cheapest: one that is not worth it tells more than one that is dominated.
+fn step_above<'a>(analysis: &'a Analysis, place: &Place, run: &str) -> Option<&'a ValueOfMoney> {
+    let rank = |s: &ValueOfMoney| match s.verdict {
+        ValueVerdict::NotWorthIt | ValueVerdict::BreakEven => Some(0),
+        ValueVerdict::Same => Some(1),
+        ValueVerdict::Dominated => Some(2),
+        ValueVerdict::WorthIt | ValueVerdict::NotDecided => None,
+    };
+    let above = here(analysis, place).filter(|s| s.from == run && s.withheld.is_none());
+    above
+        .filter_map(|s| Some((rank(s)?, s)))
+        .min_by_key(|(rank, _)| *rank)
+        .map(|(_, s)| s)
+}
+
+/// The steps of a place.
+fn here<'a>(analysis: &'a Analysis, place: &Place) -> impl Iterator<Item = &'a ValueOfMoney> {
+    let (workload, load) = (place.workload.clone(), place.load);
+    analysis
         .value_of_money
         .iter()
-        .find(|s| s.from == run && s.workload == place.workload && Some(s.load) == place.load && s.withheld.is_none());
-    let clause = match next.map(|s| s.verdict) {
-        Some(ValueVerdict::NotWorthIt | ValueVerdict::Dominated | ValueVerdict::Same | ValueVerdict::BreakEven) => next
-            .map(|s| {
-                told.push(s);
-                steps::reason(analysis, s)
-            }),
-        _ => None,
-    };
-    format!(
-        "it is the cheapest, and {}",
-        clause.unwrap_or_else(|| "no more expensive configuration gives more for its money".to_owned())
-    )
+        .filter(move |s| s.workload == workload && Some(s.load) == load)
 }
 
 /// Without prices: the fastest.
-fn fastest(analysis: &Analysis, place: &Place, run: &str) -> String {
+fn fastest(analysis: &Analysis, place: &Place, run: &str) -> (String, String) {
     let cell = place.load.and_then(|load| analysis.cell(run, &place.workload, load));
     let ratio = cell.and_then(|c| {
         let other = |r: &&analysis::Ratio| r.to != run;
-        c.ratio_to_baseline
-            .as_ref()
-            .filter(other)
-            .or(c.ratio_to_slowest.as_ref().filter(other))
+        let to_slowest = || c.ratio_to_slowest.as_ref().filter(other);
+        c.ratio_to_baseline.as_ref().filter(other).or_else(to_slowest)
     });
     let factor = ratio.map_or_else(String::new, |r| {
-        format!(": {} the throughput of {}", steps::times(r), r.to)
+        format!("{} the throughput of {}", steps::times(r), r.to)
     });
     let same = match &place.outcome {
         Outcome::Run { same, .. } if !same.is_empty() => {
             format!(
-                " (the same as {} within {})",
+                " ({} gives the same within {})",
                 listed(same),
                 given_percent(analysis.margin)
             )
         }
         _ => String::new(),
     };
-    format!("it has the highest throughput{same}, and prices are missing, so that cost does not count{factor}")
+    let claim = "it has the highest throughput, and prices are missing, so that cost does not count";
+    (claim.to_owned(), format!("{factor}{same}"))
 }
 
 /// Different answers for different places.
@@ -205,9 +250,10 @@ fn depends<'a>(analysis: &'a Analysis, told: &mut Vec<&'a ValueOfMoney>) -> Stri
                     );
                     format!("for {names} {text} ({why})")
                 }
+                // Why, is told below.
                 _ => {
                     told.extend(members.iter().filter_map(|p| decisive(analysis, p)));
-                    format!("for {names} it is not decided ({text})")
+                    format!("for {names} it is not decided")
                 }
             }
         })
@@ -215,25 +261,14 @@ fn depends<'a>(analysis: &'a Analysis, told: &mut Vec<&'a ValueOfMoney>) -> Stri
     format!("it depends on {on}: {}", clauses.join("; "))
 }
 
-/// No place is decided.
+/// No place is decided: the first reason here, others in sentences of their own.
 fn open<'a>(analysis: &'a Analysis, told: &mut Vec<&'a ValueOfMoney>) -> String {
     let all = &analysis.recommendation.places;
     told.extend(all.iter().filter_map(|p| decisive(analysis, p)));
-    let entries = all.iter().map(|p| {
-        let name = places::name(analysis, &p.workload, p.load);
-        (name, places::undecided(analysis, p))
-    });
-    let groups = places::grouped(entries.collect());
-    match groups.as_slice() {
+    match places::open(analysis).as_slice() {
         [] => "nothing could be judged".to_owned(),
         [(_, only)] => only.clone(),
-        groups => {
-            let clauses: Vec<String> = groups
-                .iter()
-                .map(|(names, why)| format!("for {}: {why}", listed(names)))
-                .collect();
-            clauses.join("; ")
-        }
+        [(names, first), ..] => format!("for {} {first}", listed(names)),
     }
 }
 
@@ -243,11 +278,10 @@ fn decisive<'a>(analysis: &'a Analysis, place: &Place) -> Option<&'a ValueOfMone
         return None;
     };
     let leader = configurations.first()?;
-    let between = |s: &&ValueOfMoney| {
-        let here = s.workload == place.workload && Some(s.load) == place.load && s.withheld.is_none();
-        here && configurations.contains(&s.from) && configurations.contains(&s.to)
-    };
-    let mut steps: Vec<&ValueOfMoney> = analysis.value_of_money.iter().filter(between).collect();
+    let contends = |name: &String| configurations.contains(name);
+    let mut steps: Vec<&ValueOfMoney> = here(analysis, place)
+        .filter(|s| s.withheld.is_none() && contends(&s.from) && contends(&s.to))
+        .collect();
     let rank = |s: &ValueOfMoney| {
         let open = matches!(s.verdict, ValueVerdict::NotDecided | ValueVerdict::BreakEven);
         (!open, s.from != *leader && s.to != *leader)
@@ -281,7 +315,7 @@ pub fn between(analysis: &Analysis, place: &Place) -> String {
     let more = match (repetitions, open.is_empty()) {
         (Some(n), _) => format!("; about {n} repetitions would decide"),
         (None, true) => "; no affordable number of repetitions would decide".to_owned(),
-        (None, false) => "; more repetitions narrow the interval".to_owned(),
+        (None, false) => String::new(),
     };
     format!("it lies between {names}{numbers}{more}")
 }
@@ -322,13 +356,5 @@ pub fn none_meets(analysis: &Analysis, place: &Place) -> String {
 }
 
 /// A given rate without an objective.
-pub fn no_objective(place: &Place) -> String {
-    let rate = place.load.map_or_else(
-        || "a given rate".to_owned(),
-        |l| format!("the given rate of {}", labels::load(l)),
-    );
-    format!(
-        "at {rate} throughput says nothing about value, because every configuration that holds the rate has the same; \
-         state what is good enough, such as p99_ms = 10 in [objective] of the experiment file"
-    )
-}
+pub const NO_OBJECTIVE: &str = "at a given rate throughput says nothing about value, because every configuration that holds the rate has the same; \
+     state what is good enough, such as p99_ms = 10 in [objective] of the experiment file";

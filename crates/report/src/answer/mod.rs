@@ -65,7 +65,11 @@ pub fn answer(analysis: &Analysis) -> Answer {
         sentences.extend(doubts::limits_of(analysis));
     }
     sentences.extend(doubts::not_considered(analysis));
-    let worth_telling = recommendation.doubts.iter().filter(|d| !matches!(d, Doubt::Simulated));
+    // The banner and the sentences on places tell two of them.
+    let worth_telling = recommendation
+        .doubts
+        .iter()
+        .filter(|d| !matches!(d, Doubt::Simulated | Doubt::PlacesUndecided { .. }));
     sentences.extend(worth_telling.map(|d| doubt(analysis, d)));
     sentences.extend(doubts::basis(analysis));
     Answer {

@@ -2,7 +2,7 @@
 
 use analysis::{
     Analysis, By, Candidate, Check, Criterion, IntervalMethod, LatencyFigure, Meets, Metric, Outcome, Place, Range,
-    Verdict,
+    Verdict, Withheld,
 };
 
 use super::{doubts, listed, places};
@@ -61,12 +61,17 @@ fn measured(analysis: &Analysis, place: &Place, configuration: &str, check: &Che
     })
 }
 
+/// An interval wider than this factor from end to end says no more than that it is wide.
+const WIDE: f64 = 100.0;
+
 fn interval(range: &Range, observed: bool, show: &dyn Fn(f64) -> String, unit: &str) -> String {
     let middle = format!("{}{unit}", show(range.median));
-    match (range.low < range.high, observed) {
-        (false, _) => middle,
-        (true, false) => format!("{middle} ({} to {})", show(range.low), show(range.high)),
-        (true, true) => format!("{middle} ({} to {} observed)", show(range.low), show(range.high)),
+    let (low, high) = (show(range.low), show(range.high));
+    match (low == high, observed) {
+        (true, _) => middle,
+        _ if range.high > range.low * WIDE => format!("{middle}, not known within a factor of {}", given(WIDE)),
+        (false, false) => format!("{middle} ({low} to {high})"),
+        (false, true) => format!("{middle} ({low} to {high} observed)"),
     }
 }
 
@@ -89,6 +94,9 @@ fn parts(analysis: &Analysis, place: &Place, candidate: &Candidate, meets: &dyn 
     for check in candidate.checks.iter().filter(|c| meets(c.meets)) {
         let text = match (check.what, check.meets) {
             (Criterion::RateHeld, Meets::Yes) => None,
+            (Criterion::Throughput { .. } | Criterion::Latency { .. }, _) if check.measured.is_none() => {
+                Some("no figure".to_owned())
+            }
             (Criterion::RateHeld, _) => Some("it does not hold the rate".to_owned()),
             _ => measured(analysis, place, &candidate.configuration, check),
         };
@@ -97,40 +105,42 @@ fn parts(analysis: &Analysis, place: &Place, candidate: &Candidate, meets: &dyn 
     all
 }
 
-/// Why a place says to run this: `it is the cheapest that keeps p99 at most 10 ms at 5,000/s: read p99 8.10 ms (7.40 to 8.90); gp2-960 does not
-/// (read p99 52.0 ms)`.
-pub fn why(analysis: &Analysis, place: &Place, run: &str) -> String {
+/// Why a place says to run this, and the numbers that show it: `it is the cheapest that keeps p99 at most 10 ms at 5,000/s`, `read p99 8.10 ms
+/// (7.40 to 8.90); gp2-960 does not (read p99 52.0 ms)`.
+pub fn why(analysis: &Analysis, place: &Place, run: &str) -> (String, String) {
     let Some(ours) = place.candidates.iter().find(|c| c.configuration == run) else {
-        return "it meets the objective".to_owned();
+        return ("it meets the objective".to_owned(), String::new());
     };
     let others: Vec<&Candidate> = place.candidates.iter().filter(|c| c.configuration != run).collect();
     let is_only = others.iter().all(|c| c.meets == Meets::No);
     let by_value = is_by_value(place);
-    let rank = match (is_only, by_value, ours.usd_per_month) {
-        (true, _, _) => "it is the only one that",
-        (_, true, _) => "it gives the most throughput for its money of those of which each",
-        (_, _, Some(_)) => "it is the cheapest that",
-        (_, _, None) => "it",
+    let bounds = bounds(place, !by_value);
+    let claim = match (is_only, by_value, ours.usd_per_month) {
+        (true, _, _) => format!("it is the only one that {bounds}"),
+        (_, true, _) => {
+            let bounds = bounds
+                .replace("keeps ", "keep ")
+                .replace("carries ", "carry ")
+                .replace("meets ", "meet ");
+            format!("it gives the most throughput for its money of all that {bounds}")
+        }
+        (_, _, Some(_)) => format!("it is the cheapest that {bounds}"),
+        (_, _, None) => format!("it {bounds}"),
     };
-    let numbers = parts(analysis, place, ours, &|_| true);
     let cheaper = |c: &&&Candidate| is_only || cost(c) <= cost(ours);
-    let misses: Vec<String> = others
+    let misses = others
         .iter()
         .filter(|c| c.meets == Meets::No)
         .filter(cheaper)
         .rev()
-        .take(MISSES)
-        .map(|c| missed(analysis, place, c))
+        .take(MISSES);
+    let misses: Vec<String> = misses.map(|c| missed(analysis, place, c)).collect();
+    let numbers = parts(analysis, place, ours, &|_| true).join(", ");
+    let both: Vec<String> = [numbers, misses.join(", ")]
+        .into_iter()
+        .filter(|t| !t.is_empty())
         .collect();
-    let misses = match misses.as_slice() {
-        [] => String::new(),
-        misses => format!("; {}", misses.join(", ")),
-    };
-    let numbers = match numbers.is_empty() {
-        true => String::new(),
-        false => format!(": {}", numbers.join(", ")),
-    };
-    format!("{rank} {}{numbers}{misses}", bounds(place, !by_value))
+    (claim, both.join("; "))
 }
 
 /// A closed loop with bounds: among those that meet them, throughput for money decides.
@@ -171,29 +181,63 @@ pub fn misses(analysis: &Analysis, place: &Place) -> String {
     }
 }
 
-/// What is not shown of the contenders of a place: `whether gp2-960 keeps p99 at most 10 ms is not shown (read p99 9.80 ms (9.10 to 10.6))`.
+/// What is not shown of the contenders of a place: `whether each keeps p99 at most 10 ms at 5,000/s is not shown: gp2-960 (read p99 9.80 ms (9.10 to
+/// 10.6)); memory answered the reads of gp2-320, not storage`.
 pub fn open(analysis: &Analysis, place: &Place) -> String {
     let Outcome::Between { configurations, .. } = &place.outcome else {
         return String::new();
     };
-    let open: Vec<String> = place
+    let open: Vec<&Candidate> = place
         .candidates
         .iter()
         .filter(|c| configurations.contains(&c.configuration) && c.meets == Meets::NotDecided)
+        .collect();
+    let why_withheld = |c: &Candidate| {
+        let mut cells = analysis
+            .cells
+            .iter()
+            .filter(|cell| cell.configuration == c.configuration && cell.workload == place.workload)
+            .filter(|cell| place.load.is_none_or(|load| cell.load == load));
+        cells.find_map(|cell| cell.withheld)
+    };
+    let withheld: Vec<(String, Withheld)> = open
+        .iter()
+        .filter_map(|c| Some((c.configuration.clone(), why_withheld(c)?)))
+        .collect();
+    let measured: Vec<String> = open
+        .iter()
+        .filter(|c| why_withheld(c).is_none())
         .map(|c| {
-            let withheld = place
-                .load
-                .and_then(|l| analysis.cell(&c.configuration, &place.workload, l)?.withheld);
             let numbers = parts(analysis, place, c, &|m| m == Meets::NotDecided);
-            let why = match (withheld, numbers.as_slice()) {
-                (Some(why), _) => format!(" ({})", doubts::withheld(analysis, &c.configuration, &why)),
-                (None, []) => String::new(),
-                (None, numbers) => format!(" ({})", numbers.join(", ")),
-            };
-            format!("whether {} {} is not shown{why}", c.configuration, bounds(place, true))
+            format!("{} ({})", c.configuration, numbers.join(", "))
         })
         .collect();
-    listed(&open)
+    let mut reasons = Vec::new();
+    if !measured.is_empty() {
+        reasons.push(listed(&measured));
+    }
+    if !withheld.is_empty() {
+        reasons.push(doubts::withheld(analysis, &withheld));
+    }
+    match (open.as_slice(), reasons.is_empty()) {
+        ([], _) | (_, true) => String::new(),
+        ([only], _) => {
+            let reason = match withheld.is_empty() {
+                true => parts(analysis, place, only, &|m| m == Meets::NotDecided).join(", "),
+                false => reasons.join("; "),
+            };
+            format!(
+                "whether {} {} is not shown: {reason}",
+                only.configuration,
+                bounds(place, true)
+            )
+        }
+        (_, _) => format!(
+            "whether each {} is not shown: {}",
+            bounds(place, true),
+            reasons.join("; ")
+        ),
+    }
 }
 
 /// More of a cheap configuration where none carries the demand; latencies where no objective was stated.
@@ -241,15 +285,15 @@ fn latencies(analysis: &Analysis, place: &Place) -> Option<String> {
             format!("{} {} ms{kind}{shown}", r.configuration, ms(r.value))
         })
         .collect();
-    let held: Vec<String> = analysis
+    let withheld: Vec<(String, Withheld)> = analysis
         .cells
         .iter()
         .filter(|c| c.workload == place.workload && c.load == load)
-        .filter_map(|c| Some(doubts::withheld(analysis, &c.configuration, &c.withheld?)))
+        .filter_map(|c| Some((c.configuration.clone(), c.withheld?)))
         .collect();
-    let held = match held.is_empty() {
+    let held = match withheld.is_empty() {
         true => String::new(),
-        false => format!(" But {}.", listed(&held)),
+        false => format!(" But {}.", doubts::withheld(analysis, &withheld)),
     };
     let name = places::name(analysis, &place.workload, Some(load));
     let of = if name.is_empty() { labels::load(load) } else { name };

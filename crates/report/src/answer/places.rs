@@ -1,6 +1,6 @@
 //! Workload and load level in words, and the answer of each place where places differ.
 
-use analysis::{Analysis, LoadLevel, Outcome, Place, Status};
+use analysis::{Analysis, LoadLevel, Outcome, Place, Reason, Status};
 
 use super::{doubts, headline, listed};
 use crate::labels;
@@ -30,23 +30,37 @@ pub fn at(analysis: &Analysis, workload: &str, load: Option<LoadLevel>) -> Strin
     }
 }
 
-/// The places that the headline does not tell: those that are not decided, where others are.
+/// The places that the headline does not tell: those that are not decided, where others are, or where the headline tells the first of them.
 pub fn sentences(analysis: &Analysis) -> Vec<String> {
     let recommendation = &analysis.recommendation;
-    if recommendation.places.len() < 2 || recommendation.status != Status::Decided {
-        return Vec::new();
-    }
-    let open: Vec<(String, String)> = recommendation
-        .places
-        .iter()
-        .filter(|p| !matches!(p.outcome, Outcome::Run { .. }))
-        .map(|p| (name(analysis, &p.workload, p.load), undecided(analysis, p)))
-        .collect();
-    grouped(open)
-        .into_iter()
-        .take(SHOWN)
+    let skipped = match (recommendation.status, recommendation.reason) {
+        (Status::Decided, _) | (Status::NotDecided, Reason::Depends) => 0,
+        (Status::NotDecided, Reason::Undecided | Reason::Agreement) => 1,
+        // The headline tells them all.
+        _ => return Vec::new(),
+    };
+    let all = open(analysis);
+    let left = all.len().saturating_sub(skipped + SHOWN);
+    let told = all.into_iter().skip(skipped).take(SHOWN);
+    let mut sentences: Vec<String> = told
         .map(|(names, why)| format!("Not decided for {}: {why}.", listed(&names)))
-        .collect()
+        .collect();
+    if left > 0 {
+        sentences.push(format!(
+            "{left} more are not decided: recommendation.places in analysis.json."
+        ));
+    }
+    sentences
+}
+
+/// The places that are not decided, those with the same reason together.
+pub fn open(analysis: &Analysis) -> Vec<(Vec<String>, String)> {
+    let places = analysis.recommendation.places.iter();
+    let open = places.filter(|p| !matches!(p.outcome, Outcome::Run { .. }));
+    grouped(
+        open.map(|p| (name(analysis, &p.workload, p.load), undecided(analysis, p)))
+            .collect(),
+    )
 }
 
 /// Entries with the same text, under the names of all of them.
@@ -67,15 +81,14 @@ pub fn undecided(analysis: &Analysis, place: &Place) -> String {
         Outcome::Run { configuration, .. } => format!("run {configuration}"),
         Outcome::Between { .. } => headline::between(analysis, place),
         Outcome::Withheld { configurations } => {
-            let reasons: Vec<String> = configurations
-                .iter()
-                .map(|(name, why)| doubts::withheld(analysis, name, why))
-                .collect();
-            format!("what was measured is not the storage: {}", listed(&reasons))
+            format!(
+                "what was measured is not the storage: {}",
+                doubts::withheld(analysis, configurations)
+            )
         }
         Outcome::TooFew { .. } => headline::TOO_FEW.to_owned(),
         Outcome::Nothing => headline::one_configuration(analysis),
         Outcome::NoneMeets => headline::none_meets(analysis, place),
-        Outcome::NoObjective => headline::no_objective(place),
+        Outcome::NoObjective => headline::NO_OBJECTIVE.to_owned(),
     }
 }

@@ -1,6 +1,6 @@
 //! Steps of money in words: what a more expensive configuration gives for its price.
 
-use analysis::{Analysis, LoadLevel, Outcome, Ratio, Status, ValueOfMoney, ValueVerdict};
+use analysis::{Analysis, Outcome, Ratio, Status, ValueOfMoney, ValueVerdict};
 
 use super::{doubts, places};
 use crate::figures::{given_percent, number};
@@ -47,42 +47,31 @@ pub fn gain(analysis: &Analysis, group: &[&ValueOfMoney], with_places: bool) -> 
 
 /// One step in a sentence without a full stop: `the reason` of its verdict.
 pub fn reason(analysis: &Analysis, step: &ValueOfMoney) -> String {
-    sentence(analysis, &[step])
+    sentence(analysis, &[step], true)
 }
 
-/// The step to a configuration in a place.
-pub fn step_to<'a>(
-    analysis: &'a Analysis,
-    workload: &str,
-    load: LoadLevel,
-    configuration: &str,
-) -> Option<&'a ValueOfMoney> {
-    let mut steps = analysis.value_of_money.iter();
-    steps.find(|s| s.workload == workload && s.load == load && s.to == configuration)
-}
-
-/// Steps with the same ends and the same verdict, in one sentence for all their places.
-fn sentence(analysis: &Analysis, group: &[&ValueOfMoney]) -> String {
+/// Steps with the same ends and the same verdict, in one sentence for all their places, which are left out where the reader knows them.
+pub fn sentence(analysis: &Analysis, group: &[&ValueOfMoney], with_places: bool) -> String {
     let step = group[0];
     let (to, from) = (&step.to, &step.from);
     if let Some(why) = &step.withheld {
         return format!(
             "Nothing is said about the value of {to}{}: {}",
             places::at(analysis, &step.workload, Some(step.load)),
-            doubts::withheld(analysis, to, why)
+            doubts::withheld(analysis, &[(to.clone(), *why)])
         );
     }
     let margin = given_percent(analysis.margin);
-    let gain = gain(analysis, group, true);
+    let gain = gain(analysis, group, with_places);
     match step.verdict {
         ValueVerdict::WorthIt => format!("{to} is worth it: {gain}"),
         ValueVerdict::NotWorthIt => format!("{to} is not worth it: {gain}"),
         ValueVerdict::Dominated => {
-            let gain = factors(analysis, group, " its throughput", true);
+            let gain = factors(analysis, group, " its throughput", with_places);
             format!("{to} is dominated by {from}: {gain}")
         }
         ValueVerdict::Same => {
-            let gain = factors(analysis, group, "", true);
+            let gain = factors(analysis, group, "", with_places);
             format!("{to} gives the same throughput as {from} within {margin}: {gain}")
         }
         ValueVerdict::BreakEven => format!("{to} is break-even within {margin}: {gain}"),
@@ -126,15 +115,10 @@ fn factors(analysis: &Analysis, group: &[&ValueOfMoney], of: &str, with_places: 
     }
 }
 
-/// The next steps up from what is recommended, cheapest first; where nothing is recommended, those that keep it open. `told` are in the headline.
-pub fn sentences(analysis: &Analysis, told: &[&ValueOfMoney]) -> Vec<String> {
+/// Steps with the same ends and the same verdict together.
+pub fn alike(steps: Vec<&ValueOfMoney>) -> Vec<Vec<&ValueOfMoney>> {
     let mut groups: Vec<Vec<&ValueOfMoney>> = Vec::new();
-    let is_told = |step: &ValueOfMoney| told.iter().any(|t| std::ptr::eq(*t, step));
-    for step in analysis
-        .value_of_money
-        .iter()
-        .filter(|s| !is_told(s) && belongs(analysis, s))
-    {
+    for step in steps {
         let same =
             |g: &&mut Vec<&ValueOfMoney>| g[0].to == step.to && g[0].from == step.from && g[0].verdict == step.verdict;
         match groups.iter_mut().find(same) {
@@ -142,11 +126,19 @@ pub fn sentences(analysis: &Analysis, told: &[&ValueOfMoney]) -> Vec<String> {
             None => groups.push(vec![step]),
         }
     }
+    groups
+}
+
+/// The next steps up from what is recommended, cheapest first; where nothing is recommended, those that keep it open. `told` are in the headline.
+pub fn sentences(analysis: &Analysis, told: &[&ValueOfMoney]) -> Vec<String> {
+    let is_told = |step: &ValueOfMoney| told.iter().any(|t| std::ptr::eq(*t, step));
+    let all = analysis.value_of_money.iter();
+    let mut groups = alike(all.filter(|s| !is_told(s) && belongs(analysis, s)).collect());
     groups.sort_by(|a, b| price(analysis, &a[0].to).total_cmp(&price(analysis, &b[0].to)));
     let mut sentences: Vec<String> = groups
         .iter()
         .take(SHOWN)
-        .map(|group| format!("{}.", sentence(analysis, group)))
+        .map(|group| format!("{}.", sentence(analysis, group, true)))
         .collect();
     if groups.len() > SHOWN {
         sentences.push(format!(

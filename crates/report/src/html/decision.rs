@@ -76,11 +76,11 @@ fn best(analysis: &Analysis, decision: &Decision) -> String {
     cell
 }
 
-/// A name in bold, where the answer is decided: nothing else may look like a winner.
+/// A name, in bold where it is the one to run: nothing else may look like a winner.
 fn leading(analysis: &Analysis, name: &str) -> String {
-    match analysis.recommendation.status {
-        Status::Decided => format!("<b>{}</b>", text(name)),
-        Status::NotDecided | Status::NoAnswerYet => text(name),
+    match analysis.recommendation.run.as_deref() == Some(name) {
+        true => format!("<b>{}</b>", text(name)),
+        false => text(name),
     }
 }
 

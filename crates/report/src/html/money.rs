@@ -59,19 +59,19 @@ pub fn money(analysis: &Analysis) -> String {
             (None, ValueVerdict::NotWorthIt | ValueVerdict::Dominated) => "far",
             _ => "near",
         };
-        let verdict = match v.withheld {
-            Some(_) => "withheld",
-            None => v.verdict.words(),
+        // The columns tell the rest.
+        let (verdict, why) = match (v.withheld, v.verdict) {
+            (Some(_), _) => ("withheld", Some(step_reason(analysis, v))),
+            (None, ValueVerdict::NotDecided) => (v.verdict.words(), Some(step_reason(analysis, v))),
+            (None, verdict) => (verdict.words(), None),
         };
+        let why = why.map_or_else(String::new, |why| format!("<small>{}.</small>", text(&why)));
         let knee = if v.knee { " <span class=\"tag\">knee</span>" } else { "" };
         table.row(&[
             text(&v.workload),
             text(&labels::load(v.load)),
             format!("{} &rarr; {}", text(&v.from), text(&v.to)),
-            format!(
-                "<td class=\"t heat {class}\"><b>{verdict}</b>{knee}<small>{}.</small></td>",
-                text(&step_reason(analysis, v))
-            ),
+            format!("<td class=\"t heat {class}\">{verdict}{knee}{why}</td>"),
             labels::usd(v.extra_usd_per_month),
             format!("{}x", number(v.cost_ratio)),
             labels::ratio(Some(&v.throughput_ratio)),

@@ -43,7 +43,7 @@ fn columns(cells: &[&CellAnalysis], name: usize) -> Vec<Column> {
         columns.push(Column::text(
             "load",
             "In flight\nor rate",
-            each(&|c| labels::short_load(c.load)),
+            each(&|c| labels::short_load(c.load).replace(" Poisson", "\nPoisson")),
         ));
     }
     columns.push(Column::numbers("throughput", "Operations/s", each(&throughput)));
