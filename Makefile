@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export PATH := $(HOME)/.cargo/bin:$(PATH):/sbin:/usr/sbin
 
-.PHONY: help setup build demo test lint bench schema
+.PHONY: help setup build demo test truth lint bench
 
 help:           ## what can be made
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -24,6 +24,9 @@ demo: build     ## run examples/quickstart.toml on emulated volumes of this mach
 test:           ## every test, with a real Cassandra, real volumes and a browser
 	@scripts/setup.sh --tests
 	cargo test --workspace --locked --no-fail-fast
+
+truth:          ## every rate that docs/method.md quotes, measured on simulated truth (no root, no Java; about 15 minutes)
+	IOPSLAB_TRUTH=1 cargo test -p iopslab --locked --test truth -- --nocapture 2>&1 | grep -E '^\| |^test ' | sort
 
 lint: setup     ## format and clippy
 	cargo fmt --all -- --check

@@ -35,9 +35,9 @@ fn every_example_is_valid() {
 }
 
 #[test]
-fn quickstart_is_three_volumes_by_two_workloads() {
+fn quickstart_is_three_volumes_and_can_be_tested() {
     let plan = plan(&example("quickstart.toml"));
-    assert_eq!((plan.setups.len(), plan.workloads.len(), plan.cells.len()), (3, 2, 6));
+    assert_eq!((plan.setups.len(), plan.cells.len(), plan.trials.len()), (3, 3, 9));
 }
 
 #[test]

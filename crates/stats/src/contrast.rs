@@ -68,7 +68,7 @@ impl Contrast {
 /// Level at which a difference counts as shown, over all comparisons of a metric together. Not 5 %: so that of 400 experiments with equal
 /// configurations at most 5 % are called different with near certainty and not just on average; so that pooling, whose checks are not perfect, stays
 /// below 5 % too; and so that looking again after each block (`repetitions = "auto"`) does.
-pub const LEVEL: f64 = 0.03;
+pub const LEVEL: f64 = 0.025;
 /// More repetitions than this are not proposed.
 const REPETITIONS_MAX: u32 = 200;
 /// "In 80 of 100": the power that a promise speaks of.

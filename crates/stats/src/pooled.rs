@@ -1,6 +1,6 @@
 //! Many cells, few repetitions: what all cells together say about the spread of one.
 //!
-//! With three repetitions a pair of cells alone knows its spread by two degrees of freedom, and a 97 % interval is 5.6 standard errors to either side. A matrix
+//! With three repetitions a pair of cells alone knows its spread by two degrees of freedom, and a 97.5 % interval is 6.2 standard errors to either side. A matrix
 //! of six cells has ten. So the trials of a run are seen as a two-way layout (cell + block + residual, on logarithms; Scheffe, The Analysis of
 //! Variance, 1959, chapter 4), and the variance of the residuals is pooled over cells, after checks that it may be:
 //!
