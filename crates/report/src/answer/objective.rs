@@ -5,6 +5,7 @@ use analysis::{
     Verdict, Withheld,
 };
 
+use super::headline::TOO_FEW;
 use super::{doubts, listed, places};
 use crate::figures::{given, given_percent, ms, number, percent};
 use crate::labels;
@@ -207,11 +208,15 @@ pub fn open(analysis: &Analysis, place: &Place) -> String {
     let measured: Vec<String> = open
         .iter()
         .filter(|c| why_withheld(c).is_none())
+        .take(MISSES)
         .map(|c| {
             let numbers = parts(analysis, place, c, &|m| m == Meets::NotDecided);
             format!("{} ({})", c.configuration, numbers.join(", "))
         })
         .collect();
+    if withheld.is_empty() && !open.is_empty() && open.iter().all(|c| is_range(analysis, place, &c.configuration)) {
+        return format!("{TOO_FEW}; observed: {}", listed(&measured));
+    }
     let mut reasons = Vec::new();
     if !measured.is_empty() {
         reasons.push(listed(&measured));
