@@ -352,5 +352,6 @@ pub fn none_meets(analysis: &Analysis, place: &Place) -> String {
 }
 
 /// A given rate without an objective.
-pub const NO_OBJECTIVE: &str = "at a given rate throughput says nothing about value, because every configuration that holds the rate has the same; \
+pub const NO_OBJECTIVE: &str = "at a given rate throughput says nothing about value, because every configuration \
+ that holds the rate has the same; \
      state what is good enough, such as p99_ms = 10 in [objective] of the experiment file";
