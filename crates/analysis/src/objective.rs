@@ -181,14 +181,16 @@ impl<'a> Objectives<'a> {
         Some((scaled, tested))
     }
 
-    /// The demand against the capacity of a cell.
-    pub fn demand_check(&self, demand: f64, capacity: Option<(Range, bool)>) -> Check {
+    /// The demand against the capacity of a cell. A given rate that was held is no capacity but a lower bound of one: it may show that the demand is carried, never that it is
+    /// not.
+    pub fn demand_check(&self, cell: usize, demand: f64, capacity: Option<(Range, bool)>) -> Check {
+        let is_bound = is_open(self.cells[cell].load) && self.cells[cell].withheld != Some(Withheld::Rate);
         Check {
             what: Criterion::Throughput { demand },
             measured: capacity.map(|(range, _)| range),
             meets: match capacity {
                 Some((range, true)) if range.low >= demand => Meets::Yes,
-                Some((range, true)) if range.high < demand => Meets::No,
+                Some((range, true)) if range.high < demand && !is_bound => Meets::No,
                 _ => Meets::NotDecided,
             },
         }

@@ -325,7 +325,7 @@ impl Answer<'_> {
         for &i in members.iter().filter(|i| self.cells[**i].valid_trials > 0) {
             let capacity = objectives.capacity(i);
             let mut checks = objectives.checks(i);
-            checks.push(objectives.demand_check(demand, capacity));
+            checks.push(objectives.demand_check(i, demand, capacity));
             let meets = self.unless_withheld(i, objective::all(&checks));
             let bounds_hold = checks
                 .iter()
@@ -395,8 +395,14 @@ impl Answer<'_> {
         let might: Vec<&&Candidate> = pool.iter().filter(|c| c.meets != Meets::No).collect();
         let first_sure = pool.iter().position(|c| c.meets == Meets::Yes);
         let names = |all: &[&&Candidate]| all.iter().map(|c| c.configuration.clone()).collect::<Vec<_>>();
+        let trials = |c: &&Candidate| {
+            let of = |cell: &&CellAnalysis| cell.configuration == c.configuration && cell.workload == workload;
+            self.cells.iter().filter(of).map(|cell| cell.valid_trials).max().unwrap_or(0)
+        };
+        let most = pool.iter().map(trials).max().unwrap_or(0);
         let outcome = match first_sure {
             _ if pool.is_empty() => Outcome::Nothing,
+            _ if most < stats::REPETITIONS_MIN => Outcome::TooFew { pairs: most },
             _ if might.is_empty() => Outcome::NoneMeets,
             Some(sure) if !priced.is_empty() => {
                 let cheaper: Vec<&&Candidate> = pool[..sure].iter().filter(|c| c.meets == Meets::NotDecided).collect();

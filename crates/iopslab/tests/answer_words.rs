@@ -1,6 +1,7 @@
 //! No sentence of an answer contradicts its document: random matrices, simulated, analysed, worded and read again.
 //!
-//! Twelve matrices by default; `IOPSLAB_MATRICES=300 cargo test -p iopslab --test answer_words -- --nocapture` tries more.
+//! Twelve matrices by default; `IOPSLAB_MATRICES=300 cargo test -p iopslab --test answer_words -- --nocapture` tries
+//! more.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -34,8 +35,8 @@ impl Dice {
     }
 }
 
-/// A random experiment: volumes from too slow to idle, prices from equal to absent, one to four repetitions, calm to noisy, with and without
-/// objectives.
+/// A random experiment: volumes from too slow to idle, prices from equal to absent, one to four repetitions, calm to
+/// noisy, with and without objectives.
 fn random(seed: u64) -> Plan {
     let mut dice = Dice(seed);
     let mut text = format!(
@@ -46,7 +47,8 @@ fn random(seed: u64) -> Plan {
     for i in 0..2 + dice.roll(3) {
         let iops = dice.of(&[400, 800, 1600, 3000, 3000, 6400, 100_000]);
         text.push_str(&format!(
-            "[[configuration]]\nname = \"c{i}-{iops}\"\ninstance = {{ vcpus = 4, memory_gib = 8 }}\nmemory_limit_gib = 3\n\
+            "[[configuration]]\nname = \"c{i}-{iops}\"\ninstance = {{ vcpus = 4, memory_gib = 8 \
+            }}\nmemory_limit_gib = 3\n\
              data_volume = {{ iops = {iops}, mib_per_s = 500, size_gib = 200 }}\n"
         ));
         if priced && dice.roll(8) > 0 {
@@ -72,7 +74,8 @@ fn random(seed: u64) -> Plan {
         "rate = [4000]",
     ]);
     text.push_str(&format!(
-        "[load]\n{load}\nwarmup_s = 5\nduration_s = 45\nrepetitions = {}\n[provider.simulated]\nread_cpu_us = 400\nwrite_cpu_us = 300\n\
+        "[load]\n{load}\nwarmup_s = 5\nduration_s = 45\nrepetitions = {}\n[provider.simulated]\nread_cpu_us = \
+        400\nwrite_cpu_us = 300\n\
          reads_per_miss = 1.2\nrun_noise = {}\nblock_noise = 0.05\nseed = {}\n",
         dice.of(&[1, 2, 3, 3, 4]),
         dice.of(&[0.01, 0.04, 0.1]),

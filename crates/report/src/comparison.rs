@@ -46,8 +46,10 @@ pub fn comparison_markdown(comparison: &Comparison) -> String {
         }
     }
     text.push_str(
-        "A is the first run, B the second. Change: ratio of geometric means over repetitions, the spread within cells pooled over both runs. \
-         Intervals are adjusted for all cells of a metric (Holm), at the level of what is shown. Latencies are those of the worst operation kind.\n",
+        "A is the first run, B the second. Change: ratio of geometric means over repetitions, the spread within \
+        cells pooled over both runs. \
+         Intervals are adjusted for all cells of a metric (Holm), at the level of what is shown. Latencies are \
+         those of the worst operation kind.\n",
     );
     list(&mut text, "Not compared", &comparison.not_compared);
     list(&mut text, "What else differs between the runs", &comparison.differences);
@@ -70,7 +72,8 @@ fn gate(result: &GateResult, text: &mut String) {
     }
     if let Some(repetitions) = result.would_decide_repetitions {
         text.push_str(&format!(
-            "  * about {repetitions} repetitions of each cell in both runs would decide, if what was seen is the truth\n"
+            "  * about {repetitions} repetitions of each cell in both runs would decide, if what was seen is the \
+            truth\n"
         ));
     } else if result.outcome == GateOutcome::Inconclusive && result.obstacles.is_empty() {
         text.push_str("  * no affordable number of repetitions would decide: the change lies on the threshold\n");

@@ -1,4 +1,5 @@
-//! The document as it is written to `analysis.json`: the analysis, with the sentences that people read beside the values they are made from.
+//! The document as it is written to `analysis.json`: the analysis, with the sentences that people read beside the
+//! values they are made from.
 
 use analysis::{Analysis, Finding};
 use serde_json::{Map, Value, json};

@@ -145,7 +145,8 @@ pub fn cautions(analysis: &Analysis) -> Vec<String> {
 }
 
 /// What the verdicts on a step mean.
-pub const VALUE_WORDS: &str = "Each configuration is compared with the cheaper one that gives most per dollar, or with the one that dominates it. \
+pub const VALUE_WORDS: &str = "Each configuration is compared with the cheaper one that gives most per dollar, or \
+ with the one that dominates it. \
      Worth it: throughput grows more than cost, the whole interval of throughput / cost lies above 1. Not worth it: it lies below. Dominated: a \
      configuration that costs no more is at least as fast. Knee: a dollar buys most here.";
 

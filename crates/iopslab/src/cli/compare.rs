@@ -15,8 +15,8 @@ use super::{Failure, Format, pretty};
   iopslab compare runs/quickstart-20260101T000000Z runs/quickstart-20260108T000000Z
   iopslab compare LAST_WEEK THIS_WEEK --fail-if 'throughput < -5%' --fail-if 'p99 > 20%'
   iopslab compare A B --fail-if 'throughput < -5%' --inconclusive pass
-                                              fail on a proven loss only; what is not decided is still said
-  iopslab compare A B --format json | jq '.gates[] | {expression, outcome, would_decide_repetitions}'
+                    fail on a proven loss only; what is not decided is still said
+  iopslab compare A B --format json | jq '.gates[] | {expression, outcome}'
 
 A gate has three outcomes. Passed: every cell is shown to lie on the good side of the threshold. Failed: a cell is shown to lie beyond it.
 Inconclusive: anything else, such as an interval that holds the threshold, single repetitions, or runs made on different hosts.

@@ -282,3 +282,14 @@ fn one_configuration_has_nothing_to_be_compared_with() {
     story.configurations = configuration("a", crate::story::NVME);
     assert_eq!(story.analysis().recommendation.reason, Reason::OneConfiguration);
 }
+
+/// Beyond the knee more money buys what the CPU cannot use, and the first sentence names the knee.
+#[test]
+fn the_knee_is_where_more_money_stops_paying() {
+    let story = noisy(&[priced("a", 500, 100.0), priced("b", 100_000, 150.0), priced("c", 200_000, 300.0)], 0.01, 4);
+    let analysis = story.analysis();
+    assert_eq!((step(&analysis, "b").verdict, step(&analysis, "b").knee), (ValueVerdict::WorthIt, true));
+    assert_eq!((step(&analysis, "c").verdict, step(&analysis, "c").knee), (ValueVerdict::Same, false));
+    let answer = report::answer(&analysis);
+    assert!(answer.headline().starts_with("Run b: "), "{answer:#?}");
+}

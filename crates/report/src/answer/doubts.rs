@@ -131,7 +131,8 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
             is(*places)
         ),
         Doubt::FleetCheaper { configuration, fleet } => format!(
-            "{} x {configuration} would carry the demand for less, {} a month together, provided that throughput grows with their number.",
+            "{} x {configuration} would carry the demand for less, {} a month together, provided that throughput \
+            grows with their number.",
             fleet.count,
             labels::usd(fleet.usd_per_month)
         ),
@@ -162,10 +163,12 @@ pub fn caution(caution: Caution) -> String {
     match caution {
         Caution::OneConfiguration => "only one configuration has a figure: there is nothing to compare".to_owned(),
         Caution::TooFewRepetitions => format!(
-            "fewer than three repetitions, nothing is tested: within {} of the best counts as statistically indistinguishable",
+            "fewer than three repetitions, nothing is tested: within {} of the best counts as statistically \
+            indistinguishable",
             given_percent(UNTESTED_SHARE)
         ),
-        Caution::ClosedLoopLatency => "in a closed loop latency follows from requests in flight and throughput, each configuration at its own rate; \
+        Caution::ClosedLoopLatency => "in a closed loop latency follows from requests in flight and throughput, \
+        each configuration at its own rate; \
              compare latencies at a given rate"
             .to_owned(),
     }
@@ -206,7 +209,8 @@ pub fn spread(analysis: &Analysis) -> String {
     });
     let spread = match analysis.residual_spread {
         Some(spread) => format!(
-            "Repetitions of a cell spread by {} (coefficient of variation of throughput, {} degrees of freedom, pooled over cells, what a block has in common taken out). ",
+            "Repetitions of a cell spread by {} (coefficient of variation of throughput, {} degrees of freedom, \
+            pooled over cells, what a block has in common taken out). ",
             percent(spread.deviation),
             given(spread.degrees)
         ),
@@ -214,7 +218,8 @@ pub fn spread(analysis: &Analysis) -> String {
     };
     let how = match tested || analysis.residual_spread.is_some() {
         true => {
-            "Ratios pair trials of the same block; each interval is adjusted for all comparisons of its metric in the experiment (Holm), at the level of \
+            "Ratios pair trials of the same block; each interval is adjusted for all comparisons of its metric in \
+            the experiment (Holm), at the level of \
              its verdict, so that the two cannot disagree. "
         }
         false => "",

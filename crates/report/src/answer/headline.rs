@@ -230,34 +230,30 @@ fn depends<'a>(analysis: &'a Analysis, told: &mut Vec<&'a ValueOfMoney>) -> Stri
             None => groups.push((text, vec![place])),
         }
     }
-    let clauses: Vec<String> = groups
-        .into_iter()
-        .map(|(text, members)| {
-            let mut names: Vec<String> = members
-                .iter()
-                .map(|p| places::name(analysis, &p.workload, p.load.filter(|_| !by_workload)))
-                .collect();
-            names.dedup();
-            let names = listed(&names);
-            match &members[0].outcome {
-                Outcome::Run { configuration, .. } => {
-                    let why = reason(
-                        analysis,
-                        configuration,
-                        &members,
-                        !by_workload || members.len() > 1,
-                        told,
-                    );
-                    format!("for {names} {text} ({why})")
-                }
-                // Why, is told below.
-                _ => {
-                    told.extend(members.iter().filter_map(|p| decisive(analysis, p)));
-                    format!("for {names} it is not decided")
-                }
+    let mut clauses: Vec<String> = Vec::new();
+    let mut undecided: Vec<String> = Vec::new();
+    for (text, members) in groups {
+        let mut names: Vec<String> = members
+            .iter()
+            .map(|p| places::name(analysis, &p.workload, p.load.filter(|_| !by_workload)))
+            .collect();
+        names.dedup();
+        match &members[0].outcome {
+            Outcome::Run { configuration, .. } => {
+                let with_places = !by_workload || members.len() > 1;
+                let why = reason(analysis, configuration, &members, with_places, told);
+                clauses.push(format!("for {} {text} ({why})", listed(&names)));
             }
-        })
-        .collect();
+            // Why, is told below.
+            _ => {
+                told.extend(members.iter().filter_map(|p| decisive(analysis, p)));
+                undecided.extend(names);
+            }
+        }
+    }
+    if !undecided.is_empty() {
+        clauses.push(format!("for {} it is not decided", listed(&undecided)));
+    }
     format!("it depends on {on}: {}", clauses.join("; "))
 }
 
@@ -356,5 +352,6 @@ pub fn none_meets(analysis: &Analysis, place: &Place) -> String {
 }
 
 /// A given rate without an objective.
-pub const NO_OBJECTIVE: &str = "at a given rate throughput says nothing about value, because every configuration that holds the rate has the same; \
+pub const NO_OBJECTIVE: &str = "at a given rate throughput says nothing about value, because every configuration \
+ that holds the rate has the same; \
      state what is good enough, such as p99_ms = 10 in [objective] of the experiment file";

@@ -1,7 +1,7 @@
 //! The answer in words: which configuration to run and why, or what keeps that from being decided.
 //!
-//! `analysis` decides and yields values; here they are only worded. Every number of a sentence is read from the document and rounded,
-//! never computed anew, so that a sentence cannot contradict the tables below it.
+//! `analysis` decides and yields values; here they are only worded. Every number of a sentence is read from the
+//! document and rounded, never computed anew, so that a sentence cannot contradict the tables below it.
 
 mod doubts;
 mod headline;

@@ -5,6 +5,7 @@ use analysis::{
     Verdict, Withheld,
 };
 
+use super::headline::TOO_FEW;
 use super::{doubts, listed, places};
 use crate::figures::{given, given_percent, ms, number, percent};
 use crate::labels;
@@ -105,8 +106,8 @@ fn parts(analysis: &Analysis, place: &Place, candidate: &Candidate, meets: &dyn 
     all
 }
 
-/// Why a place says to run this, and the numbers that show it: `it is the cheapest that keeps p99 at most 10 ms at 5,000/s`, `read p99 8.10 ms
-/// (7.40 to 8.90); gp2-960 does not (read p99 52.0 ms)`.
+/// Why a place says to run this, and the numbers that show it: `it is the cheapest that keeps p99 at most 10 ms at
+/// 5,000/s`, `read p99 8.10 ms (7.40 to 8.90); gp2-960 does not (read p99 52.0 ms)`.
 pub fn why(analysis: &Analysis, place: &Place, run: &str) -> (String, String) {
     let Some(ours) = place.candidates.iter().find(|c| c.configuration == run) else {
         return ("it meets the objective".to_owned(), String::new());
@@ -181,8 +182,8 @@ pub fn misses(analysis: &Analysis, place: &Place) -> String {
     }
 }
 
-/// What is not shown of the contenders of a place: `whether each keeps p99 at most 10 ms at 5,000/s is not shown: gp2-960 (read p99 9.80 ms (9.10 to
-/// 10.6)); memory answered the reads of gp2-320, not storage`.
+/// What is not shown of the contenders of a place: `whether each keeps p99 at most 10 ms at 5,000/s is not shown:
+/// gp2-960 (read p99 9.80 ms (9.10 to 10.6)); memory answered the reads of gp2-320, not storage`.
 pub fn open(analysis: &Analysis, place: &Place) -> String {
     let Outcome::Between { configurations, .. } = &place.outcome else {
         return String::new();
@@ -207,11 +208,15 @@ pub fn open(analysis: &Analysis, place: &Place) -> String {
     let measured: Vec<String> = open
         .iter()
         .filter(|c| why_withheld(c).is_none())
+        .take(MISSES)
         .map(|c| {
             let numbers = parts(analysis, place, c, &|m| m == Meets::NotDecided);
             format!("{} ({})", c.configuration, numbers.join(", "))
         })
         .collect();
+    if withheld.is_empty() && !open.is_empty() && open.iter().all(|c| is_range(analysis, place, &c.configuration)) {
+        return format!("{TOO_FEW}; observed: {}", listed(&measured));
+    }
     let mut reasons = Vec::new();
     if !measured.is_empty() {
         reasons.push(listed(&measured));

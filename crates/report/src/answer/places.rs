@@ -8,7 +8,8 @@ use crate::labels;
 /// Places that are told one by one; the rest stands in `analysis.json`.
 const SHOWN: usize = 4;
 
-/// Names a place by what tells it from the others: `read-heavy`, `64 in flight`, `read-heavy at 64 in flight`; empty where there is only one.
+/// Names a place by what tells it from the others: `read-heavy`, `64 in flight`, `read-heavy at 64 in flight`; empty
+/// where there is only one.
 pub fn name(analysis: &Analysis, workload: &str, load: Option<LoadLevel>) -> String {
     let has_other_workloads = analysis.workloads.len() > 1;
     let load = load.filter(|load| analysis.cells.iter().any(|c| c.load != *load));
@@ -30,7 +31,8 @@ pub fn at(analysis: &Analysis, workload: &str, load: Option<LoadLevel>) -> Strin
     }
 }
 
-/// The places that the headline does not tell: those that are not decided, where others are, or where the headline tells the first of them.
+/// The places that the headline does not tell: those that are not decided, where others are, or where the headline
+/// tells the first of them.
 pub fn sentences(analysis: &Analysis) -> Vec<String> {
     let recommendation = &analysis.recommendation;
     let skipped = match (recommendation.status, recommendation.reason) {

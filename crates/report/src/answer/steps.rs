@@ -11,7 +11,8 @@ const SHOWN: usize = 3;
 /// Places of one step that are told one by one.
 const PLACES: usize = 3;
 
-/// A ratio: `1.92 times (1.80 to 2.05)`; with fewer than three pairs the observed range says that it is one. Ends that are equal to three digits are left out.
+/// A ratio: `1.92 times (1.80 to 2.05)`; with fewer than three pairs the observed range says that it is one. Ends
+/// that are equal to three digits are left out.
 pub fn times(ratio: &Ratio) -> String {
     let factor = format!("{} times", number(ratio.median));
     let (low, high) = (number(ratio.low), number(ratio.high));
@@ -34,8 +35,8 @@ fn cost(step: &ValueOfMoney) -> String {
     )
 }
 
-/// What a step gives, in all places of a group with the same ends: `1.92 times (1.80 to 2.05) the throughput of gp3-3000 for 1.20 times its cost
-/// ($15.00 more a month)`. The places are left out where the reader knows them.
+/// What a step gives, in all places of a group with the same ends: `1.92 times (1.80 to 2.05) the throughput of
+/// gp3-3000 for 1.20 times its cost ($15.00 more a month)`. The places are left out where the reader knows them.
 pub fn gain(analysis: &Analysis, group: &[&ValueOfMoney], with_places: bool) -> String {
     factors(
         analysis,
@@ -50,7 +51,8 @@ pub fn reason(analysis: &Analysis, step: &ValueOfMoney) -> String {
     sentence(analysis, &[step], true)
 }
 
-/// Steps with the same ends and the same verdict, in one sentence for all their places, which are left out where the reader knows them.
+/// Steps with the same ends and the same verdict, in one sentence for all their places, which are left out where the
+/// reader knows them.
 pub fn sentence(analysis: &Analysis, group: &[&ValueOfMoney], with_places: bool) -> String {
     let step = group[0];
     let (to, from) = (&step.to, &step.from);
@@ -129,7 +131,8 @@ pub fn alike(steps: Vec<&ValueOfMoney>) -> Vec<Vec<&ValueOfMoney>> {
     groups
 }
 
-/// The next steps up from what is recommended, cheapest first; where nothing is recommended, those that keep it open. `told` are in the headline.
+/// The next steps up from what is recommended, cheapest first; where nothing is recommended, those that keep it open.
+/// `told` are in the headline.
 pub fn sentences(analysis: &Analysis, told: &[&ValueOfMoney]) -> Vec<String> {
     let is_told = |step: &ValueOfMoney| told.iter().any(|t| std::ptr::eq(*t, step));
     let all = analysis.value_of_money.iter();
@@ -152,7 +155,8 @@ pub fn sentences(analysis: &Analysis, told: &[&ValueOfMoney]) -> Vec<String> {
         && all().any(|s| is_beaten(&s) && s.to != *run)
     {
         sentences.push(format!(
-            "If {run} is too slow, more of {run} buys more for the money, provided that throughput grows with their number."
+            "If {run} is too slow, more of {run} buys more for the money, provided that throughput grows with \
+            their number."
         ));
     }
     sentences

@@ -58,7 +58,8 @@ pub fn terminal(analysis: &Analysis, options: TerminalOptions) -> String {
     }
     text.push('\n');
     text.push_str(&wrapped(
-        "Throughput: geometric mean (95 % interval) over valid repetitions; with fewer than three the observed range. Latencies in ms: median over \
+        "Throughput: geometric mean (95 % interval) over valid repetitions; with fewer than three the observed \
+        range. Latencies in ms: median over \
          repetitions of each trial's percentile.",
         width,
         "",

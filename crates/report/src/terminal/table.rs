@@ -1,5 +1,5 @@
-//! Tables that fit a terminal: names are folded and columns dropped whole, because broken words and numbers are worse than missing ones
-//! (`report.md` has them all).
+//! Tables that fit a terminal: names are folded and columns dropped whole, because broken words and numbers are worse
+//! than missing ones (`report.md` has them all).
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
@@ -35,13 +35,13 @@ impl Column {
     }
 }
 
-/// Characters of a name before it is folded into several lines. Names are folded down to 16 characters before columns are dropped, and further only
-/// where even the smallest table is too wide.
+/// Characters of a name before it is folded into several lines. Names are folded down to 16 characters before columns
+/// are dropped, and further only where even the smallest table is too wide.
 const NAMES: [usize; 3] = [usize::MAX, 24, 16];
 const SHORT_NAMES: [usize; 3] = [12, 10, 8];
 
-/// The fullest table that is at most `width` wide. `columns` makes all columns with names folded to a length; `dropped` are left out one after the
-/// other. Where nothing fits, the smallest.
+/// The fullest table that is at most `width` wide. `columns` makes all columns with names folded to a length;
+/// `dropped` are left out one after the other. Where nothing fits, the smallest.
 pub fn fitted(width: usize, dropped: &[&str], columns: impl Fn(usize) -> Vec<Column>) -> String {
     let all = (0..=dropped.len()).flat_map(|n| NAMES.map(|name| (n, name)));
     let smallest = SHORT_NAMES.map(|name| (dropped.len(), name));

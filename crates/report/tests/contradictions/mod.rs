@@ -1,6 +1,6 @@
-//! Do the sentences of an answer contradict the document that they are made from? Reads them as a person would: whom they say to run, which
-//! configuration they call worth its price, and every factor, amount, latency and number of repetitions. Knows nothing of how they were worded,
-//! so that a wrong sentence cannot excuse itself.
+//! Do the sentences of an answer contradict the document that they are made from? Reads them as a person would: whom
+//! they say to run, which configuration they call worth its price, and every factor, amount, latency and number of
+//! repetitions. Knows nothing of how they were worded, so that a wrong sentence cannot excuse itself.
 
 use std::collections::BTreeSet;
 
