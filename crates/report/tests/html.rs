@@ -107,7 +107,7 @@ fn the_answer_comes_first_and_every_section_is_there() {
     ] {
         place(&format!("<section id=\"{section}\""));
     }
-    place("<h3 id=\"finding_suspect_repetitions_spread\">");
+    place("<h3 id=\"finding_suspect_");
     place("volume IOPS");
 }
 
