@@ -29,6 +29,9 @@ pub struct Latencies {
     groups: BTreeMap<usize, BTreeMap<Series, Histogram<u64>>>,
     /// Successful operations in each second of measurement.
     completed: BTreeMap<i64, u64>,
+    /// Seconds of measurement, and successful operations that ended after them.
+    measured_s: f64,
+    late: f64,
     /// Longest responses in each second of measurement.
     progress: Progress,
     /// Successful and failed operations per second, warm-up included.
@@ -47,6 +50,8 @@ impl Latencies {
             group_s: GROUP_S * steps,
             groups: BTreeMap::new(),
             completed: BTreeMap::new(),
+            measured_s,
+            late: 0.0,
             progress: Progress::default(),
             completed_per_second: BTreeMap::new(),
             failed_per_second: BTreeMap::new(),
@@ -62,6 +67,9 @@ impl Latencies {
             Series::Response(kind) => {
                 *self.completed_per_second.entry(second).or_default() += per_second;
                 *self.completed.entry(second).or_default() += interval.histogram.len();
+                // The last interval of a real trial lasts until the last request has been answered.
+                let after_s = (interval.start_s + interval.length_s - self.measured_s).clamp(0.0, interval.length_s);
+                self.late += per_second * after_s;
                 self.progress.add(second, kind, &interval.histogram);
                 for (name, q) in [("p50", 0.5), ("p99", 0.99)] {
                     let value = interval.histogram.value_at_quantile(q) as f64 / 1e3;
@@ -86,6 +94,12 @@ impl Latencies {
     /// Each whole second of measurement; seconds in which nothing completed are empty.
     pub(crate) fn seconds(&self, measured_s: f64) -> Vec<Second> {
         self.progress.seconds(measured_s)
+    }
+
+    /// Successful operations that ended after the measured seconds, spread evenly over the interval that holds them: what had queued up by the end of an open loop
+    /// beyond its capacity. Their latencies count, their number is no throughput.
+    pub(crate) fn late(&self) -> f64 {
+        self.late
     }
 
     /// Successful operations with a latency in the measured seconds.

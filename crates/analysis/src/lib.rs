@@ -52,7 +52,6 @@ use recommendation::Answer;
 
 pub use cells::CONFIDENCE;
 pub use charts::{Charts, LatencyCurve, TrialCharts, charts};
-pub use panels::{Line, Panel};
 pub use comparison::compare;
 pub use decision::UNTESTED_SHARE;
 pub use document::{
@@ -73,6 +72,7 @@ pub use limit::{
 };
 pub use measure::measure;
 pub use measurement::{TrialEvidence, TrialMeasurement};
+pub use panels::{Line, Panel};
 pub use precision::{Precision, Widest, precision};
 pub use progress::Second;
 pub use rule::{Rule, Severity};
@@ -119,8 +119,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
             let setup = plan.setups.iter().find(|s| s.configuration == cell.configuration);
             let mut analysed = cells::of_trials(plan, setup, cell, trials);
             money::add_to_cell(plan, &mut analysed);
-            let of_trials: Vec<Vec<Finding>> =
-                trials.iter().map(|t| rules::of_trial_in_run(t, &together)).collect();
+            let of_trials: Vec<Vec<Finding>> = trials.iter().map(|t| rules::of_trial_in_run(t, &together)).collect();
             let valid = trials.iter().zip(&of_trials).filter(|(t, _)| t.is_valid());
             analysed.findings = rules::of_cell(&analysed, &plan.dataset);
             analysed.withheld =

@@ -32,6 +32,7 @@ impl Latencies {
             record: record.clone(),
             window,
             seconds,
+            late: self.late(),
             recorded: self.recorded(),
             response: BTreeMap::new(),
             service: BTreeMap::new(),

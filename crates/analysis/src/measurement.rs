@@ -9,11 +9,11 @@ use evidence::{ErrorKind, HostSample, Interval, OperationKind, TrialRecord, Vali
 use spec::Plan;
 
 use crate::finding::Finding;
-use crate::rule::Severity;
 use crate::host::DatabaseHost;
 use crate::latency::LatencyFigures;
 use crate::panels::Panel;
 use crate::progress::Second;
+use crate::rule::Severity;
 use crate::steady::Window;
 
 /// The evidence of one trial.
@@ -36,6 +36,8 @@ pub struct TrialMeasurement {
     pub window: Window,
     /// The whole seconds of measurement, from its start.
     pub seconds: Vec<Second>,
+    /// Successful operations that ended after the measured seconds.
+    pub late: f64,
     /// Latencies recorded in all measured seconds, to check the counters by.
     pub recorded: u64,
     /// Response times by kind.
@@ -109,10 +111,10 @@ impl TrialMeasurement {
             .sum()
     }
 
-    /// Completed operations per second in the seconds that count.
+    /// Completed operations per second in the seconds that count; answers that came after them are left out.
     pub fn throughput(&self) -> Option<f64> {
         self.record.client.as_ref()?;
-        stats::ratio(self.completed() as f64, self.window_s())
+        stats::ratio((self.completed() as f64 - self.late).max(0.0), self.window_s())
     }
 
     /// Seconds for the planned number of operations at this trial's throughput; measured seconds where no number is planned.

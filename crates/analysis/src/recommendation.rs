@@ -9,9 +9,9 @@ use crate::document::{
 };
 use crate::figures::Figures;
 use crate::finding::Finding;
-use crate::rule::Severity;
 use crate::objective::{self, Objectives};
 use crate::rule::Rule;
+use crate::rule::Severity;
 use crate::value::priced;
 
 /// What the answer is made from.
@@ -397,7 +397,12 @@ impl Answer<'_> {
         let names = |all: &[&&Candidate]| all.iter().map(|c| c.configuration.clone()).collect::<Vec<_>>();
         let trials = |c: &&Candidate| {
             let of = |cell: &&CellAnalysis| cell.configuration == c.configuration && cell.workload == workload;
-            self.cells.iter().filter(of).map(|cell| cell.valid_trials).max().unwrap_or(0)
+            self.cells
+                .iter()
+                .filter(of)
+                .map(|cell| cell.valid_trials)
+                .max()
+                .unwrap_or(0)
         };
         let most = pool.iter().map(trials).max().unwrap_or(0);
         let outcome = match first_sure {

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-
 /// How much a finding weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

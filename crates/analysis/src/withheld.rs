@@ -10,7 +10,10 @@ const SHARE: f64 = 0.5;
 /// The reason to say nothing about the value of a cell, if there is one: from findings on the cell itself, or on half of its `valid` trials.
 pub fn of_cell(cell: &[Finding], valid: &[Vec<Finding>]) -> Option<Withheld> {
     let all = valid.len() as f64;
-    let weighted = cell.iter().map(|f| (f, all)).chain(valid.iter().flatten().map(|f| (f, 1.0)));
+    let weighted = cell
+        .iter()
+        .map(|f| (f, all))
+        .chain(valid.iter().flatten().map(|f| (f, 1.0)));
     let mut reasons: Vec<(Withheld, f64)> = Vec::new();
     for (finding, weight) in weighted {
         let Some(reason) = reason(finding) else { continue };
@@ -21,7 +24,10 @@ pub fn of_cell(cell: &[Finding], valid: &[Vec<Finding>]) -> Option<Withheld> {
         }
     }
     let enough = |weight: f64| all > 0.0 && weight >= SHARE * all;
-    reasons.into_iter().find(|(_, weight)| enough(*weight)).map(|(reason, _)| reason)
+    reasons
+        .into_iter()
+        .find(|(_, weight)| enough(*weight))
+        .map(|(reason, _)| reason)
 }
 
 /// What a finding says was measured instead; the reasons stand beside each [`Rule`].
@@ -58,10 +64,20 @@ mod tests {
         };
         let client = Some(Rule::ClientSaturated);
         assert_eq!(of_cell(&[], &with(&[client, None, None])), None);
-        assert_eq!(of_cell(&[], &with(&[client, Some(Rule::SendLag), None])), Some(Withheld::Client));
+        assert_eq!(
+            of_cell(&[], &with(&[client, Some(Rule::SendLag), None])),
+            Some(Withheld::Client)
+        );
         assert_eq!(of_cell(&[], &with(&[Some(Rule::NoSteadyState); 3])), None);
-        assert_eq!(of_cell(&[finding(Rule::DataSetSmaller)], &with(&[None, None, None])), Some(Withheld::Data));
-        assert_eq!(of_cell(&[finding(Rule::DataSetSmaller)], &[]), None, "nothing was measured");
+        assert_eq!(
+            of_cell(&[finding(Rule::DataSetSmaller)], &with(&[None, None, None])),
+            Some(Withheld::Data)
+        );
+        assert_eq!(
+            of_cell(&[finding(Rule::DataSetSmaller)], &[]),
+            None,
+            "nothing was measured"
+        );
     }
 
     /// An invalid trial enters no figure, so that nothing is left to withhold.

@@ -5,7 +5,8 @@
 mod story;
 
 use analysis::{
-    Analysis, Caution, IntervalMethod, LimitKind, Metric, Outcome, Reason, Status, TrialMeasurement, ValueVerdict, Verdict, analyse,
+    Analysis, Caution, IntervalMethod, LimitKind, Metric, Outcome, Reason, Status, TrialMeasurement, ValueVerdict,
+    Verdict, analyse,
 };
 use evidence::OperationKind;
 use spec::{ConfigurationMoney, Money, MoneyBasis};
@@ -28,9 +29,17 @@ fn three() -> Vec<TrialMeasurement> {
         measured(&record(told), device_reads)
     };
     let of_block = |block: u32, gp2: u64, io1: u64| {
-        [told("gp2-320", block, gp2, 3_590.0), told("io1-10000", block, io1, 12_000.0)]
+        [
+            told("gp2-320", block, gp2, 3_590.0),
+            told("io1-10000", block, io1, 12_000.0),
+        ]
     };
-    [of_block(1, 30_000, 120_000), of_block(2, 33_000, 126_000), of_block(3, 31_500, 123_000)].concat()
+    [
+        of_block(1, 30_000, 120_000),
+        of_block(2, 33_000, 126_000),
+        of_block(3, 31_500, 123_000),
+    ]
+    .concat()
 }
 
 #[test]
@@ -60,7 +69,10 @@ fn ratios_pair_the_trials_of_a_block() {
     // Block 1: 120/30; block 2: 126/33. Two pairs are shown and not tested.
     assert_eq!((ratio.to.as_str(), ratio.pairs), ("gp2-320", 2));
     assert!((ratio.median - (4.0_f64 * 126.0 / 33.0).sqrt()).abs() < 1e-9);
-    assert!((ratio.low - 126.0 / 33.0).abs() < 1e-9 && (ratio.high - 4.0).abs() < 1e-9, "{ratio:?}");
+    assert!(
+        (ratio.low - 126.0 / 33.0).abs() < 1e-9 && (ratio.high - 4.0).abs() < 1e-9,
+        "{ratio:?}"
+    );
     assert_eq!((ratio.verdict, ratio.p_value), (Verdict::TooFew, None));
 
     let analysis = analyse(&run(&plan(), &three()));
@@ -94,7 +106,10 @@ fn the_decision_names_the_best_and_what_limited_the_others() {
     let p99 = analysis.decision.iter().find(|d| d.metric == Metric::P99).unwrap();
     assert!(p99.cautions.contains(&Caution::ClosedLoopLatency));
     assert!(
-        analysis.decision.iter().all(|d| d.metric != Metric::OperationsPerDollar),
+        analysis
+            .decision
+            .iter()
+            .all(|d| d.metric != Metric::OperationsPerDollar),
         "without a price there is nothing to say about money"
     );
     assert_eq!(analysis.cells[0].limit.kind, LimitKind::VolumeIops);
@@ -106,7 +121,10 @@ fn the_decision_names_the_best_and_what_limited_the_others() {
 #[test]
 fn two_repetitions_decide_nothing() {
     let answer = analyse(&run(&plan(), &three()[..4])).recommendation;
-    assert_eq!((answer.status, answer.reason, answer.run), (Status::NotDecided, Reason::TooFewRepetitions, None));
+    assert_eq!(
+        (answer.status, answer.reason, answer.run),
+        (Status::NotDecided, Reason::TooFewRepetitions, None)
+    );
     assert_eq!(answer.would_decide.unwrap().repetitions, 3);
     assert!(matches!(answer.places[0].outcome, Outcome::TooFew { pairs: 2 }));
 }
@@ -145,7 +163,11 @@ fn money_is_worth_it_when_throughput_grows_as_much_as_cost() {
         let analysis = priced(usd);
         let value = &analysis.value_of_money[0];
         assert_eq!((value.from.as_str(), value.to.as_str()), ("gp2-320", "io1-10000"));
-        assert_eq!((value.verdict, value.knee), (verdict, verdict == ValueVerdict::WorthIt), "{value:?}");
+        assert_eq!(
+            (value.verdict, value.knee),
+            (verdict, verdict == ValueVerdict::WorthIt),
+            "{value:?}"
+        );
         assert_eq!(analysis.recommendation.run.as_deref(), Some(run));
         let shown = |i: usize| analysis.cells[i].throughput_ops_per_s.unwrap().median;
         let expected = (usd[1] - usd[0]) / ((shown(1) - shown(0)) * 16.0);

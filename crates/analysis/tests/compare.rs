@@ -51,7 +51,10 @@ fn a_loss_is_shown_and_fails_its_gate_and_only_that() {
     ] {
         let decided = Gate::parse(gate).unwrap().decide(&comparison);
         assert_eq!(decided.outcome, outcome, "{gate}: {decided:?}");
-        assert!(decided.cells.iter().all(|c| c.cell.starts_with("io1-10000")), "{decided:?}");
+        assert!(
+            decided.cells.iter().all(|c| c.cell.starts_with("io1-10000")),
+            "{decided:?}"
+        );
     }
 }
 
@@ -62,7 +65,11 @@ fn a_run_against_itself_passes_every_gate() {
     let comparison = compare(&run(&plan, &trials), &run(&plan, &trials));
     assert!(comparison.differences.is_empty(), "{:?}", comparison.differences);
     for gate in ["throughput < 0%", "throughput > 0%", "p999 > 0%"] {
-        assert_eq!(Gate::parse(gate).unwrap().decide(&comparison).outcome, GateOutcome::Passed, "{gate}");
+        assert_eq!(
+            Gate::parse(gate).unwrap().decide(&comparison).outcome,
+            GateOutcome::Passed,
+            "{gate}"
+        );
     }
 }
 
@@ -71,7 +78,10 @@ fn single_repetitions_decide_no_gate_and_three_would() {
     let plan = plan();
     let (before, after) = (trials(1.0), trials(0.8));
     let comparison = compare(&run(&plan, &before[..2]), &run(&plan, &after[..2]));
-    assert_eq!(comparison.cells[1].metrics[&Metric::Throughput].verdict, Verdict::TooFew);
+    assert_eq!(
+        comparison.cells[1].metrics[&Metric::Throughput].verdict,
+        Verdict::TooFew
+    );
     let decided = Gate::parse("throughput < -5%").unwrap().decide(&comparison);
     assert_eq!(decided.outcome, GateOutcome::Inconclusive);
     assert_eq!(decided.would_decide_repetitions, Some(3));
@@ -104,7 +114,10 @@ fn nothing_in_common_passes_no_gate() {
     let comparison = compare(&run(&plan, &trials), &run(&plan, &[]));
     assert_eq!(comparison.not_compared.len(), 2);
     let decided = Gate::parse("throughput < -5%").unwrap().decide(&comparison);
-    assert_eq!((decided.outcome, decided.obstacles), (GateOutcome::Inconclusive, vec![Obstacle::NothingCompared]));
+    assert_eq!(
+        (decided.outcome, decided.obstacles),
+        (GateOutcome::Inconclusive, vec![Obstacle::NothingCompared])
+    );
 }
 
 #[test]

@@ -4,8 +4,11 @@
 
 mod story;
 
-use analysis::{Finding, Rule, Scope, Severity, Withheld, analyse, rules};
-use evidence::Validity;
+use std::collections::BTreeMap;
+
+use analysis::{Finding, Rule, Scope, Severity, TrialEvidence, Withheld, analyse, measure, rules};
+use evidence::{HIGHEST_US, Interval, LOWEST_US, OperationKind, SIGNIFICANT_DIGITS, Series, Validity};
+use hdrhistogram::Histogram;
 use story::{measured, plan, record, run, trials};
 
 #[test]
@@ -62,7 +65,17 @@ fn a_trial_on_burst_credits_withholds_its_cells_value() {
     all[2].findings = rules::of_trial(&all[2]);
     let analysis = analyse(&run(&plan, &all));
     assert_eq!(analysis.cells[0].withheld, None);
-    assert!(matches!(analysis.cells[1].withheld, Some(Withheld::Burst { baseline_iops: 20.0, .. })), "{:?}", analysis.cells[1].withheld);
+    assert!(
+        matches!(
+            analysis.cells[1].withheld,
+            Some(Withheld::Burst {
+                baseline_iops: 20.0,
+                ..
+            })
+        ),
+        "{:?}",
+        analysis.cells[1].withheld
+    );
     let told = |f: &&Finding| f.rule == Rule::BurstOnly;
     let told = analysis.cells[1].findings.iter().find(told).unwrap();
     assert!(told.number("full_bucket_lasts_s").unwrap() > 1000.0, "{told:?}");
@@ -94,4 +107,50 @@ fn a_finding_reads_back_from_a_document_with_sentences() {
         "message": "One row was missing.", "advice": "Load it."}"#;
     let finding: Finding = serde_json::from_str(text).unwrap();
     assert_eq!((finding.rule, finding.number("not_found")), (Rule::NotFound, Some(1.0)));
+}
+
+/// A real client sends all that is due and waits for the answers: what had queued by the end is answered after it, and is no throughput of the measured minute.
+#[test]
+fn a_backlog_answered_after_the_end_is_no_rate_held() {
+    let with = |drained_s: f64| {
+        let mut record = record(story::Told {
+            configuration: "io1-10000",
+            block: 1,
+            operations: 60_000,
+            device_reads: 12_000.0,
+            probe_read_iops: 625.0,
+        });
+        record.load = spec::LoadLevel::Rate {
+            operations_per_s: 1000.0,
+            poisson: false,
+        };
+        // 60,000 requests were due in 60 s; they were answered evenly until `drained_s` later.
+        let each = 60_000.0 / (60.0 + drained_s);
+        let intervals: Vec<Interval> = (0..60)
+            .map(|second| {
+                let length_s = if second == 59 { 1.0 + drained_s } else { 1.0 };
+                let mut histogram = Histogram::new_with_bounds(LOWEST_US, HIGHEST_US, SIGNIFICANT_DIGITS).unwrap();
+                histogram.record_n(5_000, (each * length_s).round() as u64).unwrap();
+                Interval {
+                    series: Series::Response(OperationKind::Read),
+                    start_s: f64::from(second),
+                    length_s,
+                    histogram,
+                }
+            })
+            .collect();
+        let trial = measure(&TrialEvidence {
+            record: &record,
+            intervals: &intervals,
+            samples: &BTreeMap::new(),
+        });
+        (
+            trial.throughput().unwrap().round(),
+            trial.findings.iter().any(|f| f.rule == Rule::OfferedNotAchieved),
+        )
+    };
+    assert_eq!(with(0.0), (1000.0, false));
+    assert_eq!(with(0.3), (995.0, false), "within 1 %");
+    assert_eq!(with(3.0), (952.0, true));
+    assert_eq!(with(20.0), (750.0, true));
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use analysis::{
-    CONFIDENCE, Finding, LimitKind, Rule, RunEvidence, Severity, TrialMeasurement, VolumeActivity, VolumeRole, limit_of_cell,
+    CONFIDENCE, Finding, LimitKind, Rule, RunEvidence, Severity, TrialMeasurement, VolumeActivity, VolumeRole,
+    limit_of_cell,
 };
 use spec::{Configuration, Definition, LoadLevel, Setup};
 use workload::{Distribution, PageCache};

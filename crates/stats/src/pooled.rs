@@ -124,7 +124,9 @@ impl Layout {
             })
         };
         let cells = self.residuals.iter().enumerate();
-        cells.flat_map(|(cell, blocks)| blocks.iter().filter_map(move |(block, r)| of(cell, *block, *r))).collect()
+        cells
+            .flat_map(|(cell, blocks)| blocks.iter().filter_map(move |(block, r)| of(cell, *block, *r)))
+            .collect()
     }
 
     /// The cell's effect: comparable within its group even where cells miss different blocks. `None` without a trial.
@@ -498,7 +500,12 @@ mod tests {
             false_alarms += u32::from(!layout.outliers(0.01).is_empty());
             let mut series = layout.series.clone();
             *series[4].by_block.get_mut(&2).unwrap() += 0.6;
-            found += u32::from(Layout::new(series).outliers(0.01).iter().any(|o| (o.cell, o.block) == (4, 2)));
+            found += u32::from(
+                Layout::new(series)
+                    .outliers(0.01)
+                    .iter()
+                    .any(|o| (o.cell, o.block) == (4, 2)),
+            );
         }
         println!("outliers: false alarms in {false_alarms} of {runs}, a trial 1.8 times as fast found in {found}");
         assert!(false_alarms <= 12 && found >= 380, "{false_alarms} {found}");

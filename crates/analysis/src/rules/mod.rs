@@ -45,9 +45,9 @@ use crate::document::{CellAnalysis, ConfigurationFacts};
 use crate::finding::{Finding, Scope};
 use crate::measurement::TrialMeasurement;
 
-pub use repetitions_spread::{LEVEL as OUTLIER_LEVEL, finding as repetitions_spread};
-pub use emulation_off_limit::{expected_read_iops, expected_write_bytes_per_s};
 pub use crate::rule::Rule;
+pub use emulation_off_limit::{expected_read_iops, expected_write_bytes_per_s};
+pub use repetitions_spread::{LEVEL as OUTLIER_LEVEL, finding as repetitions_spread};
 pub use slow_change_possible::CHANGE_HIDDEN_MAX;
 pub use too_few_samples::{PERCENTILES, SAMPLES_BEYOND};
 pub use volume_above_instance::of_plan;

@@ -45,6 +45,9 @@ mod tests {
             };
             finding(&cell, &outlier).is_some()
         };
-        assert_eq!([0.01, 0.049, 0.051, -0.051, -0.5].map(at), [false, false, true, true, true]);
+        assert_eq!(
+            [0.01, 0.049, 0.051, -0.051, -0.5].map(at),
+            [false, false, true, true, true]
+        );
     }
 }

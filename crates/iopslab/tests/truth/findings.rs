@@ -21,7 +21,7 @@ fn a_stall_of_whole_seconds_is_seen_in_the_longest_latencies() {
 }
 
 /// Rules that speak of the simulated machine as it is meant to be.
-const USUAL: [&str; 1] = ["too_few_samples"];
+const USUAL: [&str; 2] = ["too_few_samples", "slow_change_possible"];
 
 #[test]
 fn a_sound_experiment_has_no_findings() {
@@ -74,7 +74,11 @@ fn each_finding_fires_when_its_fault_is_planted_and_not_otherwise() {
         (sound().fault("kind = \"restart\""), "database_restarted", &[]),
         (sound().fault("kind = \"steal\""), "cpu_steal", &[]),
         (sound().fault("kind = \"throttle\""), "cpu_throttled", &[]),
-        (sound().fault("kind = \"garbage_collection\""), "gc_pauses", &["stall", "too_short_to_judge"]),
+        (
+            sound().fault("kind = \"garbage_collection\""),
+            "gc_pauses",
+            &["stall", "too_short_to_judge"],
+        ),
         (sound().fault("kind = \"compaction_debt\""), "compaction_debt", &[]),
         (sound().fault("kind = \"dropped_messages\""), "dropped_messages", &[]),
         (sound().fault("kind = \"retransmits\""), "network_retransmits", &[]),
@@ -84,7 +88,11 @@ fn each_finding_fires_when_its_fault_is_planted_and_not_otherwise() {
             "served_from_page_cache",
             &[],
         ),
-        (sound().fault("kind = \"small_dataset\""), "data_set_smaller", &["not_found"]),
+        (
+            sound().fault("kind = \"small_dataset\""),
+            "data_set_smaller",
+            &["not_found"],
+        ),
         (sound().fault("kind = \"slow_disk\""), "emulation_off_limit", &[]),
         (open("kind = \"send_lag\"", 2000), "send_lag", &["too_short_to_judge"]),
         (
@@ -189,7 +197,9 @@ fn a_stall_of_a_second_or_more_is_found_in_both_loops() {
 #[test]
 fn missing_records_are_found() {
     let with = |share: f64| {
-        let mut story = sound().fault(&format!("kind = \"small_dataset\"\nconfiguration = \"b\"\namount = {share}"));
+        let mut story = sound().fault(&format!(
+            "kind = \"small_dataset\"\nconfiguration = \"b\"\namount = {share}"
+        ));
         story.configurations = ["a", "b", "c"].map(|name| configuration(name, NVME)).concat();
         story.rules()
     };
@@ -204,11 +214,20 @@ fn missing_records_are_found() {
 fn sound_repetitions_are_not_called_spread() {
     let mut story = noisy(&["a", "b", "c"].map(|name| configuration(name, NVME)), 0.08, 5);
     story.truth.push_str("\nsecond_noise = 0.02");
-    let seen = over_seeds(40, &story.plan(), |a| a.findings.iter().any(|f| f.rule == analysis::Rule::RepetitionsSpread));
-    println!("8 % noise, 8 % between blocks: spread found in {:.0} % of runs", share(&seen) * 100.0);
+    let seen = over_seeds(40, &story.plan(), |a| {
+        a.findings.iter().any(|f| f.rule == analysis::Rule::RepetitionsSpread)
+    });
+    println!(
+        "8 % noise, 8 % between blocks: spread found in {:.0} % of runs",
+        share(&seen) * 100.0
+    );
     assert!(share(&seen) <= 0.1, "{}", share(&seen));
     let odd = noisy(&["a", "b", "c"].map(|name| configuration(name, NVME)), 0.02, 5)
         .fault("kind = \"steal\"\namount = 0.6\nconfiguration = \"b\"\nblocks = [3]")
         .analysis();
-    assert!(odd.findings.iter().any(|f| f.rule == analysis::Rule::RepetitionsSpread), "{:?}", odd.residual_spread);
+    assert!(
+        odd.findings.iter().any(|f| f.rule == analysis::Rule::RepetitionsSpread),
+        "{:?}",
+        odd.residual_spread
+    );
 }

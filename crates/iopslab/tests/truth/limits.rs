@@ -93,8 +93,10 @@ fn capacity_is_what_was_really_there() {
 fn a_busy_client_is_not_named_over_a_full_volume() {
     let client = |iops: u32, us: f64| {
         let mut story = sound().truth(&format!("client_cpu_us = {us}"));
-        story.configurations =
-            configuration("a", &format!("data_volume = {{ iops = {iops}, mib_per_s = 500, size_gib = 100 }}"));
+        story.configurations = configuration(
+            "a",
+            &format!("data_volume = {{ iops = {iops}, mib_per_s = 500, size_gib = 100 }}"),
+        );
         let analysis = story.analysis();
         let limit = &analysis.cells[0].limit;
         println!("{us} us: {}", limit.message);
@@ -122,8 +124,10 @@ fn bytes_and_requests_are_told_apart() {
         (1500, 21, LimitKind::VolumeThroughput),
     ] {
         let mut story = sound();
-        story.configurations =
-            configuration("a", &format!("data_volume = {{ iops = {iops}, mib_per_s = {mib}, size_gib = 100 }}"));
+        story.configurations = configuration(
+            "a",
+            &format!("data_volume = {{ iops = {iops}, mib_per_s = {mib}, size_gib = 100 }}"),
+        );
         story.workload = "read = 1.0".into();
         assert_eq!(story.limit(), expected, "{iops} IOPS, {mib} MiB/s");
     }
@@ -142,7 +146,11 @@ fn more_of_a_resource_confirms_or_contradicts_the_limit() {
     };
     assert_eq!(of("a"), (LimitKind::VolumeIops, Some(Confirmed)));
     assert_eq!(of("b"), (LimitKind::VolumeIops, Some(Confirmed)));
-    assert_eq!(of("c"), (LimitKind::Cpu, None), "its volume is far from its cap: more of it says nothing");
+    assert_eq!(
+        of("c"),
+        (LimitKind::Cpu, None),
+        "its volume is far from its cap: more of it says nothing"
+    );
     assert_eq!(of("d").0, LimitKind::Cpu);
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use analysis::{
-    Analysis, CellAnalysis, LimitKind, Ratio, RunEvidence, TrialEvidence, TrialMeasurement, ValueOfMoney, Verdict, analyse,
-    measure,
+    Analysis, CellAnalysis, LimitKind, Ratio, RunEvidence, TrialEvidence, TrialMeasurement, ValueOfMoney, Verdict,
+    analyse, measure,
 };
 use provider::simulated::Simulation;
 use spec::Plan;
@@ -126,7 +126,11 @@ impl Story {
 
     /// Names of the rules that fire.
     pub fn rules(&self) -> BTreeSet<String> {
-        self.analysis().findings.iter().map(|f| f.rule.name().to_owned()).collect()
+        self.analysis()
+            .findings
+            .iter()
+            .map(|f| f.rule.name().to_owned())
+            .collect()
     }
 }
 
@@ -197,7 +201,11 @@ pub fn share(seen: &[bool]) -> f64 {
 }
 
 pub fn cell<'a>(analysis: &'a Analysis, configuration: &str) -> &'a CellAnalysis {
-    analysis.cells.iter().find(|c| c.configuration == configuration).unwrap()
+    analysis
+        .cells
+        .iter()
+        .find(|c| c.configuration == configuration)
+        .unwrap()
 }
 
 pub fn step<'a>(analysis: &'a Analysis, to: &str) -> &'a ValueOfMoney {

@@ -6,8 +6,8 @@ use analysis::{
     Analysis, Basis, By, Caution, CellAnalysis, Charts, ConfigurationFacts, CostLine, Dataset, Decision, Doubt,
     ErrorKind, Estimate, Finding, IntervalMethod, IoLimits, LatencyAnalysis, LatencyCurve, Limit, LimitKind, Line,
     LoadLevel, Metric, OperationKind, Outcome, Panel, Place, ProbeResult, Range, Ranked, Ratio, Reason, Recommendation,
-    ResidualSpread, Rule, Scope, Severity, Status, Summary, TrialCharts, TrialCounts, TrialShape, ValueOfMoney, ValueVerdict,
-    Verdict, VolumeReport, VolumeRole, WorkloadFacts,
+    ResidualSpread, Rule, Scope, Severity, Status, Summary, TrialCharts, TrialCounts, TrialShape, ValueOfMoney,
+    ValueVerdict, Verdict, VolumeReport, VolumeRole, WorkloadFacts,
 };
 
 /// What a user may write as a name: it must arrive as text.
