@@ -11,7 +11,7 @@
 //! most that a node does is the least of capacity / demand over its resources. Demands are measured; reads that reach a device are
 //! scaled by the page cache's hit ratio (Che) at the new ratio of memory to data. Nothing is extrapolated silently: every figure is
 //! *measured*, *interpolated* or *modelled*, what lies beyond the evidence is marked and says in what, and where the model fails its
-//! own held-out test (METHODS: median error above 15 %, 90th percentile above 25 %) it is not used at all.
+//! own held-out test (practice: median error above 15 %, 90th percentile above 25 %) it is not used at all.
 
 mod candidate;
 mod demand;

@@ -104,7 +104,7 @@ pub enum TargetError {
     },
 }
 
-/// Means and 95th percentiles are credible up to this use of a resource (METHODS, "Capacity"); with a part of the cluster down
+/// Means and 95th percentiles are credible up to this use of a resource; with a part of the cluster down
 /// each may be used as much, or more where the headroom asked for is smaller.
 pub(super) const CREDIBLE: f64 = 0.8;
 

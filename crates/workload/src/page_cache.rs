@@ -1,5 +1,5 @@
 //! The page cache as an LRU of chunks: Che's approximation (Che, Tung & Wang, IEEE JSAC 20, 2002), within 0.002 of a simulated LRU on
-//! Zipf 0.99 (METHODS, finding 3).
+//! Zipf 0.99.
 //!
 //! The cache holds chunks, not rows: popular rows are spread over chunks by the key hash, so that a chunk is as popular as its rows
 //! together, and the skew of the workload is mostly lost.

@@ -65,7 +65,7 @@ pub struct Analysis {
     pub findings: Vec<Finding>,
     /// The best configuration for each workload, load level and metric.
     pub decision: Vec<Decision>,
-    /// What dearer configurations give for their money. Empty when fewer than two configurations have a price.
+    /// What more expensive configurations give for their money. Empty when fewer than two configurations have a price.
     pub value_of_money: Vec<ValueOfMoney>,
     /// Which configuration to run, and why, or that this is not decided.
     pub recommendation: Recommendation,

@@ -9,7 +9,7 @@ use super::uses::{self, CLIENT_MATTERS, GC_DOMINATES, Watched, Window};
 use super::words;
 use crate::measurement::TrialMeasurement;
 
-/// A resource is at its cap in a cell when it is in at least this share of the windows (METHODS: >= 50 %).
+/// A resource is at its cap in a cell when it is in at least this share of the windows (practice).
 const AT_CAP_WINDOWS: f64 = 0.5;
 /// That reads and writes share one limit is believed when their sum stays at it in at least this share of the windows.
 const TOGETHER_WINDOWS: f64 = 0.9;

@@ -9,7 +9,7 @@ use crate::measurement::TrialMeasurement;
 
 /// CPU of the client's load threads in use from which the client is full ...
 pub const CLIENT_AT_CAP: f64 = 0.95;
-/// ... and from which it is named where nothing else is full (METHODS: > 80 %): one of its threads may be.
+/// ... and from which it is named where nothing else is full (practice): one of its threads may be.
 pub const CLIENT_MATTERS: f64 = 0.8;
 /// Garbage collection pauses of this share of the time bound a cell whatever the CPUs do ...
 pub const GC_DOMINATES: f64 = 0.2;

@@ -8,7 +8,7 @@ use super::uses::{Watched, Window};
 use crate::host::{VolumeActivity, WindowRates};
 use crate::measurement::TrialMeasurement;
 
-/// A volume is at its cap in a window when it does at least this share of it (METHODS: >= 95 %).
+/// A volume is at its cap in a window when it does at least this share of it (practice).
 const AT_CAP: f64 = 0.95;
 /// Reads and writes together that do more than this share of a limit show that it does not count them together.
 const TOGETHER_MAX: f64 = 1.02;

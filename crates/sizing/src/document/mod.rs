@@ -128,7 +128,7 @@ pub struct HeldOut {
     pub worst: Option<(String, f64)>,
 }
 
-/// The model is refused above these errors (METHODS, "Capacity").
+/// The model is refused above these errors.
 const MOST_MEDIAN_ERROR: f64 = 0.15;
 const MOST_P90_ERROR: f64 = 0.25;
 

@@ -86,7 +86,7 @@ pub enum NodesBecause {
         /// Why.
         why: Obstacle,
     },
-    /// So many fewer would do, but cost more: their volumes would be dearer than nodes.
+    /// So many fewer would do, but cost more: their volumes would cost more than nodes.
     Price {
         /// The nodes of that cluster.
         fewer: u32,

@@ -1,0 +1,217 @@
+//! Against an objective: the cheapest configuration that meets it, at a given rate or against a demand.
+
+use spec::LoadLevel;
+
+use super::{Answer, place};
+use crate::document::{
+    By, Candidate, CellAnalysis, Criterion, FleetOf, Meets, Outcome, Place, Range, Withheld,
+};
+use crate::objective::{self, Objectives};
+
+impl Answer<'_> {
+    /// Closed loop with bounds: throughput for money among the configurations that are not shown to miss them.
+    pub(super) fn by_value_within(
+        &self,
+        objectives: &Objectives<'_>,
+        workload: String,
+        load: LoadLevel,
+        members: &[usize],
+    ) -> Place {
+        let candidates = self.candidates(objectives, members);
+        let meets = |i: usize| {
+            let of = |c: &&Candidate| c.configuration == self.cells[i].configuration;
+            candidates.iter().find(of).map_or(Meets::NotDecided, |c| c.meets)
+        };
+        let left: Vec<usize> = members.iter().copied().filter(|i| meets(*i) != Meets::No).collect();
+        let outcome = match left.as_slice() {
+            [] => Outcome::NoneMeets,
+            [only] if meets(*only) == Meets::Yes && members.len() > 1 => Outcome::Run {
+                configuration: self.cells[*only].configuration.clone(),
+                same: Vec::new(),
+            },
+            left => match self.by_value(workload.clone(), load, left).outcome {
+                Outcome::Run { configuration, same } => {
+                    let undecided: Vec<String> = left
+                        .iter()
+                        .filter(|i| meets(**i) != Meets::Yes)
+                        .map(|i| self.cells[*i].configuration.clone())
+                        .collect();
+                    if undecided.contains(&configuration) {
+                        let all = left.iter().map(|i| self.cells[*i].configuration.clone());
+                        Outcome::Between {
+                            configurations: all.collect(),
+                            break_even: false,
+                            repetitions: None,
+                        }
+                    } else {
+                        Outcome::Run { configuration, same }
+                    }
+                }
+                other => other,
+            },
+        };
+        Place {
+            candidates,
+            ..place(workload, load, By::Objective, outcome)
+        }
+    }
+
+    pub(super) fn candidates(&self, objectives: &Objectives<'_>, members: &[usize]) -> Vec<Candidate> {
+        let mut candidates: Vec<Candidate> = members
+            .iter()
+            .filter(|i| self.cells[**i].valid_trials > 0)
+            .map(|i| {
+                let checks = objectives.checks(*i);
+                Candidate {
+                    configuration: self.cells[*i].configuration.clone(),
+                    usd_per_month: self.cells[*i].usd_per_month,
+                    meets: self.unless_withheld(*i, objective::all(&checks)),
+                    checks,
+                    fleet: None,
+                }
+            })
+            .collect();
+        by_price(&mut candidates);
+        candidates
+    }
+
+    /// What was measured on credit, from memory or by a slow client is no proof that an objective is met; a rate that was not held is one that it is not.
+    fn unless_withheld(&self, cell: usize, meets: Meets) -> Meets {
+        match self.cells[cell].withheld {
+            Some(Withheld::Rate) | None => meets,
+            Some(_) => Meets::NotDecided,
+        }
+    }
+
+    /// Against a demand: for each configuration its best load level that meets the bounds.
+    pub(super) fn carrying(&self, objectives: &Objectives<'_>, demand: f64, members: &[usize]) -> Vec<Candidate> {
+        let mut by_configuration: Vec<(String, Vec<Candidate>)> = Vec::new();
+        for &i in members.iter().filter(|i| self.cells[**i].valid_trials > 0) {
+            let capacity = objectives.capacity(i);
+            let mut checks = objectives.checks(i);
+            checks.push(objectives.demand_check(i, demand, capacity));
+            let meets = self.unless_withheld(i, objective::all(&checks));
+            let bounds_hold = checks
+                .iter()
+                .all(|c| c.meets == Meets::Yes || matches!(c.what, Criterion::Throughput { .. }));
+            let usd = self.cells[i].usd_per_month;
+            let fleet = capacity
+                .zip(usd)
+                .filter(|((range, _), _)| bounds_hold && range.median > 0.0)
+                .map(|((range, _), usd)| {
+                    let count = (demand / range.median).ceil().clamp(1.0, 1e6) as u32;
+                    FleetOf {
+                        count,
+                        usd_per_month: f64::from(count) * usd,
+                    }
+                });
+            let candidate = Candidate {
+                configuration: self.cells[i].configuration.clone(),
+                usd_per_month: usd,
+                meets,
+                checks,
+                fleet,
+            };
+            match by_configuration
+                .iter_mut()
+                .find(|(name, _)| *name == candidate.configuration)
+            {
+                Some((_, all)) => all.push(candidate),
+                None => by_configuration.push((candidate.configuration.clone(), vec![candidate])),
+            }
+        }
+        // The level that counts: one that carries it; else one that might; else the one with the most capacity.
+        let rank = |c: &Candidate| {
+            let capacity = c
+                .checks
+                .last()
+                .and_then(|c| c.measured)
+                .map_or(0.0, |m: Range| m.median);
+            let meets: f64 = match c.meets {
+                Meets::Yes => 2.0,
+                Meets::NotDecided => 1.0,
+                Meets::No => 0.0,
+            };
+            (meets, capacity)
+        };
+        let mut best: Vec<Candidate> = by_configuration
+            .into_iter()
+            .filter_map(|(_, all)| {
+                all.into_iter().max_by(|a, b| {
+                    let ((am, ac), (bm, bc)) = (rank(a), rank(b));
+                    am.total_cmp(&bm).then(ac.total_cmp(&bc))
+                })
+            })
+            .collect();
+        by_price(&mut best);
+        best
+    }
+
+    /// The cheapest that meets the objective, if no cheaper one might.
+    pub(super) fn cheapest_that_meets(&self, workload: String, load: Option<LoadLevel>, candidates: Vec<Candidate>) -> Place {
+        let priced: Vec<&Candidate> = candidates.iter().filter(|c| c.usd_per_month.is_some()).collect();
+        // Without prices the question is only who meets it: decided where one alone does.
+        let pool: Vec<&Candidate> = if priced.is_empty() {
+            candidates.iter().collect()
+        } else {
+            priced.clone()
+        };
+        let might: Vec<&&Candidate> = pool.iter().filter(|c| c.meets != Meets::No).collect();
+        let first_sure = pool.iter().position(|c| c.meets == Meets::Yes);
+        let names = |all: &[&&Candidate]| all.iter().map(|c| c.configuration.clone()).collect::<Vec<_>>();
+        let trials = |c: &&Candidate| {
+            let of = |cell: &&CellAnalysis| cell.configuration == c.configuration && cell.workload == workload;
+            self.cells
+                .iter()
+                .filter(of)
+                .map(|cell| cell.valid_trials)
+                .max()
+                .unwrap_or(0)
+        };
+        let most = pool.iter().map(trials).max().unwrap_or(0);
+        let outcome = match first_sure {
+            _ if pool.is_empty() => Outcome::Nothing,
+            _ if most < stats::REPETITIONS_MIN => Outcome::TooFew { pairs: most },
+            _ if might.is_empty() => Outcome::NoneMeets,
+            Some(sure) if !priced.is_empty() => {
+                let cheaper: Vec<&&Candidate> = pool[..sure].iter().filter(|c| c.meets == Meets::NotDecided).collect();
+                match cheaper.is_empty() {
+                    true => Outcome::Run {
+                        configuration: pool[sure].configuration.clone(),
+                        same: Vec::new(),
+                    },
+                    false => Outcome::Between {
+                        configurations: names(&cheaper)
+                            .into_iter()
+                            .chain([pool[sure].configuration.clone()])
+                            .collect(),
+                        break_even: false,
+                        repetitions: None,
+                    },
+                }
+            }
+            Some(sure) if might.len() == 1 && pool.len() > 1 => Outcome::Run {
+                configuration: pool[sure].configuration.clone(),
+                same: Vec::new(),
+            },
+            _ => Outcome::Between {
+                configurations: names(&might),
+                break_even: false,
+                repetitions: None,
+            },
+        };
+        Place {
+            workload,
+            load,
+            by: By::Objective,
+            outcome,
+            candidates,
+        }
+    }
+}
+
+/// Cheapest first; those without a price last.
+fn by_price(candidates: &mut [Candidate]) {
+    let price = |c: &Candidate| c.usd_per_month.unwrap_or(f64::INFINITY);
+    candidates.sort_by(|a, b| price(a).total_cmp(&price(b)));
+}

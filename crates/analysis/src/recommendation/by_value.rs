@@ -1,0 +1,116 @@
+//! Closed loops: throughput for money, or throughput alone where no two configurations have a price.
+
+use spec::LoadLevel;
+
+use super::{Answer, place};
+use crate::document::{By, Outcome, Place, Ratio, Verdict, Withheld};
+use crate::value::priced;
+
+impl Answer<'_> {
+    /// Closed loop without an objective: throughput for money, or throughput alone where no two configurations have a price.
+    pub(super) fn by_value(&self, workload: String, load: LoadLevel, members: &[usize]) -> Place {
+        let with_figure: Vec<usize> = members
+            .iter()
+            .copied()
+            .filter(|i| self.throughput.figure(*i).is_some())
+            .collect();
+        let priced = priced(self.cells, &with_figure, self.throughput);
+        let by = if priced.len() >= 2 { By::Value } else { By::Throughput };
+        let judged: Vec<usize> = match by {
+            By::Value => priced.iter().map(|p| p.cell).collect(),
+            _ => with_figure,
+        };
+        let withheld: Vec<(String, Withheld)> = judged
+            .iter()
+            .filter_map(|i| Some((self.cells[*i].configuration.clone(), self.cells[*i].withheld?)))
+            .collect();
+        let outcome = if judged.len() < 2 {
+            Outcome::Nothing
+        } else if !withheld.is_empty() {
+            Outcome::Withheld {
+                configurations: withheld,
+            }
+        } else {
+            self.best_of(&judged, by)
+        };
+        place(workload, load, by, outcome)
+    }
+
+    /// How much better a is than b: throughput, or throughput for money.
+    fn advantage(&self, a: usize, b: usize, by: By) -> Option<Ratio> {
+        let factor = match by {
+            By::Value => self.cells[b].usd_per_month? / self.cells[a].usd_per_month?,
+            _ => 1.0,
+        };
+        self.throughput.scaled(a, b, factor)
+    }
+
+    fn best_of(&self, judged: &[usize], by: By) -> Outcome {
+        let name = |i: usize| self.cells[i].configuration.clone();
+        let score = |i: usize| {
+            let figure = self.throughput.figure(i).unwrap_or(0.0);
+            match by {
+                By::Value => figure / self.cells[i].usd_per_month.unwrap_or(f64::INFINITY),
+                _ => figure,
+            }
+        };
+        let Some(leader) = judged.iter().copied().max_by(|a, b| score(*a).total_cmp(&score(*b))) else {
+            return Outcome::Nothing;
+        };
+        let mut contenders = vec![leader];
+        let mut most_pairs = 0;
+        let mut tested = false;
+        for other in judged.iter().copied().filter(|i| *i != leader) {
+            let advantage = self.advantage(leader, other, by);
+            most_pairs = most_pairs.max(advantage.as_ref().map_or(0, |r| r.pairs));
+            let is_tested = advantage.as_ref().is_some_and(|r| r.verdict.is_tested());
+            tested |= is_tested;
+            // Shown to be better, and by more than the margin of practical importance.
+            if advantage.is_none_or(|r| r.verdict != Verdict::Faster) {
+                contenders.push(other);
+            }
+        }
+        if !tested {
+            return Outcome::TooFew { pairs: most_pairs };
+        }
+        // Several that give the same throughput: the cheapest of them; without prices, the leader.
+        let price = |i: usize| self.cells[i].usd_per_month.unwrap_or(f64::INFINITY);
+        let pick = contenders
+            .iter()
+            .copied()
+            .min_by(|a, b| price(*a).total_cmp(&price(*b)))
+            .unwrap_or(leader);
+        let pick = if by == By::Value { pick } else { leader };
+        let same_throughput = |i: usize| {
+            self.throughput
+                .ratio(i, pick)
+                .is_some_and(|r| r.verdict == Verdict::Same)
+        };
+        let others = || contenders.iter().copied().filter(move |i| *i != pick);
+        if others().all(same_throughput) {
+            return Outcome::Run {
+                configuration: name(pick),
+                same: others().map(name).collect(),
+            };
+        }
+        let margin = self.plan.decision.margin;
+        let even = |r: Ratio| r.low >= 1.0 / (1.0 + margin) && r.high <= 1.0 + margin;
+        let rivals = || contenders.iter().copied().filter(|i| *i != leader);
+        let break_even = by == By::Value && rivals().all(|i| self.advantage(leader, i, by).is_some_and(even));
+        let needed = |i: usize| {
+            let cost = match by {
+                By::Value => price(leader) / price(i),
+                _ => 1.0,
+            };
+            self.throughput.repetitions_to_refute(leader, i, cost)
+        };
+        let repetitions: Option<Vec<u32>> = rivals().map(needed).collect();
+        Outcome::Between {
+            configurations: contenders.iter().copied().map(name).collect(),
+            break_even,
+            repetitions: repetitions
+                .filter(|_| !break_even)
+                .and_then(|all| all.into_iter().max()),
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! What a reader must know before believing the answer: doubts, and configurations that could not be judged.
+
+use super::Answer;
+use crate::document::{Doubt, NotConsidered, NotJudged, Outcome, Place, Verdict};
+use crate::rule::{Rule, Severity};
+
+impl Answer<'_> {
+    /// Configurations that could not be judged.
+    pub(super) fn not_considered(&self) -> Vec<NotConsidered> {
+        let any_priced = self.cells.iter().any(|c| c.usd_per_month.is_some());
+        let mut all = Vec::new();
+        for setup in &self.plan.setups {
+            let name = &setup.configuration;
+            let cells: Vec<usize> = (0..self.cells.len())
+                .filter(|i| self.cells[*i].configuration == *name)
+                .collect();
+            let measured = cells.iter().filter(|i| self.cells[**i].valid_trials > 0).count();
+            let why = if measured == 0 {
+                Some(NotJudged::NoValidTrial)
+            } else if any_priced && cells.iter().all(|i| self.cells[*i].usd_per_month.is_none()) {
+                Some(if cells.iter().any(|i| self.beats_all_priced(*i)) {
+                    NotJudged::NoPriceThoughFaster
+                } else {
+                    NotJudged::NoPrice
+                })
+            } else if measured < cells.len() {
+                Some(NotJudged::NotEverywhere)
+            } else {
+                None
+            };
+            all.extend(why.map(|why| NotConsidered {
+                configuration: name.clone(),
+                why,
+            }));
+        }
+        all
+    }
+
+    fn beats_all_priced(&self, cell: usize) -> bool {
+        let ours = &self.cells[cell];
+        let mut ratios = (0..self.cells.len())
+            .filter(|i| {
+                let other = &self.cells[*i];
+                other.usd_per_month.is_some() && other.workload == ours.workload && other.load == ours.load
+            })
+            .filter_map(|i| self.throughput.ratio(cell, i))
+            .peekable();
+        ratios.peek().is_some() && ratios.all(|r| r.verdict == Verdict::Faster)
+    }
+
+    pub(super) fn doubts(&self, all: &[Place], run: Option<&str>) -> Vec<Doubt> {
+        let mut doubts = Vec::new();
+        if self.provider == "simulated" {
+            doubts.push(Doubt::Simulated);
+        }
+        if self.trials.done < self.trials.planned {
+            doubts.push(Doubt::Missing {
+                trials: self.trials.planned - self.trials.done,
+                planned: self.trials.planned,
+            });
+        }
+        if self.trials.valid < self.trials.done {
+            doubts.push(Doubt::Invalid {
+                trials: self.trials.done - self.trials.valid,
+                done: self.trials.done,
+            });
+        }
+        let bursting: Vec<String> = self
+            .plan
+            .setups
+            .iter()
+            .filter(|s| {
+                let started = |v: &spec::VolumeSetup| v.burst_start().is_some_and(|b| b != spec::BurstStart::Baseline);
+                started(&s.data) || s.commitlog.as_ref().is_some_and(started)
+            })
+            .map(|s| s.configuration.clone())
+            .collect();
+        if !bursting.is_empty() {
+            doubts.push(Doubt::BurstStart {
+                configurations: bursting,
+            });
+        }
+        let open = all.iter().filter(|p| !matches!(p.outcome, Outcome::Run { .. })).count() as u64;
+        if run.is_some() && open > 0 {
+            doubts.push(Doubt::PlacesUndecided { places: open });
+        }
+        if let Some(run) = run {
+            doubts.extend(all.iter().filter_map(|p| fleet_cheaper(p, run)));
+        }
+        let mut rules: Vec<(Rule, u64)> = Vec::new();
+        for finding in self.findings.iter().filter(|f| f.severity == Severity::Suspect) {
+            match rules.iter_mut().find(|(rule, _)| *rule == finding.rule) {
+                Some((_, n)) => *n += 1,
+                None => rules.push((finding.rule, 1)),
+            }
+        }
+        rules.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        if !rules.is_empty() {
+            doubts.push(Doubt::Findings { rules });
+        }
+        if self.plan.scale != 1.0 {
+            doubts.push(Doubt::Scale { scale: self.plan.scale });
+        }
+        if let Some(why) = self.plan.adaptive.as_ref().and_then(|a| a.stopped.clone()) {
+            doubts.push(Doubt::Stopped { why });
+        }
+        doubts
+    }
+}
+
+/// More of a cheaper configuration that carries the demand for less than the one to run.
+fn fleet_cheaper(place: &Place, run: &str) -> Option<Doubt> {
+    let chosen = place.candidates.iter().find(|c| c.configuration == run)?;
+    let (of_chosen, ours) = (chosen.fleet?, chosen.usd_per_month?);
+    let cheaper = place.candidates.iter().filter(|c| c.configuration != run);
+    let best = cheaper
+        .filter_map(|c| Some((c.configuration.clone(), c.fleet?)))
+        .min_by(|a, b| a.1.usd_per_month.total_cmp(&b.1.usd_per_month))?;
+    (best.1.usd_per_month < ours.max(of_chosen.usd_per_month)).then_some(Doubt::FleetCheaper {
+        configuration: best.0,
+        fleet: best.1,
+    })
+}

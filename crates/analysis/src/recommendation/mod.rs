@@ -1,0 +1,161 @@
+//! Which configuration to run: the answer of each place, and one answer of all.
+
+mod by_objective;
+mod by_value;
+mod doubts;
+
+use spec::{LoadLevel, Plan};
+
+use crate::comparisons::{Comparisons, is_open, places};
+use crate::document::{
+    By, CellAnalysis, Outcome, Place, Reason, Recommendation, Status, TrialCounts, WouldDecide,
+};
+use crate::figures::Figures;
+use crate::finding::Finding;
+use crate::objective::Objectives;
+
+/// What the answer is made from.
+pub struct Answer<'a> {
+    /// The frozen plan.
+    pub plan: &'a Plan,
+    /// Where the evidence comes from.
+    pub provider: &'a str,
+    /// All cells.
+    pub cells: &'a [CellAnalysis],
+    /// Their valid trials.
+    pub figures: &'a Figures<'a>,
+    /// Comparisons of throughput.
+    pub throughput: &'a Comparisons,
+    /// How many trials there are.
+    pub trials: TrialCounts,
+    /// All findings of the run.
+    pub findings: &'a [Finding],
+}
+
+impl Answer<'_> {
+    /// The answer.
+    pub fn recommendation(&self) -> Recommendation {
+        let not_considered = self.not_considered();
+        let all = self.places();
+        let (status, run, reason) = self.verdict(&all);
+        let repetitions = match reason {
+            Reason::TooFewRepetitions => Some(u32::try_from(stats::REPETITIONS_MIN).unwrap_or(u32::MAX)),
+            Reason::Undecided | Reason::Depends | Reason::Agreement => more_would_decide(&all),
+            _ => None,
+        };
+        Recommendation {
+            doubts: self.doubts(&all, run.as_deref()),
+            would_decide: repetitions
+                .filter(|_| status == Status::NotDecided)
+                .map(|repetitions| WouldDecide { repetitions }),
+            status,
+            run,
+            reason,
+            places: all,
+            not_considered,
+        }
+    }
+
+    fn verdict(&self, all: &[Place]) -> (Status, Option<String>, Reason) {
+        let trials = self.trials;
+        if trials.done == 0 {
+            return (Status::NoAnswerYet, None, Reason::NothingMeasured);
+        }
+        // Half of the matrix is missing: what is there leads astray.
+        if trials.valid == 0 || trials.valid * 2 < trials.planned {
+            return (Status::NoAnswerYet, None, Reason::TooFewValidTrials);
+        }
+        let runs: Vec<(&String, &Vec<String>)> = all
+            .iter()
+            .filter_map(|p| match &p.outcome {
+                Outcome::Run { configuration, same } => Some((configuration, same)),
+                _ => None,
+            })
+            .collect();
+        let every = |is: fn(&Outcome) -> bool| !all.is_empty() && all.iter().all(|p| is(&p.outcome));
+        if runs.is_empty() {
+            let reason = if every(|o| matches!(o, Outcome::TooFew { .. })) {
+                Reason::TooFewRepetitions
+            } else if every(|o| matches!(o, Outcome::Nothing)) || all.is_empty() {
+                Reason::OneConfiguration
+            } else if every(|o| matches!(o, Outcome::NoObjective)) {
+                Reason::NoObjective
+            } else {
+                Reason::Undecided
+            };
+            return (Status::NotDecided, None, reason);
+        }
+        // A configuration that every place accepts, the most often chosen first.
+        let mut names: Vec<&String> = runs.iter().map(|(name, _)| *name).collect();
+        names.sort_by_key(|name| std::cmp::Reverse(runs.iter().filter(|(n, _)| n == name).count()));
+        let accepts = |place: &Place, name: &String| match &place.outcome {
+            Outcome::Run { configuration, same } => configuration == name || same.contains(name),
+            Outcome::Between { configurations, .. } => configurations.contains(name),
+            Outcome::NoneMeets => false,
+            Outcome::Withheld { .. } | Outcome::TooFew { .. } | Outcome::Nothing | Outcome::NoObjective => true,
+        };
+        match names
+            .into_iter()
+            .find(|name| all.iter().all(|place| accepts(place, name)))
+        {
+            Some(name) => (Status::Decided, Some(name.clone()), Reason::Agreement),
+            None => (Status::NotDecided, None, Reason::Depends),
+        }
+    }
+
+    fn places(&self) -> Vec<Place> {
+        let objectives = Objectives::new(self.plan, self.cells, self.figures);
+        let groups = places(self.cells);
+        if let Some((objectives, demand)) = objectives.as_ref().and_then(|o| Some((o, o.demand()?))) {
+            let mut workloads: Vec<String> = groups.iter().map(|(w, _, _)| w.clone()).collect();
+            workloads.dedup();
+            return workloads
+                .into_iter()
+                .map(|workload| {
+                    let members: Vec<usize> = groups
+                        .iter()
+                        .filter(|(w, _, _)| *w == workload)
+                        .flat_map(|(_, _, m)| m.clone())
+                        .collect();
+                    let candidates = self.carrying(objectives, demand, &members);
+                    self.cheapest_that_meets(workload, None, candidates)
+                })
+                .collect();
+        }
+        groups
+            .into_iter()
+            .map(|(workload, load, members)| match &objectives {
+                Some(objectives) if is_open(load) => {
+                    let candidates = self.candidates(objectives, &members);
+                    self.cheapest_that_meets(workload, Some(load), candidates)
+                }
+                None if is_open(load) => place(workload, load, By::Objective, Outcome::NoObjective),
+                Some(objectives) if objectives.has_bounds() => {
+                    self.by_value_within(objectives, workload, load, &members)
+                }
+                _ => self.by_value(workload, load, &members),
+            })
+            .collect()
+    }
+}
+
+fn place(workload: String, load: LoadLevel, by: By, outcome: Outcome) -> Place {
+    Place {
+        workload,
+        load: Some(load),
+        by,
+        outcome,
+        candidates: Vec::new(),
+    }
+}
+
+/// Repetitions that would decide every place that repetitions can decide.
+fn more_would_decide(all: &[Place]) -> Option<u32> {
+    all.iter()
+        .filter_map(|p| match p.outcome {
+            Outcome::Between { repetitions, .. } => repetitions,
+            Outcome::TooFew { .. } => u32::try_from(stats::REPETITIONS_MIN).ok(),
+            _ => None,
+        })
+        .max()
+}
