@@ -10,7 +10,7 @@ use stats::{Estimate, Summary};
 use super::ratio::Ratio;
 use super::recommendation::Withheld;
 use crate::Finding;
-use crate::limit::Limit;
+use super::limit::Limit;
 
 /// One cell: the median of its valid trials with an interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -7,6 +7,7 @@ mod cell;
 mod change;
 mod configuration;
 mod decision;
+pub(crate) mod limit;
 mod money;
 mod ratio;
 mod recommendation;

@@ -1,6 +1,6 @@
 //! How many CPUs the database could really have had.
 
-use super::document::LimitKind;
+use crate::document::limit::LimitKind;
 use super::uses::Window;
 use crate::host::HostWindow;
 use crate::measurement::TrialMeasurement;

@@ -6,7 +6,7 @@
 
 use spec::{LoadLevel, Setup, VolumeSetup};
 
-use super::document::{Gain, Intervention, Limit, LimitKind, Outcome, Resource, ResourceChange, ResourceUse};
+use crate::document::limit::{Gain, Intervention, Limit, LimitKind, Outcome, Resource, ResourceChange, ResourceUse};
 use super::words;
 use crate::document::Ratio;
 

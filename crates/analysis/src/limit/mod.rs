@@ -5,10 +5,10 @@
 //!         cpu, volume                                                    what more of it gave, elsewhere in the matrix
 //! ```
 //!
-//! [`document`] holds the data and imports nothing of the rest; [`words`] says it to people.
+//! [`crate::document::limit`] holds the data; [`words`] says it to people.
 
 mod cpu;
-mod document;
+
 mod intervention;
 mod naming;
 mod uses;
@@ -18,7 +18,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub use document::{
+pub use crate::document::limit::{
     Counted, Gain, Intervention, Limit, LimitKind, Outcome, Resource, ResourceChange, ResourceUse, Unit,
 };
 pub use intervention::{CellLimit, by_intervention, interventions};

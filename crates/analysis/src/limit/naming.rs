@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use spec::Setup;
 
-use super::document::{Counted, Limit, LimitKind, ResourceUse};
+use crate::document::limit::{Counted, Limit, LimitKind, ResourceUse};
 use super::uses::{self, CLIENT_MATTERS, GC_DOMINATES, Watched, Window};
 use super::words;
 use crate::measurement::TrialMeasurement;

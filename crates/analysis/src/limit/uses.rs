@@ -3,7 +3,7 @@
 use evidence::VolumeRole;
 use spec::{LoadLevel, Setup};
 
-use super::document::{Counted, LimitKind, Unit};
+use crate::document::limit::{Counted, LimitKind, Unit};
 use super::{cpu, volume};
 use crate::measurement::TrialMeasurement;
 

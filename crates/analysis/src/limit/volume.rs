@@ -3,7 +3,7 @@
 use evidence::{VolumeFacts, VolumeRole};
 use spec::Setup;
 
-use super::document::{Counted, LimitKind};
+use crate::document::limit::{Counted, LimitKind};
 use super::uses::{Watched, Window};
 use crate::host::{VolumeActivity, WindowRates};
 use crate::measurement::TrialMeasurement;
