@@ -120,10 +120,18 @@ const FLOORS: [&str; 2] = ["analysis", "stats"];
 
 /// Every `.rs` file below a folder, by its module path (`rules::burst`), without tests.
 fn modules(folder: &Path, prefix: &str, found: &mut BTreeMap<String, String>) {
-    for entry in std::fs::read_dir(folder).unwrap().flatten().filter(|e| e.file_name() != "tests") {
+    for entry in std::fs::read_dir(folder)
+        .unwrap()
+        .flatten()
+        .filter(|e| e.file_name() != "tests")
+    {
         let path = entry.path();
         let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
-        let name = if prefix.is_empty() { stem.clone() } else { format!("{prefix}::{stem}") };
+        let name = if prefix.is_empty() {
+            stem.clone()
+        } else {
+            format!("{prefix}::{stem}")
+        };
         if path.is_dir() {
             modules(&path, &name, found);
         } else if stem != "lib" {
@@ -148,7 +156,9 @@ fn files_of_a_room_with_floors_import_in_no_circle() {
         let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for (module, code) in &modules_of {
             let others = code.split("crate::").skip(1).map(|rest| {
-                rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>()
+                rest.chars()
+                    .take_while(|c| c.is_alphanumeric() || *c == '_')
+                    .collect::<String>()
             });
             let known = others.filter(|o| modules_of.keys().any(|m| top(m) == *o) && *o != top(module));
             uses.entry(top(module)).or_default().extend(known);

@@ -152,10 +152,6 @@ fn what_was_not_the_storage_is_said_in_words() {
             "the given rate was not held, or a queue was still draining, with gp2",
         ),
         (
-            Withheld::Compaction,
-            "compactions piled up with gp2, which has to be paid for later",
-        ),
-        (
             // On a 1:16 model: 187.5 and 18.75 IOPS.
             Withheld::Burst {
                 burst_iops: 187.5,

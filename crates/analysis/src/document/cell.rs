@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use spec::LoadLevel;
 use stats::{Estimate, Summary};
 
+use super::limit::Limit;
 use super::ratio::Ratio;
 use super::recommendation::Withheld;
 use crate::Finding;
-use super::limit::Limit;
 
 /// One cell: the median of its valid trials with an interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! The answer as values: which configuration to run, why, and what it does not know. Crate `report` puts it into words.
 
 use serde::{Deserialize, Serialize};
-use spec::{LatencyFigure, LoadLevel, OperationKind};
+use spec::{LatencyFigure, LoadLevel, OperationKind, VolumeRole};
 
 use super::ratio::Range;
 use crate::rule::Rule;
@@ -150,8 +150,6 @@ pub enum Withheld {
     Data,
     /// The rate was not held: saturated, or draining what had queued before.
     Rate,
-    /// The database worked on credit: compactions piled up.
-    Compaction,
     /// Burst credits, which end.
     Burst {
         /// Requests per second while they last, on this machine.
@@ -277,10 +275,10 @@ pub enum Doubt {
         /// Rules and how often each fired.
         rules: Vec<(Rule, u64)>,
     },
-    /// Volumes of these configurations started with burst credits by choice.
+    /// Volumes that started with burst credits by choice.
     BurstStart {
-        /// Configurations.
-        configurations: Vec<String>,
+        /// Configuration and volume.
+        volumes: Vec<(String, VolumeRole)>,
     },
     /// Some places are not decided although the recommendation contradicts none.
     PlacesUndecided {
@@ -322,16 +320,4 @@ pub enum NotJudged {
     NoValidTrial,
     /// It has no valid trial under some of the workloads or load levels.
     NotEverywhere,
-}
-
-impl NotJudged {
-    /// In a few words.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::NoPrice => "no price",
-            Self::NoPriceThoughFaster => "no price, although it is faster than every configuration that has one",
-            Self::NoValidTrial => "no valid trial",
-            Self::NotEverywhere => "no valid trial under some workloads or load levels",
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! How many CPUs the database could really have had.
 
-use crate::document::limit::LimitKind;
 use super::uses::Window;
+use crate::document::limit::LimitKind;
 use crate::host::HostWindow;
 use crate::measurement::TrialMeasurement;
 

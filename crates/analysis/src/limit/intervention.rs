@@ -6,9 +6,9 @@
 
 use spec::{LoadLevel, Setup, VolumeSetup};
 
-use crate::document::limit::{Gain, Intervention, Limit, LimitKind, Outcome, Resource, ResourceChange, ResourceUse};
 use super::words;
 use crate::document::Ratio;
+use crate::document::limit::{Gain, Intervention, Limit, LimitKind, Outcome, Resource, ResourceChange, ResourceUse};
 
 /// A gain counts from this share on: the interval lies above it (confirmed) or below it (contradicted).
 const MATERIAL_GAIN: f64 = 0.05;

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use spec::Setup;
 
-use crate::document::limit::{Counted, Limit, LimitKind, ResourceUse};
 use super::uses::{self, CLIENT_MATTERS, GC_DOMINATES, Watched, Window};
 use super::words;
+use crate::document::limit::{Counted, Limit, LimitKind, ResourceUse};
 use crate::measurement::TrialMeasurement;
 
 /// A resource is at its cap in a cell when it is in at least this share of the windows (practice).

@@ -3,8 +3,8 @@
 use evidence::VolumeRole;
 use spec::{LoadLevel, Setup};
 
-use crate::document::limit::{Counted, LimitKind, Unit};
 use super::{cpu, volume};
+use crate::document::limit::{Counted, LimitKind, Unit};
 use crate::measurement::TrialMeasurement;
 
 /// CPU of the client's load threads in use from which the client is full ...

@@ -3,8 +3,8 @@
 use evidence::{VolumeFacts, VolumeRole};
 use spec::Setup;
 
-use crate::document::limit::{Counted, LimitKind};
 use super::uses::{Watched, Window};
+use crate::document::limit::{Counted, LimitKind};
 use crate::host::{VolumeActivity, WindowRates};
 use crate::measurement::TrialMeasurement;
 

@@ -1,6 +1,8 @@
 //! A limit in words, made of its values alone.
 
-use crate::document::limit::{Counted, Intervention, Limit, LimitKind, Outcome, Resource, ResourceChange, ResourceUse, Unit};
+use crate::document::limit::{
+    Counted, Intervention, Limit, LimitKind, Outcome, Resource, ResourceChange, ResourceUse, Unit,
+};
 
 /// Names and values for `evidence`: used, capacity and share, with units.
 pub fn numbers(used: &ResourceUse) -> [(String, f64); 3] {

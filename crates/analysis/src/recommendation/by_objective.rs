@@ -3,9 +3,7 @@
 use spec::LoadLevel;
 
 use super::{Answer, place};
-use crate::document::{
-    By, Candidate, CellAnalysis, Criterion, FleetOf, Meets, Outcome, Place, Range, Withheld,
-};
+use crate::document::{By, Candidate, CellAnalysis, Criterion, FleetOf, Meets, Outcome, Place, Range, Withheld};
 use crate::objective::{self, Objectives};
 
 impl Answer<'_> {
@@ -148,7 +146,12 @@ impl Answer<'_> {
     }
 
     /// The cheapest that meets the objective, if no cheaper one might.
-    pub(super) fn cheapest_that_meets(&self, workload: String, load: Option<LoadLevel>, candidates: Vec<Candidate>) -> Place {
+    pub(super) fn cheapest_that_meets(
+        &self,
+        workload: String,
+        load: Option<LoadLevel>,
+        candidates: Vec<Candidate>,
+    ) -> Place {
         let priced: Vec<&Candidate> = candidates.iter().filter(|c| c.usd_per_month.is_some()).collect();
         // Without prices the question is only who meets it: decided where one alone does.
         let pool: Vec<&Candidate> = if priced.is_empty() {

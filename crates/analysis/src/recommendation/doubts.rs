@@ -65,20 +65,21 @@ impl Answer<'_> {
                 done: self.trials.done,
             });
         }
-        let bursting: Vec<String> = self
+        let started = |v: &&spec::VolumeSetup| v.burst_start().is_some_and(|b| b != spec::BurstStart::Baseline);
+        let volumes: Vec<_> = self
             .plan
             .setups
             .iter()
-            .filter(|s| {
-                let started = |v: &spec::VolumeSetup| v.burst_start().is_some_and(|b| b != spec::BurstStart::Baseline);
-                started(&s.data) || s.commitlog.as_ref().is_some_and(started)
+            .flat_map(|s| {
+                let volumes = [Some(&s.data), s.commitlog.as_ref()]
+                    .into_iter()
+                    .flatten()
+                    .filter(started);
+                volumes.map(|v| (s.configuration.clone(), v.role))
             })
-            .map(|s| s.configuration.clone())
             .collect();
-        if !bursting.is_empty() {
-            doubts.push(Doubt::BurstStart {
-                configurations: bursting,
-            });
+        if !volumes.is_empty() {
+            doubts.push(Doubt::BurstStart { volumes });
         }
         let open = all.iter().filter(|p| !matches!(p.outcome, Outcome::Run { .. })).count() as u64;
         if run.is_some() && open > 0 {

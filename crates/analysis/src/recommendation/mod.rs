@@ -7,9 +7,7 @@ mod doubts;
 use spec::{LoadLevel, Plan};
 
 use crate::comparisons::{Comparisons, is_open, places};
-use crate::document::{
-    By, CellAnalysis, Outcome, Place, Reason, Recommendation, Status, TrialCounts, WouldDecide,
-};
+use crate::document::{By, CellAnalysis, Outcome, Place, Reason, Recommendation, Status, TrialCounts, WouldDecide};
 use crate::figures::Figures;
 use crate::finding::Finding;
 use crate::objective::Objectives;

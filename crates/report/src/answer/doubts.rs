@@ -32,7 +32,6 @@ fn withheld_words(analysis: &Analysis, names: &str, why: &Withheld) -> String {
         Withheld::PageCache => format!("memory answered the reads of {names}, not storage"),
         Withheld::Data => format!("records were missing or counters disagreed with {names}"),
         Withheld::Rate => format!("the given rate was not held, or a queue was still draining, with {names}"),
-        Withheld::Compaction => format!("compactions piled up with {names}, which has to be paid for later"),
         Withheld::Burst {
             burst_iops,
             baseline_iops,
@@ -121,9 +120,17 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
             }
             format!("Suspect findings, with their number: {}.", listed(&named))
         }
-        Doubt::BurstStart { configurations } => {
-            let all: Vec<String> = configurations.iter().map(|name| started(analysis, name)).collect();
-            format!("Volumes that started with burst credits by choice: {}.", all.join("; "))
+        Doubt::BurstStart { volumes } => {
+            let of = |role| volumes.iter().filter(move |(_, r)| *r == role).map(|(name, _)| name);
+            let data: Vec<String> = of(VolumeRole::Data).map(|name| started(analysis, name)).collect();
+            let logs: Vec<String> = of(VolumeRole::Commitlog).cloned().collect();
+            let parts = [("data volumes of", data), ("commit logs of", logs)];
+            let parts: Vec<String> = parts
+                .into_iter()
+                .filter(|(_, names)| !names.is_empty())
+                .map(|(what, names)| format!("{what} {}", listed(&names)))
+                .collect();
+            format!("Started with burst credits, by choice: {}.", parts.join("; "))
         }
         Doubt::PlacesUndecided { places } => format!(
             "{places} of {} places (workload and load) {} not decided; none contradicts.",
