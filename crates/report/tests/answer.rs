@@ -128,8 +128,8 @@ fn what_is_open_says_between_whom_and_how_many_repetitions_would_decide() {
     analysis.recommendation.would_decide = Some(WouldDecide { repetitions: 9 });
     assert_eq!(
         said(&analysis).headline(),
-        "Not decided: it lies between gp3 and gp2: gp3 gives 1.55 times (1.47 to 1.63) the throughput of gp2 for 1.50 times its cost \
-         ($250.00 more a month); about 9 repetitions would decide."
+        "Not decided: the choice is between gp3 and gp2: gp3 gives 1.55 times (1.47 to 1.63) the throughput of gp2 for 1.50 times its cost \
+         ($250.00 more a month); if that is the truth, about 9 repetitions of each cell would decide."
     );
     let mut analysis = with(By::Value, between(true, None));
     step(&mut analysis, 0, "gp2", 1.5, 1.5, ValueVerdict::BreakEven);

@@ -263,9 +263,32 @@ fn open<'a>(analysis: &'a Analysis, told: &mut Vec<&'a ValueOfMoney>) -> String 
     told.extend(all.iter().filter_map(|p| decisive(analysis, p)));
     match places::open(analysis).as_slice() {
         [] => "nothing could be judged".to_owned(),
+        [(_, only)] if all.len() == 1 => {
+            let sure = sure(analysis, &all[0]);
+            told.extend(&sure);
+            let sure: Vec<String> = sure.iter().map(|s| steps::sentence(analysis, &[*s], false)).collect();
+            let sure = if sure.is_empty() {
+                String::new()
+            } else {
+                format!(". Decided is: {}", sure.join("; "))
+            };
+            format!("{only}{sure}")
+        }
         [(_, only)] => only.clone(),
         [(names, first), ..] => format!("for {} {first}", listed(names)),
     }
+}
+
+/// Steps into the contenders of an open place that are decided all the same: whichever of them it will be, this much is worth it.
+fn sure<'a>(analysis: &'a Analysis, place: &Place) -> Vec<&'a ValueOfMoney> {
+    let Outcome::Between { configurations, .. } = &place.outcome else {
+        return Vec::new();
+    };
+    here(analysis, place)
+        .filter(|s| {
+            s.verdict == ValueVerdict::WorthIt && configurations.contains(&s.to) && !configurations.contains(&s.from)
+        })
+        .collect()
 }
 
 /// The step that keeps a place open: between two of its contenders, the leader first.
@@ -309,11 +332,11 @@ pub fn between(analysis: &Analysis, place: &Place) -> String {
         return format!("{names} pay for themselves alike within {margin}{numbers}; more repetitions would not decide");
     }
     let more = match (repetitions, open.is_empty()) {
-        (Some(n), _) => format!("; about {n} repetitions would decide"),
+        (Some(n), _) => format!("; if that is the truth, about {n} repetitions of each cell would decide"),
         (None, true) => "; no affordable number of repetitions would decide".to_owned(),
         (None, false) => String::new(),
     };
-    format!("it lies between {names}{numbers}{more}")
+    format!("the choice is between {names}{numbers}{more}")
 }
 
 /// Throughput against the best, where prices are missing.

@@ -79,8 +79,8 @@ pub fn sentence(analysis: &Analysis, group: &[&ValueOfMoney], with_places: bool)
         ValueVerdict::BreakEven => format!("{to} is break-even within {margin}: {gain}"),
         ValueVerdict::NotDecided => {
             let more = match (step.throughput_ratio.verdict.is_tested(), step.repetitions_to_decide) {
-                (false, _) => "; too few repetitions to test".to_owned(),
-                (true, Some(n)) => format!("; about {n} repetitions would decide"),
+                (false, _) => return format!("{to} against {from}, not tested: {gain}"),
+                (true, Some(n)) => format!("; if that is the truth, about {n} repetitions of each cell would decide"),
                 (true, None) => "; no affordable number of repetitions would decide".to_owned(),
             };
             format!("Whether {to} is worth it is not decided: {gain}{more}")

@@ -58,9 +58,9 @@ pub fn terminal(analysis: &Analysis, options: TerminalOptions) -> String {
     }
     text.push('\n');
     text.push_str(&wrapped(
-        "Throughput: geometric mean (95 % interval) over valid repetitions; with fewer than three the observed \
-        range. Latencies in ms: median over \
-         repetitions of each trial's percentile.",
+        "Operations/s: geometric mean (95 % interval) of the cell's own valid repetitions; with fewer than three the \
+         observed range. Ratios: intervals adjusted for all comparisons (97.5 % or wider), spread pooled over cells. \
+         Latencies in ms: median over repetitions of each trial's percentile.",
         width,
         "",
     ));

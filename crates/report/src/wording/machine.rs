@@ -12,7 +12,7 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
                 of.percent("steal_share"),
                 of.percent("steal_share_worst_10_s")
             ),
-            "A neighbour on the same hardware slowed this trial. Repeat it, or use dedicated or larger instances.",
+            "The hypervisor gave this CPU time to others. Compare this trial with its repetitions; use dedicated or larger instances where it recurs.",
         ),
         Rule::CpuThrottled => (
             format!(

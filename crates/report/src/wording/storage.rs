@@ -130,7 +130,7 @@ fn volume_at_cap(of: &Of<'_>) -> (String, &'static str) {
             of.fact("volume"),
             of.percent("windows_at_cap_share")
         ),
-        "A faster volume would probably raise the throughput of this cell.",
+        "Whether a faster volume gives more is said under the cell's limit, where this matrix holds one.",
     )
 }
 

@@ -48,17 +48,7 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
         ),
         Rule::NoSteadyState => no_steady_state(of),
         Rule::TooShortToJudge => too_short(of),
-        Rule::SlowChangePossible => (
-            format!(
-                "No trend was shown, but between {} and {} over the {:.0} s of the window could hide in its noise (95 % interval; the window is \
-                 worth {:.0} independent batches of 5 s). What changes more slowly than the trial is long cannot be seen by it at all.",
-                signed(of.number("change_low_share")),
-                signed(of.number("change_high_share")),
-                of.number("window_s"),
-                of.number("independent_batches")
-            ),
-            "Lengthen [load] duration_s to narrow the interval; published series of Cassandra still drift after minutes.",
-        ),
+        Rule::SlowChangePossible => slow_change(of),
         Rule::Stall => stall(of),
         Rule::TooFewSamples => (
             format!(
@@ -102,6 +92,35 @@ fn no_steady_state(of: &Of<'_>) -> (String, &'static str) {
     )
 }
 
+fn slow_change(of: &Of<'_>) -> (String, &'static str) {
+    let (low, high) = (of.number("change_low_share"), of.number("change_high_share"));
+    let worth = format!(
+        "95 % interval; {:.0} s are worth {:.0} independent batches of 5 s",
+        of.number("window_s"),
+        of.number("independent_batches")
+    );
+    let message = if low.abs().max(high.abs()) > 0.5 {
+        format!("Whether throughput changed while it was measured cannot be judged ({worth}).")
+    } else if low > 0.0 || high < 0.0 {
+        format!(
+            "Throughput probably changed by {} to {} while it was measured ({worth}); the trend test alone does not show it.",
+            signed(low),
+            signed(high)
+        )
+    } else {
+        format!(
+            "No trend was shown, but a change between {} and {} over the window could hide in its noise ({worth}).",
+            signed(low),
+            signed(high)
+        )
+    };
+    (
+        message,
+        "Lengthen [load] duration_s to narrow the interval. What changes more slowly than the trial is long cannot be seen by it at all; published \
+         series of Cassandra still drift after minutes.",
+    )
+}
+
 fn too_short(of: &Of<'_>) -> (String, &'static str) {
     let measured_s = of.number("measured_s");
     let needed_s = of.number("needed_s");
@@ -112,15 +131,13 @@ fn too_short(of: &Of<'_>) -> (String, &'static str) {
     } else {
         format!(
             "{measured_s:.0} s of measurement are too short to tell a steady state from a passing one: its seconds resemble their neighbours so much \
-             that it is worth {:.1} independent batches of 5 s, or half of it may be start-up. A change between {} and {} over the window could hide.",
-            of.number("independent_batches"),
-            signed(of.number("change_low_share")),
-            signed(of.number("change_high_share"))
+             that it is worth {:.1} independent batches of 5 s, or half of it may be start-up.",
+            of.number("independent_batches")
         )
     };
     (
         message,
-        "Lengthen [load] duration_s (60 s at least; published series of Cassandra still drift after minutes). All measured seconds count.",
+        "Lengthen [load] duration_s; published series of Cassandra still drift after minutes. All measured seconds count.",
     )
 }
 
