@@ -451,10 +451,10 @@ fn keep_what_you_have_is_an_answer() {
         (change["saves_usd_per_month"].as_f64().unwrap() - needed_usd).abs() < 0.01,
         "{change}"
     );
-    // Twice the throughput is more than it carries: the change costs money.
-    let mut doubled = target;
-    doubled[1] = "60000";
-    let change = size(&lab, evidence, &[&doubled[..], &["--current", &enough]].concat());
+    // Four times the throughput is more than it carries: the change costs money.
+    let mut fourfold = target;
+    fourfold[1] = "120000";
+    let change = size(&lab, evidence, &[&fourfold[..], &["--current", &enough]].concat());
     let change = change["comparison"]["decision"].clone();
     assert_eq!(
         (&change["verdict"], &change["because"]["reason"]),
