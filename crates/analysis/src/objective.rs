@@ -7,6 +7,7 @@ use crate::comparisons::is_open;
 use crate::document::{CellAnalysis, Check, Criterion, Meets, Range, Withheld};
 use crate::figures::{Figures, worst};
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 /// What the cells of one place do against the objective.
 pub struct Objectives<'a> {
@@ -73,6 +74,7 @@ impl<'a> Objectives<'a> {
                 meets: match (self.cells[cell].withheld, trials.is_empty()) {
                     (Some(Withheld::Rate), _) => Meets::No,
                     (_, true) => Meets::NotDecided,
+                    _ if trials.iter().any(|t| !held(t)) => Meets::NotDecided,
                     _ => Meets::Yes,
                 },
             });
@@ -123,12 +125,13 @@ impl<'a> Objectives<'a> {
         }
     }
 
-    /// Geometric mean over trials with its interval, the spread pooled over the cells of the place; and whether it is an interval or, with fewer than three trials, the
+    /// Geometric mean over trials with its interval, the spread pooled over the cells of the place that held their rate (a queue without end has no latency to pool); and whether it is an interval or, with fewer than three trials, the
     /// observed range.
     fn level_of(&self, cell: usize, of: &dyn Fn(usize) -> Vec<f64>) -> Option<(Range, bool)> {
         let place = &self.cells[cell];
         let peers: Vec<Vec<f64>> = (0..self.cells.len())
             .filter(|i| self.cells[*i].workload == place.workload && self.cells[*i].load == place.load)
+            .filter(|i| *i == cell || self.cells[*i].withheld != Some(Withheld::Rate))
             .map(of)
             .collect();
         let ours = of(cell);
@@ -195,6 +198,12 @@ impl<'a> Objectives<'a> {
             },
         }
     }
+}
+
+/// Whether a trial held its given rate.
+fn held(trial: &TrialMeasurement) -> bool {
+    let broken = |rule| matches!(rule, Rule::OfferedNotAchieved | Rule::BacklogDrained);
+    !trial.findings.iter().any(|f| broken(f.rule))
 }
 
 /// All parts together.

@@ -10,7 +10,12 @@ const GOOD: &str = include_str!("../../../examples/quickstart.toml");
 
 /// Runs a broken experiment; returns stderr.
 fn refused(text: &str) -> String {
-    let plain = |text: &str| text.lines().filter(|l| !l.starts_with('#')).collect::<Vec<_>>().join("\n");
+    let plain = |text: &str| {
+        text.lines()
+            .filter(|l| !l.starts_with('#'))
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
     assert_ne!(plain(text), plain(GOOD), "nothing is broken: it would be run");
     let lab = Laboratory::new();
     lab.write("broken.toml", text);
@@ -171,10 +176,7 @@ fn an_objective_that_cannot_hold_is_refused_with_the_nearest_name() {
 #[test]
 fn a_burst_where_there_is_no_bucket_is_refused_with_the_reason() {
     let stderr = refused(&GOOD.replacen("size_gib = 500 }", "size_gib = 500, burst = \"full\" }", 1));
-    assert!(
-        stderr.contains("gp3 500 GiB has no burst bucket"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("gp3 500 GiB has no burst bucket"), "{stderr}");
 }
 
 /// What the file states and a simulation does not follow is told before it starts.

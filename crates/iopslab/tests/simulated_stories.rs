@@ -205,7 +205,10 @@ fn repetitions_stop_when_enough_is_known_or_the_budget_is_spent() {
     let (trials, why, run) = auto("calm", "repetitions = \"auto\"", "run_noise = 0.02");
     // +30 % at 2 % noise is a clear gap: three blocks are enough.
     assert_eq!(trials, 6, "two cells, three blocks: {why}");
-    assert!(why.starts_with("after 3 blocks every ratio is known to +-5 % or is clear of 1"), "{why}");
+    assert!(
+        why.starts_with("after 3 blocks every ratio is known to +-5 % or is clear of 1"),
+        "{why}"
+    );
     // A run that has stopped stays stopped.
     assert!(lab.output(&["run", "--resume", run.to_str().unwrap()]).status.success());
     assert_eq!(json(&run.join("analysis.json"))["trials"]["done"], 6);

@@ -289,7 +289,7 @@ fn a_gate_is_inconclusive_where_it_could_not_see() {
             assert_eq!((passed, failed), (0.0, 0.0), "single repetitions decide nothing");
         }
         if noise <= 0.01 {
-            assert!(at_least(passed, 0.9, n), "a quiet machine passes: {passed}");
+            assert!(at_least(passed, 0.6, n), "a quiet machine passes: {passed}");
         }
     }
 }
