@@ -4,13 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use spec::Setup;
 
-use super::uses::{self, CLIENT_MATTERS, GC_DOMINATES, Watched, Window};
+use super::uses::{self, GC_DOMINATES, Watched, Window};
 use super::words;
 use crate::document::limit::{Counted, Limit, LimitKind, ResourceUse};
 use crate::measurement::TrialMeasurement;
+use crate::rules::{AT_CAP_WINDOWS, CLIENT_CPU_MAX};
 
-/// A resource is at its cap in a cell when it is in at least this share of the windows (practice).
-const AT_CAP_WINDOWS: f64 = 0.5;
 /// That reads and writes share one limit is believed when their sum stays at it in at least this share of the windows.
 const TOGETHER_WINDOWS: f64 = 0.9;
 
@@ -156,7 +155,7 @@ fn name(uses: &[ResourceUse]) -> (LimitKind, Vec<LimitKind>) {
         kinds.push(OfferedRate);
     }
     if kinds.is_empty() {
-        let client = of(Client).filter(|u| u.share() >= CLIENT_MATTERS).map(|u| u.kind);
+        let client = of(Client).filter(|u| u.share() >= CLIENT_CPU_MAX).map(|u| u.kind);
         let last = client.or_else(|| of(Compaction).filter(|u| u.at_cap).map(|u| u.kind));
         return (last.unwrap_or(NoneFound), Vec::new());
     }

@@ -6,19 +6,14 @@ use spec::{LoadLevel, Setup};
 use super::{cpu, volume};
 use crate::document::limit::{Counted, LimitKind, Unit};
 use crate::measurement::TrialMeasurement;
+use crate::rules::{OFF_MAX, POISSON_DEVIATIONS};
 
-/// CPU of the client's load threads in use from which the client is full ...
+/// CPU of the client's load threads in use from which the client is full; from [`crate::rules::CLIENT_CPU_MAX`] on it is named where nothing else is full.
 pub const CLIENT_AT_CAP: f64 = 0.95;
-/// ... and from which it is named where nothing else is full (practice): one of its threads may be.
-pub const CLIENT_MATTERS: f64 = 0.8;
 /// Garbage collection pauses of this share of the time bound a cell whatever the CPUs do ...
 pub const GC_DOMINATES: f64 = 0.2;
 /// ... and of this share when the CPUs are busy between the pauses.
 const GC_MATTERS: f64 = 0.05;
-/// A rate is held when what was achieved differs from it by at most this share (issue 10, fault 15) ...
-const HELD: f64 = 0.01;
-/// ... or, with Poisson arrivals, by this many standard deviations of their number.
-const HELD_DEVIATIONS: f64 = 3.0;
 
 /// One resource in one window.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -110,7 +105,7 @@ fn offered(trial: &TrialMeasurement) -> Option<Window> {
     let achieved = trial.throughput()?;
     let expected = operations_per_s * trial.window_s();
     let by_chance = if poisson {
-        HELD_DEVIATIONS / expected.max(1.0).sqrt()
+        POISSON_DEVIATIONS / expected.max(1.0).sqrt()
     } else {
         0.0
     };
@@ -119,7 +114,7 @@ fn offered(trial: &TrialMeasurement) -> Option<Window> {
         kind: LimitKind::OfferedRate,
         used: achieved,
         capacity: operations_per_s,
-        at_cap: off.abs() <= HELD.max(by_chance),
+        at_cap: off.abs() <= OFF_MAX + by_chance,
     })
 }
 

@@ -7,9 +7,8 @@ use super::uses::{Watched, Window};
 use crate::document::limit::{Counted, LimitKind};
 use crate::host::{VolumeActivity, WindowRates};
 use crate::measurement::TrialMeasurement;
+use crate::rules::VOLUME_AT_CAP;
 
-/// A volume is at its cap in a window when it does at least this share of it (practice).
-const AT_CAP: f64 = 0.95;
 /// Reads and writes together that do more than this share of a limit show that it does not count them together.
 const TOGETHER_MAX: f64 = 1.02;
 /// fio's figure counts where it is this much off what the limits allow ...
@@ -35,7 +34,7 @@ pub enum Dimension {
 /// A volume's windows, counted in each way in which its limit may count.
 ///
 /// cgroups limit reads and writes apart, EBS together; which of them this volume does is not known here, so that both
-/// are looked at. Together is possible only where both have the same limit, and at its cap only from [`AT_CAP`] to
+/// are looked at. Together is possible only where both have the same limit, and at its cap only from [`VOLUME_AT_CAP`] to
 /// [`TOGETHER_MAX`] of it.
 pub fn windows(setup: Option<&Setup>, trial: &TrialMeasurement, facts: &VolumeFacts) -> Vec<(Watched, Vec<Window>)> {
     let Some(activity) = trial.host.volumes.get(&facts.role) else {
@@ -99,7 +98,7 @@ impl Volume<'_> {
             let in_force = moved.get(i).copied();
             let capacity = in_force.or(capacity).filter(|c| *c > 0.0)?;
             let kind = self.kind(dimension, in_force);
-            let mut window = Window::at(kind, *used, capacity, AT_CAP);
+            let mut window = Window::at(kind, *used, capacity, VOLUME_AT_CAP);
             window.at_cap &= !is_sum || window.share() <= TOGETHER_MAX;
             Some(window)
         });

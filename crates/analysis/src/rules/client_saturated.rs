@@ -5,7 +5,7 @@ use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
 
 /// Client CPU above this share of its load threads.
-const CLIENT_CPU_MAX: f64 = 0.8;
+pub const CLIENT_CPU_MAX: f64 = 0.8;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let client = trial.record.client.as_ref()?;

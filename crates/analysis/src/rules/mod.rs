@@ -46,11 +46,14 @@ use crate::finding::{Finding, Scope};
 use crate::measurement::TrialMeasurement;
 
 pub use crate::rule::Rule;
+pub(crate) use client_saturated::CLIENT_CPU_MAX;
 pub use emulation_off_limit::{expected_read_iops, expected_write_bytes_per_s};
+pub(crate) use offered_rate::{OFF_MAX, POISSON_DEVIATIONS};
 pub use repetitions_spread::{LEVEL as OUTLIER_LEVEL, finding as repetitions_spread};
 pub use slow_change_possible::CHANGE_HIDDEN_MAX;
 pub use too_few_samples::{PERCENTILES, SAMPLES_BEYOND};
 pub use volume_above_instance::of_plan;
+pub(crate) use volume_at_cap::{AT_CAP as VOLUME_AT_CAP, AT_CAP_WINDOWS};
 
 /// All findings on one trial.
 pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {

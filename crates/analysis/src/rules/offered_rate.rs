@@ -10,9 +10,9 @@ use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
 
 /// Achieved / offered may be off by this much in either direction (practice: below 0.99 a load is saturated).
-const OFF_MAX: f64 = 0.01;
+pub const OFF_MAX: f64 = 0.01;
 /// Poisson arrivals: standard deviations of the number of requests of the window that chance may add.
-const POISSON_DEVIATIONS: f64 = 3.0;
+pub const POISSON_DEVIATIONS: f64 = 3.0;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let LoadLevel::Rate {

@@ -7,9 +7,9 @@ use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
 
 /// A volume is at its cap in a 10 s window when it does at least this share of its limit (practice: >= 95 %) ...
-const AT_CAP: f64 = 0.95;
+pub const AT_CAP: f64 = 0.95;
 /// ... and at its cap in a trial when that holds for at least this share of the windows (practice: >= 50 %).
-const AT_CAP_WINDOWS: f64 = 0.5;
+pub const AT_CAP_WINDOWS: f64 = 0.5;
 
 pub fn finding(trial: &TrialMeasurement, volume: &VolumeFacts) -> Option<Finding> {
     let activity = trial.host.volumes.get(&volume.role)?;
