@@ -466,3 +466,40 @@ fn the_knee_is_where_more_money_stops_paying() {
     let answer = report::answer(&analysis);
     assert!(answer.headline().starts_with("Run b: "), "{answer:#?}");
 }
+
+/// Four identical configurations, one of which was spared what slowed the others once.
+#[test]
+fn one_lucky_trial_makes_no_winner() {
+    let mut story = noisy(&["a", "b", "c", "d"].map(|name| priced(name, 100_000, 100.0)), 0.02, 4);
+    for name in ["a", "b", "c"] {
+        story = story.fault(&format!(
+            "kind = \"steal\"\nconfiguration = \"{name}\"\nblocks = [2]\namount = 0.3"
+        ));
+    }
+    let analysis = story.analysis();
+    let throughput = analysis
+        .decision
+        .iter()
+        .find(|d| d.metric == analysis::Metric::Throughput)
+        .unwrap();
+    assert_eq!(throughput.indistinguishable.len(), 3, "{throughput:?}");
+    assert_eq!(analysis.recommendation.run, None, "{:?}", analysis.recommendation);
+}
+
+/// Cells without a common block have no ratio, and nothing is printed as one.
+#[test]
+fn without_a_common_block_there_is_no_ratio() {
+    let analysis = noisy(&[priced("a", 800, 100.0), priced("b", 1600, 150.0)], 0.02, 6)
+        .fault("kind = \"errors\"\nconfiguration = \"a\"\nblocks = [1, 2, 3]\namount = 0.05")
+        .fault("kind = \"errors\"\nconfiguration = \"b\"\nblocks = [4, 5, 6]\namount = 0.05")
+        .analysis();
+    assert_eq!(cell(&analysis, "b").valid_trials, 3);
+    assert_eq!(cell(&analysis, "b").ratio_to_baseline, None);
+    assert!(analysis.value_of_money.is_empty(), "{:?}", analysis.value_of_money);
+    assert_eq!(analysis.recommendation.run, None, "{:?}", analysis.recommendation);
+    let document = report::document(&analysis).to_string();
+    assert!(
+        !document.contains("e+3") && !document.contains("e308"),
+        "a number that is none"
+    );
+}
