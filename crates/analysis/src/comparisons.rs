@@ -134,20 +134,7 @@ impl Comparisons {
             true => (factor / middle, factor / high, factor / low),
             false => (factor * middle, factor * low, factor * high),
         };
-        let base = Ratio {
-            to: self.names[b].clone(),
-            median: 0.0,
-            low: 0.0,
-            high: 0.0,
-            pairs: pair.pairs,
-            level: 0.0,
-            pooled: false,
-            p_value: None,
-            p_adjusted: None,
-            p_sign_flip: None,
-            smallest_detectable: None,
-            verdict: Verdict::TooFew,
-        };
+        let base = blank(&self.names[b], Verdict::TooFew, pair.pairs);
         let Some(contrast) = &pair.contrast else {
             let (median, low, high) = side(pair.observed);
             return Some(Ratio {
@@ -185,20 +172,25 @@ impl Comparisons {
 
     /// A cell against itself.
     pub fn itself(&self, cell: usize) -> Option<Ratio> {
-        self.effects[cell].map(|_| Ratio {
-            to: self.names[cell].clone(),
-            median: 1.0,
-            low: 1.0,
-            high: 1.0,
-            pairs: 0,
-            level: 0.0,
-            pooled: false,
-            p_value: None,
-            p_adjusted: None,
-            p_sign_flip: None,
-            smallest_detectable: None,
-            verdict: Verdict::Reference,
-        })
+        self.effects[cell].map(|_| blank(&self.names[cell], Verdict::Reference, 0))
+    }
+}
+
+/// A ratio of 1 about which nothing is known.
+fn blank(to: &str, verdict: Verdict, pairs: u64) -> Ratio {
+    Ratio {
+        to: to.to_owned(),
+        median: 1.0,
+        low: 1.0,
+        high: 1.0,
+        pairs,
+        level: 0.0,
+        pooled: false,
+        p_value: None,
+        p_adjusted: None,
+        p_sign_flip: None,
+        smallest_detectable: None,
+        verdict,
     }
 }
 
