@@ -27,12 +27,10 @@ pub fn decisions(
     cells: &[CellAnalysis],
     figures: &Figures<'_>,
     throughput: &Comparisons,
+    p99: &Comparisons,
 ) -> Vec<Decision> {
     let margin = plan.decision.margin;
-    let others: Vec<(Metric, Comparisons)> = [Metric::Runtime, Metric::Mean, Metric::P99]
-        .into_iter()
-        .map(|metric| (metric, Comparisons::new(metric, cells, figures, margin)))
-        .collect();
+    let [runtime, mean] = [Metric::Runtime, Metric::Mean].map(|m| Comparisons::new(m, cells, figures, margin));
     let mut decisions = Vec::new();
     for (workload, load, members) in places(cells) {
         for metric in Metric::DECISIONS {
@@ -41,10 +39,11 @@ pub fn decisions(
             }
             let comparisons = match metric {
                 Metric::Throughput | Metric::OperationsPerDollar => throughput,
-                _ => match others.iter().find(|(m, _)| *m == metric) {
-                    Some((_, comparisons)) => comparisons,
-                    None => continue,
-                },
+                Metric::Runtime => &runtime,
+                Metric::Mean => &mean,
+                Metric::P99 => p99,
+                // No rows of the decision matrix.
+                Metric::P50 | Metric::P95 | Metric::P999 => continue,
             };
             decisions.extend(of_place(
                 plan,

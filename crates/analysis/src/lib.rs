@@ -138,7 +138,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
     comparisons::add(&mut cells, &baseline, &throughput);
     by_intervention(plan, &mut cells, &throughput);
     let p99 = Comparisons::new(Metric::P99, &cells, &figures, margin);
-    let decision = decision::decisions(plan, &cells, &figures, &throughput);
+    let decision = decision::decisions(plan, &cells, &figures, &throughput, &p99);
     let value_of_money = value::of_money(plan, &cells, &throughput, &p99);
     let mut findings = rules::of_run(&input.run, &input.provider, &configurations);
     findings.extend(rules::of_plan(plan));

@@ -125,14 +125,12 @@ impl Steps<'_> {
     }
 
     fn judge(&self, from: Priced, to: Priced) -> ValueVerdict {
-        let margin = self.plan.decision.margin;
         let value = self.throughput.scaled(to.cell, from.cell, from.usd / to.usd);
-        match value.filter(|v| v.verdict.is_tested()) {
-            None => ValueVerdict::NotDecided,
-            Some(v) if v.low >= 1.0 / (1.0 + margin) && v.high <= 1.0 + margin => ValueVerdict::BreakEven,
-            Some(v) if v.low > 1.0 => ValueVerdict::WorthIt,
-            Some(v) if v.high < 1.0 => ValueVerdict::NotWorthIt,
-            Some(_) => ValueVerdict::NotDecided,
+        match value.map(|v| v.verdict) {
+            Some(Verdict::Same) => ValueVerdict::BreakEven,
+            Some(Verdict::Faster) => ValueVerdict::WorthIt,
+            Some(Verdict::Slower) => ValueVerdict::NotWorthIt,
+            _ => ValueVerdict::NotDecided,
         }
     }
 

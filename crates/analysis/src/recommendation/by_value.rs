@@ -93,8 +93,7 @@ impl Answer<'_> {
                 same: others().map(name).collect(),
             };
         }
-        let margin = self.plan.decision.margin;
-        let even = |r: Ratio| r.low >= 1.0 / (1.0 + margin) && r.high <= 1.0 + margin;
+        let even = |r: Ratio| r.verdict == Verdict::Same;
         let rivals = || contenders.iter().copied().filter(|i| *i != leader);
         let break_even = by == By::Value && rivals().all(|i| self.advantage(leader, i, by).is_some_and(even));
         let needed = |i: usize| {
