@@ -67,8 +67,8 @@ pub use host::{DatabaseHost, HostWindow, VolumeActivity, WindowRates};
 pub use latencies::Latencies;
 pub use latency::LatencyFigures;
 pub use limit::{
-    Counted, Gain, Intervention, Limit, LimitKind, Outcome as InterventionOutcome, Resource, ResourceChange,
-    ResourceUse, Unit, of_cell as limit_of_cell,
+    Counted, Intervention, Limit, LimitKind, Outcome as InterventionOutcome, Resource, ResourceChange, ResourceUse,
+    Unit, of_cell as limit_of_cell,
 };
 pub use measure::measure;
 pub use measurement::{TrialEvidence, TrialMeasurement};

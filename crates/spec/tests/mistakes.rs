@@ -1,29 +1,9 @@
 //! Wrong input is refused with its place, what was expected, and the nearest valid name.
 
+mod story;
+
 use spec::{Mistakes, parse};
-
-const GOOD: &str = r#"name = "x"
-
-[dataset]
-records = 1000
-
-[[configuration]]
-name = "a"
-instance = "r4.4xlarge"
-data_volume = { type = "gp2", size_gib = 320 }
-
-[[workload]]
-name = "w"
-read = 0.8
-update = 0.2
-
-[load]
-concurrency = [10]
-"#;
-
-fn nothing(_: &str) -> Result<String, String> {
-    Err("no such file".to_owned())
-}
+use story::{GOOD, nothing};
 
 fn refused(text: &str) -> Mistakes {
     parse(catalog::Catalog::built_in(), "x.toml", text, &nothing)

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::ratio::Range;
+
 /// The resource that bounded a cell, and how that is known.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Limit {
@@ -165,7 +167,7 @@ pub struct Intervention {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<ResourceChange>,
     /// Factor in throughput.
-    pub gain: Gain,
+    pub gain: Range,
     /// What follows for the resource.
     pub outcome: Outcome,
 }
@@ -198,17 +200,6 @@ pub enum Resource {
     Memory,
     /// A commit-log volume of its own, or a faster one: requests per second, or bytes where they alone differ.
     CommitLog,
-}
-
-/// A factor with its interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Gain {
-    /// Estimate.
-    pub median: f64,
-    /// Lower end.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
 }
 
 /// What an intervention says.

@@ -7,8 +7,8 @@
 use spec::{LoadLevel, Setup, VolumeSetup};
 
 use super::words;
-use crate::document::Ratio;
-use crate::document::limit::{Gain, Intervention, Limit, LimitKind, Outcome, Resource, ResourceChange, ResourceUse};
+use crate::document::limit::{Intervention, Limit, LimitKind, Outcome, Resource, ResourceChange, ResourceUse};
+use crate::document::{Range, Ratio};
 
 /// A gain counts from this share on: the interval lies above it (confirmed) or below it (contradicted).
 const MATERIAL_GAIN: f64 = 0.05;
@@ -94,7 +94,7 @@ pub fn interventions(
                     to: other.configuration.to_owned(),
                     more,
                     beside,
-                    gain: Gain {
+                    gain: Range {
                         median: ratio.median,
                         low: ratio.low,
                         high: ratio.high,

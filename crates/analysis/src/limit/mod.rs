@@ -19,7 +19,7 @@ mod words;
 mod tests;
 
 pub use crate::document::limit::{
-    Counted, Gain, Intervention, Limit, LimitKind, Outcome, Resource, ResourceChange, ResourceUse, Unit,
+    Counted, Intervention, Limit, LimitKind, Outcome, Resource, ResourceChange, ResourceUse, Unit,
 };
 pub use intervention::{CellLimit, by_intervention, interventions};
 pub use naming::of_cell;
