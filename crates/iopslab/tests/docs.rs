@@ -87,9 +87,10 @@ fn links(line: &str) -> Vec<(bool, String)> {
     let line = without_code(line);
     line.match_indices("](")
         .filter_map(|(at, _)| {
-            let opening = line[..at].rfind('[')?;
+            // A link's words may begin on the line before.
+            let opening = line[..at].rfind('[');
             let target = line[at + 2..].split(')').next()?;
-            Some((line[..opening].ends_with('!'), target.to_owned()))
+            Some((opening.is_some_and(|o| line[..o].ends_with('!')), target.to_owned()))
         })
         .collect()
 }

@@ -36,8 +36,8 @@ fn every_example_is_valid() {
 
 /// Code blocks of a page that are TOML.
 fn toml_blocks(page: &str) -> Vec<String> {
-    let mut blocks = page.split("\n```toml\n").skip(1);
-    let inside = blocks.by_ref().filter_map(|rest| rest.split("\n```").next());
+    let begun = page.split("\n```toml\n").skip(1);
+    let inside = begun.filter_map(|rest| rest.split("\n```").next());
     inside.map(|block| block.to_owned() + "\n").collect()
 }
 
