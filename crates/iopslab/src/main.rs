@@ -7,6 +7,7 @@ mod agent;
 mod cli;
 mod controller;
 mod interrupt;
+mod live_metrics;
 mod progress;
 
 use std::process::ExitCode;

@@ -3,6 +3,7 @@
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
+use crate::live_metrics::{Live, LiveMetrics};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Plain lines are written this often at most.
@@ -12,6 +13,7 @@ const PLAIN_EVERY: Duration = Duration::from_secs(5);
 pub struct Screen {
     bar: Option<ProgressBar>,
     last_plain: Option<Instant>,
+    metrics: Option<LiveMetrics>,
 }
 
 impl Screen {
@@ -22,7 +24,23 @@ impl Screen {
             bar.set_style(ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is a constant"));
             bar
         });
-        Self { bar, last_plain: None }
+        Self {
+            bar,
+            last_plain: None,
+            metrics: None,
+        }
+    }
+
+    /// The same, told to scrapers as well.
+    pub fn with_metrics(self, metrics: Option<LiveMetrics>) -> Self {
+        Self { metrics, ..self }
+    }
+
+    /// Changes what scrapers are told, if there is an endpoint.
+    pub fn publish(&self, change: impl FnOnce(&mut Live)) {
+        if let Some(metrics) = &self.metrics {
+            metrics.update(change);
+        }
     }
 
     /// A line that stays.

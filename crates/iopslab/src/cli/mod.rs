@@ -89,6 +89,11 @@ enum Command {
         /// Which shell
         shell: clap_complete::Shell,
     },
+    /// Write the manual pages, one per command, into a directory
+    Man {
+        /// Made if missing
+        directory: std::path::PathBuf,
+    },
     /// Serve a controller on stdin and stdout (started by providers)
     #[command(hide = true)]
     Agent(crate::agent::AgentArgs),
@@ -114,6 +119,9 @@ impl Cli {
                 println!("{}", pretty(&spec::json_schema()));
                 Ok(())
             }
+            Command::Man { directory } => std::fs::create_dir_all(&directory)
+                .and_then(|()| clap_mangen::generate_to(Self::command(), &directory))
+                .map_err(|error| Failure::work(format!("cannot write manual pages into {}: {error}", directory.display()))),
             Command::Completions { shell } => {
                 clap_complete::generate(shell, &mut Self::command(), "iopslab", &mut std::io::stdout());
                 Ok(())

@@ -14,6 +14,7 @@ use super::facts::catalog;
 use super::{Failure, Format, cache_directory, plan, report, work_directory};
 use crate::controller::{self, Crew, Settings};
 use crate::interrupt;
+use crate::live_metrics::LiveMetrics;
 use crate::progress::Screen;
 
 /// What was typed after `run`.
@@ -24,6 +25,7 @@ Examples:
   iopslab run examples/kenzan-2018.toml --out /data/runs
   iopslab run --resume runs/quickstart-20261120T221500Z
   iopslab run examples/quickstart.toml --format json > analysis.json
+  iopslab run examples/quickstart.toml --metrics 127.0.0.1:9464     # watch it with Prometheus
   iopslab run examples/simulated.toml --provider simulated    # no machine, no root: a stated truth")]
 pub struct RunArgs {
     /// The experiment file
@@ -38,6 +40,9 @@ pub struct RunArgs {
     /// Directory in which the run directory is created
     #[arg(long, value_name = "DIR", default_value = "runs")]
     out: PathBuf,
+    /// Serve what the run is doing now as OpenMetrics text on http://ADDRESS/metrics; loopback only, port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS")]
+    metrics: Option<std::net::SocketAddr>,
     /// Exit with status 3 if any trial is invalid
     #[arg(long)]
     require_valid: bool,
@@ -56,7 +61,11 @@ enum ProviderName {
 const SIMULATED: &str = "simulated";
 
 pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
-    let mut screen = Screen::new();
+    let metrics = args.metrics.map(LiveMetrics::serve).transpose()?;
+    if let Some(metrics) = &metrics {
+        eprintln!("live figures: http://{}/metrics", metrics.address);
+    }
+    let mut screen = Screen::new().with_metrics(metrics);
     let channel = Crew::channel();
     let to_controller = channel.0.clone();
     let interrupted = interrupt::install(move || {

@@ -15,6 +15,7 @@ use super::crew::CallError;
 use super::dataset::endpoint;
 use super::{Crew, note, position_text, unexpected};
 use crate::cli::Failure;
+use crate::live_metrics::LiveSecond;
 use crate::progress::{Screen, human_us};
 
 /// Keys looked up in every restored copy.
@@ -55,12 +56,17 @@ pub(super) fn run(
             block: planned.block,
         },
     )?;
+    screen.publish(|live| {
+        live.trial = Some((cell.id.clone(), planned.block));
+        (live.second, live.device_iops) = (None, None);
+    });
     let started_at = jiff::Timestamp::now();
     let happened = execute(plan, crew, cell, setup, workload, planned, &label, screen)?;
     let stopped = stop(crew, screen)?;
     let started = happened.started.is_some();
     let record = record(cell, setup, planned, &started_at.to_string(), &happened, &stopped);
     store(directory, &record, happened, &stopped.logs)?;
+    screen.publish(|live| live.stored(record.validity == Validity::Valid));
     screen.say(&summary(&label, &record));
     Ok(started)
 }
@@ -141,6 +147,16 @@ fn execute(
             match event {
                 Event::Second(second) => {
                     errors += second.errors;
+                    screen.publish(|live| {
+                        live.second = Some(LiveSecond {
+                            phase: if second.t_s < 0.0 { "warmup" } else { "measurement" },
+                            operations: second.operations,
+                            errors: second.errors,
+                            p50_us: second.p50_us,
+                            p99_us: second.p99_us,
+                        });
+                        live.device_iops = device_iops;
+                    });
                     screen.live(&live_line(label, &second, errors, device_iops));
                 }
                 Event::Sample(sample) => {

@@ -6,5 +6,6 @@
 mod instance_types;
 mod offers;
 mod price_list;
+mod signed;
 
 pub use offers::{AwsError, Offers, offers};

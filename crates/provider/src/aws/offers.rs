@@ -2,17 +2,27 @@
 
 use std::collections::BTreeMap;
 
-use aws_config::{BehaviorVersion, Region, SdkConfig};
-use aws_sdk_ec2::error::ProvideErrorMetadata;
-use aws_sdk_pricing::types::{Filter, FilterType};
-use aws_smithy_http_client::tls;
 use catalog::{UserCatalog, UserInstance};
+use serde::Deserialize;
 
-use super::instance_types::entry;
+use super::instance_types::page;
 use super::price_list::{PriceList, Product};
+use super::signed::{Call, Caller, Service};
 
+const EC2: Service = Service {
+    id: "EC2",
+    signing_name: "ec2",
+    host_prefix: "ec2",
+};
+const PRICING: Service = Service {
+    id: "Pricing",
+    signing_name: "pricing",
+    host_prefix: "api.pricing",
+};
 /// The price list is served from a few regions only, for all of them.
 const PRICE_LIST_REGION: &str = "us-east-1";
+/// A page of `DescribeInstanceTypes`: the most that EC2 gives.
+const TYPES_A_PAGE: u32 = 100;
 
 /// What AWS said.
 #[derive(Debug, Clone)]
@@ -35,36 +45,37 @@ pub enum AwsError {
     /// The runtime could not be started.
     #[error("cannot start: {0}")]
     Start(#[from] std::io::Error),
+    /// Nobody to ask as.
+    #[error("no AWS credentials: {0}")]
+    Credentials(String),
     /// DescribeInstanceTypes failed.
     #[error("EC2 did not tell the instance types of {region}: {reason}")]
     InstanceTypes {
         /// Region asked.
         region: String,
-        /// What the SDK says, causes included.
+        /// What AWS says, or why it does not answer.
         reason: String,
     },
 }
 
-/// Asks AWS for the instance types and prices of a region. Credentials, endpoints and retries are those of the SDK: environment,
+/// Asks AWS for the instance types and prices of a region. Credentials and endpoints are found as the SDK finds them: environment,
 /// shared configuration, SSO, web identity, container, instance. `day` (`2026-11-21`) is kept with the prices; `say` hears what goes on.
 ///
 /// # Errors
 ///
 /// When EC2 does not answer. A price list that does not answer is no error: see [`Offers::prices_missing`].
 pub fn offers(region: &str, day: &str, with_prices: bool, say: &mut dyn FnMut(&str)) -> Result<Offers, AwsError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(ask(region, day, with_prices, say))
-}
-
-async fn ask(region: &str, day: &str, with_prices: bool, say: &mut dyn FnMut(&str)) -> Result<Offers, AwsError> {
-    let config = configuration(region).await;
+    let caller = Caller::new(region)?;
     say(&format!("asking EC2 for the instance types of {region}"));
-    let mut types = instance_types(&config, region).await?;
+    let mut types = instance_types(&caller, region).map_err(|reason| AwsError::InstanceTypes {
+        region: region.to_owned(),
+        reason,
+    })?;
     let mut catalog = UserCatalog::new(region, day, "AWS DescribeInstanceTypes and price list (GetProducts)");
     let (instance_types, mut priced) = (types.len(), 0);
     let mut prices_missing = (!with_prices).then(|| "not asked for".to_owned());
     if with_prices {
-        match prices(&config, region, say).await {
+        match prices(&caller, region, say) {
             Ok(prices) => {
                 for (name, price) in prices.instances() {
                     if let Some(entry) = types.get_mut(name) {
@@ -91,57 +102,45 @@ async fn ask(region: &str, day: &str, with_prices: bool, say: &mut dyn FnMut(&st
     })
 }
 
-/// The region is stated, so that nobody is asked for it.
-async fn configuration(region: &str) -> SdkConfig {
-    let http = aws_smithy_http_client::Builder::new()
-        .tls_provider(tls::Provider::Rustls(tls::rustls_provider::CryptoMode::Ring))
-        .build_https();
-    aws_config::defaults(BehaviorVersion::latest())
-        .http_client(http)
-        .region(Region::new(region.to_owned()))
-        .load()
-        .await
-}
-
-/// What AWS answered, else every cause in turn.
-fn told<E>(error: &E) -> String
-where
-    E: std::error::Error + ProvideErrorMetadata,
-{
-    if let Some(code) = error.code() {
-        return format!("{code}: {}", error.message().unwrap_or("no message"));
-    }
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text += &format!(": {error}");
-        cause = error.source();
-    }
-    text
-}
-
-async fn instance_types(config: &SdkConfig, region: &str) -> Result<BTreeMap<String, UserInstance>, AwsError> {
-    let client = aws_sdk_ec2::Client::new(config);
-    let mut items = client.describe_instance_types().into_paginator().items().send();
+fn instance_types(caller: &Caller, region: &str) -> Result<BTreeMap<String, UserInstance>, String> {
     let mut types = BTreeMap::new();
-    while let Some(item) = items.next().await {
-        let item = item.map_err(|error| AwsError::InstanceTypes {
-            region: region.to_owned(),
-            reason: told(&error),
-        })?;
-        if let Some(entry) = entry(&item) {
-            types.insert(entry.name().to_owned(), entry);
+    let mut token = None;
+    loop {
+        let call = Call {
+            headers: &[("content-type", "application/x-www-form-urlencoded; charset=utf-8")],
+            body: form(token.as_deref()),
+        };
+        let page = page(&caller.ask(EC2, region, &call)?)?;
+        types.extend(page.types.into_iter().map(|entry| (entry.name().to_owned(), entry)));
+        token = page.next_token;
+        if token.is_none() {
+            return Ok(types);
         }
     }
-    Ok(types)
+}
+
+fn form(token: Option<&str>) -> String {
+    let mut form = form_urlencoded::Serializer::new(String::new());
+    form.append_pair("Action", "DescribeInstanceTypes")
+        .append_pair("Version", "2016-11-15")
+        .append_pair("MaxResults", &TYPES_A_PAGE.to_string());
+    if let Some(token) = token {
+        form.append_pair("NextToken", token);
+    }
+    form.finish()
+}
+
+/// One page of `GetProducts`; each product is JSON in a string.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct ProductsPage {
+    #[serde(default)]
+    price_list: Vec<String>,
+    next_token: Option<String>,
 }
 
 /// Linux on shared machines, on demand and reserved; volumes with their IOPS and throughput.
-async fn prices(config: &SdkConfig, region: &str, say: &mut dyn FnMut(&str)) -> Result<PriceList, String> {
-    let there = aws_sdk_pricing::config::Builder::from(config)
-        .region(Region::new(PRICE_LIST_REGION))
-        .build();
-    let client = aws_sdk_pricing::Client::from_conf(there);
+fn prices(caller: &Caller, region: &str, say: &mut dyn FnMut(&str)) -> Result<PriceList, String> {
     let families: [(&str, &[(&str, &str)]); 4] = [
         (
             "Compute Instance",
@@ -160,25 +159,38 @@ async fn prices(config: &SdkConfig, region: &str, say: &mut dyn FnMut(&str)) -> 
     let mut list = PriceList::default();
     for (family, conditions) in families {
         say(&format!("asking the price list for `{family}` in {region}"));
-        let mut request = client.get_products().service_code("AmazonEC2");
-        for (field, value) in [("regionCode", region), ("productFamily", family)]
+        let filters: Vec<_> = [("regionCode", region), ("productFamily", family)]
             .iter()
             .chain(conditions)
-        {
-            let filter = Filter::builder()
-                .r#type(FilterType::TermMatch)
-                .field(*field)
-                .value(*value)
-                .build()
-                .map_err(|error| error.to_string())?;
-            request = request.filters(filter);
-        }
-        let mut items = request.into_paginator().items().send();
-        while let Some(item) = items.next().await {
-            let text = item.map_err(|error| format!("the price list did not answer: {}", told(&error)))?;
-            let product: Product = serde_json::from_str(&text)
-                .map_err(|error| format!("the price list answered with a product that cannot be read: {error}"))?;
-            list.add(&product);
+            .map(|(field, value)| serde_json::json!({ "Type": "TERM_MATCH", "Field": field, "Value": value }))
+            .collect();
+        let mut token: Option<String> = None;
+        loop {
+            let mut body = serde_json::json!({ "ServiceCode": "AmazonEC2", "FormatVersion": "aws_v1", "Filters": filters });
+            if let Some(token) = &token {
+                body["NextToken"] = token.as_str().into();
+            }
+            let call = Call {
+                headers: &[
+                    ("content-type", "application/x-amz-json-1.1"),
+                    ("x-amz-target", "AWSPriceListService.GetProducts"),
+                ],
+                body: body.to_string(),
+            };
+            let answer = caller
+                .ask(PRICING, PRICE_LIST_REGION, &call)
+                .map_err(|reason| format!("the price list did not answer: {reason}"))?;
+            let page: ProductsPage = serde_json::from_str(&answer)
+                .map_err(|error| format!("the price list answered with what cannot be read: {error}"))?;
+            for text in &page.price_list {
+                let product: Product = serde_json::from_str(text)
+                    .map_err(|error| format!("the price list answered with a product that cannot be read: {error}"))?;
+                list.add(&product);
+            }
+            token = page.next_token.filter(|token| !token.is_empty());
+            if token.is_none() {
+                break;
+            }
         }
     }
     Ok(list)
