@@ -24,6 +24,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("monitor", &["evidence"]),
     ("storage", &["spec"]),
     ("wire", &["spec", "evidence"]),
+    ("offers", &["catalog"]),
     ("provider", &["wire", "evidence", "spec", "catalog", "workload"]),
     ("run", &["evidence", "spec"]),
 ];

@@ -13,7 +13,7 @@ use aws_sigv4::sign::v4;
 use aws_smithy_http_client::tls;
 use aws_types::service_config::ServiceConfigKey;
 
-use super::AwsError;
+use crate::AwsError;
 
 /// Attempts at a call that is throttled or that a server fails, as the SDK's standard retry mode makes.
 const ATTEMPTS: u32 = 3;

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use catalog::{UserCatalog, UserInstance};
 use serde::Deserialize;
 
-use super::instance_types::page;
-use super::price_list::{PriceList, Product};
-use super::signed::{Call, Caller, Service};
+use crate::AwsError;
+use crate::instance_types::page;
+use crate::price_list::{PriceList, Product};
+use crate::signed::{Call, Caller, Service};
 
 const EC2: Service = Service {
     id: "EC2",
@@ -39,32 +40,13 @@ pub struct Offers {
     pub prices_missing: Option<String>,
 }
 
-/// Why AWS could not be asked.
-#[derive(Debug, thiserror::Error)]
-pub enum AwsError {
-    /// The runtime could not be started.
-    #[error("cannot start: {0}")]
-    Start(#[from] std::io::Error),
-    /// Nobody to ask as.
-    #[error("no AWS credentials: {0}")]
-    Credentials(String),
-    /// DescribeInstanceTypes failed.
-    #[error("EC2 did not tell the instance types of {region}: {reason}")]
-    InstanceTypes {
-        /// Region asked.
-        region: String,
-        /// What AWS says, or why it does not answer.
-        reason: String,
-    },
-}
-
 /// Asks AWS for the instance types and prices of a region. Credentials and endpoints are found as the SDK finds them: environment,
 /// shared configuration, SSO, web identity, container, instance. `day` (`2026-11-21`) is kept with the prices; `say` hears what goes on.
 ///
 /// # Errors
 ///
 /// When EC2 does not answer. A price list that does not answer is no error: see [`Offers::prices_missing`].
-pub fn offers(region: &str, day: &str, with_prices: bool, say: &mut dyn FnMut(&str)) -> Result<Offers, AwsError> {
+pub fn ask(region: &str, day: &str, with_prices: bool, say: &mut dyn FnMut(&str)) -> Result<Offers, AwsError> {
     let caller = Caller::new(region)?;
     say(&format!("asking EC2 for the instance types of {region}"));
     let mut types = instance_types(&caller, region).map_err(|reason| AwsError::InstanceTypes {
