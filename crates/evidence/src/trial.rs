@@ -94,6 +94,22 @@ pub struct TrialRecord {
     pub client: Option<ClientResult>,
     /// What the database host says about this trial.
     pub database: DatabaseFacts,
+    /// Where the time around warm-up and measurement went; `None` where nothing was started, and in runs of before it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overhead: Option<Overhead>,
+}
+
+/// Seconds of a trial in which nothing is measured.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Overhead {
+    /// The data is restored and its volumes are mounted anew.
+    pub restore_s: f64,
+    /// The database is launched, until it answers CQL.
+    pub start_s: f64,
+    /// Until it has settled, the restored keys are looked up and the limits are in force.
+    pub settle_s: f64,
+    /// The database is ended, logs are collected, volumes are detached.
+    pub stop_s: f64,
 }
 
 /// What the load generator measured, warm-up excluded.

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use database::cassandra::{self, Admin, Distribution, Java, Node, NodeConfig};
+use evidence::Overhead;
 use monitor::{CgroupFiles, Monitor, Sources};
 use spec::Setup;
 use storage::{
@@ -310,6 +311,7 @@ impl Opened {
             .get_mut(&setup.configuration)
             .ok_or_else(|| fault(format!("configuration {} was not prepared", setup.configuration)))?;
         outbox.progress("restoring the data set", None);
+        let mut clock = Stopwatch::start();
         volumes.restore().map_err(fault)?;
         let data_directory = volumes.data_directory();
         let commitlog = volumes.commitlog_directory();
@@ -331,7 +333,7 @@ impl Opened {
         config.direct_memory_bytes = setup.direct_memory_bytes;
         config.processors = setup.cpus;
         outbox.progress("starting Cassandra", None);
-        let began = Instant::now();
+        let restore_s = clock.lap_s();
         let node = Node::start(&self.distribution, &self.java, config, &cgroup.launch_prefix()).map_err(|error| {
             // Nothing runs in it yet, so that it can go at once.
             let _ = cgroup.kill_all();
@@ -349,6 +351,7 @@ impl Opened {
             monitor: None,
         });
         with(&node, |n| n.wait_ready(START_TIMEOUT, &|| outbox.is_cancelled())).map_err(fault)?;
+        let start_s = clock.lap_s();
         outbox.progress("waiting for Cassandra to settle", None);
         let admin = Admin::connect(cql_address(), START_TIMEOUT).map_err(fault)?;
         admin
@@ -384,13 +387,17 @@ impl Opened {
                 bursts.push((mounted.setup.role, Arc::new(controller)));
             }
         }
-        let start_s = began.elapsed().as_secs_f64();
         let started = StartedTrial {
             contact_points: vec![cql_address().to_string()],
             volumes: volumes.facts(),
             data_bytes_on_disk: table_bytes(&data_directory),
             keys_checked: present,
-            start_s,
+            overhead: Overhead {
+                restore_s,
+                start_s,
+                settle_s: clock.lap_s(),
+                stop_s: 0.0,
+            },
         };
         let sources = Sources {
             root: PathBuf::from("/"),
@@ -404,11 +411,11 @@ impl Opened {
                 .collect(),
             gc_log: Some(gc_log),
         };
-        let watch = watch(sources, admin, &node, &bursts, outbox.clone());
+        let monitor = watch(sources, admin, &node, &bursts, outbox.clone());
         if let Some(active) = &mut self.active {
             active.bursts = bursts;
             active.page_cache = Some(PageCacheBudget::hold(&cgroup, setup.page_cache_budget_bytes));
-            active.monitor = Some(watch);
+            active.monitor = Some(monitor);
         }
         Ok(Reply::Started(Box::new(started)))
     }
@@ -416,6 +423,7 @@ impl Opened {
     /// Ends the database of a trial. It is killed rather than drained: its data is thrown away, and draining a large memtable
     /// through a small volume could take minutes.
     fn stop_trial(&mut self) -> Result<Reply, Fault> {
+        let mut clock = Stopwatch::start();
         let mut logs = Vec::new();
         let mut data_bytes_on_disk = 0;
         if let Some(mut active) = self.active.take() {
@@ -450,6 +458,7 @@ impl Opened {
         Ok(Reply::Stopped(Box::new(StoppedTrial {
             logs,
             data_bytes_on_disk,
+            stop_s: clock.lap_s(),
         })))
     }
 
@@ -462,6 +471,21 @@ impl Opened {
             Some(item) => self.ledger.intend(item).map(|_| ()).map_err(fault),
             None => Err(fault("Cassandra ended as soon as it was started")),
         }
+    }
+}
+
+/// Laps of one clock.
+struct Stopwatch(Instant);
+
+impl Stopwatch {
+    fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Seconds since the start or the last lap.
+    fn lap_s(&mut self) -> f64 {
+        let now = Instant::now();
+        now.duration_since(std::mem::replace(&mut self.0, now)).as_secs_f64()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{DatabaseFacts, FORMAT_VERSION, HostSample, TrialRecord, Validity};
+use evidence::{DatabaseFacts, Overhead, FORMAT_VERSION, HostSample, TrialRecord, Validity};
 use provider::Role;
 use run::{JournalEvent, RunDirectory};
 use spec::{Cell, Definition, Plan, PlannedTrial, Setup, VolumeRole};
@@ -258,6 +258,10 @@ fn record(
             restored_keys_checked: started.map_or(0, |s| s.keys_checked),
             volumes,
         },
+        overhead: started.map(|s| Overhead {
+            stop_s: stopped.stop_s,
+            ..s.overhead
+        }),
     }
 }
 
