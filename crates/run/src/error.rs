@@ -93,7 +93,7 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// Wraps an I/O error; a full disk is told apart because the user must act on it.
+    /// Wraps an I/O error; a full disk has an error of its own, because the user must act on it.
     pub(crate) fn file(doing: &'static str, path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {
