@@ -56,7 +56,7 @@ Examples:
                                               nodes and money for a target, from what RUN measured
   iopslab db start --nodes 3                  a local Cassandra to play with
 
-Exit status: 0 done, 1 the work failed, 2 bad usage or bad input, 3 done but the verdict failed.";
+Exit status: 0 done, 1 the work failed, 2 bad usage or bad input, 3 done but the verdict failed, 130 interrupted.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -115,7 +115,9 @@ impl Cli {
                 Ok(())
             }
             Command::Completions { shell } => {
-                clap_complete::generate(shell, &mut Self::command(), "iopslab", &mut std::io::stdout());
+                let mut script = Vec::new();
+                clap_complete::generate(shell, &mut Self::command(), "iopslab", &mut script);
+                print!("{}", String::from_utf8_lossy(&script));
                 Ok(())
             }
             Command::Agent(args) => {
