@@ -232,7 +232,7 @@ fn failure(error: EngineError, args: &LoadArgs) -> Failure {
             args.keyspace, args.table
         )),
         EngineError::Cancelled => {
-            Failure::work("interrupted; nothing is reported, because the measurement is not complete")
+            Failure::interrupted("interrupted; nothing is reported, because the measurement is not complete")
         }
         _ => Failure::work(error),
     }

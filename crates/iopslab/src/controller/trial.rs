@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{DatabaseFacts, FORMAT_VERSION, HostSample, TrialRecord, Validity};
+use evidence::{Cause, DatabaseFacts, FORMAT_VERSION, HostSample, TrialRecord, Validity};
 use provider::Role;
 use run::{JournalEvent, RunDirectory};
 use spec::{Cell, Definition, Plan, PlannedTrial, Setup, VolumeRole};
@@ -28,22 +28,50 @@ pub(super) struct Position {
     pub eta_s: f64,
 }
 
+/// Whether the database and the client could do what a trial asks of them, or why not. What the database did under load is another matter.
+pub(super) enum Carried {
+    Out,
+    Not(String),
+}
+
 /// What happened in a trial, before it is written down.
 struct Happened {
     started: Option<StartedTrial>,
     result: Option<TrialResult>,
     samples: Vec<HostSample>,
-    invalid: Option<(String, Vec<String>)>,
+    validity: Validity,
 }
 
-/// Runs one planned trial and stores it. Returns whether the database could be started; an error ends the run.
+impl Happened {
+    /// The trial is invalid.
+    fn spoil(&mut self, cause: Cause, reason: String, log_tail: Vec<String>) {
+        self.validity = Validity::Invalid {
+            cause,
+            reason,
+            log_tail,
+        };
+    }
+
+    fn carried(&self) -> Carried {
+        match &self.validity {
+            Validity::Invalid {
+                cause: Cause::DidNotStart | Cause::ClientLost,
+                reason,
+                ..
+            } => Carried::Not(reason.clone()),
+            _ => Carried::Out,
+        }
+    }
+}
+
+/// Runs one planned trial and stores it. An error ends the run.
 pub(super) fn run(
     directory: &RunDirectory,
     crew: &mut Crew,
     planned: &PlannedTrial,
     position: Position,
     screen: &mut Screen,
-) -> Result<bool, Failure> {
+) -> Result<Carried, Failure> {
     let plan = directory.plan();
     let (cell, setup, workload) = parts(plan, planned)?;
     let label = format!("[{}] {} block {}", position_text(position), cell.id, planned.block);
@@ -58,11 +86,11 @@ pub(super) fn run(
     let started_at = jiff::Timestamp::now();
     let happened = execute(plan, crew, cell, setup, workload, planned, &label, screen)?;
     let stopped = stop(crew, screen)?;
-    let started = happened.started.is_some();
+    let carried = happened.carried();
     let record = record(cell, setup, planned, &started_at.to_string(), &happened, &stopped);
     store(directory, &record, happened, &stopped.logs)?;
     screen.say(&summary(&label, &record));
-    Ok(started)
+    Ok(carried)
 }
 
 fn parts<'a>(plan: &'a Plan, planned: &PlannedTrial) -> Result<(&'a Cell, &'a Setup, &'a Definition), Failure> {
@@ -105,7 +133,7 @@ fn execute(
         started: None,
         result: None,
         samples: Vec::new(),
-        invalid: None,
+        validity: Validity::Valid,
     };
     let request = DatabaseRequest::StartTrial {
         setup: setup.clone(),
@@ -115,8 +143,10 @@ fn execute(
         Ok(Reply::Started(started)) => *started,
         Ok(other) => return Err(unexpected(&other)),
         Err(CallError::Fatal(failure)) => return Err(failure),
+        Err(CallError::ClientLost(how)) => return Err(Failure::work(how)),
         Err(CallError::Fault(fault)) => {
-            happened.invalid = Some((format!("the database did not start: {}", fault.message), Vec::new()));
+            let reason = format!("the database did not start: {}", fault.message);
+            happened.spoil(Cause::DidNotStart, reason, Vec::new());
             return Ok(happened);
         }
     };
@@ -161,13 +191,16 @@ fn execute(
         // Ctrl-C or a lost agent ends the run, whatever the database did at that moment.
         (_, Err(CallError::Fatal(failure))) => return Err(failure),
         (Some((how, log_tail)), _) => {
-            happened.invalid = Some((format!("Cassandra ended during the trial: {how}"), log_tail));
+            let reason = format!("Cassandra ended during the trial: {how}");
+            happened.spoil(Cause::DatabaseEnded, reason, log_tail);
         }
         (None, Ok(Reply::Trial(result))) => happened.result = Some(*result),
         (None, Ok(other)) => return Err(unexpected(&other)),
         (None, Err(CallError::Fault(fault))) => {
-            happened.invalid = Some((format!("the client failed: {}", fault.message), Vec::new()));
+            let reason = format!("the client failed: {}", fault.message);
+            happened.spoil(Cause::ClientFailed, reason, Vec::new());
         }
+        (None, Err(CallError::ClientLost(how))) => happened.spoil(Cause::ClientLost, how, Vec::new()),
     }
     Ok(happened)
 }
@@ -224,13 +257,7 @@ fn record(
         configuration: cell.configuration.clone(),
         workload: cell.workload.clone(),
         load: cell.load,
-        validity: match &happened.invalid {
-            None => Validity::Valid,
-            Some((reason, log_tail)) => Validity::Invalid {
-                reason: reason.clone(),
-                log_tail: log_tail.clone(),
-            },
-        },
+        validity: happened.validity.clone(),
         started_at: started_at.to_owned(),
         client: happened.result.as_ref().map(|r| r.result.clone()),
         database: DatabaseFacts {
