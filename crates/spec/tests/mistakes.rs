@@ -3,7 +3,7 @@
 mod story;
 
 use spec::{Mistakes, parse};
-use story::{GOOD, nothing};
+use story::{GOOD, and, nothing};
 
 fn refused(text: &str) -> Mistakes {
     parse(catalog::Catalog::built_in(), "x.toml", text, &nothing)
@@ -206,6 +206,45 @@ fn all_mistakes_are_told_together() {
     assert_eq!(lines, [4, 8, 11], "{mistakes}");
     let json = serde_json::to_value(&mistakes).unwrap();
     assert_eq!(json[0]["line"], 4);
+}
+
+#[test]
+fn an_unknown_key_hides_no_other_mistake() {
+    // Three slips of the pen and two impossible values, one of them under a misspelt key.
+    let text = GOOD
+        .replacen("name = \"x\"", "name = \"x\"\nquestoin = \"Is it?\"", 1)
+        .replacen("records = 1000", "record = 0", 1)
+        .replacen("update = 0.2", "update = 0.3", 1)
+        .replacen("concurrency = [10]", "concurrency = [10]\nduration = 5\nseeed = 1", 1);
+    let mistakes = refused(&text);
+    let told: Vec<String> = mistakes.list().iter().map(|m| format!("{}: {}", m.line, m.message)).collect();
+    assert_eq!(
+        told,
+        [
+            "2: unknown key `questoin`",
+            "5: unknown key `record`",
+            "5: records cannot be 0",
+            "12: the proportions sum to 1.1, not 1",
+            "19: unknown key `duration`",
+            "20: unknown key `seeed`",
+        ],
+        "{mistakes}"
+    );
+}
+
+#[test]
+fn an_unknown_table_and_a_key_without_a_like_are_told_too() {
+    let text = GOOD
+        .replacen("[[workload]]", "[[worklod]]", 1)
+        .replacen("[load]", "[load]\nzzz = 1", 1)
+        .replacen("records = 1000", "records = 0", 1);
+    let mistakes = refused(&text);
+    let told: Vec<&str> = mistakes.list().iter().map(|m| m.message.as_str()).collect();
+    assert_eq!(told, ["records cannot be 0", "unknown key `worklod`", "unknown key `zzz`"]);
+    // A second key of the same name is no reason to read the wrong one.
+    let text = and("seed = 1\nsed = 2\n");
+    let mistakes = refused(&text);
+    assert_eq!(mistakes.list().len(), 1, "{mistakes}");
 }
 
 #[test]
