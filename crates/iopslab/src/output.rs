@@ -24,6 +24,11 @@ macro_rules! println {
 }
 
 /// As in the standard library, without its panic.
+macro_rules! eprint {
+    ($($words:tt)*) => { $crate::output::to_stderr(format_args!($($words)*)) };
+}
+
+/// As in the standard library, without its panic.
 macro_rules! eprintln {
     ($($words:tt)*) => { $crate::output::to_stderr(format_args!("{}\n", format_args!($($words)*))) };
 }
