@@ -58,7 +58,7 @@ enum ProviderName {
 }
 
 /// Where run directories are created.
-const DEFAULT_OUT: &str = "runs";
+pub(super) const DEFAULT_OUT: &str = "runs";
 /// The provider's name in `environment.json` of a simulated run.
 const SIMULATED: &str = "simulated";
 
