@@ -23,12 +23,12 @@ pub use decision::DecisionRules;
 pub use draft::{Draft, draft};
 pub use experiment::{
     Adaptive, Configuration, Consistency, Database, Dataset, Experiment, Instance, Load, LoadLevel, LocalSettings,
-    Target, Volume,
+    Patience, Target, Volume,
 };
 pub use mistakes::{Mistake, Mistakes};
 pub use money::{ConfigurationMoney, Money, MoneyBasis, MoneyLine};
 pub use notes::{Note, static_notes};
-pub use objective::{DEFAULT_HEADROOM, LatencyFigure, LatencyObjective, Objective};
+pub use objective::{DEFAULT_HEADROOM, ERROR_SHARE_MAX, LatencyFigure, LatencyObjective, Objective};
 pub use parse::{parse, parse_to_run, refuse_unmeasurable};
 pub use plan::{Cell, Plan, PlannedTrial, TrialShape, plan};
 pub use provider::Provider;

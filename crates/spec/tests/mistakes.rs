@@ -136,6 +136,16 @@ fn every_wrong_input_is_refused_at_its_place() {
             "scale cannot be 0",
         ),
         (
+            "concurrency = [10]",
+            "concurrency = [10]\n[provider.local]\nstart_timeout_s = 0",
+            "x.toml:19:19: start_timeout_s cannot be 0 (a number from 1 to 7200)",
+        ),
+        (
+            "concurrency = [10]",
+            "concurrency = [10]\n[provider.local]\nsettle_timeout_s = 9000",
+            "settle_timeout_s cannot be 9000",
+        ),
+        (
             "name = \"x\"",
             "name = \"../x\"",
             "x.toml:1:8: `../x` cannot be the name",
@@ -276,6 +286,18 @@ fn a_mistake_in_a_ycsb_file_points_into_that_file() {
         .unwrap_err()
         .to_string();
     assert!(missing.contains("no such file"), "{missing}");
+}
+
+#[test]
+fn how_long_cassandra_may_take_can_be_stated() {
+    let patience = |more: &str| {
+        let text = GOOD.replacen("concurrency = [10]", &format!("concurrency = [10]\n[provider.local]\n{more}"), 1);
+        let experiment = parse(catalog::Catalog::built_in(), "x.toml", &text, &nothing).unwrap();
+        let plan = spec::plan(&experiment);
+        (plan.patience.start_s, plan.patience.settle_s)
+    };
+    assert_eq!(patience(""), (180.0, 600.0));
+    assert_eq!(patience("start_timeout_s = 900\nsettle_timeout_s = 30.5"), (900.0, 30.5));
 }
 
 #[test]

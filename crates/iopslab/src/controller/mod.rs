@@ -133,6 +133,7 @@ fn open(directory: &RunDirectory, crew: &mut Crew, settings: &Settings, screen: 
         version: version.clone(),
         dataset: plan.dataset,
         needed_bytes: needed_bytes(plan),
+        patience: plan.patience,
     };
     let reply = crew.call(
         Role::Database,

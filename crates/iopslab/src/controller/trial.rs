@@ -145,7 +145,8 @@ fn execute(
         Err(CallError::Fatal(failure)) => return Err(failure),
         Err(CallError::ClientLost(how)) => return Err(Failure::work(how)),
         Err(CallError::Fault(fault)) => {
-            let reason = format!("the database did not start: {}", fault.message);
+            let help = fault.help.map_or_else(String::new, |help| format!("\nhelp: {help}"));
+            let reason = format!("the database did not start: {}{help}", fault.message);
             happened.spoil(Cause::DidNotStart, reason, Vec::new());
             return Ok(happened);
         }
