@@ -6,7 +6,7 @@
 //! and set device and flags in separate steps.) What was achieved is then read back from sysfs, not believed.
 //!
 //! On a busy machine it can take long, by whatever way: direct I/O is switched on after the image's dirty pages have been
-//! written back (`loop_update_dio` in drivers/block/loop.c), behind everything else that the disk has to write. So
+//! written back (`vfs_fsync` of the backing file, drivers/block/loop.c), behind everything else that the disk has to write. So
 //! `losetup` is given more time with each try, and one that was killed in the middle may have done its work all the same.
 
 use std::fs;

@@ -267,6 +267,7 @@ impl Opened {
             .wait_settled(1, self.settle_timeout(), &|| outbox.is_cancelled())
             .map_err(fault)?;
         drop(admin);
+        outbox.progress("stopping Cassandra and keeping its data as a snapshot", None);
         node.stop(STOP_TIMEOUT).map_err(fault)?;
         // What it had only in memory would be missing from every trial.
         if !node.stopped_cleanly() {
@@ -309,7 +310,7 @@ impl Opened {
             if !directory.exists() {
                 self.claim_directory(&directory)?;
             }
-            outbox.progress(format!("creating the volumes of {}", setup.configuration), None);
+            outbox.progress(format!("creating the volumes of {} and copying the data set", setup.configuration), None);
             let snapshot = self.snapshot_directory().join("data");
             let mut volumes = Volumes::create(&self.ledger, &directory, setup, &snapshot).map_err(fault)?;
             outbox.progress(format!("measuring the volumes of {}", setup.configuration), None);

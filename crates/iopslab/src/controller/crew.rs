@@ -83,12 +83,11 @@ impl Crew {
     pub fn try_call(&mut self, role: Role, request: Request, screen: &mut Screen) -> Result<Reply, CallError> {
         self.converse(role, request, &mut |_, event| {
             if let Event::Progress(progress) = event {
-                screen.live(&match progress.share {
-                    Some((done, total)) if total > 0 => {
-                        format!("{}: {:.0} %", progress.doing, 100.0 * done as f64 / total as f64)
-                    }
-                    _ => progress.doing,
-                });
+                let share = match progress.share {
+                    Some((done, total)) if total > 0 => format!("{:.0} %", 100.0 * done as f64 / total as f64),
+                    _ => String::new(),
+                };
+                screen.doing(&progress.doing, &share);
             }
             true
         })
@@ -164,7 +163,8 @@ impl Crew {
 
     /// Ends both agents: the client first, so that nothing loads a database that is being stopped.
     pub fn close(&mut self, screen: &mut Screen) {
-        screen.live("cleaning up");
+        screen.about("");
+        screen.doing("cleaning up", "");
         for agent in [&mut self.client, &mut self.database] {
             if !agent.close() {
                 screen.say(&format!(

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use evidence::{Cause, DatabaseFacts, FORMAT_VERSION, HostSample, TrialRecord, Validity};
 use provider::Role;
 use run::{JournalEvent, RunDirectory};
-use spec::{Cell, Definition, Plan, PlannedTrial, Setup, VolumeRole};
+use spec::{Cell, Definition, Plan, PlannedTrial, Setup, TrialShape, VolumeRole};
 use wire::{
     ClientRequest, DatabaseRequest, Event, Reply, Request, Second, StartedTrial, StoppedTrial, TextFile, TrialResult,
     TrialTask,
@@ -75,6 +75,7 @@ pub(super) fn run(
     let plan = directory.plan();
     let (cell, setup, workload) = parts(plan, planned)?;
     let label = format!("[{}] {} block {}", position_text(position), cell.id, planned.block);
+    screen.about(&label);
     prepare(crew, setup, screen)?;
     note(
         directory,
@@ -84,7 +85,7 @@ pub(super) fn run(
         },
     )?;
     let started_at = jiff::Timestamp::now();
-    let happened = execute(plan, crew, cell, setup, workload, planned, &label, screen)?;
+    let happened = execute(plan, crew, cell, setup, workload, planned, screen)?;
     let stopped = stop(crew, screen)?;
     let carried = happened.carried();
     let record = record(cell, setup, planned, &started_at.to_string(), &happened, &stopped);
@@ -118,7 +119,6 @@ fn prepare(crew: &mut Crew, setup: &Setup, screen: &mut Screen) -> Result<(), Fa
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "the parts of one trial, used once")]
 fn execute(
     plan: &Plan,
     crew: &mut Crew,
@@ -126,7 +126,6 @@ fn execute(
     setup: &Setup,
     workload: &Definition,
     planned: &PlannedTrial,
-    label: &str,
     screen: &mut Screen,
 ) -> Result<Happened, Failure> {
     let mut happened = Happened {
@@ -165,6 +164,7 @@ fn execute(
     let mut errors = 0;
     let mut device_iops = None;
     let samples = &mut happened.samples;
+    screen.doing("connecting the client", "");
     let answer = crew.converse(
         Role::Client,
         Request::Client(ClientRequest::Trial(Box::new(task))),
@@ -172,7 +172,8 @@ fn execute(
             match event {
                 Event::Second(second) => {
                     errors += second.errors;
-                    screen.live(&live_line(label, &second, errors, device_iops));
+                    let (doing, how_far) = phase(&second, &plan.shape);
+                    screen.doing(doing, &live_line(&how_far, &second, errors, device_iops));
                 }
                 Event::Sample(sample) => {
                     if let Some(before) = samples.last() {
@@ -225,6 +226,7 @@ fn sample_keys(plan: &Plan, workload: &Definition) -> Vec<String> {
 }
 
 fn stop(crew: &mut Crew, screen: &mut Screen) -> Result<StoppedTrial, Failure> {
+    screen.doing("stopping Cassandra and detaching its volumes", "");
     match crew.call(Role::Database, Request::Database(DatabaseRequest::StopTrial), screen)? {
         Reply::Stopped(stopped) => Ok(*stopped),
         other => Err(unexpected(&other)),
@@ -307,12 +309,24 @@ fn store(directory: &RunDirectory, record: &TrialRecord, happened: Happened, log
     )
 }
 
-fn live_line(label: &str, second: &Second, errors: u64, device_iops: Option<f64>) -> String {
-    let phase = if second.t_s < 0.0 { "warm-up" } else { "measuring" };
+/// What the client is doing in this second, and how far it is.
+fn phase(second: &Second, shape: &TrialShape) -> (&'static str, String) {
+    let t_s = second.t_s;
+    match (shape.warmup_max_s, shape.operations) {
+        // `warmup = "auto"`: most seconds that the wait for rest may still take, before the warm-up proper.
+        (Some(_), _) if t_s < -shape.warmup_s - 0.5 => {
+            ("warming up until throughput is at rest,", format!("at most {:.0} s more", -t_s))
+        }
+        _ if t_s < 0.0 => ("warming up,", format!("{:.0} s more", -t_s)),
+        (_, Some(_)) => ("measuring,", format!("{t_s:.0} s, at most {:.0} s", shape.duration_s)),
+        (_, None) => ("measuring,", format!("{t_s:.0} of {:.0} s", shape.duration_s)),
+    }
+}
+
+fn live_line(how_far: &str, second: &Second, errors: u64, device_iops: Option<f64>) -> String {
     let device = device_iops.map_or_else(|| "-".to_owned(), |iops| format!("{iops:.0}"));
     format!(
-        "{label} {phase} {:>3.0} s: {} op/s, p50 {}, p99 {}, {errors} errors, disk {device} IOPS",
-        second.t_s,
+        "{how_far}: {} op/s, p50 {}, p99 {}, {errors} errors, disk {device} IOPS",
         second.operations,
         human_us(second.p50_us),
         human_us(second.p99_us),
@@ -331,5 +345,46 @@ fn summary(label: &str, record: &TrialRecord) -> String {
         }
         (Validity::Invalid { reason, .. }, _) => format!("{label}: INVALID, {reason}"),
         (Validity::Valid, None) => format!("{label}: nothing measured"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_live_line_says_what_the_client_does_and_how_far_it_is() {
+        let shape = TrialShape {
+            warmup_s: 5.0,
+            warmup_max_s: Some(300.0),
+            duration_s: 60.0,
+            operations: None,
+            request_timeout_s: 1.0,
+        };
+        let at = |t_s, shape: &TrialShape| {
+            let second = Second {
+                t_s,
+                operations: 10,
+                errors: 0,
+                p50_us: 1,
+                p99_us: 2,
+            };
+            let (doing, how_far) = phase(&second, shape);
+            format!("{doing} {how_far}")
+        };
+        assert_eq!(at(-300.0, &shape), "warming up until throughput is at rest, at most 300 s more");
+        assert_eq!(at(-5.0, &shape), "warming up, 5 s more");
+        assert_eq!(at(12.0, &shape), "measuring, 12 of 60 s");
+        let fixed = TrialShape {
+            warmup_max_s: None,
+            warmup_s: 20.0,
+            ..shape
+        };
+        assert_eq!(at(-20.0, &fixed), "warming up, 20 s more");
+        let counted = TrialShape {
+            operations: Some(1_000),
+            ..fixed
+        };
+        assert_eq!(at(3.0, &counted), "measuring, 3 s, at most 60 s");
     }
 }
