@@ -11,7 +11,8 @@ const PLAIN_EVERY: Duration = Duration::from_secs(5);
 /// The time in the live line is brought up to date this often.
 const TICK: Duration = Duration::from_secs(1);
 
-/// The progress display. The live line says what it is about (the trial), what is being done, and for how long that has been going on.
+/// The progress display. The live line says what it is about (the trial), what is being done, and for how long that has
+/// been going on.
 pub struct Screen {
     bar: Option<ProgressBar>,
     about: String,

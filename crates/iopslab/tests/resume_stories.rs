@@ -1,4 +1,5 @@
-//! Stories of runs that did not go well: what is repeated, what is reported all the same, and what shows that evidence is what was measured.
+//! Stories of runs that did not go well: what is repeated, what is reported all the same, and what shows that evidence
+//! is what was measured.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 

@@ -298,7 +298,8 @@ fn a_lost_client_agent_costs_its_trial_only() {
     assert_eq!(leftovers(), Vec::<String>::new());
 }
 
-/// A Cassandra that starts and never answers: three trials, then the run stops with a report; once the cause is gone, they are repeated.
+/// A Cassandra that starts and never answers: three trials, then the run stops with a report; once the cause is gone,
+/// they are repeated.
 #[test]
 fn three_failed_starts_stop_the_run_with_a_report_and_are_repeated_by_resume() {
     let lab = Laboratory::new();
@@ -333,7 +334,8 @@ fn three_failed_starts_stop_the_run_with_a_report_and_are_repeated_by_resume() {
     assert_eq!(analysis["trials"], serde_json::json!({"planned": 4, "done": 4, "valid": 4}), "{stderr}");
 }
 
-/// The loader is killed where it should flush and end: what it leaves may lack records, and every trial would start from it.
+/// The loader is killed where it should flush and end: what it leaves may lack records, and every trial would start
+/// from it.
 #[test]
 fn a_data_set_whose_database_did_not_stop_in_order_is_not_kept() {
     let lab = Laboratory::new();
@@ -353,7 +355,8 @@ fn a_data_set_whose_database_did_not_stop_in_order_is_not_kept() {
     assert_eq!(leftovers(), Vec::<String>::new());
 }
 
-/// A Java that does as the real one, but for one case of its arguments; and that makes no class archive, which would outlive the story.
+/// A Java that does as the real one, but for one case of its arguments; and that makes no class archive, which would
+/// outlive the story.
 fn java_home(lab: &Laboratory, case: &str) -> std::path::PathBuf {
     use std::os::unix::fs::PermissionsExt as _;
     let real = std::env::var_os("JAVA_HOME")

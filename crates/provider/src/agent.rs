@@ -123,7 +123,8 @@ impl Agent {
         }
     }
 
-    /// How its process ended, if it has: exit code or signal. Waits a moment, because the end of its output comes a little earlier.
+    /// How its process ended, if it has: exit code or signal. Waits a moment, because the end of its output comes a
+    /// little earlier.
     pub fn how_it_ended(&mut self) -> Option<String> {
         let deadline = Instant::now() + END_PATIENCE;
         loop {

@@ -200,7 +200,8 @@ impl RunDirectory {
         self.path.join(relative(cell, block))
     }
 
-    /// A directory in place is a trial, even one that lost a file: it becomes an invalid trial, and is not written over.
+    /// A directory in place is a trial, even one that lost a file: it becomes an invalid trial, and is not written
+    /// over.
     fn is_done(&self, trial: &PlannedTrial) -> bool {
         self.trial_path(&trial.cell, trial.block).is_dir()
     }
@@ -294,11 +295,13 @@ impl RunDirectory {
         manifest::append(&self.path, &entries)
     }
 
-    /// Takes a trial out of the run: its evidence moves to `set-aside/<cell>/<block>.<n>`, and it remains to be done again.
+    /// Takes a trial out of the run: its evidence moves to `set-aside/<cell>/<block>.<n>`, and it remains to be done
+    /// again.
     pub fn set_aside(&self, trial: &PlannedTrial, reason: &str) -> Result<PathBuf> {
         let kept = self.path.join(SET_ASIDE).join(plain_name(&trial.cell)?);
         let writer = self.writer()?;
-        // First the list: a trial that is in place and not listed is mended, one that is listed and gone would look like a loss.
+        // First the list: a trial that is in place and not listed is mended, one that is listed and gone would look
+        // like a loss.
         if let Some(mut listed) = manifest::read(&self.path)? {
             let directory = relative(&trial.cell, trial.block) + "/";
             listed.retain(|path, _| !path.starts_with(&directory));

@@ -1,13 +1,15 @@
 //! `run.sha256`: the hash of every file of evidence, as it was when it was stored.
 //!
-//! The form is that of sha256sum(1): `sha256sum --check run.sha256` in the run directory checks it without this program. Listed are the frozen
-//! inputs and the files of every trial in place. The journal is not, because it grows; nor is what is made from the evidence (`analysis.json`, the
-//! reports), because it can be made again; nor are trials that were set aside, because they are no part of an answer.
+//! The form is that of sha256sum(1): `sha256sum --check run.sha256` in the run directory checks it without this
+//! program. Listed are the frozen inputs and the files of every trial in place. The journal is not, because it grows;
+//! nor is what is made from the evidence (`analysis.json`, the reports), because it can be made again; nor are trials
+//! that were set aside, because they are no part of an answer.
 //!
-//! It shows damage and mistakes, such as a directory copied to a wrong place. It is no signature: who may write evidence may write this file too.
+//! It shows damage and mistakes, such as a directory copied to a wrong place. It is no signature: who may write
+//! evidence may write this file too.
 //!
-//! The lines of a trial are appended together, that of its record last. A trial without that last line was cut off by a kill, and the next writer
-//! lists it anew.
+//! The lines of a trial are appended together, that of its record last. A trial without that last line was cut off by a
+//! kill, and the next writer lists it anew.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -84,8 +86,8 @@ pub fn create(run: &Path, hashes: &Hashes) -> Result<()> {
     replace(run, MANIFEST, text.as_bytes()).map(drop)
 }
 
-/// Adds lines in the given order; a line torn by an earlier kill is cut off first, and so is what could not be written whole. Nothing is begun
-/// for a run of before there was a list: one that starts in the middle would say nothing.
+/// Adds lines in the given order; a line torn by an earlier kill is cut off first, and so is what could not be written
+/// whole. Nothing is begun for a run of before there was a list: one that starts in the middle would say nothing.
 pub fn append(run: &Path, entries: &[(String, String)]) -> Result<()> {
     let path = run.join(MANIFEST);
     let failed = |doing| {

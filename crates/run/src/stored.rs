@@ -25,8 +25,8 @@ pub struct StoredTrial {
     pub samples: BTreeMap<String, Vec<HostSample>>,
 }
 
-/// Fills an empty directory with a trial; every file is on the device when this returns. Gives the hash of each file by its name, that of
-/// the record last.
+/// Fills an empty directory with a trial; every file is on the device when this returns. Gives the hash of each file by
+/// its name, that of the record last.
 pub fn fill(
     directory: &Path,
     record: &TrialRecord,

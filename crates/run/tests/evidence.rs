@@ -1,4 +1,5 @@
-//! Evidence is what was stored: damage, wrong places and strangers are seen; what was invalid can be done again and stays to be looked at.
+//! Evidence is what was stored: damage, wrong places and strangers are seen; what was invalid can be done again and
+//! stays to be looked at.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 

@@ -1,11 +1,12 @@
 //! A first experiment file for a question of one's own: commented text from a few answers.
 //!
-//! What is drafted is read, planned and run like any other file; its comments say where its figures come from and what to change first. The one thing
-//! that is worked out here is a model that this machine can carry:
+//! What is drafted is read, planned and run like any other file; its comments say where its figures come from and what
+//! to change first. The one thing that is worked out here is a model that this machine can carry:
 //!
-//! * `scale` divides IOPS, CPUs and data by N, so that the largest instance takes at most half of this machine's CPUs; the client needs the others.
-//! * Where the data are still too many to load in minutes, data and page cache are reduced together. What counts is the share of the data that the page
-//!   cache holds, because it decides how many reads reach the volume.
+//! * `scale` divides IOPS, CPUs and data by N, so that the largest instance takes at most half of this machine's CPUs;
+//!   the client needs the others.
+//! * Where the data are still too many to load in minutes, data and page cache are reduced together. What counts is the
+//!   share of the data that the page cache holds, because it decides how many reads reach the volume.
 
 use catalog::{Catalog, ClusterRequest, VolumeRequest};
 
@@ -19,7 +20,8 @@ pub struct Draft {
     pub name: String,
     /// The question that it answers.
     pub question: String,
-    /// What runs today, then what might replace it; one node of each, a data volume first and a commit-log volume second.
+    /// What runs today, then what might replace it; one node of each, a data volume first and a commit-log volume
+    /// second.
     pub configurations: Vec<ClusterRequest>,
     /// Share of the operations that read; the others update.
     pub read_share: f64,
@@ -35,7 +37,8 @@ pub struct Draft {
 
 /// Payload of a record: ten fields of 100 bytes, as in YCSB.
 const RECORD_BYTES: f64 = 1_000.0;
-/// Data on this machine: the least that is worth loading, and the most that is loaded in minutes (at 15,000 to 30,000 records a second, measured).
+/// Data on this machine: the least that is worth loading, and the most that is loaded in minutes (at 15,000 to 30,000
+/// records a second, measured).
 const LOCAL_BYTES: (f64, f64) = (500e6, 4e9);
 /// Largest 1:N that the file may state.
 const MOST_SCALE: f64 = 512.0;
@@ -72,13 +75,14 @@ fn model(catalog: &Catalog, draft: &Draft) -> Model {
     Model {
         scale,
         records: (thousands * 1_000.0 * scale) as u64,
-        memory_gib: memories.iter().map(|m| Some(limit_for(*m, reduced_to?)?)).collect(),
+        memory_gib: memories.iter().map(|m| limit_for(*m, reduced_to?)).collect(),
         reduced_to,
         cached_share: caches.first().map(|c| c / draft.data_bytes),
     }
 }
 
-/// The memory limit, GiB, that leaves this share of the page cache that all of `memory` leaves: heap and buffers depend on it too, so it is searched for.
+/// The memory limit, GiB, that leaves this share of the page cache that all of `memory` leaves: heap and buffers depend
+/// on it too, so it is searched for.
 fn limit_for(memory: u64, share: f64) -> Option<f64> {
     let wanted = page_cache_at_full_scale(memory)? * share;
     let (mut low, mut high) = (0, memory);
@@ -89,7 +93,7 @@ fn limit_for(memory: u64, share: f64) -> Option<f64> {
             _ => low = middle,
         }
     }
-    Some(((high as f64 / GIB * 100.0).ceil() / 100.0).min(memory as f64 / GIB))
+    Some(((high as f64 / GIB * 1e3).ceil() / 1e3).min(memory as f64 / GIB))
 }
 
 /// The text of the file.

@@ -261,7 +261,8 @@ pub struct Patience {
 }
 
 impl Default for Patience {
-    /// A start takes 4 to 8 s on two cores, and three minutes on an emulated machine (measured); a large data set compacts for minutes.
+    /// A start takes 4 to 8 s on two cores, and three minutes on an emulated machine (measured); a large data set
+    /// compacts for minutes.
     fn default() -> Self {
         Self {
             start_s: 180.0,

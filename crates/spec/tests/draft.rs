@@ -74,8 +74,8 @@ fn the_model_fits_this_machine_and_keeps_the_share_that_memory_holds() {
             let memory = Catalog::built_in().instance(&configuration.instance.label).unwrap().memory_gib;
             let cache = page_cache_at_full_scale((memory * 1_073_741_824.0) as u64).unwrap();
             let (full, here) = (cache / data_bytes, setup.page_cache_budget_bytes as f64 / local);
-            // Rounding of the limit to a hundredth of a GiB, and of records to thousands.
-            assert!((here / full - 1.0).abs() < 0.05, "{full} of the data there, {here} here\n{text}");
+            // Rounding of the limit to a thousandth of a GiB, and of records to thousands.
+            assert!((here / full - 1.0).abs() < 0.02, "{full} of the data there, {here} here\n{text}");
         }
     }
 }

@@ -1,13 +1,14 @@
 //! Loop devices: finding, attaching and detaching them.
 //!
 //! Attaching goes through the `losetup` program rather than the ioctls of loop(4): `losetup --find` retries when
-//! another process takes the same free device, configures the device in one step (LOOP_CONFIGURE) where the kernel
-//! can, and keeps `unsafe` out of this crate. (The crates that offer these ioctls generate their bindings with libclang
-//! and set device and flags in separate steps.) What was achieved is then read back from sysfs, not believed.
+//! another process takes the same free device, configures the device in one step (LOOP_CONFIGURE) where the kernel can,
+//! and keeps `unsafe` out of this crate. (The crates that offer these ioctls generate their bindings with libclang and
+//! set device and flags in separate steps.) What was achieved is then read back from sysfs, not believed.
 //!
-//! On a busy machine it can take long, by whatever way: direct I/O is switched on after the image's dirty pages have been
-//! written back (`vfs_fsync` of the backing file, drivers/block/loop.c), behind everything else that the disk has to write. So
-//! `losetup` is given more time with each try, and one that was killed in the middle may have done its work all the same.
+//! On a busy machine it can take long, by whatever way: direct I/O is switched on after the image's dirty pages have
+//! been written back (`vfs_fsync` of the backing file, drivers/block/loop.c), behind everything else that the disk has
+//! to write. So `losetup` is given more time with each try, and one that was killed in the middle may have done its
+//! work all the same.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +19,8 @@ use crate::error::{Result, StorageError, io_error};
 use crate::process::wait_until;
 
 const SYS_BLOCK: &str = "/sys/block";
-/// How long `losetup` may take, try by try. The first was found too short on a machine whose two cores and disk were busy.
+/// How long `losetup` may take, try by try. The first was found too short on a machine whose two cores and disk were
+/// busy.
 const PATIENCE: [Duration; 3] = [Duration::from_secs(20), Duration::from_secs(60), Duration::from_secs(180)];
 /// Between two tries.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -92,7 +94,8 @@ pub(crate) fn attach(image: &Path) -> Result<LoopDevice> {
     configured
 }
 
-/// Acts until it succeeds, each time with more patience; what failed may have had its effect, and then that is the result.
+/// Acts until it succeeds, each time with more patience; what failed may have had its effect, and then that is the
+/// result.
 fn try_again<T>(mut act: impl FnMut(Duration) -> Result<T>, effect: impl Fn() -> Option<T>) -> Result<T> {
     let (last, first) = PATIENCE.split_last().expect("there is at least one try");
     for patience in first {

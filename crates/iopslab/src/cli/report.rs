@@ -26,7 +26,8 @@ Examples:
 pub struct ReportArgs {
     /// A run directory
     run: PathBuf,
-    /// First compare the evidence with run.sha256, the hashes of what was measured; where it differs, report nothing and exit with status 3
+    /// First compare the evidence with run.sha256, the hashes of what was measured; where it differs, report nothing
+    /// and exit with status 3
     #[arg(long)]
     verify: bool,
 }

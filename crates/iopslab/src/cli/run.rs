@@ -211,7 +211,8 @@ fn resume(
     Ok((directory, driven))
 }
 
-/// Trials that are in place and done again, each with what was wrong with it: those whose database did not start, or all that are invalid.
+/// Trials that are in place and done again, each with what was wrong with it: those whose database did not start, or
+/// all that are invalid.
 fn to_repeat(directory: &RunDirectory, all_invalid: bool) -> Result<Vec<(PlannedTrial, String)>, Failure> {
     if all_invalid {
         let measured = Measured::read(directory)?;

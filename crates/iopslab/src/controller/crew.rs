@@ -29,8 +29,8 @@ pub struct Crew {
 pub enum CallError {
     /// The agent says what is wrong.
     Fault(Fault),
-    /// The client agent was lost while it did what was asked of it, in words. It keeps nothing that outlives a request, so that another one can
-    /// take the next.
+    /// The client agent was lost while it did what was asked of it, in words. It keeps nothing that outlives a request,
+    /// so that another one can take the next.
     ClientLost(String),
     /// The run cannot go on: the database agent is gone, or the user asked to stop.
     Fatal(Failure),
@@ -190,8 +190,8 @@ mod tests {
 
     use super::*;
 
-    /// Agents as a shell script. The first client that is asked for something is killed; what begins as `idle` ends before that, and its database
-    /// waits for it. All others answer.
+    /// Agents as a shell script. The first client that is asked for something is killed; what begins as `idle` ends
+    /// before that, and its database waits for it. All others answer.
     const AGENTS: &str = r#"#!/bin/sh
 case "$(basename "$0") $3" in
     asked*client) [ -e "$0.lost" ] || { read -r request; : > "$0.lost"; kill -9 $$; } ;;

@@ -85,7 +85,8 @@ fn run_trials(
             of: plan.trials.len(),
             eta_s: eta,
         };
-        // A database that cannot be started, or a client that is lost, will fail the next time too: stop before hours are wasted.
+        // A database that cannot be started, or a client that is lost, will fail the next time too: stop before hours
+        // are wasted.
         match trial::run(directory, crew, planned, progress, screen)? {
             Carried::Out => failures_in_a_row = 0,
             Carried::Not(reason) => {

@@ -28,7 +28,8 @@ pub(super) struct Position {
     pub eta_s: f64,
 }
 
-/// Whether the database and the client could do what a trial asks of them, or why not. What the database did under load is another matter.
+/// Whether the database and the client could do what a trial asks of them, or why not. What the database did under load
+/// is another matter.
 pub(super) enum Carried {
     Out,
     Not(String),

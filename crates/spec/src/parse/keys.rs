@@ -1,5 +1,5 @@
-//! From text to typed values. A key that nobody knows is a mistake at its place and hides no other: it is taken out, or read as the key that was
-//! probably meant, and the file is read again.
+//! From text to typed values. A key that nobody knows is a mistake at its place and hides no other: it is taken out, or
+//! read as the key that was probably meant, and the file is read again.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -55,8 +55,8 @@ pub(super) fn explain(message: &str) -> (String, String) {
     }
 }
 
-/// Takes out the key at this place, wherever it is. Its value moves to the nearest valid key, unless that is there too: else the key that was meant
-/// would be missed besides, and its value not be checked.
+/// Takes out the key at this place, wherever it is. Its value moves to the nearest valid key, unless that is there too:
+/// else the key that was meant would be missed besides, and its value not be checked.
 fn replace(table: &mut DeTable<'_>, at: &Range<usize>, valid: &[&str]) -> bool {
     let Some(given) = table.keys().find(|key| key.span() == *at).map(|key| key.get_ref().to_string()) else {
         return table.iter_mut().any(|(_, value)| replace_in(value.get_mut(), at, valid));
