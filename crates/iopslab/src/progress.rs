@@ -17,6 +17,7 @@ pub struct Screen {
     bar: Option<ProgressBar>,
     about: String,
     doing: String,
+    is_ticking: bool,
     last_plain: Option<Instant>,
 }
 
@@ -33,6 +34,7 @@ impl Screen {
             bar,
             about: String::new(),
             doing: String::new(),
+            is_ticking: false,
             last_plain: None,
         }
     }
@@ -63,7 +65,11 @@ impl Screen {
         let line = words.iter().filter(|w| !w.is_empty()).copied().collect::<Vec<_>>().join(" ");
         if let Some(bar) = &self.bar {
             bar.set_message(line);
-            bar.enable_steady_tick(TICK);
+            if !self.is_ticking {
+                // Not before there is a line: whatever is printed before would be torn.
+                bar.enable_steady_tick(TICK);
+                self.is_ticking = true;
+            }
         } else if self.last_plain.is_none_or(|last| last.elapsed() >= PLAIN_EVERY) {
             eprintln!("  {line}");
             self.last_plain = Some(Instant::now());

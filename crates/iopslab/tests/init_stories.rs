@@ -32,7 +32,7 @@ fn what_init_writes_can_be_planned_and_run() {
     ];
     for (n, flags) in sets.iter().enumerate() {
         let file = format!("own-{n}.toml");
-        let output = init(&lab, &[*flags, &["--out", &file]].concat());
+        let output = init(&lab, &[*flags, &["--out", file.as_str()]].concat());
         assert!(output.status.success(), "{flags:?}: {}", words(&output));
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(said.contains(&format!("next: iopslab plan {file}")), "{said}");
