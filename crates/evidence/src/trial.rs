@@ -55,6 +55,25 @@ impl ErrorKind {
     }
 }
 
+/// What made a trial invalid while it was run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// The database did not start or did not settle, so that nothing was asked of it.
+    DidNotStart,
+    /// The database ended during the trial.
+    DatabaseEnded,
+    /// The client reported an error.
+    ClientFailed,
+    /// The client's process was lost.
+    ClientLost,
+    /// The stored evidence cannot be read, or belongs to another trial.
+    Unreadable,
+    /// Records of before causes were kept.
+    #[default]
+    Unstated,
+}
+
 /// Whether a trial may enter comparisons.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "status")]
@@ -63,6 +82,9 @@ pub enum Validity {
     Valid,
     /// Kept as evidence, never compared.
     Invalid {
+        /// What kind of thing happened.
+        #[serde(default)]
+        cause: Cause,
         /// What happened, in one sentence.
         reason: String,
         /// The last lines of the log that explains it.

@@ -256,3 +256,17 @@ fn a_truth_that_cannot_be_is_refused_with_its_place() {
         assert!(!lab.path().join("runs").exists(), "nothing was started");
     }
 }
+
+#[test]
+fn runs_of_different_things_are_not_compared() {
+    let lab = Laboratory::new();
+    let short = EXPERIMENT.replace("repetitions = 4", "repetitions = 1");
+    let one = simulate(&lab, "one", &short);
+    let other = simulate(&lab, "other", &short.replace("name = \"reads\"", "name = \"lookups\""));
+    let output = lab.output(&["compare", one.to_str().unwrap(), other.to_str().unwrap()]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(output.stdout.is_empty());
+    assert!(stderr.contains("nothing to compare") && stderr.contains("a.reads.c32 and 1 more"), "{stderr}");
+    assert!(!stderr.contains('{'), "a sentence, not a document: {stderr}");
+}

@@ -128,3 +128,10 @@ fn the_committed_schema_is_the_generated_one() {
         "docs/experiment.schema.json is stale; run: UPDATE_SCHEMA=1 cargo test -p spec"
     );
 }
+
+#[test]
+fn the_schema_says_what_it_is_called() {
+    let schema = spec::json_schema();
+    assert_eq!(schema["$id"], spec::SCHEMA_ID);
+    assert!(schema["$schema"].as_str().unwrap().starts_with("https://json-schema.org/"));
+}

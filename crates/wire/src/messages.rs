@@ -2,7 +2,7 @@
 
 use evidence::{ClientResult, Environment, HostSample, VolumeFacts};
 use serde::{Deserialize, Serialize};
-use spec::{Consistency, Dataset, Definition, LoadLevel, Setup, TrialShape};
+use spec::{Consistency, Dataset, Definition, LoadLevel, Patience, Setup, TrialShape};
 
 use crate::WireInterval;
 
@@ -67,6 +67,8 @@ pub struct UnderTest {
     pub dataset: Dataset,
     /// Bytes that the run needs in the work directory.
     pub needed_bytes: u64,
+    /// How long the database may take.
+    pub patience: Patience,
 }
 
 /// Work for the agent on a client host.

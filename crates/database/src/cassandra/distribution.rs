@@ -205,6 +205,14 @@ pub fn ensure_distribution_from(
     })
 }
 
+/// Bytes of all jars of a version.
+///
+/// # Errors
+/// The version is not known.
+pub fn download_bytes(version: &str) -> Result<u64, DistributionError> {
+    Ok(lock_list(version)?.iter().map(|jar| jar.size_bytes).sum())
+}
+
 fn lock_list(version: &str) -> Result<Vec<Locked>, DistributionError> {
     let Some((_, text)) = LOCKS.iter().find(|(known, _)| *known == version) else {
         let common = |known: &str| known.bytes().zip(version.bytes()).take_while(|(a, b)| a == b).count();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use database::cassandra::{self, Admin, Distribution, Java, Node, NodeConfig};
+use database::cassandra::{self, Admin, Distribution, Java, Node, NodeConfig, NodeError};
 use evidence::Overhead;
 use monitor::{CgroupFiles, Monitor, Sources};
 use spec::Setup;
@@ -28,10 +28,10 @@ const TABLE: &str = "usertable";
 /// The one node of a configuration.
 const ADDRESS: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const NATIVE_PORT: u16 = 9042;
-const START_TIMEOUT: Duration = Duration::from_secs(180);
 /// How long a killed run's agent may take to clean up before its work directory counts as taken.
 const LOCK_PATIENCE: Duration = Duration::from_secs(20);
-const SETTLE_TIMEOUT: Duration = Duration::from_secs(600);
+/// How long the loader may drain after SIGTERM; everything is flushed by then.
+const STOP_TIMEOUT: Duration = Duration::from_secs(60);
 /// Heap of the unlimited database that loads the data set.
 const LOADER_HEAP: u64 = 2 << 30;
 /// Commit-log space; half of the smallest emulated commit-log volume.
@@ -203,6 +203,14 @@ impl DatabaseHost {
 }
 
 impl Opened {
+    fn start_timeout(&self) -> Duration {
+        Duration::from_secs_f64(self.task.patience.start_s)
+    }
+
+    fn settle_timeout(&self) -> Duration {
+        Duration::from_secs_f64(self.task.patience.settle_s)
+    }
+
     fn run_directory(&self) -> PathBuf {
         self.work.path().join("runs").join(&self.task.run)
     }
@@ -237,10 +245,10 @@ impl Opened {
         outbox.progress("starting Cassandra to load the data set", None);
         let mut node = Node::start(&self.distribution, &self.java, config, &[]).map_err(fault)?;
         self.remember_process(node.pid())?;
-        let ready = node.wait_ready(START_TIMEOUT, &|| outbox.is_cancelled()).map_err(fault);
+        let ready = node.wait_ready(self.start_timeout(), &|| outbox.is_cancelled()).map_err(not_started);
         self.loading = Some(node);
         ready?;
-        let admin = Admin::connect(cql_address(), START_TIMEOUT).map_err(fault)?;
+        let admin = Admin::connect(cql_address(), self.start_timeout()).map_err(fault)?;
         admin
             .create_schema(KEYSPACE, TABLE, &self.task.dataset, 1)
             .map_err(fault)?;
@@ -255,12 +263,25 @@ impl Opened {
         let config = node_config(&directory, &directory.join("data"), &directory.join("commitlog"));
         outbox.progress("flushing and compacting the data set", None);
         cassandra::flush_and_compact(&self.distribution, &self.java, &config, KEYSPACE).map_err(fault)?;
-        let admin = Admin::connect(cql_address(), START_TIMEOUT).map_err(fault)?;
+        let admin = Admin::connect(cql_address(), self.start_timeout()).map_err(fault)?;
         admin
-            .wait_settled(1, SETTLE_TIMEOUT, &|| outbox.is_cancelled())
+            .wait_settled(1, self.settle_timeout(), &|| outbox.is_cancelled())
             .map_err(fault)?;
         drop(admin);
-        node.stop(Duration::from_secs(60)).map_err(fault)?;
+        outbox.progress("stopping Cassandra and keeping its data as a snapshot", None);
+        node.stop(STOP_TIMEOUT).map_err(fault)?;
+        // What it had only in memory would be missing from every trial.
+        if !node.stopped_cleanly() {
+            let how = node.exited().unwrap_or_default();
+            return Err(Fault {
+                help: Some("the next start loads the data set again".to_owned()),
+                ..fault(format!(
+                    "Cassandra did not stop in order after loading ({how}), so that its files may not be whole: they are not kept; the last lines of {}:\n{}",
+                    node.system_log().display(),
+                    node.log_tail(15).join("\n")
+                ))
+            });
+        }
         let target = self.snapshot_directory();
         let data = directory.join("data");
         let facts = SnapshotFacts {
@@ -290,7 +311,7 @@ impl Opened {
             if !directory.exists() {
                 self.claim_directory(&directory)?;
             }
-            outbox.progress(format!("creating the volumes of {}", setup.configuration), None);
+            outbox.progress(format!("creating the volumes of {} and copying the data set", setup.configuration), None);
             let snapshot = self.snapshot_directory().join("data");
             let mut volumes = Volumes::create(&self.ledger, &directory, setup, &snapshot).map_err(fault)?;
             outbox.progress(format!("measuring the volumes of {}", setup.configuration), None);
@@ -350,12 +371,12 @@ impl Opened {
             page_cache: None,
             monitor: None,
         });
-        with(&node, |n| n.wait_ready(START_TIMEOUT, &|| outbox.is_cancelled())).map_err(fault)?;
+        with(&node, |n| n.wait_ready(self.start_timeout(), &|| outbox.is_cancelled())).map_err(not_started)?;
         let start_s = clock.lap_s();
         outbox.progress("waiting for Cassandra to settle", None);
-        let admin = Admin::connect(cql_address(), START_TIMEOUT).map_err(fault)?;
+        let admin = Admin::connect(cql_address(), self.start_timeout()).map_err(fault)?;
         admin
-            .wait_settled(1, SETTLE_TIMEOUT, &|| outbox.is_cancelled())
+            .wait_settled(1, self.settle_timeout(), &|| outbox.is_cancelled())
             .map_err(fault)?;
         let present = admin.count_sample(KEYSPACE, TABLE, sample_keys).map_err(fault)?;
         if present as usize != sample_keys.len() {
@@ -487,6 +508,15 @@ impl Stopwatch {
         let now = Instant::now();
         now.duration_since(std::mem::replace(&mut self.0, now)).as_secs_f64()
     }
+}
+
+/// A database that did not start, with what a user can do about one that is only slow.
+fn not_started(error: NodeError) -> Fault {
+    let help = match &error {
+        NodeError::NotReady { .. } => Some("on a very slow machine, raise start_timeout_s in [provider.local]".to_owned()),
+        _ => None,
+    };
+    Fault { help, ..fault(error) }
 }
 
 /// Whole CPUs are given whole: the last ones of the machine, by cpuset. A quota on more CPUs would stop the database for up to

@@ -20,16 +20,47 @@ Examples:
   iopslab report runs/quickstart-20260101T000000Z
   iopslab report runs/quickstart-20260101T000000Z --format json | jq .answer
   iopslab report runs/quickstart-20260101T000000Z --format json | jq '.recommendation | {status, run, because}'
+  iopslab report runs/quickstart-20260101T000000Z --verify
   COLUMNS=80 iopslab report runs/quickstart-20260101T000000Z | less"
 )]
 pub struct ReportArgs {
     /// A run directory
     run: PathBuf,
+    /// First compare the evidence with run.sha256, the hashes of what was measured; where it differs, report nothing
+    /// and exit with status 3
+    #[arg(long)]
+    verify: bool,
 }
 
 pub fn run(args: &ReportArgs, format: Format) -> Result<(), Failure> {
     let directory = RunDirectory::open(&args.run).map_err(Failure::input)?;
+    if args.verify {
+        verify(&directory)?;
+    }
     rebuild(&directory, format).map(|_| ())
+}
+
+/// The evidence is what was measured, or a line for each file that is not.
+fn verify(directory: &RunDirectory) -> Result<(), Failure> {
+    let Some(found) = directory.verify().map_err(Failure::work)? else {
+        return Err(Failure::input(format!(
+            "{} has no run.sha256: this run was made by an iopslab that kept no hashes of its evidence",
+            directory.path().display()
+        )));
+    };
+    if found.is_whole() {
+        eprintln!("verified: all {} files of evidence are as they were measured", found.same);
+        return Ok(());
+    }
+    let mut lines = vec!["the evidence is not what was measured:".to_owned()];
+    for (files, what) in [
+        (&found.changed, "was changed"),
+        (&found.missing, "is gone"),
+        (&found.unlisted, "was not measured by this run"),
+    ] {
+        lines.extend(files.iter().map(|file| format!("  {file} {what}")));
+    }
+    Err(Failure::Verdict(lines.join("\n")))
 }
 
 /// Analyses the evidence, writes the analysis and the reports, and prints the result.
