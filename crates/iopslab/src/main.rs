@@ -23,7 +23,7 @@ fn main() -> ExitCode {
         .init();
 
     let cli = cli::Cli::parse();
-    let format = cli.format;
+    let format = cli.format();
     match cli.dispatch() {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

@@ -53,7 +53,7 @@ fn no_line_is_wider_than_the_terminal() {
         for width in [80, 100, 120, 140, 200] {
             let text = terminal(&analysis, TerminalOptions { width, color: false });
             let widest = text.lines().max_by_key(|l| l.chars().count()).unwrap();
-            assert!(widest.chars().count() <= usize::from(width), "{width}: {widest}");
+            assert!(widest.chars().count() <= width, "{width}: {widest}");
         }
     }
 }

@@ -19,7 +19,7 @@ pub fn limits(analysis: &Analysis) -> String {
             text(&cell.workload),
             text(&labels::load(cell.load)),
             format!("<b>{}</b>", text(cell.limit.kind.words())),
-            text(&cell.limit.message),
+            text(&limits::message(&cell.limit)),
         ]);
     }
     table.html()
