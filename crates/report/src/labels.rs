@@ -35,6 +35,11 @@ pub fn short_load(level: LoadLevel) -> String {
     }
 }
 
+/// A model's scale: `1:16`.
+pub fn scale(scale: f64) -> String {
+    format!("1:{}", given(scale))
+}
+
 /// A kind of operation: `read-modify-write`.
 pub fn operation(kind: OperationKind) -> String {
     kind.name().replace('_', "-")

@@ -227,7 +227,7 @@ fn frozen_configurations(directory: &RunDirectory) -> Result<Vec<Configuration>,
     let configurations = frozen.get("configurations").cloned().unwrap_or_default();
     serde_json::from_value(configurations).map_err(|error| {
         Failure::work(format!(
-            "{}: configurations cannot be read: {error}",
+            "{}: the configurations are unreadable: {error}",
             directory.path().join("catalog.json").display()
         ))
     })
