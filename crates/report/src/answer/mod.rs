@@ -12,6 +12,7 @@ mod steps;
 use analysis::{Analysis, Doubt, Status};
 
 pub(crate) use doubts::{caution, doubt, not_judged, spread};
+pub(crate) use places::name as place_name;
 pub(crate) use steps::reason as step_reason;
 
 /// Stands before everything else where nothing was measured.
