@@ -2,7 +2,7 @@
 
 use analysis::{Change, Comparison, GateCell, GateOutcome, GateResult, Metric, Obstacle, Verdict};
 
-use crate::figures::{MISSING, ms, number};
+use crate::figures::{MISSING, ms, number, several_of};
 use crate::labels;
 use crate::table::table;
 
@@ -105,8 +105,8 @@ fn obstacle_words(obstacle: &Obstacle) -> String {
     match obstacle {
         Obstacle::NothingCompared => "the two runs have no valid cell in common that has this metric".to_owned(),
         Obstacle::CellsMissing { cells } => {
-            let s = if *cells == 1 { "cell stands" } else { "cells stand" };
-            format!("{cells} {s} in one of the runs only, or without valid trials: see \"Not compared\"")
+            let cells = several_of(*cells, "cell stands", "cells stand");
+            format!("{cells} in one of the runs only, or without valid trials: see \"Not compared\"")
         }
         Obstacle::DifferentHosts { facts } => {
             let mut shown: Vec<String> = facts.iter().take(FACTS_SHOWN).cloned().collect();

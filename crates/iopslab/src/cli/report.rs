@@ -34,7 +34,7 @@ pub struct ReportArgs {
 impl ReportArgs {
     /// The directories, all opened before any is read.
     fn open(&self) -> Result<Vec<RunDirectory>, Failure> {
-        let open = |path| RunDirectory::open(path).map_err(Failure::input);
+        let open = |path: &PathBuf| RunDirectory::open(path).map_err(Failure::input);
         self.runs.iter().map(open).collect()
     }
 }

@@ -56,7 +56,7 @@ pub fn multiples(analysis: &Analysis, charts: &Charts) -> String {
     for (i, (workload, load)) in rows(analysis).into_iter().enumerate() {
         let open = if i == 0 { " open" } else { "" };
         let load_name = labels::load(load);
-        let rows: String = PANELS.iter().map(|panel| drawn.row(workload, load, panel)).collect();
+        let rows: String = PANELS.into_iter().map(|panel| drawn.row(workload, load, panel)).collect();
         if !rows.is_empty() {
             out.push_str(&format!(
                 "<details class=\"multiples\" id=\"{}\"{open}><summary><b>{}</b>, {}</summary>\n{rows}</details>\n",
@@ -109,7 +109,7 @@ fn tops<'a>(analysis: &'a Analysis, charts: &Charts) -> Tops<'a> {
 fn points(analysis: &Analysis, charts: &Charts) -> usize {
     let drawn = analysis.cells.iter().flat_map(|cell| trials(charts, cell));
     let count = drawn
-        .flat_map(|trial| PANELS.iter().filter_map(|title| panel(trial, title)))
+        .flat_map(|trial| PANELS.into_iter().filter_map(move |title| panel(trial, title)))
         .map(|panel| lines(panel).count())
         .sum::<usize>();
     (BYTES / POINT_BYTES / count.max(1)).clamp(POINTS.0, POINTS.1)

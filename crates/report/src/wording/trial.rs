@@ -3,6 +3,7 @@
 use analysis::Rule;
 
 use super::{Of, count, operation, percent, signed};
+use crate::figures::several;
 
 pub fn words(of: &Of<'_>) -> (String, &'static str) {
     match of.0.rule {
@@ -13,8 +14,8 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
         ),
         Rule::DatabaseRestarted => (
             format!(
-                "The database process changed {} time(s) in the measured window.",
-                of.count("restarts")
+                "The database process changed {} in the measured window.",
+                several(of.number("restarts") as u64, "time")
             ),
             "Read database.log for the reason (out of memory, disk failure policy); a trial across a restart measures a start.",
         ),
