@@ -21,7 +21,7 @@ mod wording;
 mod wrap;
 
 pub use answer::{Answer, answer};
-pub use comparison::comparison_markdown;
+pub use comparison::{comparison_markdown, comparison_terminal};
 pub use document::document;
 pub use html::html;
 pub use markdown::markdown;

@@ -18,7 +18,12 @@ pub fn width() -> usize {
     width.max(WIDTH_MIN)
 }
 
+/// Whether results go to a terminal, and not into a file or a pipe.
+pub fn is_one() -> bool {
+    std::io::stdout().is_terminal()
+}
+
 /// Whether results may be coloured: on a terminal, unless NO_COLOR says no.
 pub fn has_colour() -> bool {
-    std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+    is_one() && std::env::var_os("NO_COLOR").is_none()
 }
