@@ -30,7 +30,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(usage) => return answer(&usage),
     };
-    let format = cli.format;
+    let format = cli.format();
     let code = match cli.dispatch() {
         Ok(()) => 0,
         Err(failure) => {

@@ -43,8 +43,9 @@ impl Screen {
     }
 
     /// The same, told to scrapers as well.
-    pub fn with_metrics(self, metrics: Option<LiveMetrics>) -> Self {
-        Self { metrics, ..self }
+    pub fn with_metrics(mut self, metrics: Option<LiveMetrics>) -> Self {
+        self.metrics = metrics;
+        self
     }
 
     /// Changes what scrapers are told, if there is an endpoint.

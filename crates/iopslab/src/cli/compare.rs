@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use run::RunDirectory;
 
 use super::measured::Measured;
-use super::{Failure, Format, pretty};
+use super::{Failure, Format, pretty, terminal};
 
 /// What was typed after `compare`.
 #[derive(Debug, Args)]
@@ -21,7 +21,7 @@ use super::{Failure, Format, pretty};
 A gate has three outcomes. Passed: every cell is shown to lie on the good side of the threshold. Failed: a cell is shown to lie beyond it.
 Inconclusive: anything else, such as an interval that holds the threshold, single repetitions, or runs made on different hosts.
 
-Human output is Markdown, fit for a pull-request comment. Exit 3: a gate failed or was inconclusive.")]
+On a terminal the output is tables; into a file or a pipe it is Markdown, fit for a pull-request comment. Exit 3: a gate failed or was inconclusive.")]
 pub struct CompareArgs {
     /// The run to compare with (before)
     run_a: PathBuf,
@@ -60,6 +60,9 @@ pub fn run(args: &CompareArgs, format: Format) -> Result<(), Failure> {
     comparison.gates = gates.iter().map(|gate| gate.decide(&comparison)).collect();
     match format {
         Format::Json => println!("{}", pretty(&comparison)),
+        Format::Human if terminal::is_one() => {
+            print!("{}", ::report::comparison_terminal(&comparison, terminal::width()));
+        }
         Format::Human => print!("{}", ::report::comparison_markdown(&comparison)),
     }
     verdict(&comparison, args.inconclusive)

@@ -18,6 +18,7 @@ mod refresh;
 mod report;
 mod run;
 mod size;
+mod terminal;
 
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
 
@@ -26,12 +27,23 @@ pub use measured::Measured;
 pub use paths::{cache_directory, work_directory};
 
 /// How results are printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// Tables for people.
     Human,
     /// One JSON document on stdout.
     Json,
+}
+
+/// What may be asked for: two formats of every command, and one of `report` alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Asked {
+    /// Tables for people
+    Human,
+    /// One JSON document on stdout
+    Json,
+    /// `report` only: OpenMetrics text, for Prometheus and Grafana
+    Openmetrics,
 }
 
 /// Is it worth paying for faster storage for this Cassandra workload, and which configuration should I run?
@@ -40,7 +52,7 @@ pub enum Format {
 pub struct Cli {
     /// How results are printed on stdout; progress and logs go to stderr
     #[arg(long, value_enum, default_value = "human", global = true)]
-    pub format: Format,
+    format: Asked,
     #[command(subcommand)]
     command: Command,
 }
@@ -104,9 +116,23 @@ enum Command {
 }
 
 impl Cli {
+    /// How results and failures are printed.
+    pub fn format(&self) -> Format {
+        match self.format {
+            Asked::Json => Format::Json,
+            Asked::Human | Asked::Openmetrics => Format::Human,
+        }
+    }
+
     /// Does what was asked.
     pub fn dispatch(self) -> Result<(), Failure> {
-        let format = self.format;
+        if self.format == Asked::Openmetrics {
+            return match &self.command {
+                Command::Report(args) => report::openmetrics(args),
+                _ => Err(Failure::input("--format openmetrics is for `iopslab report` only")),
+            };
+        }
+        let format = self.format();
         match self.command {
             Command::Init(args) => init::run(args, format),
             Command::Run(args) => run::run(&args, format),

@@ -12,7 +12,7 @@ use run::RunDirectory;
 use spec::{Experiment, PlannedTrial, Provider};
 
 use super::facts::catalog;
-use super::{Failure, Format, Measured, cache_directory, plan, report, work_directory};
+use super::{Failure, Format, Measured, cache_directory, plan, report, terminal, work_directory};
 use crate::controller::{self, Crew, Settings};
 use crate::interrupt;
 use crate::live_metrics::LiveMetrics;
@@ -109,7 +109,10 @@ pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
     let analysis = report::rebuild(&directory, format)?;
     let invalid = analysis.invalid_trials();
     if args.require_valid && invalid > 0 {
-        return Err(Failure::Verdict(format!("{invalid} trials are invalid")));
+        return Err(Failure::Verdict(match invalid {
+            1 => "1 trial is invalid".to_owned(),
+            n => format!("{n} trials are invalid"),
+        }));
     }
     Ok(())
 }
@@ -334,7 +337,8 @@ fn settings_for(work: Option<&str>) -> Settings {
 }
 
 fn report_plan(catalog: &Catalog, plan: &spec::Plan, experiment: &Experiment, provider: Provider) -> String {
-    ::report::plan_table(plan, &spec::static_notes(catalog, experiment, Some(provider)))
+    let notes = spec::static_notes(catalog, experiment, Some(provider));
+    ::report::plan_table(plan, &notes, terminal::width())
 }
 
 /// The facts this run's limits came from, kept with its evidence.
