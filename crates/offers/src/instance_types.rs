@@ -56,7 +56,7 @@ fn entry(told: Node<'_, '_>) -> Option<UserInstance> {
     entry.architecture = child(told, "processorInfo").and_then(|processor| {
         ["x86_64", "arm64"]
             .into_iter()
-            .find(|known| items(processor, "supportedArchitectures").any(|item| item.text() == Some(known)))
+            .find(|known| items(processor, "supportedArchitectures").any(|item| item.text() == Some(*known)))
             .map(str::to_owned)
     });
     entry.vcpus = child(told, "vCpuInfo").and_then(|cpus| value(cpus, "defaultVCpus"));
@@ -112,8 +112,8 @@ fn disks(storage: Node<'_, '_>) -> Option<LocalDisks> {
     }
     let is_nvme = matches!(text(storage, "nvmeSupport"), Some("required" | "supported"));
     Some(LocalDisks {
-        count: value(only, "count").filter(|count| *count > 0)?,
-        size_gb_each: value(only, "sizeInGB").filter(|gb| *gb > 0.0)?,
+        count: value::<u32>(only, "count").filter(|count| *count > 0)?,
+        size_gb_each: value::<f64>(only, "sizeInGB").filter(|gb| *gb > 0.0)?,
         kind: match (text(only, "type")?, is_nvme) {
             ("hdd", _) => DiskKind::Hdd,
             (_, true) => DiskKind::NvmeSsd,
