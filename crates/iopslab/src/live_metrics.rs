@@ -245,7 +245,10 @@ mod tests {
             });
         });
         let text = scrape(metrics.address, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
-        assert!(text.starts_with("HTTP/1.1 200 OK\r\n") && text.ends_with("# EOF\n"), "{text}");
+        assert!(
+            text.starts_with("HTTP/1.1 200 OK\r\n") && text.ends_with("# EOF\n"),
+            "{text}"
+        );
         for expected in [
             "iopslab_live_trials_planned{run=\"a \\\"run\\\"\"} 9\n",
             "iopslab_live_operations_per_second{run=\"a \\\"run\\\"\",cell=\"gp3.read.c64\",block=\"2\",phase=\"warmup\"} 1200\n",

@@ -28,7 +28,8 @@ impl Screen {
     pub fn new() -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
-            let style = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}").expect("the template is a constant");
+            let style =
+                ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}").expect("the template is a constant");
             bar.set_style(style);
             bar
         });
@@ -78,7 +79,12 @@ impl Screen {
             }
         }
         let words = [self.about.as_str(), what, detail];
-        let line = words.iter().filter(|w| !w.is_empty()).copied().collect::<Vec<_>>().join(" ");
+        let line = words
+            .iter()
+            .filter(|w| !w.is_empty())
+            .copied()
+            .collect::<Vec<_>>()
+            .join(" ");
         if let Some(bar) = &self.bar {
             bar.set_message(line);
             if !self.is_ticking {

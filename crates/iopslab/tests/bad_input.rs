@@ -223,7 +223,11 @@ fn every_mistake_is_shown_once_and_none_hides_another() {
             .replacen("update = 0.2", "update = 0.3", 1)
             .replacen("records = 4_000_000", "records = 0", 1),
     );
-    for told in ["unknown key `repetition`", "the proportions sum to 1.1, not 1", "records cannot be 0"] {
+    for told in [
+        "unknown key `repetition`",
+        "the proportions sum to 1.1, not 1",
+        "records cannot be 0",
+    ] {
         assert_eq!(stderr.matches(told).count(), 1, "{told}: {stderr}");
     }
 }

@@ -36,7 +36,10 @@ fn figures(check: &Value, directory: &Path) -> (f64, f64) {
     let (free, rest) = found.split_once(" GiB free in ").unwrap();
     let (named, need) = rest.split_once("; examples/quickstart.toml needs ").unwrap();
     assert_eq!(Path::new(named), directory);
-    (free.parse().unwrap(), need.strip_suffix(" GiB").unwrap().parse().unwrap())
+    (
+        free.parse().unwrap(),
+        need.strip_suffix(" GiB").unwrap().parse().unwrap(),
+    )
 }
 
 #[test]

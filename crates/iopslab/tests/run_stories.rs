@@ -294,7 +294,10 @@ fn a_lost_client_agent_costs_its_trial_only() {
     assert_eq!((records.len(), invalid.len()), (2, 1), "{}", lab.stderr_so_far());
     assert_eq!(invalid[0]["cause"], "client_lost");
     let reason = invalid[0]["reason"].as_str().unwrap();
-    assert!(reason.contains("the client agent was lost") && reason.contains("SIGKILL"), "{reason}");
+    assert!(
+        reason.contains("the client agent was lost") && reason.contains("SIGKILL"),
+        "{reason}"
+    );
     assert_eq!(leftovers(), Vec::<String>::new());
 }
 
@@ -311,27 +314,48 @@ fn three_failed_starts_stop_the_run_with_a_report_and_are_repeated_by_resume() {
         assert!(lab.output(&["run", "small.toml", "--out", "first"]).status.success());
     }
     let home = java_home(&lab, "*CassandraDaemon*/runs/*) exec sleep 600 ;;");
-    let output = lab.iopslab(&["run", "impatient.toml"]).env("JAVA_HOME", &home).output().unwrap();
+    let output = lab
+        .iopslab(&["run", "impatient.toml"])
+        .env("JAVA_HOME", &home)
+        .output()
+        .unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{stderr}");
-    assert!(stderr.contains("3 trials in a row could not be carried out"), "{stderr}");
-    assert!(stderr.contains("does not answer CQL after 2 s") && stderr.contains("start_timeout_s"), "{stderr}");
+    assert!(
+        stderr.contains("3 trials in a row could not be carried out"),
+        "{stderr}"
+    );
+    assert!(
+        stderr.contains("does not answer CQL after 2 s") && stderr.contains("start_timeout_s"),
+        "{stderr}"
+    );
     assert_eq!(lab.trials().len(), 3);
     assert_eq!(leftovers(), Vec::<String>::new());
     let run = lab.run_directory();
     assert!(run.join("report.html").is_file());
     let analysis = json(&run.join("analysis.json"));
-    assert_eq!(analysis["trials"], serde_json::json!({"planned": 4, "done": 3, "valid": 0}));
+    assert_eq!(
+        analysis["trials"],
+        serde_json::json!({"planned": 4, "done": 3, "valid": 0})
+    );
 
     // The cause is removed.
     let plan = std::fs::read_to_string(run.join("plan.json")).unwrap();
-    std::fs::write(run.join("plan.json"), plan.replace("\"start_s\": 2.0", "\"start_s\": 180.0")).unwrap();
+    std::fs::write(
+        run.join("plan.json"),
+        plan.replace("\"start_s\": 2.0", "\"start_s\": 180.0"),
+    )
+    .unwrap();
     let resumed = lab.output(&["run", "--resume", run.to_str().unwrap()]);
     let stderr = String::from_utf8_lossy(&resumed.stderr).into_owned();
     assert!(resumed.status.success(), "{stderr}");
     assert_eq!(stderr.matches("repeating ").count(), 3, "{stderr}");
     let analysis = json(&run.join("analysis.json"));
-    assert_eq!(analysis["trials"], serde_json::json!({"planned": 4, "done": 4, "valid": 4}), "{stderr}");
+    assert_eq!(
+        analysis["trials"],
+        serde_json::json!({"planned": 4, "done": 4, "valid": 4}),
+        "{stderr}"
+    );
 }
 
 /// The loader is killed where it should flush and end: what it leaves may lack records, and every trial would start
@@ -346,7 +370,11 @@ fn a_data_set_whose_database_did_not_stop_in_order_is_not_kept() {
         &lab,
         "*CassandraDaemon*/loading/*) \"$REAL\" \"$@\" & java=$!; trap 'kill -9 $java; exit 143' TERM; wait $java; exit 1 ;;",
     );
-    let output = lab.iopslab(&["run", "small.toml"]).env("JAVA_HOME", &home).output().unwrap();
+    let output = lab
+        .iopslab(&["run", "small.toml"])
+        .env("JAVA_HOME", &home)
+        .output()
+        .unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(stderr.contains("did not stop in order after loading"), "{stderr}");
@@ -363,7 +391,9 @@ fn java_home(lab: &Laboratory, case: &str) -> std::path::PathBuf {
         .map(|home| std::path::PathBuf::from(home).join("bin/java"))
         .or_else(|| {
             let path = std::env::var_os("PATH")?;
-            std::env::split_paths(&path).map(|d| d.join("java")).find(|java| java.is_file())
+            std::env::split_paths(&path)
+                .map(|d| d.join("java"))
+                .find(|java| java.is_file())
         })
         .expect("a Java");
     let bin = lab.path().join("java/bin");
@@ -379,7 +409,13 @@ fn java_home(lab: &Laboratory, case: &str) -> std::path::PathBuf {
 
 /// A trial's record.
 fn record(lab: &Laboratory, (cell, block): &(String, String)) -> Value {
-    json(&lab.run_directory().join("trials").join(cell).join(block).join("trial.json"))
+    json(
+        &lab.run_directory()
+            .join("trials")
+            .join(cell)
+            .join(block)
+            .join("trial.json"),
+    )
 }
 
 /// Pids of the agents that a controller started.

@@ -148,7 +148,8 @@ fn prices(caller: &Caller, region: &str, say: &mut dyn FnMut(&str)) -> Result<Pr
             .collect();
         let mut token: Option<String> = None;
         loop {
-            let mut body = serde_json::json!({ "ServiceCode": "AmazonEC2", "FormatVersion": "aws_v1", "Filters": filters });
+            let mut body =
+                serde_json::json!({ "ServiceCode": "AmazonEC2", "FormatVersion": "aws_v1", "Filters": filters });
             if let Some(token) = &token {
                 body["NextToken"] = token.as_str().into();
             }

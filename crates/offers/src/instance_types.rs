@@ -26,7 +26,9 @@ pub(super) fn page(xml: &str) -> Result<Page, String> {
     }
     Ok(Page {
         types: items(root, "instanceTypeSet").filter_map(entry).collect(),
-        next_token: text(root, "nextToken").filter(|token| !token.is_empty()).map(str::to_owned),
+        next_token: text(root, "nextToken")
+            .filter(|token| !token.is_empty())
+            .map(str::to_owned),
     })
 }
 

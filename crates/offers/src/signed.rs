@@ -157,9 +157,7 @@ impl Caller {
             .env("AWS_ENDPOINT_URL")
             .profile("endpoint_url")
             .build();
-        let own = key
-            .ok()
-            .and_then(|key| self.config.service_config()?.load_config(key));
+        let own = key.ok().and_then(|key| self.config.service_config()?.load_config(key));
         let stated = own.or_else(|| self.config.endpoint_url().map(str::to_owned));
         stated.map_or_else(
             || format!("https://{}.{region}.{}/", service.host_prefix, domain(region)),

@@ -74,7 +74,9 @@ impl RunDirectory {
             (ENVIRONMENT, versioned_json(&path.join(ENVIRONMENT), environment)?),
             (PLAN, versioned_json(&path.join(PLAN), plan)?),
         ];
-        let hashes = inputs.iter().map(|(name, bytes)| ((*name).to_owned(), manifest::hash(bytes)));
+        let hashes = inputs
+            .iter()
+            .map(|(name, bytes)| ((*name).to_owned(), manifest::hash(bytes)));
         manifest::create(&path, &hashes.collect())?;
         for (name, bytes) in &inputs {
             write_synced(&path.join(name), bytes)?;

@@ -87,8 +87,14 @@ fn a_trial_set_aside_remains_to_be_done_and_can_be_looked_at() {
     let run = create(parent.path());
     for n in 1..=2 {
         write(&run, CELLS[0], 1);
-        let kept = run.set_aside(&planned(CELLS[0], 1), "the database did not start").unwrap();
-        assert!(kept.ends_with(format!("set-aside/{}/1.{n}", CELLS[0])), "{}", kept.display());
+        let kept = run
+            .set_aside(&planned(CELLS[0], 1), "the database did not start")
+            .unwrap();
+        assert!(
+            kept.ends_with(format!("set-aside/{}/1.{n}", CELLS[0])),
+            "{}",
+            kept.display()
+        );
         assert!(kept.join("trial.json").is_file());
         assert_eq!(run.remaining().unwrap().len(), 4);
         assert!(run.verify().unwrap().unwrap().is_whole());

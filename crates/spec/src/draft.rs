@@ -56,7 +56,12 @@ struct Model {
 }
 
 fn model(catalog: &Catalog, draft: &Draft) -> Model {
-    let instances = || draft.configurations.iter().filter_map(|c| catalog.instance(&c.instance));
+    let instances = || {
+        draft
+            .configurations
+            .iter()
+            .filter_map(|c| catalog.instance(&c.instance))
+    };
     let vcpus = instances().map(|i| f64::from(i.vcpus)).fold(1.0, f64::max);
     let room = (draft.machine_cpus / 2.0).max(0.5);
     let mut scale = 1.0;
@@ -286,8 +291,15 @@ fn names(requests: &[ClusterRequest]) -> Vec<String> {
         }
         let is_sound = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
         name = name.chars().map(|c| if is_sound(c) { c } else { '_' }).collect();
-        let same = names.iter().filter(|n| **n == name || n.starts_with(&format!("{name}--"))).count();
-        names.push(if same == 0 { name } else { format!("{name}--{}", same + 1) });
+        let same = names
+            .iter()
+            .filter(|n| **n == name || n.starts_with(&format!("{name}--")))
+            .count();
+        names.push(if same == 0 {
+            name
+        } else {
+            format!("{name}--{}", same + 1)
+        });
     }
     names
 }

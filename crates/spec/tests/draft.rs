@@ -44,7 +44,14 @@ fn every_answer_is_in_the_file() {
     assert!(text.starts_with("#:schema "), "{text}");
     assert_eq!(experiment.question.as_deref(), Some("Is \"fast\" worth it?\nReally?"));
     let names: Vec<_> = experiment.configurations.iter().map(|c| c.name.as_str()).collect();
-    assert_eq!(names, ["r6i-2xlarge-gp3-500", "r6i-2xlarge-gp3-500-12000-300", "i4i-2xlarge-local"]);
+    assert_eq!(
+        names,
+        [
+            "r6i-2xlarge-gp3-500",
+            "r6i-2xlarge-gp3-500-12000-300",
+            "i4i-2xlarge-local"
+        ]
+    );
     assert_eq!(experiment.baseline.as_deref(), Some(names[0]));
     let order = experiment.configurations[1].data_volume.order.clone().unwrap();
     assert_eq!((order.iops, order.mib_per_s), (Some(12_000.0), Some(300.0)));
@@ -71,11 +78,17 @@ fn the_model_fits_this_machine_and_keeps_the_share_that_memory_holds() {
         assert!(local <= 4.01e9, "{local} bytes to load\n{text}");
         for (setup, configuration) in plan.setups.iter().zip(&experiment.configurations) {
             assert!(setup.cpus <= machine_cpus / 2.0, "{}: {text}", setup.cpus);
-            let memory = Catalog::built_in().instance(&configuration.instance.label).unwrap().memory_gib;
+            let memory = Catalog::built_in()
+                .instance(&configuration.instance.label)
+                .unwrap()
+                .memory_gib;
             let cache = page_cache_at_full_scale((memory * 1_073_741_824.0) as u64).unwrap();
             let (full, here) = (cache / data_bytes, setup.page_cache_budget_bytes as f64 / local);
             // Rounding of the limit to a thousandth of a GiB, and of records to thousands.
-            assert!((here / full - 1.0).abs() < 0.02, "{full} of the data there, {here} here\n{text}");
+            assert!(
+                (here / full - 1.0).abs() < 0.02,
+                "{full} of the data there, {here} here\n{text}"
+            );
         }
     }
 }

@@ -227,7 +227,11 @@ fn an_unknown_key_hides_no_other_mistake() {
         .replacen("update = 0.2", "update = 0.3", 1)
         .replacen("concurrency = [10]", "concurrency = [10]\nduration = 5\nseeed = 1", 1);
     let mistakes = refused(&text);
-    let told: Vec<String> = mistakes.list().iter().map(|m| format!("{}: {}", m.line, m.message)).collect();
+    let told: Vec<String> = mistakes
+        .list()
+        .iter()
+        .map(|m| format!("{}: {}", m.line, m.message))
+        .collect();
     assert_eq!(
         told,
         [
@@ -250,7 +254,10 @@ fn an_unknown_table_and_a_key_without_a_like_are_told_too() {
         .replacen("records = 1000", "records = 0", 1);
     let mistakes = refused(&text);
     let told: Vec<&str> = mistakes.list().iter().map(|m| m.message.as_str()).collect();
-    assert_eq!(told, ["records cannot be 0", "unknown key `worklod`", "unknown key `zzz`"]);
+    assert_eq!(
+        told,
+        ["records cannot be 0", "unknown key `worklod`", "unknown key `zzz`"]
+    );
     // A second key of the same name is no reason to read the wrong one.
     let text = and("seed = 1\nsed = 2\n");
     let mistakes = refused(&text);
@@ -291,13 +298,20 @@ fn a_mistake_in_a_ycsb_file_points_into_that_file() {
 #[test]
 fn how_long_cassandra_may_take_can_be_stated() {
     let patience = |more: &str| {
-        let text = GOOD.replacen("concurrency = [10]", &format!("concurrency = [10]\n[provider.local]\n{more}"), 1);
+        let text = GOOD.replacen(
+            "concurrency = [10]",
+            &format!("concurrency = [10]\n[provider.local]\n{more}"),
+            1,
+        );
         let experiment = parse(catalog::Catalog::built_in(), "x.toml", &text, &nothing).unwrap();
         let plan = spec::plan(&experiment);
         (plan.patience.start_s, plan.patience.settle_s)
     };
     assert_eq!(patience(""), (180.0, 600.0));
-    assert_eq!(patience("start_timeout_s = 900\nsettle_timeout_s = 30.5"), (900.0, 30.5));
+    assert_eq!(
+        patience("start_timeout_s = 900\nsettle_timeout_s = 30.5"),
+        (900.0, 30.5)
+    );
 }
 
 #[test]

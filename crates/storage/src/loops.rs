@@ -21,7 +21,11 @@ use crate::process::wait_until;
 const SYS_BLOCK: &str = "/sys/block";
 /// How long `losetup` may take, try by try. The first was found too short on a machine whose two cores and disk were
 /// busy.
-const PATIENCE: [Duration; 3] = [Duration::from_secs(20), Duration::from_secs(60), Duration::from_secs(180)];
+const PATIENCE: [Duration; 3] = [
+    Duration::from_secs(20),
+    Duration::from_secs(60),
+    Duration::from_secs(180),
+];
 /// Between two tries.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -191,7 +195,10 @@ fn detach_named(name: &str, image: &Path) -> Result<()> {
         "--detach".to_owned(),
         device.display().to_string(),
     ];
-    let detached = try_again(|patience| run(&argv, patience).map(drop), || (!attached()).then_some(()));
+    let detached = try_again(
+        |patience| run(&argv, patience).map(drop),
+        || (!attached()).then_some(()),
+    );
     if wait_until(Duration::from_secs(5), || !attached()) {
         return Ok(());
     }

@@ -362,7 +362,9 @@ impl Node {
 }
 
 fn also(problem: &Option<Box<UnresolvedHostName>>) -> String {
-    problem.as_ref().map_or_else(String::new, |problem| format!("; {problem}"))
+    problem
+        .as_ref()
+        .map_or_else(String::new, |problem| format!("; {problem}"))
 }
 
 fn describe(status: ExitStatus) -> String {

@@ -245,7 +245,9 @@ impl Opened {
         outbox.progress("starting Cassandra to load the data set", None);
         let mut node = Node::start(&self.distribution, &self.java, config, &[]).map_err(fault)?;
         self.remember_process(node.pid())?;
-        let ready = node.wait_ready(self.start_timeout(), &|| outbox.is_cancelled()).map_err(not_started);
+        let ready = node
+            .wait_ready(self.start_timeout(), &|| outbox.is_cancelled())
+            .map_err(not_started);
         self.loading = Some(node);
         ready?;
         let admin = Admin::connect(cql_address(), self.start_timeout()).map_err(fault)?;
@@ -311,7 +313,13 @@ impl Opened {
             if !directory.exists() {
                 self.claim_directory(&directory)?;
             }
-            outbox.progress(format!("creating the volumes of {} and copying the data set", setup.configuration), None);
+            outbox.progress(
+                format!(
+                    "creating the volumes of {} and copying the data set",
+                    setup.configuration
+                ),
+                None,
+            );
             let snapshot = self.snapshot_directory().join("data");
             let mut volumes = Volumes::create(&self.ledger, &directory, setup, &snapshot).map_err(fault)?;
             outbox.progress(format!("measuring the volumes of {}", setup.configuration), None);
@@ -513,7 +521,9 @@ impl Stopwatch {
 /// A database that did not start, with what a user can do about one that is only slow.
 fn not_started(error: NodeError) -> Fault {
     let help = match &error {
-        NodeError::NotReady { .. } => Some("on a very slow machine, raise start_timeout_s in [provider.local]".to_owned()),
+        NodeError::NotReady { .. } => {
+            Some("on a very slow machine, raise start_timeout_s in [provider.local]".to_owned())
+        }
         _ => None,
     };
     Fault { help, ..fault(error) }

@@ -113,7 +113,9 @@ fn directories() -> Result<Vec<Check>, Failure> {
         ),
         directory(
             "runs",
-            &std::env::current_dir().unwrap_or_default().join(super::run::DEFAULT_OUT),
+            &std::env::current_dir()
+                .unwrap_or_default()
+                .join(super::run::DEFAULT_OUT),
             EVIDENCE_BYTES * plan.trials.len() as u64,
             "write runs elsewhere with: iopslab run --out DIR",
         ),
@@ -149,9 +151,14 @@ fn host_name() -> Check {
         ok: checked.is_ok(),
         found: match &checked {
             Ok(name) => format!("`{name}` resolves"),
-            Err(error) => format!("`{}` does not resolve ({}); Cassandra does not start without", error.name, error.source),
+            Err(error) => format!(
+                "`{}` does not resolve ({}); Cassandra does not start without",
+                error.name, error.source
+            ),
         },
-        fix: checked.err().map(|error| format!("add this line to /etc/hosts: 127.0.1.1 {}", error.name)),
+        fix: checked
+            .err()
+            .map(|error| format!("add this line to /etc/hosts: 127.0.1.1 {}", error.name)),
     }
 }
 

@@ -127,7 +127,10 @@ fn drafted(catalog: &Catalog, args: &InitArgs, machine_cpus: f64) -> Result<Stri
 fn configuration(catalog: &Catalog, text: &str) -> Result<ClusterRequest, String> {
     let request = ClusterRequest::parse(catalog, text).map_err(|error| error.to_string())?;
     if request.nodes != 1 {
-        return Err(format!("configuration `{text}`: one node is measured; leave out `*{}`", request.nodes));
+        return Err(format!(
+            "configuration `{text}`: one node is measured; leave out `*{}`",
+            request.nodes
+        ));
     }
     if request.volumes.len() > 2 {
         return Err(format!(
@@ -142,7 +145,11 @@ fn configuration(catalog: &Catalog, text: &str) -> Result<ClusterRequest, String
 fn name(out: &Path) -> String {
     let stem = out.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
     let is_sound = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    let name: String = stem.chars().map(|c| if is_sound(c) { c } else { '-' }).take(64).collect();
+    let name: String = stem
+        .chars()
+        .map(|c| if is_sound(c) { c } else { '-' })
+        .take(64)
+        .collect();
     match name.trim_matches('-') {
         "" => "experiment".to_owned(),
         name => name.to_owned(),
@@ -202,7 +209,9 @@ fn interview(catalog: &Catalog, args: &mut InitArgs, with: &mut Conversation<'_>
     (with.say)("An empty answer takes what stands in brackets.\n");
     let is_configuration = |text: &str| configuration(catalog, text).map(|_| text.to_owned());
     if args.question.is_none() {
-        args.question = with.ask(&format!("What is the question? [{QUESTION}]"), |text| Ok(text.to_owned()))?;
+        args.question = with.ask(&format!("What is the question? [{QUESTION}]"), |text| {
+            Ok(text.to_owned())
+        })?;
     }
     while args.current.is_none() {
         let question = "What does one node run on today? Instance and volume, such as r6i.2xlarge+gp3:500GiB:";
@@ -226,10 +235,16 @@ fn interview(catalog: &Catalog, args: &mut InitArgs, with: &mut Conversation<'_>
         args.data = with.ask("How much data is on one node? [400GB]", size)?;
     }
     if args.rate.is_none() && args.in_flight.is_none() {
-        args.rate = with.ask("How many operations a second on one node? [not known: 64 requests in flight]", positive)?;
+        args.rate = with.ask(
+            "How many operations a second on one node? [not known: 64 requests in flight]",
+            positive,
+        )?;
     }
     if args.p99.is_none() {
-        args.p99 = with.ask("Which 99th percentile of latency is good enough, in ms? [not stated]", positive)?;
+        args.p99 = with.ask(
+            "Which 99th percentile of latency is good enough, in ms? [not stated]",
+            positive,
+        )?;
     }
     Ok(())
 }
@@ -261,7 +276,12 @@ mod tests {
             "Is it?\nr6i.2xlrage+gp3:500GiB\n\nr6i.2xlarge+gp3:500GiB\n\ni4i.2xlarge*3\ni4i.2xlarge\n\nmost\n95%\n800\n800GB\n5_000\n10\n",
         );
         let args = args.unwrap();
-        for problem in ["unknown instance type `r6i.2xlrage`", "one node is measured", "`most` is no share", "`800` is no size"] {
+        for problem in [
+            "unknown instance type `r6i.2xlrage`",
+            "one node is measured",
+            "`most` is no share",
+            "`800` is no size",
+        ] {
             assert!(said.contains(problem), "{problem}: {said}");
         }
         assert_eq!(args.question.as_deref(), Some("Is it?"));
@@ -269,7 +289,10 @@ mod tests {
         assert_eq!((args.read_share, args.data), (Some(0.95), Some(800e9)));
         assert_eq!((args.rate, args.p99), (Some(5_000.0), Some(10.0)));
         let text = drafted(Catalog::built_in(), &args, 2.0).unwrap();
-        assert!(text.contains("name = \"own\"") && text.contains("rate = [5000]"), "{text}");
+        assert!(
+            text.contains("name = \"own\"") && text.contains("rate = [5000]"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -282,7 +305,12 @@ mod tests {
 
     #[test]
     fn an_experiment_is_called_after_its_file() {
-        for (out, expected) in [("own.toml", "own"), ("a/b c.v2.toml", "b-c-v2"), ("-", "experiment"), ("...", "experiment")] {
+        for (out, expected) in [
+            ("own.toml", "own"),
+            ("a/b c.v2.toml", "b-c-v2"),
+            ("-", "experiment"),
+            ("...", "experiment"),
+        ] {
             assert_eq!(name(Path::new(out)), expected, "{out}");
         }
     }

@@ -122,7 +122,12 @@ pub fn run(args: &LoadArgs, format: Format) -> Result<(), Failure> {
         true => Some(load_data(args, &plan, &connect, &mut screen, &cancelled)?),
         false => None,
     };
-    let outcome = engine::run_trial(&connect, &plan, &mut |second| screen.doing("", &line(second)), &cancelled);
+    let outcome = engine::run_trial(
+        &connect,
+        &plan,
+        &mut |second| screen.doing("", &line(second)),
+        &cancelled,
+    );
     screen.clear();
     let outcome = outcome.map_err(|error| failure(error, args))?;
 

@@ -107,6 +107,7 @@ fn unreadable(plan: &Plan, trial: &PlannedTrial, error: &RunError) -> Result<Tri
         started_at: String::new(),
         client: None,
         database: DatabaseFacts::default(),
+        overhead: None,
     };
     Ok(Latencies::of(&record).measure(&record, &BTreeMap::new()))
 }

@@ -76,7 +76,7 @@ mod with_aws {
             .map_err(|error| Failure::work(format!("AWS told something that the catalog cannot take: {error}")))?;
         replace(&file, &text)?;
 
-        let new = offers
+        let new = told
             .catalog
             .instances
             .iter()

@@ -83,7 +83,10 @@ fn verify(directory: &RunDirectory) -> Result<(), Failure> {
         )));
     };
     if found.is_whole() {
-        eprintln!("verified: all {} files of evidence are as they were measured", found.same);
+        eprintln!(
+            "verified: all {} files of evidence are as they were measured",
+            found.same
+        );
         return Ok(());
     }
     let mut lines = vec!["the evidence is not what was measured:".to_owned()];

@@ -103,7 +103,8 @@ impl Crew {
     ) -> Result<Reply, CallError> {
         let fatal = |failure| CallError::Fatal(failure);
         if role == Role::Client && self.client_is_lost {
-            self.client = local::start(Role::Client, &self.binary, self.to.clone()).map_err(|e| fatal(Failure::work(e)))?;
+            self.client =
+                local::start(Role::Client, &self.binary, self.to.clone()).map_err(|e| fatal(Failure::work(e)))?;
             self.client_is_lost = false;
         }
         let mut give_up: Option<Instant> = None;
@@ -223,9 +224,15 @@ while read -r request; do echo '{"reply":{"Ok":"closed"}}'; done
         let Err(CallError::ClientLost(how)) = ask(&mut asked, Role::Client) else {
             panic!("the client was killed while it was asked");
         };
-        assert!(how.contains("the client agent was lost") && how.contains("SIGKILL"), "{how}");
+        assert!(
+            how.contains("the client agent was lost") && how.contains("SIGKILL"),
+            "{how}"
+        );
         assert!(matches!(ask(&mut asked, Role::Database), Ok(Reply::Closed)));
-        assert!(matches!(ask(&mut asked, Role::Client), Ok(Reply::Closed)), "another one answers");
+        assert!(
+            matches!(ask(&mut asked, Role::Client), Ok(Reply::Closed)),
+            "another one answers"
+        );
 
         // Lost while it was idle: nothing is lost.
         let mut idle = crew(directory.path(), "idle");

@@ -71,7 +71,13 @@ fn run_trials(
 ) -> Result<(), Failure> {
     let plan = directory.plan();
     let remaining = directory.remaining().map_err(Failure::work)?;
-    screen.publish(|live| live.begin(run_name(directory), plan.trials.len(), plan.trials.len() - remaining.len()));
+    screen.publish(|live| {
+        live.begin(
+            run_name(directory),
+            plan.trials.len(),
+            plan.trials.len() - remaining.len(),
+        )
+    });
     if remaining.is_empty() {
         return Ok(());
     }

@@ -18,7 +18,13 @@ pub fn run(directory: &RunDirectory, screen: &mut Screen, interrupted: &AtomicBo
     })?;
     let simulation = Simulation::new(plan, truth);
     let remaining = directory.remaining().map_err(Failure::work)?;
-    screen.publish(|live| live.begin(run_name(directory), plan.trials.len(), plan.trials.len() - remaining.len()));
+    screen.publish(|live| {
+        live.begin(
+            run_name(directory),
+            plan.trials.len(),
+            plan.trials.len() - remaining.len(),
+        )
+    });
     let mut simulated_s = 0.0;
     for (done, planned) in remaining.iter().enumerate() {
         if interrupted.load(Ordering::Relaxed) {

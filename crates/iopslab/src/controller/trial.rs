@@ -335,9 +335,10 @@ fn phase(second: &Second, shape: &TrialShape) -> (&'static str, String) {
     let t_s = second.t_s;
     match (shape.warmup_max_s, shape.operations) {
         // `warmup = "auto"`: most seconds that the wait for rest may still take, before the warm-up proper.
-        (Some(_), _) if t_s < -shape.warmup_s - 0.5 => {
-            ("warming up until throughput is at rest,", format!("at most {:.0} s more", -t_s))
-        }
+        (Some(_), _) if t_s < -shape.warmup_s - 0.5 => (
+            "warming up until throughput is at rest,",
+            format!("at most {:.0} s more", -t_s),
+        ),
         _ if t_s < 0.0 => ("warming up,", format!("{:.0} s more", -t_s)),
         (_, Some(_)) => ("measuring,", format!("{t_s:.0} s, at most {:.0} s", shape.duration_s)),
         (_, None) => ("measuring,", format!("{t_s:.0} of {:.0} s", shape.duration_s)),
@@ -393,7 +394,10 @@ mod tests {
             let (doing, how_far) = phase(&second, shape);
             format!("{doing} {how_far}")
         };
-        assert_eq!(at(-300.0, &shape), "warming up until throughput is at rest, at most 300 s more");
+        assert_eq!(
+            at(-300.0, &shape),
+            "warming up until throughput is at rest, at most 300 s more"
+        );
         assert_eq!(at(-5.0, &shape), "warming up, 5 s more");
         assert_eq!(at(12.0, &shape), "measuring, 12 of 60 s");
         let fixed = TrialShape {

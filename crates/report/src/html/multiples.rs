@@ -56,7 +56,10 @@ pub fn multiples(analysis: &Analysis, charts: &Charts) -> String {
     for (i, (workload, load)) in rows(analysis).into_iter().enumerate() {
         let open = if i == 0 { " open" } else { "" };
         let load_name = labels::load(load);
-        let rows: String = PANELS.into_iter().map(|panel| drawn.row(workload, load, panel)).collect();
+        let rows: String = PANELS
+            .into_iter()
+            .map(|panel| drawn.row(workload, load, panel))
+            .collect();
         if !rows.is_empty() {
             out.push_str(&format!(
                 "<details class=\"multiples\" id=\"{}\"{open}><summary><b>{}</b>, {}</summary>\n{rows}</details>\n",
@@ -83,7 +86,10 @@ fn trials<'a>(charts: &'a Charts, cell: &CellAnalysis) -> Vec<&'a TrialCharts> {
 fn lines(panel: &Panel) -> impl Iterator<Item = &Line> {
     let is_latency = panel.title == "Latency";
     let has_tail = panel.lines.iter().any(|l| l.name.ends_with("p99"));
-    panel.lines.iter().filter(move |l| !is_latency || !has_tail || l.name.ends_with("p99"))
+    panel
+        .lines
+        .iter()
+        .filter(move |l| !is_latency || !has_tail || l.name.ends_with("p99"))
 }
 
 fn panel<'a>(trial: &'a TrialCharts, title: &str) -> Option<&'a Panel> {
@@ -157,13 +163,17 @@ impl Drawn<'_> {
                 (_, Some(invalid)) => format!("no valid trial: {}", text(&invalid.reason)),
                 (_, None) => "not recorded".to_owned(),
             };
-            return format!("<figure><figcaption><b>{name}</b></figcaption><p class=\"empty hatch\">{words}</p></figure>\n");
+            return format!(
+                "<figure><figcaption><b>{name}</b></figcaption><p class=\"empty hatch\">{words}</p></figure>\n"
+            );
         };
         let tag = match first.valid {
             true => "",
             false => " <span class=\"tag invalid\">invalid</span>",
         };
-        let limits = trials.iter().flat_map(|(_, panel)| panel.limits.iter().map(|(_, limit)| *limit));
+        let limits = trials
+            .iter()
+            .flat_map(|(_, panel)| panel.limits.iter().map(|(_, limit)| *limit));
         // A limit far above everything would press the lines flat: it is named with each trial.
         let near: Vec<f64> = limits.filter(|limit| *limit <= top * 1.5).collect();
         let highest = near.iter().copied().fold(top, f64::max);
@@ -173,8 +183,12 @@ impl Drawn<'_> {
         let warmup = trials.iter().map(|(t, _)| t.warmup_s).fold(0.0, f64::max);
         let x = Scale::linear(-warmup, longest, LEFT, WIDTH - 4.0);
         let mut svg = frame(&x, &y);
-        for limit in near.first() {
-            svg.push_str(&format!("<path class=\"limit\" d=\"M{LEFT} {0:.0}H{1}\"/>", y.at(*limit), WIDTH - 4.0));
+        if let Some(limit) = near.first() {
+            svg.push_str(&format!(
+                "<path class=\"limit\" d=\"M{LEFT} {0:.0}H{1}\"/>",
+                y.at(*limit),
+                WIDTH - 4.0
+            ));
         }
         for (_, panel) in trials {
             for (i, line) in lines(panel).enumerate() {
