@@ -149,7 +149,7 @@ const HOST_FACTS: [&str; 7] = [
 /// Facts of the same role's host that differ, as `database.cpu_model: A -> B`.
 fn hosts_differ(a: &Value, b: &Value) -> Vec<String> {
     let mut found = Vec::new();
-    differ("", a, b, &mut found);
+    differ("", a, b, &["the first run", "the second run"], &mut found);
     let is_host = |line: &String| {
         let path = line.split(':').next().unwrap_or_default();
         HOST_FACTS.contains(&path.rsplit('.').next().unwrap_or_default())
@@ -174,7 +174,7 @@ fn differences(a: &RunEvidence<'_>, b: &RunEvidence<'_>) -> Vec<String> {
         })
     };
     let mut found = Vec::new();
-    differ("", &settings(a), &settings(b), &mut found);
+    differ("", &settings(a), &settings(b), &[&a.run, &b.run], &mut found);
     found
 }
 
@@ -182,24 +182,42 @@ fn named(entries: impl Iterator<Item = (String, Value)>) -> Value {
     Value::Object(entries.collect())
 }
 
-/// Walks two documents of the same shape; what only one of them has is a difference too.
-fn differ(path: &str, a: &Value, b: &Value, found: &mut Vec<String>) {
+/// Walks two documents of the same shape. What only one of the two runs has is named, and not spelled out.
+fn differ(path: &str, a: &Value, b: &Value, runs: &[&str; 2], found: &mut Vec<String>) {
+    let inner = |key: &str| match path.is_empty() {
+        true => key.to_owned(),
+        false => format!("{path}.{key}"),
+    };
+    let is_branch = |value: &Value| value.is_object() || value.is_array();
     match (a, b) {
+        _ if a == b => {}
         (Value::Object(fields_a), Value::Object(fields_b)) => {
             let mut keys: Vec<&String> = fields_a.keys().chain(fields_b.keys()).collect();
             keys.sort();
             keys.dedup();
             for key in keys {
-                let inner = if path.is_empty() {
-                    key.clone()
-                } else {
-                    format!("{path}.{key}")
-                };
                 let of = |fields: &serde_json::Map<String, Value>| fields.get(key).cloned().unwrap_or(Value::Null);
-                differ(&inner, &of(fields_a), &of(fields_b), found);
+                differ(&inner(key), &of(fields_a), &of(fields_b), runs, found);
             }
         }
-        _ if a != b => found.push(format!("{path}: {a} -> {b}")),
-        _ => {}
+        (Value::Array(items_a), Value::Array(items_b)) => {
+            for i in 0..items_a.len().max(items_b.len()) {
+                let of = |items: &[Value]| items.get(i).cloned().unwrap_or(Value::Null);
+                differ(&inner(&i.to_string()), &of(items_a), &of(items_b), runs, found);
+            }
+        }
+        (Value::Null, other) if is_branch(other) => found.push(format!("{path}: only in {}", runs[1])),
+        (other, Value::Null) if is_branch(other) => found.push(format!("{path}: only in {}", runs[0])),
+        _ if is_branch(a) || is_branch(b) => found.push(format!("{path}: of another kind")),
+        _ => found.push(format!("{path}: {} -> {}", plain(a), plain(b))),
+    }
+}
+
+/// A value as people write it.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => "none".to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
     }
 }

@@ -80,7 +80,7 @@ pub use steady::Window;
 // What the document shows from other rooms, so that its reader needs no other room.
 pub use evidence::{ErrorKind, ProbeResult};
 pub use spec::{
-    Burst, BurstStart, Dataset, IoLimits, LatencyFigure, LoadLevel, OperationKind, Plan, TrialShape, VolumeRole,
+    Burst, BurstStart, Dataset, IoLimits, LatencyFigure, LoadLevel, OperationKind, Plan, Setup, TrialShape, VolumeRole,
     VolumeSetup,
 };
 pub use stats::{Estimate, IntervalMethod, Summary};
@@ -183,6 +183,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         stopped: plan.adaptive.as_ref().and_then(|a| a.stopped.clone()),
         recommendation,
         margin,
+        seed: plan.seed,
         residual_spread: throughput.spread().map(|s| ResidualSpread {
             deviation: s.deviation,
             degrees: s.degrees,

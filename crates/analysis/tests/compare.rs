@@ -136,3 +136,27 @@ fn what_differs_between_the_runs_is_named() {
         ]
     );
 }
+
+/// Two runs that have nothing to do with each other: what only one of them has is named, its whole description is not
+/// printed.
+#[test]
+fn unrelated_runs_differ_in_words_not_in_json() {
+    let before = plan();
+    let mut after = plan();
+    for setup in &mut after.setups {
+        setup.configuration = format!("other-{}", setup.configuration);
+    }
+    after.workloads[0].name = "other".into();
+    let trials = trials(1.0);
+    let comparison = compare(&run(&before, &trials), &run(&after, &[]));
+    let told = &comparison.differences;
+    assert!(
+        told.iter().any(|d| d.starts_with("configurations.gp2-320: only in ")),
+        "{told:?}"
+    );
+    assert!(
+        told.iter().any(|d| d.starts_with("workloads.other: only in ")),
+        "{told:?}"
+    );
+    assert!(!told.iter().any(|d| d.contains(['{', '[', '"'])), "{told:?}");
+}

@@ -183,13 +183,18 @@ fn every_example_has_its_question() {
     assert!(found.len() > 5, "{found:?}");
     for file in found {
         let name = file.strip_prefix(root()).unwrap().display().to_string();
-        assert!(gallery.contains(&format!("(../{name})")), "docs/examples.md does not name {name}");
+        assert!(
+            gallery.contains(&format!("(../{name})")),
+            "docs/examples.md does not name {name}"
+        );
     }
 }
 
 /// Lines that say something, without comments.
 fn bare(toml: &str) -> Vec<&str> {
-    let said = toml.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+    let said = toml
+        .lines()
+        .map(|line| line.split('#').next().unwrap_or_default().trim());
     said.filter(|line| !line.is_empty()).collect()
 }
 
@@ -235,7 +240,9 @@ fn below(help: &str) -> Vec<String> {
 
 fn flags(help: &str) -> BTreeSet<String> {
     let lines = help.lines().filter(|line| line.trim_start().starts_with('-'));
-    let words = lines.flat_map(str::split_whitespace).filter(|word| word.starts_with("--"));
+    let words = lines
+        .flat_map(str::split_whitespace)
+        .filter(|word| word.starts_with("--"));
     words.map(|word| word.trim_end_matches(',').to_owned()).collect()
 }
 
@@ -273,7 +280,10 @@ fn the_reference_has_every_command_and_flag() {
 #[test]
 fn the_reference_has_every_column_of_a_host() {
     let reference = read("docs/reference.md");
-    for name in evidence::HostFigures::FIELDS.iter().chain(evidence::VolumeFigures::FIELDS) {
+    for name in evidence::HostFigures::FIELDS
+        .iter()
+        .chain(evidence::VolumeFigures::FIELDS)
+    {
         assert!(reference.contains(&format!("| `{name}` |")), "{name}");
     }
 }

@@ -13,6 +13,7 @@ pub fn document(analysis: &Analysis) -> Value {
     if let Value::Object(fields) = &mut document {
         add_answer(analysis, fields);
         add_reasons(analysis, fields);
+        add_limits(analysis, fields);
         add_findings(analysis, fields);
     }
     document
@@ -65,6 +66,15 @@ fn add_reasons(analysis: &Analysis, fields: &mut Map<String, Value>) {
 fn entries<'a>(fields: &'a mut Map<String, Value>, name: &str) -> impl Iterator<Item = &'a mut Map<String, Value>> {
     let list = fields.get_mut(name).and_then(Value::as_array_mut);
     list.into_iter().flatten().filter_map(Value::as_object_mut)
+}
+
+/// `limit.message` of each cell.
+fn add_limits(analysis: &Analysis, fields: &mut Map<String, Value>) {
+    for (cell, analysed) in entries(fields, "cells").zip(&analysis.cells) {
+        if let Some(limit) = cell.get_mut("limit").and_then(Value::as_object_mut) {
+            limit.insert("message".to_owned(), wording::limits::message(&analysed.limit).into());
+        }
+    }
 }
 
 /// `message` and `advice` of each finding.

@@ -36,6 +36,16 @@ pub fn count(value: u64) -> String {
     separated(&value.to_string())
 }
 
+/// `1 trial`, `5 trials`.
+pub fn several(n: u64, one: &str) -> String {
+    several_of(n, one, &format!("{one}s"))
+}
+
+/// The same for a word with a plural of its own: `1 copy`, `3 copies`.
+pub fn several_of(n: u64, one: &str, more: &str) -> String {
+    format!("{} {}", count(n), if n == 1 { one } else { more })
+}
+
 fn separated(digits: &str) -> String {
     let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |rest| ("-", rest));
     let (whole, fraction) = digits.split_once('.').map_or((digits, None), |(w, f)| (w, Some(f)));

@@ -35,6 +35,22 @@ pub fn short_load(level: LoadLevel) -> String {
     }
 }
 
+/// A model's scale: `1:16`.
+pub fn scale(scale: f64) -> String {
+    format!("1:{}", given(scale))
+}
+
+/// When a run began, from the end of its name (`quickstart-20260102T030405Z`): `2026-01-02 03:04 UTC`.
+pub fn begun(run: &str) -> Option<String> {
+    let stamp = run.rsplit('-').next()?.strip_suffix('Z')?;
+    let (day, time) = stamp.split_once('T')?;
+    let is_number = |text: &str, length: usize| text.len() == length && text.bytes().all(|b| b.is_ascii_digit());
+    (is_number(day, 8) && is_number(time, 6)).then(|| {
+        let (year, month, day) = (&day[..4], &day[4..6], &day[6..]);
+        format!("{year}-{month}-{day} {}:{} UTC", &time[..2], &time[2..4])
+    })
+}
+
 /// A kind of operation: `read-modify-write`.
 pub fn operation(kind: OperationKind) -> String {
     kind.name().replace('_', "-")

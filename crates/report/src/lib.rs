@@ -1,4 +1,4 @@
-//! Analysis in, text out: the terminal's tables, `report.md`, and the plan shown before a run.
+//! Analysis in, text out: the terminal's tables, `report.md`, `report.html`, OpenMetrics, and the plan shown before a run.
 //!
 //! Nothing is computed here that the analysis does not hold; this crate rounds, orders and words. [`document`] is
 //! `analysis.json`: the analysis with its sentences.
@@ -11,20 +11,24 @@ mod findings;
 mod html;
 mod labels;
 mod markdown;
+mod openmetrics;
 mod plan;
 mod sizing;
 mod summary_csv;
 mod table;
 mod terminal;
 mod wording;
+mod wrap;
 
 pub use answer::{Answer, answer};
-pub use comparison::comparison_markdown;
+pub use comparison::{comparison_markdown, comparison_terminal};
 pub use document::document;
 pub use html::html;
 pub use markdown::markdown;
+pub use openmetrics::openmetrics;
 pub use plan::plan_table;
-pub use sizing::{fleets, sizing};
+pub use sizing::{fleets, left_out, sizing, sizing_document};
 pub use summary_csv::summary_csv;
-pub use terminal::{TerminalOptions, terminal};
+pub use terminal::{TerminalOptions, headline, terminal};
+pub use wording::limits::message as limit_message;
 pub use wording::{advice, message};

@@ -7,6 +7,7 @@ use crate::figures::{MISSING, bytes, count, duration, given, mib_per_s, number, 
 use crate::findings::grouped;
 use crate::labels;
 use crate::table::table;
+use crate::wording::limits;
 
 /// The whole report.
 pub fn markdown(analysis: &Analysis) -> String {
@@ -54,7 +55,7 @@ fn first_screen(analysis: &Analysis, answer: &Answer, text: &mut String) {
         Status::NotDecided | Status::NoAnswerYet => answer.verdict.clone(),
     };
     text.push_str(&format!("{lead}: {}.\n\n", answer.because));
-    for sentence in &answer.sentences {
+    for sentence in answer.details() {
         text.push_str(&format!("* {sentence}\n"));
     }
 }
@@ -168,7 +169,7 @@ fn limits(analysis: &Analysis, text: &mut String) {
             cell.workload.clone(),
             labels::load(cell.load),
             cell.limit.kind.words().to_owned(),
-            cell.limit.message.clone(),
+            limits::message(&cell.limit),
         ]
     });
     text.push_str(&table(

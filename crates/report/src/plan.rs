@@ -3,50 +3,38 @@
 use std::fmt::Display;
 
 use analysis::{BurstStart, Plan, VolumeSetup};
-use comfy_table::{Table, presets};
 
-use crate::figures::{MISSING, bytes, count, duration, given, percent};
+use crate::figures::{MISSING, bytes, count, duration, given, percent, several};
 use crate::labels;
+use crate::terminal::table::{Column, fitted, folded};
+use crate::wrap::wrapped;
 
-/// Configurations with their scaled limits, workloads, load levels, cells, trials, time and data; then the notes, one a line.
-pub fn plan_table<N: Display>(plan: &Plan, notes: &[N]) -> String {
-    let mut text = format!("{}: {} trials\n", plan.experiment, count(plan.trials.len() as u64));
-    if let Some(question) = &plan.question {
-        text.push_str(&format!("{question}\n"));
-    }
-    let repetitions = plan.trials.iter().map(|t| t.block).max().unwrap_or(0);
-    let mut levels: Vec<String> = Vec::new();
-    for cell in &plan.cells {
-        let level = labels::load(cell.load);
-        if !levels.contains(&level) {
-            levels.push(level);
-        }
-    }
-    text.push_str(&format!(
-        "{} configurations x {} workloads x {} load levels ({}) = {} cells, {repetitions} repetitions each\n",
-        plan.setups.len(),
-        plan.workloads.len(),
-        levels.len(),
-        levels.join(", "),
-        plan.cells.len(),
-    ));
+/// Configurations with their scaled limits, workloads, load levels, cells, trials, time and data; then the notes, one a
+/// paragraph. At most `width` columns wide.
+pub fn plan_table<N: Display>(plan: &Plan, notes: &[N], width: usize) -> String {
+    let mut text = String::new();
+    let mut line = |words: String| text.push_str(&wrapped(&words, width, ""));
+    let trials = several(plan.trials.len() as u64, "trial");
+    line(format!("{}: {trials}", plan.experiment));
+    plan.question.iter().cloned().for_each(&mut line);
+    line(matrix(plan));
     let workloads: Vec<&str> = plan.workloads.iter().map(|w| w.name.as_str()).collect();
-    text.push_str(&format!("Workloads: {}\n", workloads.join(", ")));
-    text.push_str(&format!(
-        "Data set: {} records x {} fields x {} B = {} payload; scale 1:{}\n",
+    line(format!("Workloads: {}", workloads.join(", ")));
+    line(format!(
+        "Data set: {} records x {} fields x {} B = {} payload; scale 1:{}",
         count(plan.dataset.records),
         plan.dataset.fields,
         plan.dataset.field_length,
         bytes(plan.dataset.payload_bytes() as f64),
         given(plan.scale),
     ));
-    text.push_str(&format!(
-        "Each trial: {} warm-up, {}{}\n",
+    line(format!(
+        "Each trial: {} warm-up, {}{}",
         duration(plan.shape.warmup_s),
         duration(plan.shape.duration_s),
         plan.shape.operations.map_or_else(String::new, |n| format!(
-            " or {} operations, whichever ends first",
-            count(n)
+            " or {}, whichever ends first",
+            several(n, "operation")
         )),
     ));
     let time = if plan.simulated.is_some() {
@@ -54,45 +42,69 @@ pub fn plan_table<N: Display>(plan: &Plan, notes: &[N]) -> String {
     } else {
         "Estimated time"
     };
-    text.push_str(&format!("{time}: {}\n\n", duration(plan.estimated_s)));
-    text.push_str(&setups(plan).to_string());
-    text.push('\n');
-    text.push_str(&money(plan));
-    for note in notes {
-        text.push_str(&format!("{note}\n"));
+    line(format!("{time}: {}", duration(plan.estimated_s)));
+    text.push_str(&format!("\n{}\n", setups(plan, width)));
+    let money = money(plan).into_iter();
+    for words in money.chain(notes.iter().map(ToString::to_string)) {
+        text.push_str(&wrapped(&words, width, ""));
     }
     text
 }
 
-fn setups(plan: &Plan) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
-    table.set_header([
-        "Configuration",
-        "CPUs",
-        "Memory",
-        "Heap",
-        "Page cache",
-        "Data volume (on this machine)",
-        "Commit log",
-        "$/month",
-    ]);
-    for setup in &plan.setups {
-        table.add_row([
-            setup.configuration.clone(),
+/// `2 configurations x 1 workload x 2 load levels (...) = 4 cells, 3 repetitions each`.
+fn matrix(plan: &Plan) -> String {
+    let mut levels: Vec<String> = Vec::new();
+    for cell in &plan.cells {
+        let level = labels::load(cell.load);
+        if !levels.contains(&level) {
+            levels.push(level);
+        }
+    }
+    let repetitions = plan.trials.iter().map(|t| t.block).max().unwrap_or(0);
+    format!(
+        "{} x {} x {} ({}) = {}, {} each",
+        several(plan.setups.len() as u64, "configuration"),
+        several(plan.workloads.len() as u64, "workload"),
+        several(levels.len() as u64, "load level"),
+        levels.join(", "),
+        several(plan.cells.len() as u64, "cell"),
+        several(repetitions.into(), "repetition"),
+    )
+}
+
+fn setups(plan: &Plan, width: usize) -> String {
+    let each = |show: &dyn Fn(&analysis::Setup) -> String| plan.setups.iter().map(show).collect::<Vec<String>>();
+    let machine = |setup: &analysis::Setup| {
+        format!(
+            "{} CPUs\n{} memory\n{} heap\n{} page cache",
             given(setup.cpus),
             bytes(setup.memory_limit_bytes as f64),
             bytes(setup.heap_bytes as f64),
-            bytes(setup.page_cache_budget_bytes as f64),
-            volume(&setup.data),
-            setup
-                .commitlog
-                .as_ref()
-                .map_or_else(|| "on the data volume".to_owned(), volume),
-            price(plan, &setup.configuration),
-        ]);
-    }
-    table
+            bytes(setup.page_cache_budget_bytes as f64)
+        )
+    };
+    fitted(width, &["machine"], |name| {
+        // What a volume is may take twice the room of a name.
+        let fold = |text: &str| folded(text, name.saturating_mul(2)).replace('\n', "\n  ");
+        let volumes = |setup: &analysis::Setup| {
+            let mut lines = vec![format!("data: {}", setup.data.label)];
+            lines.extend(on_this_machine(&setup.data));
+            match &setup.commitlog {
+                Some(log) => {
+                    lines.push(format!("commit log: {}", log.label));
+                    lines.extend(on_this_machine(log));
+                }
+                None => lines.push("commit log: on the data volume".to_owned()),
+            }
+            lines.iter().map(|line| fold(line)).collect::<Vec<_>>().join("\n")
+        };
+        vec![
+            Column::text("name", "Configuration", each(&|s| folded(&s.configuration, name))),
+            Column::text("machine", "On this machine", each(&machine)),
+            Column::text("volumes", "Volumes, and their limits on this machine", each(&volumes)),
+            Column::numbers("usd", "$/month", each(&|s| price(plan, &s.configuration))),
+        ]
+    })
 }
 
 /// What a configuration costs a month at full scale; `-` where a price is missing, which is not 0.
@@ -105,20 +117,15 @@ fn price(plan: &Plan, configuration: &str) -> String {
 }
 
 /// How money is counted, what the same matrix would cost on AWS, and what has no price.
-fn money(plan: &Plan) -> String {
+fn money(plan: &Plan) -> Vec<String> {
     let Some(money) = &plan.money else {
-        return String::new();
+        return Vec::new();
     };
-    let mut text = String::new();
-    let priced: Vec<_> = money
-        .configurations
-        .iter()
-        .filter_map(|m| Some((m.configuration.as_str(), m.usd_per_month?)))
-        .collect();
-    if !priced.is_empty() {
+    let mut lines = Vec::new();
+    if money.configurations.iter().any(|m| m.usd_per_month.is_some()) {
         let basis = &money.basis;
-        text.push_str(&format!(
-            "Money at full scale; basis: {} h/month, {}, {}, prices of {}, uplift {} %.\n",
+        lines.push(format!(
+            "Money at full scale; basis: {} h/month, {}, {}, prices of {}, uplift {} %.",
             given(basis.hours_per_month),
             basis.purchase,
             basis.region,
@@ -127,23 +134,22 @@ fn money(plan: &Plan) -> String {
         ));
     }
     if let Some(usd) = plan.usd_of(plan.trials.iter()) {
-        text.push_str(&format!(
-            "The database hosts of this matrix would cost about {} on AWS for these trials, each configuration by the hour for its own; here nothing.\n",
+        lines.push(format!(
+            "The database hosts of this matrix would cost about {} on AWS for these trials, each configuration by the \
+            hour for its own; here nothing.",
             labels::usd(usd)
         ));
     }
-    for m in &money.configurations {
-        if let Some(missing) = &m.missing {
-            text.push_str(&format!("no price: {}: {missing}\n", m.configuration));
-        }
-    }
-    text
+    let unpriced = money.configurations.iter();
+    let unpriced = unpriced.filter_map(|m| Some(format!("no price: {}: {}", m.configuration, m.missing.as_ref()?)));
+    lines.extend(unpriced);
+    lines
 }
 
-/// The full-scale label, and below it what it is on this machine.
-fn volume(volume: &VolumeSetup) -> String {
-    let burst = bucket(volume).map_or_else(String::new, |words| format!("\n{words}"));
-    format!("{}\n{}{burst}", volume.label, labels::limits(&volume.limits))
+/// What a volume's limits are here, and how its bucket starts; indented below its name.
+fn on_this_machine(volume: &VolumeSetup) -> Vec<String> {
+    let limits = std::iter::once(labels::limits(&volume.limits));
+    limits.chain(bucket(volume)).map(|line| format!("  {line}")).collect()
 }
 
 /// How the bucket starts and what follows; `None` where there is none that matters.
@@ -152,7 +158,7 @@ fn bucket(volume: &VolumeSetup) -> Option<String> {
     let (baseline, burst) = (given(bucket.baseline_iops), given(bucket.burst_iops));
     let lasts = || {
         format!(
-            "{burst} IOPS for at least {}\nat full demand, then {baseline}",
+            "{burst} IOPS for at least {} at full demand, then {baseline}",
             duration(volume.burst_lasts_s().unwrap_or_default())
         )
     };

@@ -1,26 +1,37 @@
 //! What `iopslab size` says to people.
 
 mod fleets;
+mod notes;
 mod words;
 
-use ::sizing::{Proposal, Sizing, Survive};
-use comfy_table::{CellAlignment, Table, presets};
+use ::sizing::{LeftOut, Proposal, Sizing, Survive};
+use serde_json::{Value, json};
 
-use crate::figures::{given, number};
+use crate::figures::{given, number, several};
+use crate::terminal::table::{Column, fitted, folded};
+use crate::wrap::wrapped;
 use words::{amount, because, counted, doubts, obstacle, short, usd, whole_percent};
 
 pub use fleets::fleets;
 
-/// Prose is broken at this column.
-const WIDTH: usize = 100;
+/// The document as it is printed by `--format json`: the answer, with the sentences that people read beside the values
+/// they are made from.
+pub fn sizing_document(answer: &Sizing) -> Value {
+    let mut document = json!(answer);
+    let notes: Vec<String> = answer.notes.iter().map(notes::note).collect();
+    document["notes_typed"] = std::mem::replace(&mut document["notes"], json!(notes));
+    for (index, proposal) in answer.proposals.iter().enumerate() {
+        let remarks: Vec<String> = proposal.remarks.iter().map(notes::remark).collect();
+        let shown = &mut document["proposals"][index];
+        shown["remarks_typed"] = std::mem::replace(&mut shown["remarks"], json!(remarks));
+    }
+    document
+}
 
-/// The proposals with what they rest on; the answer first.
-pub fn sizing(answer: &Sizing) -> String {
+/// The proposals with what they rest on, at most `width` columns wide; the answer first.
+pub fn sizing(answer: &Sizing, width: usize) -> String {
     let mut text = String::new();
-    let mut line = |words: String| {
-        text.push_str(&wrapped(&words));
-        text.push('\n');
-    };
+    let mut line = |words: String| text.push_str(&wrapped(&words, width, ""));
     if answer.evidence.is_simulated {
         line("SIMULATED evidence: the answer is one about a stated truth, not about machines.".to_owned());
     }
@@ -32,49 +43,69 @@ pub fn sizing(answer: &Sizing) -> String {
     line(format!("Target: {}", target(answer)));
     line(format!("Evidence: {}", evidence(answer)));
     line(format!("Demand: {}", demand(answer)));
-    line(String::new());
-    line(proposals(&answer.proposals).to_string());
+    text.push_str(&format!("\n{}\n", proposals(&answer.proposals, width)));
+    let mut line = |words: String| text.push_str(&wrapped(&words, width, ""));
     line(
         "Busiest: the fullest resource with all nodes up, and with a part down. Error: of what it carries.".to_owned(),
     );
     remarks(&answer.proposals).into_iter().for_each(&mut line);
     if let Some(first) = answer.proposals.first() {
-        line(String::new());
-        line(format!(
-            "1. {}: {} in each zone, {} on each node at the end, {} of reads found in the page cache; carries {} operations/s",
+        text.push_str(&format!("\n{}", in_full(first, width)));
+    }
+    if let Some(comparison) = &answer.comparison {
+        text.push_str(&format!("\n{}", fleets(comparison, width)));
+    }
+    let mut line = |words: String| text.push_str(&wrapped(&words, width, ""));
+    line(format!("Basis: {}", answer.basis));
+    for note in &answer.notes {
+        line(format!("note: {}", notes::note(note)));
+    }
+    for left in &answer.left_out {
+        line(format!("left out: {}", one_left_out(left)));
+    }
+    text
+}
+
+/// Why no machine is proposed: each reason with the machines that it holds for, in one line.
+pub fn left_out(all: &[LeftOut]) -> String {
+    all.iter().map(one_left_out).collect::<Vec<_>>().join("; ")
+}
+
+fn one_left_out(left: &LeftOut) -> String {
+    let types = several(left.count, "type");
+    let example = match left.count {
+        1 => left.example.clone(),
+        _ => format!("such as {}", left.example),
+    };
+    format!("{types}, {example}: {}", obstacle(&left.why))
+}
+
+/// The first proposal: what a zone has, and its bill.
+fn in_full(first: &Proposal, width: usize) -> String {
+    let mut text = wrapped(
+        &format!(
+            "1. {}: {} in each zone, {} on each node at the end, {} of reads found in the page cache; carries {} \
+            operations/s",
             first.configuration,
             counted(first.nodes_per_zone, "node", "nodes"),
             amount(first.data_bytes_per_node),
             whole_percent(first.hit_ratio),
             number(first.operations_per_s)
-        ));
-        line(fleets::zones(first).to_string());
-        for cost in &first.cost {
-            line(format!(
-                "   {}: {} {} x {} USD = {:.2} USD a month",
-                cost.what,
-                given(cost.quantity),
-                cost.unit,
-                cost.unit_usd,
-                cost.usd_per_month
-            ));
-        }
-    }
-    if let Some(comparison) = &answer.comparison {
-        line(String::new());
-        line(fleets(comparison));
-    }
-    line(format!("Basis: {}", answer.basis));
-    for note in &answer.notes {
-        line(format!("note: {note}"));
-    }
-    for left in &answer.left_out {
-        line(format!(
-            "left out: {} types, such as {}: {}",
-            left.count,
-            left.example,
-            obstacle(&left.why)
-        ));
+        ),
+        width,
+        "",
+    );
+    text.push_str(&format!("{}\n", fleets::zones(first, width)));
+    for cost in &first.cost {
+        let line = format!(
+            "{}: {} {} x {} USD = {:.2} USD a month",
+            cost.what,
+            given(cost.quantity),
+            cost.unit,
+            cost.unit_usd,
+            cost.usd_per_month
+        );
+        text.push_str(&wrapped(&line, width, "   "));
     }
     text
 }
@@ -117,15 +148,15 @@ fn remarks(proposals: &[Proposal]) -> Vec<String> {
     let mut said: Vec<(String, String)> = Vec::new();
     for (index, p) in proposals.iter().enumerate() {
         let mut of = vec![format!(
-            "{}, {} nodes {}",
+            "{}, {} {}",
             p.label.word(),
-            p.nodes,
+            counted(p.nodes, "node", "nodes"),
             because(&p.nodes_because)
         )];
         if !p.beyond_evidence.is_empty() {
             of.push(format!("beyond the evidence: {}", doubts(&p.beyond_evidence)));
         }
-        of.extend(p.remarks.iter().cloned());
+        of.extend(p.remarks.iter().map(notes::remark));
         for words in of {
             let row = format!("{}.", index + 1);
             match said.iter_mut().find(|(_, known)| *known == words) {
@@ -137,27 +168,6 @@ fn remarks(proposals: &[Proposal]) -> Vec<String> {
     said.into_iter()
         .map(|(rows, words)| format!("{rows} {words}"))
         .collect()
-}
-
-/// Prose broken at [`WIDTH`]; a table, which has lines of its own, as it is.
-fn wrapped(words: &str) -> String {
-    if words.contains('\n') || words.chars().count() <= WIDTH {
-        return words.to_owned();
-    }
-    let (mut text, mut column) = (String::new(), 0);
-    for word in words.split(' ') {
-        let length = word.chars().count();
-        if column > 0 && column + 1 + length > WIDTH {
-            text.push_str("\n   ");
-            column = 3;
-        } else if column > 0 {
-            text.push(' ');
-            column += 1;
-        }
-        text.push_str(word);
-        column += length;
-    }
-    text
 }
 
 fn target(answer: &Sizing) -> String {
@@ -180,7 +190,8 @@ fn target(answer: &Sizing) -> String {
         down => format!("quorum and target with {down} down"),
     };
     format!(
-        "{} operations/s, {} reads{p99}; {} of payload{growth} in {} over {}; {} % headroom, {survive}, disks at most {} % full",
+        "{} operations/s, {} reads{p99}; {} of payload{growth} in {} over {}; {} % headroom, {survive}, disks at most \
+        {} % full",
         given(t.operations_per_s),
         whole_percent(t.read_share),
         amount(t.data_bytes),
@@ -195,8 +206,8 @@ fn evidence(answer: &Sizing) -> String {
     let e = &answer.evidence;
     let held = match (e.held_out.median_error, e.held_out.p90_error) {
         (Some(median), Some(p90)) => format!(
-            "{} cells held out ({}): error {} (median), {} (90th percentile)",
-            e.held_out.cells,
+            "{} held out ({}): error {} (median), {} (90th percentile)",
+            several(e.held_out.cells, "cell"),
             if e.held_out.whole_configurations {
                 "whole configurations"
             } else {
@@ -208,19 +219,19 @@ fn evidence(answer: &Sizing) -> String {
         _ => "no cell could be held out".to_owned(),
     };
     format!(
-        "{}; {} cells ({} at a limit), {} trials; {held}",
+        "{}; {} ({} at a limit), {}; {held}",
         e.runs.join(", "),
-        e.cells,
+        several(e.cells, "cell"),
         e.capacity_cells,
-        e.trials
+        several(e.trials, "trial")
     )
 }
 
 fn demand(answer: &Sizing) -> String {
     let d = &answer.evidence.demand;
     format!(
-        "a read {} us of CPU and {} device reads of {} KiB if it misses the page cache; a write {} us, {} KiB to the data and {} KiB to the \
-         commit log; {} B on disk for each byte; replicas do {} reads",
+        "a read {} us of CPU and {} device reads of {} KiB if it misses the page cache; a write {} us, {} KiB to the \
+        data and {} KiB to the commit log; {} B on disk for each byte; replicas do {} reads",
         number(d.read_cpu_us),
         number(d.reads_per_miss),
         number(d.read_request_bytes / 1024.0),
@@ -232,57 +243,38 @@ fn demand(answer: &Sizing) -> String {
     )
 }
 
-fn aligned(head: &[&str], left: usize) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
-    table.set_header(head);
-    for (index, column) in table.column_iter_mut().enumerate() {
-        if index >= left {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table
-}
-
-fn proposals(all: &[Proposal]) -> Table {
-    let mut table = aligned(&["", "Nodes", "Disks of a node", "$/month", "Busiest", "Error"], 3);
-    for (index, p) in all.iter().enumerate() {
-        let error = match p.uncertainty_percent {
-            Some(half) => format!("±{half:.0} %"),
-            None if p.beyond_evidence.is_empty() => "not known".to_owned(),
-            None => "beyond".to_owned(),
+/// The fullest table that fits.
+fn proposals(all: &[Proposal], width: usize) -> String {
+    fitted(width, &["error"], |name| {
+        let each = |show: &dyn Fn(usize, &Proposal) -> String| {
+            let rows = all.iter().enumerate();
+            rows.map(|(index, p)| show(index, p)).collect::<Vec<String>>()
         };
-        table.add_row([
-            format!("{}.", index + 1),
-            format!("{} x {}", p.nodes, p.instance),
-            p.storage.clone(),
-            usd(p.usd_per_month),
+        let nodes = |_: usize, p: &Proposal| format!("{} x\n{}", p.nodes, folded(&p.instance, name));
+        let disks = |_: usize, p: &Proposal| folded(&p.storage, name.saturating_mul(2));
+        let busiest = |_: usize, p: &Proposal| {
             format!(
-                "{} {}, {}",
+                "{}\n{}, {}",
                 short(p.busiest),
                 whole_percent(p.used),
                 whole_percent(p.utilisation_when_down)
-            ),
-            error,
-        ]);
-    }
-    table
+            )
+        };
+        vec![
+            Column::text("row", "", each(&|index, _| format!("{}.", index + 1))),
+            Column::text("nodes", "Nodes", each(&nodes)),
+            Column::text("disks", "Disks of a node", each(&disks)),
+            Column::numbers("usd", "$/month", each(&|_, p| usd(p.usd_per_month))),
+            Column::numbers("busiest", "Busiest", each(&busiest)),
+            Column::numbers("error", "Error", each(&|_, p| error(p))),
+        ]
+    })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::wrapped;
-
-    #[test]
-    fn prose_is_broken_and_tables_are_not() {
-        let long = "word ".repeat(60);
-        assert!(
-            wrapped(long.trim())
-                .lines()
-                .all(|line| line.chars().count() <= super::WIDTH)
-        );
-        assert_eq!(wrapped(long.trim()).split_whitespace().count(), 60);
-        let table = format!("{}\n{}", "-".repeat(200), "-".repeat(200));
-        assert_eq!(wrapped(&table), table);
+fn error(proposal: &Proposal) -> String {
+    match proposal.uncertainty_percent {
+        Some(half) => format!("±{half:.0} %"),
+        None if proposal.beyond_evidence.is_empty() => "not known".to_owned(),
+        None => "beyond".to_owned(),
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! The words of `analysis.json` ([`crate::document`]), the terminal, Markdown and HTML are the same.
 
+pub mod limits;
 mod load;
 mod machine;
 mod storage;

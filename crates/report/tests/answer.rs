@@ -291,7 +291,7 @@ fn with_few_valid_trials_nothing_leads_with_a_winner() {
         "No answer yet: only 5 of 12 planned trials are valid."
     );
     assert_eq!(
-        answer.sentences[..2],
+        answer.doubts[..2],
         [
             "2 trials of 12 planned are missing.",
             "5 trials of 10 are invalid and enter no figure."
@@ -334,7 +334,7 @@ fn what_was_not_considered_stands_beside_the_answer() {
     }];
     let answer = said(&analysis);
     let expected = "Not considered: nvme (no price, although it is faster than every configuration that has one).";
-    assert!(answer.sentences.iter().any(|s| s == expected), "{answer:#?}");
+    assert!(answer.doubts.iter().any(|s| s == expected), "{answer:#?}");
 }
 
 #[test]
@@ -365,7 +365,7 @@ fn the_document_holds_the_sentences_beside_the_values() {
         configuration: "nvme".into(),
         why: NotJudged::NoPrice,
     }];
-    let json = document(&analysis);
+    let mut json = document(&analysis);
     let words = said(&analysis);
     assert_eq!(json["answer"], serde_json::json!(words.lines()));
     let recommendation = &json["recommendation"];
@@ -399,7 +399,12 @@ fn the_document_holds_the_sentences_beside_the_values() {
     );
     assert!(json["decision"][0]["caution"].as_str().unwrap().contains("closed loop"));
     assert!(json["spread"].as_str().unwrap().contains("4.00 %"));
+    let limit = &mut json["cells"][0]["limit"];
+    assert_eq!(limit["message"], "data volume: 990 of 1,000 IOPS (99 %).");
     // Everything else is the analysis as it is.
+    for cell in json["cells"].as_array_mut().unwrap() {
+        cell["limit"].as_object_mut().unwrap().remove("message");
+    }
     assert_eq!(json["cells"], serde_json::to_value(&analysis.cells).unwrap());
 }
 

@@ -53,7 +53,7 @@ fn no_line_is_wider_than_the_terminal() {
         for width in [80, 100, 120, 140, 200] {
             let text = terminal(&analysis, TerminalOptions { width, color: false });
             let widest = text.lines().max_by_key(|l| l.chars().count()).unwrap();
-            assert!(widest.chars().count() <= usize::from(width), "{width}: {widest}");
+            assert!(widest.chars().count() <= width, "{width}: {widest}");
         }
     }
 }
@@ -132,5 +132,15 @@ fn the_plan_shows_the_matrix_before_anything_starts() {
         "seed": 1, "estimated_s": 480.0
     }))
     .unwrap();
-    insta::assert_snapshot!("plan", plan_table(&plan, &["20,000 IOPS bought, 18,750 reachable"]));
+    let notes = ["20,000 IOPS bought, 18,750 reachable"];
+    insta::assert_snapshot!("plan", plan_table(&plan, &notes, 140));
+    for width in [80, 100] {
+        let text = plan_table(&plan, &notes, width);
+        let widest = text.lines().map(|l| l.chars().count()).max().unwrap();
+        assert!(widest <= width, "{widest} of {width}:\n{text}");
+        assert!(
+            text.contains("gp2 320 GiB") && text.contains("187.5 IOPS") || text.contains("188 IOPS"),
+            "{text}"
+        );
+    }
 }

@@ -95,14 +95,29 @@ fn a_full_run() {
         .into_iter()
         .filter(|id| id.starts_with("trial_"));
     assert_eq!(trials.count(), 36);
-    // A number with its interval, a limit with its numbers, the verdict and the knee in words.
-    has(&page, "1,000 (970-1,040)");
-    has(&page, "data volume: 990 of 1000 IOPS (99 %).");
-    has(&page, "statistically indistinguishable");
+    // A number with its interval in cells of their own, a limit with its numbers, the verdict and the knee in words.
+    has(
+        &page,
+        "<td class=\"num\">1,000</td><td class=\"num\">970</td><td class=\"num\">1,040</td>",
+    );
+    has(&page, "data volume: 990 of 1,000 IOPS (99 %).");
+    has(&page, "Statistically indistinguishable");
     has(&page, ">knee<");
     // From a number to its file.
     has(&page, "analysis.json");
     has(&page, "trials/&lt;cell&gt;/&lt;block&gt;/");
+    // The question is the headline, when and on what it was answered stands at the foot.
+    has(&page, "<h1>Is it worth paying for more IOPS?</h1>");
+    for fact in [
+        "2026-01-02 03:04 UTC",
+        "Example &lt;CPU&gt;, 2 CPUs, 8.00 GiB of memory",
+        "<dt>Kernel</dt><dd>6.18.5</dd>",
+        "<dt>iopslab</dt><dd>0.1.0</dd>",
+        "<dt>Database</dt><dd>Apache Cassandra 5.0.9</dd>",
+        "<dt>Seed</dt><dd>2018</dd>",
+    ] {
+        has(&page, fact);
+    }
     assert_eq!(page, html(&analysis, &charts), "the same analysis gives the same bytes");
 }
 
@@ -181,7 +196,7 @@ fn a_run_without_a_valid_trial() {
     }
     let page = html(&analysis, &Charts::default());
     is_sound(&page);
-    has(&page, "0 of 0");
+    has(&page, ">not measured</td>");
 }
 
 #[test]
@@ -191,7 +206,11 @@ fn one_repetition_of_one_configuration_without_a_price() {
     is_sound(&page);
     has(&page, "no catalog type");
     assert!(!page.contains("1,000 (1,000-1,000)"), "an interval where there is none");
-    assert!(!page.contains("class=\"whisker\""), "a whisker without an interval");
+    assert!(
+        !page.contains("<td class=\"num\">1,000</td><td class=\"num\">1,000</td>"),
+        "an interval where there is none"
+    );
+    assert!(!page.contains("class=\"halo\""), "a whisker without an interval");
 }
 
 #[test]

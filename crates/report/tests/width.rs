@@ -1,4 +1,5 @@
-//! The page at 400 and 1,400 pixels in a real browser: wide tables scroll in boxes of their own, never the page.
+//! The page at 400, 1,100 and 1,400 pixels in a real browser: wide tables scroll in boxes of their own, never the page; the
+//! table of money does not scroll at 1,100; no two labels of the frontier collide.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 #![allow(
@@ -30,10 +31,23 @@ fn the_page_is_no_wider_than_its_window() {
         return;
     };
     let long = "a-configuration-with-quite-a-long-name-gp3-16000-iops-1000-mib";
-    let (analysis, charts) = page::run(&["gp2-320", long, "c", "d", "e", "f"], &["read-heavy"], 2);
+    let names = ["gp2-320", long, "gp3-3000", "gp3-12000", "io2-16000", "local-nvme"];
+    let (mut analysis, charts) = page::run(&names, &["read-heavy"], 3);
+    // Crowded: three of six lie almost at the same place.
+    for cell in &mut analysis.cells {
+        if let Some(index) = ["gp3-3000", "gp3-12000"].iter().position(|n| *n == cell.configuration) {
+            let throughput = cell.throughput_ops_per_s.as_mut().unwrap();
+            throughput.median = 2000.0 + 40.0 * index as f64;
+            (throughput.low, throughput.high) = (throughput.median * 0.9, throughput.median * 1.1);
+        }
+    }
+    for (index, name) in ["gp3-3000", "gp3-12000"].iter().enumerate() {
+        let configuration = analysis.configurations.iter_mut().find(|c| c.name == *name).unwrap();
+        configuration.usd_per_month = Some(755.0 + 5.0 * index as f64);
+    }
     // Everything that can be unfolded is.
     let page = html(&analysis, &charts).replace("<details", "<details open");
-    for width in [400, 1400] {
+    for width in [400, 1100, 1400] {
         let scratch = env::temp_dir().join(format!("iopslab-width-{}-{width}", std::process::id()));
         fs::create_dir_all(&scratch).unwrap();
         fs::write(scratch.join("report.html"), &page).unwrap();
@@ -43,8 +57,17 @@ fn the_page_is_no_wider_than_its_window() {
             format!(
                 "<!DOCTYPE html><title>frame</title><p id=\"said\"></p>\
                  <iframe src=\"report.html\" style=\"width:{width}px;height:900px;border:0\"></iframe>\
-                 <script>onload = () => {{ const d = frames[0].document.documentElement; \
-                 document.getElementById('said').textContent = 'wants ' + d.scrollWidth + ' of ' + d.clientWidth + '.'; }}</script>"
+<script>onload = () => {{ const page = frames[0].document, d = page.documentElement; \
+                 const collide = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1; \
+                 let labels = 0, collisions = 0; \
+                 for (const svg of page.querySelectorAll('.frontier svg')) {{ \
+                   const boxes = [...svg.querySelectorAll('text.ink')].map(t => t.getBoundingClientRect()).filter(b => b.width > 0); \
+                   labels += boxes.length; \
+                   boxes.forEach((a, i) => boxes.slice(0, i).forEach(b => {{ if (collide(a, b)) collisions += 1; }})); }} \
+                 const money = page.querySelector('table.money').parentElement; \
+                 const scrolls = money.scrollWidth > money.clientWidth + 1; \
+                 document.getElementById('said').textContent = 'wants ' + d.scrollWidth + ' of ' + d.clientWidth + ', ' + labels + ' labels, ' \
+                   + collisions + ' collisions, money ' + (scrolls ? 'scrolls' : 'fits') + '.'; }}</script>"
             ),
         )
         .unwrap();
@@ -73,7 +96,9 @@ fn the_page_is_no_wider_than_its_window() {
             .unwrap();
         let dom = String::from_utf8_lossy(&output.stdout);
         let said = dom.split("id=\"said\">").nth(1).and_then(|s| s.split('<').next());
-        let expected = format!("wants {width} of {width}.");
+        // Two places, six configurations each.
+        let money = if width == 400 { "scrolls" } else { "fits" };
+        let expected = format!("wants {width} of {width}, 12 labels, 0 collisions, money {money}.");
         assert_eq!(
             said,
             Some(expected.as_str()),

@@ -25,7 +25,7 @@ mod target;
 pub use demand::Demand;
 pub use document::{
     Allowance, ChangeBecause, Choice, Doubt, EvidenceFacts, FleetComparison, FleetDecision, FleetUse, HeldOut, Label,
-    LeftOut, Limit, NodesBecause, Obstacle, Proposal, Range, Sizing, Undecided, Utilisation,
+    LeftOut, Limit, NodesBecause, Note, Obstacle, Proposal, Range, Remark, Sizing, Undecided, Utilisation,
 };
 pub use fleet::{Fleet, FleetTotals, compare_fleets};
 pub use observation::SizingRun;
@@ -33,4 +33,4 @@ pub use search::{SizingError, SizingOptions, size};
 pub use target::{Survive, Target, TargetError};
 
 /// More nodes are not proposed.
-const MOST_NODES: u32 = 3000;
+pub const MOST_NODES: u32 = 3000;

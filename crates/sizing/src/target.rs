@@ -74,7 +74,7 @@ impl fmt::Display for Survive {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum TargetError {
     /// A figure out of its range.
-    #[error("{what} cannot be {given}; expected {least} to {most}")]
+    #[error("{what} of {given} is out of range; expected {least} to {most}")]
     Figure {
         /// Which.
         what: &'static str,

@@ -44,7 +44,9 @@ fn toml_blocks(page: &str) -> Vec<String> {
 #[test]
 fn every_whole_experiment_in_the_docs_is_valid() {
     let docs = std::fs::read_dir(root().join("docs")).unwrap();
-    let pages = docs.map(|entry| entry.unwrap().path()).chain([root().join("README.md")]);
+    let pages = docs
+        .map(|entry| entry.unwrap().path())
+        .chain([root().join("README.md")]);
     let mut seen = 0;
     for page in pages.filter(|page| page.extension().is_some_and(|e| e == "md")) {
         let text = std::fs::read_to_string(&page).unwrap();
@@ -126,5 +128,17 @@ fn the_committed_schema_is_the_generated_one() {
     assert!(
         committed == generated,
         "docs/experiment.schema.json is stale; run: UPDATE_SCHEMA=1 cargo test -p spec"
+    );
+}
+
+#[test]
+fn the_schema_says_what_it_is_called() {
+    let schema = spec::json_schema();
+    assert_eq!(schema["$id"], spec::SCHEMA_ID);
+    assert!(
+        schema["$schema"]
+            .as_str()
+            .unwrap()
+            .starts_with("https://json-schema.org/")
     );
 }

@@ -22,8 +22,6 @@ pub struct Limit {
     pub interventions: Vec<Intervention>,
     /// The numbers of `uses` by name, units in their names.
     pub evidence: BTreeMap<String, f64>,
-    /// The same in a few sentences.
-    pub message: String,
 }
 
 /// Resources that can bound a cell.

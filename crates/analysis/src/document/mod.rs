@@ -72,6 +72,9 @@ pub struct Analysis {
     pub recommendation: Recommendation,
     /// What "the same" means: a ratio within this share of 1.
     pub margin: f64,
+    /// Seed of the trials' order and of the key choosers; `0` in documents of before it was kept.
+    #[serde(default)]
+    pub seed: u64,
     /// How money is counted.
     pub basis: Basis,
     /// Spread of a single trial besides cell and block (coefficient of variation, throughput in closed loops), with its degrees of freedom; `None` where

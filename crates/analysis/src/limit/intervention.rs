@@ -6,7 +6,6 @@
 
 use spec::{LoadLevel, Setup, VolumeSetup};
 
-use super::words;
 use crate::document::limit::{Intervention, Limit, LimitKind, Outcome, Resource, ResourceChange, ResourceUse};
 use crate::document::{Range, Ratio};
 
@@ -285,6 +284,5 @@ pub fn by_intervention(mut limit: Limit, found: Vec<Intervention>) -> Limit {
     limit.kind = kinds.remove(0);
     limit.also = kinds;
     limit.interventions = found;
-    limit.message = words::message(&limit);
     limit
 }

@@ -5,15 +5,15 @@
 //!         cpu, volume                                                    what more of it gave, elsewhere in the matrix
 //! ```
 //!
-//! [`crate::document::limit`] holds the data; [`words`] says it to people.
+//! [`crate::document::limit`] holds the data; crate `report` puts it into words.
 
 mod cpu;
 
 mod intervention;
 mod naming;
+mod numbers;
 mod uses;
 mod volume;
-mod words;
 
 #[cfg(test)]
 mod tests;

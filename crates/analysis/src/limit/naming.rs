@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use spec::Setup;
 
+use super::numbers;
 use super::uses::{self, GC_DOMINATES, Watched, Window};
-use super::words;
 use crate::document::limit::{Counted, Limit, LimitKind, ResourceUse};
 use crate::measurement::TrialMeasurement;
 use crate::rules::{AT_CAP_WINDOWS, CLIENT_CPU_MAX};
@@ -36,17 +36,15 @@ pub fn of_cell(setup: Option<&Setup>, trials: &[&TrialMeasurement]) -> Limit {
     told(kind, also, uses)
 }
 
-/// A limit with its numbers and its sentence.
+/// A limit with its numbers.
 fn told(kind: LimitKind, also: Vec<LimitKind>, uses: Vec<ResourceUse>) -> Limit {
-    let mut limit = Limit {
+    Limit {
         kind,
         also,
-        evidence: uses.iter().flat_map(words::numbers).collect(),
+        evidence: uses.iter().flat_map(numbers::of).collect(),
         uses,
         ..Limit::default()
-    };
-    limit.message = words::message(&limit);
-    limit
+    }
 }
 
 /// The middle window of each trial, median over trials; of a volume that changed its limit only the windows under the

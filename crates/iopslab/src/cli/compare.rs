@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use run::RunDirectory;
 
 use super::measured::Measured;
-use super::{Failure, Format, pretty};
+use super::{Failure, Format, pretty, terminal};
 
 /// What was typed after `compare`.
 #[derive(Debug, Args)]
@@ -21,7 +21,7 @@ use super::{Failure, Format, pretty};
 A gate has three outcomes. Passed: every cell is shown to lie on the good side of the threshold. Failed: a cell is shown to lie beyond it.
 Inconclusive: anything else, such as an interval that holds the threshold, single repetitions, or runs made on different hosts.
 
-Human output is Markdown, fit for a pull-request comment. Exit 3: a gate failed or was inconclusive.")]
+On a terminal the output is tables; into a file or a pipe it is Markdown, fit for a pull-request comment. Exit 3: a gate failed or was inconclusive.")]
 pub struct CompareArgs {
     /// The run to compare with (before)
     run_a: PathBuf,
@@ -54,14 +54,40 @@ pub fn run(args: &CompareArgs, format: Format) -> Result<(), Failure> {
         .map_err(Failure::input)?;
     let open = |path: &PathBuf| RunDirectory::open(path).map_err(Failure::input);
     let (a, b) = (open(&args.run_a)?, open(&args.run_b)?);
+    related(&a, &b)?;
     let (measured_a, measured_b) = (Measured::read(&a)?, Measured::read(&b)?);
     let mut comparison = analysis::compare(&measured_a.evidence(&a), &measured_b.evidence(&b));
     comparison.gates = gates.iter().map(|gate| gate.decide(&comparison)).collect();
     match format {
         Format::Json => println!("{}", pretty(&comparison)),
+        Format::Human if terminal::is_one() => {
+            print!("{}", ::report::comparison_terminal(&comparison, terminal::width()));
+        }
         Format::Human => print!("{}", ::report::comparison_markdown(&comparison)),
     }
     verdict(&comparison, args.inconclusive)
+}
+
+/// Runs without a cell in common have nothing that could have changed.
+fn related(a: &RunDirectory, b: &RunDirectory) -> Result<(), Failure> {
+    let cells = |run: &RunDirectory| -> Vec<String> { run.plan().cells.iter().map(|c| c.id.clone()).collect() };
+    let (of_a, of_b) = (cells(a), cells(b));
+    if of_a.iter().any(|cell| of_b.contains(cell)) {
+        return Ok(());
+    }
+    let some = |cells: &[String]| match cells {
+        [] => "nothing".to_owned(),
+        [one] => one.clone(),
+        [one, more @ ..] => format!("{one} and {} more", more.len()),
+    };
+    Err(Failure::input(format!(
+        "nothing to compare: {} measured {}, {} measured {}, and no cell is in both",
+        a.name(),
+        some(&of_a),
+        b.name(),
+        some(&of_b)
+    ))
+    .help("compare two runs of the same experiment; a cell is CONFIGURATION.WORKLOAD.LOAD"))
 }
 
 /// The exit of the command: failed gates before inconclusive ones, each with its own word.

@@ -8,6 +8,7 @@ mod db;
 mod doctor;
 mod facts;
 mod failure;
+mod init;
 mod load;
 mod measured;
 mod paths;
@@ -17,6 +18,7 @@ mod refresh;
 mod report;
 mod run;
 mod size;
+mod terminal;
 
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
 
@@ -25,12 +27,23 @@ pub use measured::Measured;
 pub use paths::{cache_directory, work_directory};
 
 /// How results are printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// Tables for people.
     Human,
     /// One JSON document on stdout.
     Json,
+}
+
+/// What may be asked for: two formats of every command, and one of `report` alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Asked {
+    /// Tables for people
+    Human,
+    /// One JSON document on stdout
+    Json,
+    /// `report` only: OpenMetrics text, for Prometheus and Grafana
+    Openmetrics,
 }
 
 /// Is it worth paying for faster storage for this Cassandra workload, and which configuration should I run?
@@ -39,7 +52,7 @@ pub enum Format {
 pub struct Cli {
     /// How results are printed on stdout; progress and logs go to stderr
     #[arg(long, value_enum, default_value = "human", global = true)]
-    pub format: Format,
+    format: Asked,
     #[command(subcommand)]
     command: Command,
 }
@@ -47,6 +60,7 @@ pub struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   iopslab doctor                              what this machine can and cannot do
+  iopslab init                                a first experiment file for your own question
   iopslab plan examples/quickstart.toml       the matrix, its time and what is already known; touches nothing
   iopslab run examples/quickstart.toml        measure it on emulated volumes
   iopslab run --resume runs/quickstart-...    measure only what is missing
@@ -56,10 +70,12 @@ Examples:
                                               nodes and money for a target, from what RUN measured
   iopslab db start --nodes 3                  a local Cassandra to play with
 
-Exit status: 0 done, 1 the work failed, 2 bad usage or bad input, 3 done but the verdict failed.";
+Exit status: 0 done, 1 the work failed, 2 bad usage or bad input, 3 done but the verdict failed, 130 interrupted.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Write a commented experiment file for your own question, from flags or a few answers
+    Init(init::InitArgs),
     /// Run an experiment and report which configuration did what
     Run(run::RunArgs),
     /// Show the matrix, its estimated time and static findings; touches nothing
@@ -89,16 +105,36 @@ enum Command {
         /// Which shell
         shell: clap_complete::Shell,
     },
+    /// Write the manual pages, one per command, into a directory
+    Man {
+        /// Made if missing
+        directory: std::path::PathBuf,
+    },
     /// Serve a controller on stdin and stdout (started by providers)
     #[command(hide = true)]
     Agent(crate::agent::AgentArgs),
 }
 
 impl Cli {
+    /// How results and failures are printed.
+    pub fn format(&self) -> Format {
+        match self.format {
+            Asked::Json => Format::Json,
+            Asked::Human | Asked::Openmetrics => Format::Human,
+        }
+    }
+
     /// Does what was asked.
     pub fn dispatch(self) -> Result<(), Failure> {
-        let format = self.format;
+        if self.format == Asked::Openmetrics {
+            return match &self.command {
+                Command::Report(args) => report::openmetrics(args),
+                _ => Err(Failure::input("--format openmetrics is for `iopslab report` only")),
+            };
+        }
+        let format = self.format();
         match self.command {
+            Command::Init(args) => init::run(args, format),
             Command::Run(args) => run::run(&args, format),
             Command::Plan(args) => plan::run(&args, format),
             Command::Report(args) => report::run(&args, format),
@@ -114,8 +150,18 @@ impl Cli {
                 println!("{}", pretty(&spec::json_schema()));
                 Ok(())
             }
+            Command::Man { directory } => std::fs::create_dir_all(&directory)
+                .and_then(|()| clap_mangen::generate_to(Self::command(), &directory))
+                .map_err(|error| {
+                    Failure::work(format!(
+                        "cannot write manual pages into {}: {error}",
+                        directory.display()
+                    ))
+                }),
             Command::Completions { shell } => {
-                clap_complete::generate(shell, &mut Self::command(), "iopslab", &mut std::io::stdout());
+                let mut script = Vec::new();
+                clap_complete::generate(shell, &mut Self::command(), "iopslab", &mut script);
+                print!("{}", String::from_utf8_lossy(&script));
                 Ok(())
             }
             Command::Agent(args) => {

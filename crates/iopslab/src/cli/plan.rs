@@ -8,7 +8,7 @@ use run::RunDirectory;
 use spec::{Experiment, Plan, Provider};
 
 use super::facts::catalog;
-use super::{Failure, Format, pretty};
+use super::{Failure, Format, pretty, terminal};
 
 /// What was typed after `plan`.
 #[derive(Debug, Args)]
@@ -23,7 +23,7 @@ pub fn run(args: &PlanArgs, format: Format) -> Result<(), Failure> {
     let plan = spec::plan(&experiment);
     let notes = spec::static_notes(&catalog, &experiment, None);
     match format {
-        Format::Human => println!("{}", ::report::plan_table(&plan, &notes)),
+        Format::Human => println!("{}", ::report::plan_table(&plan, &notes, terminal::width())),
         Format::Json => println!("{}", pretty(&serde_json::json!({ "plan": plan, "notes": notes }))),
     }
     Ok(())

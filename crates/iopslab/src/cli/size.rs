@@ -12,7 +12,7 @@ use spec::{Configuration, Consistency};
 use super::basis::BasisArgs;
 use super::facts::catalog;
 use super::measured::Measured;
-use super::{Failure, Format, pretty};
+use super::{Failure, Format, pretty, terminal};
 
 /// What was typed after `size`.
 #[derive(Debug, Args)]
@@ -137,13 +137,14 @@ pub fn run(args: &SizeArgs, format: Format) -> Result<(), Failure> {
     let answer = ::sizing::size(&catalog, &runs, &target, &options, &basis).map_err(|error| match error {
         SizingError::Target(_) | SizingError::Input(_) | SizingError::Distributions { .. } => Failure::input(error),
         SizingError::NoEvidence { .. } => Failure::input(error).help("see what the run holds: iopslab report RUN"),
-        SizingError::ModelRefused { .. } | SizingError::P99 { .. } | SizingError::NothingFound { .. } => {
-            Failure::Verdict(error.to_string())
+        SizingError::NothingFound { ref left_out } => {
+            Failure::Verdict(format!("{error}: {}", ::report::left_out(left_out)))
         }
+        SizingError::ModelRefused { .. } | SizingError::P99 { .. } => Failure::Verdict(error.to_string()),
     })?;
     match format {
-        Format::Json => println!("{}", pretty(&answer)),
-        Format::Human => print!("{}", ::report::sizing(&answer)),
+        Format::Json => println!("{}", pretty(&::report::sizing_document(&answer))),
+        Format::Human => print!("{}", ::report::sizing(&answer, terminal::width())),
     }
     Ok(())
 }
@@ -162,7 +163,7 @@ fn compare(catalog: &Catalog, args: &SizeArgs, format: Format) -> Result<(), Fai
     match format {
         Format::Json => println!("{}", pretty(&comparison)),
         Format::Human => {
-            print!("{}", ::report::fleets(&comparison));
+            print!("{}", ::report::fleets(&comparison, terminal::width()));
             println!(
                 "Usable TB: {} copies, disks at most {:.0} % full",
                 args.replication_factor,
@@ -226,14 +227,14 @@ fn frozen_configurations(directory: &RunDirectory) -> Result<Vec<Configuration>,
     let configurations = frozen.get("configurations").cloned().unwrap_or_default();
     serde_json::from_value(configurations).map_err(|error| {
         Failure::work(format!(
-            "{}: configurations cannot be read: {error}",
+            "{}: the configurations are unreadable: {error}",
             directory.path().join("catalog.json").display()
         ))
     })
 }
 
 /// `0.8`, `80%`, `80 %`.
-fn share(text: &str) -> Result<f64, String> {
+pub(super) fn share(text: &str) -> Result<f64, String> {
     let (digits, is_percent) = match text.trim().strip_suffix('%') {
         Some(digits) => (digits.trim_end(), true),
         None => (text.trim(), false),
@@ -251,7 +252,7 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 /// `500GB`, `2TB`, `1.5TiB` in bytes.
-fn size(text: &str) -> Result<f64, String> {
+pub(super) fn size(text: &str) -> Result<f64, String> {
     const UNITS: [(&str, f64); 8] = [
         ("mib", 1_048_576.0),
         ("gib", 1_073_741_824.0),

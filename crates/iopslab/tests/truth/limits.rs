@@ -99,7 +99,7 @@ fn a_busy_client_is_not_named_over_a_full_volume() {
         );
         let analysis = story.analysis();
         let limit = &analysis.cells[0].limit;
-        println!("{us} us: {}", limit.message);
+        println!("{us} us: {}", report::limit_message(limit));
         (limit.kind, limit.also.clone())
     };
     // 1,000 IOPS carry about 2,800 operations/s: 300 us of client CPU each are 84 % of its thread.
@@ -141,7 +141,7 @@ fn more_of_a_resource_confirms_or_contradicts_the_limit() {
     let analysis = noisy(&volumes, 0.02, 3).analysis();
     let of = |name: &str| {
         let limit = &cell(&analysis, name).limit;
-        println!("{name}: {}", limit.message);
+        println!("{name}: {}", report::limit_message(limit));
         (limit.kind, limit.interventions.iter().map(|i| i.outcome).next())
     };
     assert_eq!(of("a"), (LimitKind::VolumeIops, Some(Confirmed)));
@@ -163,9 +163,9 @@ fn use_is_judged_against_the_limit_in_force() {
         story.local = format!("burst_credits_start = {start}");
         let analysis = story.analysis();
         let limit = &analysis.cells[0].limit;
-        println!("{start}: {}", limit.message);
+        println!("{start}: {}", report::limit_message(limit));
         for (name, value) in limit.evidence.iter().filter(|(name, _)| name.ends_with("used_share")) {
-            assert!(*value < 1.05, "{name}: {value} ({})", limit.message);
+            assert!(*value < 1.05, "{name}: {value} ({})", report::limit_message(limit));
         }
     }
 }

@@ -120,7 +120,7 @@ impl Story {
 
     pub fn limit(&self) -> LimitKind {
         let analysis = self.analysis();
-        println!("{}", analysis.cells[0].limit.message);
+        println!("{}", report::limit_message(&analysis.cells[0].limit));
         analysis.cells[0].limit.kind
     }
 

@@ -2,8 +2,8 @@
 
 use analysis::{Analysis, Caution, Doubt, NotJudged, UNTESTED_SHARE, Verdict, VolumeRole, Withheld};
 
-use super::{SIMULATED, listed, places, several};
-use crate::figures::{given, given_percent, percent};
+use super::{SIMULATED, listed, places};
+use crate::figures::{given, given_percent, percent, several};
 use crate::labels;
 
 /// Rules with suspect findings that are named; the others are in the list of findings.

@@ -12,6 +12,7 @@ mod steps;
 use analysis::{Analysis, Doubt, Status};
 
 pub(crate) use doubts::{caution, doubt, not_judged, spread};
+pub(crate) use places::name as place_name;
 pub(crate) use steps::reason as step_reason;
 
 /// Stands before everything else where nothing was measured.
@@ -27,8 +28,12 @@ pub struct Answer {
     pub verdict: String,
     /// Why, with the numbers that decide: the rest of the headline, without a full stop.
     pub because: String,
-    /// A handful of sentences: other places, the next step up, alternatives, what was not considered, doubts.
+    /// A handful of sentences: other places, the next step up, alternatives, what limits the configuration to run.
     pub sentences: Vec<String>,
+    /// What was not considered, and what a reader must know before believing the answer.
+    pub doubts: Vec<String>,
+    /// How money is counted; `None` where nothing has a price.
+    pub basis: Option<String>,
 }
 
 impl Answer {
@@ -43,8 +48,13 @@ impl Answer {
         banner
             .into_iter()
             .chain([self.headline()])
-            .chain(self.sentences.iter().cloned())
+            .chain(self.details().cloned())
             .collect()
+    }
+
+    /// What follows the headline.
+    pub fn details(&self) -> impl Iterator<Item = &String> {
+        self.sentences.iter().chain(&self.doubts).chain(&self.basis)
     }
 }
 
@@ -64,19 +74,20 @@ pub fn answer(analysis: &Analysis) -> Answer {
         sentences.extend(objective::alternatives(analysis));
         sentences.extend(doubts::limits_of(analysis));
     }
-    sentences.extend(doubts::not_considered(analysis));
     // The banner and the sentences on places tell two of them.
     let worth_telling = recommendation
         .doubts
         .iter()
         .filter(|d| !matches!(d, Doubt::Simulated | Doubt::PlacesUndecided { .. }));
-    sentences.extend(worth_telling.map(|d| doubt(analysis, d)));
-    sentences.extend(doubts::basis(analysis));
+    let mut doubted = doubts::not_considered(analysis);
+    doubted.extend(worth_telling.map(|d| doubt(analysis, d)));
     Answer {
         banner: is_simulated(analysis).then_some(SIMULATED),
         verdict,
         because: headline.because,
         sentences,
+        doubts: doubted,
+        basis: doubts::basis(analysis),
     }
 }
 
@@ -91,10 +102,4 @@ fn listed(items: &[String]) -> String {
         [only] => only.clone(),
         [all @ .., last] => format!("{} and {last}", all.join(", ")),
     }
-}
-
-/// `1 trial`, `5 trials`.
-fn several(n: u64, one: &str) -> String {
-    let s = if n == 1 { "" } else { "s" };
-    format!("{} {one}{s}", crate::figures::count(n))
 }

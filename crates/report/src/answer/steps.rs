@@ -3,7 +3,7 @@
 use analysis::{Analysis, Outcome, Ratio, Status, ValueOfMoney, ValueVerdict};
 
 use super::{doubts, places};
-use crate::figures::{given_percent, number};
+use crate::figures::{given_percent, number, several};
 use crate::labels;
 
 /// Steps that are told in sentences; the table has them all.
@@ -145,8 +145,8 @@ pub fn sentences(analysis: &Analysis, told: &[&ValueOfMoney]) -> Vec<String> {
         .collect();
     if groups.len() > SHOWN {
         sentences.push(format!(
-            "{} more steps stand in the table of what the money buys.",
-            groups.len() - SHOWN
+            "The table of what the money buys has {} more.",
+            several((groups.len() - SHOWN) as u64, "step")
         ));
     }
     let is_beaten = |s: &&ValueOfMoney| s.verdict == ValueVerdict::NotWorthIt;

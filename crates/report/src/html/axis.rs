@@ -44,6 +44,17 @@ impl Scale {
         self.from + (value - self.low) / (self.high - self.low) * (self.to - self.from)
     }
 
+    /// The value at a place.
+    pub fn value(&self, at: f64) -> f64 {
+        let value = self.low + (at - self.from) / (self.to - self.from) * (self.high - self.low);
+        if self.is_log { value.exp() } else { value }
+    }
+
+    /// Whether the axis is logarithmic.
+    pub fn is_logarithmic(&self) -> bool {
+        self.is_log
+    }
+
     /// Round values inside the scale, about `n` of them.
     pub fn ticks(&self, n: usize) -> Vec<f64> {
         if self.is_log {

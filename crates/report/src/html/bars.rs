@@ -1,95 +1,72 @@
-//! Throughput of every cell as a bar with its interval.
+//! Throughput of every cell as a bar with its interval, also of configurations without a price.
 
-use analysis::{Analysis, CellAnalysis};
+use analysis::{Analysis, CellAnalysis, LoadLevel};
 
 use super::axis::{Scale, label};
 use super::element::{colour, short, text};
+use super::limits::rows;
 use crate::labels;
 
-const WIDTH: f64 = 760.0;
-const ROW: f64 = 20.0;
-const LEFT: f64 = 190.0;
-const RIGHT: f64 = 150.0;
-/// Characters of a name that fit left of the bars.
-const NAME: usize = 32;
+const WIDTH: f64 = 400.0;
+const ROW: f64 = 34.0;
+const LEFT: f64 = 2.0;
+const RIGHT: f64 = 10.0;
+/// Characters of a name beside its figures.
+const NAME: usize = 30;
 
-/// One chart for each workload: bars grouped by load level.
+/// One chart for each workload and load.
 pub fn bars(analysis: &Analysis) -> String {
     let mut out = String::new();
-    for workload in &analysis.workloads {
-        let cells: Vec<&CellAnalysis> = analysis
-            .cells
-            .iter()
-            .filter(|c| c.workload == workload.name && c.throughput_ops_per_s.is_some())
+    for (workload, load) in rows(analysis) {
+        let cells = analysis.configurations.iter();
+        let cells: Vec<&CellAnalysis> = cells
+            .filter_map(|c| analysis.cell(&c.name, workload, load))
+            .filter(|c| c.throughput_ops_per_s.is_some())
             .collect();
         if !cells.is_empty() {
-            out.push_str(&chart(analysis, &workload.name, &workload.description, &cells));
+            out.push_str(&chart(analysis, workload, load, &cells));
         }
     }
     if out.is_empty() {
         return "<p>No cell has a valid trial.</p>\n".to_owned();
     }
-    let single = analysis
-        .cells
-        .iter()
-        .filter_map(|c| c.throughput_ops_per_s)
-        .all(|t| t.n < 2);
-    let key = if single {
-        "One repetition of each cell: there is no interval."
-    } else {
-        "Bar and number: geometric mean. Whisker and brackets: 95 % interval, with fewer than three repetitions the observed range. Small ticks: smallest and largest repetition."
+    let throughputs = analysis.cells.iter().filter_map(|c| c.throughput_ops_per_s);
+    let key = match throughputs.into_iter().all(|t| t.n < 2) {
+        true => "One repetition of each cell: there is no interval.",
+        false => {
+            "Bar and number: geometric mean. Whisker and brackets: 95 % interval, with fewer than three repetitions \
+             the observed range. Small ticks: smallest and largest repetition."
+        }
     };
-    format!("<p class=\"soft\">{key}</p>\n{out}")
+    format!("<p class=\"soft\">{key}</p>\n<div class=\"charts two\">\n{out}</div>\n")
 }
 
-fn chart(analysis: &Analysis, name: &str, description: &str, cells: &[&CellAnalysis]) -> String {
-    let mut levels = Vec::new();
-    for cell in cells {
-        if !levels.contains(&cell.load) {
-            levels.push(cell.load);
-        }
-    }
-    // An interval of two repetitions may reach far beyond all bars: the axis shows up to twice the longest.
-    let longest = cells
-        .iter()
-        .filter_map(|c| c.throughput_ops_per_s)
-        .map(|t| t.largest)
-        .fold(0.0, f64::max);
-    let far = cells
-        .iter()
-        .filter_map(|c| c.throughput_ops_per_s)
-        .map(|t| t.high)
-        .fold(longest, f64::max);
+fn chart(analysis: &Analysis, workload: &str, load: LoadLevel, cells: &[&CellAnalysis]) -> String {
+    let all = || cells.iter().filter_map(|c| c.throughput_ops_per_s);
+    // An interval of few repetitions may reach far beyond all bars: the axis shows a part of it.
+    let longest = all().map(|t| t.largest).fold(0.0, f64::max);
+    let far = all().map(|t| t.high).fold(longest, f64::max);
     let x = Scale::linear(0.0, far.min(longest * 1.6) * 1.02, LEFT, WIDTH - RIGHT);
-    let height = (cells.len() as f64 + levels.len() as f64) * ROW + 26.0;
+    let height = cells.len() as f64 * ROW + 20.0;
     let mut svg = String::new();
     for tick in x.ticks(5) {
         let at = x.at(tick);
+        let (place, class) = if tick == 0.0 { (0.0, "") } else { (at, "m ") };
         svg.push_str(&format!(
-            "<path class=\"grid\" d=\"M{at:.0} 0V{:.0}\"/><text x=\"{at:.0}\" y=\"{:.0}\" text-anchor=\"middle\">{}</text>",
-            height - 18.0,
-            height - 5.0,
+            "<path class=\"grid\" d=\"M{at:.0} 0V{:.0}\"/><text class=\"{class}t11\" x=\"{place:.0}\" y=\"{:.0}\">{}</text>",
+            height - 16.0,
+            height - 3.0,
             label(tick)
         ));
     }
-    let mut y = 0.0;
-    for level in levels {
-        svg.push_str(&format!(
-            "<text class=\"ink\" x=\"0\" y=\"{:.0}\">{}</text>",
-            y + 14.0,
-            text(&labels::load(level))
-        ));
-        y += ROW;
-        for cell in cells.iter().filter(|c| c.load == level) {
-            svg.push_str(&bar(analysis, cell, &x, y));
-            y += ROW;
-        }
+    for (row, cell) in cells.iter().enumerate() {
+        svg.push_str(&bar(analysis, cell, &x, row as f64 * ROW));
     }
     format!(
-        "<figure><figcaption><b>{}</b>, operations/s ({})</figcaption><div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Throughput of {0}\">\
-         <svg style=\"min-width:44rem;max-width:64rem\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"Throughput by configuration, operations per second\">{svg}</svg></div></figure>\n",
-        text(name),
-        text(description)
+        "<figure><figcaption><b>{}</b>, {}: operations/s</figcaption><svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" \
+         aria-label=\"Throughput by configuration, operations per second\">{svg}</svg></figure>\n",
+        text(workload),
+        text(&labels::load(load))
     )
 }
 
@@ -100,49 +77,39 @@ fn bar(analysis: &Analysis, cell: &CellAnalysis, x: &Scale, y: f64) -> String {
     let index = analysis
         .configurations
         .iter()
-        .position(|c| c.name == cell.configuration)
-        .unwrap_or(0);
-    let (zero, end, middle) = (x.at(0.0), x.at(throughput.median), y + ROW / 2.0 - 1.0);
-    let edge = WIDTH - RIGHT;
+        .position(|c| c.name == cell.configuration);
+    let (zero, end, edge) = (x.at(0.0), x.at(throughput.median), WIDTH - RIGHT);
+    let (top, middle) = (y + 18.0, y + 23.5);
+    let figures = labels::estimate(Some(throughput));
     let mut svg = format!(
-        "<text class=\"ink\" x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"end\">{}</text><rect class=\"f{}\" x=\"{zero:.0}\" y=\"{:.0}\" width=\"{:.1}\" height=\"13\"><title>{}: {} operations/s</title></rect>",
-        LEFT - 6.0,
+        "<text class=\"ink t12\" x=\"{LEFT}\" y=\"{:.0}\">{}</text><text class=\"ink e t12\" x=\"{edge}\" y=\"{0:.0}\">{figures}</text>\
+         <rect class=\"f{}\" x=\"{zero:.0}\" y=\"{top:.0}\" width=\"{:.1}\" height=\"11\"><title>{}: {figures} operations/s</title></rect>",
         y + 13.0,
         short(&cell.configuration, NAME),
-        colour(index),
-        y + 3.0,
+        colour(index.unwrap_or(0)),
         (end - zero).max(0.5),
         text(&cell.id),
-        labels::estimate(Some(throughput))
     );
     if throughput.low < throughput.high {
         let (low, high) = (x.at(throughput.low).max(zero), x.at(throughput.high).min(edge));
-        let whisker = format!(
-            "M{low:.1} {middle:.0}H{high:.1}M{low:.1} {:.0}v8{}",
-            middle - 4.0,
-            if x.at(throughput.high) <= edge {
-                format!("M{high:.1} {:.0}v8", middle - 4.0)
-            } else {
-                String::new()
-            }
-        );
+        let cap = |at: f64| format!("M{at:.1} {:.1}v7", middle - 3.5);
+        // An end beyond the chart has no cap.
+        let end = if x.at(throughput.high) <= edge {
+            cap(high)
+        } else {
+            String::new()
+        };
+        let whisker = format!("M{low:.1} {middle}H{high:.1}{}{end}", cap(low));
         // In the colour of the page below, so that it is seen on a bar of any colour.
         svg.push_str(&format!(
             "<path class=\"halo\" d=\"{whisker}\"/><path class=\"whisker\" d=\"{whisker}\"/>"
         ));
         for repetition in [throughput.smallest, throughput.largest] {
             svg.push_str(&format!(
-                "<path class=\"axis\" d=\"M{:.1} {:.0}v13\"/>",
-                x.at(repetition),
-                y + 3.0
+                "<path class=\"axis\" d=\"M{:.1} {top:.0}v11\"/>",
+                x.at(repetition)
             ));
         }
     }
-    svg.push_str(&format!(
-        "<text class=\"ink\" x=\"{:.0}\" y=\"{:.0}\">{}</text>",
-        edge + 6.0,
-        y + 13.0,
-        labels::estimate(Some(throughput))
-    ));
     svg
 }

@@ -1,34 +1,46 @@
-//! The decision matrix as a heat map, and each metric by configuration.
+//! The decision matrix, and each metric by configuration as a heat map.
 
-use analysis::{Analysis, Decision, LoadLevel, Metric, Ranked, Status, Verdict};
+use analysis::{Analysis, Decision, Metric, Ranked, Status, Verdict};
 
 use super::element::{Table, id, text};
-use crate::labels::{self, metric, metric_value};
+use crate::figures::{MISSING, ms, number};
+use crate::labels::{self, metric};
 
 /// The matrix, the cautions, and the heat maps.
 pub fn matrix(analysis: &Analysis) -> String {
     if analysis.decision.is_empty() {
         return "<p>No cell has a valid trial: there is nothing to decide.</p>\n".to_owned();
     }
-    let shown: Vec<Metric> = Metric::DECISIONS
-        .into_iter()
-        .filter(|m| analysis.decision.iter().any(|d| d.metric == *m))
-        .collect();
-    let head: Vec<&str> = ["Workload", "Load"]
-        .into_iter()
-        .chain(shown.iter().map(|m| metric(*m)))
-        .collect();
-    let mut table = Table::new("Best configuration by workload, load and metric", &head, 7);
-    for (workload, load) in rows(analysis) {
-        let mut cells = vec![text(workload), text(&labels::load(load))];
-        for metric in &shown {
-            let decision = analysis
-                .decision
-                .iter()
-                .find(|d| d.workload == workload && d.load == load && d.metric == *metric);
-            cells.push(decision.map_or_else(|| "<td class=\"t\">-</td>".to_owned(), |d| best(analysis, d)));
-        }
-        table.row(&cells);
+    let mut table = Table::new(
+        "Best configuration by workload, load and metric",
+        &[
+            "Workload",
+            "Load",
+            "Metric",
+            "Best by its estimate",
+            "Statistically indistinguishable from it",
+            "Cheapest of these",
+            "Its value",
+            "Unit",
+        ],
+        6,
+    );
+    for decision in &analysis.decision {
+        let best = decision.ranking.first();
+        let names = |names: &[String]| match names {
+            [] => MISSING.to_owned(),
+            names => text(&names.join(", ")),
+        };
+        table.row(&[
+            text(&decision.workload),
+            text(&labels::load(decision.load)),
+            text(metric(decision.metric)),
+            leading(analysis, &decision.best),
+            names(&decision.indistinguishable),
+            leading(analysis, &decision.cheapest_of_best),
+            best.map_or_else(|| MISSING.to_owned(), |r| value(decision.metric, r)),
+            format!("<td class=\"t\">{}</td>", unit(decision.metric)),
+        ]);
     }
     let mut out = table.html();
     let cautions = labels::cautions(analysis);
@@ -36,44 +48,16 @@ pub fn matrix(analysis: &Analysis) -> String {
         let items: String = cautions.iter().map(|c| format!("<li>{}.</li>", text(c))).collect();
         out.push_str(&format!("<ul class=\"soft\">{items}</ul>\n"));
     }
-    for metric in shown {
-        out.push_str(&heat_map(analysis, metric));
-    }
+    let shown = Metric::DECISIONS
+        .into_iter()
+        .filter(|m| analysis.decision.iter().any(|d| d.metric == *m));
+    let maps: String = shown.map(|metric| heat_map(analysis, metric)).collect();
+    out.push_str(&format!(
+        "<ul class=\"legend\"><li><i class=\"lim best\"></i>best by its estimate<li><i class=\"lim near\"></i>within 12 %, \
+         the same, or no difference shown<li><i class=\"lim far1\"></i>up to 1.5 times worse<li><i class=\"lim \
+         far2\"></i>up to 4 times<li><i class=\"lim far3\"></i>more</ul>\n{maps}"
+    ));
     out
-}
-
-fn rows(analysis: &Analysis) -> Vec<(&str, LoadLevel)> {
-    let mut rows = Vec::new();
-    for d in &analysis.decision {
-        if !rows.contains(&(d.workload.as_str(), d.load)) {
-            rows.push((d.workload.as_str(), d.load));
-        }
-    }
-    rows
-}
-
-fn best(analysis: &Analysis, decision: &Decision) -> String {
-    let value = decision.ranking.first().map_or(String::new(), |r| value(decision, r));
-    let mut cell = format!(
-        "<td class=\"t\">{}<small>{}</small>",
-        leading(analysis, &decision.best),
-        text(&value)
-    );
-    if !decision.indistinguishable.is_empty() {
-        let others: Vec<String> = decision.indistinguishable.iter().map(|n| text(n)).collect();
-        cell.push_str(&format!(
-            "<small>statistically indistinguishable: {}</small>",
-            others.join(", ")
-        ));
-    }
-    if decision.cheapest_of_best != decision.best {
-        cell.push_str(&format!(
-            "<small>cheapest of these: {}</small>",
-            leading(analysis, &decision.cheapest_of_best)
-        ));
-    }
-    cell.push_str("</td>");
-    cell
 }
 
 /// A name, in bold where it is the one to run: nothing else may look like a winner.
@@ -84,12 +68,21 @@ fn leading(analysis: &Analysis, name: &str) -> String {
     }
 }
 
-/// A value with its unit; for latencies with the operation kind that is worst.
-fn value(decision: &Decision, ranked: &Ranked) -> String {
-    let kind = ranked
-        .operation
-        .map_or_else(String::new, |k| format!(" ({})", labels::operation(k)));
-    format!("{}{kind}", metric_value(decision.metric, ranked.value))
+/// A value without its unit.
+fn value(metric: Metric, ranked: &Ranked) -> String {
+    match metric.is_latency() {
+        true => ms(ranked.value),
+        false => number(ranked.value),
+    }
+}
+
+fn unit(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Throughput => "operations/s",
+        Metric::Runtime => "s",
+        Metric::OperationsPerDollar => "operations/$",
+        Metric::Mean | Metric::P50 | Metric::P95 | Metric::P99 | Metric::P999 => "ms",
+    }
 }
 
 fn heat_map(analysis: &Analysis, name: Metric) -> String {
@@ -98,19 +91,18 @@ fn heat_map(analysis: &Analysis, name: Metric) -> String {
         .into_iter()
         .chain(configurations.iter().copied())
         .collect();
-    let mut table = Table::new(
-        &format!(
-            "{} by configuration; below each value: its factor to the best of the row, and whether the difference is shown",
-            metric(name)
-        ),
-        &head,
-        2,
-    );
+    let of = if name.is_latency() {
+        " of the worst operation kind"
+    } else {
+        ""
+    };
+    let label = format!("{}{of}, {}", metric(name), unit(name));
+    let mut table = Table::new(&label, &head, 2).class("map");
     for decision in analysis.decision.iter().filter(|d| d.metric == name) {
         let mut cells = vec![text(&decision.workload), text(&labels::load(decision.load))];
         for configuration in &configurations {
             let ranked = decision.ranking.iter().find(|r| r.configuration == *configuration);
-            cells.push(ranked.map_or_else(|| "<td>-</td>".to_owned(), |r| heat(analysis, decision, r)));
+            cells.push(ranked.map_or_else(|| format!("<td>{MISSING}</td>"), |r| heat(analysis, decision, r)));
         }
         table.row_with(
             &format!(
@@ -128,6 +120,7 @@ fn heat_map(analysis: &Analysis, name: Metric) -> String {
     )
 }
 
+/// The value alone, so that it pastes as a number; factor and verdict as the colour and the title.
 fn heat(analysis: &Analysis, decision: &Decision, ranked: &Ranked) -> String {
     // How much worse than the best, whichever direction is better.
     let worse = if ranked.to_best >= 1.0 {
@@ -149,9 +142,12 @@ fn heat(analysis: &Analysis, decision: &Decision, ranked: &Ranked) -> String {
         Verdict::Reference => "best by its estimate",
         other => other.words(),
     };
+    let kind = ranked
+        .operation
+        .map_or_else(String::new, |k| format!(", {}", labels::operation(k)));
     format!(
-        "<td class=\"heat {class}\">{}<small>{:.2}x, {words}</small></td>",
-        text(&value(decision, ranked)),
-        ranked.to_best
+        "<td class=\"heat {class}\" title=\"{:.2} times the best, {words}{kind}\">{}</td>",
+        ranked.to_best,
+        text(&value(decision.metric, ranked))
     )
 }

@@ -45,6 +45,7 @@ pub fn section(id: &str, title: &str, body: &str) -> String {
 /// A table in a box of its own that scrolls where the page is narrow.
 pub struct Table {
     label: String,
+    class: &'static str,
     html: String,
     left: usize,
     has_rows: bool,
@@ -61,10 +62,16 @@ impl Table {
         html.push_str("</tr></thead><tbody>\n");
         Self {
             label: label.to_owned(),
+            class: "",
             html,
             left,
             has_rows: false,
         }
+    }
+
+    /// The same with a class of the style.
+    pub fn class(self, class: &'static str) -> Self {
+        Self { class, ..self }
     }
 
     /// A row of cells that are HTML already; the first is its heading.
@@ -95,8 +102,12 @@ impl Table {
         if !self.has_rows {
             return format!("<p class=\"soft\">{}: nothing to show.</p>\n", text(&self.label));
         }
+        let class = match self.class {
+            "" => String::new(),
+            class => format!(" class=\"{class}\""),
+        };
         format!(
-            "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table><caption><span>{0}</span></caption>{1}</tbody></table></div>\n",
+            "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table{class}><caption><span>{0}</span></caption>{1}</tbody></table></div>\n",
             text(&self.label),
             self.html
         )

@@ -3,7 +3,7 @@
 use analysis::{Analysis, Charts, Finding, Scope, Severity};
 
 use super::element::{id, text};
-use crate::figures::number;
+use crate::figures::{number, several};
 use crate::findings::grouped;
 
 /// Findings of one rule shown before the rest is folded.
@@ -42,13 +42,16 @@ pub fn findings(analysis: &Analysis, charts: &Charts) -> String {
     out
 }
 
-/// Number of findings by severity, for the head of the page.
+/// Number of findings by severity, for the head of the page: `0 invalid, 5 suspect, 23 notes`.
 pub fn summary(analysis: &Analysis) -> String {
     [Severity::Invalid, Severity::Suspect, Severity::Note]
         .into_iter()
         .map(|severity| {
-            let n = analysis.findings.iter().filter(|f| f.severity == severity).count();
-            format!("{n} {}", severity.name())
+            let n = analysis.findings.iter().filter(|f| f.severity == severity).count() as u64;
+            match severity {
+                Severity::Note => several(n, "note"),
+                _ => format!("{n} {}", severity.name()),
+            }
         })
         .collect::<Vec<_>>()
         .join(", ")

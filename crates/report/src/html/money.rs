@@ -1,210 +1,137 @@
-//! What the money buys: every step up from the cheapest, and cost against throughput with its efficient frontier.
+//! What the money buys: cost against performance with its frontier, then every step up from the cheapest.
 
-use analysis::{Analysis, CellAnalysis, Status, ValueVerdict};
+use analysis::{Analysis, Status, ValueOfMoney, ValueVerdict};
 
-use super::axis::{Scale, label};
-use super::element::{Table, colour, short, text};
+use super::element::{Table, text};
+use super::frontier::frontiers;
 use crate::answer::step_reason;
-use crate::figures::{MISSING, given, number};
+use crate::figures::{MISSING, number};
 use crate::labels;
-
-const WIDTH: f64 = 380.0;
-const HEIGHT: f64 = 230.0;
-const LEFT: f64 = 48.0;
-const BOTTOM: f64 = 34.0;
 
 /// The whole section.
 pub fn money(analysis: &Analysis) -> String {
     if analysis.value_of_money.is_empty() {
-        let missing: String = analysis
-            .configurations
-            .iter()
-            .filter_map(|c| {
-                Some(format!(
-                    "<li>{}: {}</li>",
-                    text(&c.name),
-                    text(c.cost_missing.as_ref()?)
-                ))
-            })
-            .collect();
-        return match missing.is_empty() {
-            true => "<p>Nothing to compare: fewer than two configurations have a price and a figure.</p>\n".to_owned(),
-            false => format!(
-                "<p>Not computed, because prices are missing; a missing price never counts as zero.</p><ul>{missing}</ul>\n"
-            ),
-        };
-    }
-    let mut table = Table::new(
-        "What each more expensive configuration gives for its price",
-        &[
-            "Workload",
-            "Load",
-            "Step",
-            "Verdict",
-            "Extra $/month",
-            "Cost",
-            "Throughput (interval)",
-            "Throughput / cost",
-            "p99",
-            "$/month per extra op/s",
-        ],
-        4,
-    );
-    for v in &analysis.value_of_money {
-        let is_answered = analysis.recommendation.status != Status::NoAnswerYet;
-        let class = match (v.withheld, v.verdict) {
-            // Green says "take this".
-            (None, ValueVerdict::WorthIt) if !is_answered => "near",
-            (None, ValueVerdict::WorthIt) => "best",
-            (None, ValueVerdict::NotWorthIt | ValueVerdict::Dominated) => "far",
-            _ => "near",
-        };
-        // The columns tell the rest.
-        let (verdict, why) = match (v.withheld, v.verdict) {
-            (Some(_), _) => ("withheld", Some(step_reason(analysis, v))),
-            (None, ValueVerdict::NotDecided) => (v.verdict.words(), Some(step_reason(analysis, v))),
-            (None, verdict) => (verdict.words(), None),
-        };
-        let why = why.map_or_else(String::new, |why| format!("<small>{}.</small>", text(&why)));
-        let knee = if v.knee { " <span class=\"tag\">knee</span>" } else { "" };
-        table.row(&[
-            text(&v.workload),
-            text(&labels::load(v.load)),
-            format!("{} &rarr; {}", text(&v.from), text(&v.to)),
-            format!("<td class=\"t heat {class}\">{verdict}{knee}{why}</td>"),
-            labels::usd(v.extra_usd_per_month),
-            format!("{}x", number(v.cost_ratio)),
-            labels::ratio(Some(&v.throughput_ratio)),
-            labels::range(v.value_ratio),
-            v.p99_ratio
-                .map_or_else(|| MISSING.to_owned(), |r| format!("{}x", number(r))),
-            v.usd_per_extra_op_per_s.map_or_else(|| MISSING.to_owned(), labels::usd),
-        ]);
+        return format!("{}{}", frontiers(analysis), missing(analysis));
     }
     format!(
-        "{}<p class=\"soft\">Basis: {}; at full scale. {} Throughput ratios pair trials of the same block.</p>\n{}",
-        table.html(),
+        "{}<h3>Step by step</h3>\n{}{}<p class=\"soft\">Basis: {}; at full scale. {} Throughput ratios pair trials of the same \
+         block; low and high are the ends of their intervals.</p>\n",
+        frontiers(analysis),
+        steps(analysis),
+        reasons(analysis),
         text(&labels::basis(&analysis.basis)),
         text(labels::VALUE_WORDS),
-        scatters(analysis)
     )
 }
 
-fn scatters(analysis: &Analysis) -> String {
-    let mut out = String::new();
-    for workload in &analysis.workloads {
-        let mut levels = Vec::new();
-        for cell in analysis.cells.iter().filter(|c| c.workload == workload.name) {
-            if !levels.contains(&cell.load) {
-                levels.push(cell.load);
-            }
-        }
-        for level in levels {
-            let cells: Vec<&CellAnalysis> = analysis
-                .cells
-                .iter()
-                .filter(|c| c.workload == workload.name && c.load == level)
-                .filter(|c| c.usd_per_month.is_some() && c.throughput_ops_per_s.is_some())
-                .collect();
-            if cells.len() > 1 {
-                out.push_str(&scatter(
-                    analysis,
-                    &format!("{}, {}", workload.name, labels::load(level)),
-                    &cells,
-                ));
-            }
-        }
-    }
-    if out.is_empty() {
-        return out;
-    }
-    let model = if analysis.scale == 1.0 {
-        String::new()
-    } else {
-        format!(" on the 1:{} model, cost at full scale", given(analysis.scale))
-    };
-    format!(
-        "<h3>Cost against throughput</h3><p class=\"soft\">The line joins the efficient configurations: nothing cheaper is faster. Bars: 95 % interval. Throughput as measured{model}.</p><div class=\"charts\">\n{out}</div>\n"
-    )
-}
-
-fn scatter(analysis: &Analysis, title: &str, cells: &[&CellAnalysis]) -> String {
-    let mut points: Vec<(f64, f64, &CellAnalysis)> = cells
+fn missing(analysis: &Analysis) -> String {
+    let missing: String = analysis
+        .configurations
         .iter()
-        .filter_map(|c| Some((c.usd_per_month?, c.throughput_ops_per_s?.median, *c)))
+        .filter_map(|c| {
+            Some(format!(
+                "<li>{}: {}</li>",
+                text(&c.name),
+                text(c.cost_missing.as_ref()?)
+            ))
+        })
         .collect();
-    points.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
-    let dearest = points.iter().map(|p| p.0).fold(0.0, f64::max);
-    let fastest = points.iter().map(|p| p.1).fold(0.0, f64::max);
-    let x = Scale::linear(0.0, dearest * 1.15, LEFT, WIDTH - 8.0);
-    let y = Scale::linear(0.0, fastest * 1.12, HEIGHT - BOTTOM, 8.0);
-    let mut svg = String::new();
-    for tick in y.ticks(4) {
-        let at = y.at(tick);
-        svg.push_str(&format!(
-            "<path class=\"grid\" d=\"M{LEFT} {at:.0}H{:.0}\"/><text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"end\">{}</text>",
-            WIDTH - 8.0,
-            LEFT - 4.0,
-            at + 3.0,
-            label(tick)
-        ));
+    match missing.is_empty() {
+        true => "<p>Nothing to compare: fewer than two configurations have a price and a figure.</p>\n".to_owned(),
+        false => format!(
+            "<p>Not computed, because prices are missing; a missing price never counts as zero.</p><ul>{missing}</ul>\n"
+        ),
     }
-    for tick in x.ticks(4) {
-        svg.push_str(&format!(
-            "<text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"middle\">${}</text>",
-            x.at(tick),
-            HEIGHT - BOTTOM + 13.0,
-            label(tick)
-        ));
+}
+
+/// One row a step; workload and load stand in it where there are several.
+fn steps(analysis: &Analysis) -> String {
+    let all = &analysis.value_of_money;
+    let has_workloads = all.iter().any(|v| v.workload != all[0].workload);
+    let has_loads = all.iter().any(|v| v.load != all[0].load);
+    let mut head = Vec::new();
+    head.extend(has_workloads.then_some("Workload"));
+    head.extend(has_loads.then_some("Load"));
+    head.extend(["From", "To", "Verdict"]);
+    let left = head.len();
+    head.extend([
+        "$/month more",
+        "Cost, x",
+        "Throughput, x",
+        "low",
+        "high",
+        "Throughput / cost, x",
+        "low",
+        "high",
+        "p99, x",
+        "$/month per op/s more",
+    ]);
+    let mut place = Vec::new();
+    place.extend((!has_workloads).then(|| all[0].workload.clone()));
+    place.extend((!has_loads).then(|| labels::load(all[0].load)));
+    let place = match place.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", place.join(", ")),
+    };
+    let label = format!("What each more expensive configuration gives for its price{place}");
+    let mut table = Table::new(&label, &head, left).class("money");
+    for step in all {
+        let mut row = Vec::new();
+        row.extend(has_workloads.then(|| text(&step.workload)));
+        row.extend(has_loads.then(|| text(&labels::load(step.load))));
+        row.extend([text(&step.from), text(&step.to), verdict(analysis, step)]);
+        let interval = |low: f64, high: f64| match low < high {
+            true => [number(low), number(high)],
+            false => [MISSING.to_owned(), MISSING.to_owned()],
+        };
+        let (throughput, value) = (&step.throughput_ratio, step.value_ratio);
+        row.extend([amount(step.extra_usd_per_month), number(step.cost_ratio)]);
+        row.push(number(throughput.median));
+        row.extend(interval(throughput.low, throughput.high));
+        row.push(number(value.median));
+        row.extend(interval(value.low, value.high));
+        row.push(step.p99_ratio.map_or_else(|| MISSING.to_owned(), number));
+        row.push(step.usd_per_extra_op_per_s.map_or_else(|| MISSING.to_owned(), amount));
+        table.row(&row);
     }
-    svg.push_str(&format!(
-        "<text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"end\">$ a month</text>",
-        WIDTH - 8.0,
-        HEIGHT - 4.0
-    ));
-    let mut frontier = String::new();
-    let mut best = f64::NEG_INFINITY;
-    for (usd, ops, _) in &points {
-        if *ops > best {
-            best = *ops;
-            frontier.push_str(&format!(
-                "{}{:.0} {:.0}",
-                if frontier.is_empty() { "M" } else { "L" },
-                x.at(*usd),
-                y.at(*ops)
-            ));
-        }
+    table.html()
+}
+
+/// Dollars without their sign, which stands in the head.
+fn amount(usd: f64) -> String {
+    labels::usd(usd).replace('$', "")
+}
+
+fn verdict(analysis: &Analysis, step: &ValueOfMoney) -> String {
+    let class = match (step.withheld, step.verdict) {
+        // Green says "take this".
+        (None, ValueVerdict::WorthIt) if analysis.recommendation.status != Status::NoAnswerYet => "best",
+        (None, ValueVerdict::NotWorthIt | ValueVerdict::Dominated) => "far",
+        _ => "near",
+    };
+    let words = match step.withheld {
+        Some(_) => "withheld",
+        None => step.verdict.words(),
+    };
+    let knee = if step.knee {
+        " <span class=\"tag\">knee</span>"
+    } else {
+        ""
+    };
+    format!("<td class=\"t heat {class}\">{words}{knee}</td>")
+}
+
+/// Why a step is withheld or not decided; of the others the columns tell all.
+fn reasons(analysis: &Analysis) -> String {
+    let open = |s: &&ValueOfMoney| s.withheld.is_some() || s.verdict == ValueVerdict::NotDecided;
+    let items: String = analysis
+        .value_of_money
+        .iter()
+        .filter(open)
+        .map(|step| format!("<li>{}.</li>\n", text(&step_reason(analysis, step))))
+        .collect();
+    match items.is_empty() {
+        true => items,
+        false => format!("<ul>\n{items}</ul>\n"),
     }
-    svg.push_str(&format!("<path class=\"limit\" d=\"{frontier}\"/>"));
-    for (usd, ops, cell) in &points {
-        let index = analysis
-            .configurations
-            .iter()
-            .position(|c| c.name == cell.configuration)
-            .unwrap_or(0);
-        let (px, py) = (x.at(*usd), y.at(*ops));
-        let end = px > WIDTH * 0.65;
-        if let Some(t) = cell.throughput_ops_per_s.filter(|t| t.low < t.high) {
-            svg.push_str(&format!(
-                "<path class=\"axis\" d=\"M{px:.0} {:.0}V{:.0}\"/>",
-                y.at(t.low.max(0.0)),
-                y.at(t.high.min(fastest * 1.12))
-            ));
-        }
-        svg.push_str(&format!(
-            "<circle class=\"f{}\" cx=\"{px:.0}\" cy=\"{py:.0}\" r=\"5\"><title>{}: {} a month, {} operations/s</title></circle><text class=\"ink\" x=\"{:.0}\" y=\"{:.0}\"{}>{}</text>",
-            colour(index),
-            text(&cell.configuration),
-            labels::usd(*usd),
-            labels::estimate(cell.throughput_ops_per_s),
-            if end { px - 7.0 } else { px + 7.0 },
-            py - 6.0,
-            if end { " text-anchor=\"end\"" } else { "" },
-            short(&cell.configuration, 28)
-        ));
-    }
-    format!(
-        "<figure><figcaption><b>{}</b>, operations/s</figcaption><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"Cost against throughput\">{svg}</svg></figure>\n",
-        text(title)
-    )
 }

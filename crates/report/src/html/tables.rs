@@ -1,29 +1,11 @@
-//! The plain tables: limits, all results, configurations, environment.
+//! The plain tables: all results, configurations, environment. Each number has a cell of its own, its unit in the head,
+//! so that a table pastes into a spreadsheet.
 
 use analysis::{Analysis, CellAnalysis, Charts, VolumeReport, rules};
 
 use super::element::{Table, id, text};
-use crate::figures::{MISSING, bytes, count, duration, given, mib_per_s, ms, number, optional, percent};
+use crate::figures::{MISSING, count, given, number, optional};
 use crate::labels;
-
-/// What limited each cell.
-pub fn limits(analysis: &Analysis) -> String {
-    let mut table = Table::new(
-        "The resource that bounded each cell",
-        &["Configuration", "Workload", "Load", "Limit", "Numbers"],
-        5,
-    );
-    for cell in &analysis.cells {
-        table.row(&[
-            text(&cell.configuration),
-            text(&cell.workload),
-            text(&labels::load(cell.load)),
-            format!("<b>{}</b>", text(cell.limit.kind.words())),
-            text(&cell.limit.message),
-        ]);
-    }
-    table.html()
-}
 
 /// Every figure of every cell.
 pub fn results(analysis: &Analysis, charts: &Charts) -> String {
@@ -54,87 +36,114 @@ pub fn results(analysis: &Analysis, charts: &Charts) -> String {
 
 /// What the cell did: throughput, against the baseline, errors, money.
 fn throughput(analysis: &Analysis, charts: &Charts, cells: &[&CellAnalysis]) -> String {
-    let to_baseline = format!("To {}", analysis.baseline);
+    let to_baseline = format!("To {}, x", analysis.baseline);
     let mut table = Table::new(
         "Throughput (geometric mean, 95 % interval; with fewer than three repetitions the observed range)",
         &[
             "Configuration",
             "Load",
-            "Valid trials",
+            "Verdict",
+            "Trials",
+            "valid",
             "Operations/s",
+            "low",
+            "high",
             &to_baseline,
-            "Would have been shown",
-            "Runtime",
+            "low",
+            "high",
+            "Would be shown from, x",
+            "Runtime, s",
             "Errors",
+            "Errors, %",
             "Operations/$",
             "$/month",
         ],
-        2,
+        3,
     );
     for cell in cells {
         let ratio = cell.ratio_to_baseline.as_ref();
+        let throughput = cell.throughput_ops_per_s;
+        let [low, high] = ends(throughput.map(|t| (t.low, t.high)));
+        let [ratio_low, ratio_high] = ends(ratio.map(|r| (r.low, r.high)));
+        let failed: u64 = cell.errors.values().sum();
         table.row_with(
             &format!(" id=\"{}\"", id(&["cell", &cell.id])),
             &[
                 linked(charts, cell),
                 text(&labels::load(cell.load)),
-                format!("{} of {}", cell.valid_trials, cell.trials),
-                labels::estimate(cell.throughput_ops_per_s),
-                labels::judged(ratio),
-                // A factor is as hard to see upwards as its inverse is downwards.
-                shown(ratio.and_then(|r| r.smallest_detectable), |least| {
-                    format!("{}x or {}x", number(least), number(1.0 / least))
-                }),
-                shown(cell.runtime_s, |s| duration(s.median)),
-                labels::errors(cell),
+                shown(ratio, |r| r.verdict.words().to_owned()),
+                cell.trials.to_string(),
+                cell.valid_trials.to_string(),
+                optional(throughput.map(|t| t.median)),
+                low,
+                high,
+                optional(ratio.map(|r| r.median)),
+                ratio_low,
+                ratio_high,
+                optional(ratio.and_then(|r| r.smallest_detectable)),
+                optional(cell.runtime_s.map(|s| s.median)),
+                shown((cell.valid_trials > 0).then_some(failed), count),
+                optional(cell.error_share.map(|share| share * 100.0)),
                 optional(cell.operations_per_usd),
-                shown(cell.usd_per_month, labels::usd),
+                shown(cell.usd_per_month, |usd| labels::usd(usd).replace('$', "")),
             ],
         );
     }
     table.html()
 }
 
+/// The ends of an interval; nothing where there is none.
+fn ends(interval: Option<(f64, f64)>) -> [String; 2] {
+    match interval {
+        Some((low, high)) if low < high => [number(low), number(high)],
+        _ => [MISSING.to_owned(), MISSING.to_owned()],
+    }
+}
+
 /// What it took: device, page cache, CPU.
 fn resources(cells: &[&CellAnalysis]) -> String {
     let mut table = Table::new(
-        "What it took, medians over repetitions: requests and bytes of the volumes for each operation, page cache at the end of a trial",
+        "What it took, medians over repetitions: requests and bytes of the volumes for each operation, page cache at the \
+         end of a trial",
         &[
             "Configuration",
             "Load",
             "Reads/op.",
             "Writes/op.",
-            "Bytes read/op.",
-            "Bytes written/op.",
+            "KiB read/op.",
+            "KiB written/op.",
             "Read IOPS",
             "Write IOPS",
-            "Page cache",
-            "of data on disk",
+            "Page cache, MiB",
+            "of data on disk, %",
             "CPUs",
-            "GC pauses",
-            "Client CPU/op.",
+            "GC pauses, %",
+            "Client CPU/op., us",
         ],
         2,
     );
+    let scaled = |value: Option<f64>, unit: f64| optional(value.map(|v| v / unit));
     for cell in cells {
         table.row(&[
             text(&cell.configuration),
             text(&labels::load(cell.load)),
             optional(cell.device_reads_per_operation),
             optional(cell.device_writes_per_operation),
-            shown(cell.device_read_bytes_per_operation, bytes),
-            shown(cell.device_write_bytes_per_operation, bytes),
+            scaled(cell.device_read_bytes_per_operation, 1024.0),
+            scaled(cell.device_write_bytes_per_operation, 1024.0),
             optional(cell.device_read_iops),
             optional(cell.device_write_iops),
-            shown(cell.page_cache_bytes, bytes),
-            shown(cell.page_cache_share, percent),
+            scaled(cell.page_cache_bytes, MIB),
+            scaled(cell.page_cache_share, 0.01),
             optional(cell.database_cpus_used),
-            shown(cell.gc_pause_share, percent),
-            shown(cell.client_cpu_us_per_operation, |us| format!("{} us", number(us))),
+            scaled(cell.gc_pause_share, 0.01),
+            optional(cell.client_cpu_us_per_operation),
         ]);
     }
     table.html()
 }
+
+const MIB: f64 = 1_048_576.0;
 
 /// A figure that may be missing, in its own words.
 fn shown<T>(value: Option<T>, words: impl FnOnce(T) -> String) -> String {
@@ -185,18 +194,26 @@ const FIGURES: [(&str, &str); 6] = [
     ("p99.9", "p999"),
     ("max", "max"),
 ];
+/// Of this one smallest and largest repetition are shown; of all of them they are in `analysis.json`.
+const WITH_RANGE: &str = "p99";
 
 fn latency(cells: &[&CellAnalysis]) -> String {
     let is_open_loop = cells.iter().any(|c| !c.service_us.is_empty());
     let mut head = vec!["Configuration", "Load", "Operation", "Samples/trial"];
-    head.extend(FIGURES.map(|(name, _)| name));
-    let label = if is_open_loop {
-        "Response times from the moment a request was due, and service times from the moment it was sent, ms: median over repetitions of each \
-         trial's figure; below it smallest and largest repetition"
+    for (name, key) in FIGURES {
+        head.push(name);
+        if key == WITH_RANGE {
+            head.extend(["smallest", "largest"]);
+        }
+    }
+    let what = if is_open_loop {
+        "Response times from the moment a request was due, and service times from the moment it was sent"
     } else {
-        "Response times, ms: median over repetitions of each trial's figure; below it smallest and largest repetition"
+        "Response times"
     };
-    let mut table = Table::new(label, &head, 3);
+    let label =
+        format!("{what}, ms: median over repetitions of each trial's figure; of p99 the smallest and the largest too");
+    let mut table = Table::new(&label, &head, 3);
     for cell in cells {
         let response = cell.latency_us.iter().map(|(kind, l)| (labels::operation(*kind), l));
         let service = cell
@@ -210,18 +227,20 @@ fn latency(cells: &[&CellAnalysis]) -> String {
                 operation,
                 count(latency.samples),
             ];
-            row.extend(FIGURES.map(|(name, key)| {
-                let range = latency.spread.get(key).filter(|s| s.low < s.high);
-                let range = range.map_or_else(String::new, |s| format!("<small>{}-{}</small>", ms(s.low), ms(s.high)));
-                format!("{}{range}", labels::percentile_ms(latency, name))
-            }));
+            for (name, key) in FIGURES {
+                row.push(labels::percentile_ms(latency, name));
+                if key == WITH_RANGE {
+                    let range = latency.spread.get(key);
+                    row.extend(ends(range.map(|s| (s.low / 1e3, s.high / 1e3))));
+                }
+            }
             table.row(&row);
         }
     }
     table.html()
 }
 
-/// The configurations as they were built, with what fio measured.
+/// The configurations as they were built, with what fio measured, and their bills.
 pub fn configurations(analysis: &Analysis) -> String {
     let mut machines = Table::new(
         "As built on this machine; cost at full scale",
@@ -229,9 +248,9 @@ pub fn configurations(analysis: &Analysis) -> String {
             "Configuration",
             "Nodes",
             "CPUs",
-            "Memory limit",
-            "Heap",
-            "Page-cache budget",
+            "Memory limit, GiB",
+            "Heap, GiB",
+            "Page-cache budget, MiB",
             "$/month",
         ],
         1,
@@ -243,72 +262,74 @@ pub fn configurations(analysis: &Analysis) -> String {
             "Volume",
             "Models",
             "Limit",
-            "Size",
-            "Reads measured",
-            "of limit",
-            "Writes measured",
-            "of limit",
+            "Size, GiB",
+            "Reads, IOPS",
+            "of limit, %",
+            "Read latency, ms",
+            "Writes, MiB/s",
+            "of limit, %",
         ],
         4,
     );
+    let mut bill = Table::new(
+        "What each configuration costs",
+        &["Configuration", "Part", "$/month"],
+        2,
+    );
     for c in &analysis.configurations {
-        let cost = match (&c.usd_per_month, &c.cost_missing) {
-            (Some(usd), _) => {
-                let lines: String = c
-                    .cost_lines
-                    .iter()
-                    .map(|l| format!("<small>{} {}</small>", text(&l.what), labels::usd(l.usd_per_month)))
-                    .collect();
-                format!("{}{lines}", labels::usd(*usd))
-            }
-            (None, missing) => format!(
-                "{MISSING}<small>{}</small>",
-                text(missing.as_deref().unwrap_or_default())
-            ),
-        };
         machines.row(&[
             text(&c.name),
             c.nodes.to_string(),
             given(c.cpus),
-            bytes(c.memory_limit_bytes as f64),
-            bytes(c.heap_bytes as f64),
-            bytes(c.page_cache_budget_bytes as f64),
-            cost,
+            number(c.memory_limit_bytes as f64 / GIB),
+            number(c.heap_bytes as f64 / GIB),
+            number(c.page_cache_budget_bytes as f64 / MIB),
+            shown(c.usd_per_month, |usd| labels::usd(usd).replace('$', "")),
         ]);
         for v in &c.volumes {
             volumes.row(&volume(&c.name, v));
         }
+        for line in &c.cost_lines {
+            bill.row(&[
+                text(&c.name),
+                text(&line.what),
+                labels::usd(line.usd_per_month).replace('$', ""),
+            ]);
+        }
+        if let Some(missing) = &c.cost_missing {
+            bill.row(&[text(&c.name), text(missing), MISSING.to_owned()]);
+        }
     }
     format!(
-        "{}{}<p class=\"soft\">Basis of cost: {}.</p>\n",
+        "{}{}{}<p class=\"soft\">Basis of cost: {}.</p>\n",
         machines.html(),
         volumes.html(),
+        bill.html(),
         text(&labels::basis(&analysis.basis))
     )
 }
 
+const GIB: f64 = 1024.0 * MIB;
+
 fn volume(configuration: &str, volume: &VolumeReport) -> Vec<String> {
     let of_limit = |measured: Option<f64>, expected: Option<f64>| match (measured, expected) {
-        (Some(measured), Some(expected)) if expected > 0.0 => percent(measured / expected),
+        (Some(measured), Some(expected)) if expected > 0.0 => number(measured / expected * 100.0),
         _ => MISSING.to_owned(),
     };
     let probe = volume.probe.as_ref();
+    let reads = probe.map(|p| p.read_iops);
+    let writes = probe.map(|p| p.write_bytes_per_s);
     vec![
         text(configuration),
         volume.role.name().to_owned(),
         text(&volume.label),
         text(&labels::limits(&volume.limits)),
-        bytes(volume.size_bytes as f64),
-        probe.map_or_else(
-            || MISSING.to_owned(),
-            |p| format!("{} IOPS, {} ms", number(p.read_iops), number(p.read_latency_us / 1e3)),
-        ),
-        of_limit(probe.map(|p| p.read_iops), rules::expected_read_iops(&volume.limits)),
-        probe.map_or_else(|| MISSING.to_owned(), |p| mib_per_s(p.write_bytes_per_s)),
-        of_limit(
-            probe.map(|p| p.write_bytes_per_s),
-            rules::expected_write_bytes_per_s(&volume.limits),
-        ),
+        number(volume.size_bytes as f64 / GIB),
+        optional(reads),
+        of_limit(reads, rules::expected_read_iops(&volume.limits)),
+        optional(probe.map(|p| p.read_latency_us / 1e3)),
+        optional(writes.map(|bytes| bytes / MIB)),
+        of_limit(writes, rules::expected_write_bytes_per_s(&volume.limits)),
     ]
 }
 

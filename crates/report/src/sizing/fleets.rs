@@ -1,22 +1,26 @@
 //! Two fleets beside each other, and whether to keep the one of today.
 
 use ::sizing::{ChangeBecause, Fleet, FleetComparison, FleetDecision, FleetTotals, Proposal, Undecided};
-use comfy_table::Table;
 
+use super::words;
 use super::words::{doubts, obstacle, usd, whole_percent};
-use super::{aligned, words};
 use crate::figures::{MISSING, given, number, optional};
+use crate::terminal::table::{Column, fitted, folded};
+use crate::wrap::wrapped;
 
-const TOTALS: [&str; 8] = [
-    "Nodes",
-    "vCPUs",
-    "RAM GiB",
-    "Disk TB",
-    "Usable TB",
-    "IOPS",
-    "MB/s",
-    "Network Gbit/s",
+/// What a fleet has, with its unit; below it its name among the ratios of two fleets.
+const TOTALS: [(&str, &str); 8] = [
+    ("Nodes", "nodes"),
+    ("vCPUs", "vcpus"),
+    ("RAM GiB", "memory_gib"),
+    ("Disk TB", "disk_tb"),
+    ("Usable TB", "usable_tb"),
+    ("IOPS", "iops"),
+    ("MB/s", "mb_per_s"),
+    ("Network Gbit/s", "network_gbps"),
 ];
+/// The same for its money.
+const MONEY: [(&str, &str); 2] = [("USD/hour", "usd_per_hour"), ("USD/month", "usd_per_month")];
 
 fn totals(t: &FleetTotals) -> [String; 8] {
     [
@@ -31,60 +35,55 @@ fn totals(t: &FleetTotals) -> [String; 8] {
     ]
 }
 
-pub(super) fn zones(proposal: &Proposal) -> Table {
-    let mut head = vec![""];
-    head.extend(TOTALS);
-    let mut table = aligned(&head, 1);
-    for (name, part) in [("a zone", &proposal.per_zone), ("all", &proposal.total)] {
-        let mut row = vec![name.to_owned()];
-        row.extend(totals(part));
-        table.add_row(row);
-    }
-    table
+/// What a zone and the whole cluster have: one row a figure, which fits every terminal.
+pub(super) fn zones(proposal: &Proposal, width: usize) -> String {
+    fitted(width, &[], |_| {
+        let names = TOTALS.iter().map(|(name, _)| (*name).to_owned()).collect();
+        vec![
+            Column::text("figure", "", names),
+            Column::numbers("zone", "A zone", totals(&proposal.per_zone).into()),
+            Column::numbers("all", "All", totals(&proposal.total).into()),
+        ]
+    })
 }
 
-/// Two fleets beside each other.
-pub fn fleets(comparison: &FleetComparison) -> String {
-    let mut head = vec![""];
-    head.extend(TOTALS);
-    head.extend(["USD/hour", "USD/month"]);
-    let mut table = aligned(&head, 1);
-    let mut add = |name: &str, fleet: &Fleet| {
-        let mut row = vec![format!("{name}: {}", fleet.configurations.join(" + "))];
-        row.extend(totals(&fleet.total));
+/// Two fleets beside each other, at most `width` columns wide.
+pub fn fleets(comparison: &FleetComparison, width: usize) -> String {
+    let figures = || TOTALS.iter().chain(&MONEY);
+    let of = |fleet: &Fleet| {
         let money = |usd: Option<f64>| usd.map_or_else(|| MISSING.to_owned(), |usd| format!("{usd:.2}"));
-        row.extend([money(fleet.usd_per_hour), money(fleet.usd_per_month)]);
-        table.add_row(row);
+        let money = [money(fleet.usd_per_hour), money(fleet.usd_per_month)];
+        totals(&fleet.total).into_iter().chain(money).collect::<Vec<String>>()
     };
-    add("today", &comparison.current);
-    add("proposed", &comparison.proposed);
     let ratio = |name: &str| {
-        comparison
-            .ratios
-            .get(name)
-            .map_or_else(|| MISSING.to_owned(), |r| format!("x {r:.2}"))
+        let ratio = comparison.ratios.get(name);
+        ratio.map_or_else(|| MISSING.to_owned(), |r| format!("x {r:.2}"))
     };
-    let mut row = vec!["proposed / today".to_owned()];
-    row.extend(
-        [
-            "nodes",
-            "vcpus",
-            "memory_gib",
-            "disk_tb",
-            "usable_tb",
-            "iops",
-            "mb_per_s",
-            "network_gbps",
-            "usd_per_hour",
-            "usd_per_month",
+    let table = fitted(width, &[], |name| {
+        let head = |what: &str, fleet: &Fleet| {
+            let names = fleet.configurations.iter().map(|c| folded(c, name));
+            format!("{what}\n{}", names.collect::<Vec<_>>().join("\n+ "))
+        };
+        vec![
+            Column::text("figure", "", figures().map(|(name, _)| (*name).to_owned()).collect()),
+            Column::numbers("today", &head("today", &comparison.current), of(&comparison.current)),
+            Column::numbers(
+                "proposed",
+                &head("proposed", &comparison.proposed),
+                of(&comparison.proposed),
+            ),
+            Column::numbers(
+                "ratio",
+                "proposed\n/ today",
+                figures().map(|(_, name)| ratio(name)).collect(),
+            ),
         ]
-        .map(ratio),
-    );
-    table.add_row(row);
+    });
     let mut text = format!("{table}\n");
+    let mut line = |words: String| text.push_str(&wrapped(&words, width, ""));
     if let Some(today) = &comparison.current_use {
-        text.push_str(&format!(
-            "At the target the fleet of today would use {} of its {} (at most {}) and fill {} of its disks.\n",
+        line(format!(
+            "At the target the fleet of today would use {} of its {} (at most {}) and fill {} of its disks.",
             whole_percent(today.used),
             today.limit.words(),
             whole_percent(today.allowed),
@@ -93,18 +92,18 @@ pub fn fleets(comparison: &FleetComparison) -> String {
     }
     let (now, then) = (&comparison.current.price_days, &comparison.proposed.price_days);
     if now != then && !now.is_empty() && !then.is_empty() {
-        text.push_str(&format!(
-            "note: prices of different days are compared ({} and {}); --price-date sets one day for both\n",
+        line(format!(
+            "note: prices of different days are compared ({} and {}); --price-date sets one day for both",
             now.join(", "),
             then.join(", ")
         ));
     }
     for (name, fleet) in [("today", &comparison.current), ("proposed", &comparison.proposed)] {
         for note in &fleet.notes {
-            text.push_str(&format!("note: {name}: {note}\n"));
+            line(format!("note: {name}: {note}"));
         }
         if let Some(why) = &fleet.price_missing {
-            text.push_str(&format!("note: no price of the fleet {name}: {why}\n"));
+            line(format!("note: no price of the fleet {name}: {why}"));
         }
     }
     text

@@ -1,8 +1,8 @@
 //! Reasons and doubts in words.
 
-use ::sizing::{Allowance, Doubt, Limit, NodesBecause, Obstacle, Range};
+use ::sizing::{Allowance, Doubt, Limit, MOST_NODES, NodesBecause, Obstacle, Range};
 
-use crate::figures::{given, number};
+use crate::figures::{given, number, several_of};
 
 /// The model is not worth more digits.
 pub(super) fn whole_percent(share: f64) -> String {
@@ -24,7 +24,7 @@ pub(super) fn amount(bytes: f64) -> String {
 }
 
 pub(super) fn counted(count: u32, one: &str, more: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { more })
+    several_of(count.into(), one, more)
 }
 
 /// For a narrow column.
@@ -48,8 +48,21 @@ pub(super) fn allowance(what: Allowance) -> &'static str {
     }
 }
 
+/// Why a machine is not proposed.
 pub(super) fn obstacle(why: &Obstacle) -> String {
-    why.to_string()
+    match why {
+        Obstacle::Full(Limit::DiskSpace) => format!("its disks are too small even with {MOST_NODES} nodes"),
+        Obstacle::Full(limit) => format!("{} is too small even with {MOST_NODES} nodes", limit.words()),
+        Obstacle::NoVolume(limit) => format!("no volume is sold with enough {}", limit.words()),
+        Obstacle::NoDisks => "no disks for the data; add a volume, such as +gp3:1000GiB".to_owned(),
+        Obstacle::DisksUnknown => "what its disks can do is not known".to_owned(),
+        Obstacle::PriceUnknown => "its price is not known on this basis".to_owned(),
+        Obstacle::NotMeasured => "not measured under this target, and the model fails its held-out test".to_owned(),
+        Obstacle::CpuCredits => "its CPUs work on credits".to_owned(),
+        Obstacle::TooSmall => "less than 8 GiB of memory or 2 vCPUs".to_owned(),
+        Obstacle::NoNodeLeft => "no node would be left".to_owned(),
+        Obstacle::Rule(words) => words.clone(),
+    }
 }
 
 /// Why so many nodes.

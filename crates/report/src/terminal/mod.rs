@@ -2,19 +2,20 @@
 
 mod cells;
 mod steps;
-mod table;
+pub mod table;
 
 use analysis::{Analysis, CellAnalysis, Severity, Status};
 
 use crate::answer::answer;
 use crate::findings::grouped;
 use crate::labels;
+use crate::wrap::wrapped;
 
 /// How the text may look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TerminalOptions {
     /// Columns of the terminal; tables leave out what does not fit.
-    pub width: u16,
+    pub width: usize,
     /// ANSI colours.
     pub color: bool,
 }
@@ -23,7 +24,7 @@ pub struct TerminalOptions {
 pub fn terminal(analysis: &Analysis, options: TerminalOptions) -> String {
     let paint = Paint(options.color);
     let mut text = format!("{}\n", paint.bold(&analysis.experiment));
-    let width = usize::from(options.width);
+    let width = options.width;
     if let Some(question) = &analysis.question {
         text.push_str(&wrapped(question, width, ""));
     }
@@ -77,6 +78,16 @@ pub fn terminal(analysis: &Analysis, options: TerminalOptions) -> String {
     text
 }
 
+/// The answer alone, under the name of its run, for several runs after each other.
+pub fn headline(analysis: &Analysis, width: usize) -> String {
+    let answer = answer(analysis);
+    let mut text = wrapped(&analysis.run, width, "");
+    for line in answer.banner.map(str::to_owned).into_iter().chain([answer.headline()]) {
+        text.push_str(&wrapped(&line, width, "  "));
+    }
+    text
+}
+
 /// Banner, headline, sentences. Only a decided answer leads with a winner in bold.
 fn first_screen(analysis: &Analysis, width: usize, paint: Paint, text: &mut String) {
     let answer = answer(analysis);
@@ -89,7 +100,7 @@ fn first_screen(analysis: &Analysis, width: usize, paint: Paint, text: &mut Stri
         Status::Decided => headline.replacen(&answer.verdict, &paint.bold(&answer.verdict), 1),
         Status::NotDecided | Status::NoAnswerYet => headline,
     });
-    for sentence in &answer.sentences {
+    for sentence in answer.details() {
         text.push_str(&wrapped(&format!("* {sentence}"), width, ""));
     }
 }
@@ -114,26 +125,6 @@ fn findings(analysis: &Analysis, width: usize, paint: Paint, text: &mut String) 
             text.push_str(&wrapped(&format!("-> {advice}"), width, "    "));
         }
     }
-}
-
-/// Breaks a paragraph between words; each line starts with `indent`.
-fn wrapped(paragraph: &str, width: usize, indent: &str) -> String {
-    let mut out = String::new();
-    let mut line = String::from(indent);
-    for word in paragraph.split_whitespace() {
-        if line.len() > indent.len() && line.chars().count() + 1 + word.chars().count() > width {
-            out.push_str(line.trim_end());
-            out.push('\n');
-            line = format!("{indent}  ");
-        }
-        if !line.is_empty() && !line.ends_with(' ') {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    out.push_str(&line);
-    out.push('\n');
-    out
 }
 
 /// ANSI codes, or none.

@@ -79,13 +79,15 @@ fn styled(columns: &[Column]) -> String {
     table.to_string()
 }
 
-/// A name in lines of at most `most` characters, broken behind a dash, a dot or an underscore where there is one.
+/// A name in lines of at most `most` characters, broken behind a blank, a dash, a dot or an underscore where there is
+/// one.
 pub fn folded(name: &str, most: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut rest: Vec<char> = name.chars().collect();
     while rest.len() > most {
-        let at = rest[..most].iter().rposition(|c| matches!(c, '-' | '_' | '.'));
-        lines.push(rest.drain(..at.map_or(most, |i| i + 1)).collect());
+        let at = rest[..most].iter().rposition(|c| matches!(c, ' ' | '-' | '_' | '.'));
+        let line: String = rest.drain(..at.map_or(most, |i| i + 1)).collect();
+        lines.push(line.trim_end().to_owned());
     }
     lines.push(rest.into_iter().collect());
     lines.join("\n")

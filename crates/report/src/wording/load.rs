@@ -3,14 +3,15 @@
 use analysis::Rule;
 
 use super::{Of, percent};
+use crate::figures::several;
 
 pub fn words(of: &Of<'_>) -> (String, &'static str) {
     match of.0.rule {
         Rule::ClientSaturated => (
             format!(
-                "The client used {} of its {} load thread(s).",
+                "The client used {} of its {}.",
                 of.percent("cpu_share"),
-                of.count("threads")
+                several(of.number("threads") as u64, "load thread")
             ),
             "Throughput and latency may be the client's: use more client CPUs or hosts, or a lower load level.",
         ),

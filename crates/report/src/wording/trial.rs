@@ -3,6 +3,7 @@
 use analysis::Rule;
 
 use super::{Of, count, operation, percent, signed};
+use crate::figures::several;
 
 pub fn words(of: &Of<'_>) -> (String, &'static str) {
     match of.0.rule {
@@ -13,8 +14,8 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
         ),
         Rule::DatabaseRestarted => (
             format!(
-                "The database process changed {} time(s) in the measured window.",
-                of.count("restarts")
+                "The database process changed {} in the measured window.",
+                several(of.number("restarts") as u64, "time")
             ),
             "Read database.log for the reason (out of memory, disk failure policy); a trial across a restart measures a start.",
         ),
@@ -63,7 +64,7 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
         ),
         _ => (
             format!(
-                "Repetition {} lies {} from what its cell and its block let expect; the others spread by {}.",
+                "Repetition {} deviates by {} from the mean of its cell and block; the others spread by {}.",
                 of.count("block"),
                 of.percent("off_by"),
                 of.percent("spread_of_others")
@@ -77,7 +78,8 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
 fn no_steady_state(of: &Of<'_>) -> (String, &'static str) {
     (
         format!(
-            "Throughput was still changing while it was measured: {} over the window (95 % interval {} to {}), five rounds lie {} apart.",
+            "Throughput was still changing while it was measured: {} over the window (95 % interval {} to {}); its \
+            five rounds spread by {}.",
             signed(of.number("change_over_window_share")),
             signed(of.number("change_low_share")),
             signed(of.number("change_high_share")),
@@ -100,7 +102,7 @@ fn slow_change(of: &Of<'_>) -> (String, &'static str) {
         of.number("independent_batches")
     );
     let message = if low.abs().max(high.abs()) > 0.5 {
-        format!("Whether throughput changed while it was measured cannot be judged ({worth}).")
+        format!("The noise is too large to say whether throughput changed while it was measured ({worth}).")
     } else if low > 0.0 || high < 0.0 {
         format!(
             "Throughput probably changed by {} to {} while it was measured ({worth}); the trend test alone does not show it.",
@@ -116,7 +118,7 @@ fn slow_change(of: &Of<'_>) -> (String, &'static str) {
     };
     (
         message,
-        "Lengthen [load] duration_s to narrow the interval. What changes more slowly than the trial is long cannot be seen by it at all; published \
+        "Lengthen [load] duration_s to narrow the interval. What changes over more time than a trial lasts stays unseen; published \
          series of Cassandra still drift after minutes.",
     )
 }

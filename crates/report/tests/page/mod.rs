@@ -6,8 +6,8 @@ use analysis::{
     Analysis, Basis, By, Caution, CellAnalysis, Charts, ConfigurationFacts, CostLine, Dataset, Decision, Doubt,
     ErrorKind, Estimate, Finding, IntervalMethod, IoLimits, LatencyAnalysis, LatencyCurve, Limit, LimitKind, Line,
     LoadLevel, Metric, OperationKind, Outcome, Panel, Place, ProbeResult, Range, Ranked, Ratio, Reason, Recommendation,
-    ResidualSpread, Rule, Scope, Severity, Status, Summary, TrialCharts, TrialCounts, TrialShape, ValueOfMoney,
-    ValueVerdict, Verdict, VolumeReport, VolumeRole, WorkloadFacts,
+    ResidualSpread, ResourceUse, Rule, Scope, Severity, Status, Summary, TrialCharts, TrialCounts, TrialShape, Unit,
+    ValueOfMoney, ValueVerdict, Verdict, VolumeReport, VolumeRole, WorkloadFacts,
 };
 
 /// What a user may write as a name: it must arrive as text.
@@ -70,7 +70,8 @@ pub fn run(configurations: &[&str], workloads: &[&str], blocks: u32) -> (Analysi
             deviation: 0.04,
             degrees: 8.0,
         }),
-        environment: serde_json::json!({"kernel": "6.18.5", "cpu": {"model": "Example <CPU>", "cores": 2}}),
+        environment: serde_json::json!({"provider": "local", "iopslab": "0.1.0", "database": {"kernel": "6.18.5",
+            "cpu_model": "Example <CPU>", "cpus": 2, "memory_bytes": 8_589_934_592_u64, "os": "Debian GNU/Linux 12"}}),
         ..empty(configurations[0])
     };
     (analysis, charts)
@@ -119,6 +120,7 @@ pub fn empty(baseline: &str) -> Analysis {
             not_considered: Vec::new(),
         },
         margin: 0.05,
+        seed: 2018,
         residual_spread: None,
         basis: Basis::default(),
         environment: serde_json::Value::Null,
@@ -279,8 +281,16 @@ fn cell(
         ratio_to_slowest: Some(ratio(baseline, factor)),
         limit: Limit {
             kind: LimitKind::VolumeIops,
+            uses: vec![ResourceUse {
+                kind: LimitKind::VolumeIops,
+                unit: Unit::Iops,
+                used: 990.0,
+                capacity: 1000.0,
+                windows_at_cap: 1.0,
+                at_cap: true,
+                counted: None,
+            }],
             evidence: BTreeMap::from([("volume_iops_used_share".to_owned(), 0.99)]),
-            message: "data volume: 990 of 1000 IOPS (99 %).".to_owned(),
             ..Limit::default()
         },
         withheld: None,
@@ -355,7 +365,7 @@ fn decisions(configurations: &[&str], workloads: &[&str]) -> Vec<Decision> {
                     load,
                     metric,
                     best: configurations[best].to_owned(),
-                    // The second best cannot be told from the best, in each metric.
+                    // The second best is statistically indistinguishable from the best, in each metric.
                     indistinguishable: configurations[..best]
                         .last()
                         .map(|c| (*c).to_owned())

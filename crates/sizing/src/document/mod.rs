@@ -1,5 +1,6 @@
 //! What `iopslab size` answers: the same document for people and for machines.
 
+mod note;
 mod reason;
 mod today;
 
@@ -10,6 +11,7 @@ use crate::demand::Demand;
 use crate::fleet::FleetTotals;
 use crate::target::Target;
 
+pub use note::{Note, Remark};
 pub use reason::{Allowance, Doubt, Limit, NodesBecause, Obstacle};
 pub use today::{ChangeBecause, FleetComparison, FleetDecision, FleetUse, Undecided};
 
@@ -35,7 +37,7 @@ pub struct Sizing {
     /// How money is counted.
     pub basis: Basis,
     /// What a reader must know before trusting the figures.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 /// The two proposals to choose from: the least money, and the least money without doubts.
@@ -201,7 +203,7 @@ pub struct Proposal {
     /// What lies beyond the evidence, if anything; then the uncertainty is not known.
     pub beyond_evidence: Vec<Doubt>,
     /// What is not known or not counted.
-    pub remarks: Vec<String>,
+    pub remarks: Vec<Remark>,
     /// Why it has so many nodes.
     pub nodes_because: NodesBecause,
     /// What set the number of nodes, else what is fullest of what it may be, disks included; `copies`: nothing is even half as full as

@@ -1,7 +1,5 @@
 //! What bounds a cluster, why it has so many nodes, what is doubted about it, and why a machine was not proposed: values, no words.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use super::Range;
@@ -27,7 +25,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// For people, errors among them.
+    /// Its name, errors among what shows it.
     pub fn words(self) -> &'static str {
         match self {
             Self::Cpu => "CPU",
@@ -181,27 +179,4 @@ pub enum Obstacle {
     NoNodeLeft,
     /// It breaks a rule of the catalog, in the catalog's words.
     Rule(String),
-}
-
-impl fmt::Display for Obstacle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Full(Limit::DiskSpace) => write!(f, "its disks are too small even with {} nodes", crate::MOST_NODES),
-            Self::Full(limit) => write!(
-                f,
-                "{} is too small even with {} nodes",
-                limit.words(),
-                crate::MOST_NODES
-            ),
-            Self::NoVolume(limit) => write!(f, "no volume is sold with enough {}", limit.words()),
-            Self::NoDisks => f.write_str("no disks for the data; add a volume, such as +gp3:1000GiB"),
-            Self::DisksUnknown => f.write_str("what its disks can do is not known"),
-            Self::PriceUnknown => f.write_str("its price is not known on this basis"),
-            Self::NotMeasured => f.write_str("not measured under this target, and the model fails its held-out test"),
-            Self::CpuCredits => f.write_str("its CPUs work on credits"),
-            Self::TooSmall => f.write_str("less than 8 GiB of memory or 2 vCPUs"),
-            Self::NoNodeLeft => f.write_str("no node would be left"),
-            Self::Rule(words) => f.write_str(words),
-        }
-    }
 }

@@ -56,7 +56,7 @@ pub enum SizingError {
         cell: String,
     },
     /// Nothing found.
-    #[error("no machine meets the target: {}", .left_out.iter().map(|l| format!("{} ({} types, such as {})", l.why, l.count, l.example)).collect::<Vec<_>>().join("; "))]
+    #[error("no machine meets the target")]
     NothingFound {
         /// Why each was left out.
         left_out: Vec<LeftOut>,

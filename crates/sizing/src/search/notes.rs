@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use analysis::Rule;
 use workload::Distribution;
 
 use super::Search;
+use crate::document::Note;
 use crate::target::CREDIBLE;
 
 /// Trials shorter than this, seconds, see little of what writes cost later (practice: a memtable takes minutes to fill).
@@ -12,98 +14,75 @@ const COMPACTION_SHOWS_S: f64 = 600.0;
 
 impl Search<'_> {
     /// What a reader must know before trusting the figures.
-    pub(super) fn notes(&self) -> Vec<String> {
+    pub(super) fn notes(&self) -> Vec<Note> {
         let models: BTreeSet<&str> = self
             .runs
             .iter()
             .filter_map(|run| cpu_model(&run.evidence.environment))
             .collect();
-        let models: Vec<&str> = models.into_iter().collect();
-        let scale = self.observations.iter().map(|o| o.scale).fold(1.0, f64::max);
-        let durations = self.runs.iter().map(|run| run.evidence.plan.shape.duration_s);
-        let shortest_s = durations.fold(f64::INFINITY, f64::min);
         let mut notes = vec![
-            "Each replica's part is charged like a whole operation of a single node: coordination is counted, repair, streaming and hints are not."
-                .to_owned(),
-            format!(
-                "CPU time is that of {}; a vCPU of each type is taken as one of these. That is not part of the error shown with a figure.",
-                if models.is_empty() { "the measured machine".to_owned() } else { models.join(" and ") }
-            ),
+            Note::ReplicaAsNode,
+            Note::Cpu {
+                models: models.into_iter().map(str::to_owned).collect(),
+            },
         ];
         if self.busiest_when_down > CREDIBLE {
-            notes.push(format!(
-                "Resources may be used up to {:.0} %: above {:.0} % response times are not credible and grow fast.",
-                self.busiest_when_down * 100.0,
-                CREDIBLE * 100.0
-            ));
+            notes.push(Note::BeyondCredible {
+                used: self.busiest_when_down,
+                credible: CREDIBLE,
+            });
         }
+        let scale = self.observations.iter().map(|o| o.scale).fold(1.0, f64::max);
         if scale > 1.0 {
-            notes.push(format!(
-                "The evidence is a 1:{} model: throughput, IOPS and CPUs are taken to grow together by that factor.",
-                scale
-            ));
+            notes.push(Note::Scale { scale });
         }
-        if let (Some(asked_ms), None) = (self.target.p99_ms, self.facts.p99_utilisation) {
-            let shown = self
-                .observations
-                .iter()
-                .filter_map(|o| o.p99_us)
-                .fold(f64::INFINITY, f64::min);
-            notes.push(format!(
-                "p99 <= {} ms is NOT checked: the evidence has closed-loop cells only (lowest p99 there: {:.1} ms), which promise nothing about an offered \
-                 load; measure with `rate` to check it. Utilisation is held at {:.0} % or less.",
-                asked_ms,
-                shown / 1e3,
-                self.busiest * 100.0
-            ));
-        }
-        if let Some(utilisation) = self.facts.p99_utilisation {
-            notes.push(format!(
-                "p99 is advisory: open-loop cells kept it up to {:.0} % utilisation, so no resource is used more.",
-                utilisation * 100.0
-            ));
-        }
-        let held = &self.facts.held_out;
-        match (held.median_error, held.is_accepted()) {
-            (None, _) => notes.push("No cell could be held out, so the model's error is not known.".to_owned()),
-            (Some(_), false) => {
-                notes.push("The model fails its held-out test; only measured machines are proposed.".to_owned())
-            }
-            (Some(_), true) => {}
-        }
-        if matches!(self.distribution, Distribution::Exponential { .. }) {
-            notes.push("Exponential keys are taken for uniform ones where the page cache is concerned.".to_owned());
-        }
-        if !self.facts.demand.cpu_told_apart {
-            notes.push("One mix was measured: reads and writes are taken to cost the same CPU time.".to_owned());
-        }
-        if self.facts.suspect_trials > 0 {
-            let rules: BTreeSet<&str> = self
-                .observations
-                .iter()
-                .flat_map(|o| &o.suspicions)
-                .map(|rule| rule.name())
-                .collect();
-            notes.push(format!(
-                "{} of {} trials are suspect ({}): iopslab report RUN tells why.",
-                self.facts.suspect_trials,
-                self.facts.trials,
-                rules.into_iter().collect::<Vec<_>>().join(", ")
-            ));
-        }
-        if shortest_s < COMPACTION_SHOWS_S && self.observations.iter().any(|o| o.writes > 0.0) {
-            notes.push(format!(
-                "Trials of {:.0} s see few flushes and compactions: what a write costs the disks is understated, less so the more reads there are.",
-                shortest_s
-            ));
-        }
-        if self.facts.capacity_cells == 0 {
-            notes.push(
-                "No cell was bounded by a resource of the database: capacities were never seen, only demands."
-                    .to_owned(),
-            );
-        }
+        notes.extend(self.about_p99());
+        notes.extend(self.about_the_model());
+        notes.extend(self.about_trials());
         notes
+    }
+
+    fn about_p99(&self) -> Option<Note> {
+        if let Some(used) = self.facts.p99_utilisation {
+            return Some(Note::P99Kept { used });
+        }
+        let asked_ms = self.target.p99_ms?;
+        let measured = self.observations.iter().filter_map(|o| o.p99_us);
+        Some(Note::P99NotChecked {
+            asked_ms,
+            lowest_ms: measured.min_by(f64::total_cmp).map(|us| us / 1e3),
+            used: self.busiest,
+        })
+    }
+
+    fn about_the_model(&self) -> Vec<Note> {
+        let held = &self.facts.held_out;
+        let test = match (held.median_error, held.is_accepted()) {
+            (None, _) => Some(Note::NothingHeldOut),
+            (Some(_), false) => Some(Note::ModelRefused),
+            (Some(_), true) => None,
+        };
+        let is_exponential = matches!(self.distribution, Distribution::Exponential { .. });
+        let keys = is_exponential.then_some(Note::ExponentialAsUniform);
+        let mix = (!self.facts.demand.cpu_told_apart).then_some(Note::OneMix);
+        [test, keys, mix].into_iter().flatten().collect()
+    }
+
+    fn about_trials(&self) -> Vec<Note> {
+        let suspicions = self.observations.iter().flat_map(|o| o.suspicions.iter().copied());
+        let mut rules: Vec<Rule> = suspicions.collect::<BTreeSet<Rule>>().into_iter().collect();
+        rules.sort_by_key(|rule| rule.name());
+        let suspect = (self.facts.suspect_trials > 0).then_some(Note::Suspect {
+            suspect: self.facts.suspect_trials,
+            trials: self.facts.trials,
+            rules,
+        });
+        let durations = self.runs.iter().map(|run| run.evidence.plan.shape.duration_s);
+        let seconds = durations.fold(f64::INFINITY, f64::min);
+        let writes = self.observations.iter().any(|o| o.writes > 0.0);
+        let short = (seconds < COMPACTION_SHOWS_S && writes).then_some(Note::ShortTrials { seconds });
+        let capacity = (self.facts.capacity_cells == 0).then_some(Note::NoCapacitySeen);
+        [suspect, short, capacity].into_iter().flatten().collect()
     }
 }
 

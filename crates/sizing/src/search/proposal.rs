@@ -4,7 +4,7 @@ use catalog::{CostError, VolumeRequest};
 
 use super::Search;
 use super::cluster::Found;
-use crate::document::{Limit, NodesBecause, Obstacle, Proposal};
+use crate::document::{Limit, NodesBecause, Obstacle, Proposal, Remark};
 use crate::fleet::FleetTotals;
 
 /// Where copies and zones set the number of nodes and nothing is as full as this share of what it may be, nothing else is a limit.
@@ -30,12 +30,12 @@ impl Search<'_> {
         )
         .map_err(Obstacle::Rule)?;
         let beyond_evidence = self.doubts(&found);
-        let mut remarks = cost.notes;
+        let mut remarks: Vec<Remark> = cost.notes.into_iter().map(Remark::Price).collect();
         if found.instance.network_gbps.is_none() {
-            remarks.push("its network bandwidth is not known and not checked".to_owned());
+            remarks.push(Remark::NetworkUnknown);
         }
         if total.mb_per_s.is_none() {
-            remarks.push("the MB/s of its disks are not known and not checked".to_owned());
+            remarks.push(Remark::DiskThroughputUnknown);
         }
         let storage = match found.request.volumes.as_slice() {
             [] => found

@@ -116,10 +116,7 @@ fn random_clear_cases_are_named_right() {
         expected.sort();
         let is_right = named == expected;
         if !is_right {
-            println!(
-                "case {case}: {full:?} named {:?} {:?}: {}",
-                limit.kind, limit.also, limit.message
-            );
+            println!("case {case}: {full:?} named {limit:?}");
         }
         right += u64::from(is_right);
         first += u64::from(full.contains(&limit.kind));

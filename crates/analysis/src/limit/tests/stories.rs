@@ -3,6 +3,7 @@
 use spec::{Burst, IoLimits};
 
 use super::made::{Disk, KIB, MIB, Machine, idle};
+use crate::limit::Counted;
 use crate::limit::LimitKind::{
     self, BurstSpent, Client, CommitLog, Compaction, Cpu, Gc, InstanceEbsBandwidth, NoneFound, OfferedRate, VolumeIops,
     VolumeThroughput,
@@ -23,7 +24,7 @@ fn with(change: impl FnOnce(&mut Machine)) -> Machine {
 fn check(cases: &[(&str, Machine, LimitKind, &[LimitKind])]) {
     for (case, machine, kind, also) in cases {
         let got = named(machine);
-        assert_eq!(got, (*kind, also.to_vec()), "{case}: {}", machine.limit().message);
+        assert_eq!(got, (*kind, also.to_vec()), "{case}: {:?}", machine.limit());
     }
 }
 
@@ -252,12 +253,10 @@ fn reads_and_writes_count_apart_or_together() {
         ),
     ]);
     let sum = with(|m| m.data = small(1800.0, 1180.0)).limit();
-    assert!(
-        sum.message
-            .contains("2980 of 3000 IOPS, reads and writes together (99 %)"),
-        "{}",
-        sum.message
-    );
+    let used = sum.uses.iter().find(|u| u.kind == VolumeIops).unwrap();
+    assert_eq!(used.counted, Some(Counted::Together));
+    assert!((used.used / 2980.0 - 1.0).abs() < 0.01, "{used:?}");
+    assert_eq!(used.capacity, 3000.0);
 }
 
 /// A bucket of 3,000 over 300 IOPS.
@@ -363,10 +362,16 @@ fn debt_is_named_last_and_idleness_says_what_was_closest() {
         ),
         ("idle", idle(), NoneFound, &[]),
     ]);
-    let message = idle().limit().message;
+    let limit = idle().limit();
+    let closest = limit
+        .uses
+        .iter()
+        .max_by(|a, b| a.share().total_cmp(&b.share()))
+        .unwrap();
+    assert_eq!((closest.kind, closest.at_cap), (Cpu, false), "{limit:?}");
     assert!(
-        message.contains("Closest: database: 2.00 of 4.00 CPUs (50 %)"),
-        "{message}"
+        (closest.used - 2.0).abs() < 0.05 && closest.capacity == 4.0,
+        "{closest:?}"
     );
 }
 

@@ -1,0 +1,135 @@
+//! What a comparison says, in words for both forms.
+
+use analysis::{Change, Comparison, GateCell, GateOutcome, GateResult, Metric, Obstacle, Verdict};
+
+use super::DIFFERENCES_SHOWN;
+use crate::figures::{MISSING, ms, number, several_of};
+use crate::labels;
+
+/// Differing host facts that a gate names; the list of differences has all.
+const FACTS_SHOWN: usize = 3;
+
+/// How to read the tables.
+pub const KEY: &str = "A is the first run, B the second. Change: ratio of geometric means over repetitions, the spread \
+ within cells pooled over both runs. Intervals are adjusted for all cells of a metric (Holm), at the level of what is \
+ shown. Latencies are those of the worst operation kind.";
+
+/// How a gate ended.
+pub fn outcome(gate: &GateResult) -> &'static str {
+    match gate.outcome {
+        GateOutcome::Passed => "passed",
+        GateOutcome::Failed => "FAILED",
+        GateOutcome::Inconclusive => "INCONCLUSIVE",
+    }
+}
+
+/// Each cell that did not pass a gate, what keeps it from deciding, and what would decide.
+pub fn reasons(gate: &GateResult) -> Vec<String> {
+    let mut reasons: Vec<String> = gate.cells.iter().map(cell).collect();
+    reasons.extend(gate.obstacles.iter().map(obstacle));
+    if let Some(repetitions) = gate.would_decide_repetitions {
+        reasons.push(format!(
+            "about {repetitions} repetitions of each cell in both runs would decide, if what was seen is the truth"
+        ));
+    } else if gate.outcome == GateOutcome::Inconclusive && gate.obstacles.is_empty() {
+        reasons.push("no affordable number of repetitions would decide: the change lies on the threshold".to_owned());
+    }
+    reasons
+}
+
+fn cell(cell: &GateCell) -> String {
+    let change = &cell.change;
+    let seen = format!(
+        "{}: {} {:+.1} %",
+        cell.cell,
+        labels::metric(cell.metric),
+        change.change_percent
+    );
+    match (change.verdict, cell.outcome) {
+        (Verdict::TooFew, _) => format!("{seen}: fewer than three valid repetitions, so that nothing can be tested"),
+        (_, outcome) => {
+            let words = match outcome {
+                GateOutcome::Failed => "wholly beyond the threshold",
+                _ => "the interval holds the threshold",
+            };
+            format!("{seen} ({}): {words}", range(change))
+        }
+    }
+}
+
+fn obstacle(obstacle: &Obstacle) -> String {
+    match obstacle {
+        Obstacle::NothingCompared => "the two runs have no valid cell in common that has this metric".to_owned(),
+        Obstacle::CellsMissing { cells } => {
+            let cells = several_of(*cells, "cell stands", "cells stand");
+            format!("{cells} in one of the runs only, or without valid trials: see \"Not compared\"")
+        }
+        Obstacle::DifferentHosts { facts } => {
+            let mut shown: Vec<String> = facts.iter().take(FACTS_SHOWN).cloned().collect();
+            if facts.len() > FACTS_SHOWN {
+                shown.push(format!("{} more", facts.len() - FACTS_SHOWN));
+            }
+            format!(
+                "the runs were made on different hosts, whose difference is part of every change: {}",
+                shown.join("; ")
+            )
+        }
+    }
+}
+
+fn range(change: &Change) -> String {
+    format!("{:+.1} to {:+.1} %", change.low_percent, change.high_percent)
+}
+
+/// The interval of a change; nothing where nothing was tested.
+pub fn interval(change: &Change) -> String {
+    match change.p_value {
+        Some(_) => range(change),
+        None => MISSING.to_owned(),
+    }
+}
+
+/// What a change shows.
+pub fn shown(change: &Change) -> String {
+    match (change.verdict, change.smallest_detectable_percent) {
+        (Verdict::NoDifferenceShown, Some(least)) => format!("no difference ({least:.0} % would have been)"),
+        (Verdict::TooFew | Verdict::NotComparable, _) => "not tested (too few repetitions)".to_owned(),
+        (verdict, _) => verdict.words().to_owned(),
+    }
+}
+
+/// A value of a metric without its unit.
+pub fn value(metric: Metric, value: f64) -> String {
+    match metric == Metric::Throughput {
+        true => number(value),
+        false => ms(value),
+    }
+}
+
+/// Its unit.
+pub fn unit(metric: Metric) -> &'static str {
+    match metric == Metric::Throughput {
+        true => "op/s",
+        false => "ms",
+    }
+}
+
+/// What was not compared, and what else differs: title and entries, cut to what is read.
+pub fn lists(comparison: &Comparison) -> Vec<(&'static str, Vec<String>)> {
+    let lists = [
+        ("Not compared", &comparison.not_compared),
+        ("What else differs between the runs", &comparison.differences),
+    ];
+    let cut = |entries: &Vec<String>| {
+        let mut shown: Vec<String> = entries.iter().take(DIFFERENCES_SHOWN).cloned().collect();
+        if entries.len() > DIFFERENCES_SHOWN {
+            shown.push(format!(
+                "and {} more (--format json)",
+                entries.len() - DIFFERENCES_SHOWN
+            ));
+        }
+        shown
+    };
+    let filled = lists.into_iter().filter(|(_, entries)| !entries.is_empty());
+    filled.map(|(title, entries)| (title, cut(entries))).collect()
+}

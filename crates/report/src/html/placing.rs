@@ -1,0 +1,273 @@
+//! Places labels beside their points so that none covers another, a point, an interval or the border.
+//!
+//! Greedy: the labels in the order given, each at the nearest place that is free; first with lines kept free as well,
+//! then, where there is no such place, across them. What finds no place is left to the list below the chart.
+
+/// A box, by its upper left corner.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rect {
+    /// Left.
+    pub x: f64,
+    /// Top.
+    pub y: f64,
+    /// Width.
+    pub width: f64,
+    /// Height.
+    pub height: f64,
+}
+
+impl Rect {
+    /// A square around a point.
+    pub fn around(x: f64, y: f64, half: f64) -> Self {
+        Self {
+            x: x - half,
+            y: y - half,
+            width: 2.0 * half,
+            height: 2.0 * half,
+        }
+    }
+
+    /// Whether two boxes share more than a border.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.x < other.x + other.width
+            && other.x < self.x + self.width
+            && self.y < other.y + other.height
+            && other.y < self.y + self.height
+    }
+
+    fn is_inside(&self, area: &Self) -> bool {
+        self.x >= area.x
+            && self.y >= area.y
+            && self.x + self.width <= area.x + area.width
+            && self.y + self.height <= area.y + area.height
+    }
+
+    /// The point of the box that is nearest to another point.
+    pub fn nearest(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        (
+            x.clamp(self.x, self.x + self.width),
+            y.clamp(self.y, self.y + self.height),
+        )
+    }
+
+    fn distance(&self, point: (f64, f64)) -> f64 {
+        let (x, y) = self.nearest(point);
+        (x - point.0).hypot(y - point.1)
+    }
+}
+
+/// What is to be placed.
+#[derive(Debug, Clone, Copy)]
+pub struct Label {
+    /// The point that it names.
+    pub at: (f64, f64),
+    /// Width of its text.
+    pub width: f64,
+    /// Height of its text.
+    pub height: f64,
+}
+
+/// Between a point and a label that stands beside it.
+const GAP: f64 = 9.0;
+/// Between two labels.
+const MARGIN: f64 = 3.0;
+/// Steps in which a free place is looked for.
+const STEP: f64 = 6.0;
+/// A label further away than this is joined to its point by a line.
+pub const FAR: f64 = 14.0;
+
+/// Where each label stands inside `area`; `None`: nowhere. `solid` is never covered; `lines` only where it must be.
+pub fn place(labels: &[Label], solid: &[Rect], lines: &[Rect], area: Rect) -> Vec<Option<Rect>> {
+    let mut taken: Vec<Rect> = solid.to_vec();
+    labels
+        .iter()
+        .map(|label| {
+            let mut candidates = candidates(label, area);
+            candidates.sort_by(|a, b| a.distance(label.at).total_cmp(&b.distance(label.at)));
+            let is_free = |rect: &&Rect, over: &[Rect]| {
+                let roomy = Rect {
+                    x: rect.x - MARGIN,
+                    y: rect.y - MARGIN,
+                    width: rect.width + 2.0 * MARGIN,
+                    height: rect.height + 2.0 * MARGIN,
+                };
+                let is_clear = taken.iter().chain(over).all(|t| !roomy.overlaps(t));
+                is_clear
+                    && leader(label.at, rect)
+                        .iter()
+                        .all(|l| !taken.iter().any(|t| is_other(t, label, l)))
+            };
+            let chosen = candidates
+                .iter()
+                .find(|rect| is_free(rect, lines))
+                .or_else(|| candidates.iter().find(|rect| is_free(rect, &[])))
+                .copied();
+            if let Some(rect) = chosen {
+                taken.push(rect);
+                taken.extend(leader(label.at, &rect));
+            }
+            chosen
+        })
+        .collect()
+}
+
+/// Whether the line to a label meets something that is not its own point.
+fn is_other(taken: &Rect, label: &Label, step: &Rect) -> bool {
+    let own = Rect::around(label.at.0, label.at.1, 0.5);
+    taken.overlaps(step) && !taken.overlaps(&own)
+}
+
+/// Beside the point, above and below it, then everywhere.
+fn candidates(label: &Label, area: Rect) -> Vec<Rect> {
+    let (x, y) = label.at;
+    let (w, h) = (label.width, label.height);
+    let at = |x: f64, y: f64| Rect {
+        x,
+        y,
+        width: w,
+        height: h,
+    };
+    let mut all = vec![
+        at(x + GAP, y - h / 2.0),
+        at(x - GAP - w, y - h / 2.0),
+        at(x - w / 2.0, y - GAP - h),
+        at(x - w / 2.0, y + GAP),
+        at(x + GAP, y - GAP - h),
+        at(x - GAP - w, y - GAP - h),
+        at(x + GAP, y + GAP),
+        at(x - GAP - w, y + GAP),
+    ];
+    let mut top = area.y;
+    while top + h <= area.y + area.height {
+        let mut left = area.x;
+        while left + w <= area.x + area.width {
+            all.push(at(left, top));
+            left += STEP;
+        }
+        top += STEP;
+    }
+    all.retain(|rect| rect.is_inside(&area));
+    all
+}
+
+/// The line from a point to a label that stands far from it, as small boxes.
+fn leader(at: (f64, f64), label: &Rect) -> Vec<Rect> {
+    let distance = label.distance(at);
+    if distance <= FAR {
+        return Vec::new();
+    }
+    let (x, y) = label.nearest(at);
+    along(at, (x, y))
+}
+
+/// A straight line as small boxes.
+pub fn along(from: (f64, f64), to: (f64, f64)) -> Vec<Rect> {
+    let length = (to.0 - from.0).hypot(to.1 - from.1);
+    let steps = (length / 4.0).ceil().max(1.0);
+    (0..=steps as u32)
+        .map(|i| {
+            let share = f64::from(i) / steps;
+            let (x, y) = (from.0 + (to.0 - from.0) * share, from.1 + (to.1 - from.1) * share);
+            Rect::around(x, y, 1.0)
+        })
+        .collect()
+}
+
+/// How wide a text is at most, in the unit of `size`: by the widths of DejaVu Sans, which is wider than what most
+/// systems take for `system-ui`.
+pub fn width_of(text: &str, size: f64) -> f64 {
+    let em = |c: char| match c {
+        'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | ' ' | '/' => 0.34,
+        'f' | 't' | 'r' | '-' | '(' | ')' | '[' | ']' => 0.42,
+        'm' | 'w' | 'M' | 'W' | '@' | '%' => 0.99,
+        c if c.is_ascii_uppercase() => 0.78,
+        c if c.is_ascii() => 0.645,
+        // Letters of other scripts may be as wide as they are high.
+        _ => 1.0,
+    };
+    text.chars().map(em).sum::<f64>() * size
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AREA: Rect = Rect {
+        x: 40.0,
+        y: 10.0,
+        width: 340.0,
+        height: 280.0,
+    };
+
+    /// Knuth's MMIX generator: the same in every run of the test.
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, most: f64) -> f64 {
+            self.0 = self
+                .0
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) as f64 / f64::from(1_u32 << 31) * most
+        }
+    }
+
+    /// Crowded points, wide labels: whatever is placed collides with nothing.
+    #[test]
+    fn no_label_covers_another_or_a_point_or_the_border() {
+        let (mut placed_of_eight, mut labels_of_eight) = (0, 0);
+        for seed in 0..200 {
+            let mut random = Random(seed);
+            let n = 2 + (seed % 11) as usize;
+            // Half of the charts have all their points in one corner.
+            let part = if seed % 2 == 0 { 1.0 } else { 0.25 };
+            let labels: Vec<Label> = (0..n)
+                .map(|_| Label {
+                    at: (
+                        AREA.x + random.below(AREA.width * part),
+                        AREA.y + random.below(AREA.height * part),
+                    ),
+                    width: 40.0 + random.below(90.0),
+                    height: 13.0,
+                })
+                .collect();
+            let points: Vec<Rect> = labels.iter().map(|l| Rect::around(l.at.0, l.at.1, 5.0)).collect();
+            let placed = place(&labels, &points, &[], AREA);
+            let found: Vec<Rect> = placed.iter().copied().flatten().collect();
+            for (i, rect) in found.iter().enumerate() {
+                assert!(rect.is_inside(&AREA), "{seed}: {rect:?}");
+                assert!(!points.iter().any(|p| p.overlaps(rect)), "{seed}: on a point");
+                assert!(
+                    !found[..i].iter().any(|other| other.overlaps(rect)),
+                    "{seed}: on a label"
+                );
+            }
+            if n <= 8 {
+                placed_of_eight += found.len();
+                labels_of_eight += n;
+            }
+        }
+        assert!(
+            placed_of_eight as f64 > 0.98 * f64::from(labels_of_eight as u32),
+            "{placed_of_eight} of {labels_of_eight}"
+        );
+    }
+
+    #[test]
+    fn a_lonely_label_stands_beside_its_point_and_off_lines() {
+        let label = Label {
+            at: (100.0, 100.0),
+            width: 60.0,
+            height: 12.0,
+        };
+        let point = Rect::around(100.0, 100.0, 5.0);
+        let free = place(&[label], &[point], &[], AREA)[0].unwrap();
+        assert!(free.distance(label.at) <= FAR, "{free:?}");
+        let line = along((40.0, 100.0), (380.0, 100.0));
+        let off = place(&[label], &[point], &line, AREA)[0].unwrap();
+        assert!(!line.iter().any(|l| l.overlaps(&off)), "{off:?}");
+        // No room at all.
+        let small = Rect { width: 30.0, ..AREA };
+        assert_eq!(place(&[label], &[point], &[], small), [None]);
+    }
+}

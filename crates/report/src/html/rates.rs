@@ -1,0 +1,211 @@
+//! Latency over the rate that was achieved: what a configuration answers in at the load that it carries. The same axes for
+//! p50, p95 and p99 of a kind of operation; the objective, where one was stated, as a line.
+
+use std::collections::BTreeSet;
+use std::mem::discriminant;
+
+use analysis::{Analysis, CellAnalysis, Criterion, LatencyAnalysis, LatencyFigure, LoadLevel, OperationKind};
+
+use super::axis::{Scale, label};
+use super::element::{colour, legend, text};
+use crate::figures::{given, ms, number};
+use crate::labels;
+
+const WIDTH: f64 = 380.0;
+const HEIGHT: f64 = 240.0;
+const LEFT: f64 = 46.0;
+const RIGHT: f64 = 8.0;
+const TOP: f64 = 10.0;
+const BOTTOM: f64 = 36.0;
+
+/// A percentile: its name, as an objective's figure, and its value.
+type Percentile = (&'static str, LatencyFigure, fn(&LatencyAnalysis) -> f64);
+
+const PERCENTILES: [Percentile; 3] = [
+    ("p50", LatencyFigure::P50, |l| l.p50),
+    ("p95", LatencyFigure::P95, |l| l.p95),
+    ("p99", LatencyFigure::P99, |l| l.p99),
+];
+
+/// A cell in a chart.
+struct Dot<'a> {
+    cell: &'a CellAnalysis,
+    latency: &'a LatencyAnalysis,
+    index: usize,
+    rate: f64,
+}
+
+/// For each workload and kind of operation one chart a percentile.
+pub fn rates(analysis: &Analysis) -> String {
+    let mut out = String::new();
+    for workload in &analysis.workloads {
+        for kind in OperationKind::ALL {
+            let dots = dots(analysis, &workload.name, kind);
+            if !dots.is_empty() {
+                out.push_str(&group(analysis, &workload.name, kind, &dots));
+            }
+        }
+    }
+    if out.is_empty() {
+        return "<p>No cell has a valid trial.</p>\n".to_owned();
+    }
+    let names = analysis.configurations.iter().enumerate();
+    format!(
+        "<p class=\"soft\">Each point is a cell: operations/s over all kinds, and the median over its trials of each trial's \
+         percentile; bars: smallest and largest trial. Lines join the loads of a configuration, lowest first. In a closed loop \
+         the rate follows from the latency; at a given rate compare points above each other.</p>\n{}{out}",
+        legend(names.map(|(i, c)| (i, c.name.as_str())))
+    )
+}
+
+fn dots<'a>(analysis: &'a Analysis, workload: &str, kind: OperationKind) -> Vec<Dot<'a>> {
+    let cells = analysis.cells.iter().filter(|c| c.workload == workload);
+    let mut dots: Vec<Dot<'_>> = cells
+        .filter_map(|cell| {
+            let is_it = |c: &analysis::ConfigurationFacts| c.name == cell.configuration;
+            Some(Dot {
+                cell,
+                latency: cell.latency_us.get(&kind)?,
+                index: analysis.configurations.iter().position(is_it)?,
+                rate: cell.throughput_ops_per_s?.median,
+            })
+        })
+        .collect();
+    dots.sort_by(|a, b| {
+        let by = |d: &Dot<'_>| match d.cell.load {
+            LoadLevel::Concurrency(n) => (0, f64::from(n)),
+            LoadLevel::Rate { operations_per_s, .. } => (1, operations_per_s),
+        };
+        let ((kind_a, load_a), (kind_b, load_b)) = (by(a), by(b));
+        (a.index, kind_a)
+            .cmp(&(b.index, kind_b))
+            .then(load_a.total_cmp(&load_b))
+    });
+    dots
+}
+
+/// Bounds of the objective on this workload: figure and milliseconds.
+fn bounds(analysis: &Analysis, workload: &str) -> Vec<(LatencyFigure, f64)> {
+    let places = analysis.recommendation.places.iter().filter(|p| p.workload == workload);
+    let checks = places.flat_map(|p| &p.candidates).flat_map(|c| &c.checks);
+    let mut found: Vec<(LatencyFigure, f64)> = Vec::new();
+    for check in checks {
+        if let Criterion::Latency { figure, limit_us, .. } = check.what
+            && !found.contains(&(figure, limit_us / 1e3))
+        {
+            found.push((figure, limit_us / 1e3));
+        }
+    }
+    found
+}
+
+fn group(analysis: &Analysis, workload: &str, kind: OperationKind, dots: &[Dot<'_>]) -> String {
+    let bounds = bounds(analysis, workload);
+    let low = dots.iter().map(|d| d.latency.p50).fold(f64::INFINITY, f64::min) / 1e3;
+    let high = dots.iter().map(|d| d.latency.p99).fold(0.0, f64::max) / 1e3;
+    let (low, high) = bounds
+        .iter()
+        .fold((low, high), |(low, high), (_, ms)| (low.min(*ms), high.max(*ms)));
+    let fastest = dots.iter().map(|d| d.rate).fold(0.0, f64::max);
+    let x = Scale::linear(0.0, fastest * 1.08, LEFT, WIDTH - RIGHT);
+    let y = Scale::log(low * 0.7, high * 1.5, HEIGHT - BOTTOM, TOP);
+    let charts: String = PERCENTILES
+        .iter()
+        .map(|percentile| {
+            let bounds = bounds.iter().filter(|(figure, _)| *figure == percentile.1);
+            let bounds: Vec<f64> = bounds.map(|(_, ms)| *ms).collect();
+            chart(workload, kind, dots, percentile, &bounds, (&x, &y))
+        })
+        .collect();
+    let loads: BTreeSet<String> = dots.iter().map(|d| labels::load(d.cell.load)).collect();
+    let loads = match loads.len() {
+        1 => format!(", {}", loads.first().map_or("", String::as_str)),
+        _ => String::new(),
+    };
+    format!(
+        "<h3>{}, {}{}</h3>\n<div class=\"charts three\">\n{charts}</div>\n",
+        text(workload),
+        labels::operation(kind),
+        text(&loads)
+    )
+}
+
+fn chart(
+    workload: &str,
+    kind: OperationKind,
+    dots: &[Dot<'_>],
+    (name, _, figure): &Percentile,
+    bounds: &[f64],
+    (x, y): (&Scale, &Scale),
+) -> String {
+    let (floor, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
+    let mut svg = String::new();
+    for tick in y.ticks(6) {
+        let at = y.at(tick);
+        svg.push_str(&format!(
+            "<path class=\"grid\" d=\"M{LEFT} {at:.0}H{right}\"/><text class=\"e t11\" x=\"{:.0}\" y=\"{:.0}\">{}</text>",
+            LEFT - 5.0,
+            at + 4.0,
+            label(tick)
+        ));
+    }
+    for tick in x.ticks(4) {
+        let at = x.at(tick);
+        svg.push_str(&format!(
+            "<path class=\"axis\" d=\"M{at:.0} {floor}v4\"/><text class=\"m t11\" x=\"{at:.0}\" y=\"{:.0}\">{}</text>",
+            floor + 15.0,
+            label(tick)
+        ));
+    }
+    svg.push_str(&format!(
+        "<path class=\"axis\" d=\"M{LEFT} {floor}H{right}\"/><text class=\"e t11\" x=\"{right}\" y=\"{:.0}\">operations/s</text>\
+         <text class=\"t11\" x=\"0\" y=\"{:.0}\">ms (logarithmic)</text>",
+        HEIGHT - 5.0,
+        HEIGHT - 5.0
+    ));
+    for bound in bounds {
+        let at = y.at(*bound);
+        svg.push_str(&format!(
+            "<path class=\"bound\" d=\"M{LEFT} {at:.1}H{right}\"/><text class=\"e b t11\" x=\"{right}\" y=\"{:.1}\">at most {} ms</text>",
+            at - 4.0,
+            given(*bound)
+        ));
+    }
+    let at = |d: &Dot<'_>| (x.at(d.rate), y.at(figure(d.latency) / 1e3));
+    for pair in dots.windows(2) {
+        let is_same_loop = discriminant(&pair[0].cell.load) == discriminant(&pair[1].cell.load);
+        if pair[0].index == pair[1].index && is_same_loop {
+            let ((x0, y0), (x1, y1)) = (at(&pair[0]), at(&pair[1]));
+            svg.push_str(&format!(
+                "<path class=\"l s{}\" d=\"M{x0:.1} {y0:.1}L{x1:.1} {y1:.1}\"/>",
+                colour(pair[0].index)
+            ));
+        }
+    }
+    for dot in dots {
+        let (px, py) = at(dot);
+        if let Some(range) = dot.latency.spread.get(*name).filter(|s| s.low < s.high) {
+            let inside = |ms: f64| y.at(ms).clamp(TOP, floor);
+            svg.push_str(&format!(
+                "<path class=\"whisker s{}\" d=\"M{px:.1} {:.1}V{:.1}\"/>",
+                colour(dot.index),
+                inside(range.low / 1e3),
+                inside(range.high / 1e3)
+            ));
+        }
+        svg.push_str(&format!(
+            "<circle class=\"dot f{}\" cx=\"{px:.1}\" cy=\"{py:.1}\" r=\"4.5\"><title>{}, {}: {name} {} ms at {} operations/s</title></circle>",
+            colour(dot.index),
+            text(&dot.cell.configuration),
+            text(&labels::load(dot.cell.load)),
+            ms(figure(dot.latency)),
+            number(dot.rate)
+        ));
+    }
+    format!(
+        "<figure><figcaption><b>{name}</b></figcaption><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{name} of {} \
+         over the achieved rate, {}\">{svg}</svg></figure>\n",
+        labels::operation(kind),
+        text(workload)
+    )
+}

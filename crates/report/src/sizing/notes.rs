@@ -1,0 +1,84 @@
+//! What a reader must know before trusting a figure, in words.
+
+use ::sizing::{Note, Remark};
+
+use super::words::whole_percent;
+use crate::figures::{given, several};
+
+/// A note as a sentence.
+pub(super) fn note(note: &Note) -> String {
+    match note {
+        Note::ReplicaAsNode => "Each replica's part is charged like a whole operation of a single node: coordination \
+            is counted, repair, streaming and hints are not."
+            .to_owned(),
+        Note::Cpu { models } => {
+            let of = match models.is_empty() {
+                true => "the measured machine".to_owned(),
+                false => models.join(" and "),
+            };
+            format!(
+                "CPU time is that of {of}; a vCPU of each type is taken as one of these. The error shown with a \
+                figure leaves this out."
+            )
+        }
+        Note::BeyondCredible { used, credible } => format!(
+            "Resources may be used up to {}: above {} response times are not credible and grow fast.",
+            whole_percent(*used),
+            whole_percent(*credible)
+        ),
+        Note::Scale { scale } => format!(
+            "The evidence is a 1:{} model: throughput, IOPS and CPUs are taken to grow together by that factor.",
+            given(*scale)
+        ),
+        Note::P99NotChecked {
+            asked_ms,
+            lowest_ms,
+            used,
+        } => {
+            let lowest = lowest_ms.map_or_else(String::new, |ms| format!(" (lowest p99 there: {ms:.1} ms)"));
+            format!(
+                "p99 <= {} ms is NOT checked: the evidence has closed-loop cells only{lowest}, which promise nothing \
+                about an offered load; measure with `rate` to check it. Utilisation is held at {} or less.",
+                given(*asked_ms),
+                whole_percent(*used)
+            )
+        }
+        Note::P99Kept { used } => format!(
+            "p99 is advisory: open-loop cells kept it up to {} utilisation, so no resource is used more.",
+            whole_percent(*used)
+        ),
+        Note::NothingHeldOut => "No cell could be held out, so the model's error is not known.".to_owned(),
+        Note::ModelRefused => "The model fails its held-out test; only measured machines are proposed.".to_owned(),
+        Note::ExponentialAsUniform => {
+            "Exponential keys are taken for uniform ones where the page cache is concerned.".to_owned()
+        }
+        Note::OneMix => "One mix was measured: reads and writes are taken to cost the same CPU time.".to_owned(),
+        Note::Suspect { suspect, trials, rules } => {
+            let rules: Vec<&str> = rules.iter().map(|rule| rule.name()).collect();
+            format!(
+                "{suspect} of {} {} suspect ({}): iopslab report RUN tells why.",
+                several(*trials, "trial"),
+                if *suspect == 1 { "is" } else { "are" },
+                rules.join(", ")
+            )
+        }
+        Note::ShortTrials { seconds } => format!(
+            "Trials of {seconds:.0} s see few flushes and compactions: what a write costs the disks is understated, \
+            less so the more reads there are."
+        ),
+        Note::NoCapacitySeen => {
+            "No cell was bounded by a resource of the database: capacities were never seen, only demands.".to_owned()
+        }
+    }
+}
+
+/// A remark on a proposal, without a full stop.
+pub(super) fn remark(remark: &Remark) -> String {
+    match remark {
+        Remark::NetworkUnknown => "its network bandwidth is not known and was left out of the check".to_owned(),
+        Remark::DiskThroughputUnknown => {
+            "the MB/s of its disks are not known and were left out of the check".to_owned()
+        }
+        Remark::Price(words) => words.clone(),
+    }
+}

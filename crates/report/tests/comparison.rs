@@ -1,0 +1,64 @@
+//! Two runs against each other, as Markdown and on a terminal.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use analysis::Comparison;
+use report::{comparison_markdown, comparison_terminal};
+use serde_json::json;
+
+#[allow(dead_code, reason = "this test needs only a part of it")]
+mod page;
+
+/// Two cells, the second slower, with a failed gate.
+fn story() -> Comparison {
+    let (analysis, _) = page::run(
+        &["a-configuration-with-quite-a-long-name-gp3-16000", "io2"],
+        &["read-heavy"],
+        3,
+    );
+    let change = |percent: f64, verdict: &str| {
+        let estimate = analysis.cells[0].throughput_ops_per_s.unwrap();
+        json!({"a": estimate, "b": estimate, "change_percent": percent, "low_percent": percent - 1.0, "high_percent": percent + 1.0,
+            "level": 0.05, "p_value": 0.001, "p_adjusted": 0.002, "smallest_detectable_percent": 4.0, "verdict": verdict})
+    };
+    let cell = |index: usize, percent: f64, verdict: &str| {
+        let cell = &analysis.cells[index];
+        json!({"cell": cell.id, "configuration": cell.configuration, "workload": cell.workload, "load": cell.load,
+            "metrics": {"throughput": change(percent, verdict)}})
+    };
+    let gate = json!({"expression": "throughput < -5%", "outcome": "failed", "obstacles": [{"cells_missing": {"cells": 1}}],
+        "would_decide_repetitions": null, "cells": [{"cell": analysis.cells[2].id, "metric": "throughput", "outcome": "failed",
+            "change": change(-12.0, "slower")}]});
+    serde_json::from_value(json!({"format_version": 1, "a": "before-20260101T000000Z", "b": "after-20260108T000000Z",
+        "differences": (0..14).map(|i| format!("configurations.io2.data.limits.of_{i}: 960 -> 3000")).collect::<Vec<_>>(),
+        "hosts_differ": [], "not_compared": ["x.y.c1 is not in after-20260108T000000Z"],
+        "cells": [cell(0, 0.4, "no difference shown"), cell(2, -12.0, "slower")], "gates": [gate]}))
+    .unwrap()
+}
+
+#[test]
+fn both_forms_say_the_same_and_the_terminal_keeps_its_width() {
+    let comparison = story();
+    let markdown = comparison_markdown(&comparison);
+    for width in [80, 100, 140] {
+        let text = comparison_terminal(&comparison, width);
+        let widest = text.lines().map(|l| l.chars().count()).max().unwrap();
+        assert!(widest <= width, "{widest} of {width}:\n{text}");
+        let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for said in [
+            "throughput < -5%",
+            "FAILED",
+            "-12.0 % (-13.0 to -11.0 %): wholly beyond the threshold",
+            "1 cell stands in one of the runs only",
+            "x.y.c1 is not in after-20260108T000000Z",
+            "configurations.io2.data.limits.of_0: 960 -> 3000",
+            "and 2 more (--format json)",
+        ] {
+            assert!(flat.contains(said), "{said}:\n{text}");
+            assert!(markdown.contains(said), "{said}:\n{markdown}");
+        }
+    }
+    assert!(
+        markdown.contains("| io2 | read-heavy | 100 in flight | 1,000 | 1,000 | -12.0 % | -13.0 to -11.0 % | slower |")
+    );
+}

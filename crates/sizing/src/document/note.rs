@@ -1,0 +1,79 @@
+//! What a reader must know before trusting a figure: values, no words.
+
+use analysis::Rule;
+use serde::{Deserialize, Serialize};
+
+/// What a reader must know before trusting the figures of an answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "note", rename_all = "snake_case")]
+pub enum Note {
+    /// Each replica's part is charged like a whole operation of a single node.
+    ReplicaAsNode,
+    /// CPU time is that of the measured machines; a vCPU of each type is taken as one of these.
+    Cpu {
+        /// CPU models of the measured machines; empty: not recorded.
+        models: Vec<String>,
+    },
+    /// Resources may be used beyond what response times are credible up to.
+    BeyondCredible {
+        /// The most that may be used, as a share.
+        used: f64,
+        /// Up to this share response times are credible.
+        credible: f64,
+    },
+    /// A 1:N model: throughput, IOPS and CPUs are taken to grow together by N.
+    Scale {
+        /// N.
+        scale: f64,
+    },
+    /// The evidence has closed-loop cells only, which promise nothing about an offered load.
+    P99NotChecked {
+        /// What was asked for, milliseconds.
+        asked_ms: f64,
+        /// The lowest p99 of the closed-loop cells, milliseconds; `None`: none was measured.
+        lowest_ms: Option<f64>,
+        /// The most of a resource that is used therefore, as a share.
+        used: f64,
+    },
+    /// The highest use at which open-loop cells kept the p99 asked for.
+    P99Kept {
+        /// As a share.
+        used: f64,
+    },
+    /// No cell could be held out, so that the model's error is not known.
+    NothingHeldOut,
+    /// The model fails its held-out test; only measured machines are proposed.
+    ModelRefused,
+    /// Exponential keys are taken for uniform ones where the page cache is concerned.
+    ExponentialAsUniform,
+    /// One mix was measured: reads and writes are taken to cost the same CPU time.
+    OneMix,
+    /// Trials with suspect findings.
+    Suspect {
+        /// How many.
+        suspect: u64,
+        /// Of how many.
+        trials: u64,
+        /// The rules that made them.
+        rules: Vec<Rule>,
+    },
+    /// Trials too short to see what writes cost later.
+    ShortTrials {
+        /// Measured seconds of the shortest.
+        seconds: f64,
+    },
+    /// No cell was bounded by a resource of the database: capacities were never seen, only demands.
+    NoCapacitySeen,
+}
+
+/// What is not known or not counted about a proposal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Remark {
+    /// Its network bandwidth is not known, so that it was not compared with what the target needs.
+    NetworkUnknown,
+    /// The MB/s of its disks are not known, so that they were not compared with what the target needs.
+    DiskThroughputUnknown,
+    /// What its price leaves out, in the catalog's words.
+    Price(String),
+}
