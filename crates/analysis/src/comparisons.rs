@@ -72,6 +72,7 @@ impl Comparisons {
     fn add(&mut self, cells: &[CellAnalysis], figures: &Figures<'_>, open: bool) {
         let mine: Vec<usize> = (0..cells.len()).filter(|i| is_open(cells[*i].load) == open).collect();
         let mut groups: Vec<(&str, LoadLevel)> = Vec::new();
+        let mut columns: Vec<&str> = Vec::new();
         let series: Vec<Series> = mine
             .iter()
             .map(|i| {
@@ -80,9 +81,15 @@ impl Comparisons {
                     groups.push(place);
                     groups.len() - 1
                 });
+                let configuration = cells[*i].configuration.as_str();
+                let column = columns.iter().position(|c| *c == configuration).unwrap_or_else(|| {
+                    columns.push(configuration);
+                    columns.len() - 1
+                });
                 let by_block = figures.by_block(&cells[*i].id, self.metric);
                 Series {
                     group,
+                    column,
                     by_block: by_block.into_iter().map(|(block, value)| (block, value.ln())).collect(),
                 }
             })

@@ -41,12 +41,13 @@ mod rates {
     }
 
     fn paired(pairs: &[(f64, f64)]) -> Contrast {
-        let side = |values: Vec<f64>| Series {
+        let side = |column: usize, values: Vec<f64>| Series {
             group: 0,
+            column,
             by_block: (1..).zip(values).collect::<BTreeMap<u32, f64>>(),
         };
         let (a, b) = pairs.iter().map(|(a, b)| (a.ln(), b.ln())).unzip();
-        Layout::new(vec![side(a), side(b)]).contrast(0, 1).unwrap()
+        Layout::new(vec![side(0, a), side(1, b)]).contrast(0, 1).unwrap()
     }
 
     #[test]
