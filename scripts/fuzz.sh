@@ -6,11 +6,12 @@ cd "$(dirname "$0")/../fuzz"
 
 seconds=${1:-60}
 # What cargo-fuzz passes, without the sanitizer, which needs a nightly compiler.
-coverage="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4
-  -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table -Clink-dead-code -Ccodegen-units=1"
+coverage="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4"
+coverage+=" -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table"
+coverage+=" -Clink-dead-code -Ccodegen-units=1"
 host=$(rustc -vV | sed -n 's/^host: //p')
 # With --target, build scripts and macros are not instrumented.
-RUSTFLAGS=$(echo $coverage) cargo build --release --locked --target "$host"
+RUSTFLAGS=$coverage cargo build --release --locked --target "$host"
 
 for target in experiment ycsb; do
   echo "==> fuzzing $target for $seconds s"

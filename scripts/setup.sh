@@ -79,6 +79,7 @@ if [ "${1:-}" = --tests ] && [ -z "${IOPSLAB_MOTO_SERVER:-}" ] && [ ! -x "$moto/
   "$moto/bin/pip" install --quiet --disable-pip-version-check 'moto[ec2,server]==5.2.*'
 fi
 
+# shellcheck source=/dev/null
 [ -f "$HOME/.cargo/env" ] && . "$HOME/.cargo/env"
 rust_is_right() {
   have cargo || return 1
