@@ -13,10 +13,11 @@ cd "$(dirname "$0")/.."
 FAST=; [ "${1:-}" = --fast ] && FAST=1
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/iopslab
 IMAGE=$CACHE/vm-bookworm-1
-MIRROR=${IOPSLAB_DEBIAN_MIRROR:-$(
-  sed -n 's/^deb \(\[[^]]*\] \)\?\(http[^ ]*\) bookworm main.*/\2/p; s/^URIs: \(http[^ ]*debian\)\/\?$/\1/p' \
-    /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | head -1
-)}
+apt_mirror() {
+  cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null |
+    sed -n 's/^deb \(\[[^]]*\] \)\?\(http[^ ]*\) bookworm main.*/\2/p; s/^URIs: \(http[^ ]*debian\)\/\?$/\1/p' | head -1
+}
+MIRROR=${IOPSLAB_DEBIAN_MIRROR:-$(apt_mirror || true)}
 MIRROR=${MIRROR:-http://deb.debian.org/debian}
 LIMIT_S=3600
 

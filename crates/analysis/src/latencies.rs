@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use evidence::{HIGHEST_US, Interval, LOWEST_US, OperationKind, SIGNIFICANT_DIGITS, Series, TrialRecord};
 use hdrhistogram::Histogram;
+use spec::LoadLevel;
 
 use crate::latency::START_SLACK_S;
 use crate::progress::{Progress, Second};
@@ -32,6 +33,9 @@ pub struct Latencies {
     /// Seconds of measurement, and successful operations that ended after them.
     measured_s: f64,
     late: f64,
+    /// A closed loop has none that are late: operations count where they were sent, so that those which were under way at the start
+    /// stand for those at the end.
+    is_open: bool,
     /// Longest responses in each second of measurement.
     progress: Progress,
     /// Successful and failed operations per second, warm-up included.
@@ -52,6 +56,7 @@ impl Latencies {
             completed: BTreeMap::new(),
             measured_s,
             late: 0.0,
+            is_open: matches!(record.load, LoadLevel::Rate { .. }),
             progress: Progress::default(),
             completed_per_second: BTreeMap::new(),
             failed_per_second: BTreeMap::new(),
@@ -67,9 +72,11 @@ impl Latencies {
             Series::Response(kind) => {
                 *self.completed_per_second.entry(second).or_default() += per_second;
                 *self.completed.entry(second).or_default() += interval.histogram.len();
-                // The last interval of a real trial lasts until the last request has been answered.
-                let after_s = (interval.start_s + interval.length_s - self.measured_s).clamp(0.0, interval.length_s);
-                self.late += per_second * after_s;
+                if self.is_open {
+                    // The last interval of a real trial lasts until the last request has been answered.
+                    let after_s = interval.start_s + interval.length_s - self.measured_s;
+                    self.late += per_second * after_s.clamp(0.0, interval.length_s);
+                }
                 self.progress.add(second, kind, &interval.histogram);
                 for (name, q) in [("p50", 0.5), ("p99", 0.99)] {
                     let value = interval.histogram.value_at_quantile(q) as f64 / 1e3;

@@ -155,3 +155,30 @@ fn a_backlog_answered_after_the_end_is_no_rate_held() {
     assert_eq!(with(3.0), (952.0, true));
     assert_eq!(with(20.0), (750.0, true));
 }
+
+/// 250 requests in flight at 88 a second: the last of those sent within the measured time are answered 3.8 s after it. As many were under
+/// way at its start and do not count, so that nothing is to be taken away.
+#[test]
+fn what_a_closed_loop_has_under_way_at_the_end_is_throughput() {
+    let record = record(story::Told {
+        configuration: "gp2-320",
+        block: 1,
+        operations: 5_280,
+        device_reads: 3_600.0,
+        probe_read_iops: 60.0,
+    });
+    let mut intervals = story::intervals(&record);
+    for interval in intervals.iter_mut().filter(|i| i.start_s == 59.0) {
+        interval.length_s = 4.8;
+    }
+    let trial = measure(&TrialEvidence {
+        record: &record,
+        intervals: &intervals,
+        samples: &BTreeMap::new(),
+    });
+    assert!(
+        (trial.throughput().unwrap() - 88.0).abs() < 0.01,
+        "{:?}",
+        trial.throughput()
+    );
+}
