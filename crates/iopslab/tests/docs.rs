@@ -3,9 +3,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod support;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use support::Laboratory;
 
 fn root() -> PathBuf {
     std::fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).unwrap()
@@ -213,6 +217,37 @@ fn the_tutorial_shows_its_example() {
     }
 }
 
+const REHEARSAL: (&str, &str) = ("<!-- rehearsal -->\n```\n", "```\n<!-- /rehearsal -->");
+
+/// What the tutorial's rehearsal prints on 80 columns, without its findings. `UPDATE_DOCS=1 cargo test -p iopslab --test docs`
+/// writes it anew.
+#[test]
+fn the_tutorial_shows_what_its_rehearsal_prints() {
+    let lab = Laboratory::new();
+    let experiment = read("examples/tutorial.toml") + "[provider.simulated]\n";
+    lab.write("rehearsal.toml", &experiment);
+    let arguments = ["run", "rehearsal.toml", "--provider", "simulated"];
+    let output = lab.iopslab(&arguments).env("COLUMNS", "80").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let (answer, _) = printed.split_once("\nFindings").unwrap();
+    let answer: String = answer.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
+
+    let (before, after) = REHEARSAL;
+    let page = read("docs/tutorial.md");
+    let (start, rest) = page.split_once(before).unwrap();
+    let (shown, end) = rest.split_once(after).unwrap();
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(
+            root().join("docs/tutorial.md"),
+            [start, before, &answer, after, end].concat(),
+        )
+        .unwrap();
+    } else {
+        assert_eq!(shown, answer, "docs/tutorial.md is stale");
+    }
+}
+
 /// What a command says about itself.
 fn help(verbs: &[String]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_iopslab"))
@@ -243,7 +278,9 @@ fn flags(help: &str) -> BTreeSet<String> {
     let words = lines
         .flat_map(str::split_whitespace)
         .filter(|word| word.starts_with("--"));
-    words.map(|word| word.trim_end_matches(',').to_owned()).collect()
+    words
+        .map(|word| word.trim_end_matches([',', ']', '.']).to_owned())
+        .collect()
 }
 
 /// Whether `word` stands in the text and does not go on.
