@@ -171,9 +171,12 @@ fn what_a_resumed_run_cannot_choose_is_refused_with_the_reason() {
     );
 }
 
+/// What happens to a file of evidence.
+type Damage = fn(&Path);
+
 #[test]
 fn one_damaged_trial_is_an_invalid_one_and_the_rest_is_reported() {
-    let damage: [(&str, fn(&Path)); 5] = [
+    let damage: [(&str, Damage); 5] = [
         ("trial.json", |path| {
             std::fs::write(path, "{\"format_version\": 1, ").unwrap()
         }),

@@ -140,16 +140,17 @@ fn dataset(draft: &Draft, model: &Model) -> String {
     let local = model.records as f64 / model.scale * RECORD_BYTES;
     let why = match (model.reduced_to, model.cached_share) {
         (Some(share), Some(cached)) if cached < 1.0 => format!(
-            "# You have {} on a node, and a page cache for {} of it. Here both are {} of that, divided by scale once more: {} on this machine. The share\n\
-             # of the data that memory can hold decides how many reads reach the volume; it stays the same.\n",
+            "# You have {} on a node, and a page cache for {} of it. To load that would take hours: here data and page\n\
+             # cache are {} of what divided by scale they would be, {} on this machine. The share of the data that memory\n\
+             # can hold stays the same; it decides how many reads reach the volume.\n",
             bytes(draft.data_bytes),
             percent(cached),
             percent(share),
             bytes(local)
         ),
         (_, Some(cached)) if cached >= 1.0 => format!(
-            "# The page cache of today's instance holds all of the {} on a node: volumes will hardly be read. If that is not what you see in production,\n\
-             # the data are more than stated. On this machine: {}.\n",
+            "# The page cache of today's instance holds all of the {} on a node: volumes will hardly be read. If that is\n\
+             # not what you see in production, the data are more than stated. On this machine: {}.\n",
             bytes(draft.data_bytes),
             bytes(local)
         ),
@@ -212,10 +213,12 @@ fn workload_and_load(draft: &Draft) -> String {
     let update = ((1.0 - read) * 1e4).round() / 1e4;
     let level = match draft.load {
         LoadLevel::Concurrency(n) => format!(
-            "concurrency = [{n}]             # requests in flight on one node. Latency follows from it; give rate = [N] to see latency at a load that is expected"
+            "# Requests in flight on one node. Latency follows from it; rate = [N] shows latency at a load that is expected.\n\
+             concurrency = [{n}]"
         ),
         LoadLevel::Rate { operations_per_s, .. } => format!(
-            "rate = [{operations_per_s}]                  # operations/s on one node; divided by scale, sent whether or not earlier ones are answered"
+            "# Operations a second on one node, divided by scale; sent whether or not earlier ones have been answered.\n\
+             rate = [{operations_per_s}]"
         ),
     };
     format!(
@@ -224,13 +227,15 @@ fn workload_and_load(draft: &Draft) -> String {
 name = \"production\"
 read = {read}
 update = {update}
-distribution = \"zipfian\"       # some keys far more often than others; \"uniform\" asks the most of a volume, \"latest\" reads what is new
+# Some keys are asked for far more often than others. \"uniform\" asks the most of a volume, \"latest\" reads what is new.
+distribution = \"zipfian\"
 
 [load]
 {level}
 warmup_s = 20
 duration_s = 30
-repetitions = 3                # the fewest that can be tested; \"auto\": until every ratio is known to 5 %, or budget_minutes are spent
+# The fewest that can be tested. \"auto\": until every ratio is known to 5 %, or budget_minutes are spent.
+repetitions = 3
 seed = 1
 "
     )
@@ -262,13 +267,14 @@ fn local(draft: &Draft, model: &Model) -> String {
 # purchase = \"1yr-no-upfront\"
 
 [provider.local]
-scale = {}                      # a 1:{} model: IOPS, MiB/s, CPUs, data and rates divided by it, for the {} CPUs of the machine this was drafted on
+# IOPS, MiB/s, CPUs, data and rates are divided by it: a model for a machine with {} CPUs, half of them for the database.
+scale = {}
 ",
-        model.scale, model.scale, draft.machine_cpus
+        draft.machine_cpus, model.scale
     );
     if model.reduced_to.is_some() {
         text += &format!(
-            "heap_mib = {}                # memory_limit_gib stands for a smaller machine; Cassandra needs this much all the same\n",
+            "# memory_limit_gib stands for a smaller machine; Cassandra needs this heap all the same.\nheap_mib = {}\n",
             LEAST_HEAP / catalog::MIB
         );
     }

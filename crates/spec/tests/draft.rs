@@ -53,7 +53,7 @@ fn every_answer_is_in_the_file() {
         ]
     );
     assert_eq!(experiment.baseline.as_deref(), Some(names[0]));
-    let order = experiment.configurations[1].data_volume.order.clone().unwrap();
+    let order = experiment.configurations[1].data_volume.order.unwrap();
     assert_eq!((order.iops, order.mib_per_s), (Some(12_000.0), Some(300.0)));
     assert!(experiment.configurations[1].commitlog_volume.is_some());
     assert_eq!(experiment.configurations[2].data_volume.kind, "local");

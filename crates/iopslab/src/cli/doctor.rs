@@ -69,8 +69,9 @@ pub fn run(_: &DoctorArgs, format: Format) -> Result<(), Failure> {
     if bad == 0 {
         Ok(())
     } else {
+        let (s, keep) = if bad == 1 { ("", "keeps") } else { ("s", "keep") };
         Err(Failure::work(format!(
-            "{bad} problems keep `iopslab run` from working here"
+            "{bad} problem{s} {keep} `iopslab run` from working here"
         )))
     }
 }
@@ -127,12 +128,19 @@ fn directory(what: &str, path: &Path, needed: u64, fix: &str) -> Check {
     let (ok, found) = match storage::free_bytes(path) {
         Ok(free) => (
             free >= needed,
-            format!(
-                "{:.1} GiB free in {}; examples/quickstart.toml needs {:.2} GiB",
-                gib(free),
-                path.display(),
-                gib(needed)
-            ),
+            match needed {
+                0 => format!(
+                    "{:.1} GiB free in {}, which has all that is needed",
+                    gib(free),
+                    path.display()
+                ),
+                _ => format!(
+                    "{:.1} GiB free in {}; examples/quickstart.toml needs {:.2} GiB",
+                    gib(free),
+                    path.display(),
+                    gib(needed)
+                ),
+            },
         ),
         Err(error) => (false, error.to_string()),
     };

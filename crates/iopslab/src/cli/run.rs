@@ -40,7 +40,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "RUN")]
     resume: Option<PathBuf>,
     /// With --resume: repeat every invalid trial, whatever made it so. What it leaves goes to set-aside/ in the run
-    #[arg(long, requires = "resume")]
+    #[arg(long)]
     retry_invalid: bool,
     /// Directory in which the run directory is created [default: runs]
     #[arg(long, value_name = "DIR")]
@@ -68,6 +68,12 @@ pub(super) const DEFAULT_OUT: &str = "runs";
 const SIMULATED: &str = "simulated";
 
 pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
+    // clap does not require --resume beside the experiment that excludes it.
+    if args.retry_invalid && args.resume.is_none() {
+        return Err(Failure::input(
+            "--retry-invalid is for --resume RUN: a new run has no trial to repeat",
+        ));
+    }
     let metrics = args.metrics.map(LiveMetrics::serve).transpose()?;
     if let Some(metrics) = &metrics {
         eprintln!("live figures: http://{}/metrics", metrics.address);
