@@ -173,7 +173,7 @@ impl Drawn<'_> {
         let warmup = trials.iter().map(|(t, _)| t.warmup_s).fold(0.0, f64::max);
         let x = Scale::linear(-warmup, longest, LEFT, WIDTH - 4.0);
         let mut svg = frame(&x, &y);
-        for limit in near.first() {
+        if let Some(limit) = near.first() {
             svg.push_str(&format!("<path class=\"limit\" d=\"M{LEFT} {0:.0}H{1}\"/>", y.at(*limit), WIDTH - 4.0));
         }
         for (_, panel) in trials {
