@@ -1,14 +1,14 @@
-# Two commands for users: `make demo` and `make test`. Both install what is missing first.
+# Commands for users (`make demo`) and for those who change iopslab (`make test`, `make lint`). Each installs what it misses first.
 SHELL := /bin/bash
 .ONESHELL:
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 export PATH := $(HOME)/.cargo/bin:$(PATH):/sbin:/usr/sbin
 
-.PHONY: help setup build demo test truth lint bench
+.PHONY: help setup build demo test test-vm truth lint fuzz bench dist
 
 help:           ## what can be made
-	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
+	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
 
 setup:          ## install what is missing (Rust, JDK 17, xfsprogs, fio)
 	@scripts/setup.sh
@@ -21,16 +21,25 @@ demo: build     ## run examples/quickstart.toml on emulated volumes of this mach
 	@echo "==> target/release/iopslab run examples/quickstart.toml"
 	target/release/iopslab run examples/quickstart.toml
 
-test:           ## every test, with a real Cassandra, real volumes and a browser
+test:           ## every test, with a real Cassandra, real volumes, an AWS API server and a browser
 	@scripts/setup.sh --tests
-	cargo test --workspace --locked --no-fail-fast
+	cargo test --workspace --features iopslab/aws --locked --no-fail-fast
+
+test-vm:        ## the stories of storage and one tiny run in a Debian 12 with cgroup v2 (QEMU; needs root)
+	@scripts/vm.sh
 
 truth:          ## every rate that docs/method.md quotes, measured on simulated truth (no root, no Java; about 15 minutes)
 	IOPSLAB_TRUTH=1 cargo test -p iopslab --locked --test truth -- --nocapture 2>&1 | grep -E '^\| |^test ' | sort
 
-lint: setup     ## format and clippy
-	cargo fmt --all -- --check
-	cargo clippy --workspace --all-targets --locked -- -D warnings
+lint:           ## format, clippy, documentation, shell scripts
+	@scripts/setup.sh --lint
+	scripts/lint.sh
+
+fuzz:           ## the parsers of experiment and YCSB files, a minute each
+	scripts/fuzz.sh
 
 bench: build    ## client cost per operation: iopslab's engine and latte, interleaved, on one Cassandra
 	bench/bench.sh
+
+dist:           ## static binaries with man pages, completions and checksums, in dist/
+	scripts/dist.sh

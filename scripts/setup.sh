@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what iopslab needs and is missing here: a Rust toolchain, JDK 17, xfsprogs, fio; with --tests also a Chromium, in which
-# the report is looked at, and moto, an AWS API server on this machine that `iopslab catalog refresh` is tested against. Says what it does before it does it; asks nothing. Does nothing when everything is there.
+# the report is looked at, and moto, an AWS API server on this machine that `iopslab catalog refresh` is tested against; with --lint
+# also shellcheck. Says what it does before it does it; asks nothing. Does nothing when everything is there.
 set -euo pipefail
 
 # The public address of the Rust installer; set RUSTUP_INIT_URL to use a mirror.
@@ -43,6 +44,16 @@ if [ ${#packages[@]} -gt 0 ]; then
   else
     echo "error: neither apt-get nor dnf here; install by hand: ${packages[*]} (java = JDK 17)" >&2
     exit 1
+  fi
+fi
+
+if [ "${1:-}" = --lint ] && ! have shellcheck; then
+  say "installing shellcheck"
+  if have apt-get; then
+    as_root apt-get update -qq
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends shellcheck >/dev/null
+  else
+    as_root dnf install -y -q ShellCheck
   fi
 fi
 

@@ -15,6 +15,7 @@ use story::{measured, plan, record, run, trials};
 fn an_invalid_trial_is_told_with_its_reason_and_never_counted() {
     let mut all = trials();
     all[0].record.validity = Validity::Invalid {
+        cause: evidence::Cause::DatabaseEnded,
         reason: "the database died".into(),
         log_tail: vec!["OOM".into()],
     };

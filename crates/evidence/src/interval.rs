@@ -4,7 +4,7 @@ use spec::OperationKind;
 
 use crate::ErrorKind;
 
-/// Lowest latency told apart, microseconds.
+/// Lowest latency distinguished, microseconds.
 pub const LOWEST_US: u64 = 1;
 /// Highest latency recorded, microseconds (60 s); longer ones are counted here.
 pub const HIGHEST_US: u64 = 60_000_000;

@@ -55,6 +55,25 @@ impl ErrorKind {
     }
 }
 
+/// What made a trial invalid while it was run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// The database did not start or did not settle, so that nothing was asked of it.
+    DidNotStart,
+    /// The database ended during the trial.
+    DatabaseEnded,
+    /// The client reported an error.
+    ClientFailed,
+    /// The client's process was lost.
+    ClientLost,
+    /// The stored evidence cannot be read, or belongs to another trial.
+    Unreadable,
+    /// Records of before causes were kept.
+    #[default]
+    Unstated,
+}
+
 /// Whether a trial may enter comparisons.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "status")]
@@ -63,6 +82,9 @@ pub enum Validity {
     Valid,
     /// Kept as evidence, never compared.
     Invalid {
+        /// What kind of thing happened.
+        #[serde(default)]
+        cause: Cause,
         /// What happened, in one sentence.
         reason: String,
         /// The last lines of the log that explains it.
@@ -94,6 +116,22 @@ pub struct TrialRecord {
     pub client: Option<ClientResult>,
     /// What the database host says about this trial.
     pub database: DatabaseFacts,
+    /// Where the time around warm-up and measurement went; `None` where nothing was started, and in runs of before it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overhead: Option<Overhead>,
+}
+
+/// Seconds of a trial in which nothing is measured.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Overhead {
+    /// The data is restored and its volumes are mounted anew.
+    pub restore_s: f64,
+    /// The database is launched, until it answers CQL.
+    pub start_s: f64,
+    /// Until it has settled, the restored keys are looked up and the limits are in force.
+    pub settle_s: f64,
+    /// The database is ended, logs are collected, volumes are detached.
+    pub stop_s: f64,
 }
 
 /// What the load generator measured, warm-up excluded.

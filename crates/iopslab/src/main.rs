@@ -1,12 +1,16 @@
 //! The `iopslab` command: parse, dispatch, one way out.
 //!
 //! Results go to stdout, progress and logs to stderr. Exit codes: 0 done, 1 the work failed, 2 bad usage or bad input,
-//! 3 done but the verdict failed.
+//! 3 done but the verdict failed, 130 interrupted.
+
+#[macro_use]
+mod output;
 
 mod agent;
 mod cli;
 mod controller;
 mod interrupt;
+mod live_metrics;
 mod progress;
 
 use std::process::ExitCode;
@@ -22,13 +26,40 @@ fn main() -> ExitCode {
         .without_time()
         .init();
 
-    let cli = cli::Cli::parse();
+    let cli = match cli::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(usage) => return answer(&usage),
+    };
     let format = cli.format();
-    match cli.dispatch() {
-        Ok(()) => ExitCode::SUCCESS,
+    let code = match cli.dispatch() {
+        Ok(()) => 0,
         Err(failure) => {
             failure.show(format);
-            ExitCode::from(failure.code())
+            failure.code()
+        }
+    };
+    ended(code, format)
+}
+
+/// Help and version on stdout, bad usage on stderr.
+fn answer(usage: &clap::Error) -> ExitCode {
+    if usage.use_stderr() {
+        // Nobody is left to tell.
+        let _ = usage.print();
+    } else {
+        output::write(|| usage.print());
+    }
+    ended(u8::try_from(usage.exit_code()).unwrap_or(2), cli::Format::Human)
+}
+
+/// The code of the command; results that could not be written are a failure of their own.
+fn ended(code: u8, format: cli::Format) -> ExitCode {
+    match output::finish() {
+        Ok(()) => ExitCode::from(code),
+        Err(error) => {
+            let failure = cli::Failure::work(format!("cannot write the results to stdout: {error}"));
+            failure.show(format);
+            ExitCode::from(if code == 0 { failure.code() } else { code })
         }
     }
 }

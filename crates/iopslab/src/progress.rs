@@ -3,15 +3,24 @@
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
+use crate::live_metrics::{Live, LiveMetrics};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Plain lines are written this often at most.
 const PLAIN_EVERY: Duration = Duration::from_secs(5);
 
-/// The progress display.
+/// The time in the live line is brought up to date this often.
+const TICK: Duration = Duration::from_secs(1);
+
+/// The progress display. The live line says what it is about (the trial), what is being done, and for how long that has
+/// been going on.
 pub struct Screen {
     bar: Option<ProgressBar>,
+    about: String,
+    doing: String,
+    is_ticking: bool,
     last_plain: Option<Instant>,
+    metrics: Option<LiveMetrics>,
 }
 
 impl Screen {
@@ -19,10 +28,32 @@ impl Screen {
     pub fn new() -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
-            bar.set_style(ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is a constant"));
+            let style =
+                ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}").expect("the template is a constant");
+            bar.set_style(style);
             bar
         });
-        Self { bar, last_plain: None }
+        Self {
+            bar,
+            about: String::new(),
+            doing: String::new(),
+            is_ticking: false,
+            last_plain: None,
+            metrics: None,
+        }
+    }
+
+    /// The same, told to scrapers as well.
+    pub fn with_metrics(mut self, metrics: Option<LiveMetrics>) -> Self {
+        self.metrics = metrics;
+        self
+    }
+
+    /// Changes what scrapers are told, if there is an endpoint.
+    pub fn publish(&self, change: impl FnOnce(&mut Live)) {
+        if let Some(metrics) = &self.metrics {
+            metrics.update(change);
+        }
     }
 
     /// A line that stays.
@@ -34,11 +65,33 @@ impl Screen {
         self.last_plain = None;
     }
 
-    /// The line that is always up to date (on a terminal), or a plain one now and then.
-    pub fn live(&mut self, line: &str) {
+    /// What the following live lines are about; nothing in particular if it is empty.
+    pub fn about(&mut self, what: &str) {
+        what.clone_into(&mut self.about);
+    }
+
+    /// What is being done now; its time begins when it is first said. `detail` changes while it goes on.
+    pub fn doing(&mut self, what: &str, detail: &str) {
+        if self.doing != what {
+            what.clone_into(&mut self.doing);
+            if let Some(bar) = &self.bar {
+                bar.reset_elapsed();
+            }
+        }
+        let words = [self.about.as_str(), what, detail];
+        let line = words
+            .iter()
+            .filter(|w| !w.is_empty())
+            .copied()
+            .collect::<Vec<_>>()
+            .join(" ");
         if let Some(bar) = &self.bar {
-            bar.set_message(line.to_owned());
-            bar.tick();
+            bar.set_message(line);
+            if !self.is_ticking {
+                // Not before there is a line: whatever is printed before would be torn.
+                bar.enable_steady_tick(TICK);
+                self.is_ticking = true;
+            }
         } else if self.last_plain.is_none_or(|last| last.elapsed() >= PLAIN_EVERY) {
             eprintln!("  {line}");
             self.last_plain = Some(Instant::now());
@@ -50,6 +103,12 @@ impl Screen {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        self.clear();
     }
 }
 

@@ -213,3 +213,21 @@ fn help_shows_examples_for_every_verb_that_has_them() {
     }
     assert!(String::from_utf8_lossy(&lab.output(&["run", "--help"]).stdout).contains("Examples:"));
 }
+
+/// The headline used to list all mistakes and each was drawn after it.
+#[test]
+fn every_mistake_is_shown_once_and_none_hides_another() {
+    let stderr = refused(
+        &GOOD
+            .replacen("repetitions = 3", "repetition = 3", 1)
+            .replacen("update = 0.2", "update = 0.3", 1)
+            .replacen("records = 4_000_000", "records = 0", 1),
+    );
+    for told in [
+        "unknown key `repetition`",
+        "the proportions sum to 1.1, not 1",
+        "records cannot be 0",
+    ] {
+        assert_eq!(stderr.matches(told).count(), 1, "{told}: {stderr}");
+    }
+}

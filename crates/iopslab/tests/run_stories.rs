@@ -226,7 +226,7 @@ fn ctrl_c_stops_cleanly_within_ten_seconds_and_says_how_to_resume() {
     signal(run.id(), Signal::INT);
     let status = run.wait().unwrap();
     let took = began.elapsed();
-    assert_eq!(status.code(), Some(1));
+    assert_eq!(status.code(), Some(130));
     assert!(took < Duration::from_secs(10), "{took:?}");
     assert!(
         lab.stderr_so_far().contains("iopslab run --resume"),
@@ -270,6 +270,152 @@ fn a_database_that_dies_in_a_trial_costs_that_trial_only() {
     );
     assert!(!invalid[0]["log_tail"].as_array().unwrap().is_empty());
     assert_eq!(leftovers(), Vec::<String>::new());
+}
+
+#[test]
+fn a_lost_client_agent_costs_its_trial_only() {
+    let lab = Laboratory::new();
+    lab.write("small.toml", SMALL);
+    let mut run = lab.spawn(&["run", "small.toml"]);
+    wait_for("measurement", Duration::from_secs(180), || {
+        lab.stderr_so_far().contains("op/s")
+    });
+    let is_client = |pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains("client")
+    };
+    let clients: Vec<u32> = agents_of(run.id()).into_iter().filter(is_client).collect();
+    assert_eq!(clients.len(), 1);
+    signal(clients[0], Signal::KILL);
+    let status = run.wait().unwrap();
+    assert!(status.success(), "{}", lab.stderr_so_far());
+    let records: Vec<_> = lab.trials().iter().map(|trial| record(&lab, trial)).collect();
+    let invalid: Vec<_> = records.iter().filter(|r| r["status"] == "invalid").collect();
+    assert_eq!((records.len(), invalid.len()), (2, 1), "{}", lab.stderr_so_far());
+    assert_eq!(invalid[0]["cause"], "client_lost");
+    let reason = invalid[0]["reason"].as_str().unwrap();
+    assert!(
+        reason.contains("the client agent was lost") && reason.contains("SIGKILL"),
+        "{reason}"
+    );
+    assert_eq!(leftovers(), Vec::<String>::new());
+}
+
+/// A Cassandra that starts and never answers: three trials, then the run stops with a report; once the cause is gone,
+/// they are repeated.
+#[test]
+fn three_failed_starts_stop_the_run_with_a_report_and_are_repeated_by_resume() {
+    let lab = Laboratory::new();
+    let text = SMALL.replace("repetitions = 1", "repetitions = 2") + "start_timeout_s = 2\n";
+    lab.write("small.toml", SMALL);
+    lab.write("impatient.toml", &text);
+    if !Laboratory::work().join("snapshots").exists() {
+        // Two seconds are too few to load the data set.
+        assert!(lab.output(&["run", "small.toml", "--out", "first"]).status.success());
+    }
+    let home = java_home(&lab, "*CassandraDaemon*/runs/*) exec sleep 600 ;;");
+    let output = lab
+        .iopslab(&["run", "impatient.toml"])
+        .env("JAVA_HOME", &home)
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(
+        stderr.contains("3 trials in a row could not be carried out"),
+        "{stderr}"
+    );
+    assert!(
+        stderr.contains("does not answer CQL after 2 s") && stderr.contains("start_timeout_s"),
+        "{stderr}"
+    );
+    assert_eq!(lab.trials().len(), 3);
+    assert_eq!(leftovers(), Vec::<String>::new());
+    let run = lab.run_directory();
+    assert!(run.join("report.html").is_file());
+    let analysis = json(&run.join("analysis.json"));
+    assert_eq!(
+        analysis["trials"],
+        serde_json::json!({"planned": 4, "done": 3, "valid": 0})
+    );
+
+    // The cause is removed.
+    let plan = std::fs::read_to_string(run.join("plan.json")).unwrap();
+    std::fs::write(
+        run.join("plan.json"),
+        plan.replace("\"start_s\": 2.0", "\"start_s\": 180.0"),
+    )
+    .unwrap();
+    let resumed = lab.output(&["run", "--resume", run.to_str().unwrap()]);
+    let stderr = String::from_utf8_lossy(&resumed.stderr).into_owned();
+    assert!(resumed.status.success(), "{stderr}");
+    assert_eq!(stderr.matches("repeating ").count(), 3, "{stderr}");
+    let analysis = json(&run.join("analysis.json"));
+    assert_eq!(
+        analysis["trials"],
+        serde_json::json!({"planned": 4, "done": 4, "valid": 4}),
+        "{stderr}"
+    );
+}
+
+/// The loader is killed where it should flush and end: what it leaves may lack records, and every trial would start
+/// from it.
+#[test]
+fn a_data_set_whose_database_did_not_stop_in_order_is_not_kept() {
+    let lab = Laboratory::new();
+    lab.write("small.toml", &SMALL.replace("records = 100_000", "records = 4_321"));
+    let snapshots = || std::fs::read_dir(Laboratory::work().join("snapshots")).map_or(0, Iterator::count);
+    let before = snapshots();
+    let home = java_home(
+        &lab,
+        "*CassandraDaemon*/loading/*) \"$REAL\" \"$@\" & java=$!; trap 'kill -9 $java; exit 143' TERM; wait $java; exit 1 ;;",
+    );
+    let output = lab
+        .iopslab(&["run", "small.toml"])
+        .env("JAVA_HOME", &home)
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("did not stop in order after loading"), "{stderr}");
+    assert_eq!(snapshots(), before, "nothing is kept");
+    assert_eq!(lab.trials().len(), 0);
+    assert_eq!(leftovers(), Vec::<String>::new());
+}
+
+/// A Java that does as the real one, but for one case of its arguments; and that makes no class archive, which would
+/// outlive the story.
+fn java_home(lab: &Laboratory, case: &str) -> std::path::PathBuf {
+    use std::os::unix::fs::PermissionsExt as _;
+    let real = std::env::var_os("JAVA_HOME")
+        .map(|home| std::path::PathBuf::from(home).join("bin/java"))
+        .or_else(|| {
+            let path = std::env::var_os("PATH")?;
+            std::env::split_paths(&path)
+                .map(|d| d.join("java"))
+                .find(|java| java.is_file())
+        })
+        .expect("a Java");
+    let bin = lab.path().join("java/bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    let script = format!(
+        "#!/bin/sh\nREAL='{}'\ncase \"$*\" in\n*ArchiveClassesAtExit*) exit 1 ;;\n{case}\nesac\nexec \"$REAL\" \"$@\"\n",
+        real.display()
+    );
+    std::fs::write(bin.join("java"), script).unwrap();
+    std::fs::set_permissions(bin.join("java"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    lab.path().join("java")
+}
+
+/// A trial's record.
+fn record(lab: &Laboratory, (cell, block): &(String, String)) -> Value {
+    json(
+        &lab.run_directory()
+            .join("trials")
+            .join(cell)
+            .join(block)
+            .join("trial.json"),
+    )
 }
 
 /// Pids of the agents that a controller started.

@@ -257,13 +257,19 @@ fn several_runs_are_reported_together() {
     let metrics = lab.output(&["report", a, b, "--format", "openmetrics"]);
     let metrics = String::from_utf8(metrics.stdout).unwrap();
     assert!(metrics.starts_with("# TYPE iopslab_run info\n") && metrics.ends_with("# EOF\n"));
-    assert_eq!(metrics.matches("iopslab_cell_valid_trials{").count(), 4, "two cells each");
+    assert_eq!(
+        metrics.matches("iopslab_cell_valid_trials{").count(),
+        4,
+        "two cells each"
+    );
     let refused = lab.output(&["plan", "one.toml", "--format", "openmetrics"]);
     assert_eq!(refused.status.code(), Some(2));
     for arguments in [&["report", a][..], &["plan", "one.toml"]] {
         let output = lab.iopslab(arguments).env("COLUMNS", "80").output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
-        let wide = text.lines().find(|l| l.chars().count() > 80 && !l.starts_with("Report: "));
+        let wide = text
+            .lines()
+            .find(|l| l.chars().count() > 80 && !l.starts_with("Report: "));
         assert_eq!(wide, None, "{arguments:?}");
     }
 }
@@ -286,4 +292,21 @@ fn a_truth_that_cannot_be_is_refused_with_its_place() {
         );
         assert!(!lab.path().join("runs").exists(), "nothing was started");
     }
+}
+
+#[test]
+fn runs_of_different_things_are_not_compared() {
+    let lab = Laboratory::new();
+    let short = EXPERIMENT.replace("repetitions = 4", "repetitions = 1");
+    let one = simulate(&lab, "one", &short);
+    let other = simulate(&lab, "other", &short.replace("name = \"reads\"", "name = \"lookups\""));
+    let output = lab.output(&["compare", one.to_str().unwrap(), other.to_str().unwrap()]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(output.stdout.is_empty());
+    assert!(
+        stderr.contains("nothing to compare") && stderr.contains("a.reads.c32 and 1 more"),
+        "{stderr}"
+    );
+    assert!(!stderr.contains('{'), "a sentence, not a document: {stderr}");
 }

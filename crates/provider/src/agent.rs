@@ -72,6 +72,8 @@ pub struct Agent {
 
 /// How long an agent may take to clean up once its stdin is closed. Draining Cassandra is bounded by the agent itself.
 const CLEAN_UP_PATIENCE: Duration = Duration::from_secs(30);
+/// From the end of an agent's output to the end of its process.
+const END_PATIENCE: Duration = Duration::from_secs(1);
 
 impl Agent {
     /// Starts `command` and forwards what it says into `inbox`.
@@ -118,6 +120,19 @@ impl Agent {
         match &mut self.stdin {
             Some(stdin) => wire::write(stdin, request).map_err(failed),
             None => Err(failed(WireError::Io(std::io::ErrorKind::BrokenPipe.into()))),
+        }
+    }
+
+    /// How its process ended, if it has: exit code or signal. Waits a moment, because the end of its output comes a
+    /// little earlier.
+    pub fn how_it_ended(&mut self) -> Option<String> {
+        let deadline = Instant::now() + END_PATIENCE;
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => return Some(format!("it ended with {status}")),
+                Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(10)),
+                _ => return None,
+            }
         }
     }
 

@@ -1,11 +1,9 @@
 //! From a configuration to agents: a provider starts agents somewhere and hands out their two pipes.
 //!
 //! [`local`] starts both agents as child processes of this machine; [`simulated`] needs no agents: it makes the evidence of a trial from
-//! a stated truth. `aws` (a feature) reads what AWS offers and charges.
+//! a stated truth.
 
 mod agent;
-#[cfg(feature = "aws")]
-pub mod aws;
 pub mod local;
 pub mod simulated;
 

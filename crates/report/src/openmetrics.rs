@@ -179,7 +179,12 @@ fn of_configurations(runs: &[Analysis]) -> Vec<Family> {
 }
 
 /// A figure of a cell: family, unit, help, value.
-type OfCell = (&'static str, &'static str, &'static str, fn(&CellAnalysis) -> Option<f64>);
+type OfCell = (
+    &'static str,
+    &'static str,
+    &'static str,
+    fn(&CellAnalysis) -> Option<f64>,
+);
 
 const CELLS: [OfCell; 7] = [
     (
@@ -227,7 +232,10 @@ const CELLS: [OfCell; 7] = [
 ];
 
 fn of_cells(runs: &[Analysis]) -> Vec<Family> {
-    let cells = || runs.iter().flat_map(|run| run.cells.iter().map(move |cell| (run, cell)));
+    let cells = || {
+        runs.iter()
+            .flat_map(|run| run.cells.iter().map(move |cell| (run, cell)))
+    };
     let mut all: Vec<Family> = CELLS
         .into_iter()
         .map(|(name, unit, help, value)| {
@@ -246,7 +254,10 @@ fn of_cells(runs: &[Analysis]) -> Vec<Family> {
         let confirmed = limits::is_confirmed(&cell.limit);
         labels.extend([
             ("limit", kind.as_str().unwrap_or_default().to_owned()),
-            ("confirmed", confirmed.map_or("", |c| if c { "true" } else { "false" }).to_owned()),
+            (
+                "confirmed",
+                confirmed.map_or("", |c| if c { "true" } else { "false" }).to_owned(),
+            ),
         ]);
         Sample { labels, value: 1.0 }
     });
@@ -275,7 +286,10 @@ fn latencies(runs: &[Analysis]) -> Vec<Family> {
     ];
     let samples = |value: &dyn Fn(&LatencyAnalysis, &Statistic) -> Option<f64>| {
         let mut all = Vec::new();
-        for (run, cell) in runs.iter().flat_map(|run| run.cells.iter().map(move |cell| (run, cell))) {
+        for (run, cell) in runs
+            .iter()
+            .flat_map(|run| run.cells.iter().map(move |cell| (run, cell)))
+        {
             for (kind, latency) in &cell.latency_us {
                 for statistic in &STATISTICS {
                     let Some(microseconds) = value(latency, statistic) else {

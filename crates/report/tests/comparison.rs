@@ -11,7 +11,11 @@ mod page;
 
 /// Two cells, the second slower, with a failed gate.
 fn story() -> Comparison {
-    let (analysis, _) = page::run(&["a-configuration-with-quite-a-long-name-gp3-16000", "io2"], &["read-heavy"], 3);
+    let (analysis, _) = page::run(
+        &["a-configuration-with-quite-a-long-name-gp3-16000", "io2"],
+        &["read-heavy"],
+        3,
+    );
     let change = |percent: f64, verdict: &str| {
         let estimate = analysis.cells[0].throughput_ops_per_s.unwrap();
         json!({"a": estimate, "b": estimate, "change_percent": percent, "low_percent": percent - 1.0, "high_percent": percent + 1.0,
@@ -54,5 +58,7 @@ fn both_forms_say_the_same_and_the_terminal_keeps_its_width() {
             assert!(markdown.contains(said), "{said}:\n{markdown}");
         }
     }
-    assert!(markdown.contains("| io2 | read-heavy | 100 in flight | 1,000 | 1,000 | -12.0 % | -13.0 to -11.0 % | slower |"));
+    assert!(
+        markdown.contains("| io2 | read-heavy | 100 in flight | 1,000 | 1,000 | -12.0 % | -13.0 to -11.0 % | slower |")
+    );
 }

@@ -97,9 +97,7 @@ fn a_full_resource_of_which_more_gave_nothing_was_not_the_limit() {
     let words = limit_message(&limit(LimitKind::NoneFound, vec![volume], vec![nothing]));
     assert!(words.starts_with("At its cap, and yet not the limit"), "{words}");
     assert!(
-        words.ends_with(
-            "10,000 instead of 3,000 IOPS (io2) gave 1.00 times (0.970 to 1.03): IOPS was not the limit."
-        ),
+        words.ends_with("10,000 instead of 3,000 IOPS (io2) gave 1.00 times (0.970 to 1.03): IOPS was not the limit."),
         "{words}"
     );
 }
@@ -114,7 +112,10 @@ fn several_changes_at_once_decide_nothing_about_one_of_them() {
         words.contains("10,000 instead of 3,000 IOPS and 4 instead of 0.5 CPUs (io2)"),
         "{words}"
     );
-    assert!(words.ends_with("which of these was the limit is not decided."), "{words}");
+    assert!(
+        words.ends_with("which of these was the limit is not decided."),
+        "{words}"
+    );
 }
 
 #[test]

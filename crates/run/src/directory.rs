@@ -1,6 +1,6 @@
 //! The directory of a run: created once, opened to read, locked to write.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,6 +11,7 @@ use spec::{Plan, PlannedTrial};
 
 use crate::files::{create_directories, plain_name, read_json, replace, sync_directory, versioned_json, write_synced};
 use crate::journal::{self, JournalWriter};
+use crate::manifest::{self, Verified};
 use crate::stored::{self, RECORD};
 use crate::{JournalEntry, JournalEvent, Result, RunError, StoredTrial};
 
@@ -22,6 +23,8 @@ const JOURNAL: &str = "journal.jsonl";
 const TRIALS: &str = "trials";
 /// Trials that are being written. On the same file system as `trials/`, so that a rename moves them.
 const ASIDE: &str = ".aside";
+/// Trials that were invalid and are done again.
+const SET_ASIDE: &str = "set-aside";
 
 /// One execution of an experiment, on disk.
 #[derive(Debug)]
@@ -65,13 +68,19 @@ impl RunDirectory {
         })?;
         let mut writer = JournalWriter::open(&path, &path.join(JOURNAL))?;
         create_directories(&path.join(TRIALS))?;
-        write_synced(&path.join(EXPERIMENT), experiment_text.as_bytes())?;
-        write_synced(&path.join(CATALOG), &versioned_json(&path.join(CATALOG), catalog)?)?;
-        write_synced(
-            &path.join(ENVIRONMENT),
-            &versioned_json(&path.join(ENVIRONMENT), environment)?,
-        )?;
-        write_synced(&path.join(PLAN), &versioned_json(&path.join(PLAN), plan)?)?;
+        let inputs = [
+            (EXPERIMENT, experiment_text.as_bytes().to_vec()),
+            (CATALOG, versioned_json(&path.join(CATALOG), catalog)?),
+            (ENVIRONMENT, versioned_json(&path.join(ENVIRONMENT), environment)?),
+            (PLAN, versioned_json(&path.join(PLAN), plan)?),
+        ];
+        let hashes = inputs
+            .iter()
+            .map(|(name, bytes)| ((*name).to_owned(), manifest::hash(bytes)));
+        manifest::create(&path, &hashes.collect())?;
+        for (name, bytes) in &inputs {
+            write_synced(&path.join(name), bytes)?;
+        }
         sync_directory(&path)?;
         sync_directory(parent)?;
         writer.append(
@@ -130,21 +139,38 @@ impl RunDirectory {
         if aside.exists() {
             fs::remove_dir_all(&aside).map_err(|e| RunError::file("remove", &aside, e))?;
         }
-        let journaled: Vec<(String, u32)> = self
-            .journal_entries()?
-            .into_iter()
-            .filter_map(|entry| match entry.event {
-                JournalEvent::TrialDone { cell, block, .. } => Some((cell, block)),
-                _ => None,
-            })
-            .collect();
-        for trial in self.plan.trials.iter().filter(|t| self.is_done(t)) {
-            if !journaled
-                .iter()
-                .any(|(cell, block)| *cell == trial.cell && *block == trial.block)
-            {
-                let record: TrialRecord = read_json(&self.trial_path(&trial.cell, trial.block).join(RECORD))?;
-                writer.append(&self.journal_path(), done(&record))?;
+        let mut journaled = BTreeSet::new();
+        for entry in self.journal_entries()? {
+            match entry.event {
+                JournalEvent::TrialDone { cell, block, .. } => {
+                    journaled.insert((cell, block));
+                }
+                JournalEvent::TrialSetAside { cell, block, .. } => {
+                    journaled.remove(&(cell, block));
+                }
+                _ => {}
+            }
+        }
+        for trial in self.done() {
+            if !journaled.contains(&(trial.cell.clone(), trial.block)) {
+                let event = JournalEvent::TrialDone {
+                    // One that cannot be read is no valid one.
+                    valid: self.record(&trial).is_ok_and(|r| r.validity == Validity::Valid),
+                    cell: trial.cell,
+                    block: trial.block,
+                };
+                writer.append(&self.journal_path(), event)?;
+            }
+        }
+        let Some(listed) = manifest::read(&self.path)? else {
+            return Ok(());
+        };
+        for trial in self.done() {
+            let directory = relative(&trial.cell, trial.block);
+            if !listed.contains_key(&format!("{directory}/{RECORD}")) {
+                let mut entries = manifest::hashes_below(&self.path, &directory)?;
+                entries.sort_by_key(|(path, _)| path.ends_with(RECORD));
+                manifest::append(&self.path, &entries)?;
             }
         }
         Ok(())
@@ -173,11 +199,13 @@ impl RunDirectory {
 
     /// `trials/<cell>/<block>`, whether or not it exists.
     pub fn trial_path(&self, cell: &str, block: u32) -> PathBuf {
-        self.path.join(TRIALS).join(cell).join(block.to_string())
+        self.path.join(relative(cell, block))
     }
 
+    /// A directory in place is a trial, even one that lost a file: it becomes an invalid trial, and is not written
+    /// over.
     fn is_done(&self, trial: &PlannedTrial) -> bool {
-        self.trial_path(&trial.cell, trial.block).join(RECORD).is_file()
+        self.trial_path(&trial.cell, trial.block).is_dir()
     }
 
     /// Appends to the journal, with the present UTC time; on the device when this returns.
@@ -253,14 +281,56 @@ impl RunDirectory {
             fs::remove_dir_all(aside).map_err(|e| RunError::file("remove", aside, e))?;
         }
         create_directories(aside)?;
-        stored::fill(aside, record, intervals, samples, logs)?;
+        let hashes = stored::fill(aside, record, intervals, samples, logs)?;
         sync_directory(aside)?;
         let trials = self.path.join(TRIALS);
         let cell = trials.join(&record.cell);
         create_directories(&cell)?;
         sync_directory(&trials)?;
         fs::rename(aside, target).map_err(|e| RunError::file("rename to", target, e))?;
-        sync_directory(&cell)
+        sync_directory(&cell)?;
+        let directory = relative(&record.cell, record.block);
+        let entries: Vec<_> = hashes
+            .into_iter()
+            .map(|(name, hash)| (format!("{directory}/{name}"), hash))
+            .collect();
+        manifest::append(&self.path, &entries)
+    }
+
+    /// Takes a trial out of the run: its evidence moves to `set-aside/<cell>/<block>.<n>`, and it remains to be done
+    /// again.
+    pub fn set_aside(&self, trial: &PlannedTrial, reason: &str) -> Result<PathBuf> {
+        let kept = self.path.join(SET_ASIDE).join(plain_name(&trial.cell)?);
+        let writer = self.writer()?;
+        // First the list: a trial that is in place and not listed is mended, one that is listed and gone would look
+        // like a loss.
+        if let Some(mut listed) = manifest::read(&self.path)? {
+            let directory = relative(&trial.cell, trial.block) + "/";
+            listed.retain(|path, _| !path.starts_with(&directory));
+            manifest::create(&self.path, &listed)?;
+        }
+        create_directories(&kept)?;
+        let target = (1_u32..)
+            .map(|n| kept.join(format!("{}.{n}", trial.block)))
+            .find(|path| !path.exists())
+            .expect("one of four billion names is free");
+        fs::rename(self.trial_path(&trial.cell, trial.block), &target)
+            .map_err(|e| RunError::file("rename to", &target, e))?;
+        sync_directory(&kept)?;
+        drop(writer);
+        self.journal(JournalEvent::TrialSetAside {
+            cell: trial.cell.clone(),
+            block: trial.block,
+            reason: reason.to_owned(),
+        })?;
+        Ok(target)
+    }
+
+    /// Compares all evidence with what was stored; `None` for a run of before hashes were kept.
+    pub fn verify(&self) -> Result<Option<Verified>> {
+        manifest::read(&self.path)?
+            .map(|listed| manifest::verify(&self.path, &listed, TRIALS))
+            .transpose()
     }
 
     /// The trials that are in place, in planned order.
@@ -269,8 +339,25 @@ impl RunDirectory {
     }
 
     /// Reads a trial that is in place.
+    ///
+    /// # Errors
+    /// Files that are damaged, gone or too new; [`RunError::Misplaced`] if they are those of another trial.
     pub fn trial(&self, trial: &PlannedTrial) -> Result<StoredTrial> {
-        stored::read(&self.trial_path(&trial.cell, trial.block))
+        let path = self.trial_path(&trial.cell, trial.block);
+        let stored = stored::read(&path)?;
+        belongs(&path, trial, &stored.record)?;
+        Ok(stored)
+    }
+
+    /// Reads the record alone of a trial that is in place.
+    ///
+    /// # Errors
+    /// As [`Self::trial`].
+    pub fn record(&self, trial: &PlannedTrial) -> Result<TrialRecord> {
+        let path = self.trial_path(&trial.cell, trial.block);
+        let record = read_json(&path.join(RECORD))?;
+        belongs(&path, trial, &record)?;
+        Ok(record)
     }
 
     /// All trials that are in place, read one at a time. One that cannot be read is an error in its place and does not hide the others.
@@ -300,10 +387,19 @@ impl RunDirectory {
     }
 }
 
-fn done(record: &TrialRecord) -> JournalEvent {
-    JournalEvent::TrialDone {
+/// A trial's directory, relative to the run.
+fn relative(cell: &str, block: u32) -> String {
+    format!("{TRIALS}/{cell}/{block}")
+}
+
+/// A directory copied to the place of another trial must not be taken for it.
+fn belongs(path: &Path, trial: &PlannedTrial, record: &TrialRecord) -> Result<()> {
+    if record.cell == trial.cell && record.block == trial.block {
+        return Ok(());
+    }
+    Err(RunError::Misplaced {
+        path: path.to_owned(),
         cell: record.cell.clone(),
         block: record.block,
-        valid: record.validity == Validity::Valid,
-    }
+    })
 }

@@ -60,13 +60,23 @@ pub enum RunError {
     },
     /// A file is not what it should be.
     #[error(
-        "{path} is damaged: {problem}; restore it from a copy, or delete its trial directory and `--resume` the run"
+        "{path} is damaged: {problem}; restore it from a copy (a trial can be repeated: `iopslab run --resume RUN --retry-invalid`)"
     )]
     Damaged {
         /// The file.
         path: PathBuf,
         /// What is wrong.
         problem: String,
+    },
+    /// A trial's directory holds another trial.
+    #[error("{path} holds the record of {cell} block {block}: it was copied or moved there")]
+    Misplaced {
+        /// The directory.
+        path: PathBuf,
+        /// Cell of the record.
+        cell: String,
+        /// Block of the record.
+        block: u32,
     },
     /// Another process writes to this run.
     #[error("{path} is being written by another iopslab process; wait until it ends or stop it, then try again")]
@@ -93,7 +103,7 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// Wraps an I/O error; a full disk is told apart because the user must act on it.
+    /// Wraps an I/O error; a full disk has an error of its own, because the user must act on it.
     pub(crate) fn file(doing: &'static str, path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {

@@ -56,6 +56,15 @@ pub enum JournalEvent {
         /// What failed.
         reason: String,
     },
+    /// A trial's evidence was taken out of the run; it remains to be done again.
+    TrialSetAside {
+        /// Cell.
+        cell: String,
+        /// Block.
+        block: u32,
+        /// What was wrong with it.
+        reason: String,
+    },
     /// An adaptive run needs no more blocks than these.
     Enough {
         /// Blocks that count; later ones are not begun.

@@ -5,6 +5,8 @@
 //!   experiment.toml plan.json catalog.json environment.json   frozen inputs
 //!   journal.jsonl                                             what happened, in order
 //!   trials/<cell>/<block>/                                    trial.json latency.hlog host-<role>.parquet and logs
+//!   run.sha256                                                hashes of the inputs and of all trials, for sha256sum --check
+//!   set-aside/<cell>/<block>.<n>/                             invalid trials that were done again
 //!   analysis.json report.md                                   made from the above, can always be made again
 //! ```
 //!
@@ -21,6 +23,7 @@ mod error;
 mod files;
 mod hlog;
 mod journal;
+mod manifest;
 mod samples;
 mod stored;
 
@@ -28,4 +31,5 @@ pub use directory::{RunDirectory, RunLock};
 pub use error::{Result, RunError};
 pub use hlog::LatencyLog;
 pub use journal::{JournalEntry, JournalEvent};
+pub use manifest::Verified;
 pub use stored::StoredTrial;

@@ -8,7 +8,7 @@ use evidence::{HostSample, Interval, TrialRecord};
 
 use crate::files::{plain_name, read_json, versioned_json, write_synced};
 use crate::hlog::LatencyLog;
-use crate::{Result, RunError, hlog, samples};
+use crate::{Result, RunError, hlog, manifest, samples};
 
 /// The file whose presence makes a directory a trial.
 pub const RECORD: &str = "trial.json";
@@ -25,26 +25,31 @@ pub struct StoredTrial {
     pub samples: BTreeMap<String, Vec<HostSample>>,
 }
 
-/// Fills an empty directory with a trial; every file is on the device when this returns.
+/// Fills an empty directory with a trial; every file is on the device when this returns. Gives the hash of each file by
+/// its name, that of the record last.
 pub fn fill(
     directory: &Path,
     record: &TrialRecord,
     intervals: &[Interval],
     by_role: &BTreeMap<String, Vec<HostSample>>,
     logs: &[(&str, &[u8])],
-) -> Result<()> {
-    let path = directory.join(RECORD);
-    write_synced(&path, &versioned_json(&path, record)?)?;
-    let path = directory.join(LATENCIES);
-    write_synced(&path, &hlog::encode(&path, record, intervals)?)?;
+) -> Result<Vec<(String, String)>> {
+    let mut hashes = Vec::new();
+    let mut put = |name: &str, bytes: &[u8]| {
+        write_synced(&directory.join(name), bytes)?;
+        hashes.push((name.to_owned(), manifest::hash(bytes)));
+        Ok(())
+    };
+    put(LATENCIES, &hlog::encode(&directory.join(LATENCIES), record, intervals)?)?;
     for (role, of_role) in by_role {
-        let path = directory.join(format!("host-{}.parquet", plain_name(role)?));
-        write_synced(&path, &samples::encode(&path, of_role)?)?;
+        let name = format!("host-{}.parquet", plain_name(role)?);
+        put(&name, &samples::encode(&directory.join(&name), of_role)?)?;
     }
     for (name, text) in logs {
-        write_synced(&directory.join(plain_name(name)?), text)?;
+        put(plain_name(name)?, text)?;
     }
-    Ok(())
+    put(RECORD, &versioned_json(&directory.join(RECORD), record)?)?;
+    Ok(hashes)
 }
 
 /// Reads a trial's directory back.

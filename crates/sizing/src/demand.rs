@@ -14,7 +14,7 @@ pub struct Demand {
     pub read_cpu_us: f64,
     /// CPU time of a write, microseconds.
     pub write_cpu_us: f64,
-    /// Whether reads and writes could be told apart: at least two mixes were measured.
+    /// Whether the costs of reads and of writes could be separated: at least two mixes were measured.
     pub cpu_told_apart: bool,
     /// Device reads for each read that misses the page cache (SSTables read, index pages).
     pub reads_per_miss: f64,

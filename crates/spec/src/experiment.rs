@@ -247,4 +247,26 @@ pub struct LocalSettings {
     pub heap_bytes: Option<u64>,
     /// Start every gp2-like bucket that states nothing itself with this share of its credits, 0..=1; 0 unless stated.
     pub burst_credits_start: f64,
+    /// How long Cassandra may take.
+    pub patience: Patience,
+}
+
+/// How long Cassandra may take before it counts as not started.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Patience {
+    /// Seconds from its launch until it answers CQL.
+    pub start_s: f64,
+    /// Seconds from then until no compaction, flush or hint is pending.
+    pub settle_s: f64,
+}
+
+impl Default for Patience {
+    /// A start takes 4 to 8 s on two cores, and three minutes on an emulated machine (measured); a large data set
+    /// compacts for minutes.
+    fn default() -> Self {
+        Self {
+            start_s: 180.0,
+            settle_s: 600.0,
+        }
+    }
 }

@@ -4,6 +4,7 @@
 //! [`Plan`] of cells and trials for a machine. Both are pure.
 
 mod decision;
+mod draft;
 mod experiment;
 mod mistakes;
 mod money;
@@ -19,14 +20,15 @@ mod simulated;
 
 pub use catalog::{Burst, IoLimits};
 pub use decision::DecisionRules;
+pub use draft::{Draft, draft};
 pub use experiment::{
     Adaptive, Configuration, Consistency, Database, Dataset, Experiment, Instance, Load, LoadLevel, LocalSettings,
-    Target, Volume,
+    Patience, Target, Volume,
 };
 pub use mistakes::{Mistake, Mistakes};
 pub use money::{ConfigurationMoney, Money, MoneyBasis, MoneyLine};
 pub use notes::{Note, static_notes};
-pub use objective::{DEFAULT_HEADROOM, LatencyFigure, LatencyObjective, Objective};
+pub use objective::{DEFAULT_HEADROOM, ERROR_SHARE_MAX, LatencyFigure, LatencyObjective, Objective};
 pub use parse::{parse, parse_to_run, refuse_unmeasurable};
 pub use plan::{Cell, Plan, PlannedTrial, TrialShape, plan};
 pub use provider::Provider;
@@ -38,7 +40,18 @@ pub use workload::{Definition, Distribution, Mix, OperationKind, PageCache, Scan
 /// Version of `plan.json`.
 pub const FORMAT_VERSION: u32 = 1;
 
+/// What the schema is called, whatever address it is read from.
+pub const SCHEMA_ID: &str = "urn:iopslab:schema:experiment:1";
+
 /// The JSON Schema of the experiment file, generated from the types that read it.
 pub fn json_schema() -> serde_json::Value {
-    schemars::schema_for!(raw::Experiment).to_value()
+    let mut generated = schemars::schema_for!(raw::Experiment);
+    let dialect = generated.remove("$schema");
+    let mut schema = serde_json::Map::new();
+    schema.extend(dialect.map(|dialect| ("$schema".to_owned(), dialect)));
+    schema.insert("$id".to_owned(), SCHEMA_ID.into());
+    if let serde_json::Value::Object(rest) = generated.to_value() {
+        schema.extend(rest);
+    }
+    schema.into()
 }

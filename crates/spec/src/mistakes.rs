@@ -35,7 +35,7 @@ pub struct Mistakes {
 struct One(Mistake, NamedSource<String>);
 
 impl Mistakes {
-    /// The mistakes in the order in which they were found.
+    /// The mistakes in the order of the experiment file; those in files that it names come last.
     pub fn list(&self) -> &[Mistake] {
         &self.list
     }
@@ -149,8 +149,12 @@ impl<'a> Collector<'a> {
         self.found.push((mistake, NamedSource::new(file, text.to_owned())));
     }
 
-    /// `Ok(value)` if nothing is wrong.
-    pub fn finish<T>(self, value: Option<T>) -> Result<T, Mistakes> {
+    /// `Ok(value)` if nothing is wrong; else every mistake once.
+    pub fn finish<T>(mut self, value: Option<T>) -> Result<T, Mistakes> {
+        let own = self.file;
+        self.found
+            .sort_by_key(|(mistake, _)| (mistake.file != own, mistake.line, mistake.column));
+        self.found.dedup_by(|(a, _), (b, _)| a == b);
         match value {
             Some(value) if self.found.is_empty() => Ok(value),
             _ => Err(Mistakes {

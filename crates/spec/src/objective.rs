@@ -7,6 +7,10 @@ use workload::OperationKind;
 /// growth until the next purchase, and for queueing, which grows steeply beyond 70 % use. Practice.
 pub const DEFAULT_HEADROOM: f64 = 0.3;
 
+/// A trial in which more than this share of the operations failed is invalid: what failed fast or timed out did not do
+/// the work whose speed is compared. So no objective can allow more. Practice.
+pub const ERROR_SHARE_MAX: f64 = 0.001;
+
 /// What good enough means: every part of it must hold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Objective {

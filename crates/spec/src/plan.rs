@@ -5,7 +5,8 @@ use workload::Definition;
 
 use crate::scale::scaled_dataset;
 use crate::{
-    Adaptive, Dataset, DecisionRules, Experiment, FORMAT_VERSION, LoadLevel, Money, Objective, Setup, Target, Truth,
+    Adaptive, Dataset, DecisionRules, Experiment, FORMAT_VERSION, LoadLevel, Money, Objective, Patience, Setup, Target,
+    Truth,
 };
 
 /// Everything a run needs to know, frozen into `plan.json` before it starts.
@@ -23,6 +24,9 @@ pub struct Plan {
     pub target: Target,
     /// `provider.local.work_directory` (or `None`), kept here so that a resumed run finds its snapshot again.
     pub work_directory: Option<String>,
+    /// How long Cassandra may take; plans of before it could be stated get the default.
+    #[serde(default)]
+    pub patience: Patience,
     /// 1:N model.
     pub scale: f64,
     /// The data set on this machine (records divided by scale).
@@ -156,6 +160,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
         baseline: experiment.baseline.clone(),
         target: experiment.target.clone(),
         work_directory: experiment.local.work_directory.clone(),
+        patience: experiment.local.patience,
         scale,
         estimated_s: FIXED_S + dataset.records as f64 / LOAD_RATE,
         dataset,

@@ -16,9 +16,9 @@ const NATIVE_BYTES: f64 = 512.0 * catalog::MIB;
 /// The heap rule of the DSE guide: a quarter of memory, at most 8 GiB.
 const MOST_HEAP: f64 = 8.0 * GIB;
 /// Cassandra does not run well below this heap; the rule's result is raised to it on this machine.
-const LEAST_HEAP: f64 = GIB;
+pub(crate) const LEAST_HEAP: f64 = GIB;
 /// Smallest page-cache budget: below it the kernel reclaims executable pages and nothing is measured but thrashing.
-const LEAST_PAGE_CACHE: f64 = 64.0 * catalog::MIB;
+pub(crate) const LEAST_PAGE_CACHE: f64 = 64.0 * catalog::MIB;
 /// Smallest CPU share on which Cassandra starts within a minute.
 const LEAST_CPUS: f64 = 0.5;
 

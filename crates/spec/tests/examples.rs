@@ -34,6 +34,35 @@ fn every_example_is_valid() {
     assert!(seen >= 4);
 }
 
+/// Code blocks of a page that are TOML.
+fn toml_blocks(page: &str) -> Vec<String> {
+    let begun = page.split("\n```toml\n").skip(1);
+    let inside = begun.filter_map(|rest| rest.split("\n```").next());
+    inside.map(|block| block.to_owned() + "\n").collect()
+}
+
+#[test]
+fn every_whole_experiment_in_the_docs_is_valid() {
+    let docs = std::fs::read_dir(root().join("docs")).unwrap();
+    let pages = docs
+        .map(|entry| entry.unwrap().path())
+        .chain([root().join("README.md")]);
+    let mut seen = 0;
+    for page in pages.filter(|page| page.extension().is_some_and(|e| e == "md")) {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for block in toml_blocks(&text) {
+            if block.contains("\n[dataset]\n") && block.contains("\n[load]\n") {
+                let name = page.display().to_string();
+                let no_file = |path: &str| Err(format!("{path}: an example in the docs needs no other file"));
+                parse(catalog::Catalog::built_in(), &name, &block, &no_file)
+                    .unwrap_or_else(|mistakes| panic!("{mistakes}"));
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen >= 1);
+}
+
 #[test]
 fn quickstart_is_three_volumes_and_can_be_tested() {
     let plan = plan(&example("quickstart.toml"));
@@ -69,6 +98,18 @@ fn kenzan_2018_is_the_published_matrix_at_one_sixteenth() {
     }
 }
 
+/// As docs/tutorial.md says: three volumes on one instance type, and what they become at 1:16.
+#[test]
+fn the_tutorial_is_one_instance_with_three_volumes() {
+    let experiment = example("tutorial.toml");
+    let plan = plan(&experiment);
+    assert_eq!((plan.cells.len(), plan.trials.len()), (3, 9));
+    assert_eq!(plan.dataset.records, 800_000);
+    let iops: Vec<_> = plan.setups.iter().map(|s| s.data.limits.read_iops.unwrap()).collect();
+    assert_eq!(iops, [187.5, 375.0, 750.0]);
+    assert_eq!(plan.objective.unwrap().throughput, Some(5_000.0));
+}
+
 #[test]
 fn dse_2017_has_five_mixes_at_three_levels() {
     let plan = plan(&example("dse-2017.toml"));
@@ -87,5 +128,17 @@ fn the_committed_schema_is_the_generated_one() {
     assert!(
         committed == generated,
         "docs/experiment.schema.json is stale; run: UPDATE_SCHEMA=1 cargo test -p spec"
+    );
+}
+
+#[test]
+fn the_schema_says_what_it_is_called() {
+    let schema = spec::json_schema();
+    assert_eq!(schema["$id"], spec::SCHEMA_ID);
+    assert!(
+        schema["$schema"]
+            .as_str()
+            .unwrap()
+            .starts_with("https://json-schema.org/")
     );
 }

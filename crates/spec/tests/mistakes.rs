@@ -3,7 +3,7 @@
 mod story;
 
 use spec::{Mistakes, parse};
-use story::{GOOD, nothing};
+use story::{GOOD, and, nothing};
 
 fn refused(text: &str) -> Mistakes {
     parse(catalog::Catalog::built_in(), "x.toml", text, &nothing)
@@ -136,6 +136,16 @@ fn every_wrong_input_is_refused_at_its_place() {
             "scale cannot be 0",
         ),
         (
+            "concurrency = [10]",
+            "concurrency = [10]\n[provider.local]\nstart_timeout_s = 0",
+            "x.toml:19:19: start_timeout_s cannot be 0 (a number from 1 to 7200)",
+        ),
+        (
+            "concurrency = [10]",
+            "concurrency = [10]\n[provider.local]\nsettle_timeout_s = 9000",
+            "settle_timeout_s cannot be 9000",
+        ),
+        (
             "name = \"x\"",
             "name = \"../x\"",
             "x.toml:1:8: `../x` cannot be the name",
@@ -209,6 +219,52 @@ fn all_mistakes_are_told_together() {
 }
 
 #[test]
+fn an_unknown_key_hides_no_other_mistake() {
+    // Three slips of the pen and two impossible values, one of them under a misspelt key.
+    let text = GOOD
+        .replacen("name = \"x\"", "name = \"x\"\nquestoin = \"Is it?\"", 1)
+        .replacen("records = 1000", "record = 0", 1)
+        .replacen("update = 0.2", "update = 0.3", 1)
+        .replacen("concurrency = [10]", "concurrency = [10]\nduration = 5\nseeed = 1", 1);
+    let mistakes = refused(&text);
+    let told: Vec<String> = mistakes
+        .list()
+        .iter()
+        .map(|m| format!("{}: {}", m.line, m.message))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "2: unknown key `questoin`",
+            "5: unknown key `record`",
+            "5: records cannot be 0",
+            "12: the proportions sum to 1.1, not 1",
+            "19: unknown key `duration`",
+            "20: unknown key `seeed`",
+        ],
+        "{mistakes}"
+    );
+}
+
+#[test]
+fn an_unknown_table_and_a_key_without_a_like_are_told_too() {
+    let text = GOOD
+        .replacen("[[workload]]", "[[worklod]]", 1)
+        .replacen("[load]", "[load]\nzzz = 1", 1)
+        .replacen("records = 1000", "records = 0", 1);
+    let mistakes = refused(&text);
+    let told: Vec<&str> = mistakes.list().iter().map(|m| m.message.as_str()).collect();
+    assert_eq!(
+        told,
+        ["records cannot be 0", "unknown key `worklod`", "unknown key `zzz`"]
+    );
+    // A second key of the same name is no reason to read the wrong one.
+    let text = and("seed = 1\nsed = 2\n");
+    let mistakes = refused(&text);
+    assert_eq!(mistakes.list().len(), 1, "{mistakes}");
+}
+
+#[test]
 fn a_mistake_in_a_ycsb_file_points_into_that_file() {
     let text = GOOD.replacen("name = \"w\"\nread = 0.8\nupdate = 0.2", "ycsb = \"w.properties\"", 1);
     let read = |contents: &'static str| move |_: &str| Ok(contents.to_owned());
@@ -237,6 +293,25 @@ fn a_mistake_in_a_ycsb_file_points_into_that_file() {
         .unwrap_err()
         .to_string();
     assert!(missing.contains("no such file"), "{missing}");
+}
+
+#[test]
+fn how_long_cassandra_may_take_can_be_stated() {
+    let patience = |more: &str| {
+        let text = GOOD.replacen(
+            "concurrency = [10]",
+            &format!("concurrency = [10]\n[provider.local]\n{more}"),
+            1,
+        );
+        let experiment = parse(catalog::Catalog::built_in(), "x.toml", &text, &nothing).unwrap();
+        let plan = spec::plan(&experiment);
+        (plan.patience.start_s, plan.patience.settle_s)
+    };
+    assert_eq!(patience(""), (180.0, 600.0));
+    assert_eq!(
+        patience("start_timeout_s = 900\nsettle_timeout_s = 30.5"),
+        (900.0, 30.5)
+    );
 }
 
 #[test]

@@ -1,8 +1,14 @@
 //! Loop devices: finding, attaching and detaching them.
 //!
 //! Attaching goes through the `losetup` program rather than the ioctls of loop(4): `losetup --find` retries when
-//! another process takes the same free device, configures the device in one step (LOOP_CONFIGURE) where the kernel
-//! can, and keeps `unsafe` out of this crate. What was achieved is then read back from sysfs, not believed.
+//! another process takes the same free device, configures the device in one step (LOOP_CONFIGURE) where the kernel can,
+//! and keeps `unsafe` out of this crate. (The crates that offer these ioctls generate their bindings with libclang and
+//! set device and flags in separate steps.) What was achieved is then read back from sysfs, not believed.
+//!
+//! On a busy machine it can take long, by whatever way: direct I/O is switched on after the image's dirty pages have
+//! been written back (`vfs_fsync` of the backing file, drivers/block/loop.c), behind everything else that the disk has
+//! to write. So `losetup` is given more time with each try, and one that was killed in the middle may have done its
+//! work all the same.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +19,15 @@ use crate::error::{Result, StorageError, io_error};
 use crate::process::wait_until;
 
 const SYS_BLOCK: &str = "/sys/block";
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long `losetup` may take, try by try. The first was found too short on a machine whose two cores and disk were
+/// busy.
+const PATIENCE: [Duration; 3] = [
+    Duration::from_secs(20),
+    Duration::from_secs(60),
+    Duration::from_secs(180),
+];
+/// Between two tries.
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// Largest single I/O of an emulated volume. EBS counts an I/O of up to 256 KiB to an SSD volume as one and splits
 /// larger ones ("I/O characteristics", EBS user guide); the loop driver's own default would pass 1,280 KiB as one.
@@ -72,14 +86,44 @@ pub(crate) fn attach(image: &Path) -> Result<LoopDevice> {
         "--".to_owned(),
         image.display().to_string(),
     ];
-    let shown = run(&argv, PATIENCE)?;
-    let name = shown.trim().trim_start_matches("/dev/").to_owned();
+    let name = try_again(
+        |patience| run(&argv, patience).map(|shown| shown.trim().trim_start_matches("/dev/").to_owned()),
+        || attached_all_the_same(image),
+    )?;
     let configured = configure(&name, image);
     if configured.is_err() {
         // The first error is the one worth telling.
         let _ = detach_named(&name, image);
     }
     configured
+}
+
+/// Acts until it succeeds, each time with more patience; what failed may have had its effect, and then that is the
+/// result.
+fn try_again<T>(mut act: impl FnMut(Duration) -> Result<T>, effect: impl Fn() -> Option<T>) -> Result<T> {
+    let (last, first) = PATIENCE.split_last().expect("there is at least one try");
+    for patience in first {
+        if let Ok(result) = act(*patience) {
+            return Ok(result);
+        }
+        if let Some(result) = effect() {
+            return Ok(result);
+        }
+        std::thread::sleep(PAUSE);
+    }
+    act(*last).or_else(|error| effect().ok_or(error))
+}
+
+/// The device of a `losetup` that was killed before it could name it; one without direct I/O is given back.
+fn attached_all_the_same(image: &Path) -> Option<String> {
+    let name = find(image).into_iter().next()?;
+    let direct = fs::read_to_string(Path::new(SYS_BLOCK).join(&name).join("loop/dio"));
+    if direct.is_ok_and(|text| text.trim() == "1") {
+        return Some(name);
+    }
+    // If this fails, so does the next try, and says why.
+    let _ = detach_named(&name, image);
+    None
 }
 
 fn configure(name: &str, image: &Path) -> Result<LoopDevice> {
@@ -146,13 +190,14 @@ fn detach_named(name: &str, image: &Path) -> Result<()> {
     }
     let losetup = require("losetup", "util-linux")?;
     let device = PathBuf::from(format!("/dev/{name}"));
-    let detached = run(
-        &[
-            losetup.display().to_string(),
-            "--detach".to_owned(),
-            device.display().to_string(),
-        ],
-        PATIENCE,
+    let argv = [
+        losetup.display().to_string(),
+        "--detach".to_owned(),
+        device.display().to_string(),
+    ];
+    let detached = try_again(
+        |patience| run(&argv, patience).map(drop),
+        || (!attached()).then_some(()),
     );
     if wait_until(Duration::from_secs(5), || !attached()) {
         return Ok(());
@@ -167,6 +212,43 @@ fn detach_named(name: &str, image: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn too_slow() -> StorageError {
+        StorageError::Command {
+            command: "losetup".to_owned(),
+            how: "no answer within 20 s".to_owned(),
+            stderr_tail: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_losetup_that_is_slow_gets_more_time() {
+        let mut given = Vec::new();
+        let attached = try_again(
+            |patience| {
+                given.push(patience.as_secs());
+                if given.len() == 2 { Ok("loop3") } else { Err(too_slow()) }
+            },
+            || None,
+        );
+        assert_eq!(attached.unwrap(), "loop3");
+        assert_eq!(given, [20, 60]);
+        let error = try_again(|_| Err::<&str, _>(too_slow()), || None).unwrap_err();
+        assert!(error.to_string().contains("no answer within 20 s"), "{error}");
+    }
+
+    #[test]
+    fn one_that_was_killed_after_it_had_attached_is_not_repeated() {
+        let mut tries = 0;
+        let attached = try_again(
+            |_| {
+                tries += 1;
+                Err(too_slow())
+            },
+            || Some("loop5"),
+        );
+        assert_eq!((attached.unwrap(), tries), ("loop5", 1));
+    }
 
     #[test]
     fn a_device_is_found_by_its_image_even_when_that_was_deleted() {

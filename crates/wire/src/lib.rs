@@ -16,4 +16,4 @@ pub use messages::{
 };
 
 /// Version of these messages; controller and agent must agree.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;

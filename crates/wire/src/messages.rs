@@ -2,7 +2,7 @@
 
 use evidence::{ClientResult, Environment, HostSample, VolumeFacts};
 use serde::{Deserialize, Serialize};
-use spec::{Consistency, Dataset, Definition, LoadLevel, Setup, TrialShape};
+use spec::{Consistency, Dataset, Definition, LoadLevel, Patience, Setup, TrialShape};
 
 use crate::WireInterval;
 
@@ -67,6 +67,8 @@ pub struct UnderTest {
     pub dataset: Dataset,
     /// Bytes that the run needs in the work directory.
     pub needed_bytes: u64,
+    /// How long the database may take.
+    pub patience: Patience,
 }
 
 /// Work for the agent on a client host.
@@ -252,8 +254,8 @@ pub struct StartedTrial {
     pub data_bytes_on_disk: u64,
     /// Keys of the sample that exist (all of them, or the request fails).
     pub keys_checked: u32,
-    /// Seconds from launch to settled.
-    pub start_s: f64,
+    /// Seconds until here; `stop_s` is not known yet.
+    pub overhead: evidence::Overhead,
 }
 
 /// A database has been stopped.
@@ -263,6 +265,8 @@ pub struct StoppedTrial {
     pub logs: Vec<TextFile>,
     /// Bytes of the table on disk at the end.
     pub data_bytes_on_disk: u64,
+    /// Seconds that stopping took.
+    pub stop_s: f64,
 }
 
 /// A log file carried over the wire.

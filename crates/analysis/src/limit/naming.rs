@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use spec::Setup;
 
-use super::uses::{self, GC_DOMINATES, Watched, Window};
 use super::numbers;
+use super::uses::{self, GC_DOMINATES, Watched, Window};
 use crate::document::limit::{Counted, Limit, LimitKind, ResourceUse};
 use crate::measurement::TrialMeasurement;
 use crate::rules::{AT_CAP_WINDOWS, CLIENT_CPU_MAX};

@@ -1,13 +1,11 @@
 //! Did the operations succeed? What failed fast or timed out did not do the work whose speed is compared.
 
 use evidence::ErrorKind;
+use spec::ERROR_SHARE_MAX;
 
 use super::{Rule, scope};
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
-
-/// More failed operations than this share make a trial invalid.
-const ERROR_SHARE_MAX: f64 = 0.001;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let client = trial.record.client.as_ref()?;

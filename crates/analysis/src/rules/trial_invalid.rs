@@ -24,6 +24,7 @@ mod tests {
     fn a_trial_that_ended_early_and_one_without_a_client_are_invalid_with_their_reason() {
         let died = recorded(|r| {
             r.validity = Validity::Invalid {
+                cause: evidence::Cause::DatabaseEnded,
                 reason: "the database died".into(),
                 log_tail: Vec::new(),
             };

@@ -41,6 +41,9 @@ pub struct Distribution {
     pub cache: PathBuf,
     /// Class-data archive for faster starts, once [`super::ensure_start_archive`] has made one.
     pub start_archive: Option<PathBuf>,
+    /// Heap bytes of a memtable row besides its data, as [`super::ensure_start_archive`] has found; `None`: measured at
+    /// every start.
+    pub row_overhead_bytes: Option<u32>,
 }
 
 impl Distribution {
@@ -198,7 +201,16 @@ pub fn ensure_distribution_from(
         jars: locked.iter().map(|jar| root.join(jar.path)).collect(),
         cache: root,
         start_archive: None,
+        row_overhead_bytes: None,
     })
+}
+
+/// Bytes of all jars of a version.
+///
+/// # Errors
+/// The version is not known.
+pub fn download_bytes(version: &str) -> Result<u64, DistributionError> {
+    Ok(lock_list(version)?.iter().map(|jar| jar.size_bytes).sum())
 }
 
 fn lock_list(version: &str) -> Result<Vec<Locked>, DistributionError> {

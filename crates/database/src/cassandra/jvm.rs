@@ -9,6 +9,7 @@
 //! * Temporary files (native libraries) go to the node's own directory, so that a killed node leaves nothing in `/tmp`.
 //! * `skip_wait_for_gossip_to_settle=0`: the 8 s wait for gossip before CQL opens is left out; iopslab itself waits until every
 //!   node is NORMAL ([`super::Admin::wait_settled`]).
+//! * `memtable.row_overhead_size`: what the server would measure at each start, once measured ([`super::start_archive`]).
 //! * `superuser_setup_delay_ms=0`: the default role is written during the start, not ten seconds into a trial.
 
 use std::path::Path;
@@ -16,6 +17,8 @@ use std::path::Path;
 use super::{distribution::Distribution, java::Java, node_config::NodeConfig};
 
 const GIB: u64 = 1 << 30;
+/// The JVM compresses object pointers in heaps below this (`UseCompressedOops`), and rows are smaller then.
+const COMPRESSED_POINTERS_BELOW: u64 = 32 * GIB;
 
 /// Modules that Cassandra opens on Java 17 (`jvm17-server.options`); Java 11 takes them too.
 const EXPORTS: &[&str] = &[
@@ -136,6 +139,12 @@ pub(crate) fn arguments(
     // Starting and stopping
     add("-Dcassandra.skip_wait_for_gossip_to_settle=0".into());
     add("-Dcassandra.superuser_setup_delay_ms=0".into());
+    if let Some(bytes) = distribution
+        .row_overhead_bytes
+        .filter(|_| config.heap_bytes < COMPRESSED_POINTERS_BELOW)
+    {
+        add(format!("-Dcassandra.memtable.row_overhead_size={bytes}"));
+    }
     if config.seeds.len() <= 1 {
         // Nobody to tell: do not wait 2 s for the news to spread.
         add("-Dcassandra.shutdown_announce_in_ms=0".into());

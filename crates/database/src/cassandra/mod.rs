@@ -16,6 +16,7 @@ pub mod cluster;
 pub mod distribution;
 mod driver;
 mod fetch;
+mod host_name;
 pub mod java;
 mod jvm;
 pub mod log;
@@ -30,8 +31,9 @@ mod yaml;
 
 pub use admin::{Admin, AdminError, Settled};
 pub use cluster::{Cluster, ClusterError, ClusterSpec, NodeStatus};
-pub use distribution::{Distribution, DistributionError, Fetched, ensure_distribution, versions};
+pub use distribution::{Distribution, DistributionError, Fetched, download_bytes, ensure_distribution, versions};
 pub use driver::{CqlConnect, CqlDriver};
+pub use host_name::{UnresolvedHostName, check_host_name};
 pub use java::{Java, JavaError, find_java};
 pub use log::DroppedMessages;
 pub use metrics::{Cache, Latency, Metrics, Pool};

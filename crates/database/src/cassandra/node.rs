@@ -17,6 +17,7 @@ use std::{
 use super::{
     admin::Admin,
     distribution::Distribution,
+    host_name::{UnresolvedHostName, check_host_name},
     java::Java,
     jvm::{self, ArchiveUse},
     log,
@@ -71,12 +72,14 @@ pub enum NodeError {
         source: io::Error,
     },
     /// The process ended when it should not have.
-    #[error("Cassandra at {address} ended ({status}); the last lines of {}:\n{}", log.display(), tail.join("\n"))]
+    #[error("Cassandra at {address} ended ({status}){}; the last lines of {}:\n{}", also(host_name), log.display(), tail.join("\n"))]
     Died {
         /// CQL address.
         address: SocketAddr,
         /// Exit status or signal.
         status: String,
+        /// The machine's name does not resolve, which is a reason.
+        host_name: Option<Box<UnresolvedHostName>>,
         /// Its log.
         log: PathBuf,
         /// The log's last lines.
@@ -84,8 +87,8 @@ pub enum NodeError {
     },
     /// It runs, but CQL does not answer.
     #[error(
-        "Cassandra at {address} does not answer CQL after {waited_s:.0} s ({reason}); the last lines of {}:\n{}",
-        log.display(), tail.join("\n")
+        "Cassandra at {address} does not answer CQL after {waited_s:.0} s ({reason}){}; the last lines of {}:\n{}",
+        also(host_name), log.display(), tail.join("\n")
     )]
     NotReady {
         /// CQL address.
@@ -94,6 +97,8 @@ pub enum NodeError {
         waited_s: f64,
         /// What was wrong at last.
         reason: String,
+        /// The machine's name does not resolve, which is a reason.
+        host_name: Option<Box<UnresolvedHostName>>,
         /// Its log.
         log: PathBuf,
         /// The log's last lines.
@@ -231,6 +236,7 @@ impl Node {
                     address,
                     waited_s: self.started.elapsed().as_secs_f64(),
                     reason,
+                    host_name: check_host_name().err().map(Box::new),
                     log: self.system_log(),
                     tail: self.log_tail(QUOTED_LINES),
                 });
@@ -248,6 +254,7 @@ impl Node {
         NodeError::Died {
             address: self.config.cql_address(),
             status: status.to_owned(),
+            host_name: check_host_name().err().map(Box::new),
             log: self.system_log(),
             tail: self.log_tail(QUOTED_LINES),
         }
@@ -352,6 +359,12 @@ impl Node {
         }
         Ok(())
     }
+}
+
+fn also(problem: &Option<Box<UnresolvedHostName>>) -> String {
+    problem
+        .as_ref()
+        .map_or_else(String::new, |problem| format!("; {problem}"))
 }
 
 fn describe(status: ExitStatus) -> String {

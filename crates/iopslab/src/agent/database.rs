@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use database::cassandra::{self, Admin, Distribution, Java, Node, NodeConfig};
+use database::cassandra::{self, Admin, Distribution, Java, Node, NodeConfig, NodeError};
+use evidence::Overhead;
 use monitor::{CgroupFiles, Monitor, Sources};
 use spec::Setup;
 use storage::{
@@ -27,10 +28,10 @@ const TABLE: &str = "usertable";
 /// The one node of a configuration.
 const ADDRESS: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const NATIVE_PORT: u16 = 9042;
-const START_TIMEOUT: Duration = Duration::from_secs(180);
 /// How long a killed run's agent may take to clean up before its work directory counts as taken.
 const LOCK_PATIENCE: Duration = Duration::from_secs(20);
-const SETTLE_TIMEOUT: Duration = Duration::from_secs(600);
+/// How long the loader may drain after SIGTERM; everything is flushed by then.
+const STOP_TIMEOUT: Duration = Duration::from_secs(60);
 /// Heap of the unlimited database that loads the data set.
 const LOADER_HEAP: u64 = 2 << 30;
 /// Commit-log space; half of the smallest emulated commit-log volume.
@@ -202,6 +203,14 @@ impl DatabaseHost {
 }
 
 impl Opened {
+    fn start_timeout(&self) -> Duration {
+        Duration::from_secs_f64(self.task.patience.start_s)
+    }
+
+    fn settle_timeout(&self) -> Duration {
+        Duration::from_secs_f64(self.task.patience.settle_s)
+    }
+
     fn run_directory(&self) -> PathBuf {
         self.work.path().join("runs").join(&self.task.run)
     }
@@ -236,10 +245,12 @@ impl Opened {
         outbox.progress("starting Cassandra to load the data set", None);
         let mut node = Node::start(&self.distribution, &self.java, config, &[]).map_err(fault)?;
         self.remember_process(node.pid())?;
-        let ready = node.wait_ready(START_TIMEOUT, &|| outbox.is_cancelled()).map_err(fault);
+        let ready = node
+            .wait_ready(self.start_timeout(), &|| outbox.is_cancelled())
+            .map_err(not_started);
         self.loading = Some(node);
         ready?;
-        let admin = Admin::connect(cql_address(), START_TIMEOUT).map_err(fault)?;
+        let admin = Admin::connect(cql_address(), self.start_timeout()).map_err(fault)?;
         admin
             .create_schema(KEYSPACE, TABLE, &self.task.dataset, 1)
             .map_err(fault)?;
@@ -254,12 +265,25 @@ impl Opened {
         let config = node_config(&directory, &directory.join("data"), &directory.join("commitlog"));
         outbox.progress("flushing and compacting the data set", None);
         cassandra::flush_and_compact(&self.distribution, &self.java, &config, KEYSPACE).map_err(fault)?;
-        let admin = Admin::connect(cql_address(), START_TIMEOUT).map_err(fault)?;
+        let admin = Admin::connect(cql_address(), self.start_timeout()).map_err(fault)?;
         admin
-            .wait_settled(1, SETTLE_TIMEOUT, &|| outbox.is_cancelled())
+            .wait_settled(1, self.settle_timeout(), &|| outbox.is_cancelled())
             .map_err(fault)?;
         drop(admin);
-        node.stop(Duration::from_secs(60)).map_err(fault)?;
+        outbox.progress("stopping Cassandra and keeping its data as a snapshot", None);
+        node.stop(STOP_TIMEOUT).map_err(fault)?;
+        // What it had only in memory would be missing from every trial.
+        if !node.stopped_cleanly() {
+            let how = node.exited().unwrap_or_default();
+            return Err(Fault {
+                help: Some("the next start loads the data set again".to_owned()),
+                ..fault(format!(
+                    "Cassandra did not stop in order after loading ({how}), so that its files may not be whole: they are not kept; the last lines of {}:\n{}",
+                    node.system_log().display(),
+                    node.log_tail(15).join("\n")
+                ))
+            });
+        }
         let target = self.snapshot_directory();
         let data = directory.join("data");
         let facts = SnapshotFacts {
@@ -289,7 +313,13 @@ impl Opened {
             if !directory.exists() {
                 self.claim_directory(&directory)?;
             }
-            outbox.progress(format!("creating the volumes of {}", setup.configuration), None);
+            outbox.progress(
+                format!(
+                    "creating the volumes of {} and copying the data set",
+                    setup.configuration
+                ),
+                None,
+            );
             let snapshot = self.snapshot_directory().join("data");
             let mut volumes = Volumes::create(&self.ledger, &directory, setup, &snapshot).map_err(fault)?;
             outbox.progress(format!("measuring the volumes of {}", setup.configuration), None);
@@ -310,6 +340,7 @@ impl Opened {
             .get_mut(&setup.configuration)
             .ok_or_else(|| fault(format!("configuration {} was not prepared", setup.configuration)))?;
         outbox.progress("restoring the data set", None);
+        let mut clock = Stopwatch::start();
         volumes.restore().map_err(fault)?;
         let data_directory = volumes.data_directory();
         let commitlog = volumes.commitlog_directory();
@@ -317,9 +348,12 @@ impl Opened {
         if node_directory.exists() {
             storage::remove_tree(&node_directory).map_err(fault)?;
         }
+        let cpus = cpu_limits(setup.cpus);
+        // All CPUs for the start: what it computes does not depend on them (the number of CPUs is told to the JVM).
         let limits = ResourceLimits {
             memory_bytes: Some(setup.memory_limit_bytes),
-            ..cpu_limits(setup.cpus)
+            cpuset: cpus.cpuset.as_ref().map(|_| format!("0-{}", machine_cpus() - 1)),
+            ..ResourceLimits::default()
         };
         let cgroup =
             Arc::new(Cgroup::create(Path::new(CGROUP_ROOT), &self.ledger, &cgroup_name, &limits).map_err(fault)?);
@@ -328,7 +362,7 @@ impl Opened {
         config.direct_memory_bytes = setup.direct_memory_bytes;
         config.processors = setup.cpus;
         outbox.progress("starting Cassandra", None);
-        let began = Instant::now();
+        let restore_s = clock.lap_s();
         let node = Node::start(&self.distribution, &self.java, config, &cgroup.launch_prefix()).map_err(|error| {
             // Nothing runs in it yet, so that it can go at once.
             let _ = cgroup.kill_all();
@@ -345,11 +379,12 @@ impl Opened {
             page_cache: None,
             monitor: None,
         });
-        with(&node, |n| n.wait_ready(START_TIMEOUT, &|| outbox.is_cancelled())).map_err(fault)?;
+        with(&node, |n| n.wait_ready(self.start_timeout(), &|| outbox.is_cancelled())).map_err(not_started)?;
+        let start_s = clock.lap_s();
         outbox.progress("waiting for Cassandra to settle", None);
-        let admin = Admin::connect(cql_address(), START_TIMEOUT).map_err(fault)?;
+        let admin = Admin::connect(cql_address(), self.start_timeout()).map_err(fault)?;
         admin
-            .wait_settled(1, SETTLE_TIMEOUT, &|| outbox.is_cancelled())
+            .wait_settled(1, self.settle_timeout(), &|| outbox.is_cancelled())
             .map_err(fault)?;
         let present = admin.count_sample(KEYSPACE, TABLE, sample_keys).map_err(fault)?;
         if present as usize != sample_keys.len() {
@@ -361,7 +396,10 @@ impl Opened {
                 ))
             });
         }
-        // I/O limits come into force here: a start-up that crawls at 60 IOPS would measure nothing but patience.
+        // CPU and I/O limits come into force here: a start-up that crawls at 60 IOPS would measure nothing but patience.
+        cgroup
+            .set_cpu_limits(cpus.cpus, cpus.cpuset.as_deref())
+            .map_err(fault)?;
         let volumes = &self.volumes[&setup.configuration];
         let mut bursts = Bursts::new();
         for mounted in &volumes.mounted {
@@ -378,13 +416,17 @@ impl Opened {
                 bursts.push((mounted.setup.role, Arc::new(controller)));
             }
         }
-        let start_s = began.elapsed().as_secs_f64();
         let started = StartedTrial {
             contact_points: vec![cql_address().to_string()],
             volumes: volumes.facts(),
             data_bytes_on_disk: table_bytes(&data_directory),
             keys_checked: present,
-            start_s,
+            overhead: Overhead {
+                restore_s,
+                start_s,
+                settle_s: clock.lap_s(),
+                stop_s: 0.0,
+            },
         };
         let sources = Sources {
             root: PathBuf::from("/"),
@@ -398,11 +440,11 @@ impl Opened {
                 .collect(),
             gc_log: Some(gc_log),
         };
-        let watch = watch(sources, admin, &node, &bursts, outbox.clone());
+        let monitor = watch(sources, admin, &node, &bursts, outbox.clone());
         if let Some(active) = &mut self.active {
             active.bursts = bursts;
             active.page_cache = Some(PageCacheBudget::hold(&cgroup, setup.page_cache_budget_bytes));
-            active.monitor = Some(watch);
+            active.monitor = Some(monitor);
         }
         Ok(Reply::Started(Box::new(started)))
     }
@@ -410,6 +452,7 @@ impl Opened {
     /// Ends the database of a trial. It is killed rather than drained: its data is thrown away, and draining a large memtable
     /// through a small volume could take minutes.
     fn stop_trial(&mut self) -> Result<Reply, Fault> {
+        let mut clock = Stopwatch::start();
         let mut logs = Vec::new();
         let mut data_bytes_on_disk = 0;
         if let Some(mut active) = self.active.take() {
@@ -444,6 +487,7 @@ impl Opened {
         Ok(Reply::Stopped(Box::new(StoppedTrial {
             logs,
             data_bytes_on_disk,
+            stop_s: clock.lap_s(),
         })))
     }
 
@@ -459,11 +503,37 @@ impl Opened {
     }
 }
 
+/// Laps of one clock.
+struct Stopwatch(Instant);
+
+impl Stopwatch {
+    fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Seconds since the start or the last lap.
+    fn lap_s(&mut self) -> f64 {
+        let now = Instant::now();
+        now.duration_since(std::mem::replace(&mut self.0, now)).as_secs_f64()
+    }
+}
+
+/// A database that did not start, with what a user can do about one that is only slow.
+fn not_started(error: NodeError) -> Fault {
+    let help = match &error {
+        NodeError::NotReady { .. } => {
+            Some("on a very slow machine, raise start_timeout_s in [provider.local]".to_owned())
+        }
+        _ => None,
+    };
+    Fault { help, ..fault(error) }
+}
+
 /// Whole CPUs are given whole: the last ones of the machine, by cpuset. A quota on more CPUs would stop the database for up to
 /// 100 ms in each period once it is spent, which shows as steps in every latency percentile (measured: p95 of 50 ms).
 /// Only a fraction of a CPU needs the quota.
 fn cpu_limits(cpus: f64) -> ResourceLimits {
-    let machine = std::thread::available_parallelism().map_or(1, usize::from);
+    let machine = machine_cpus();
     let whole = (cpus.ceil() as usize).clamp(1, machine);
     let last = machine - 1;
     let first = machine - whole;
@@ -472,6 +542,10 @@ fn cpu_limits(cpus: f64) -> ResourceLimits {
         cpuset: (whole < machine).then(|| format!("{first}-{last}")),
         ..ResourceLimits::default()
     }
+}
+
+fn machine_cpus() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 pub(super) fn with<T, R>(shared: &Mutex<T>, act: impl FnOnce(&mut T) -> R) -> R {

@@ -54,6 +54,7 @@ pub fn run(args: &CompareArgs, format: Format) -> Result<(), Failure> {
         .map_err(Failure::input)?;
     let open = |path: &PathBuf| RunDirectory::open(path).map_err(Failure::input);
     let (a, b) = (open(&args.run_a)?, open(&args.run_b)?);
+    related(&a, &b)?;
     let (measured_a, measured_b) = (Measured::read(&a)?, Measured::read(&b)?);
     let mut comparison = analysis::compare(&measured_a.evidence(&a), &measured_b.evidence(&b));
     comparison.gates = gates.iter().map(|gate| gate.decide(&comparison)).collect();
@@ -65,6 +66,28 @@ pub fn run(args: &CompareArgs, format: Format) -> Result<(), Failure> {
         Format::Human => print!("{}", ::report::comparison_markdown(&comparison)),
     }
     verdict(&comparison, args.inconclusive)
+}
+
+/// Runs without a cell in common have nothing that could have changed.
+fn related(a: &RunDirectory, b: &RunDirectory) -> Result<(), Failure> {
+    let cells = |run: &RunDirectory| -> Vec<String> { run.plan().cells.iter().map(|c| c.id.clone()).collect() };
+    let (of_a, of_b) = (cells(a), cells(b));
+    if of_a.iter().any(|cell| of_b.contains(cell)) {
+        return Ok(());
+    }
+    let some = |cells: &[String]| match cells {
+        [] => "nothing".to_owned(),
+        [one] => one.clone(),
+        [one, more @ ..] => format!("{one} and {} more", more.len()),
+    };
+    Err(Failure::input(format!(
+        "nothing to compare: {} measured {}, {} measured {}, and no cell is in both",
+        a.name(),
+        some(&of_a),
+        b.name(),
+        some(&of_b)
+    ))
+    .help("compare two runs of the same experiment; a cell is CONFIGURATION.WORKLOAD.LOAD"))
 }
 
 /// The exit of the command: failed gates before inconclusive ones, each with its own word.

@@ -91,7 +91,7 @@ fn start(directory: PathBuf, nodes: u32, heap_mib: u64, version: Option<&str>, f
         &cache_directory(),
     );
     spec.heap_bytes = heap_mib << 20;
-    let cluster = Cluster::start(&spec, &mut |doing| screen.live(doing)).map_err(Failure::work)?;
+    let cluster = Cluster::start(&spec, &mut |doing| screen.doing(doing, "")).map_err(Failure::work)?;
     screen.clear();
     let points: Vec<_> = cluster.addresses().iter().map(ToString::to_string).collect();
     let text = format!("ready: {}\nstop with: iopslab db stop", points.join(" "));

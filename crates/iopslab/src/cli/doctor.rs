@@ -22,13 +22,7 @@ struct Check {
 }
 
 pub fn run(_: &DoctorArgs, format: Format) -> Result<(), Failure> {
-    let mut checks = vec![java()];
-    let work = work_directory();
-    let existing = work
-        .ancestors()
-        .find(|p| p.exists())
-        .unwrap_or(Path::new("/"))
-        .to_owned();
+    let mut checks = vec![java(), host_name()];
     let controllers = storage::controllers(Path::new(crate::agent::CGROUP_ROOT));
     checks.extend(
         [
@@ -38,30 +32,23 @@ pub fn run(_: &DoctorArgs, format: Format) -> Result<(), Failure> {
         ]
         .map(controller),
     );
-    let problems = storage::preflight(&existing, 4 << 30, Path::new(crate::agent::CGROUP_ROOT));
+    // Space is looked at below, directory by directory.
+    let problems = storage::preflight(&work_directory(), 0, Path::new(crate::agent::CGROUP_ROOT));
     if problems.is_empty() {
         checks.push(Check {
-            what: "emulated volumes".to_owned(),
+            what: VOLUMES.to_owned(),
             ok: true,
-            found: format!(
-                "root, loop devices, XFS, fio, limits; 4 GiB free in {}",
-                existing.display()
-            ),
+            found: "root, loop devices, XFS, fio, limits".to_owned(),
             fix: None,
         });
     }
     checks.extend(problems.into_iter().map(|problem| Check {
-        what: "emulated volumes".to_owned(),
+        what: VOLUMES.to_owned(),
         ok: false,
         found: problem.what,
         fix: Some(problem.fix),
     }));
-    checks.push(Check {
-        what: "directories".to_owned(),
-        ok: true,
-        found: format!("work {}, downloads {}", work.display(), cache_directory().display()),
-        fix: None,
-    });
+    checks.extend(directories()?);
     let bad = checks.iter().filter(|c| !c.ok).count();
     match format {
         Format::Json => println!("{}", pretty(&serde_json::json!({ "checks": checks }))),
@@ -85,6 +72,93 @@ pub fn run(_: &DoctorArgs, format: Format) -> Result<(), Failure> {
         Err(Failure::work(format!(
             "{bad} problems keep `iopslab run` from working here"
         )))
+    }
+}
+
+/// The line about emulated volumes.
+const VOLUMES: &str = "emulated volumes";
+/// The example that `run` is tried with first.
+const EXAMPLE: &str = include_str!("../../../../examples/quickstart.toml");
+/// The class archive that shortens starts; 58 MB for Cassandra 5.0.9 on JDK 17.
+const START_ARCHIVE_BYTES: u64 = 60_000_000;
+/// Records, latencies, samples and logs of one trial.
+const EVIDENCE_BYTES: u64 = 2_000_000;
+
+/// Each directory that a run writes to: what is free there, and what the example needs.
+fn directories() -> Result<Vec<Check>, Failure> {
+    let no_file = |_: &str| Err("the example names no other file".to_owned());
+    let example = spec::parse(catalog::Catalog::built_in(), "quickstart.toml", EXAMPLE, &no_file)
+        .map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?;
+    let plan = spec::plan(&example);
+    let cache = cache_directory();
+    let downloads = match &plan.target.database {
+        spec::Database::Cassandra { version } => {
+            database::cassandra::download_bytes(version).map_err(Failure::work)? + START_ARCHIVE_BYTES
+        }
+        spec::Database::Hosts { .. } => 0,
+    };
+    let there = storage::tree_bytes(&cache.join("cassandra"));
+    Ok(vec![
+        directory(
+            "work directory",
+            &work_directory(),
+            crate::controller::needed_bytes(&plan),
+            "set IOPSLAB_WORK to a larger disk, or free some space",
+        ),
+        directory(
+            "downloads",
+            &cache,
+            downloads.saturating_sub(there),
+            "set IOPSLAB_CACHE to a larger disk, or free some space",
+        ),
+        directory(
+            "runs",
+            &std::env::current_dir()
+                .unwrap_or_default()
+                .join(super::run::DEFAULT_OUT),
+            EVIDENCE_BYTES * plan.trials.len() as u64,
+            "write runs elsewhere with: iopslab run --out DIR",
+        ),
+    ])
+}
+
+fn directory(what: &str, path: &Path, needed: u64, fix: &str) -> Check {
+    let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
+    let (ok, found) = match storage::free_bytes(path) {
+        Ok(free) => (
+            free >= needed,
+            format!(
+                "{:.1} GiB free in {}; examples/quickstart.toml needs {:.2} GiB",
+                gib(free),
+                path.display(),
+                gib(needed)
+            ),
+        ),
+        Err(error) => (false, error.to_string()),
+    };
+    Check {
+        what: what.to_owned(),
+        ok,
+        found,
+        fix: (!ok).then(|| fix.to_owned()),
+    }
+}
+
+fn host_name() -> Check {
+    let checked = database::cassandra::check_host_name();
+    Check {
+        what: "host name".to_owned(),
+        ok: checked.is_ok(),
+        found: match &checked {
+            Ok(name) => format!("`{name}` resolves"),
+            Err(error) => format!(
+                "`{}` does not resolve ({}); Cassandra does not start without",
+                error.name, error.source
+            ),
+        },
+        fix: checked
+            .err()
+            .map(|error| format!("add this line to /etc/hosts: 127.0.1.1 {}", error.name)),
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::io::IsTerminal as _;
 
+use miette::Diagnostic as _;
+
 use super::Format;
 
 /// Why a command did not do what was asked, with its exit code.
@@ -25,6 +27,13 @@ pub enum Failure {
     },
     /// Exit 3: done, but the verdict failed.
     Verdict(String),
+    /// Exit 130, as shells have it for Ctrl-C: the user asked to stop.
+    Interrupted {
+        /// What was stopped, and what is kept.
+        message: String,
+        /// How to go on.
+        help: Option<String>,
+    },
 }
 
 impl Failure {
@@ -44,12 +53,21 @@ impl Failure {
         }
     }
 
+    /// Stopped by the user.
+    pub fn interrupted(message: impl ToString) -> Self {
+        Self::Interrupted {
+            message: message.to_string(),
+            help: None,
+        }
+    }
+
     /// The same failure with advice.
     pub fn help(self, advice: impl ToString) -> Self {
         let help = Some(advice.to_string());
         match self {
             Self::Input { message, .. } => Self::Input { message, help },
             Self::Work { message, .. } => Self::Work { message, help },
+            Self::Interrupted { message, .. } => Self::Interrupted { message, help },
             other => other,
         }
     }
@@ -60,6 +78,7 @@ impl Failure {
             Self::Work { .. } => 1,
             Self::Mistakes(_) | Self::Input { .. } => 2,
             Self::Verdict(_) => 3,
+            Self::Interrupted { .. } => 130,
         }
     }
 
@@ -74,7 +93,9 @@ impl Failure {
                     );
                     return;
                 }
-                Self::Input { message, help } | Self::Work { message, help } => (message, help),
+                Self::Input { message, help } | Self::Work { message, help } | Self::Interrupted { message, help } => {
+                    (message, help)
+                }
                 Self::Verdict(message) => (message, &None),
             };
             eprintln!("{}", serde_json::json!({ "error": message, "help": help }));
@@ -82,20 +103,16 @@ impl Failure {
         }
         match self {
             Self::Mistakes(mistakes) => {
-                let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-                let theme = if colour {
-                    miette::GraphicalTheme::unicode()
-                } else {
-                    miette::GraphicalTheme::unicode_nocolor()
-                };
-                let mut text = String::new();
-                let drawn =
-                    miette::GraphicalReportHandler::new_themed(theme).render_report(&mut text, mistakes.as_ref());
                 // The plain form is the fall-back: an error must never hide behind a drawing that failed.
-                if drawn.is_ok() {
-                    eprintln!("{text}")
-                } else {
-                    eprintln!("{mistakes}")
+                match drawn(mistakes) {
+                    Ok(text) => eprintln!("{text}"),
+                    Err(_) => eprintln!("{mistakes}"),
+                }
+            }
+            Self::Interrupted { message, help } => {
+                eprintln!("{message}");
+                if let Some(help) = help {
+                    eprintln!(" help: {help}");
                 }
             }
             Self::Input { message, help } | Self::Work { message, help } => {
@@ -107,4 +124,20 @@ impl Failure {
             Self::Verdict(message) => eprintln!("{message}"),
         }
     }
+}
+
+/// Every mistake once, at its place in the file.
+fn drawn(mistakes: &spec::Mistakes) -> Result<String, std::fmt::Error> {
+    let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let theme = if colour {
+        miette::GraphicalTheme::unicode()
+    } else {
+        miette::GraphicalTheme::unicode_nocolor()
+    };
+    let handler = miette::GraphicalReportHandler::new_themed(theme);
+    let mut text = String::new();
+    for mistake in mistakes.related().into_iter().flatten() {
+        handler.render_report(&mut text, mistake)?;
+    }
+    Ok(text)
 }

@@ -122,7 +122,12 @@ pub fn run(args: &LoadArgs, format: Format) -> Result<(), Failure> {
         true => Some(load_data(args, &plan, &connect, &mut screen, &cancelled)?),
         false => None,
     };
-    let outcome = engine::run_trial(&connect, &plan, &mut |second| screen.live(&line(second)), &cancelled);
+    let outcome = engine::run_trial(
+        &connect,
+        &plan,
+        &mut |second| screen.doing("", &line(second)),
+        &cancelled,
+    );
     screen.clear();
     let outcome = outcome.map_err(|error| failure(error, args))?;
 
@@ -186,7 +191,7 @@ fn load_data(
         compressibility: plan.compressibility,
         seed: plan.seed,
     };
-    screen.live("creating keyspace and table");
+    screen.doing("creating keyspace and table", "");
     Admin::connect(resolve(&connect.contact_points)?, Duration::from_secs(30))
         .and_then(|admin| admin.create_schema(&args.keyspace, &args.table, &dataset, args.replication))
         .map_err(|error| Failure::work(error).help("is a CQL server listening there? try: iopslab db start"))?;
@@ -211,11 +216,8 @@ fn load_data(
         &insert,
         &mut |second| {
             inserted += second.operations;
-            screen.live(&format!(
-                "loading {inserted} of {} records, {}",
-                plan.records,
-                rates(second)
-            ));
+            let done = format!("{inserted} of {} records, {}", plan.records, rates(second));
+            screen.doing("loading", &done);
         },
         cancelled,
     )
@@ -232,7 +234,7 @@ fn failure(error: EngineError, args: &LoadArgs) -> Failure {
             args.keyspace, args.table
         )),
         EngineError::Cancelled => {
-            Failure::work("interrupted; nothing is reported, because the measurement is not complete")
+            Failure::interrupted("interrupted; nothing is reported, because the measurement is not complete")
         }
         _ => Failure::work(error),
     }

@@ -1,11 +1,13 @@
 //! The evidence of a run directory, measured: what `report` and `compare` start from.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use analysis::{Latencies, RunEvidence, TrialMeasurement};
-use run::RunDirectory;
-use spec::Plan;
+use evidence::{Cause, DatabaseFacts, TrialRecord, Validity};
+use run::{RunDirectory, RunError};
+use spec::{Plan, PlannedTrial};
 
 use super::Failure;
 
@@ -42,8 +44,8 @@ impl Measured {
                     } {
                         let result = directory
                             .trial(trial)
-                            .map_err(Failure::work)
-                            .and_then(|stored| measure(&stored));
+                            .and_then(|stored| measure(&stored))
+                            .or_else(|error| unreadable(&plan, trial, &error));
                         measured
                             .lock()
                             .expect("no thread panics while it holds the lock")
@@ -78,13 +80,36 @@ impl Measured {
     }
 }
 
-fn measure(stored: &run::StoredTrial) -> Result<TrialMeasurement, Failure> {
+fn measure(stored: &run::StoredTrial) -> Result<TrialMeasurement, RunError> {
     let mut latencies = Latencies::of(&stored.record);
-    stored
-        .latencies
-        .for_each(|interval| latencies.add(&interval))
-        .map_err(Failure::work)?;
+    stored.latencies.for_each(|interval| latencies.add(&interval))?;
     Ok(latencies.measure(&stored.record, &stored.samples))
+}
+
+/// A trial whose evidence cannot be used is an invalid one: nothing of it counts, and the others are reported.
+fn unreadable(plan: &Plan, trial: &PlannedTrial, error: &RunError) -> Result<TrialMeasurement, Failure> {
+    let mut cells = plan.cells.iter();
+    let cell = cells
+        .find(|c| c.id == trial.cell)
+        .ok_or_else(|| Failure::work(format!("plan.json is not whole: there is no cell {}", trial.cell)))?;
+    let record = TrialRecord {
+        format_version: evidence::FORMAT_VERSION,
+        cell: cell.id.clone(),
+        block: trial.block,
+        configuration: cell.configuration.clone(),
+        workload: cell.workload.clone(),
+        load: cell.load,
+        validity: Validity::Invalid {
+            cause: Cause::Unreadable,
+            reason: error.to_string(),
+            log_tail: Vec::new(),
+        },
+        started_at: String::new(),
+        client: None,
+        database: DatabaseFacts::default(),
+        overhead: None,
+    };
+    Ok(Latencies::of(&record).measure(&record, &BTreeMap::new()))
 }
 
 /// Histograms of 128 KiB come and go by the hundred thousand. glibc gives blocks of that size back to the kernel each time, and the

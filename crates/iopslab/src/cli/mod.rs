@@ -8,6 +8,7 @@ mod db;
 mod doctor;
 mod facts;
 mod failure;
+mod init;
 mod load;
 mod measured;
 mod paths;
@@ -59,6 +60,7 @@ pub struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   iopslab doctor                              what this machine can and cannot do
+  iopslab init                                a first experiment file for your own question
   iopslab plan examples/quickstart.toml       the matrix, its time and what is already known; touches nothing
   iopslab run examples/quickstart.toml        measure it on emulated volumes
   iopslab run --resume runs/quickstart-...    measure only what is missing
@@ -68,10 +70,12 @@ Examples:
                                               nodes and money for a target, from what RUN measured
   iopslab db start --nodes 3                  a local Cassandra to play with
 
-Exit status: 0 done, 1 the work failed, 2 bad usage or bad input, 3 done but the verdict failed.";
+Exit status: 0 done, 1 the work failed, 2 bad usage or bad input, 3 done but the verdict failed, 130 interrupted.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Write a commented experiment file for your own question, from flags or a few answers
+    Init(init::InitArgs),
     /// Run an experiment and report which configuration did what
     Run(run::RunArgs),
     /// Show the matrix, its estimated time and static findings; touches nothing
@@ -101,6 +105,11 @@ enum Command {
         /// Which shell
         shell: clap_complete::Shell,
     },
+    /// Write the manual pages, one per command, into a directory
+    Man {
+        /// Made if missing
+        directory: std::path::PathBuf,
+    },
     /// Serve a controller on stdin and stdout (started by providers)
     #[command(hide = true)]
     Agent(crate::agent::AgentArgs),
@@ -125,6 +134,7 @@ impl Cli {
         }
         let format = self.format();
         match self.command {
+            Command::Init(args) => init::run(args, format),
             Command::Run(args) => run::run(&args, format),
             Command::Plan(args) => plan::run(&args, format),
             Command::Report(args) => report::run(&args, format),
@@ -140,8 +150,18 @@ impl Cli {
                 println!("{}", pretty(&spec::json_schema()));
                 Ok(())
             }
+            Command::Man { directory } => std::fs::create_dir_all(&directory)
+                .and_then(|()| clap_mangen::generate_to(Self::command(), &directory))
+                .map_err(|error| {
+                    Failure::work(format!(
+                        "cannot write manual pages into {}: {error}",
+                        directory.display()
+                    ))
+                }),
             Command::Completions { shell } => {
-                clap_complete::generate(shell, &mut Self::command(), "iopslab", &mut std::io::stdout());
+                let mut script = Vec::new();
+                clap_complete::generate(shell, &mut Self::command(), "iopslab", &mut script);
+                print!("{}", String::from_utf8_lossy(&script));
                 Ok(())
             }
             Command::Agent(args) => {

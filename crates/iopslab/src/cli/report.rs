@@ -20,6 +20,7 @@ Examples:
   iopslab report runs/quickstart-20260101T000000Z
   iopslab report runs/quickstart-20260101T000000Z --format json | jq .answer
   iopslab report runs/quickstart-20260101T000000Z --format json | jq '.recommendation | {status, run, because}'
+  iopslab report runs/quickstart-20260101T000000Z --verify
   iopslab report runs/*                                             the answers of all runs
   iopslab report runs/quickstart-... --format openmetrics > quickstart.om
                                                                     the figures for Prometheus and Grafana
@@ -29,13 +30,21 @@ pub struct ReportArgs {
     /// Run directories
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<PathBuf>,
+    /// First compare the evidence with run.sha256, the hashes of what was measured; where it differs, report nothing
+    /// and exit with status 3
+    #[arg(long)]
+    verify: bool,
 }
 
 impl ReportArgs {
-    /// The directories, all opened before any is read.
+    /// The directories, all opened (and verified, where asked) before any is read.
     fn open(&self) -> Result<Vec<RunDirectory>, Failure> {
         let open = |path: &PathBuf| RunDirectory::open(path).map_err(Failure::input);
-        self.runs.iter().map(open).collect()
+        let directories: Vec<RunDirectory> = self.runs.iter().map(open).collect::<Result<_, _>>()?;
+        if self.verify {
+            directories.iter().try_for_each(verify)?;
+        }
+        Ok(directories)
     }
 }
 
@@ -63,6 +72,32 @@ pub fn openmetrics(args: &ReportArgs) -> Result<(), Failure> {
     let analyses: Vec<Analysis> = args.open()?.iter().map(write).collect::<Result<_, _>>()?;
     print!("{}", ::report::openmetrics(&analyses));
     Ok(())
+}
+
+/// The evidence is what was measured, or a line for each file that is not.
+fn verify(directory: &RunDirectory) -> Result<(), Failure> {
+    let Some(found) = directory.verify().map_err(Failure::work)? else {
+        return Err(Failure::input(format!(
+            "{} has no run.sha256: this run was made by an iopslab that kept no hashes of its evidence",
+            directory.path().display()
+        )));
+    };
+    if found.is_whole() {
+        eprintln!(
+            "verified: all {} files of evidence are as they were measured",
+            found.same
+        );
+        return Ok(());
+    }
+    let mut lines = vec!["the evidence is not what was measured:".to_owned()];
+    for (files, what) in [
+        (&found.changed, "was changed"),
+        (&found.missing, "is gone"),
+        (&found.unlisted, "was not measured by this run"),
+    ] {
+        lines.extend(files.iter().map(|file| format!("  {file} {what}")));
+    }
+    Err(Failure::Verdict(lines.join("\n")))
 }
 
 /// Analyses the evidence, writes the analysis and the reports, and prints the result.

@@ -6,14 +6,16 @@ use std::sync::atomic::AtomicBool;
 
 use ::catalog::Catalog;
 use clap::{Args, ValueEnum};
+use evidence::{Cause, Validity};
 use provider::Incoming;
 use run::RunDirectory;
-use spec::{Experiment, Provider};
+use spec::{Experiment, PlannedTrial, Provider};
 
 use super::facts::catalog;
-use super::{Failure, Format, cache_directory, plan, report, terminal, work_directory};
+use super::{Failure, Format, Measured, cache_directory, plan, report, terminal, work_directory};
 use crate::controller::{self, Crew, Settings};
 use crate::interrupt;
+use crate::live_metrics::LiveMetrics;
 use crate::progress::Screen;
 
 /// What was typed after `run`.
@@ -23,21 +25,29 @@ Examples:
   iopslab run examples/quickstart.toml
   iopslab run examples/kenzan-2018.toml --out /data/runs
   iopslab run --resume runs/quickstart-20261120T221500Z
+  iopslab run --resume runs/quickstart-20261120T221500Z --retry-invalid
   iopslab run examples/quickstart.toml --format json > analysis.json
+  iopslab run examples/quickstart.toml --metrics 127.0.0.1:9464     # watch it with Prometheus
   iopslab run examples/simulated.toml --provider simulated    # no machine, no root: a stated truth")]
 pub struct RunArgs {
     /// The experiment file
     #[arg(required_unless_present = "resume", conflicts_with = "resume")]
     experiment: Option<PathBuf>,
-    /// Where the machines come from
-    #[arg(long, value_enum, default_value = "local")]
-    provider: ProviderName,
-    /// Continue an interrupted run: repeats only what is missing
+    /// Where the machines come from [default: local]
+    #[arg(long, value_enum)]
+    provider: Option<ProviderName>,
+    /// Continue a run: measures what is missing, and repeats trials whose database did not start
     #[arg(long, value_name = "RUN")]
     resume: Option<PathBuf>,
-    /// Directory in which the run directory is created
-    #[arg(long, value_name = "DIR", default_value = "runs")]
-    out: PathBuf,
+    /// With --resume: repeat every invalid trial, whatever made it so. What it leaves goes to set-aside/ in the run
+    #[arg(long, requires = "resume")]
+    retry_invalid: bool,
+    /// Directory in which the run directory is created [default: runs]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Serve what the run is doing now as OpenMetrics text on http://ADDRESS/metrics; loopback only, port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS")]
+    metrics: Option<std::net::SocketAddr>,
     /// Exit with status 3 if any trial is invalid
     #[arg(long)]
     require_valid: bool,
@@ -52,11 +62,17 @@ enum ProviderName {
     Simulated,
 }
 
+/// Where run directories are created.
+pub(super) const DEFAULT_OUT: &str = "runs";
 /// The provider's name in `environment.json` of a simulated run.
 const SIMULATED: &str = "simulated";
 
 pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
-    let mut screen = Screen::new();
+    let metrics = args.metrics.map(LiveMetrics::serve).transpose()?;
+    if let Some(metrics) = &metrics {
+        eprintln!("live figures: http://{}/metrics", metrics.address);
+    }
+    let mut screen = Screen::new().with_metrics(metrics);
     let channel = Crew::channel();
     let to_controller = channel.0.clone();
     let interrupted = interrupt::install(move || {
@@ -64,22 +80,32 @@ pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
     })
     .map_err(|e| Failure::work(format!("cannot watch for Ctrl-C: {e}")))?;
 
-    let directory = match (&args.experiment, &args.resume) {
-        (Some(file), None) => match args.provider {
+    let (directory, driven) = match (&args.experiment, &args.resume) {
+        (Some(file), None) => match args.provider.unwrap_or(ProviderName::Local) {
             ProviderName::Local => {
                 let (directory, mut crew) = begin(file, args, channel, &mut screen)?;
-                drive(&directory, &mut crew, &mut screen, &interrupted)?;
-                directory
+                let driven = drive(&directory, &mut crew, &mut screen, &interrupted);
+                (directory, driven)
             }
             ProviderName::Simulated => {
                 let directory = begin_simulated(file, args, &mut screen)?;
-                drive_simulated(&directory, &mut screen, &interrupted)?;
-                directory
+                let driven = drive_simulated(&directory, &mut screen, &interrupted);
+                (directory, driven)
             }
         },
-        (None, Some(path)) => resume(path, channel, &mut screen, &interrupted)?,
+        (None, Some(path)) => resume(path, args, channel, &mut screen, &interrupted)?,
         _ => return Err(Failure::input("give an experiment file, or --resume RUN")),
     };
+    if let Err(failure) = driven {
+        // What was measured before the work failed is reported. Who stops a run does not wait for a report.
+        if matches!(failure, Failure::Work { .. })
+            && !directory.done().is_empty()
+            && let Err(second) = report::rebuild(&directory, format)
+        {
+            second.show(format);
+        }
+        return Err(failure);
+    }
     let analysis = report::rebuild(&directory, format)?;
     let invalid = analysis.invalid_trials();
     if args.require_valid && invalid > 0 {
@@ -141,41 +167,97 @@ fn create(
     .collect();
     let stamp = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
     let catalog = frozen_catalog(catalog, experiment);
-    RunDirectory::create(&args.out, &experiment.name, &stamp, text, plan, &catalog, &environment)
+    let out = args.out.as_deref().unwrap_or(Path::new(DEFAULT_OUT));
+    RunDirectory::create(out, &experiment.name, &stamp, text, plan, &catalog, &environment)
         .map_err(|e| Failure::work(e).help("choose another place with --out DIR"))
 }
 
-/// Goes on with an interrupted run, by the provider that it began with.
+/// Goes on with a run, by the provider that it began with. The second part is how that ended.
 fn resume(
     path: &Path,
+    args: &RunArgs,
     channel: Channel,
     screen: &mut Screen,
     interrupted: &Arc<AtomicBool>,
-) -> Result<RunDirectory, Failure> {
+) -> Result<(RunDirectory, Result<(), Failure>), Failure> {
     let directory = RunDirectory::open(path).map_err(Failure::input)?;
+    let provider = super::measured::provider_of(&directory)?;
+    if args.provider.is_some() {
+        return Err(Failure::input(format!(
+            "--provider with --resume: a run goes on with the provider it began with, which is {provider}"
+        ))
+        .help("leave out --provider, or start a new run"));
+    }
+    if args.out.is_some() {
+        return Err(Failure::input(format!(
+            "--out with --resume: a run goes on in its own directory, which is {}",
+            path.display()
+        ))
+        .help("leave out --out"));
+    }
     plan::check_measurable(&directory)?;
     let remaining = directory.remaining().map_err(Failure::work)?;
+    let again = to_repeat(&directory, args.retry_invalid)?;
     let all = directory.plan().trials.len();
     screen.say(&format!(
         "{}: {} of {all} trials are done",
         path.display(),
-        all - remaining.len()
+        all - remaining.len() - again.len()
     ));
-    let is_simulated = super::measured::provider_of(&directory)? == SIMULATED;
+    let is_simulated = provider == SIMULATED;
     if !is_simulated {
         let work = settings_for(directory.plan().work_directory.as_deref()).work_directory;
         plan::check_machine(directory.plan(), &work)?;
     }
     directory.journal(run::JournalEvent::Resumed).map_err(Failure::work)?;
-    if is_simulated {
-        drive_simulated(&directory, screen, interrupted)?;
+    let driven = if is_simulated {
+        set_aside(&directory, &again, screen)?;
+        drive_simulated(&directory, screen, interrupted)
     } else {
         let mut crew = start_crew(channel)?;
         let hosts = controller::greet(&mut crew, screen)?;
         same_machine(&directory, &hosts, screen)?;
-        drive(&directory, &mut crew, screen, interrupted)?;
+        set_aside(&directory, &again, screen)?;
+        drive(&directory, &mut crew, screen, interrupted)
+    };
+    Ok((directory, driven))
+}
+
+/// Trials that are in place and done again, each with what was wrong with it: those whose database did not start, or
+/// all that are invalid.
+fn to_repeat(directory: &RunDirectory, all_invalid: bool) -> Result<Vec<(PlannedTrial, String)>, Failure> {
+    if all_invalid {
+        let measured = Measured::read(directory)?;
+        let invalid = measured.trials().iter().filter(|t| !t.is_valid());
+        return Ok(invalid
+            .map(|t| {
+                let trial = PlannedTrial {
+                    block: t.record.block,
+                    cell: t.record.cell.clone(),
+                };
+                (trial, t.invalid_reason().unwrap_or_default())
+            })
+            .collect());
     }
-    Ok(directory)
+    let did_not_start = |trial: PlannedTrial| match directory.record(&trial).ok()?.validity {
+        Validity::Invalid {
+            cause: Cause::DidNotStart,
+            reason,
+            ..
+        } => Some((trial, reason)),
+        _ => None,
+    };
+    Ok(directory.done().into_iter().filter_map(did_not_start).collect())
+}
+
+fn set_aside(directory: &RunDirectory, again: &[(PlannedTrial, String)], screen: &mut Screen) -> Result<(), Failure> {
+    for (trial, reason) in again {
+        directory.set_aside(trial, reason).map_err(Failure::work)?;
+        // The first line says what is wrong; a log may follow.
+        let reason = reason.lines().next().unwrap_or_default();
+        screen.say(&format!("repeating {} block {}: {reason}", trial.cell, trial.block));
+    }
+    Ok(())
 }
 
 /// Trials of one configuration on two machines are not repetitions: a run is not resumed where the processor or the memory differs.

@@ -234,7 +234,7 @@ fn frozen_configurations(directory: &RunDirectory) -> Result<Vec<Configuration>,
 }
 
 /// `0.8`, `80%`, `80 %`.
-fn share(text: &str) -> Result<f64, String> {
+pub(super) fn share(text: &str) -> Result<f64, String> {
     let (digits, is_percent) = match text.trim().strip_suffix('%') {
         Some(digits) => (digits.trim_end(), true),
         None => (text.trim(), false),
@@ -252,7 +252,7 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 /// `500GB`, `2TB`, `1.5TiB` in bytes.
-fn size(text: &str) -> Result<f64, String> {
+pub(super) fn size(text: &str) -> Result<f64, String> {
     const UNITS: [(&str, f64); 8] = [
         ("mib", 1_048_576.0),
         ("gib", 1_073_741_824.0),

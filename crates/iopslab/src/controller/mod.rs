@@ -23,6 +23,10 @@ use wire::{DatabaseRequest, Reply, Request, UnderTest};
 use crate::cli::Failure;
 use crate::progress::{Screen, human_duration};
 pub use crew::Crew;
+use trial::Carried;
+
+/// So many trials that could not be carried out, one after the other, end the run.
+const FAILURES_IN_A_ROW: u32 = 3;
 
 /// Everything a run needs that is not in its plan.
 pub struct Settings {
@@ -53,9 +57,9 @@ pub fn run(
 
 /// Ctrl-C: what is kept and how to go on.
 fn interrupted_failure(directory: &RunDirectory) -> Failure {
-    Failure::work("interrupted; every finished trial is kept").help(format!(
-        "continue with: iopslab run --resume {}",
-        directory.path().display()
+    let run = directory.path().display();
+    Failure::interrupted("interrupted; every finished trial is kept").help(format!(
+        "continue with: iopslab run --resume {run}; what is there so far: iopslab report {run}"
     ))
 }
 
@@ -67,12 +71,20 @@ fn run_trials(
 ) -> Result<(), Failure> {
     let plan = directory.plan();
     let remaining = directory.remaining().map_err(Failure::work)?;
+    screen.publish(|live| {
+        live.begin(
+            run_name(directory),
+            plan.trials.len(),
+            plan.trials.len() - remaining.len(),
+        )
+    });
     if remaining.is_empty() {
         return Ok(());
     }
     open(directory, crew, settings, screen)?;
     let began = Instant::now();
     let mut failures_in_a_row = 0;
+    let mut last_reason = String::new();
     for (done, planned) in remaining.iter().enumerate() {
         let eta = remaining_time(plan, began, done, remaining.len());
         let progress = trial::Position {
@@ -80,16 +92,23 @@ fn run_trials(
             of: plan.trials.len(),
             eta_s: eta,
         };
-        let started = trial::run(directory, crew, planned, progress, screen)?;
-        // A database that cannot be started will not start the next time either: stop before hours are wasted.
-        failures_in_a_row = if started { 0 } else { failures_in_a_row + 1 };
-        if failures_in_a_row == 3 {
-            return Err(
-                Failure::work("three trials in a row could not be started; see their trial.json").help(format!(
-                    "mend the cause, then: iopslab run --resume {}",
-                    directory.path().display()
-                )),
-            );
+        // A database that cannot be started, or a client that is lost, will fail the next time too: stop before hours
+        // are wasted.
+        match trial::run(directory, crew, planned, progress, screen)? {
+            Carried::Out => failures_in_a_row = 0,
+            Carried::Not(reason) => {
+                failures_in_a_row += 1;
+                last_reason = reason;
+            }
+        }
+        if failures_in_a_row == FAILURES_IN_A_ROW {
+            return Err(Failure::work(format!(
+                "{FAILURES_IN_A_ROW} trials in a row could not be carried out; the last one: {last_reason}"
+            ))
+            .help(format!(
+                "remove the cause, then: iopslab run --resume {}, which repeats what did not start (with --retry-invalid: every invalid trial)",
+                directory.path().display()
+            )));
         }
         if adaptive::enough(directory, planned, began.elapsed().as_secs_f64(), screen)? {
             break;
@@ -122,6 +141,7 @@ fn open(directory: &RunDirectory, crew: &mut Crew, settings: &Settings, screen: 
         version: version.clone(),
         dataset: plan.dataset,
         needed_bytes: needed_bytes(plan),
+        patience: plan.patience,
     };
     let reply = crew.call(
         Role::Database,

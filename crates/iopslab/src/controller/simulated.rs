@@ -6,7 +6,7 @@ use evidence::Validity;
 use provider::simulated::Simulation;
 use run::{JournalEvent, RunDirectory};
 
-use super::{adaptive, interrupted_failure, note};
+use super::{adaptive, interrupted_failure, note, run_name};
 use crate::cli::Failure;
 use crate::progress::Screen;
 
@@ -18,6 +18,13 @@ pub fn run(directory: &RunDirectory, screen: &mut Screen, interrupted: &AtomicBo
     })?;
     let simulation = Simulation::new(plan, truth);
     let remaining = directory.remaining().map_err(Failure::work)?;
+    screen.publish(|live| {
+        live.begin(
+            run_name(directory),
+            plan.trials.len(),
+            plan.trials.len() - remaining.len(),
+        )
+    });
     let mut simulated_s = 0.0;
     for (done, planned) in remaining.iter().enumerate() {
         if interrupted.load(Ordering::Relaxed) {
@@ -40,6 +47,7 @@ pub fn run(directory: &RunDirectory, screen: &mut Screen, interrupted: &AtomicBo
             .map_err(Failure::work)?;
         let valid = trial.record.validity == Validity::Valid;
         note(directory, JournalEvent::TrialDone { cell, block, valid })?;
+        screen.publish(|live| live.stored(valid));
         simulated_s += plan.shape.warmup_s + plan.shape.duration_s;
         if (done + 1).is_multiple_of(REPORT_EVERY) || done + 1 == remaining.len() {
             screen.say(&format!("[{} of {}] simulated", done + 1, remaining.len()));

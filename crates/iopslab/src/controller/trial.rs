@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{DatabaseFacts, FORMAT_VERSION, HostSample, TrialRecord, Validity};
+use evidence::{Cause, DatabaseFacts, FORMAT_VERSION, HostSample, Overhead, TrialRecord, Validity};
 use provider::Role;
 use run::{JournalEvent, RunDirectory};
-use spec::{Cell, Definition, Plan, PlannedTrial, Setup, VolumeRole};
+use spec::{Cell, Definition, Plan, PlannedTrial, Setup, TrialShape, VolumeRole};
 use wire::{
     ClientRequest, DatabaseRequest, Event, Reply, Request, Second, StartedTrial, StoppedTrial, TextFile, TrialResult,
     TrialTask,
@@ -15,6 +15,7 @@ use super::crew::CallError;
 use super::dataset::endpoint;
 use super::{Crew, note, position_text, unexpected};
 use crate::cli::Failure;
+use crate::live_metrics::LiveSecond;
 use crate::progress::{Screen, human_us};
 
 /// Keys looked up in every restored copy.
@@ -28,25 +29,55 @@ pub(super) struct Position {
     pub eta_s: f64,
 }
 
+/// Whether the database and the client could do what a trial asks of them, or why not. What the database did under load
+/// is another matter.
+pub(super) enum Carried {
+    Out,
+    Not(String),
+}
+
 /// What happened in a trial, before it is written down.
 struct Happened {
     started: Option<StartedTrial>,
     result: Option<TrialResult>,
     samples: Vec<HostSample>,
-    invalid: Option<(String, Vec<String>)>,
+    validity: Validity,
 }
 
-/// Runs one planned trial and stores it. Returns whether the database could be started; an error ends the run.
+impl Happened {
+    /// The trial is invalid.
+    fn spoil(&mut self, cause: Cause, reason: String, log_tail: Vec<String>) {
+        self.validity = Validity::Invalid {
+            cause,
+            reason,
+            log_tail,
+        };
+    }
+
+    fn carried(&self) -> Carried {
+        match &self.validity {
+            Validity::Invalid {
+                cause: Cause::DidNotStart | Cause::ClientLost,
+                reason,
+                ..
+            } => Carried::Not(reason.clone()),
+            _ => Carried::Out,
+        }
+    }
+}
+
+/// Runs one planned trial and stores it. An error ends the run.
 pub(super) fn run(
     directory: &RunDirectory,
     crew: &mut Crew,
     planned: &PlannedTrial,
     position: Position,
     screen: &mut Screen,
-) -> Result<bool, Failure> {
+) -> Result<Carried, Failure> {
     let plan = directory.plan();
     let (cell, setup, workload) = parts(plan, planned)?;
     let label = format!("[{}] {} block {}", position_text(position), cell.id, planned.block);
+    screen.about(&label);
     prepare(crew, setup, screen)?;
     note(
         directory,
@@ -55,14 +86,19 @@ pub(super) fn run(
             block: planned.block,
         },
     )?;
+    screen.publish(|live| {
+        live.trial = Some((cell.id.clone(), planned.block));
+        (live.second, live.device_iops) = (None, None);
+    });
     let started_at = jiff::Timestamp::now();
-    let happened = execute(plan, crew, cell, setup, workload, planned, &label, screen)?;
+    let happened = execute(plan, crew, cell, setup, workload, planned, screen)?;
     let stopped = stop(crew, screen)?;
-    let started = happened.started.is_some();
+    let carried = happened.carried();
     let record = record(cell, setup, planned, &started_at.to_string(), &happened, &stopped);
     store(directory, &record, happened, &stopped.logs)?;
+    screen.publish(|live| live.stored(record.validity == Validity::Valid));
     screen.say(&summary(&label, &record));
-    Ok(started)
+    Ok(carried)
 }
 
 fn parts<'a>(plan: &'a Plan, planned: &PlannedTrial) -> Result<(&'a Cell, &'a Setup, &'a Definition), Failure> {
@@ -90,7 +126,6 @@ fn prepare(crew: &mut Crew, setup: &Setup, screen: &mut Screen) -> Result<(), Fa
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "the parts of one trial, used once")]
 fn execute(
     plan: &Plan,
     crew: &mut Crew,
@@ -98,14 +133,13 @@ fn execute(
     setup: &Setup,
     workload: &Definition,
     planned: &PlannedTrial,
-    label: &str,
     screen: &mut Screen,
 ) -> Result<Happened, Failure> {
     let mut happened = Happened {
         started: None,
         result: None,
         samples: Vec::new(),
-        invalid: None,
+        validity: Validity::Valid,
     };
     let request = DatabaseRequest::StartTrial {
         setup: setup.clone(),
@@ -115,8 +149,11 @@ fn execute(
         Ok(Reply::Started(started)) => *started,
         Ok(other) => return Err(unexpected(&other)),
         Err(CallError::Fatal(failure)) => return Err(failure),
+        Err(CallError::ClientLost(how)) => return Err(Failure::work(how)),
         Err(CallError::Fault(fault)) => {
-            happened.invalid = Some((format!("the database did not start: {}", fault.message), Vec::new()));
+            let help = fault.help.map_or_else(String::new, |help| format!("\nhelp: {help}"));
+            let reason = format!("the database did not start: {}{help}", fault.message);
+            happened.spoil(Cause::DidNotStart, reason, Vec::new());
             return Ok(happened);
         }
     };
@@ -134,6 +171,7 @@ fn execute(
     let mut errors = 0;
     let mut device_iops = None;
     let samples = &mut happened.samples;
+    screen.doing("connecting the client", "");
     let answer = crew.converse(
         Role::Client,
         Request::Client(ClientRequest::Trial(Box::new(task))),
@@ -141,7 +179,18 @@ fn execute(
             match event {
                 Event::Second(second) => {
                     errors += second.errors;
-                    screen.live(&live_line(label, &second, errors, device_iops));
+                    screen.publish(|live| {
+                        live.second = Some(LiveSecond {
+                            phase: if second.t_s < 0.0 { "warmup" } else { "measurement" },
+                            operations: second.operations,
+                            errors: second.errors,
+                            p50_us: second.p50_us,
+                            p99_us: second.p99_us,
+                        });
+                        live.device_iops = device_iops;
+                    });
+                    let (doing, how_far) = phase(&second, &plan.shape);
+                    screen.doing(doing, &live_line(&how_far, &second, errors, device_iops));
                 }
                 Event::Sample(sample) => {
                     if let Some(before) = samples.last() {
@@ -161,13 +210,16 @@ fn execute(
         // Ctrl-C or a lost agent ends the run, whatever the database did at that moment.
         (_, Err(CallError::Fatal(failure))) => return Err(failure),
         (Some((how, log_tail)), _) => {
-            happened.invalid = Some((format!("Cassandra ended during the trial: {how}"), log_tail));
+            let reason = format!("Cassandra ended during the trial: {how}");
+            happened.spoil(Cause::DatabaseEnded, reason, log_tail);
         }
         (None, Ok(Reply::Trial(result))) => happened.result = Some(*result),
         (None, Ok(other)) => return Err(unexpected(&other)),
         (None, Err(CallError::Fault(fault))) => {
-            happened.invalid = Some((format!("the client failed: {}", fault.message), Vec::new()));
+            let reason = format!("the client failed: {}", fault.message);
+            happened.spoil(Cause::ClientFailed, reason, Vec::new());
         }
+        (None, Err(CallError::ClientLost(how))) => happened.spoil(Cause::ClientLost, how, Vec::new()),
     }
     Ok(happened)
 }
@@ -191,6 +243,7 @@ fn sample_keys(plan: &Plan, workload: &Definition) -> Vec<String> {
 }
 
 fn stop(crew: &mut Crew, screen: &mut Screen) -> Result<StoppedTrial, Failure> {
+    screen.doing("stopping Cassandra and detaching its volumes", "");
     match crew.call(Role::Database, Request::Database(DatabaseRequest::StopTrial), screen)? {
         Reply::Stopped(stopped) => Ok(*stopped),
         other => Err(unexpected(&other)),
@@ -224,13 +277,7 @@ fn record(
         configuration: cell.configuration.clone(),
         workload: cell.workload.clone(),
         load: cell.load,
-        validity: match &happened.invalid {
-            None => Validity::Valid,
-            Some((reason, log_tail)) => Validity::Invalid {
-                reason: reason.clone(),
-                log_tail: log_tail.clone(),
-            },
-        },
+        validity: happened.validity.clone(),
         started_at: started_at.to_owned(),
         client: happened.result.as_ref().map(|r| r.result.clone()),
         database: DatabaseFacts {
@@ -242,6 +289,10 @@ fn record(
             restored_keys_checked: started.map_or(0, |s| s.keys_checked),
             volumes,
         },
+        overhead: started.map(|s| Overhead {
+            stop_s: stopped.stop_s,
+            ..s.overhead
+        }),
     }
 }
 
@@ -279,12 +330,25 @@ fn store(directory: &RunDirectory, record: &TrialRecord, happened: Happened, log
     )
 }
 
-fn live_line(label: &str, second: &Second, errors: u64, device_iops: Option<f64>) -> String {
-    let phase = if second.t_s < 0.0 { "warm-up" } else { "measuring" };
+/// What the client is doing in this second, and how far it is.
+fn phase(second: &Second, shape: &TrialShape) -> (&'static str, String) {
+    let t_s = second.t_s;
+    match (shape.warmup_max_s, shape.operations) {
+        // `warmup = "auto"`: most seconds that the wait for rest may still take, before the warm-up proper.
+        (Some(_), _) if t_s < -shape.warmup_s - 0.5 => (
+            "warming up until throughput is at rest,",
+            format!("at most {:.0} s more", -t_s),
+        ),
+        _ if t_s < 0.0 => ("warming up,", format!("{:.0} s more", -t_s)),
+        (_, Some(_)) => ("measuring,", format!("{t_s:.0} s, at most {:.0} s", shape.duration_s)),
+        (_, None) => ("measuring,", format!("{t_s:.0} of {:.0} s", shape.duration_s)),
+    }
+}
+
+fn live_line(how_far: &str, second: &Second, errors: u64, device_iops: Option<f64>) -> String {
     let device = device_iops.map_or_else(|| "-".to_owned(), |iops| format!("{iops:.0}"));
     format!(
-        "{label} {phase} {:>3.0} s: {} op/s, p50 {}, p99 {}, {errors} errors, disk {device} IOPS",
-        second.t_s,
+        "{how_far}: {} op/s, p50 {}, p99 {}, {errors} errors, disk {device} IOPS",
         second.operations,
         human_us(second.p50_us),
         human_us(second.p99_us),
@@ -303,5 +367,49 @@ fn summary(label: &str, record: &TrialRecord) -> String {
         }
         (Validity::Invalid { reason, .. }, _) => format!("{label}: INVALID, {reason}"),
         (Validity::Valid, None) => format!("{label}: nothing measured"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_live_line_says_what_the_client_does_and_how_far_it_is() {
+        let shape = TrialShape {
+            warmup_s: 5.0,
+            warmup_max_s: Some(300.0),
+            duration_s: 60.0,
+            operations: None,
+            request_timeout_s: 1.0,
+        };
+        let at = |t_s, shape: &TrialShape| {
+            let second = Second {
+                t_s,
+                operations: 10,
+                errors: 0,
+                p50_us: 1,
+                p99_us: 2,
+            };
+            let (doing, how_far) = phase(&second, shape);
+            format!("{doing} {how_far}")
+        };
+        assert_eq!(
+            at(-300.0, &shape),
+            "warming up until throughput is at rest, at most 300 s more"
+        );
+        assert_eq!(at(-5.0, &shape), "warming up, 5 s more");
+        assert_eq!(at(12.0, &shape), "measuring, 12 of 60 s");
+        let fixed = TrialShape {
+            warmup_max_s: None,
+            warmup_s: 20.0,
+            ..shape
+        };
+        assert_eq!(at(-20.0, &fixed), "warming up, 20 s more");
+        let counted = TrialShape {
+            operations: Some(1_000),
+            ..fixed
+        };
+        assert_eq!(at(3.0, &counted), "measuring, 3 s, at most 60 s");
     }
 }

@@ -280,6 +280,7 @@ impl Trial<'_> {
                 restored_keys_checked: 0,
                 volumes: volumes.map(|v| self.facts(v, sums.credits)).collect(),
             },
+            overhead: None,
         }
     }
 

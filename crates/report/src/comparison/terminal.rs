@@ -39,7 +39,9 @@ pub fn comparison_terminal(comparison: &Comparison, width: usize) -> String {
 fn table(rows: &[(&CellChange, &Change)], metric: Metric, width: usize) -> String {
     fitted(width, &["a", "b"], |name| {
         let each = |show: &dyn Fn(&CellChange, &Change) -> String| {
-            rows.iter().map(|(cell, change)| show(cell, change)).collect::<Vec<String>>()
+            rows.iter()
+                .map(|(cell, change)| show(cell, change))
+                .collect::<Vec<String>>()
         };
         let changed = |_: &CellChange, change: &Change| {
             let interval = match words::interval(change) {
@@ -50,7 +52,11 @@ fn table(rows: &[(&CellChange, &Change)], metric: Metric, width: usize) -> Strin
         };
         let shown = |_: &CellChange, change: &Change| words::shown(change).replacen(" (", "\n(", 1);
         vec![
-            Column::text("configuration", "Configuration", each(&|c, _| folded(&c.configuration, name))),
+            Column::text(
+                "configuration",
+                "Configuration",
+                each(&|c, _| folded(&c.configuration, name)),
+            ),
             Column::text("workload", "Workload", each(&|c, _| folded(&c.workload, name))),
             Column::text(
                 "load",

@@ -32,8 +32,7 @@ pub fn reasons(gate: &GateResult) -> Vec<String> {
             "about {repetitions} repetitions of each cell in both runs would decide, if what was seen is the truth"
         ));
     } else if gate.outcome == GateOutcome::Inconclusive && gate.obstacles.is_empty() {
-        reasons
-            .push("no affordable number of repetitions would decide: the change lies on the threshold".to_owned());
+        reasons.push("no affordable number of repetitions would decide: the change lies on the threshold".to_owned());
     }
     reasons
 }
@@ -124,7 +123,10 @@ pub fn lists(comparison: &Comparison) -> Vec<(&'static str, Vec<String>)> {
     let cut = |entries: &Vec<String>| {
         let mut shown: Vec<String> = entries.iter().take(DIFFERENCES_SHOWN).cloned().collect();
         if entries.len() > DIFFERENCES_SHOWN {
-            shown.push(format!("and {} more (--format json)", entries.len() - DIFFERENCES_SHOWN));
+            shown.push(format!(
+                "and {} more (--format json)",
+                entries.len() - DIFFERENCES_SHOWN
+            ));
         }
         shown
     };

@@ -74,7 +74,10 @@ fn bar(analysis: &Analysis, cell: &CellAnalysis, x: &Scale, y: f64) -> String {
     let Some(throughput) = cell.throughput_ops_per_s else {
         return String::new();
     };
-    let index = analysis.configurations.iter().position(|c| c.name == cell.configuration);
+    let index = analysis
+        .configurations
+        .iter()
+        .position(|c| c.name == cell.configuration);
     let (zero, end, edge) = (x.at(0.0), x.at(throughput.median), WIDTH - RIGHT);
     let (top, middle) = (y + 18.0, y + 23.5);
     let figures = labels::estimate(Some(throughput));
@@ -91,14 +94,21 @@ fn bar(analysis: &Analysis, cell: &CellAnalysis, x: &Scale, y: f64) -> String {
         let (low, high) = (x.at(throughput.low).max(zero), x.at(throughput.high).min(edge));
         let cap = |at: f64| format!("M{at:.1} {:.1}v7", middle - 3.5);
         // An end beyond the chart has no cap.
-        let end = if x.at(throughput.high) <= edge { cap(high) } else { String::new() };
+        let end = if x.at(throughput.high) <= edge {
+            cap(high)
+        } else {
+            String::new()
+        };
         let whisker = format!("M{low:.1} {middle}H{high:.1}{}{end}", cap(low));
         // In the colour of the page below, so that it is seen on a bar of any colour.
         svg.push_str(&format!(
             "<path class=\"halo\" d=\"{whisker}\"/><path class=\"whisker\" d=\"{whisker}\"/>"
         ));
         for repetition in [throughput.smallest, throughput.largest] {
-            svg.push_str(&format!("<path class=\"axis\" d=\"M{:.1} {top:.0}v11\"/>", x.at(repetition)));
+            svg.push_str(&format!(
+                "<path class=\"axis\" d=\"M{:.1} {top:.0}v11\"/>",
+                x.at(repetition)
+            ));
         }
     }
     svg

@@ -38,7 +38,10 @@ fn card(analysis: &Analysis, answer: &Answer) -> String {
         text(&answer.because),
         list(&answer.sentences, ""),
         list(&basis(analysis, answer), ""),
-        list(&answer.doubts, "<p>None is known to the analysis; what no run can know is in the method.</p>")
+        list(
+            &answer.doubts,
+            "<p>None is known to the analysis; what no run can know is in the method.</p>"
+        )
     )
 }
 

@@ -91,7 +91,11 @@ fn heat_map(analysis: &Analysis, name: Metric) -> String {
         .into_iter()
         .chain(configurations.iter().copied())
         .collect();
-    let of = if name.is_latency() { " of the worst operation kind" } else { "" };
+    let of = if name.is_latency() {
+        " of the worst operation kind"
+    } else {
+        ""
+    };
     let label = format!("{}{of}, {}", metric(name), unit(name));
     let mut table = Table::new(&label, &head, 2).class("map");
     for decision in analysis.decision.iter().filter(|d| d.metric == name) {

@@ -49,5 +49,7 @@ fn facts(analysis: &Analysis) -> Vec<(&'static str, String)> {
         ("Database", Some(analysis.database.clone())),
         ("Seed", Some(analysis.seed.to_string())),
     ];
-    all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    all.into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+        .collect()
 }

@@ -75,9 +75,7 @@ fn key(analysis: &Analysis, charts: &[Chart]) -> String {
     };
     let ray = charts.iter().any(|c| c.value_of.is_some());
     let ray = match ray {
-        true => {
-            "<li><i class=\"k ray\"></i>as much throughput per dollar as the cheapest: above it a dollar buys more"
-        }
+        true => "<li><i class=\"k ray\"></i>as much throughput per dollar as the cheapest: above it a dollar buys more",
         false => "",
     };
     let bound = charts.iter().any(|c| c.measure.bound().is_some());

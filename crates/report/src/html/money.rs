@@ -113,7 +113,11 @@ fn verdict(analysis: &Analysis, step: &ValueOfMoney) -> String {
         Some(_) => "withheld",
         None => step.verdict.words(),
     };
-    let knee = if step.knee { " <span class=\"tag\">knee</span>" } else { "" };
+    let knee = if step.knee {
+        " <span class=\"tag\">knee</span>"
+    } else {
+        ""
+    };
     format!("<td class=\"t heat {class}\">{words}{knee}</td>")
 }
 

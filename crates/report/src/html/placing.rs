@@ -92,7 +92,10 @@ pub fn place(labels: &[Label], solid: &[Rect], lines: &[Rect], area: Rect) -> Ve
                     height: rect.height + 2.0 * MARGIN,
                 };
                 let is_clear = taken.iter().chain(over).all(|t| !roomy.overlaps(t));
-                is_clear && leader(label.at, rect).iter().all(|l| !taken.iter().any(|t| is_other(t, label, l)))
+                is_clear
+                    && leader(label.at, rect)
+                        .iter()
+                        .all(|l| !taken.iter().any(|t| is_other(t, label, l)))
             };
             let chosen = candidates
                 .iter()
@@ -234,7 +237,10 @@ mod tests {
             for (i, rect) in found.iter().enumerate() {
                 assert!(rect.is_inside(&AREA), "{seed}: {rect:?}");
                 assert!(!points.iter().any(|p| p.overlaps(rect)), "{seed}: on a point");
-                assert!(!found[..i].iter().any(|other| other.overlaps(rect)), "{seed}: on a label");
+                assert!(
+                    !found[..i].iter().any(|other| other.overlaps(rect)),
+                    "{seed}: on a label"
+                );
             }
             if n <= 8 {
                 placed_of_eight += found.len();
@@ -261,10 +267,7 @@ mod tests {
         let off = place(&[label], &[point], &line, AREA)[0].unwrap();
         assert!(!line.iter().any(|l| l.overlaps(&off)), "{off:?}");
         // No room at all.
-        let small = Rect {
-            width: 30.0,
-            ..AREA
-        };
+        let small = Rect { width: 30.0, ..AREA };
         assert_eq!(place(&[label], &[point], &[], small), [None]);
     }
 }

@@ -77,7 +77,9 @@ fn dots<'a>(analysis: &'a Analysis, workload: &str, kind: OperationKind) -> Vec<
             LoadLevel::Rate { operations_per_s, .. } => (1, operations_per_s),
         };
         let ((kind_a, load_a), (kind_b, load_b)) = (by(a), by(b));
-        (a.index, kind_a).cmp(&(b.index, kind_b)).then(load_a.total_cmp(&load_b))
+        (a.index, kind_a)
+            .cmp(&(b.index, kind_b))
+            .then(load_a.total_cmp(&load_b))
     });
     dots
 }
@@ -101,7 +103,9 @@ fn group(analysis: &Analysis, workload: &str, kind: OperationKind, dots: &[Dot<'
     let bounds = bounds(analysis, workload);
     let low = dots.iter().map(|d| d.latency.p50).fold(f64::INFINITY, f64::min) / 1e3;
     let high = dots.iter().map(|d| d.latency.p99).fold(0.0, f64::max) / 1e3;
-    let (low, high) = bounds.iter().fold((low, high), |(low, high), (_, ms)| (low.min(*ms), high.max(*ms)));
+    let (low, high) = bounds
+        .iter()
+        .fold((low, high), |(low, high), (_, ms)| (low.min(*ms), high.max(*ms)));
     let fastest = dots.iter().map(|d| d.rate).fold(0.0, f64::max);
     let x = Scale::linear(0.0, fastest * 1.08, LEFT, WIDTH - RIGHT);
     let y = Scale::log(low * 0.7, high * 1.5, HEIGHT - BOTTOM, TOP);

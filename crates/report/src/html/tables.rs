@@ -271,7 +271,11 @@ pub fn configurations(analysis: &Analysis) -> String {
         ],
         4,
     );
-    let mut bill = Table::new("What each configuration costs", &["Configuration", "Part", "$/month"], 2);
+    let mut bill = Table::new(
+        "What each configuration costs",
+        &["Configuration", "Part", "$/month"],
+        2,
+    );
     for c in &analysis.configurations {
         machines.row(&[
             text(&c.name),

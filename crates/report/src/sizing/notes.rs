@@ -76,7 +76,9 @@ pub(super) fn note(note: &Note) -> String {
 pub(super) fn remark(remark: &Remark) -> String {
     match remark {
         Remark::NetworkUnknown => "its network bandwidth is not known and was left out of the check".to_owned(),
-        Remark::DiskThroughputUnknown => "the MB/s of its disks are not known and were left out of the check".to_owned(),
+        Remark::DiskThroughputUnknown => {
+            "the MB/s of its disks are not known and were left out of the check".to_owned()
+        }
         Remark::Price(words) => words.clone(),
     }
 }

@@ -65,6 +65,7 @@ pub fn record(cell: &str, block: u32) -> TrialRecord {
             threads: 1,
         }),
         database: DatabaseFacts::default(),
+        overhead: None,
     }
 }
 

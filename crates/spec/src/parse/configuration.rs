@@ -104,10 +104,7 @@ fn instance(catalog: &Catalog, given: &Spanned<Value>, mistakes: &mut Collector<
             let valid =
                 size.vcpus > 0.0 && size.vcpus <= 1024.0 && size.memory_gib > 0.0 && size.memory_gib <= 32_768.0;
             if !valid {
-                let message = format!(
-                    "no instance has {} vCPUs and {} GiB",
-                    size.vcpus, size.memory_gib
-                );
+                let message = format!("no instance has {} vCPUs and {} GiB", size.vcpus, size.memory_gib);
                 mistakes.add(given.span(), message, "vcpus and memory_gib are positive numbers");
                 return None;
             }

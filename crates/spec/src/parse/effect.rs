@@ -35,6 +35,8 @@ fn in_simulation(file: &raw::Experiment) -> Vec<Note> {
         ("[load] request_timeout_s", load.request_timeout_s.is_some()),
         ("[provider.local] work_directory", local.work_directory.is_some()),
         ("[provider.local] heap_mib", local.heap_mib.is_some()),
+        ("[provider.local] start_timeout_s", local.start_timeout_s.is_some()),
+        ("[provider.local] settle_timeout_s", local.settle_timeout_s.is_some()),
     ]
     .into_iter()
     .filter_map(|(key, is_stated)| is_stated.then_some(key))

@@ -2,7 +2,7 @@
 
 use super::numbers::Check as _;
 use crate::mistakes::{Collector, choice};
-use crate::{LocalSettings, raw};
+use crate::{LocalSettings, Patience, raw};
 
 /// The words for how a burst bucket starts.
 pub(super) const BURST_STARTS: [&str; 2] = ["baseline", "full"];
@@ -27,6 +27,16 @@ pub(super) fn check(local: &raw::Local, mistakes: &mut Collector<'_>) -> LocalSe
         page_cache_bytes: local.page_cache_mib.as_ref().and(mib(cache)),
         heap_bytes: local.heap_mib.as_ref().and(mib(heap)),
         burst_credits_start: burst_start(local, mistakes),
+        patience: patience(local, mistakes),
+    }
+}
+
+fn patience(local: &raw::Local, mistakes: &mut Collector<'_>) -> Patience {
+    let default = Patience::default();
+    let mut seconds = |given, key, default| mistakes.number(given, key, 1.0..=7_200.0, default).unwrap_or(default);
+    Patience {
+        start_s: seconds(local.start_timeout_s.as_ref(), "start_timeout_s", default.start_s),
+        settle_s: seconds(local.settle_timeout_s.as_ref(), "settle_timeout_s", default.settle_s),
     }
 }
 

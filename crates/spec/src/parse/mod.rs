@@ -3,6 +3,7 @@
 mod basis;
 mod configuration;
 mod effect;
+mod keys;
 mod load;
 mod local;
 mod measurable;
@@ -61,14 +62,8 @@ fn read(
     provider: Option<Provider>,
 ) -> Result<Experiment, Mistakes> {
     let mut mistakes = Collector::new(source_name, text);
-    let file: raw::Experiment = match toml::from_str(text) {
-        Ok(file) => file,
-        Err(error) => {
-            let span = error.span().unwrap_or(0..0);
-            let (message, help) = explain(error.message());
-            mistakes.add(span, message, help);
-            return mistakes.finish(None);
-        }
+    let Some(file) = keys::read(text, &mut mistakes) else {
+        return mistakes.finish(None);
     };
     let mut experiment = check(catalog, &file, read_file, &mut mistakes);
     measurable::check(&file, provider, &mut mistakes);
@@ -77,18 +72,6 @@ fn read(
         experiment.notes.extend(effect::notes(&file, experiment));
     }
     mistakes.finish(experiment)
-}
-
-/// Serde's message, with the nearest name where it names a choice.
-fn explain(message: &str) -> (String, String) {
-    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-    if let (true, Some((given, valid))) = (message.starts_with("unknown field"), quoted.split_first()) {
-        return (format!("unknown key `{given}`"), choice(given, valid));
-    }
-    if let (true, Some(missing)) = (message.starts_with("missing field"), quoted.first()) {
-        return (format!("the key `{missing}` is missing"), String::new());
-    }
-    (message.to_owned(), String::new())
 }
 
 fn check(

@@ -6,7 +6,7 @@ use workload::{Definition, OperationKind};
 use super::numbers::Check as _;
 use crate::mistakes::Collector;
 use crate::raw::{self, Bounds};
-use crate::{DEFAULT_HEADROOM, DecisionRules, LatencyFigure, LatencyObjective, Objective};
+use crate::{DEFAULT_HEADROOM, DecisionRules, ERROR_SHARE_MAX, LatencyFigure, LatencyObjective, Objective};
 
 /// Bounds on a latency, ms: the histograms hold 1 microsecond to 60 s, and what is slower is counted there.
 const LATENCY_MS: std::ops::RangeInclusive<f64> = 0.001..=59_999.0;
@@ -48,6 +48,13 @@ pub(super) fn objective(
         latency.extend(bounds(Some(kind), &each, mistakes));
     }
     let error_share = mistakes.number(raw.error_share.as_ref(), "error_share", 0.0..=1.0, 0.0);
+    if let (Some(at), Some(share)) = (&raw.error_share, error_share.filter(|share| *share > ERROR_SHARE_MAX)) {
+        mistakes.add(
+            at.span(),
+            format!("error_share = {share} has no effect: a trial with more than {ERROR_SHARE_MAX} failed operations is invalid"),
+            format!("at most {ERROR_SHARE_MAX}, or leave it out"),
+        );
+    }
     let throughput = mistakes.number(raw.throughput.as_ref(), "throughput", 1e-3..=1e9, 1.0);
     let headroom = mistakes.number(raw.headroom.as_ref(), "headroom", 0.0..=0.99, DEFAULT_HEADROOM);
     if let (Some(at), None) = (&raw.headroom, &raw.throughput) {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde::de::DeserializeOwned;
 use toml::{Spanned, Value};
 
-use super::explain;
+use super::keys::explain;
 use crate::mistakes::Collector;
 
 /// An inline table as a raw type; a mistake inside it is placed on the key it names, where that can be found.

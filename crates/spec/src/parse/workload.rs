@@ -3,9 +3,10 @@
 use toml::{Spanned, Value};
 use workload::{Definition, Distribution, Mix, ScanLength};
 
+use super::keys::explain;
 use super::numbers::Check as _;
 use super::place::within;
-use super::{explain, safe_name};
+use super::safe_name;
 use crate::mistakes::{Collector, choice};
 use crate::{Note, raw};
 

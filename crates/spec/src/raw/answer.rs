@@ -40,7 +40,8 @@ pub(crate) struct Objective {
     /// Bounds on read-modify-writes alone.
     #[schemars(with = "Option<LatencyBounds>")]
     pub read_modify_write: Option<Spanned<LatencyBounds>>,
-    /// Most operations that may fail, as a share of all, 0 to 1.
+    /// Most operations that may fail, as a share of all, 0 to 0.001: a trial with more failed operations is invalid in
+    /// any case.
     #[schemars(with = "Option<f64>")]
     pub error_share: Option<Spanned<f64>>,
     /// The demand: operations/s of the full-size system (measured throughput is multiplied by `scale`).

@@ -390,4 +390,11 @@ pub(crate) struct Local {
     /// Share of its credits with which a burst bucket starts each trial, 0 to 1, instead of `burst`.
     #[schemars(with = "Option<f64>")]
     pub burst_credits_start: Option<Spanned<f64>>,
+    /// Seconds that Cassandra may take from its launch until it answers CQL, 1 to 7200. Default 180; more for a very
+    /// slow machine.
+    #[schemars(with = "Option<f64>")]
+    pub start_timeout_s: Option<Spanned<f64>>,
+    /// Seconds that Cassandra may then take until no compaction, flush or hint is pending, 1 to 7200. Default 600.
+    #[schemars(with = "Option<f64>")]
+    pub settle_timeout_s: Option<Spanned<f64>>,
 }

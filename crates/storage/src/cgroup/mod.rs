@@ -79,6 +79,8 @@ pub struct CgroupPaths {
 pub struct Cgroup {
     ledger: Arc<Ledger>,
     paths: CgroupPaths,
+    /// Where its cpuset is, if it was created with one.
+    cpuset: Option<ControllerPath>,
     /// Directories that processes join.
     leaves: Vec<PathBuf>,
     /// All directories in order of creation; emptied by [`Cgroup::remove`].
@@ -103,6 +105,7 @@ impl Cgroup {
         let mut cgroup = Self {
             ledger: Arc::clone(ledger),
             paths: CgroupPaths::default(),
+            cpuset: None,
             leaves: Vec::new(),
             directories: Mutex::new(Vec::new()),
         };
@@ -143,14 +146,10 @@ impl Cgroup {
             None
         };
         cgroup.paths = paths;
-        if let (Some(cpus), Some(at)) = (&limits.cpuset, &cpuset) {
-            limits::set_cpuset(at, cpus)?;
-        }
+        cgroup.cpuset = cpuset;
+        cgroup.set_cpu_limits(limits.cpus, limits.cpuset.as_deref())?;
         if let (Some(bytes), Some(at)) = (limits.memory_bytes, &cgroup.paths.memory) {
             limits::set_memory(at, bytes)?;
-        }
-        if let (Some(cpus), Some(at)) = (limits.cpus, &cgroup.paths.cpu) {
-            limits::set_cpus(at, cpus)?;
         }
         for DeviceLimit { device, limits } in &limits.devices {
             cgroup.set_device_limits(*device, limits)?;
@@ -231,6 +230,22 @@ impl Cgroup {
                 reason: "this cgroup was created without an I/O controller".to_owned(),
             }),
         }
+    }
+
+    /// Sets the share of CPU time (`cpus`, see [`ResourceLimits::cpus`]) and the CPUs themselves; `None` leaves what is
+    /// in force. CPUs can be set only where the cgroup was created with some.
+    pub fn set_cpu_limits(&self, cpus: Option<f64>, cpuset: Option<&str>) -> Result<()> {
+        let missing = |resource| StorageError::NoController {
+            resource,
+            reason: format!("this cgroup was created without a {resource} controller"),
+        };
+        if let Some(list) = cpuset {
+            limits::set_cpuset(self.cpuset.as_ref().ok_or_else(|| missing("cpuset"))?, list)?;
+        }
+        if let Some(cpus) = cpus {
+            limits::set_cpus(self.paths.cpu.as_ref().ok_or_else(|| missing("cpu"))?, cpus)?;
+        }
+        Ok(())
     }
 
     /// Changes the memory limit.

@@ -6,7 +6,7 @@ use super::made::{Disk, KIB, MIB, Machine, Random, idle};
 use crate::limit::LimitKind;
 
 const CASES: u64 = 300;
-/// Right in at least this share of them (issue 10).
+/// Right in at least this share of them: the test prints what was reached.
 const RIGHT: f64 = 0.98;
 
 /// Resources that can be filled without another.

@@ -363,9 +363,16 @@ fn debt_is_named_last_and_idleness_says_what_was_closest() {
         ("idle", idle(), NoneFound, &[]),
     ]);
     let limit = idle().limit();
-    let closest = limit.uses.iter().max_by(|a, b| a.share().total_cmp(&b.share())).unwrap();
+    let closest = limit
+        .uses
+        .iter()
+        .max_by(|a, b| a.share().total_cmp(&b.share()))
+        .unwrap();
     assert_eq!((closest.kind, closest.at_cap), (Cpu, false), "{limit:?}");
-    assert!((closest.used - 2.0).abs() < 0.05 && closest.capacity == 4.0, "{closest:?}");
+    assert!(
+        (closest.used - 2.0).abs() < 0.05 && closest.capacity == 4.0,
+        "{closest:?}"
+    );
 }
 
 /// The demo measures ten seconds: one window, or the rest of one.

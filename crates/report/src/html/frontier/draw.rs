@@ -110,7 +110,10 @@ pub fn draw(chart: &Chart, size: &Size) -> Drawn {
         let (px, py) = (x.at(point.usd), y.at(point.value.median));
         body.push_str(&whisker(point, size, px, &y));
         solid.push(Rect::around(px, py, size.point + 2.0));
-        let (high, low) = (within(y.at(point.value.high), size), within(y.at(point.value.low), size));
+        let (high, low) = (
+            within(y.at(point.value.high), size),
+            within(y.at(point.value.low), size),
+        );
         solid.push(Rect {
             x: px - 4.0,
             y: high,
@@ -137,7 +140,14 @@ fn about(chart: &Chart) -> String {
     let points: Vec<String> = chart
         .points
         .iter()
-        .map(|p| format!("{} {} at {}", p.name, chart.measure.value(p.value.median), labels::usd(p.usd)))
+        .map(|p| {
+            format!(
+                "{} {} at {}",
+                p.name,
+                chart.measure.value(p.value.median),
+                labels::usd(p.usd)
+            )
+        })
         .collect();
     format!("{} against cost: {}", chart.measure.title(), points.join("; "))
 }
@@ -266,7 +276,11 @@ fn bound(chart: &Chart, size: &Size, y: &Scale) -> (String, Vec<Rect>) {
     let (right, at) = (size.width - size.right, y.at(bound));
     let width = width_of(&words, size.font);
     // Above the line, or below it where the line is the top.
-    let baseline = if at - size.font > size.top { at - 5.0 } else { at + size.font + 2.0 };
+    let baseline = if at - size.font > size.top {
+        at - 5.0
+    } else {
+        at + size.font + 2.0
+    };
     let mut boxes = along((size.left, at), (right, at));
     boxes.push(Rect {
         x: right - width,
@@ -290,7 +304,10 @@ fn whisker(point: &Point, size: &Size, px: f64, y: &Scale) -> String {
     }
     let (high, low) = (y.at(point.value.high), y.at(point.value.low));
     let mut path = format!("M{px:.1} {:.1}V{:.1}", within(high, size), within(low, size));
-    for end in [high, low].into_iter().filter(|end| (within(*end, size) - end).abs() < 0.01) {
+    for end in [high, low]
+        .into_iter()
+        .filter(|end| (within(*end, size) - end).abs() < 0.01)
+    {
         path.push_str(&format!("M{:.1} {end:.1}h8", px - 4.0));
     }
     let observed = if point.is_observed { " seen" } else { "" };
@@ -338,13 +355,23 @@ fn names(
     let mut points: Vec<&Point> = chart.points.iter().collect();
     points.sort_by_key(|p| (!p.is_run, p.state != State::Frontier));
     let height = size.font * 1.25;
-    let below = |point: &Point| format!("{}, {}", chart.measure.value(point.value.median), labels::usd(point.usd));
+    let below = |point: &Point| {
+        format!(
+            "{}, {}",
+            chart.measure.value(point.value.median),
+            labels::usd(point.usd)
+        )
+    };
     let labels: Vec<Label> = points
         .iter()
         .map(|point| {
             // Bold is wider.
             let name = width_of(&cut(&point.name, size.name), size.font) * if point.is_run { 1.1 } else { 1.0 };
-            let value = if size.has_values { width_of(&below(point), size.font) } else { 0.0 };
+            let value = if size.has_values {
+                width_of(&below(point), size.font)
+            } else {
+                0.0
+            };
             Label {
                 at: (x.at(point.usd), y.at(point.value.median)),
                 width: name.max(value),
@@ -373,7 +400,11 @@ fn names(
         }
         // Beside its point on the left a label ends there.
         let is_left = rect.x + rect.width < label.at.0;
-        let (at, anchor) = if is_left { (rect.x + rect.width, " e") } else { (rect.x, "") };
+        let (at, anchor) = if is_left {
+            (rect.x + rect.width, " e")
+        } else {
+            (rect.x, "")
+        };
         let bold = if point.is_run { " run" } else { "" };
         let name = short(&point.name, size.name);
         svg.push_str(&format!(

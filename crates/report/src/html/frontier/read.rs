@@ -198,7 +198,9 @@ fn chart(analysis: &Analysis, spot: &Spot<'_>) -> Chart {
                 c.configuration == *name && c.workload == spot.workload && spot.load.is_none_or(|load| c.load == load)
             })
         };
-        let candidate = spot.place.and_then(|p| p.candidates.iter().find(|c| c.configuration == *name));
+        let candidate = spot
+            .place
+            .and_then(|p| p.candidates.iter().find(|c| c.configuration == *name));
         let value = match part {
             Some(part) => candidate.and_then(|c| checked(c, part)),
             None => cells().find_map(throughput),
@@ -220,7 +222,10 @@ fn chart(analysis: &Analysis, spot: &Spot<'_>) -> Chart {
             name: name.clone(),
             usd,
             value,
-            is_observed: cells().any(|c| c.throughput_ops_per_s.is_some_and(|t| t.method == IntervalMethod::Range)),
+            is_observed: cells().any(|c| {
+                c.throughput_ops_per_s
+                    .is_some_and(|t| t.method == IntervalMethod::Range)
+            }),
             state: match (is_held, is_missed) {
                 (true, _) => State::Held,
                 (false, true) => State::Off,
@@ -257,11 +262,17 @@ fn chart(analysis: &Analysis, spot: &Spot<'_>) -> Chart {
 fn keep_frontier(points: &mut [Point], measure: &Measure) {
     let is_better = |a: f64, b: f64| if measure.is_more_better() { a > b } else { a < b };
     // Of two at one price the better one comes first.
-    let mut order: Vec<usize> = (0..points.len()).filter(|i| points[*i].state == State::Frontier).collect();
+    let mut order: Vec<usize> = (0..points.len())
+        .filter(|i| points[*i].state == State::Frontier)
+        .collect();
     order.sort_by(|a, b| {
         let (a, b) = (&points[*a], &points[*b]);
         let by_value = a.value.median.total_cmp(&b.value.median);
-        let by_value = if measure.is_more_better() { by_value.reverse() } else { by_value };
+        let by_value = if measure.is_more_better() {
+            by_value.reverse()
+        } else {
+            by_value
+        };
         a.usd.total_cmp(&b.usd).then(by_value)
     });
     let mut best: Option<f64> = None;

@@ -1,0 +1,317 @@
+//! `iopslab init`: a first experiment file, from flags or from a few questions.
+
+use std::io::{BufRead, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use ::catalog::{Catalog, ClusterRequest};
+use clap::Args;
+use spec::{Draft, LoadLevel};
+
+use super::facts::catalog;
+use super::size::{share, size};
+use super::{Failure, Format, pretty};
+
+/// What was typed after `init`.
+#[derive(Debug, Default, Args)]
+#[command(after_help = "\
+Without --current and --candidate it asks, if stdin is a terminal. A configuration is INSTANCE[+TYPE:SIZE[:IOPS[:MIB_PER_S]]][+COMMIT_LOG_VOLUME]; without
+a volume the instance's own disks are meant.
+
+Examples:
+  iopslab init
+  iopslab init --current r6i.2xlarge+gp3:500GiB --candidate r6i.2xlarge+gp3:500GiB:12000:300 --candidate i4i.2xlarge --out storage.toml
+  iopslab init --current r6i.2xlarge+gp3:500GiB --candidate i4i.2xlarge --rate 5000 --p99 10 --read-share 95% --data 800GB --out -")]
+pub struct InitArgs {
+    /// What the experiment is to answer
+    #[arg(long)]
+    question: Option<String>,
+    /// What one node runs on today
+    #[arg(long, value_name = "CONFIG")]
+    current: Option<String>,
+    /// What might replace it (repeatable)
+    #[arg(long = "candidate", value_name = "CONFIG")]
+    candidates: Vec<String>,
+    /// Share of the operations that read, 0.8 or 80%; the others update
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    read_share: Option<f64>,
+    /// Data on one node, such as 400GB [default: 400GB]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    data: Option<f64>,
+    /// Requests in flight on one node [default: 64]
+    #[arg(long, value_name = "N", conflicts_with = "rate", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    in_flight: Option<u32>,
+    /// Operations a second on one node, instead of --in-flight
+    #[arg(long, value_name = "OPS_PER_S", value_parser = positive)]
+    rate: Option<f64>,
+    /// Greatest 99th percentile of latency that is good enough, milliseconds
+    #[arg(long, value_name = "MS", value_parser = positive)]
+    p99: Option<f64>,
+    /// Where to write the file; - prints it
+    #[arg(long, value_name = "FILE", default_value = "experiment.toml")]
+    out: PathBuf,
+    /// Replace a file that is there
+    #[arg(long)]
+    force: bool,
+}
+
+const QUESTION: &str = "Is it worth paying for faster storage?";
+const READ_SHARE: f64 = 0.8;
+const DATA_BYTES: f64 = 400e9;
+const IN_FLIGHT: u32 = 64;
+
+pub fn run(mut args: InitArgs, format: Format) -> Result<(), Failure> {
+    let catalog = catalog()?;
+    let to_stdout = args.out == Path::new("-");
+    if !to_stdout && !args.force && args.out.exists() {
+        return Err(Failure::input(format!("{} is there already", args.out.display()))
+            .help("choose another name with --out FILE, or replace it with --force"));
+    }
+    if args.current.is_none() || args.candidates.is_empty() {
+        if !std::io::stdin().is_terminal() {
+            return Err(Failure::input("--current and at least one --candidate are missing")
+                .help("for example --current r6i.2xlarge+gp3:500GiB --candidate i4i.2xlarge; in a terminal iopslab init asks"));
+        }
+        let mut conversation = Conversation {
+            answers: &mut std::io::stdin().lock(),
+            say: &mut |text| eprint!("{text}"),
+        };
+        interview(&catalog, &mut args, &mut conversation)?;
+    }
+    let cpus = std::thread::available_parallelism().map_or(1.0, |n| n.get() as f64);
+    let text = drafted(&catalog, &args, cpus)?;
+    if to_stdout {
+        print!("{text}");
+        return Ok(());
+    }
+    write(&args, &text)?;
+    let out = args.out.display();
+    match format {
+        Format::Json => println!("{}", pretty(&serde_json::json!({ "experiment": args.out }))),
+        Format::Human => println!("wrote {out}; next: iopslab plan {out}, then iopslab run {out}"),
+    }
+    Ok(())
+}
+
+/// The text, which has been read back: what init writes can be planned.
+fn drafted(catalog: &Catalog, args: &InitArgs, machine_cpus: f64) -> Result<String, Failure> {
+    let configurations = args
+        .current
+        .iter()
+        .chain(&args.candidates)
+        .map(|text| configuration(catalog, text).map_err(Failure::input))
+        .collect::<Result<_, _>>()?;
+    let draft = Draft {
+        name: name(&args.out),
+        question: args.question.clone().unwrap_or_else(|| QUESTION.to_owned()),
+        configurations,
+        read_share: args.read_share.unwrap_or(READ_SHARE),
+        data_bytes: args.data.unwrap_or(DATA_BYTES),
+        load: match args.rate {
+            Some(operations_per_s) => LoadLevel::Rate {
+                operations_per_s,
+                poisson: true,
+            },
+            None => LoadLevel::Concurrency(args.in_flight.unwrap_or(IN_FLIGHT)),
+        },
+        p99_ms: args.p99,
+        machine_cpus,
+    };
+    let text = spec::draft(catalog, &draft);
+    let no_file = |_: &str| Err("no other file is named".to_owned());
+    spec::parse(catalog, "the file that would be written", &text, &no_file)
+        .map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?;
+    Ok(text)
+}
+
+/// One node with at most two volumes: what an experiment can measure.
+fn configuration(catalog: &Catalog, text: &str) -> Result<ClusterRequest, String> {
+    let request = ClusterRequest::parse(catalog, text).map_err(|error| error.to_string())?;
+    if request.nodes != 1 {
+        return Err(format!(
+            "configuration `{text}`: one node is measured; leave out `*{}`",
+            request.nodes
+        ));
+    }
+    if request.volumes.len() > 2 {
+        return Err(format!(
+            "configuration `{text}`: {} volumes; an experiment has a data volume and a commit-log volume",
+            request.volumes.len()
+        ));
+    }
+    Ok(request)
+}
+
+/// The experiment is called after its file, as far as names may say it.
+fn name(out: &Path) -> String {
+    let stem = out.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
+    let is_sound = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let name: String = stem
+        .chars()
+        .map(|c| if is_sound(c) { c } else { '-' })
+        .take(64)
+        .collect();
+    match name.trim_matches('-') {
+        "" => "experiment".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+fn write(args: &InitArgs, text: &str) -> Result<(), Failure> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true);
+    if args.force {
+        options.create(true).truncate(true);
+    } else {
+        options.create_new(true);
+    }
+    options
+        .open(&args.out)
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(|error| Failure::work(format!("cannot write {}: {error}", args.out.display())))
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    let number = text.replace('_', "").parse::<f64>().ok();
+    number
+        .filter(|number| number.is_finite() && *number > 0.0)
+        .ok_or_else(|| format!("`{text}` is no number above 0"))
+}
+
+/// Somebody to ask.
+struct Conversation<'a> {
+    answers: &'a mut dyn BufRead,
+    say: &'a mut dyn FnMut(&str),
+}
+
+impl Conversation<'_> {
+    /// Asks until the answer can be understood; an empty one is `None`.
+    fn ask<T>(&mut self, question: &str, understand: impl Fn(&str) -> Result<T, String>) -> Result<Option<T>, Failure> {
+        loop {
+            (self.say)(&format!("{question} "));
+            let mut line = String::new();
+            let read = self.answers.read_line(&mut line);
+            if read.map_err(|error| Failure::work(format!("cannot read your answer: {error}")))? == 0 {
+                return Err(Failure::input("no answer: nothing is written"));
+            }
+            match line.trim() {
+                "" => return Ok(None),
+                answer => match understand(answer) {
+                    Ok(value) => return Ok(Some(value)),
+                    Err(problem) => (self.say)(&format!("  {problem}\n")),
+                },
+            }
+        }
+    }
+}
+
+/// Asks for what no flag says.
+fn interview(catalog: &Catalog, args: &mut InitArgs, with: &mut Conversation<'_>) -> Result<(), Failure> {
+    (with.say)("An empty answer takes what stands in brackets.\n");
+    let is_configuration = |text: &str| configuration(catalog, text).map(|_| text.to_owned());
+    if args.question.is_none() {
+        args.question = with.ask(&format!("What is the question? [{QUESTION}]"), |text| {
+            Ok(text.to_owned())
+        })?;
+    }
+    while args.current.is_none() {
+        let question = "What does one node run on today? Instance and volume, such as r6i.2xlarge+gp3:500GiB:";
+        args.current = with.ask(question, is_configuration)?;
+    }
+    loop {
+        let question = match args.candidates.len() {
+            0 => "What might replace it? Such as r6i.2xlarge+gp3:500GiB:12000:300, or i4i.2xlarge for its own disks:",
+            _ => "And what else? [nothing]",
+        };
+        match with.ask(question, is_configuration)? {
+            Some(candidate) => args.candidates.push(candidate),
+            None if args.candidates.is_empty() => {}
+            None => break,
+        }
+    }
+    if args.read_share.is_none() {
+        args.read_share = with.ask("Which share of the operations reads? [80%]", share)?;
+    }
+    if args.data.is_none() {
+        args.data = with.ask("How much data is on one node? [400GB]", size)?;
+    }
+    if args.rate.is_none() && args.in_flight.is_none() {
+        args.rate = with.ask(
+            "How many operations a second on one node? [not known: 64 requests in flight]",
+            positive,
+        )?;
+    }
+    if args.p99.is_none() {
+        args.p99 = with.ask(
+            "Which 99th percentile of latency is good enough, in ms? [not stated]",
+            positive,
+        )?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+    use super::*;
+
+    /// What was asked, and the arguments afterwards.
+    fn asked(answers: &str) -> (String, Result<InitArgs, Failure>) {
+        let mut args = InitArgs {
+            out: PathBuf::from("own.toml"),
+            ..InitArgs::default()
+        };
+        let mut said = String::new();
+        let mut conversation = Conversation {
+            answers: &mut answers.as_bytes(),
+            say: &mut |text| said.push_str(text),
+        };
+        let ended = interview(Catalog::built_in(), &mut args, &mut conversation);
+        (said, ended.map(|()| args))
+    }
+
+    #[test]
+    fn a_conversation_with_slips_ends_in_a_sound_file() {
+        let (said, args) = asked(
+            "Is it?\nr6i.2xlrage+gp3:500GiB\n\nr6i.2xlarge+gp3:500GiB\n\ni4i.2xlarge*3\ni4i.2xlarge\n\nmost\n95%\n800\n800GB\n5_000\n10\n",
+        );
+        let args = args.unwrap();
+        for problem in [
+            "unknown instance type `r6i.2xlrage`",
+            "one node is measured",
+            "`most` is no share",
+            "`800` is no size",
+        ] {
+            assert!(said.contains(problem), "{problem}: {said}");
+        }
+        assert_eq!(args.question.as_deref(), Some("Is it?"));
+        assert_eq!(args.candidates, ["i4i.2xlarge"]);
+        assert_eq!((args.read_share, args.data), (Some(0.95), Some(800e9)));
+        assert_eq!((args.rate, args.p99), (Some(5_000.0), Some(10.0)));
+        let text = drafted(Catalog::built_in(), &args, 2.0).unwrap();
+        assert!(
+            text.contains("name = \"own\"") && text.contains("rate = [5000]"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn empty_answers_take_the_defaults_and_the_end_of_input_writes_nothing() {
+        let (_, args) = asked("\nr6i.2xlarge+gp3:500GiB\ni4i.2xlarge\n\n\n\n\n\n");
+        let text = drafted(Catalog::built_in(), &args.unwrap(), 2.0).unwrap();
+        assert!(text.contains(QUESTION) && text.contains("concurrency = [64]"), "{text}");
+        assert!(matches!(asked("Is it?\n").1, Err(Failure::Input { .. })));
+    }
+
+    #[test]
+    fn an_experiment_is_called_after_its_file() {
+        for (out, expected) in [
+            ("own.toml", "own"),
+            ("a/b c.v2.toml", "b-c-v2"),
+            ("-", "experiment"),
+            ("...", "experiment"),
+        ] {
+            assert_eq!(name(Path::new(out)), expected, "{out}");
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! `iopslab run --metrics ADDRESS`: what a run is doing now, as OpenMetrics text for Prometheus, on a loopback address.
+//!
+//! The finished figures are those of `iopslab report --format openmetrics`; these are the seconds as they pass. There is no
+//! authentication, so only loopback addresses are served; from elsewhere: `ssh -L`.
+
+use std::fmt::Write as _;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::cli::Failure;
+
+/// Longest time that one scrape may take.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Longest head of a request that is read.
+const LARGEST_REQUEST: usize = 8 << 10;
+/// Media type of OpenMetrics 1.0.
+const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// What a run is doing.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Live {
+    /// Name of the run's directory.
+    pub run: String,
+    /// Trials planned.
+    pub planned: usize,
+    /// Trials stored, in this and earlier sittings.
+    pub done: usize,
+    /// Of the trials stored in this sitting, those that are invalid.
+    pub invalid: usize,
+    /// Cell and block of the trial under way.
+    pub trial: Option<(String, u32)>,
+    /// Its latest second.
+    pub second: Option<LiveSecond>,
+    /// I/Os of the data volume in its latest second.
+    pub device_iops: Option<f64>,
+}
+
+impl Live {
+    /// A run begins or goes on.
+    pub fn begin(&mut self, run: String, planned: usize, done: usize) {
+        *self = Self {
+            run,
+            planned,
+            done,
+            ..Self::default()
+        };
+    }
+
+    /// The trial under way is over and stored.
+    pub fn stored(&mut self, valid: bool) {
+        self.done += 1;
+        self.invalid += usize::from(!valid);
+        (self.trial, self.second, self.device_iops) = (None, None, None);
+    }
+}
+
+/// One second of a trial.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LiveSecond {
+    /// `warmup` or `measurement`.
+    pub phase: &'static str,
+    /// Completed operations.
+    pub operations: u64,
+    /// Failed operations.
+    pub errors: u64,
+    /// Median latency, microseconds.
+    pub p50_us: u64,
+    /// 99th percentile, microseconds.
+    pub p99_us: u64,
+}
+
+/// An endpoint that answers until the program ends.
+#[derive(Debug, Clone)]
+pub struct LiveMetrics {
+    live: Arc<Mutex<Live>>,
+    /// Where it listens.
+    pub address: SocketAddr,
+}
+
+impl LiveMetrics {
+    /// Listens on `address`; port 0 takes any free one.
+    ///
+    /// # Errors
+    /// [`Failure::Input`] for an address of the network, [`Failure::Work`] when it is taken.
+    pub fn serve(address: SocketAddr) -> Result<Self, Failure> {
+        if !address.ip().is_loopback() {
+            return Err(Failure::input(format!("--metrics {address} would be open to the network")).help(
+                "use a loopback address such as 127.0.0.1:9464, and reach it from elsewhere with: ssh -L 9464:127.0.0.1:9464 HOST",
+            ));
+        }
+        let listener = TcpListener::bind(address)
+            .map_err(|error| Failure::work(format!("cannot listen on {address} for --metrics: {error}")))?;
+        let address = listener.local_addr().map_err(Failure::work)?;
+        let live = Arc::new(Mutex::new(Live::default()));
+        let shared = Arc::clone(&live);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let text = openmetrics(&shared.lock().unwrap_or_else(PoisonError::into_inner));
+                // A scraper that went away is its own business.
+                let _ = answer(stream, &text);
+            }
+        });
+        Ok(Self { live, address })
+    }
+
+    /// Changes what is told.
+    pub fn update(&self, change: impl FnOnce(&mut Live)) {
+        change(&mut self.live.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+fn answer(mut stream: TcpStream, metrics: &str) -> std::io::Result<()> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut head = Vec::new();
+    let mut buffer = [0; 1024];
+    while !head.windows(4).any(|end| end == b"\r\n\r\n") && head.len() < LARGEST_REQUEST {
+        match stream.read(&mut buffer)? {
+            0 => break,
+            n => head.extend_from_slice(&buffer[..n]),
+        }
+    }
+    let is_metrics = [&b"GET /metrics "[..], b"GET /metrics?"]
+        .iter()
+        .any(|request| head.starts_with(request));
+    let (status, kind, body) = if is_metrics {
+        ("200 OK", CONTENT_TYPE, metrics)
+    } else {
+        ("404 Not Found", "text/plain", "only GET /metrics is served\n")
+    };
+    write!(
+        stream,
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+/// The text of OpenMetrics 1.0: base units, one family after the other, `# EOF` at the end.
+fn openmetrics(live: &Live) -> String {
+    let mut text = String::new();
+    let run = escaped(&live.run);
+    let mut family = |name: &str, unit: &str, help: &str, samples: &[(String, f64)]| {
+        if samples.is_empty() {
+            return;
+        }
+        let _ = writeln!(text, "# TYPE {name} gauge");
+        if !unit.is_empty() {
+            let _ = writeln!(text, "# UNIT {name} {unit}");
+        }
+        let _ = writeln!(text, "# HELP {name} {help}");
+        for (labels, value) in samples {
+            let _ = writeln!(text, "{name}{{{labels}}} {value}");
+        }
+    };
+    let of_run = format!("run=\"{run}\"");
+    let one = |value: f64| vec![(of_run.clone(), value)];
+    family(
+        "iopslab_live_trials_planned",
+        "",
+        "Trials of the run.",
+        &one(live.planned as f64),
+    );
+    family(
+        "iopslab_live_trials_done",
+        "",
+        "Trials that are stored.",
+        &one(live.done as f64),
+    );
+    family(
+        "iopslab_live_trials_invalid",
+        "",
+        "Invalid ones of the trials stored since the start or the last resume.",
+        &one(live.invalid as f64),
+    );
+    let Some((cell, block)) = &live.trial else {
+        return text + "# EOF\n";
+    };
+    let of_trial = format!("{of_run},cell=\"{}\",block=\"{block}\"", escaped(cell));
+    if let Some(second) = &live.second {
+        let labels = format!("{of_trial},phase=\"{}\"", second.phase);
+        let gauge = |value: f64| vec![(labels.clone(), value)];
+        family(
+            "iopslab_live_operations_per_second",
+            "",
+            "Operations completed in the latest second.",
+            &gauge(second.operations as f64),
+        );
+        family(
+            "iopslab_live_errors_per_second",
+            "",
+            "Operations that failed in the latest second.",
+            &gauge(second.errors as f64),
+        );
+        let quantile = |q: &str, us: u64| (format!("{labels},quantile=\"{q}\""), us as f64 / 1e6);
+        family(
+            "iopslab_live_latency_seconds",
+            "seconds",
+            "Latency of the operations of the latest second.",
+            &[quantile("0.5", second.p50_us), quantile("0.99", second.p99_us)],
+        );
+    }
+    if let Some(iops) = live.device_iops {
+        family(
+            "iopslab_live_data_volume_iops",
+            "",
+            "I/Os of the data volume in the latest second.",
+            &[(of_trial, iops)],
+        );
+    }
+    text + "# EOF\n"
+}
+
+/// A label's value.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scrape(address: SocketAddr, request: &str) -> String {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        text
+    }
+
+    #[test]
+    fn a_scrape_tells_the_second_that_passed_last() {
+        let metrics = LiveMetrics::serve("127.0.0.1:0".parse().unwrap()).unwrap();
+        metrics.update(|live| {
+            live.run = "a \"run\"".to_owned();
+            live.planned = 9;
+            live.trial = Some(("gp3.read.c64".to_owned(), 2));
+            live.second = Some(LiveSecond {
+                phase: "warmup",
+                operations: 1200,
+                errors: 1,
+                p50_us: 2_500,
+                p99_us: 90_000,
+            });
+        });
+        let text = scrape(metrics.address, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+        assert!(
+            text.starts_with("HTTP/1.1 200 OK\r\n") && text.ends_with("# EOF\n"),
+            "{text}"
+        );
+        for expected in [
+            "iopslab_live_trials_planned{run=\"a \\\"run\\\"\"} 9\n",
+            "iopslab_live_operations_per_second{run=\"a \\\"run\\\"\",cell=\"gp3.read.c64\",block=\"2\",phase=\"warmup\"} 1200\n",
+            ",quantile=\"0.99\"} 0.09\n",
+        ] {
+            assert!(text.contains(expected), "{expected} is missing in\n{text}");
+        }
+        assert!(!text.contains("data_volume_iops"), "what is not known is not told");
+        assert!(scrape(metrics.address, "GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404"));
+    }
+
+    #[test]
+    fn only_loopback_is_served() {
+        let refused = LiveMetrics::serve("0.0.0.0:0".parse().unwrap()).unwrap_err();
+        let is_told = matches!(&refused, Failure::Input { message, .. } if message.contains("open to the network"));
+        assert!(is_told, "{refused:?}");
+    }
+}

@@ -1,0 +1,69 @@
+//! The one place that writes to stdout and stderr.
+//!
+//! The standard macros of these names panic when nobody reads: `iopslab catalog list | head -1` would end in a backtrace.
+//! These, which the whole program uses, do not. What cannot be written to stdout is remembered and told once by
+//! [`finish`]; a reader that has gone away is no fault, and the command goes on to its own end and exit code, so that a
+//! gate that failed still exits with 3 in `iopslab compare A B | head`. Progress that stderr does not take is dropped:
+//! there is nowhere to tell it.
+//!
+//! SIGPIPE stays ignored, as Rust starts programs: a controller would otherwise die of an agent that died, and an agent
+//! of its controller, before either has undone what it did.
+
+use std::fmt;
+use std::io::{self, ErrorKind, Write as _};
+use std::sync::{Mutex, PoisonError};
+
+/// As in the standard library, without its panic.
+macro_rules! print {
+    ($($words:tt)*) => { $crate::output::to_stdout(format_args!($($words)*)) };
+}
+
+/// As in the standard library, without its panic.
+macro_rules! println {
+    () => { $crate::output::to_stdout(format_args!("\n")) };
+    ($($words:tt)*) => { $crate::output::to_stdout(format_args!("{}\n", format_args!($($words)*))) };
+}
+
+/// As in the standard library, without its panic.
+macro_rules! eprint {
+    ($($words:tt)*) => { $crate::output::to_stderr(format_args!($($words)*)) };
+}
+
+/// As in the standard library, without its panic.
+macro_rules! eprintln {
+    ($($words:tt)*) => { $crate::output::to_stderr(format_args!("{}\n", format_args!($($words)*))) };
+}
+
+/// Why stdout has not taken everything; nothing is written after it.
+static LOST: Mutex<Option<io::Error>> = Mutex::new(None);
+
+/// Writes to stdout; see [`finish`] for what becomes of an error.
+pub fn to_stdout(text: fmt::Arguments<'_>) {
+    write(|| io::stdout().write_fmt(text));
+}
+
+/// Writes to stderr, or does not.
+pub fn to_stderr(text: fmt::Arguments<'_>) {
+    let _ = io::stderr().write_fmt(text);
+}
+
+/// Writes to stdout by other means than the macros.
+pub fn write(act: impl FnOnce() -> io::Result<()>) {
+    let mut lost = LOST.lock().unwrap_or_else(PoisonError::into_inner);
+    if lost.is_none() {
+        *lost = act().err();
+    }
+}
+
+/// Flushes stdout.
+///
+/// # Errors
+/// The first error of all writes, unless it was that nobody reads any more.
+pub fn finish() -> io::Result<()> {
+    write(|| io::stdout().flush());
+    let lost = LOST.lock().unwrap_or_else(PoisonError::into_inner).take();
+    match lost {
+        Some(error) if error.kind() != ErrorKind::BrokenPipe => Err(error),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,110 @@
+//! The GitHub Action (`action.yml`): its step is run as the runner would run it, on simulated runs.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod support;
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use support::Laboratory;
+
+/// One configuration on a stated truth; `cpu_us` of an operation says how fast it is.
+fn experiment(seed: u32, cpu_us: u32) -> String {
+    format!(
+        r#"
+name = "gate"
+[dataset]
+records = 100_000
+[[configuration]]
+name = "one"
+instance = {{ vcpus = 4, memory_gib = 16 }}
+data_volume = {{ iops = 50_000, mib_per_s = 500 }}
+[[workload]]
+name = "reads"
+read = 1.0
+[load]
+concurrency = [32]
+warmup_s = 5
+duration_s = 60
+repetitions = 5
+seed = {seed}
+[provider.simulated]
+read_cpu_us = {cpu_us}
+run_noise = 0.01
+block_noise = 0.0
+seed = {seed}
+"#
+    )
+}
+
+fn measured(lab: &Laboratory, name: &str, seed: u32, cpu_us: u32) -> String {
+    lab.write("gate.toml", &experiment(seed, cpu_us));
+    let output = lab.output(&["run", "gate.toml", "--provider", "simulated", "--out", name]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut runs = std::fs::read_dir(lab.path().join(name)).unwrap();
+    runs.next().unwrap().unwrap().path().display().to_string()
+}
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+/// The step, with the inputs that `action.yml` hands to it.
+fn step(lab: &Laboratory, baseline: &str, run: &str, inconclusive: &str) -> (Output, String, String) {
+    let (summary, outputs) = (lab.path().join("summary.md"), lab.path().join("outputs"));
+    for file in [&summary, &outputs] {
+        std::fs::write(file, "").unwrap();
+    }
+    let output = Command::new(root().join("scripts/gate.sh"))
+        .env("BASELINE", baseline)
+        .env("RUN", run)
+        .env("FAIL_IF", "throughput < -5%\nmean > 50%")
+        .env("INCONCLUSIVE", inconclusive)
+        .env("IOPSLAB", env!("CARGO_BIN_EXE_iopslab"))
+        .env("GITHUB_STEP_SUMMARY", &summary)
+        .env("GITHUB_OUTPUT", &outputs)
+        .output()
+        .unwrap();
+    let text = |path: &Path| std::fs::read_to_string(path).unwrap();
+    (output, text(&summary), text(&outputs))
+}
+
+#[test]
+fn a_job_fails_on_a_proven_loss_and_passes_on_the_same_speed() {
+    let lab = Laboratory::new();
+    let before = measured(&lab, "before", 1, 200);
+    let same = measured(&lab, "same", 2, 200);
+    let slower = measured(&lab, "slower", 3, 300);
+
+    let (output, summary, outputs) = step(&lab, &before, &same, "fail");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(outputs, "verdict=passed\n");
+    assert!(
+        summary.contains("throughput < -5%") && summary.contains("| "),
+        "{summary}"
+    );
+
+    let (output, _, outputs) = step(&lab, &before, &slower, "pass");
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    assert_eq!(outputs, "verdict=failed\n");
+
+    let (output, _, outputs) = step(&lab, &before, "/nonexistent", "pass");
+    assert_eq!(output.status.code(), Some(2), "a missing run is bad input: {output:?}");
+    assert_eq!(outputs, "", "nothing was judged");
+}
+
+#[test]
+fn the_action_runs_that_step_with_these_inputs() {
+    let action = std::fs::read_to_string(root().join("action.yml")).unwrap();
+    for expected in [
+        "run: $GITHUB_ACTION_PATH/scripts/gate.sh",
+        "BASELINE: ${{ inputs.baseline }}",
+        "RUN: ${{ inputs.run }}",
+        "FAIL_IF: ${{ inputs.fail-if }}",
+        "INCONCLUSIVE: ${{ inputs.inconclusive }}",
+        "IOPSLAB: ${{ inputs.iopslab }}",
+    ] {
+        assert!(action.contains(expected), "action.yml lacks: {expected}");
+    }
+}

@@ -1,0 +1,129 @@
+//! Stories of `iopslab init`: from a few flags to a file that can be planned and run.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod support;
+
+use std::process::Output;
+
+use serde_json::Value;
+use support::Laboratory;
+
+const TODAY: [&str; 2] = ["--current", "r6i.2xlarge+gp3:500GiB"];
+const CANDIDATE: [&str; 2] = ["--candidate", "r6i.2xlarge+gp3:500GiB:12000:300"];
+
+fn init(lab: &Laboratory, more: &[&str]) -> Output {
+    lab.output(&[&["init"][..], &TODAY, &CANDIDATE, more].concat())
+}
+
+fn words(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn what_init_writes_can_be_planned_and_run() {
+    let lab = Laboratory::new();
+    let sets: [&[&str]; 5] = [
+        &[],
+        &["--candidate", "i4i.2xlarge", "--p99", "10", "--rate", "5000"],
+        &["--read-share", "95%", "--data", "2TB", "--in-flight", "200"],
+        &[
+            "--question",
+            "Is \"fast\" worth it?",
+            "--read-share",
+            "1",
+            "--data",
+            "20GB",
+        ],
+        &[
+            "--candidate",
+            "i3.2xlarge",
+            "--candidate",
+            "r5.4xlarge+io1:500GiB:16000+gp2:100GiB",
+        ],
+    ];
+    for (n, flags) in sets.iter().enumerate() {
+        let file = format!("own-{n}.toml");
+        let output = init(&lab, &[*flags, &["--out", file.as_str()]].concat());
+        assert!(output.status.success(), "{flags:?}: {}", words(&output));
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(said.contains(&format!("next: iopslab plan {file}")), "{said}");
+        let planned = lab.output(&["plan", &file, "--format", "json"]);
+        assert!(planned.status.success(), "{flags:?}: {}", words(&planned));
+        let plan: Value = serde_json::from_slice(&planned.stdout).unwrap();
+        assert_eq!(plan["plan"]["experiment"], format!("own-{n}"));
+        let named = 2 + flags.iter().filter(|f| **f == "--candidate").count();
+        assert_eq!(plan["plan"]["setups"].as_array().unwrap().len(), named);
+        for note in plan["notes"].as_array().unwrap() {
+            assert_ne!(note["rule"], "key_without_effect", "{flags:?}: {note}");
+        }
+    }
+    // To its end, where no machine is needed.
+    let text = std::fs::read_to_string(lab.path().join("own-1.toml")).unwrap();
+    lab.write(
+        "own-1.toml",
+        &format!("{text}\n[provider.simulated]\nrun_noise = 0.02\n"),
+    );
+    let run = lab.output(&["run", "own-1.toml", "--provider", "simulated"]);
+    assert!(run.status.success(), "{}", words(&run));
+}
+
+#[test]
+fn a_dash_prints_and_a_file_is_replaced_only_by_force() {
+    let lab = Laboratory::new();
+    let printed = init(&lab, &["--out", "-"]);
+    assert!(printed.status.success(), "{}", words(&printed));
+    let text = String::from_utf8(printed.stdout).unwrap();
+    assert!(
+        text.starts_with("#:schema ") && text.contains("[[configuration]]"),
+        "{text}"
+    );
+    assert_eq!(std::fs::read_dir(lab.path()).unwrap().count(), 0, "nothing is written");
+
+    lab.write("mine.toml", "mine");
+    let refused = init(&lab, &["--out", "mine.toml"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(
+        words(&refused).contains("mine.toml is there already"),
+        "{}",
+        words(&refused)
+    );
+    assert_eq!(std::fs::read_to_string(lab.path().join("mine.toml")).unwrap(), "mine");
+    assert!(init(&lab, &["--out", "mine.toml", "--force"]).status.success());
+    assert!(
+        std::fs::read_to_string(lab.path().join("mine.toml"))
+            .unwrap()
+            .contains("name = \"mine\"")
+    );
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused_and_nothing_is_written() {
+    let lab = Laboratory::new();
+    for (flags, reason) in [
+        (
+            &["--candidate", "r6i.2xlrage"][..],
+            "unknown instance type `r6i.2xlrage`",
+        ),
+        (&["--candidate", "r6i.2xlarge"], "`r6i.2xlarge` has no local disks"),
+        (&["--candidate", "i4i.2xlarge*3"], "one node is measured"),
+        (
+            &["--candidate", "r6i.2xlarge+gp2:9GiB+gp2:9GiB+gp2:9GiB"],
+            "a data volume and a commit-log volume",
+        ),
+        (&["--candidate", "r6i.2xlarge+gp3:500GiB:99000"], "99000"),
+    ] {
+        let output = init(&lab, flags);
+        assert_eq!(output.status.code(), Some(2), "{flags:?}");
+        assert!(words(&output).contains(reason), "{flags:?}: {}", words(&output));
+    }
+    // Nobody to ask.
+    let output = lab.output(&["init"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        words(&output).contains("--current and at least one --candidate are missing"),
+        "{}",
+        words(&output)
+    );
+    assert_eq!(std::fs::read_dir(lab.path()).unwrap().count(), 0);
+}

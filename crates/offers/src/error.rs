@@ -1,0 +1,20 @@
+//! Why there is no answer.
+
+/// Why AWS could not be asked.
+#[derive(Debug, thiserror::Error)]
+pub enum AwsError {
+    /// The runtime could not be started.
+    #[error("cannot start: {0}")]
+    Start(#[from] std::io::Error),
+    /// Nobody to ask as.
+    #[error("no AWS credentials: {0}")]
+    Credentials(String),
+    /// DescribeInstanceTypes failed.
+    #[error("EC2 did not tell the instance types of {region}: {reason}")]
+    InstanceTypes {
+        /// Region asked.
+        region: String,
+        /// What AWS says, or why it does not answer.
+        reason: String,
+    },
+}

@@ -1,0 +1,193 @@
+//! An instance type as EC2 tells it (`DescribeInstanceTypes`, XML), in the catalog's words.
+
+use std::str::FromStr;
+
+use catalog::{DiskKind, Lifecycle, LocalDisks, UserEbs, UserInstance};
+use roxmltree::Node;
+
+/// One page of the answer.
+#[derive(Debug)]
+pub(super) struct Page {
+    /// Entries without a name are left out.
+    pub types: Vec<UserInstance>,
+    /// For the next page; `None` at the end.
+    pub next_token: Option<String>,
+}
+
+/// Reads a page.
+///
+/// # Errors
+/// When it is no XML, or none of this call.
+pub(super) fn page(xml: &str) -> Result<Page, String> {
+    let document = roxmltree::Document::parse(xml).map_err(|error| format!("no XML: {error}"))?;
+    let root = document.root_element();
+    if !root.tag_name().name().starts_with("DescribeInstanceTypes") {
+        return Err(format!("<{}> is no list of instance types", root.tag_name().name()));
+    }
+    Ok(Page {
+        types: items(root, "instanceTypeSet").filter_map(entry).collect(),
+        next_token: text(root, "nextToken")
+            .filter(|token| !token.is_empty())
+            .map(str::to_owned),
+    })
+}
+
+fn child<'a, 'd>(node: Node<'a, 'd>, name: &str) -> Option<Node<'a, 'd>> {
+    // Not `has_tag_name(name)`, which takes a name without a namespace only: the answer is in EC2's.
+    node.children().find(|child| child.tag_name().name() == name)
+}
+
+fn text<'a>(node: Node<'a, '_>, name: &str) -> Option<&'a str> {
+    child(node, name)?.text().map(str::trim)
+}
+
+fn value<T: FromStr>(node: Node<'_, '_>, name: &str) -> Option<T> {
+    text(node, name)?.parse().ok()
+}
+
+/// The `<item>`s of a list.
+fn items<'a, 'd: 'a>(node: Node<'a, 'd>, list: &str) -> impl Iterator<Item = Node<'a, 'd>> {
+    child(node, list)
+        .into_iter()
+        .flat_map(|list| list.children().filter(|item| item.tag_name().name() == "item"))
+}
+
+/// `None` for an entry without a name.
+fn entry(told: Node<'_, '_>) -> Option<UserInstance> {
+    let mut entry = UserInstance::named(text(told, "instanceType")?);
+    entry.architecture = child(told, "processorInfo").and_then(|processor| {
+        ["x86_64", "arm64"]
+            .into_iter()
+            .find(|known| items(processor, "supportedArchitectures").any(|item| item.text() == Some(*known)))
+            .map(str::to_owned)
+    });
+    entry.vcpus = child(told, "vCpuInfo").and_then(|cpus| value(cpus, "defaultVCpus"));
+    entry.memory_gib = child(told, "memoryInfo")
+        .and_then(|memory| value::<f64>(memory, "sizeInMiB"))
+        .map(|mib| mib / 1024.0);
+    entry.lifecycle = value(told, "currentGeneration").map(|is_current| {
+        if is_current {
+            Lifecycle::Current
+        } else {
+            Lifecycle::Previous
+        }
+    });
+    entry.nitro = match (value::<bool>(told, "bareMetal"), text(told, "hypervisor")) {
+        (Some(true), _) | (_, Some("nitro")) => Some(true),
+        (_, Some("xen")) => Some(false),
+        _ => None,
+    };
+    if let Some(network) = child(told, "networkInfo") {
+        entry.network_gbps = together(network, "baselineBandwidthInGbps");
+        entry.network_burst_gbps = together(network, "peakBandwidthInGbps");
+    }
+    entry.ebs = child(told, "ebsInfo").and_then(path);
+    entry.local_disks = child(told, "instanceStorageInfo").and_then(disks);
+    Some(entry)
+}
+
+/// The sum over all cards; `None` where any is not told, or there is nothing to tell.
+fn together(network: Node<'_, '_>, figure: &str) -> Option<f64> {
+    let sum: Option<f64> = items(network, "networkCards")
+        .map(|card| value::<f64>(card, figure))
+        .sum();
+    sum.filter(|gbps| *gbps > 0.0)
+}
+
+fn path(ebs: Node<'_, '_>) -> Option<UserEbs> {
+    let told = child(ebs, "ebsOptimizedInfo")?;
+    let positive = |name: &str| value::<f64>(told, name).filter(|figure| *figure > 0.0);
+    Some(UserEbs {
+        baseline_iops: positive("baselineIops")?,
+        baseline_mb_per_s: positive("baselineThroughputInMBps")?,
+        burst_iops: value(told, "maximumIops"),
+        burst_mb_per_s: value(told, "maximumThroughputInMBps"),
+    })
+}
+
+/// Disks of one size and kind, as every type has them so far; others are not told rather than told wrong.
+fn disks(storage: Node<'_, '_>) -> Option<LocalDisks> {
+    let mut all = items(storage, "disks");
+    let only = all.next()?;
+    if all.next().is_some() {
+        return None;
+    }
+    let is_nvme = matches!(text(storage, "nvmeSupport"), Some("required" | "supported"));
+    Some(LocalDisks {
+        count: value::<u32>(only, "count").filter(|count| *count > 0)?,
+        size_gb_each: value::<f64>(only, "sizeInGB").filter(|gb| *gb > 0.0)?,
+        kind: match (text(only, "type")?, is_nvme) {
+            ("hdd", _) => DiskKind::Hdd,
+            (_, true) => DiskKind::NvmeSsd,
+            (_, false) => DiskKind::Ssd,
+        },
+        read_iops: None,
+        write_iops: None,
+        iops_source: None,
+        read_mb_per_s: None,
+        write_mb_per_s: None,
+        throughput_source: None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The shape is that of the EC2 API reference's example of DescribeInstanceTypes.
+    const PAGE: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<DescribeInstanceTypesResponse xmlns="http://ec2.amazonaws.com/doc/2016-11-15/">
+  <requestId>x</requestId>
+  <instanceTypeSet>
+    <item>
+      <instanceType>i4i.8xlarge</instanceType>
+      <currentGeneration>true</currentGeneration>
+      <bareMetal>false</bareMetal>
+      <hypervisor>nitro</hypervisor>
+      <processorInfo><supportedArchitectures><item>x86_64</item></supportedArchitectures></processorInfo>
+      <vCpuInfo><defaultVCpus>32</defaultVCpus></vCpuInfo>
+      <memoryInfo><sizeInMiB>262144</sizeInMiB></memoryInfo>
+      <instanceStorageInfo>
+        <totalSizeInGB>7500</totalSizeInGB>
+        <disks><item><count>2</count><sizeInGB>3750</sizeInGB><type>ssd</type></item></disks>
+        <nvmeSupport>required</nvmeSupport>
+      </instanceStorageInfo>
+      <ebsInfo><ebsOptimizedInfo>
+        <baselineIops>40000</baselineIops><baselineThroughputInMBps>1250.0</baselineThroughputInMBps>
+        <maximumIops>40000</maximumIops><maximumThroughputInMBps>1250.0</maximumThroughputInMBps>
+      </ebsOptimizedInfo></ebsInfo>
+      <networkInfo><networkCards>
+        <item><baselineBandwidthInGbps>9.375</baselineBandwidthInGbps><peakBandwidthInGbps>9.375</peakBandwidthInGbps></item>
+        <item><baselineBandwidthInGbps>9.375</baselineBandwidthInGbps></item>
+      </networkCards></networkInfo>
+    </item>
+    <item><currentGeneration>true</currentGeneration></item>
+  </instanceTypeSet>
+  <nextToken>more</nextToken>
+</DescribeInstanceTypesResponse>"#;
+
+    #[test]
+    fn a_page_becomes_entries_of_the_catalog() {
+        let page = page(PAGE).unwrap();
+        assert_eq!(page.next_token.as_deref(), Some("more"));
+        let [told] = &page.types[..] else {
+            panic!("an entry without a name counts: {:?}", page.types)
+        };
+        assert_eq!(
+            (told.name(), told.vcpus, told.memory_gib, told.nitro),
+            ("i4i.8xlarge", Some(32), Some(256.0), Some(true))
+        );
+        assert_eq!(told.network_gbps, Some(18.75), "the cards together");
+        assert_eq!(told.network_burst_gbps, None, "one card's peak is not told");
+        assert_eq!(told.ebs.as_ref().unwrap().baseline_mb_per_s, 1250.0);
+        let disks = told.local_disks.as_ref().unwrap();
+        assert_eq!((disks.count, disks.size_gb_each), (2, 3750.0));
+        assert!(matches!(disks.kind, DiskKind::NvmeSsd));
+    }
+
+    #[test]
+    fn something_else_is_no_page() {
+        assert!(page("<html></html>").unwrap_err().contains("html"));
+        assert!(page("{}").is_err());
+    }
+}

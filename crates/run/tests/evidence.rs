@@ -1,0 +1,141 @@
+//! Evidence is what was stored: damage, wrong places and strangers are seen; what was invalid can be done again and
+//! stays to be looked at.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod story;
+
+use std::fs;
+use std::process::Command;
+
+use run::{JournalEvent, RunDirectory, RunError, Verified};
+use spec::PlannedTrial;
+use story::{CELLS, create, write};
+
+fn planned(cell: &str, block: u32) -> PlannedTrial {
+    PlannedTrial {
+        cell: cell.to_owned(),
+        block,
+    }
+}
+
+#[test]
+fn untouched_evidence_is_whole_for_us_and_for_sha256sum() {
+    let parent = tempfile::tempdir().unwrap();
+    let run = create(parent.path());
+    write(&run, CELLS[0], 1);
+    write(&run, CELLS[1], 1);
+    // Made from the evidence, and the journal: they may change.
+    run.write_file("report.md", b"one").unwrap();
+    run.journal(JournalEvent::RunDone).unwrap();
+    let verified = run.verify().unwrap().unwrap();
+    assert!(verified.is_whole(), "{verified:?}");
+    // Four inputs; two trials with a record, latencies, two hosts' samples and a log at most.
+    assert!((4 + 2 * 4..=4 + 2 * 5).contains(&verified.same), "{verified:?}");
+    let check = Command::new("sha256sum")
+        .args(["--check", "--strict", "--quiet", "run.sha256"])
+        .current_dir(run.path())
+        .output()
+        .unwrap();
+    assert!(check.status.success(), "{}", String::from_utf8_lossy(&check.stderr));
+}
+
+#[test]
+fn every_kind_of_change_is_named() {
+    let parent = tempfile::tempdir().unwrap();
+    let run = create(parent.path());
+    write(&run, CELLS[0], 1);
+    write(&run, CELLS[1], 1);
+    let first = run.trial_path(CELLS[0], 1);
+    let mut log = fs::read(first.join("latency.hlog")).unwrap();
+    *log.last_mut().unwrap() ^= 1;
+    fs::write(first.join("latency.hlog"), log).unwrap();
+    fs::remove_file(first.join("host-database.parquet")).unwrap();
+    fs::write(first.join("notes.txt"), "mine").unwrap();
+    fs::write(run.path().join("plan.json"), "{}").unwrap();
+    let here = |name: &str| format!("trials/{}/1/{name}", CELLS[0]);
+    let verified = run.verify().unwrap().unwrap();
+    assert_eq!(verified.changed, ["plan.json".to_owned(), here("latency.hlog")]);
+    assert_eq!(verified.missing, [here("host-database.parquet")]);
+    assert_eq!(verified.unlisted, [here("notes.txt")]);
+    assert!(!verified.is_whole());
+}
+
+#[test]
+fn a_trial_copied_into_the_place_of_another_is_not_taken_for_it() {
+    let parent = tempfile::tempdir().unwrap();
+    let run = create(parent.path());
+    write(&run, CELLS[0], 1);
+    let (from, to) = (run.trial_path(CELLS[0], 1), run.trial_path(CELLS[0], 2));
+    fs::create_dir(&to).unwrap();
+    for entry in fs::read_dir(&from).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+    let refused = run.trial(&planned(CELLS[0], 2)).unwrap_err();
+    assert!(matches!(refused, RunError::Misplaced { block: 1, .. }), "{refused}");
+    assert!(refused.to_string().contains("block 1: it was copied"), "{refused}");
+    assert!(run.trial(&planned(CELLS[0], 1)).is_ok());
+    assert!(!run.verify().unwrap().unwrap().unlisted.is_empty());
+    // It does not keep the run from going on either.
+    drop(run.lock().unwrap());
+}
+
+#[test]
+fn a_trial_set_aside_remains_to_be_done_and_can_be_looked_at() {
+    let parent = tempfile::tempdir().unwrap();
+    let run = create(parent.path());
+    for n in 1..=2 {
+        write(&run, CELLS[0], 1);
+        let kept = run
+            .set_aside(&planned(CELLS[0], 1), "the database did not start")
+            .unwrap();
+        assert!(
+            kept.ends_with(format!("set-aside/{}/1.{n}", CELLS[0])),
+            "{}",
+            kept.display()
+        );
+        assert!(kept.join("trial.json").is_file());
+        assert_eq!(run.remaining().unwrap().len(), 4);
+        assert!(run.verify().unwrap().unwrap().is_whole());
+    }
+    write(&run, CELLS[0], 1);
+    let events: Vec<_> = run.journal_entries().unwrap().into_iter().map(|e| e.event).collect();
+    let aside = JournalEvent::TrialSetAside {
+        cell: CELLS[0].into(),
+        block: 1,
+        reason: "the database did not start".into(),
+    };
+    assert_eq!(events.iter().filter(|e| **e == aside).count(), 2);
+    assert!(run.verify().unwrap().unwrap().is_whole());
+}
+
+/// A kill between the rename and the list, or in the middle of a line of it.
+#[test]
+fn a_list_that_a_kill_cut_off_is_completed_by_the_next_writer() {
+    let parent = tempfile::tempdir().unwrap();
+    let path = {
+        let run = create(parent.path());
+        write(&run, CELLS[0], 1);
+        write(&run, CELLS[1], 1);
+        run.path().to_owned()
+    };
+    let list = path.join("run.sha256");
+    let whole = fs::read_to_string(&list).unwrap();
+    for cut in 1..200 {
+        fs::write(&list, &whole[..whole.len() - cut]).unwrap();
+        let run = RunDirectory::open(&path).unwrap();
+        drop(run.lock().unwrap());
+        let verified = run.verify().unwrap().unwrap();
+        assert!(verified.is_whole(), "{cut} bytes cut off: {verified:?}");
+    }
+}
+
+#[test]
+fn a_run_of_before_hashes_were_kept_says_so_and_gets_none() {
+    let parent = tempfile::tempdir().unwrap();
+    let run = create(parent.path());
+    fs::remove_file(run.path().join("run.sha256")).unwrap();
+    write(&run, CELLS[0], 1);
+    assert_eq!(run.verify().unwrap(), None::<Verified>);
+}

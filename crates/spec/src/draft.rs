@@ -1,0 +1,344 @@
+//! A first experiment file for a question of one's own: commented text from a few answers.
+//!
+//! What is drafted is read, planned and run like any other file; its comments say where its figures come from and what
+//! to change first. The one thing that is worked out here is a model that this machine can carry:
+//!
+//! * `scale` divides IOPS, CPUs and data by N, so that the largest instance takes at most half of this machine's CPUs;
+//!   the client needs the others.
+//! * Where the data are still too many to load in minutes, data and page cache are reduced together. What counts is the
+//!   share of the data that the page cache holds, because it decides how many reads reach the volume.
+
+use catalog::{Catalog, ClusterRequest, VolumeRequest};
+
+use crate::LoadLevel;
+use crate::scale::{GIB, LEAST_HEAP, LEAST_PAGE_CACHE, page_cache_at_full_scale};
+
+/// What a draft is made from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Draft {
+    /// Name of the experiment.
+    pub name: String,
+    /// The question that it answers.
+    pub question: String,
+    /// What runs today, then what might replace it; one node of each, a data volume first and a commit-log volume
+    /// second.
+    pub configurations: Vec<ClusterRequest>,
+    /// Share of the operations that read; the others update.
+    pub read_share: f64,
+    /// Bytes of data on one node.
+    pub data_bytes: f64,
+    /// Load on one node.
+    pub load: LoadLevel,
+    /// Greatest 99th percentile that is good enough, milliseconds.
+    pub p99_ms: Option<f64>,
+    /// CPUs of the machine that is to run it.
+    pub machine_cpus: f64,
+}
+
+/// Payload of a record: ten fields of 100 bytes, as in YCSB.
+const RECORD_BYTES: f64 = 1_000.0;
+/// Data on this machine: the least that is worth loading, and the most that is loaded in minutes (at 15,000 to 30,000
+/// records a second, measured).
+const LOCAL_BYTES: (f64, f64) = (500e6, 4e9);
+/// Largest 1:N that the file may state.
+const MOST_SCALE: f64 = 512.0;
+
+/// The model that this machine can carry.
+struct Model {
+    scale: f64,
+    records: u64,
+    /// Memory limit of each configuration, GiB, where data and page cache are reduced together.
+    memory_gib: Vec<Option<f64>>,
+    /// By how much they are: 0.1 leaves a tenth.
+    reduced_to: Option<f64>,
+    /// Share of the data that the page cache of the first configuration holds at full scale.
+    cached_share: Option<f64>,
+}
+
+fn model(catalog: &Catalog, draft: &Draft) -> Model {
+    let instances = || {
+        draft
+            .configurations
+            .iter()
+            .filter_map(|c| catalog.instance(&c.instance))
+    };
+    let vcpus = instances().map(|i| f64::from(i.vcpus)).fold(1.0, f64::max);
+    let room = (draft.machine_cpus / 2.0).max(0.5);
+    let mut scale = 1.0;
+    while vcpus / scale > room && scale < MOST_SCALE {
+        scale *= 2.0;
+    }
+    let memories: Vec<u64> = instances().map(|i| (i.memory_gib * GIB) as u64).collect();
+    let caches: Vec<f64> = memories.iter().filter_map(|m| page_cache_at_full_scale(*m)).collect();
+    let least_share = caches.iter().copied().fold(f64::INFINITY, f64::min) / draft.data_bytes;
+    let divided = draft.data_bytes / scale;
+    // Enough data that the smallest page cache is one that the kernel can keep.
+    let wanted = (LEAST_PAGE_CACHE / least_share).clamp(LOCAL_BYTES.0, LOCAL_BYTES.1);
+    let reduced_to = (divided > wanted).then(|| wanted / divided);
+    let local = divided.min(wanted);
+    let thousands = (local / RECORD_BYTES / 1_000.0).round().max(1.0);
+    Model {
+        scale,
+        records: (thousands * 1_000.0 * scale) as u64,
+        memory_gib: memories.iter().map(|m| limit_for(*m, reduced_to?)).collect(),
+        reduced_to,
+        cached_share: caches.first().map(|c| c / draft.data_bytes),
+    }
+}
+
+/// The memory limit, GiB, that leaves this share of the page cache that all of `memory` leaves: heap and buffers depend
+/// on it too, so it is searched for.
+fn limit_for(memory: u64, share: f64) -> Option<f64> {
+    let wanted = page_cache_at_full_scale(memory)? * share;
+    let (mut low, mut high) = (0, memory);
+    while high - low > 1 << 20 {
+        let middle = low + (high - low) / 2;
+        match page_cache_at_full_scale(middle) {
+            Some(left) if left >= wanted => high = middle,
+            _ => low = middle,
+        }
+    }
+    Some(((high as f64 / GIB * 1e3).ceil() / 1e3).min(memory as f64 / GIB))
+}
+
+/// The text of the file.
+pub fn draft(catalog: &Catalog, draft: &Draft) -> String {
+    let model = model(catalog, draft);
+    let names = names(&draft.configurations);
+    let mut text = head(draft, &names);
+    text += &dataset(draft, &model);
+    for (i, (request, name)) in draft.configurations.iter().zip(&names).enumerate() {
+        text += &configuration(request, name, i == 0, model.memory_gib.get(i).copied().flatten());
+    }
+    text += &workload_and_load(draft);
+    text += &objective(draft.p99_ms);
+    text += &local(draft, &model);
+    text
+}
+
+fn head(draft: &Draft, names: &[String]) -> String {
+    format!(
+        "#:schema ./experiment.schema.json
+# The line above lets editors complete and check this file; write that schema with: iopslab schema > experiment.schema.json
+#
+# See what it would do with `iopslab plan`, measure with `iopslab run`.
+name = {}
+question = {}
+baseline = {}    # what runs today: ratios are against it
+
+[target]
+database = \"cassandra\"
+consistency = \"one\"           # one node is measured: \"quorum\" would wait for the same single replica
+",
+        quoted(&draft.name),
+        quoted(&draft.question),
+        quoted(names.first().map_or("", String::as_str)),
+    )
+}
+
+fn dataset(draft: &Draft, model: &Model) -> String {
+    let local = model.records as f64 / model.scale * RECORD_BYTES;
+    let why = match (model.reduced_to, model.cached_share) {
+        (Some(share), Some(cached)) if cached < 1.0 => format!(
+            "# You have {} on a node, and a page cache for {} of it. Here both are {} of that, divided by scale once more: {} on this machine. The share\n\
+             # of the data that memory can hold decides how many reads reach the volume; it stays the same.\n",
+            bytes(draft.data_bytes),
+            percent(cached),
+            percent(share),
+            bytes(local)
+        ),
+        (_, Some(cached)) if cached >= 1.0 => format!(
+            "# The page cache of today's instance holds all of the {} on a node: volumes will hardly be read. If that is not what you see in production,\n\
+             # the data are more than stated. On this machine: {}.\n",
+            bytes(draft.data_bytes),
+            bytes(local)
+        ),
+        _ => format!(
+            "# {} on a node, divided by scale: {} on this machine.\n",
+            bytes(draft.data_bytes),
+            bytes(local)
+        ),
+    };
+    format!(
+        "
+# Loaded once, and restored before every trial.
+{why}[dataset]
+records = {}
+fields = 10
+field_length = 100             # bytes: records of 1 kB. State what your rows are like
+compressibility = 0.0          # share of a value that is constant text; 0: LZ4 cannot shrink it
+",
+        grouped(model.records)
+    )
+}
+
+fn configuration(request: &ClusterRequest, name: &str, is_current: bool, memory_gib: Option<f64>) -> String {
+    let mut text = String::from("\n");
+    if is_current {
+        text += "# What money buys: one node each, today's first. `iopslab plan` shows what they cost.\n";
+    }
+    text += &format!(
+        "[[configuration]]\nname = {}\ninstance = {}\n",
+        quoted(name),
+        quoted(&request.instance)
+    );
+    let mut volumes = request.volumes.iter();
+    text += &match volumes.next() {
+        Some(data) => format!("data_volume = {}\n", volume(data)),
+        None => "data_volume = \"local\"          # the instance's own disks\n".to_owned(),
+    };
+    if let Some(log) = volumes.next() {
+        text += &format!("commitlog_volume = {}\n", volume(log));
+    }
+    if let Some(gib) = memory_gib {
+        text += &format!("memory_limit_gib = {gib}        # leaves a page cache as much smaller as the data set is\n");
+    }
+    text
+}
+
+fn volume(request: &VolumeRequest) -> String {
+    let mut keys = format!("type = \"{}\", size_gib = {}", request.kind, request.size_gib);
+    if let Some(iops) = request.iops {
+        keys += &format!(", iops = {iops}");
+    }
+    if let Some(mib) = request.mib_per_s {
+        keys += &format!(", mib_per_s = {mib}");
+    }
+    format!("{{ {keys} }}")
+}
+
+fn workload_and_load(draft: &Draft) -> String {
+    let read = (draft.read_share * 1e4).round() / 1e4;
+    let update = ((1.0 - read) * 1e4).round() / 1e4;
+    let level = match draft.load {
+        LoadLevel::Concurrency(n) => format!(
+            "concurrency = [{n}]             # requests in flight on one node. Latency follows from it; give rate = [N] to see latency at a load that is expected"
+        ),
+        LoadLevel::Rate { operations_per_s, .. } => format!(
+            "rate = [{operations_per_s}]                  # operations/s on one node; divided by scale, sent whether or not earlier ones are answered"
+        ),
+    };
+    format!(
+        "
+[[workload]]
+name = \"production\"
+read = {read}
+update = {update}
+distribution = \"zipfian\"       # some keys far more often than others; \"uniform\" asks the most of a volume, \"latest\" reads what is new
+
+[load]
+{level}
+warmup_s = 20
+duration_s = 30
+repetitions = 3                # the fewest that can be tested; \"auto\": until every ratio is known to 5 %, or budget_minutes are spent
+seed = 1
+"
+    )
+}
+
+fn objective(p99_ms: Option<f64>) -> String {
+    match p99_ms {
+        Some(ms) => format!(
+            "
+# What good enough means: the cheapest configuration that meets it is recommended.
+[objective]
+p99_ms = {ms}                    # 99th percentile of the worst operation kind
+"
+        ),
+        None => "
+# Without an objective, the answer is which configuration does the most for its money. What good enough means:
+# [objective]
+# p99_ms = 10
+"
+        .to_owned(),
+    }
+}
+
+fn local(draft: &Draft, model: &Model) -> String {
+    let mut text = format!(
+        "
+# How money is counted; on-demand unless stated:
+# [basis]
+# purchase = \"1yr-no-upfront\"
+
+[provider.local]
+scale = {}                      # a 1:{} model: IOPS, MiB/s, CPUs, data and rates divided by it, for the {} CPUs of the machine this was drafted on
+",
+        model.scale, model.scale, draft.machine_cpus
+    );
+    if model.reduced_to.is_some() {
+        text += &format!(
+            "heap_mib = {}                # memory_limit_gib stands for a smaller machine; Cassandra needs this much all the same\n",
+            LEAST_HEAP / catalog::MIB
+        );
+    }
+    text
+}
+
+/// `r7i-2xlarge-gp3-500-12000`: what was ordered, as far as names may say it.
+fn names(requests: &[ClusterRequest]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for request in requests {
+        let mut name = request.instance.replace('.', "-");
+        match request.volumes.first() {
+            None => name += "-local",
+            Some(data) => {
+                name += &format!("-{}-{}", data.kind, data.size_gib);
+                for stated in [data.iops, data.mib_per_s].into_iter().flatten() {
+                    name += &format!("-{stated}");
+                }
+            }
+        }
+        let is_sound = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        name = name.chars().map(|c| if is_sound(c) { c } else { '_' }).collect();
+        let same = names
+            .iter()
+            .filter(|n| **n == name || n.starts_with(&format!("{name}--")))
+            .count();
+        names.push(if same == 0 {
+            name
+        } else {
+            format!("{name}--{}", same + 1)
+        });
+    }
+    names
+}
+
+/// A TOML string, whatever is in it.
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+/// `4_000_000`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push('_');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn bytes(bytes: f64) -> String {
+    match bytes {
+        b if b >= 1e12 => format!("{} TB", two_digits(b / 1e12)),
+        b if b >= 1e9 => format!("{} GB", two_digits(b / 1e9)),
+        b => format!("{} MB", two_digits(b / 1e6)),
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", two_digits(share * 100.0))
+}
+
+/// Two digits where there are fewer before the point: `0.42`, `4.2`, `42`, `420`.
+fn two_digits(value: f64) -> String {
+    match value {
+        v if v >= 10.0 => format!("{v:.0}"),
+        v if v >= 1.0 => format!("{}", (v * 10.0).round() / 10.0),
+        v => format!("{}", (v * 100.0).round() / 100.0),
+    }
+}

@@ -1,0 +1,87 @@
+//! From text to typed values. A key that nobody knows is a mistake at its place and hides no other: it is taken out, or
+//! read as the key that was probably meant, and the file is read again.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use serde::Deserialize as _;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, Deserializer};
+
+use crate::mistakes::{Collector, choice, nearest};
+use crate::raw;
+
+/// The file as it is typed, or `None` where it cannot be read any further.
+pub(super) fn read(text: &str, mistakes: &mut Collector<'_>) -> Option<raw::Experiment> {
+    let mut document = match DeTable::parse(text) {
+        Ok(document) => document,
+        Err(error) => {
+            mistakes.add(error.span().unwrap_or(0..0), error.message(), "");
+            return None;
+        }
+    };
+    loop {
+        let error = match raw::Experiment::deserialize(Deserializer::from(document.clone())) {
+            Ok(file) => return Some(file),
+            Err(error) => error,
+        };
+        let span = error.span().unwrap_or(0..0);
+        let (message, help) = explain(error.message());
+        mistakes.add(span.clone(), message, help);
+        let valid = match unknown_key(error.message()) {
+            Some((_, valid)) => valid,
+            None => return None,
+        };
+        if !replace(document.get_mut(), &span, &valid) {
+            return None;
+        }
+    }
+}
+
+/// The key that nobody knows, and those that may stand there, out of serde's message.
+fn unknown_key(message: &str) -> Option<(&str, Vec<&str>)> {
+    let mut quoted = message.strip_prefix("unknown field")?.split('`').skip(1).step_by(2);
+    Some((quoted.next()?, quoted.collect()))
+}
+
+/// Serde's message, with the nearest name where it names a choice.
+pub(super) fn explain(message: &str) -> (String, String) {
+    if let Some((given, valid)) = unknown_key(message) {
+        return (format!("unknown key `{given}`"), choice(given, &valid));
+    }
+    match message
+        .strip_prefix("missing field")
+        .and_then(|rest| rest.split('`').nth(1))
+    {
+        Some(missing) => (format!("the key `{missing}` is missing"), String::new()),
+        None => (message.to_owned(), String::new()),
+    }
+}
+
+/// Takes out the key at this place, wherever it is. Its value moves to the nearest valid key, unless that is there too:
+/// else the key that was meant would be missed besides, and its value not be checked.
+fn replace(table: &mut DeTable<'_>, at: &Range<usize>, valid: &[&str]) -> bool {
+    let Some(given) = table
+        .keys()
+        .find(|key| key.span() == *at)
+        .map(|key| key.get_ref().to_string())
+    else {
+        return table
+            .iter_mut()
+            .any(|(_, value)| replace_in(value.get_mut(), at, valid));
+    };
+    let value = table.remove(given.as_str());
+    let meant = nearest(&given, valid.iter().copied()).filter(|meant| !table.contains_key(*meant));
+    if let (Some(meant), Some(value)) = (meant, value) {
+        table.insert(Spanned::new(at.clone(), Cow::Owned(meant.to_owned())), value);
+    }
+    true
+}
+
+fn replace_in(value: &mut DeValue<'_>, at: &Range<usize>, valid: &[&str]) -> bool {
+    match value {
+        DeValue::Table(table) => replace(table, at, valid),
+        DeValue::Array(values) => values.iter_mut().any(|value| replace_in(value.get_mut(), at, valid)),
+        _ => false,
+    }
+}

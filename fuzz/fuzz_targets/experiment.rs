@@ -1,0 +1,12 @@
+//! Any text is read as an experiment or refused with mistakes; neither panics, and what is read can be planned.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    let read_file = |_: &str| Ok("recordcount=1000\nreadproportion=1\n".to_owned());
+    match spec::parse(catalog::Catalog::built_in(), "fuzz.toml", text, &read_file) {
+        Ok(experiment) => drop(spec::plan(&experiment)),
+        Err(mistakes) => assert!(!mistakes.to_string().is_empty()),
+    }
+});

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# What is checked before the tests: format, clippy with and without the AWS feature, documentation, shell scripts.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+cargo fmt --all -- --check
+cargo clippy --workspace --all-targets --locked -- -D warnings
+cargo clippy -p iopslab -p provider --all-targets --features iopslab/aws --locked -- -D warnings
+RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked --quiet
+shellcheck scripts/*.sh bench/*.sh .ci/run
