@@ -124,12 +124,15 @@ impl Drawn<'_> {
         let cells = self.analysis.configurations.iter();
         let cells = cells.filter_map(|c| self.analysis.cell(&c.name, workload, load));
         let mut shown: Option<&Panel> = None;
+        let mut has_limit = false;
         let figures: String = cells
             .map(|cell| {
                 let drawn = trials(self.charts, cell);
                 let with_panel: Vec<(&TrialCharts, &Panel)> =
                     drawn.into_iter().filter_map(|t| Some((t, panel(t, title)?))).collect();
-                shown = shown.or(with_panel.first().map(|(_, panel)| *panel));
+                // The panel with most lines names them.
+                shown = shown.into_iter().chain(with_panel.iter().map(|(_, p)| *p)).max_by_key(|p| p.lines.len());
+                has_limit |= with_panel.iter().any(|(_, p)| !p.limits.is_empty());
                 self.figure(cell, &with_panel, *top)
             })
             .collect();
@@ -139,12 +142,15 @@ impl Drawn<'_> {
         let names: String = lines(shown)
             .enumerate()
             .map(|(i, line)| format!("<li><i class=\"k s{}\"></i>{}", colour(i), text(&line.name)))
-            .chain((!shown.limits.is_empty()).then(|| "<li><i class=\"k lim\"></i>limit".to_owned()))
+            .chain(has_limit.then(|| "<li><i class=\"k lim\"></i>limit".to_owned()))
             .collect();
         format!(
-            "<h4>{}, {}</h4><ul class=\"legend\">{names}</ul>\n<div class=\"charts many\">\n{figures}</div>\n",
+            "<h4>{}{}</h4><ul class=\"legend\">{names}</ul>\n<div class=\"charts many\">\n{figures}</div>\n",
             text(title),
-            text(&shown.unit)
+            match title.ends_with(&shown.unit) {
+                true => String::new(),
+                false => format!(", {}", text(&shown.unit)),
+            }
         )
     }
 
