@@ -76,8 +76,9 @@ fn setups(plan: &Plan, width: usize) -> String {
     let each = |show: &dyn Fn(&analysis::Setup) -> String| plan.setups.iter().map(show).collect::<Vec<String>>();
     let machine = |setup: &analysis::Setup| {
         format!(
-            "{} CPUs\n{} memory\n{} heap\n{} page cache",
+            "{} {}\n{} memory\n{} heap\n{} page cache",
             given(setup.cpus),
+            if setup.cpus == 1.0 { "CPU" } else { "CPUs" },
             bytes(setup.memory_limit_bytes as f64),
             bytes(setup.heap_bytes as f64),
             bytes(setup.page_cache_budget_bytes as f64)

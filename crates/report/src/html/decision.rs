@@ -53,9 +53,9 @@ pub fn matrix(analysis: &Analysis) -> String {
         .filter(|m| analysis.decision.iter().any(|d| d.metric == *m));
     let maps: String = shown.map(|metric| heat_map(analysis, metric)).collect();
     out.push_str(&format!(
-        "<ul class=\"legend\"><li><i class=\"lim best\"></i>best by its estimate<li><i class=\"lim near\"></i>within 12 %, \
-         the same, or no difference shown<li><i class=\"lim far1\"></i>up to 1.5 times worse<li><i class=\"lim \
-         far2\"></i>up to 4 times<li><i class=\"lim far3\"></i>more</ul>\n{maps}"
+        "<ul class=\"legend\"><li><i class=\"sw best\"></i>best by its estimate<li><i class=\"sw near\"></i>within 12 %, \
+         the same, or no difference shown<li><i class=\"sw far1\"></i>up to 1.5 times worse<li><i class=\"sw \
+         far2\"></i>up to 4 times<li><i class=\"sw far3\"></i>more</ul>\n{maps}"
     ));
     out
 }

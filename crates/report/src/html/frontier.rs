@@ -55,12 +55,9 @@ fn figure(chart: &Chart, is_large: bool) -> String {
         false => format!("<p class=\"soft\">{}</p>", below.trim_start()),
     };
     format!(
-        "<figure class=\"frontier\"><figcaption><b>{}</b> against $ a month{}</figcaption>{drawn}{below}</figure>\n",
+        "<figure class=\"frontier\"><figcaption><b>{}</b>: {} against $ a month</figcaption>{drawn}{below}</figure>\n",
+        text(&chart.title),
         text(&chart.measure.title()),
-        match chart.title.is_empty() {
-            true => String::new(),
-            false => format!(", {}", text(&chart.title)),
-        }
     )
 }
 

@@ -37,7 +37,7 @@ pub fn rows(analysis: &Analysis) -> Vec<(&str, LoadLevel)> {
 fn map(analysis: &Analysis) -> String {
     let configurations = || analysis.configurations.iter().map(|c| c.name.as_str());
     let head: Vec<&str> = ["Workload", "Load"].into_iter().chain(configurations()).collect();
-    let mut table = Table::new("What limited each configuration under each workload and load", &head, 2).class("map");
+    let mut table = Table::new("What limited each configuration under each workload and load", &head, 2).class("map lims");
     for (workload, load) in rows(analysis) {
         let mut row = vec![text(workload), text(&labels::load(load))];
         row.extend(configurations().map(|name| cell(analysis.cell(name, workload, load))));
@@ -99,14 +99,14 @@ fn key(analysis: &Analysis) -> String {
     kinds.sort();
     let mut items: Vec<String> = kinds
         .iter()
-        .map(|kind| format!("<li><i class=\"lim {}\"></i>{}", class(*kind), text(kind.words())))
+        .map(|kind| format!("<li><i class=\"sw {}\"></i>{}", class(*kind), text(kind.words())))
         .collect();
     let has = |of: fn(&CellAnalysis) -> bool| analysis.cells.iter().any(of);
     if has(|c| c.valid_trials == 0 && c.trials > 0) {
-        items.push("<li><i class=\"lim hatch bad\"></i>no valid trial".to_owned());
+        items.push("<li><i class=\"sw hatch bad\"></i>no valid trial".to_owned());
     }
     if has(|c| c.trials == 0) {
-        items.push("<li><i class=\"lim hatch\"></i>not measured".to_owned());
+        items.push("<li><i class=\"sw hatch\"></i>not measured".to_owned());
     }
     format!(
         "<ul class=\"legend\">{}</ul>\n<p class=\"soft\">Used: of what was really there, in the middle window of a trial. \

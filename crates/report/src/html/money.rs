@@ -50,21 +50,20 @@ fn steps(analysis: &Analysis) -> String {
     let has_workloads = all.iter().any(|v| v.workload != all[0].workload);
     let has_loads = all.iter().any(|v| v.load != all[0].load);
     let mut head = Vec::new();
-    head.extend(has_workloads.then_some("Workload"));
-    head.extend(has_loads.then_some("Load"));
+    head.extend((has_workloads || has_loads).then_some("Workload, load"));
     head.extend(["From", "To", "Verdict"]);
     let left = head.len();
     head.extend([
         "$/month more",
         "Cost, x",
-        "Throughput, x",
+        "Op/s, x",
         "low",
         "high",
-        "Throughput / cost, x",
+        "Op/$, x",
         "low",
         "high",
         "p99, x",
-        "$/month per op/s more",
+        "$/month per op/s",
     ]);
     let mut place = Vec::new();
     place.extend((!has_workloads).then(|| all[0].workload.clone()));
@@ -73,12 +72,14 @@ fn steps(analysis: &Analysis) -> String {
         true => String::new(),
         false => format!(" ({})", place.join(", ")),
     };
-    let label = format!("What each more expensive configuration gives for its price{place}");
+    let label = format!("What each more expensive configuration gives for its price{place}: factors in throughput (op/s) and in throughput / cost (op/$) with their intervals");
     let mut table = Table::new(&label, &head, left).class("money");
     for step in all {
         let mut row = Vec::new();
-        row.extend(has_workloads.then(|| text(&step.workload)));
-        row.extend(has_loads.then(|| text(&labels::load(step.load))));
+        let mut places = Vec::new();
+        places.extend(has_workloads.then(|| text(&step.workload)));
+        places.extend(has_loads.then(|| text(&labels::load(step.load))));
+        row.extend((!places.is_empty()).then(|| places.join(", ")));
         row.extend([text(&step.from), text(&step.to), verdict(analysis, step)]);
         let interval = |low: f64, high: f64| match low < high {
             true => [number(low), number(high)],

@@ -56,10 +56,7 @@ pub fn multiples(analysis: &Analysis, charts: &Charts) -> String {
     for (i, (workload, load)) in rows(analysis).into_iter().enumerate() {
         let open = if i == 0 { " open" } else { "" };
         let load_name = labels::load(load);
-        let rows: String = PANELS
-            .into_iter()
-            .map(|panel| drawn.row(workload, load, panel))
-            .collect();
+        let rows: String = PANELS.into_iter().map(|panel| drawn.row(workload, load, panel)).collect();
         if !rows.is_empty() {
             out.push_str(&format!(
                 "<details class=\"multiples\" id=\"{}\"{open}><summary><b>{}</b>, {}</summary>\n{rows}</details>\n",
@@ -86,10 +83,7 @@ fn trials<'a>(charts: &'a Charts, cell: &CellAnalysis) -> Vec<&'a TrialCharts> {
 fn lines(panel: &Panel) -> impl Iterator<Item = &Line> {
     let is_latency = panel.title == "Latency";
     let has_tail = panel.lines.iter().any(|l| l.name.ends_with("p99"));
-    panel
-        .lines
-        .iter()
-        .filter(move |l| !is_latency || !has_tail || l.name.ends_with("p99"))
+    panel.lines.iter().filter(move |l| !is_latency || !has_tail || l.name.ends_with("p99"))
 }
 
 fn panel<'a>(trial: &'a TrialCharts, title: &str) -> Option<&'a Panel> {
@@ -130,12 +124,15 @@ impl Drawn<'_> {
         let cells = self.analysis.configurations.iter();
         let cells = cells.filter_map(|c| self.analysis.cell(&c.name, workload, load));
         let mut shown: Option<&Panel> = None;
+        let mut has_limit = false;
         let figures: String = cells
             .map(|cell| {
                 let drawn = trials(self.charts, cell);
                 let with_panel: Vec<(&TrialCharts, &Panel)> =
                     drawn.into_iter().filter_map(|t| Some((t, panel(t, title)?))).collect();
-                shown = shown.or(with_panel.first().map(|(_, panel)| *panel));
+                // The panel with most lines names them.
+                shown = shown.into_iter().chain(with_panel.iter().map(|(_, p)| *p)).max_by_key(|p| p.lines.len());
+                has_limit |= with_panel.iter().any(|(_, p)| !p.limits.is_empty());
                 self.figure(cell, &with_panel, *top)
             })
             .collect();
@@ -145,12 +142,15 @@ impl Drawn<'_> {
         let names: String = lines(shown)
             .enumerate()
             .map(|(i, line)| format!("<li><i class=\"k s{}\"></i>{}", colour(i), text(&line.name)))
-            .chain((!shown.limits.is_empty()).then(|| "<li><i class=\"k lim\"></i>limit".to_owned()))
+            .chain(has_limit.then(|| "<li><i class=\"k lim\"></i>limit".to_owned()))
             .collect();
         format!(
-            "<h4>{}, {}</h4><ul class=\"legend\">{names}</ul>\n<div class=\"charts many\">\n{figures}</div>\n",
+            "<h4>{}{}</h4><ul class=\"legend\">{names}</ul>\n<div class=\"charts many\">\n{figures}</div>\n",
             text(title),
-            text(&shown.unit)
+            match title.ends_with(&shown.unit) {
+                true => String::new(),
+                false => format!(", {}", text(&shown.unit)),
+            }
         )
     }
 
@@ -163,17 +163,13 @@ impl Drawn<'_> {
                 (_, Some(invalid)) => format!("no valid trial: {}", text(&invalid.reason)),
                 (_, None) => "not recorded".to_owned(),
             };
-            return format!(
-                "<figure><figcaption><b>{name}</b></figcaption><p class=\"empty hatch\">{words}</p></figure>\n"
-            );
+            return format!("<figure><figcaption><b>{name}</b></figcaption><p class=\"empty hatch\">{words}</p></figure>\n");
         };
         let tag = match first.valid {
             true => "",
             false => " <span class=\"tag invalid\">invalid</span>",
         };
-        let limits = trials
-            .iter()
-            .flat_map(|(_, panel)| panel.limits.iter().map(|(_, limit)| *limit));
+        let limits = trials.iter().flat_map(|(_, panel)| panel.limits.iter().map(|(_, limit)| *limit));
         // A limit far above everything would press the lines flat: it is named with each trial.
         let near: Vec<f64> = limits.filter(|limit| *limit <= top * 1.5).collect();
         let highest = near.iter().copied().fold(top, f64::max);
@@ -184,11 +180,7 @@ impl Drawn<'_> {
         let x = Scale::linear(-warmup, longest, LEFT, WIDTH - 4.0);
         let mut svg = frame(&x, &y);
         if let Some(limit) = near.first() {
-            svg.push_str(&format!(
-                "<path class=\"limit\" d=\"M{LEFT} {0:.0}H{1}\"/>",
-                y.at(*limit),
-                WIDTH - 4.0
-            ));
+            svg.push_str(&format!("<path class=\"limit\" d=\"M{LEFT} {0:.0}H{1}\"/>", y.at(*limit), WIDTH - 4.0));
         }
         for (_, panel) in trials {
             for (i, line) in lines(panel).enumerate() {

@@ -15,7 +15,7 @@ const WIDTH: f64 = 380.0;
 const HEIGHT: f64 = 240.0;
 const LEFT: f64 = 46.0;
 const RIGHT: f64 = 8.0;
-const TOP: f64 = 10.0;
+const TOP: f64 = 22.0;
 const BOTTOM: f64 = 36.0;
 
 /// A percentile: its name, as an objective's figure, and its value.
@@ -159,8 +159,7 @@ fn chart(
     }
     svg.push_str(&format!(
         "<path class=\"axis\" d=\"M{LEFT} {floor}H{right}\"/><text class=\"e t11\" x=\"{right}\" y=\"{:.0}\">operations/s</text>\
-         <text class=\"t11\" x=\"0\" y=\"{:.0}\">ms (logarithmic)</text>",
-        HEIGHT - 5.0,
+         <text class=\"t11\" x=\"0\" y=\"11\">ms (logarithmic)</text>",
         HEIGHT - 5.0
     ));
     for bound in bounds {

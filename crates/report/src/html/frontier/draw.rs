@@ -4,7 +4,7 @@ use super::read::{Chart, Measure, Point, State};
 use crate::figures::given;
 use crate::html::axis::{Scale, label};
 use crate::html::element::{colour, short, text};
-use crate::html::placing::{FAR, Label, Rect, along, place, width_of};
+use crate::html::placing::{Label, Rect, along, place, width_of};
 use crate::labels;
 
 /// Size of a chart and of what is in it, in the unit of its `viewBox`.
@@ -34,7 +34,7 @@ pub const WIDE: Size = Size {
     height: 470.0,
     left: 64.0,
     right: 16.0,
-    top: 14.0,
+    top: 30.0,
     bottom: 46.0,
     font: 13.0,
     class: "t13",
@@ -49,7 +49,7 @@ pub const NARROW: Size = Size {
     height: 340.0,
     left: 46.0,
     right: 8.0,
-    top: 10.0,
+    top: 26.0,
     bottom: 40.0,
     font: 12.0,
     class: "t12",
@@ -109,7 +109,7 @@ pub fn draw(chart: &Chart, size: &Size) -> Drawn {
     for point in &chart.points {
         let (px, py) = (x.at(point.usd), y.at(point.value.median));
         body.push_str(&whisker(point, size, px, &y));
-        solid.push(Rect::around(px, py, size.point + 2.0));
+        solid.push(Rect::around(px, py, half(point, size)));
         let (high, low) = (
             within(y.at(point.value.high), size),
             within(y.at(point.value.low), size),
@@ -219,7 +219,7 @@ fn axes(chart: &Chart, size: &Size, x: &Scale, y: &Scale) -> String {
     };
     svg.push_str(&format!(
         "<text class=\"{class}\" x=\"0\" y=\"{:.1}\">{unit}{}</text>",
-        size.height - 4.0,
+        size.font,
         if y.is_logarithmic() { " (logarithmic)" } else { "" }
     ));
     svg
@@ -344,6 +344,11 @@ fn dot(chart: &Chart, point: &Point, size: &Size, px: f64, py: f64) -> String {
     )
 }
 
+/// Half of the box that a point takes, its ring with it.
+fn half(point: &Point, size: &Size) -> f64 {
+    size.point + if point.is_run { 6.0 } else { 2.0 }
+}
+
 /// The labels, those of the frontier first; and the names that found no place.
 fn names(
     chart: &Chart,
@@ -376,14 +381,15 @@ fn names(
                 at: (x.at(point.usd), y.at(point.value.median)),
                 width: name.max(value),
                 height: if size.has_values { 2.0 * height } else { height },
+                point: half(point, size),
             }
         })
         .collect();
     let area = Rect {
         x: size.left + 2.0,
-        y: size.top - 4.0,
+        y: size.top - 8.0,
         width: size.width - size.left - 2.0,
-        height: size.height - size.bottom - size.top + 2.0,
+        height: size.height - size.bottom - size.top + 6.0,
     };
     let (mut svg, mut unnamed) = (String::new(), Vec::new());
     for ((point, label), found) in points.iter().zip(&labels).zip(place(&labels, solid, lines, area)) {
@@ -392,7 +398,7 @@ fn names(
             continue;
         };
         let near = rect.nearest(label.at);
-        if (near.0 - label.at.0).hypot(near.1 - label.at.1) > FAR {
+        if label.is_far(&rect) {
             svg.push_str(&format!(
                 "<path class=\"axis\" d=\"M{:.1} {:.1}L{:.1} {:.1}\"/>",
                 label.at.0, label.at.1, near.0, near.1

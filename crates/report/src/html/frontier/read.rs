@@ -32,8 +32,8 @@ impl Measure {
     /// With its unit.
     pub fn title(&self) -> String {
         match self {
-            Self::Throughput => "Operations/s".to_owned(),
-            Self::Capacity { .. } => "Operations/s less headroom, at full scale,".to_owned(),
+            Self::Throughput => "operations/s".to_owned(),
+            Self::Capacity { .. } => "operations/s less headroom, at full scale,".to_owned(),
             Self::Latency { figure, .. } => format!("{} in ms", figure_name(*figure)),
         }
     }
@@ -103,7 +103,7 @@ pub struct Point {
 /// One chart.
 #[derive(Debug, Clone)]
 pub struct Chart {
-    /// Workload and load; empty where there is only one place.
+    /// Workload and load.
     pub title: String,
     /// The vertical axis.
     pub measure: Measure,
