@@ -37,8 +37,9 @@ pub(super) fn entry(told: &InstanceTypeInfo) -> Option<UserInstance> {
         _ => None,
     };
     let cards = told.network_info().map_or(&[][..], |network| network.network_cards());
-    entry.network_gbps = together(cards, NetworkCardInfo::baseline_bandwidth_in_gbps);
-    entry.network_burst_gbps = together(cards, NetworkCardInfo::peak_bandwidth_in_gbps);
+    let label = told.network_info().and_then(|network| network.network_performance());
+    entry.network_gbps = labelled(together(cards, NetworkCardInfo::baseline_bandwidth_in_gbps), label);
+    entry.network_burst_gbps = labelled(together(cards, NetworkCardInfo::peak_bandwidth_in_gbps), label);
     entry.ebs = told.ebs_info().and_then(path);
     entry.local_disks = told.instance_storage_info().and_then(disks);
     Some(entry)
@@ -48,6 +49,16 @@ pub(super) fn entry(told: &InstanceTypeInfo) -> Option<UserInstance> {
 fn together(cards: &[NetworkCardInfo], figure: fn(&NetworkCardInfo) -> Option<f64>) -> Option<f64> {
     let sum: Option<f64> = cards.iter().map(figure).sum();
     sum.filter(|gbps| *gbps > 0.0)
+}
+
+/// AWS's label of the whole type, `200 Gigabit`, bounds the sum over its cards: each card of some types tells the bandwidth of both.
+/// Labels are cut to two digits, so that a hundredth above one is the same.
+fn labelled(gbps: Option<f64>, label: Option<&str>) -> Option<f64> {
+    let most: Option<f64> = label.and_then(|label| label.strip_suffix(" Gigabit")?.parse().ok());
+    match (gbps, most) {
+        (Some(gbps), Some(most)) if gbps > most * 1.01 => Some(most),
+        (gbps, _) => gbps,
+    }
 }
 
 fn path(ebs: &EbsInfo) -> Option<UserEbs> {

@@ -35,6 +35,9 @@ pub enum AwsError {
     /// The runtime could not be started.
     #[error("cannot start: {0}")]
     Start(#[from] std::io::Error),
+    /// Nobody says who is asking.
+    #[error("no AWS credentials were found")]
+    NoCredentials,
     /// DescribeInstanceTypes failed.
     #[error("EC2 did not tell the instance types of {region}: {reason}")]
     InstanceTypes {
@@ -120,15 +123,25 @@ where
     text
 }
 
+/// The SDK's words for an empty chain of credential providers; it has no type for them at this place.
+const NO_CREDENTIALS: [&str; 2] = ["no providers in chain provided credentials", "CredentialsNotLoaded"];
+
+fn refused(region: &str, reason: String) -> AwsError {
+    if NO_CREDENTIALS.iter().any(|words| reason.contains(words)) {
+        return AwsError::NoCredentials;
+    }
+    AwsError::InstanceTypes {
+        region: region.to_owned(),
+        reason,
+    }
+}
+
 async fn instance_types(config: &SdkConfig, region: &str) -> Result<BTreeMap<String, UserInstance>, AwsError> {
     let client = aws_sdk_ec2::Client::new(config);
     let mut items = client.describe_instance_types().into_paginator().items().send();
     let mut types = BTreeMap::new();
     while let Some(item) = items.next().await {
-        let item = item.map_err(|error| AwsError::InstanceTypes {
-            region: region.to_owned(),
-            reason: told(&error),
-        })?;
+        let item = item.map_err(|error| refused(region, told(&error)))?;
         if let Some(entry) = entry(&item) {
             types.insert(entry.name().to_owned(), entry);
         }
