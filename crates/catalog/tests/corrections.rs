@@ -52,13 +52,15 @@ fn disks_of_one_family_and_size_do_the_same() {
     // One measurement each: the same file has its neighbours of twice and half the size at the family's figure.
     const KNOWN: [(&str, &str, &str); 2] = [("im4gn", "7500", "MB/s read"), ("is4gen", "7500", "MB/s read")];
     type Figure = fn(&LocalDisks) -> Option<f64>;
+    // Of each family, size and figure: what each type's disks do, one by one.
+    type OfLike<'a> = BTreeMap<(&'a str, String, &'a str), Vec<(f64, &'a str)>>;
     let figures: [(&str, Figure); 4] = [
         ("reads", |d| d.read_iops),
         ("writes", |d| d.write_iops),
         ("MB/s read", |d| d.read_mb_per_s),
         ("MB/s written", |d| d.write_mb_per_s),
     ];
-    let mut each: BTreeMap<(&str, String, &str), Vec<(f64, &str)>> = BTreeMap::new();
+    let mut each = OfLike::new();
     for known in facts().instances() {
         let Some(disks) = &known.local_disks else { continue };
         for (what, figure) in figures {

@@ -470,3 +470,41 @@ fn a_bill_with_terms_transfer_backups_and_a_price_of_ones_own() {
         "{text}"
     );
 }
+
+/// r4.16xlarge lets 75,000 IOPS through, but is not built on Nitro: 32,000 a volume.
+#[test]
+fn a_plan_knows_what_a_volume_does_without_nitro() {
+    let lab = Laboratory::new();
+    lab.write(
+        "xen.toml",
+        r#"
+name = "xen"
+[dataset]
+records = 400_000_000
+[[configuration]]
+name = "too-fast"
+instance = "R4.16xlarge"
+data_volume = { type = "io1", size_gib = 1280, iops = 64000 }
+commitlog_volume = { type = "gp3", size_gib = 100 }
+[[workload]]
+name = "reads"
+read = 1.0
+[load]
+concurrency = [8]
+duration_s = 10
+"#,
+    );
+    let plan = lab.output(&["--format", "json", "plan", "xen.toml"]);
+    let plan: Value = serde_json::from_slice(&plan.stdout).unwrap();
+    let notes = plan["notes"].as_array().unwrap();
+    let note = notes.iter().find(|n| n["rule"] == "volume_above_instance").unwrap();
+    assert_eq!(
+        (
+            note["numbers"]["bought_iops"].as_f64(),
+            note["numbers"]["reachable_iops"].as_f64()
+        ),
+        (Some(64_000.0), Some(32_000.0))
+    );
+    // 32,000 IOPS at 0.065.
+    assert_eq!(note["numbers"]["wasted_usd_per_month"].as_f64(), Some(2080.0));
+}

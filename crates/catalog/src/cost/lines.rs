@@ -161,7 +161,7 @@ impl Bill<'_> {
                 OtherCharge::BetweenZones,
                 extras.cross_zone_gb,
                 2.0,
-                "data between zones, charged where it leaves and where it enters",
+                "data between zones, out of one and into the other",
                 "GB",
             ),
             (
