@@ -4,41 +4,79 @@
     python3 crates/catalog/generate.py DIRECTORY
 
 DIRECTORY holds instances.csv, instance_price_history.csv, volumes.csv and SOURCES.md as collected (one row per type, per dated
-price, or per type and era, with a source beside each fact). The crate carries only the columns that its arithmetic needs, in a form that simple code can read: no
-quotes, no commas inside a value, lines beginning with # are comments, an empty value is "not known", never 0.
+price, or per type and era, with a source beside each fact). `sources/`, beside this script, holds extracts of published data that correct and
+complete them. The crate carries only the columns that its arithmetic needs, in a form that simple code can read: no quotes, no commas
+inside a value, lines beginning with # are comments, an empty value is "not known", never 0.
 """
 
 import csv
+import re
 import sys
 from pathlib import Path
+
+SOURCES = Path(__file__).parent / "sources"
+
+# Families that the collected facts lack: their rows are made from the extract of DescribeInstanceTypes alone.
+ADDED_FAMILIES = "c5a c5n c6a c6in c7a m5n m6in m6idn m8a m8id r8a r8gn r8in x8i t3 t4g".split()
+
+# A measured figure per disk this many times that of the family's single disk of the same size is a total that was
+# multiplied once more.
+TOTAL_RATHER_THAN_EACH = 1.4
 
 INSTANCE_NOTES = """\
 # Instance types: size, local disks, path to EBS, price. Written by generate.py; do not edit.
 # An empty value is not known. MB is 10^6 bytes, GB 10^9, GiB 2^30. Prices: us-east-1, Linux, shared tenancy.
 #
-# vcpus, memory_gib, disk_*, ebs_*: moto 5.2.5 instance_types.json.gz, a DescribeInstanceTypes dump packaged 2026-10-27;
-#   types absent there and EBS figures it lacks (2018 columns): EC2 User Guide 2018-02-02 (awsdocs/amazon-ec2-user-guide@d1a4d62)
-#   and ec2instances.info's history
+# vcpus, memory_gib, disk_*, ebs_*, ghz, max_volumes: moto 5.2.5 instance_types.json.gz, a DescribeInstanceTypes dump packaged
+#   2026-10-27; types absent there and EBS figures it lacks (2018 columns): EC2 User Guide 2018-02-02
+#   (awsdocs/amazon-ec2-user-guide@d1a4d62) and ec2instances.info's history
 # ebs_*_iops at 16 KiB, ebs_*_mb_per_s at 128 KiB; all volumes of the instance together
-# read_iops, write_iops of all local disks together, 4 KiB random: d = documented by the EC2 User Guide 2023-06 (a range is
-#   carried as its lower end), m = measured by scylladb/scylla-machine-image@f25b2c5 (2025-09-15)
-# read_mb_per_s, write_mb_per_s of all local disks together: d and m as above
+# read_iops, write_iops of all local disks together, 4 KiB random: d = documented (sources/instance_store.csv; hi1: EC2 User Guide
+#   2023-06, the lower end of a range), m = measured by scylladb/scylla-machine-image@f25b2c5 (2025-09-15)
+# read_mb_per_s, write_mb_per_s of all local disks together: d and m as above. The measured file holds figures per disk, but totals for i7i, i7ie,
+#   i8g and i8ge: found by comparing with the family's single disk of the same size, and not multiplied
 # usd_per_hour at usd_date: karpenter-provider-aws@1d92708 (2026-07-20); for types no longer sold, the last price in
 #   ec2instances.info's history
 # lifecycle: current, previous (generation), retired
 # introduced: year of the family; nitro: y, n (its EBS volumes have at most 32000 provisioned IOPS each)
 # ebs_mode: how the type gets the path to EBS in the ebs_* columns: default, surcharge (asked for and paid by the hour:
 #   ebs_surcharge_usd as of 2017-11-12), none
-# net_gbps, net_burst_gbps: network bandwidth that lasts, and for a while
+# net_gbps, net_burst_gbps: network bandwidth that lasts, and for a while: the sum over the network cards, but never more than the label
+#   "N Gigabit" that AWS gives the type
+# cpu, ghz: processor as AWS names it, its sustained clock
+# max_volumes: most EBS volumes that may be attached, the root volume among them; slots: s = shared with network interfaces and local
+#   disks, d = for volumes alone
+# cpu_share: share of each vCPU that lasts, of types that earn CPU credits (EC2 User Guide, "burstable performance instances")
 """
 
 VOLUME_NOTES = """\
 # EBS volume types by era, oldest first: the last row of a type is today's. Written by generate.py; do not edit.
 # An empty value means that the rule does not exist for the type. Throughput in MiB/s.
 # iops_per_gib: baseline (gp2); max_iops_per_gib: most that may be provisioned (gp3, io1, io2)
+# max_iops_not_nitro: most that a volume does on an instance that is not built on Nitro, whatever was provisioned (io1: EC2 User Guide
+#   2023-06, provisioned-iops.md; io2: EC2 API Reference, CreateVolume)
 # mib_per_iops up to mib_cap; above many_iops: many_mib_per_iops; never above max_mib
 # mib_per_tib .. max_base_mib: throughput that lasts (st1, sc1); burst_mib_per_tib .. max_mib: while credits last
 """
+
+
+# Columns of the collected facts, once they have been read.
+COLLECTED = []
+
+# Share of a vCPU that burstable types (t3, t4g) have at all times, by size: EC2 User Guide, "Key concepts for burstable performance
+# instances" (credits an hour / vCPUs / 60).
+BURSTABLE = {
+    "nano": "0.05",
+    "micro": "0.1",
+    "small": "0.2",
+    "medium": "0.2",
+    "large": "0.3",
+    "xlarge": "0.4",
+    "2xlarge": "0.4",
+}
+
+# Day of the prices in sources/karpenter.csv.
+PRICES_OF_ADDED = "2026-07-20"
 
 
 def lower_end(value):
@@ -55,27 +93,116 @@ def first(row, *columns):
     return next((row[column] for column in columns if row[column]), "")
 
 
-def figures(row, read, write):
+def extract(name, key="name"):
+    """An extract's rows by name."""
+    with open(SOURCES / f"{name}.csv", newline="", encoding="utf-8") as file:
+        return {row[key]: row for row in csv.DictReader(line for line in file if not line.startswith("#"))}
+
+
+MEASURED = [f"local_{figure}_measured_scylladb" for figure in ("read_iops", "write_iops", "read_mb_per_s", "write_mb_per_s")]
+
+
+def undo_totals(rows):
+    """Divides what was multiplied by the number of disks although it was a total already; says where."""
+    single = {(row["family"], row["local_disk_size_gb_each"]): row for row in rows if row["local_disk_count"] == "1"}
+    for row in rows:
+        alone = single.get((row["family"], row["local_disk_size_gb_each"]))
+        disks = int(row["local_disk_count"] or 0)
+        if not alone or disks < 2 or not row[MEASURED[3]] or not alone[MEASURED[3]]:
+            continue
+        if float(row[MEASURED[3]]) / disks > TOTAL_RATHER_THAN_EACH * float(alone[MEASURED[3]]):
+            for column in MEASURED:
+                row[column] = f"{float(row[column]) / disks:.1f}".removesuffix(".0")
+            print(f"{row['instance_type']}: measured figures are totals, not multiplied by {disks}")
+
+
+def network(row):
+    """Bandwidth that lasts and for a while: AWS's label bounds the sum over the cards, which it counts twice for some types."""
+    label = re.fullmatch(r"([\d.]+) Gigabit", row["network_label"])
+    # Labels are cut to two digits (28.125 is "28.12 Gigabit"): a hundredth above one is the same.
+    most = float(label.group(1)) * 1.01 if label else float("inf")
+    gbps = [row["network_baseline_gbps"], row["network_burst_gbps"]]
+    if any(value and float(value) > most for value in gbps):
+        print(f"{row['instance_type']}: {gbps} Gbit/s, labelled {row['network_label']}")
+    return [label.group(1) if value and float(value) > most else value for value in gbps]
+
+
+def added(told, price):
+    """A row in the form of the collected facts, from the extract of DescribeInstanceTypes."""
+    row = dict.fromkeys(COLLECTED, "") | {
+        "instance_type": told["name"],
+        "family": told["name"].split(".")[0],
+        "lifecycle": told["lifecycle"],
+        "cpu_architecture": told["architecture"],
+        "cpu_sustained_clock_ghz": told["clock_ghz"],
+        "hypervisor": {"metal": "none (bare metal)"}.get(told["hypervisor"], told["hypervisor"]),
+        "vcpus": told["vcpus"],
+        "memory_gib": told["memory_gib"],
+        "local_disk_kind": told["disk_kind"],
+        "local_disk_count": told["disks"],
+        "local_disk_size_gb_each": told["disk_gb"],
+        "ebs_optimized_mode": {"surcharge": "supported", "none": "unsupported"}.get(told["ebs_mode"], told["ebs_mode"]),
+        "ebs_baseline_throughput_mb_per_s_128kib": told["ebs_mb_per_s"],
+        "ebs_burst_throughput_mb_per_s_128kib": told["ebs_burst_mb_per_s"],
+        "ebs_baseline_iops_16kib": told["ebs_iops"],
+        "ebs_burst_iops_16kib": told["ebs_burst_iops"],
+        "ebs_max_attachments": told["max_volumes"],
+        "network_label": told["network_label"],
+        "network_baseline_gbps": told["network_gbps"],
+        "network_burst_gbps": told["network_burst_gbps"],
+    }
+    # The price of bare metal there is of dedicated tenancy, which is not what the catalog's prices are.
+    if price and row["hypervisor"] != "none (bare metal)":
+        row |= {"on_demand_usd_per_hour_latest": price, "on_demand_latest_as_of": PRICES_OF_ADDED}
+    return row
+
+
+def figures(row, documented, measured):
     """The documented pair of figures, else the measured one, and which of them it is."""
-    for source, letter in (("documented", "d"), ("measured_scylladb", "m")):
-        pair = [lower_end(row[f"local_{figure}_{source}"]) for figure in (read[letter], write[letter])]
+    for columns, letter in ((documented, "d"), (measured, "m")):
+        pair = [lower_end(row[column]) for column in columns]
         if any(pair):
             return [*pair, letter]
     return ["", "", ""]
 
 
-def instance(row):
+def has_price(row):
+    return bool(row["on_demand_usd_per_hour_latest"])
+
+
+def price_of_added(row):
+    """The price of an added type in the form of the collected history."""
+    return {
+        "instance_type": row["instance_type"],
+        "as_of_date": PRICES_OF_ADDED,
+        "purchase": "on_demand",
+        "term_years": "",
+        "payment_option": "",
+        "usd_per_hour_effective": row["on_demand_usd_per_hour_latest"],
+        "upfront_usd": "",
+        "source": "karpenter-provider-aws@1d92708 zz_generated.pricing_aws.go",
+    }
+
+
+def iops(row, documented):
+    """Random 4 KiB reads and writes of all local disks together, and where they come from."""
+    if documented:
+        return [documented["read_iops"], documented["write_iops"], "d"]
+    return figures(row, ["local_read_iops_4kib_documented", "local_write_iops_4kib_documented"], MEASURED[:2])
+
+
+def throughput(row):
+    """MB read and written per second by all local disks together, and where they come from."""
+    return figures(row, ["local_read_mb_per_s_documented", "local_write_mb_per_s_documented"], MEASURED[2:])
+
+
+def instance(row, documented, processors, told):
     has_disks = row["local_disk_kind"] not in ("", "none")
-    iops = figures(
-        row,
-        {"d": "read_iops_4kib", "m": "read_iops"},
-        {"d": "write_iops_4kib", "m": "write_iops"},
-    )
-    throughput = figures(
-        row,
-        {"d": "read_mb_per_s", "m": "read_mb_per_s"},
-        {"d": "write_mb_per_s", "m": "write_mb_per_s"},
-    )
+    read_iops, write_iops, iops_from = iops(row, documented.get(row["instance_type"]))
+    read_mb, write_mb, mb_from = throughput(row)
+    net_gbps, net_burst_gbps = network(row)
+    processor = row["cpu_model"] or processors.get(row["family"], {}).get("processor", "")
+    slots = told.get(row["instance_type"], {}).get("slots", "")
     return {
         "name": row["instance_type"],
         "lifecycle": row["lifecycle"].split(" ")[0],
@@ -85,12 +212,12 @@ def instance(row):
         "disk_kind": row["local_disk_kind"] if has_disks else "",
         "disks": row["local_disk_count"] if has_disks else "",
         "disk_gb": row["local_disk_size_gb_each"] if has_disks else "",
-        "read_iops": iops[0],
-        "write_iops": iops[1],
-        "iops_from": iops[2],
-        "read_mb_per_s": throughput[0],
-        "write_mb_per_s": throughput[1],
-        "mb_from": throughput[2],
+        "read_iops": read_iops,
+        "write_iops": write_iops,
+        "iops_from": iops_from,
+        "read_mb_per_s": read_mb,
+        "write_mb_per_s": write_mb,
+        "mb_from": mb_from,
         "ebs_mb_per_s": first(row, "ebs_baseline_throughput_mb_per_s_128kib", "ebs_2018_baseline_throughput_mb_per_s_128kb", "ebs_2018_max_throughput_mb_per_s_128kb"),
         "ebs_burst_mb_per_s": first(row, "ebs_burst_throughput_mb_per_s_128kib", "ebs_2018_max_throughput_mb_per_s_128kb"),
         "ebs_iops": first(row, "ebs_baseline_iops_16kib", "ebs_2018_baseline_iops_16kb", "ebs_2018_max_iops_16kb"),
@@ -101,8 +228,13 @@ def instance(row):
         "nitro": {"nitro": "y", "none (bare metal)": "y", "xen": "n"}.get(row["hypervisor"], ""),
         "ebs_mode": {"default": "default", "supported": "surcharge", "unsupported": "none"}.get(row["ebs_optimized_mode"], ""),
         "ebs_surcharge_usd": row["ebs_optimized_surcharge_usd_per_hour_2017_11_12"],
-        "net_gbps": row["network_baseline_gbps"],
-        "net_burst_gbps": row["network_burst_gbps"],
+        "net_gbps": net_gbps,
+        "net_burst_gbps": net_burst_gbps,
+        "cpu": processor,
+        "ghz": row["cpu_sustained_clock_ghz"],
+        "max_volumes": row["ebs_max_attachments"],
+        "slots": {"shared": "s", "dedicated": "d"}.get(slots, ""),
+        "cpu_share": BURSTABLE.get(row["instance_type"].split(".")[1], "") if row["family"] in ("t3", "t4g") else "",
     }
 
 
@@ -116,6 +248,8 @@ def volume(row):
         "iops_per_gib": row["baseline_iops_per_gib"],
         "min_iops": row["min_iops"] if row["volume_type"] != "standard" else "",
         "max_iops": upper_end(row["max_iops_per_volume"] or row["min_iops"]),
+        # io2 as io1: "On other instances, you can achieve performance up to 32,000 IOPS" (EC2 API Reference, CreateVolume).
+        "max_iops_not_nitro": "32000" if row["volume_type"] == "io2" else row["max_iops_per_volume_non_nitro"],
         "max_iops_per_gib": row["max_provisioned_iops_per_gib"],
         "included_iops": row["included_iops"],
         "burst_iops": row["burst_iops"],
@@ -145,6 +279,49 @@ def volume(row):
     return out
 
 
+# Rules that the collected facts lack. Throughput: what the IOPS move with the 16 KiB at which they are rated; larger requests of that time
+# are not documented.
+ADDED_VOLUMES = [
+    {
+        "type": "standard",
+        "era": "2012",
+        "from": "2008-08-20",
+        "min_gib": "1",
+        "max_gib": "1024",
+        "max_iops": "100",
+        "max_mib": "90",
+        "source": "about 100 IOPS on average: AWS News Blog 2022-07-25 on the volumes of before Provisioned IOPS; sizes and MiB/s: EC2 User Guide "
+        "2018-02-02, which is later",
+    },
+    {
+        "type": "io1",
+        "era": "2012-2013",
+        "from": "2012-07-31",
+        "min_gib": "10",
+        "max_gib": "1024",
+        "min_iops": "100",
+        "max_iops": "2000",
+        "max_iops_per_gib": "10",
+        "max_mib": "31.25",
+        "mib_per_iops": "0.015625",
+        "source": "EC2 User Guide as quoted 2013-03 (virtuallyhyper.com): 2000 IOPS; 10 GB; 10 IOPS per GB; the limit of the first months was not found",
+    },
+    {
+        "type": "io1",
+        "era": "2014",
+        "from": "2013-10-17",
+        "min_gib": "10",
+        "max_gib": "1024",
+        "min_iops": "100",
+        "max_iops": "4000",
+        "max_iops_per_gib": "30",
+        "max_mib": "62.5",
+        "mib_per_iops": "0.015625",
+        "source": "EC2 User Guide EBSVolumes 2013-10-17 as quoted in public code: 10 GB; 30 IOPS per GB; 4000 IOPS: testpreptraining.com (undated)",
+    },
+]
+
+
 def write(path, notes, rows):
     lines = [notes + ",".join(rows[0])]
     for row in rows:
@@ -159,6 +336,7 @@ INSTANCE_PRICE_NOTES = """\
 # seen. Written by generate.py; do not edit. An empty value is not known, never 0. The source of each day: price_sources.csv.
 # on_demand; reserved for 1 or 3 years with no (n), partial (p) or all (a) upfront, or "heavy utilisation" (h, until 2014): the
 #   upfront payment spread over the hours of the term, plus the hourly rate
+# 1h_upfront, 3h_upfront: the upfront payment of "heavy utilisation", where the source states it
 """
 
 PRICE_SOURCE_NOTES = """\
@@ -198,6 +376,9 @@ PURCHASES = {
     ("reserved", "3", "heavy utilization"): "3h",
 }
 
+# Options whose upfront payment the history states by itself; of "no" and "all" upfront it follows.
+UPFRONT = {"1h": "1h_upfront", "3h": "3h_upfront"}
+
 # Days of the prices in volumes.csv, by type and first word of the era: from when they are stated, then when they were seen.
 VOLUME_PRICE_DAYS = {
     ("standard", "2012"): ["2012-05-06"],
@@ -227,10 +408,13 @@ def instance_prices(history):
         day = price["as_of_date"]
         option = price["payment_option"].split(" (")[0]
         column = PURCHASES[(price["purchase"], price["term_years"], option)]
-        empty = {"name": price["instance_type"], "date": day} | dict.fromkeys(PURCHASES.values(), "")
+        empty = {"name": price["instance_type"], "date": day} | dict.fromkeys([*PURCHASES.values(), *UPFRONT.values()], "")
         row = rows.setdefault((price["instance_type"], day), empty)
         assert row[column] in ("", price["usd_per_hour_effective"]), f"two prices: {price}"
         row[column] = price["usd_per_hour_effective"]
+        # The total of 2012 folds upfront and hourly payments together: its "upfront" is the whole term's money.
+        if column in UPFRONT and "folded together" not in price["payment_option"]:
+            row[UPFRONT[column]] = price["upfront_usd"]
         source = price["source"].split(" (total")[0]
         assert sources.setdefault(day, source) == source, f"two sources of {day}: {sources[day]} and {source}"
     dated = [{"date": day, "source": source} for day, source in sorted(sources.items())]
@@ -258,14 +442,27 @@ def main():
     facts = Path(sys.argv[1])
     data = Path(__file__).parent / "data"
     with open(facts / "instances.csv", newline="", encoding="utf-8") as file:
-        instances = [instance(row) for row in csv.DictReader(file)]
+        collected = list(csv.DictReader(file))
+    COLLECTED.extend(collected[0])
+    told, karpenter = extract("moto"), extract("karpenter")
+    known = {row["instance_type"] for row in collected}
+    added_rows = [
+        added(row, karpenter.get(name, {}).get("usd_per_hour", ""))
+        for name, row in told.items()
+        if name.split(".")[0] in ADDED_FAMILIES and name not in known
+    ]
+    collected += added_rows
+    undo_totals(collected)
+    documented, processors = extract("instance_store"), extract("processors", "family")
+    instances = [instance(row, documented, processors, told) for row in collected]
     with open(facts / "volumes.csv", newline="", encoding="utf-8") as file:
         # A row without sizes records prices of a time whose rules were not found.
         volumes = [volume(row) for row in csv.DictReader(file) if row["min_size_gib"]]
     write(data / "instances.csv", INSTANCE_NOTES, sorted(instances, key=lambda row: row["name"]))
-    write(data / "volumes.csv", VOLUME_NOTES, volumes)
+    added_volumes = [dict.fromkeys(volumes[0], "") | row for row in ADDED_VOLUMES]
+    write(data / "volumes.csv", VOLUME_NOTES, [*added_volumes, *volumes])
     with open(facts / "instance_price_history.csv", newline="", encoding="utf-8") as file:
-        prices, sources = instance_prices(csv.DictReader(file))
+        prices, sources = instance_prices([*csv.DictReader(file), *map(price_of_added, filter(has_price, added_rows))])
     with open(facts / "volumes.csv", newline="", encoding="utf-8") as file:
         volume_prices = [price for row in csv.DictReader(file) for price in prices_of_volume(row)]
     write(data / "instance_prices.csv", INSTANCE_PRICE_NOTES, prices)

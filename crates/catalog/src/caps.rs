@@ -6,7 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Catalog, ClusterRequest, MIB, ResolvedVolume, UnknownEra, VolumeError, resolve_volume_by, rules, rules_in,
+    Catalog, ClusterRequest, EbsCaps, MIB, ResolvedVolume, TooManyVolumes, UnknownEra, VolumeError, VolumeSlots, reach,
+    resolve_volume_on, rules, rules_in,
 };
 
 /// Request sizes that are shown, KiB.
@@ -17,8 +18,12 @@ pub const SIZES_KIB: [f64; 4] = [4.0, 16.0, 64.0, 256.0];
 pub struct Caps {
     /// The configuration.
     pub configuration: String,
-    /// Each volume alone.
+    /// Each volume alone, as the instance lets it work.
     pub volumes: Vec<ResolvedVolume>,
+    /// The instance's path to all its EBS volumes; `None`: not known, or shared with the network.
+    pub path: Option<EbsCaps>,
+    /// How many EBS volumes may be attached; `None`: not known.
+    pub volume_slots: Option<VolumeSlots>,
     /// All EBS volumes behind the instance's path, by request size; empty without EBS volumes.
     pub ebs: Vec<CapsAtSize>,
     /// The local disks together, by request size; empty without any, or where their figures are not known.
@@ -99,6 +104,9 @@ pub enum CapsError {
     /// An era without rules.
     #[error("{0}")]
     Era(#[from] UnknownEra),
+    /// More volumes than the instance attaches.
+    #[error(transparent)]
+    TooMany(#[from] TooManyVolumes),
 }
 
 impl Catalog {
@@ -106,11 +114,12 @@ impl Catalog {
     ///
     /// # Errors
     ///
-    /// When a volume breaks a rule of the era, or the era is not known.
+    /// When a volume breaks a rule of the era, the era is not known, or the instance attaches fewer volumes.
     pub fn caps(&self, request: &ClusterRequest, era: Option<&str>) -> Result<Caps, CapsError> {
         let machine = self
             .instance(&request.instance)
             .ok_or_else(|| CapsError::Instance(request.instance.clone()))?;
+        machine.attaches(request.volumes.len())?;
         let volumes = request
             .volumes
             .iter()
@@ -119,7 +128,7 @@ impl Catalog {
                     None => rules(volume.kind),
                     Some(era) => rules_in(volume.kind, era)?,
                 };
-                Ok(resolve_volume_by(rules, volume)?)
+                Ok(resolve_volume_on(rules, volume, machine)?)
             })
             .collect::<Result<Vec<_>, CapsError>>()?;
         let path = |burst: bool| {
@@ -151,6 +160,8 @@ impl Catalog {
         let mut caps = Caps {
             configuration: request.to_string(),
             local: local(machine),
+            path: machine.ebs,
+            volume_slots: machine.volume_slots,
             remarks: Vec::new(),
             volumes,
             ebs,
@@ -211,22 +222,8 @@ fn local(machine: &crate::InstanceType) -> Vec<LocalAtSize> {
 }
 
 fn remarks(machine: &crate::InstanceType, caps: &Caps) -> Vec<String> {
-    let mut remarks = Vec::new();
-    let bought: f64 = caps.volumes.iter().map(|v| v.baseline_iops).sum();
+    let mut remarks = reach::beyond(machine, &caps.volumes);
     if let Some(path) = machine.ebs {
-        if bought > path.baseline_iops {
-            remarks.push(format!(
-                "{bought:.0} IOPS bought, {:.0} reachable: the instance is the limit",
-                path.baseline_iops
-            ));
-        }
-        let bought: f64 = caps.volumes.iter().map(|v| v.baseline_mib_per_s).sum();
-        let reachable = path.baseline_mb_per_s * crate::MB / MIB;
-        if bought > reachable * 1.001 {
-            remarks.push(format!(
-                "{bought:.0} MiB/s bought, {reachable:.0} reachable: the instance is the limit"
-            ));
-        }
         if path.bursts() && !caps.volumes.is_empty() {
             remarks.push(format!(
                 "the instance's path bursts from {:.0} to {:.0} IOPS and from {:.0} to {:.0} MB/s for at least 30 minutes in 24 hours",
@@ -253,6 +250,20 @@ fn remarks(machine: &crate::InstanceType, caps: &Caps) -> Vec<String> {
     }
     if machine.local_disks.is_some() && caps.local.is_empty() {
         remarks.push("the IOPS of its local disks are not known".to_owned());
+    }
+    if machine.local_disks.is_none() && caps.volumes.is_empty() {
+        remarks.push(format!(
+            "{0} has no local disks and no volume is named; with one: {0}+gp3:1000",
+            machine.name
+        ));
+    }
+    if let Some(share) = machine.cpu_share {
+        remarks.push(format!(
+            "{} earns CPU credits: {:.0} % of its {} vCPUs last",
+            machine.name,
+            share * 100.0,
+            machine.vcpus
+        ));
     }
     remarks
 }

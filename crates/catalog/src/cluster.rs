@@ -1,6 +1,6 @@
 //! A configuration on the command line: `INSTANCE[+TYPE:SIZE[:IOPS[:MIB_PER_S]]]...[*NODES]`.
 //!
-//! Sizes carry a unit. AWS sells volumes by whole GiB and calls them GB, on its price pages and in the studies that quote them:
+//! A size without a unit is in GiB. AWS sells volumes by whole GiB and calls them GB, on its price pages and in the studies that quote them:
 //! a "3200 GB" volume is one of 3,200 GiB, and is charged as 3,200 GB-months. So after a volume type GB means GiB; TB means 1,000
 //! of them and TiB 1,024.
 
@@ -171,13 +171,12 @@ fn read_volume(part: &str) -> Result<VolumeRequest, Wrong> {
 
 fn read_size(text: &str, part: &str) -> Result<f64, Wrong> {
     let lower = text.to_ascii_lowercase();
-    let expected = "a number with a unit: 1000GiB, 3200GB, 2TiB or 2TB";
+    let expected = "a number of GiB, or with a unit: 1000, 1000GiB, 3200GB, 2TiB or 2TB";
     let with_unit = UNITS
         .iter()
         .find_map(|(unit, gib)| Some((lower.strip_suffix(unit)?, gib)));
-    let Some((digits, gib)) = with_unit else {
-        return Err(wrong(text, format!("size `{text}` in `{part}` has no unit"), expected));
-    };
+    // A bare number is the size as AWS's own tools take it.
+    let (digits, gib) = with_unit.unwrap_or((&lower, &1.0));
     let size =
         plain_number(digits).ok_or_else(|| wrong(text, format!("`{text}` in `{part}` is no size"), expected))? * gib;
     // 2.2TB is 2200.0000000000002 in binary: whole to a millionth is whole.

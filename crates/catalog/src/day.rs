@@ -16,9 +16,23 @@ fn padded(text: &str, month: u32, day: u32) -> Option<String> {
     let mut parts = text.split('-');
     let year = digits(parts.next()?, 4)?;
     let month = parts.next().map_or(Some(month), |part| digits(part, 2))?;
-    let day = parts.next().map_or(Some(day), |part| digits(part, 2))?;
-    let valid = parts.next().is_none() && (1..=12).contains(&month) && (1..=31).contains(&day);
+    // A day that is written must exist; one that is left out only has to sort last.
+    let (day, most) = match parts.next() {
+        Some(part) => (digits(part, 2)?, days_in(year, month)),
+        None => (day, 31),
+    };
+    let valid = parts.next().is_none() && (1..=12).contains(&month) && (1..=most).contains(&day);
     valid.then(|| format!("{year:04}-{month:02}-{day:02}"))
+}
+
+/// Days of a month, by the Gregorian calendar.
+fn days_in(year: u32, month: u32) -> u32 {
+    let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    match month {
+        2 => 28 + u32::from(leap),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
 }
 
 fn digits(text: &str, count: usize) -> Option<u32> {
@@ -48,9 +62,14 @@ mod tests {
             "2017-11-12-1",
             "today",
             "2017-11-32",
+            "2026-02-30",
+            "2025-02-29",
+            "1900-02-29",
+            "2017-04-31",
             "+017",
         ] {
             assert_eq!(last(bad), None, "{bad}");
         }
+        assert!(last("2024-02-29").is_some() && last("2000-02-29").is_some());
     }
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use crate::price::{InstancePrice, VolumePrice};
 use crate::user::{UserCatalog, UserCatalogError};
-use crate::{InstanceType, instance, price};
+use crate::{InstanceType, instance, nearest, price};
 
 /// Instance types and prices.
 #[derive(Debug, Clone)]
@@ -48,6 +48,7 @@ impl Catalog {
             }
         }
         for (name, price) in user.instance_prices() {
+            let name = self.instance(&name).map_or(name, |known| known.name.clone());
             let history = self.instance_prices.entry(name).or_default();
             history.retain(|known| {
                 (&known.region, known.purchase) != (&price.region, price.purchase) || known.date < price.date
@@ -71,10 +72,29 @@ impl Catalog {
         &self.instances
     }
 
-    /// The type with this name; AWS's names are lower case.
+    /// The type with this name, whatever its capitals; a name written exactly comes first.
     pub fn instance(&self, name: &str) -> Option<&InstanceType> {
-        let at = self.instances.binary_search_by(|known| known.name.as_str().cmp(name));
-        at.ok().map(|at| &self.instances[at])
+        let exactly = self.instances.binary_search_by(|known| known.name.as_str().cmp(name));
+        match exactly {
+            Ok(at) => Some(&self.instances[at]),
+            Err(_) => self
+                .instances
+                .iter()
+                .find(|known| known.name.eq_ignore_ascii_case(name)),
+        }
+    }
+
+    /// The families of all types, sorted: `r4` of `r4.4xlarge`.
+    pub fn families(&self) -> Vec<&str> {
+        let mut families: Vec<&str> = self.instances.iter().map(InstanceType::family).collect();
+        families.sort_unstable();
+        families.dedup();
+        families
+    }
+
+    /// At most three families with names like the one given, nearest first.
+    pub fn nearest_families(&self, name: &str) -> Vec<&str> {
+        nearest::by_slips(name, self.families().into_iter(), 2, 3)
     }
 
     /// At most three names like the one given, nearest first: slips of the keyboard, else other sizes of the family, else
@@ -85,7 +105,8 @@ impl Catalog {
 
     /// Every known price of an instance type, by region, purchase option and oldest first; empty when none is known.
     pub fn price_history(&self, instance: &str) -> &[InstancePrice] {
-        self.instance_prices.get(instance).map_or(&[], Vec::as_slice)
+        let name = self.instance(instance).map_or(instance, |known| known.name.as_str());
+        self.instance_prices.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// Every known price of volumes, by region, type and oldest first.

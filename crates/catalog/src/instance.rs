@@ -111,6 +111,15 @@ pub enum EbsOptimisation {
     None,
 }
 
+/// How many EBS volumes may be attached to one instance, its root volume among them (EC2 User Guide, "Amazon EBS volume limits").
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VolumeSlots {
+    /// Most volumes, with one network interface.
+    pub most: u32,
+    /// Whether further network interfaces take places of volumes; local disks are counted in [`Self::most`] already.
+    pub shared: bool,
+}
+
 /// Whether AWS still offers a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -156,9 +165,31 @@ pub struct InstanceType {
     pub network_gbps: Option<f64>,
     /// Network bandwidth for a while, Gbit/s.
     pub network_burst_gbps: Option<f64>,
+    /// Processor, as AWS names it: `Intel Xeon E5-2686 v4 (Broadwell)`.
+    #[serde(default)]
+    pub processor: Option<String>,
+    /// Its sustained clock, GHz.
+    #[serde(default)]
+    pub clock_ghz: Option<f64>,
+    /// Share of its vCPUs that lasts, of a type that earns CPU credits (t3, t4g); `None`: all of them.
+    #[serde(default)]
+    pub cpu_share: Option<f64>,
+    /// EBS volumes that may be attached, and what else takes their places.
+    #[serde(default)]
+    pub volume_slots: Option<VolumeSlots>,
 }
 
 impl InstanceType {
+    /// What stands before the dot of its name.
+    pub fn family(&self) -> &str {
+        self.name.split('.').next().unwrap_or_default()
+    }
+
+    /// vCPUs that it has at all times: what CPU credits add ends.
+    pub fn lasting_vcpus(&self) -> f64 {
+        f64::from(self.vcpus) * self.cpu_share.unwrap_or(1.0)
+    }
+
     /// What EBS volumes get at all times; no limits where the type's are not known.
     pub fn ebs_limits(&self) -> IoLimits {
         self.ebs.map_or_else(IoLimits::default, |ebs| {
@@ -273,5 +304,12 @@ fn read(row: &table::Row<'_>) -> InstanceType {
         ebs_optimisation_usd_per_hour: row.number("ebs_surcharge_usd"),
         network_gbps: row.number("net_gbps"),
         network_burst_gbps: row.number("net_burst_gbps"),
+        processor: row.text("cpu").map(str::to_owned),
+        clock_ghz: row.number("ghz"),
+        cpu_share: row.number("cpu_share"),
+        volume_slots: row.number("max_volumes").map(|most| VolumeSlots {
+            most: most as u32,
+            shared: row.text("slots") != Some("d"),
+        }),
     }
 }

@@ -7,25 +7,34 @@
 mod caps;
 mod cluster;
 mod cost;
+mod data;
 mod day;
 mod facts;
 mod instance;
 mod limits;
 mod nearest;
 mod price;
+mod reach;
 mod table;
 mod user;
 mod volume;
 
 pub use caps::{Caps, CapsAtSize, CapsError, Ceiling, LocalAtSize, SIZES_KIB, Side};
 pub use cluster::{ClusterError, ClusterRequest};
-pub use cost::{Basis, CapacityRow, Cost, CostError, CostLine, REGION, RunCost};
+pub use cost::{
+    Basis, CapacityRow, Cost, CostDiff, CostDifference, CostError, CostKind, CostLine, Extras, REGION, RunCost,
+    TermTotal,
+};
+pub use data::NodeData;
 pub use facts::Catalog;
-pub use instance::{DiskKind, EbsCaps, EbsOptimisation, FigureSource, InstanceType, Lifecycle, LocalDisks, MB};
+pub use instance::{
+    DiskKind, EbsCaps, EbsOptimisation, FigureSource, InstanceType, Lifecycle, LocalDisks, MB, VolumeSlots,
+};
 pub use limits::{Burst, IoLimits, MIB};
-pub use price::{InstancePrice, PriceError, Purchase, UnknownPurchase, VolumePrice};
+pub use price::{InstancePrice, OtherCharge, OtherPrice, PriceError, Purchase, UnknownPurchase, VolumePrice};
+pub use reach::TooManyVolumes;
 pub use user::{UserCatalog, UserCatalogError, UserEbs, UserInstance, UserVolumePrice};
 pub use volume::{
     ResolvedVolume, UnknownEra, UnknownVolumeType, VolumeError, VolumeField, VolumeRequest, VolumeRules, VolumeType,
-    resolve_volume, resolve_volume_by, rules, rules_in, rules_of_all_eras, volume_type_names,
+    resolve_volume, resolve_volume_by, resolve_volume_on, rules, rules_in, rules_of_all_eras, volume_type_names,
 };

@@ -409,6 +409,10 @@ impl UserCatalog {
             ebs_optimisation_usd_per_hour: None,
             network_gbps: None,
             network_burst_gbps: None,
+            processor: None,
+            clock_ghz: None,
+            cpu_share: None,
+            volume_slots: None,
         })
     }
 
@@ -433,6 +437,7 @@ impl UserCatalog {
                         region: self.region().to_owned(),
                         purchase,
                         usd_per_hour,
+                        upfront_usd: purchase.upfront_usd(usd_per_hour),
                         source: self.source(),
                     };
                     Some((entry.name.clone(), price))

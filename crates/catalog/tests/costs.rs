@@ -120,7 +120,8 @@ fn what_has_no_price_says_so_and_is_never_zero() {
     for (text, part) in [
         ("r4.4xlrge", "r4.4xlarge"),
         ("r4.4xlarge+gp9:100GiB", "gp2"),
-        ("r4.4xlarge+gp2:100", "no unit"),
+        ("r4.4xlarge+gp2:100MB", "no size"),
+        ("r4.4xlarge+gp2:0.5", "whole number of GiB"),
         ("r4.4xlarge*0", "no number of nodes"),
         ("", "names no instance"),
     ] {

@@ -3,7 +3,7 @@
 use catalog::VolumeType::{Gp2, Gp3, Io1, Io2, Sc1, St1, Standard};
 use catalog::{
     MIB, ResolvedVolume, VolumeError, VolumeField, VolumeRequest, VolumeType, resolve_volume, resolve_volume_by, rules,
-    rules_of_all_eras, volume_type_names,
+    rules_in, rules_of_all_eras, volume_type_names,
 };
 use proptest::prelude::*;
 
@@ -205,6 +205,26 @@ fn older_studies_had_older_rules() {
     assert!(io1(20_001.0).is_err(), "20,000 IOPS was the most in 2017");
     let gp2 = resolve_volume_by(era(Gp2, "2015"), &request(Gp2, 1000.0, None, None)).expect("sold in 2017");
     assert_eq!(ceiling(&gp2), (3000.0, 160.0));
+}
+
+/// EC2 User Guide of March and October 2013, as quoted at the time: 10, then 30 IOPS a GB; requests of 16 KiB.
+#[test]
+fn the_volumes_of_2012() {
+    let io1 = |era: &str, size, iops| {
+        let rules = rules_in(Io1, era).expect("rules of that time");
+        resolve_volume_by(rules, &request(Io1, size, Some(iops), None))
+    };
+    assert_eq!(ceiling(&io1("2012", 100.0, 1000.0).expect("sold")), (1000.0, 15.625));
+    assert!(io1("2012", 100.0, 1001.0).is_err() && io1("2013-03", 1024.0, 2001.0).is_err());
+    assert_eq!(
+        ceiling(&io1("2013-11-12", 100.0, 3000.0).expect("sold")),
+        (3000.0, 46.875)
+    );
+    assert!(io1("2014", 1024.0, 4001.0).is_err() && io1("2014", 2000.0, 100.0).is_err());
+    let standard = rules_in(Standard, "2012").expect("rules of that time");
+    let volume = resolve_volume_by(standard, &request(Standard, 500.0, None, None)).expect("sold");
+    assert_eq!(volume.baseline_iops, 100.0, "about 100 on average");
+    assert!(rules_in(Io1, "2012-06").is_err(), "there were none before 2012-07-31");
 }
 
 #[test]

@@ -58,6 +58,28 @@ fn bad_input_is_refused_with_what_would_be_right() {
             "no rules of gp3",
         ),
         (vec!["show", "r4.4xlrge"], "nearest: r4.4xlarge"),
+        (
+            vec!["list", "--family", "i3em"],
+            "unknown family `i3em` help: nearest: i3en",
+        ),
+        (vec!["list", "--family", "nope"], "see: iopslab catalog list"),
+        (vec!["list", "--arch", "sparc"], "nearest: arm64, x86_64"),
+        (
+            vec!["cost", "i3.2xlarge", "--price-date", "2026-02-30"],
+            "`2026-02-30` is no price date",
+        ),
+        (
+            vec!["cost", "i3.2xlarge", "--purchase", "spot"],
+            "--stated-price i3.2xlarge=USD_PER_HOUR",
+        ),
+        (
+            vec!["cost", "i3.2xlarge", "--stated-price", "i3.2xlarge:0.2"],
+            "expected TYPE=USD_PER_HOUR",
+        ),
+        (
+            vec!["cost", "i3.2xlarge", "--stated-price", "i3.2xlrge=0.2"],
+            "nearest: i3.2xlarge",
+        ),
     ] {
         let output = lab.output(&[&["catalog"], arguments.as_slice()].concat());
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -292,4 +314,197 @@ duration_s = 10
         (1, 1),
         "{notes:?}"
     );
+}
+
+#[test]
+fn a_catalog_that_is_named_must_exist() {
+    let lab = Laboratory::new();
+    for command in [vec!["catalog", "list"], vec!["catalog", "cost", "i3.2xlarge"]] {
+        let output = lab
+            .iopslab(&command)
+            .env("IOPSLAB_CATALOG", "/nonexistent/catalog")
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(
+            stderr.contains("/nonexistent/catalog") && stderr.contains("IOPSLAB_CATALOG"),
+            "{stderr}"
+        );
+    }
+}
+
+#[test]
+fn names_are_found_whatever_their_capitals() {
+    let lab = Laboratory::new();
+    let show = json(&lab, &["show", "R4.4XLARGE"]);
+    assert_eq!(show["instance"]["name"], "r4.4xlarge");
+    assert_eq!(show["instance"]["processor"], "Intel Xeon E5-2686 v4 (Broadwell)");
+    let cost = json(&lab, &["cost", "M5.large+GP3:500:6000", "--purchase", "On-Demand"]);
+    assert_eq!(cost["format_version"], 1);
+    // 500 GiB at 0.08 and 3,000 IOPS above the included ones at 0.005.
+    assert_eq!(
+        (
+            cost["lines"][1]["usd_per_month"].as_f64(),
+            cost["lines"][2]["usd_per_month"].as_f64()
+        ),
+        (Some(40.0), Some(15.0))
+    );
+    let notes = cost["notes"].to_string();
+    assert!(notes.contains("6000 IOPS bought, 3600 reachable"), "{notes}");
+    let families = json(&lab, &["list", "--family", "I3en"]);
+    assert_eq!(families.as_array().unwrap().len(), 8);
+}
+
+#[test]
+fn caps_of_an_instance_alone_say_what_is_known() {
+    let lab = Laboratory::new();
+    let output = lab.output(&["catalog", "caps", "m5.large"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    for part in [
+        "3600 IOPS (16 KiB) and 81.25 MB/s (128 KiB) last; 18750 IOPS and 593.75 MB/s",
+        "at most 27, the root volume among them",
+        "m5.large+gp3:1000",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+    let caps = json(&lab, &["caps", "m5.large"]);
+    assert_eq!(
+        (caps["format_version"].as_u64(), caps["path"]["burst_iops"].as_f64()),
+        (Some(1), Some(18_750.0))
+    );
+}
+
+#[test]
+fn two_configurations_and_their_difference() {
+    let lab = Laboratory::new();
+    let arguments = [
+        "cost",
+        "m5.large+gp3:1000*3",
+        "--against",
+        "i3.2xlarge*3",
+        "--data",
+        "500GB",
+    ];
+    let told = json(&lab, &arguments);
+    let usd = |path: &str| told.pointer(path).and_then(Value::as_f64).unwrap();
+    let (from, to) = (usd("/from/usd_per_month"), usd("/to/usd_per_month"));
+    assert!((usd("/difference/usd_per_month") - (to - from)).abs() < 1e-6);
+    assert_eq!(told["difference"]["rows"][0]["kind"], "instances");
+    assert_eq!(usd("/from/data_per_node/0/bytes"), 500e9);
+    let output = lab.output(&[&["catalog"], arguments.as_slice()].concat());
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    for part in [
+        "A: m5.large+gp3:1000GiB*3",
+        "B - A",
+        "volume storage",
+        "-240.00",
+        "data: 500 GB on each node of i3.2xlarge*3: 26 % of its disks of 1900 GB",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+#[test]
+fn a_bill_with_terms_transfer_backups_and_a_price_of_ones_own() {
+    let lab = Laboratory::new();
+    let reserved = json(
+        &lab,
+        &[
+            "cost",
+            "i3.2xlarge*3",
+            "--purchase",
+            "1yr-all-upfront",
+            "--price-date",
+            "2025-05-28",
+        ],
+    );
+    assert_eq!(reserved["term"]["years"], 1);
+    assert!((reserved["term"]["upfront_usd"].as_f64().unwrap() - 3.0 * 3482.0).abs() < 0.05);
+    let bill = json(
+        &lab,
+        &[
+            "cost",
+            "i3.2xlarge*3",
+            "--purchase",
+            "spot",
+            "--stated-price",
+            "i3.2xlarge=0.2",
+            "--cross-zone-gb",
+            "1000",
+            "--snapshot-gb",
+            "200",
+            "--uplift-percent",
+            "3",
+            "--round-up-uplift",
+        ],
+    );
+    let lines: Vec<(&str, f64)> = bill["lines"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|line| (line["kind"].as_str().unwrap(), line["usd_per_month"].as_f64().unwrap()))
+        .collect();
+    // 3 % of 468 USD are 14.04, charged as 15.
+    assert_eq!(
+        lines,
+        [
+            ("instances", 438.0),
+            ("between_zones", 20.0),
+            ("snapshots", 10.0),
+            ("uplift", 15.0)
+        ]
+    );
+    let text = lab.output(&[
+        "catalog",
+        "cost",
+        "i3.2xlarge",
+        "--purchase",
+        "3yr-partial-upfront",
+        "--price-date",
+        "2025-05-28",
+    ]);
+    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    assert!(
+        text.contains("3 years of the reservations") && text.contains("the source of the price does not say"),
+        "{text}"
+    );
+}
+
+/// r4.16xlarge lets 75,000 IOPS through, but is not built on Nitro: 32,000 a volume.
+#[test]
+fn a_plan_knows_what_a_volume_does_without_nitro() {
+    let lab = Laboratory::new();
+    lab.write(
+        "xen.toml",
+        r#"
+name = "xen"
+[dataset]
+records = 400_000_000
+[[configuration]]
+name = "too-fast"
+instance = "R4.16xlarge"
+data_volume = { type = "io1", size_gib = 1280, iops = 64000 }
+commitlog_volume = { type = "gp3", size_gib = 100 }
+[[workload]]
+name = "reads"
+read = 1.0
+[load]
+concurrency = [8]
+duration_s = 10
+"#,
+    );
+    let plan = lab.output(&["--format", "json", "plan", "xen.toml"]);
+    let plan: Value = serde_json::from_slice(&plan.stdout).unwrap();
+    let notes = plan["notes"].as_array().unwrap();
+    let note = notes.iter().find(|n| n["rule"] == "volume_above_instance").unwrap();
+    assert_eq!(
+        (
+            note["numbers"]["bought_iops"].as_f64(),
+            note["numbers"]["reachable_iops"].as_f64()
+        ),
+        (Some(64_000.0), Some(32_000.0))
+    );
+    // 32,000 IOPS at 0.065.
+    assert_eq!(note["numbers"]["wasted_usd_per_month"].as_f64(), Some(2080.0));
 }

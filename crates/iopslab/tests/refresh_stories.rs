@@ -115,6 +115,10 @@ fn what_aws_tells_comes_before_the_programs_own_table() {
     ]));
     assert_eq!(cost["usd_per_month"], 1366.56);
 
+    // Each of its two network cards tells the bandwidth of both.
+    let show = parsed(&lab.output(&["--format", "json", "catalog", "show", "r6in.32xlarge"]));
+    assert_eq!(show["instance"]["network_gbps"], 200.0);
+
     // A second refresh keeps prices that the file has and AWS does not tell.
     let text = std::fs::read_to_string(&file).unwrap();
     let priced = text.replace(
@@ -287,4 +291,28 @@ fn an_aws_that_does_not_answer_changes_nothing() {
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(stderr.contains("eu-west-1") && stderr.contains("help:"), "{stderr}");
     assert!(!lab.path().join("catalog").exists());
+}
+
+#[test]
+fn without_credentials_it_says_so_in_one_line() {
+    let lab = Laboratory::new();
+    let mut command = lab.iopslab(&["catalog", "refresh"]);
+    for variable in [
+        "AWS_ACCESS_KEY_ID",
+        "AWS_SECRET_ACCESS_KEY",
+        "AWS_PROFILE",
+        "AWS_REGION",
+    ] {
+        command.env_remove(variable);
+    }
+    let output = command
+        .env("AWS_CONFIG_FILE", "/nonexistent")
+        .env("AWS_SHARED_CREDENTIALS_FILE", "/nonexistent")
+        .env("AWS_EC2_METADATA_DISABLED", "true")
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    let errors: Vec<&str> = stderr.lines().filter(|line| line.contains("error")).collect();
+    assert_eq!(errors, ["error: no AWS credentials were found"], "{stderr}");
 }

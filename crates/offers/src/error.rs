@@ -6,8 +6,11 @@ pub enum AwsError {
     /// The runtime could not be started.
     #[error("cannot start: {0}")]
     Start(#[from] std::io::Error),
-    /// Nobody to ask as.
-    #[error("no AWS credentials: {0}")]
+    /// Nobody says who is asking.
+    #[error("no AWS credentials were found")]
+    NoCredentials,
+    /// Credentials are configured but cannot be had.
+    #[error("AWS credentials cannot be had: {0}")]
     Credentials(String),
     /// DescribeInstanceTypes failed.
     #[error("EC2 did not tell the instance types of {region}: {reason}")]

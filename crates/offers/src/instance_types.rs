@@ -78,8 +78,9 @@ fn entry(told: Node<'_, '_>) -> Option<UserInstance> {
         _ => None,
     };
     if let Some(network) = child(told, "networkInfo") {
-        entry.network_gbps = together(network, "baselineBandwidthInGbps");
-        entry.network_burst_gbps = together(network, "peakBandwidthInGbps");
+        let label = text(network, "networkPerformance");
+        entry.network_gbps = labelled(together(network, "baselineBandwidthInGbps"), label);
+        entry.network_burst_gbps = labelled(together(network, "peakBandwidthInGbps"), label);
     }
     entry.ebs = child(told, "ebsInfo").and_then(path);
     entry.local_disks = child(told, "instanceStorageInfo").and_then(disks);
@@ -92,6 +93,16 @@ fn together(network: Node<'_, '_>, figure: &str) -> Option<f64> {
         .map(|card| value::<f64>(card, figure))
         .sum();
     sum.filter(|gbps| *gbps > 0.0)
+}
+
+/// AWS's label of the whole type, `200 Gigabit`, bounds the sum over its cards: each card of some types tells the
+/// bandwidth of both. Labels are cut to two digits, so that a hundredth above one is the same.
+fn labelled(gbps: Option<f64>, label: Option<&str>) -> Option<f64> {
+    let most: Option<f64> = label.and_then(|label| label.strip_suffix(" Gigabit")?.parse().ok());
+    match (gbps, most) {
+        (Some(gbps), Some(most)) if gbps > most * 1.01 => Some(most),
+        (gbps, _) => gbps,
+    }
 }
 
 fn path(ebs: Node<'_, '_>) -> Option<UserEbs> {
@@ -183,6 +194,14 @@ mod tests {
         let disks = told.local_disks.as_ref().unwrap();
         assert_eq!((disks.count, disks.size_gb_each), (2, 3750.0));
         assert!(matches!(disks.kind, DiskKind::NvmeSsd));
+    }
+
+    #[test]
+    fn the_label_of_a_type_bounds_the_sum_over_its_cards() {
+        assert_eq!(labelled(Some(400.0), Some("200 Gigabit")), Some(200.0));
+        assert_eq!(labelled(Some(18.75), Some("18.75 Gigabit")), Some(18.75));
+        assert_eq!(labelled(Some(9.375), Some("Up to 25 Gigabit")), Some(9.375));
+        assert_eq!(labelled(None, Some("200 Gigabit")), None);
     }
 
     #[test]

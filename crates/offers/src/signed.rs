@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::ProvideCredentials as _;
+use aws_credential_types::provider::error::CredentialsError;
 use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
 use aws_sigv4::sign::v4;
 use aws_smithy_http_client::tls;
@@ -51,11 +52,12 @@ impl Caller {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (config, credentials) = runtime.block_on(async {
             let config = configuration(region).await;
-            let provider = config
-                .credentials_provider()
-                .ok_or_else(|| AwsError::Credentials("none are configured".to_owned()))?;
+            let provider = config.credentials_provider().ok_or(AwsError::NoCredentials)?;
             let found = provider.provide_credentials().await;
-            let credentials = found.map_err(|error| AwsError::Credentials(causes(&error)))?;
+            let credentials = found.map_err(|error| match error {
+                CredentialsError::CredentialsNotLoaded(_) => AwsError::NoCredentials,
+                other => AwsError::Credentials(causes(&other)),
+            })?;
             Ok::<_, AwsError>((config, credentials))
         })?;
         let tls = ureq::tls::TlsConfig::builder()

@@ -38,7 +38,7 @@ pub(super) fn node<'a>(
         .instance(&request.instance)
         .ok_or_else(|| NodeError::Instance(request.instance.clone()))?;
     let with = |disks: Machine| Machine {
-        cpus: f64::from(instance.vcpus),
+        cpus: instance.lasting_vcpus(),
         network_bytes_per_s: instance.network_gbps.map_or(f64::INFINITY, |gbps| gbps * 1e9 / 8.0),
         ..disks
     };

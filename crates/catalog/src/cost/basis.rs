@@ -1,5 +1,6 @@
 //! How money is counted. The same machines cost different sums under different conventions, so no figure goes without its basis.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,12 @@ pub struct Basis {
     pub price_date: Option<String>,
     /// Percentage on top of everything, such as a support plan's.
     pub uplift_percent: f64,
+    /// Whether the uplift is charged by whole dollars a month, any fraction upwards.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub round_up_uplift: bool,
+    /// USD an hour of instance types whose price the user states (a Savings Plan, spot, an offer): it counts whatever is known else.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub stated_usd_per_hour: BTreeMap<String, f64>,
     /// GB-months of EBS storage that are free, once for the account.
     pub free_gb: f64,
     /// Region.
@@ -37,6 +44,8 @@ impl Default for Basis {
             purchase: Purchase::OnDemand,
             price_date: None,
             uplift_percent: 0.0,
+            round_up_uplift: false,
+            stated_usd_per_hour: BTreeMap::new(),
             free_gb: 0.0,
             region: REGION.to_owned(),
             ebs_optimised: false,
@@ -68,6 +77,15 @@ impl Basis {
         range("hours per month", self.hours_per_month, (1.0, 8784.0))?;
         range("uplift percent", self.uplift_percent, (0.0, 1000.0))?;
         range("free GB", self.free_gb, (0.0, 1e9))?;
+        for (name, usd) in &self.stated_usd_per_hour {
+            if catalog.instance(name).is_none() {
+                return Err(CostError::UnknownInstance {
+                    given: name.clone(),
+                    nearest: catalog.nearest_instances(name).into_iter().map(str::to_owned).collect(),
+                });
+            }
+            range("stated price", *usd, (1e-6, 1e6))?;
+        }
         if !catalog.knows_region(&self.region) {
             return Err(CostError::Region {
                 given: self.region.clone(),
@@ -90,10 +108,15 @@ impl fmt::Display for Basis {
             "{} hours per month, {}, prices of {date}, {}, uplift {} %, {} GB free",
             self.hours_per_month, self.purchase, self.region, self.uplift_percent, self.free_gb
         )?;
-        if self.ebs_optimised {
-            write!(f, ", EBS optimisation paid")
-        } else {
-            Ok(())
+        if self.round_up_uplift {
+            write!(f, ", uplift rounded up to whole USD")?;
         }
+        for (name, usd) in &self.stated_usd_per_hour {
+            write!(f, ", {name} at {usd} USD an hour as stated")?;
+        }
+        if self.ebs_optimised {
+            write!(f, ", EBS optimisation paid")?;
+        }
+        Ok(())
     }
 }

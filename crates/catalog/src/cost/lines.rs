@@ -1,7 +1,10 @@
 //! The lines of a bill.
 
-use super::{Basis, Cost, CostError, CostLine, micro};
-use crate::{Catalog, EbsOptimisation, InstanceType, PriceError, VolumeRequest, resolve_volume_by, volume};
+use super::{Basis, Cost, CostError, CostKind, CostLine, Extras, TermTotal, micro};
+use crate::{
+    Catalog, EbsOptimisation, InstancePrice, InstanceType, OtherCharge, PriceError, ResolvedVolume, VolumeRequest,
+    reach, resolve_volume_on, volume,
+};
 
 /// Day on which the surcharges for EBS optimisation were seen, the only one in the table.
 const SURCHARGE_DATE: &str = "2017-11-12";
@@ -22,16 +25,23 @@ struct Bill<'a> {
     /// Free GB-months that no line has used yet.
     free_gb: f64,
     lines: Vec<CostLine>,
+    term: Option<TermTotal>,
     notes: Vec<String>,
 }
 
-pub(super) fn priced(catalog: &Catalog, machines: &[Machines<'_>], basis: &Basis) -> Result<Cost, CostError> {
+pub(super) fn priced(
+    catalog: &Catalog,
+    machines: &[Machines<'_>],
+    extras: Extras,
+    basis: &Basis,
+) -> Result<Cost, CostError> {
     let mut bill = Bill {
         catalog,
         basis,
         day: basis.checked_day(catalog)?,
         free_gb: basis.free_gb,
         lines: Vec::new(),
+        term: None,
         notes: Vec::new(),
     };
     if machines.is_empty() || machines.iter().any(|some| some.nodes == 0) {
@@ -48,11 +58,18 @@ pub(super) fn priced(catalog: &Catalog, machines: &[Machines<'_>], basis: &Basis
                     .map(str::to_owned)
                     .collect(),
             })?;
+        known.attaches(some.volumes.len())?;
         bill.instances(known, some)?;
-        for requested in some.volumes {
-            bill.volumes(requested, some.nodes)?;
-        }
+        let volumes = some
+            .volumes
+            .iter()
+            .map(|requested| bill.volumes(known, requested, some.nodes));
+        let volumes = volumes.collect::<Result<Vec<_>, _>>()?;
+        let beyond = reach::beyond(known, &volumes).into_iter();
+        bill.notes
+            .extend(beyond.map(|remark| format!("{}: {remark}", known.name)));
     }
+    bill.extras(extras)?;
     Ok(bill.total())
 }
 
@@ -62,36 +79,43 @@ impl Bill<'_> {
     }
 
     fn instances(&mut self, known: &InstanceType, some: &Machines<'_>) -> Result<(), CostError> {
-        let price = self.catalog.instance_price(
-            &known.name,
-            self.basis.purchase,
-            &self.basis.region,
-            self.day.as_deref(),
-        )?;
         let hours = f64::from(some.nodes) * self.basis.hours_per_month;
-        let line = |what: String, unit_usd: f64, date: &str, source: &str| CostLine {
+        let line = |kind: CostKind, what: String, unit_usd: f64, date: Option<&str>, source: &str| CostLine {
+            kind,
             what,
             quantity: hours,
             unit: "hour".to_owned(),
             unit_usd,
             usd_per_month: micro(hours * unit_usd),
-            price_date: Some(date.to_owned()),
+            price_date: date.map(str::to_owned),
             source: source.to_owned(),
         };
         let name = format!("{} x {}", some.nodes, known.name);
-        self.add(line(
-            format!("{name}, {}", price.purchase),
-            price.usd_per_hour,
-            &price.date,
-            &price.source,
-        ));
+        let purchase = self.basis.purchase;
+        let what = format!("{name}, {purchase}");
+        match self.stated(&known.name) {
+            Some(usd) => self.add(line(CostKind::Instances, what, usd, None, "stated by the user")),
+            None => {
+                let (region, day) = (&self.basis.region, self.day.as_deref());
+                let price = self.catalog.instance_price(&known.name, purchase, region, day)?;
+                self.add(line(
+                    CostKind::Instances,
+                    what,
+                    price.usd_per_hour,
+                    Some(&price.date),
+                    &price.source,
+                ));
+                self.reserve(some.nodes, price);
+            }
+        }
         if known.ebs_optimisation != EbsOptimisation::Surcharge || some.volumes.is_empty() {
             return Ok(());
         }
         match known.ebs_optimisation_usd_per_hour {
             Some(usd) if self.basis.ebs_optimised => {
                 let source = "ec2instances.info git 94e1f006 www/instances.json";
-                self.add(line(format!("{name}, EBS optimisation"), usd, SURCHARGE_DATE, source));
+                let what = format!("{name}, EBS optimisation");
+                self.add(line(CostKind::EbsOptimisation, what, usd, Some(SURCHARGE_DATE), source));
             }
             None if self.basis.ebs_optimised => {
                 return Err(CostError::Price(PriceError::Unknown {
@@ -112,12 +136,83 @@ impl Bill<'_> {
         Ok(())
     }
 
-    fn volumes(&mut self, requested: &VolumeRequest, nodes: u32) -> Result<(), CostError> {
+    /// What the user states as the price of an instance type.
+    fn stated(&self, name: &str) -> Option<f64> {
+        let stated = &self.basis.stated_usd_per_hour;
+        let found = stated.iter().find(|(given, _)| given.eq_ignore_ascii_case(name));
+        found.map(|(_, usd)| *usd)
+    }
+
+    /// Adds machines to what is owed over the term of the reservations.
+    fn reserve(&mut self, nodes: u32, price: &InstancePrice) {
+        if let Some(own) = TermTotal::of(nodes, price) {
+            self.term = Some(match self.term.take() {
+                Some(others) => others.and(own),
+                None => own,
+            });
+        }
+    }
+
+    /// What is charged beside machines and volumes.
+    fn extras(&mut self, extras: Extras) -> Result<(), CostError> {
+        for (kind, charge, gb, directions, what, unit) in [
+            (
+                CostKind::BetweenZones,
+                OtherCharge::BetweenZones,
+                extras.cross_zone_gb,
+                2.0,
+                "data between zones, out of one and into the other",
+                "GB",
+            ),
+            (
+                CostKind::Snapshots,
+                OtherCharge::Snapshot,
+                extras.snapshot_gb,
+                1.0,
+                "EBS snapshots",
+                "GB-month",
+            ),
+        ] {
+            if !(0.0..=1e12).contains(&gb) {
+                return Err(CostError::Basis {
+                    key: kind.label(),
+                    given: gb,
+                    least: 0.0,
+                    most: 1e12,
+                });
+            }
+            if gb > 0.0 {
+                let price = self
+                    .catalog
+                    .other_price(charge, &self.basis.region, self.day.as_deref())?;
+                let quantity = gb * directions;
+                self.add(CostLine {
+                    kind,
+                    what: what.to_owned(),
+                    quantity,
+                    unit: unit.to_owned(),
+                    unit_usd: price.usd,
+                    usd_per_month: micro(quantity * price.usd),
+                    price_date: Some(price.date),
+                    source: price.source,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The volume as the instance lets it work, once it is on the bill.
+    fn volumes(
+        &mut self,
+        machine: &InstanceType,
+        requested: &VolumeRequest,
+        nodes: u32,
+    ) -> Result<ResolvedVolume, CostError> {
         let rules = match &self.day {
             Some(day) => volume::rules_on(requested.kind, day),
             None => crate::rules(requested.kind),
         };
-        resolve_volume_by(rules, requested).map_err(|error| CostError::Volume {
+        let resolved = resolve_volume_on(rules, requested, machine).map_err(|error| CostError::Volume {
             volume: format!("{} volume of {} GiB", requested.kind, requested.size_gib),
             error,
         })?;
@@ -135,6 +230,7 @@ impl Bill<'_> {
         })?;
         for charge in std::iter::once(price.storage(requested)).chain(extras) {
             let line = |what: String, quantity: f64| CostLine {
+                kind: charge.kind,
                 what,
                 quantity,
                 unit: charge.unit.to_owned(),
@@ -145,7 +241,7 @@ impl Bill<'_> {
             };
             let quantity = charge.quantity * nodes;
             self.lines.push(line(format!("{name}, {}", charge.what), quantity));
-            if charge.unit == "GB-month" && self.free_gb > 0.0 {
+            if charge.kind == CostKind::Storage && self.free_gb > 0.0 {
                 let free = self.free_gb.min(quantity);
                 self.free_gb -= free;
                 self.lines
@@ -158,19 +254,26 @@ impl Bill<'_> {
                 requested.kind
             ));
         }
-        Ok(())
+        Ok(resolved)
     }
 
     fn total(mut self) -> Cost {
         let subtotal: f64 = self.lines.iter().map(|line| line.usd_per_month).sum();
         let percent = self.basis.uplift_percent;
         if percent > 0.0 {
+            let usd = micro(subtotal * percent / 100.0);
+            let (what, usd) = if self.basis.round_up_uplift {
+                ("uplift on everything above, rounded up to whole USD", usd.ceil())
+            } else {
+                ("uplift on everything above", usd)
+            };
             self.lines.push(CostLine {
-                what: "uplift on everything above".to_owned(),
+                kind: CostKind::Uplift,
+                what: what.to_owned(),
                 quantity: percent,
                 unit: "%".to_owned(),
                 unit_usd: micro(subtotal / 100.0),
-                usd_per_month: micro(subtotal * percent / 100.0),
+                usd_per_month: usd,
                 price_date: None,
                 source: "the basis".to_owned(),
             });
@@ -183,6 +286,7 @@ impl Bill<'_> {
             usd_per_hour: micro(usd_per_month / self.basis.hours_per_month),
             usd_per_month,
             lines: self.lines,
+            term: self.term,
             notes: self.notes,
             basis: Basis {
                 price_date: self.basis.price_date.clone().or(latest),

@@ -6,14 +6,18 @@
 
 mod basis;
 mod capacity;
+mod diff;
 mod lines;
+mod term;
 
 pub use basis::{Basis, REGION};
 pub use capacity::{CapacityRow, RunCost};
+pub use diff::{CostDiff, CostDifference};
+pub use term::TermTotal;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Catalog, ClusterRequest, PriceError, VolumeError, VolumeRequest};
+use crate::{Catalog, ClusterRequest, PriceError, TooManyVolumes, VolumeError, VolumeRequest};
 
 /// Money for machines and their volumes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,20 +28,74 @@ pub struct Cost {
     pub usd_per_month: f64,
     /// What it consists of; the lines add up to the month.
     pub lines: Vec<CostLine>,
-    /// What the figure leaves out, and why.
+    /// What the reservations cost over their whole term; `None` where the instances are not reserved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub term: Option<TermTotal>,
+    /// What the figure leaves out, and why; what is bought and cannot be reached.
     pub notes: Vec<String>,
     /// How it was counted; `price_date` is filled in with the latest day of any price used, which gives the same sum again.
     pub basis: Basis,
 }
 
+/// What a charge is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CostKind {
+    /// Hours of instances.
+    #[default]
+    Instances,
+    /// Hours of EBS optimisation.
+    EbsOptimisation,
+    /// GB-months of volumes, free ones taken off.
+    Storage,
+    /// Provisioned IOPS.
+    Iops,
+    /// Provisioned throughput.
+    Throughput,
+    /// Data between availability zones.
+    BetweenZones,
+    /// Snapshots, which are a volume's backups.
+    Snapshots,
+    /// A percentage on top.
+    Uplift,
+}
+
+impl CostKind {
+    /// For people.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Instances => "instances",
+            Self::EbsOptimisation => "EBS optimisation",
+            Self::Storage => "volume storage",
+            Self::Iops => "provisioned IOPS",
+            Self::Throughput => "provisioned throughput",
+            Self::BetweenZones => "data between zones",
+            Self::Snapshots => "snapshots",
+            Self::Uplift => "uplift",
+        }
+    }
+}
+
+/// What is charged beside machines and volumes, a month.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Extras {
+    /// GB (10^9 bytes) that cross from one availability zone into another: replication, and clients elsewhere.
+    pub cross_zone_gb: f64,
+    /// GB of EBS snapshots that are kept.
+    pub snapshot_gb: f64,
+}
+
 /// One charge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CostLine {
+    /// What it is for.
+    #[serde(default)]
+    pub kind: CostKind,
     /// For people: `3 x i3.2xlarge, on-demand`.
     pub what: String,
     /// How many units a month, all nodes together.
     pub quantity: f64,
-    /// `hour`, `GB-month`, `IOPS-month`, `MiB/s-month`, `%`.
+    /// `hour`, `GB-month`, `IOPS-month`, `MiB/s-month`, `GB`, `%`.
     pub unit: String,
     /// USD per unit.
     pub unit_usd: f64,
@@ -68,6 +126,9 @@ pub enum CostError {
         /// The rule it breaks.
         error: VolumeError,
     },
+    /// More volumes than the instance attaches.
+    #[error(transparent)]
+    TooMany(#[from] TooManyVolumes),
     /// A price that is not known.
     #[error(transparent)]
     Price(#[from] PriceError),
@@ -96,6 +157,14 @@ pub enum CostError {
         least: f64,
         /// Most possible.
         most: f64,
+    },
+    /// Two costs that are counted in different ways.
+    #[error("the two costs are counted in different ways ({one}; {other}), so that their difference means nothing")]
+    OtherBasis {
+        /// Basis of one.
+        one: String,
+        /// Basis of the other.
+        other: String,
     },
     /// A configuration of no machine.
     #[error("a configuration has at least one node")]
@@ -143,7 +212,7 @@ impl Catalog {
             volumes,
             nodes,
         };
-        lines::priced(self, &[machines], basis)
+        lines::priced(self, &[machines], Extras::default(), basis)
     }
 
     /// Prices several configurations as one bill: free GB count once.
@@ -152,6 +221,20 @@ impl Catalog {
     ///
     /// As [`Self::cost`]; also without any configuration.
     pub fn total_cost(&self, requests: &[ClusterRequest], basis: &Basis) -> Result<Cost, CostError> {
+        self.total_cost_with(requests, Extras::default(), basis)
+    }
+
+    /// Prices several configurations and what is charged beside them as one bill.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::total_cost`].
+    pub fn total_cost_with(
+        &self,
+        requests: &[ClusterRequest],
+        extras: Extras,
+        basis: &Basis,
+    ) -> Result<Cost, CostError> {
         let machines: Vec<_> = requests
             .iter()
             .map(|request| lines::Machines {
@@ -160,11 +243,12 @@ impl Catalog {
                 nodes: request.nodes,
             })
             .collect();
-        lines::priced(self, &machines, basis)
+        lines::priced(self, &machines, extras, basis)
     }
 }
 
 /// Rounds to a millionth of a dollar: below what anybody is charged, above the noise of binary fractions.
 pub(crate) fn micro(usd: f64) -> f64 {
-    (usd * 1e6).round() / 1e6
+    // Not -0, which would be printed.
+    (usd * 1e6).round() / 1e6 + 0.0
 }

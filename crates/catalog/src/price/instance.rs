@@ -18,6 +18,8 @@ pub struct InstancePrice {
     pub purchase: Purchase,
     /// USD per hour, upfront payments included.
     pub usd_per_hour: f64,
+    /// What of it is paid upfront for the whole term, USD; `None`: no reservation, or the source does not say.
+    pub upfront_usd: Option<f64>,
     /// Where it was seen.
     pub source: String,
 }
@@ -44,6 +46,12 @@ impl Catalog {
         let what = || format!("{purchase} price of {instance} in {region}");
         let here = |price: &&InstancePrice| price.region == region;
         let same: Vec<&InstancePrice> = history.iter().filter(here).filter(|p| p.purchase == purchase).collect();
+        if same.is_empty() && purchase.is_stated() {
+            return Err(PriceError::NotStated {
+                what: what(),
+                instance: instance.to_owned(),
+            });
+        }
         if same.is_empty() {
             let mut known: Vec<String> = history.iter().filter(here).map(|p| p.purchase.to_string()).collect();
             known.dedup();
@@ -74,12 +82,14 @@ pub(crate) fn built_in() -> BTreeMap<String, Vec<InstancePrice>> {
             .entry(row.text("name").unwrap_or_default().to_owned())
             .or_default();
         for purchase in Purchase::ALL {
-            if let Some(usd_per_hour) = row.number(purchase.column()) {
+            if let Some(usd_per_hour) = purchase.column().and_then(|column| row.number(column)) {
+                let stated = purchase.upfront_column().and_then(|column| row.number(column));
                 of_instance.push(InstancePrice {
                     date: date.to_owned(),
                     region: REGION.to_owned(),
                     purchase,
                     usd_per_hour,
+                    upfront_usd: stated.or_else(|| purchase.upfront_usd(usd_per_hour)),
                     source: sources.get(date).cloned().unwrap_or_default(),
                 });
             }

@@ -4,11 +4,13 @@
 //! price was seen the earlier one counts; before the first one nothing is known, which is an error and never 0.
 
 mod instance;
+mod other;
 mod purchase;
 mod volume;
 
 pub use instance::InstancePrice;
 pub(crate) use instance::{built_in as built_in_instance_prices, order};
+pub use other::{OtherCharge, OtherPrice};
 pub use purchase::{Purchase, UnknownPurchase};
 pub use volume::VolumePrice;
 pub(crate) use volume::{built_in as built_in_volume_prices, volume_order};
@@ -23,6 +25,17 @@ pub enum PriceError {
         what: String,
         /// What is known instead.
         known: Vec<String>,
+    },
+    /// A kind of price that the program never has of its own.
+    #[error(
+        "no {what} is known: Savings Plans and spot have no price of their own here; state one with --stated-price {instance}=USD_PER_HOUR \
+        or in a catalog file (docs/catalog.md)"
+    )]
+    NotStated {
+        /// `spot price of i3.2xlarge in us-east-1`.
+        what: String,
+        /// Instance type.
+        instance: String,
     },
     /// Only prices of later days.
     #[error("no {what} is known on or before {asked}; known days: {}", .days.join(", "))]

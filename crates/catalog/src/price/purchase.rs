@@ -7,10 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::nearest;
 
-/// On demand, or reserved for one or three years.
+/// On demand, reserved for one or three years, or by a price that the user states.
 ///
 /// The price of a reservation is counted by the hour: the upfront payment spread over the hours of the term, plus the hourly rate.
-/// It is owed for every hour of the term, whether the instance runs or not.
+/// It is owed for every hour of the term, whether the instance runs or not. Savings Plans depend on the plan that was bought and spot moves by
+/// the hour, so that the program has no price of them: a user states it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub enum Purchase {
     /// By the hour, without commitment.
@@ -41,11 +42,20 @@ pub enum Purchase {
     /// Three years of "heavy utilisation", as sold until 2014.
     #[serde(rename = "3yr-heavy-utilisation")]
     ThreeYearHeavyUtilisation,
+    /// A Savings Plan: the user states its price.
+    #[serde(rename = "savings-plan")]
+    SavingsPlan,
+    /// Spot: the user states its price.
+    #[serde(rename = "spot")]
+    Spot,
 }
+
+/// Hours in a year of a reservation's term.
+const HOURS_PER_YEAR: f64 = 8760.0;
 
 impl Purchase {
     /// Every option, in the order in which lists show them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::OnDemand,
         Self::OneYearNoUpfront,
         Self::OneYearPartialUpfront,
@@ -55,6 +65,8 @@ impl Purchase {
         Self::ThreeYearAllUpfront,
         Self::OneYearHeavyUtilisation,
         Self::ThreeYearHeavyUtilisation,
+        Self::SavingsPlan,
+        Self::Spot,
     ];
 
     /// The word on the command line and in documents.
@@ -69,12 +81,48 @@ impl Purchase {
             Self::ThreeYearAllUpfront => "3yr-all-upfront",
             Self::OneYearHeavyUtilisation => "1yr-heavy-utilisation",
             Self::ThreeYearHeavyUtilisation => "3yr-heavy-utilisation",
+            Self::SavingsPlan => "savings-plan",
+            Self::Spot => "spot",
         }
     }
 
-    /// The column of `data/instance_prices.csv`.
-    pub(super) fn column(self) -> &'static str {
+    /// Whether only the user knows its price.
+    pub fn is_stated(self) -> bool {
+        matches!(self, Self::SavingsPlan | Self::Spot)
+    }
+
+    /// Years of the reservation's term; `None`: it is none.
+    pub fn term_years(self) -> Option<u32> {
         match self {
+            Self::OnDemand | Self::SavingsPlan | Self::Spot => None,
+            Self::OneYearNoUpfront
+            | Self::OneYearPartialUpfront
+            | Self::OneYearAllUpfront
+            | Self::OneYearHeavyUtilisation => Some(1),
+            Self::ThreeYearNoUpfront
+            | Self::ThreeYearPartialUpfront
+            | Self::ThreeYearAllUpfront
+            | Self::ThreeYearHeavyUtilisation => Some(3),
+        }
+    }
+
+    /// Hours of the reservation's term.
+    pub fn term_hours(self) -> Option<f64> {
+        self.term_years().map(|years| f64::from(years) * HOURS_PER_YEAR)
+    }
+
+    /// The upfront payment that follows from the option and the price by the hour, USD; `None`: it does not follow.
+    pub(crate) fn upfront_usd(self, usd_per_hour: f64) -> Option<f64> {
+        match self {
+            Self::OneYearNoUpfront | Self::ThreeYearNoUpfront => Some(0.0),
+            Self::OneYearAllUpfront | Self::ThreeYearAllUpfront => Some(usd_per_hour * self.term_hours()?),
+            _ => None,
+        }
+    }
+
+    /// The column of `data/instance_prices.csv`, where it has one.
+    pub(super) fn column(self) -> Option<&'static str> {
+        Some(match self {
             Self::OnDemand => "on_demand",
             Self::OneYearNoUpfront => "1n",
             Self::OneYearPartialUpfront => "1p",
@@ -84,6 +132,16 @@ impl Purchase {
             Self::ThreeYearAllUpfront => "3a",
             Self::OneYearHeavyUtilisation => "1h",
             Self::ThreeYearHeavyUtilisation => "3h",
+            Self::SavingsPlan | Self::Spot => return None,
+        })
+    }
+
+    /// The column of the upfront payment, where the table has one.
+    pub(super) fn upfront_column(self) -> Option<&'static str> {
+        match self {
+            Self::OneYearHeavyUtilisation => Some("1h_upfront"),
+            Self::ThreeYearHeavyUtilisation => Some("3h_upfront"),
+            _ => None,
         }
     }
 }
@@ -101,7 +159,7 @@ impl FromStr for Purchase {
         let words = || Self::ALL.into_iter().map(Self::word);
         Self::ALL
             .into_iter()
-            .find(|purchase| purchase.word() == word)
+            .find(|purchase| purchase.word().eq_ignore_ascii_case(word))
             .ok_or_else(|| UnknownPurchase {
                 given: word.to_owned(),
                 nearest: nearest::by_slips(word, words(), 4, 1).first().copied(),

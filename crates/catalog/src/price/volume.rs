@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{PriceError, latest};
-use crate::{Catalog, REGION, VolumeRequest, VolumeType, table};
+use crate::{Catalog, CostKind, REGION, VolumeRequest, VolumeType, table};
 
 /// io2 charges less for IOPS above this many.
 const SECOND_TIER_IOPS: f64 = 32_000.0;
@@ -42,6 +42,7 @@ pub struct VolumePrice {
 /// One charge of a volume: so many units at so many USD a month.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Charge {
+    pub(crate) kind: CostKind,
     pub(crate) what: &'static str,
     pub(crate) unit: &'static str,
     pub(crate) quantity: f64,
@@ -52,6 +53,7 @@ impl VolumePrice {
     /// GB-months, before any free ones.
     pub(crate) fn storage(&self, volume: &VolumeRequest) -> Charge {
         Charge {
+            kind: CostKind::Storage,
             what: "storage",
             unit: "GB-month",
             quantity: volume.size_gib,
@@ -91,6 +93,7 @@ impl VolumePrice {
             let quantity = iops.min(to) - from;
             if quantity > 0.0 {
                 charges.push(Charge {
+                    kind: CostKind::Iops,
                     what,
                     unit: "IOPS-month",
                     quantity,
@@ -102,6 +105,7 @@ impl VolumePrice {
         if quantity > 0.0 {
             let unit_usd = self.usd_per_mib_per_s?;
             charges.push(Charge {
+                kind: CostKind::Throughput,
                 what: "throughput",
                 unit: "MiB/s-month",
                 quantity,

@@ -14,7 +14,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Burst, IoLimits, nearest};
+use crate::{Burst, InstanceType, IoLimits, nearest};
 
 /// GiB in one TiB.
 const GIB_PER_TIB: f64 = 1024.0;
@@ -77,7 +77,7 @@ impl FromStr for VolumeType {
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         Self::ALL
             .into_iter()
-            .find(|kind| kind.name() == name)
+            .find(|kind| kind.name().eq_ignore_ascii_case(name))
             .ok_or_else(|| UnknownVolumeType {
                 given: name.to_owned(),
                 nearest: nearest::by_slips(name, volume_type_names().into_iter(), 1, 1)
@@ -171,5 +171,31 @@ pub fn resolve_volume_by(rules: &VolumeRules, request: &VolumeRequest) -> Result
         burst_mib_per_s: throughput.burst,
         label: request.label(),
         source: rules.source.clone(),
+    })
+}
+
+/// What a request does on an instance type: a type that is not built on Nitro holds io1 and io2 to fewer IOPS than AWS sells
+/// (`max_iops_not_nitro` in `data/volumes.csv`).
+///
+/// # Errors
+///
+/// As [`resolve_volume`].
+pub fn resolve_volume_on(
+    rules: &VolumeRules,
+    request: &VolumeRequest,
+    instance: &InstanceType,
+) -> Result<ResolvedVolume, VolumeError> {
+    let resolved = resolve_volume_by(rules, request)?;
+    let most = rules.max_iops_without_nitro.filter(|_| instance.nitro == Some(false));
+    let Some(most) = most.filter(|most| resolved.baseline_iops > *most) else {
+        return Ok(resolved);
+    };
+    let throughput = rules.throughput(request.size_gib, most);
+    Ok(ResolvedVolume {
+        limits: IoLimits::symmetric(Some(most), Some(throughput.limit)),
+        baseline_iops: most,
+        baseline_mib_per_s: throughput.baseline,
+        burst_mib_per_s: throughput.burst,
+        ..resolved
     })
 }

@@ -24,6 +24,8 @@ pub struct VolumeRules {
     pub iops_per_gib: Option<f64>,
     pub min_iops: Option<f64>,
     pub max_iops: f64,
+    /// Most that a volume does on an instance that is not built on Nitro, whatever was provisioned.
+    pub max_iops_without_nitro: Option<f64>,
     pub max_provisioned_iops_per_gib: Option<f64>,
     pub included_iops: Option<f64>,
     pub burst_iops: Option<f64>,
@@ -134,7 +136,7 @@ impl VolumeRules {
     }
 
     /// Throughput where it cannot be chosen.
-    fn throughput(&self, size_gib: f64, iops: f64) -> Throughput {
+    pub(super) fn throughput(&self, size_gib: f64, iops: f64) -> Throughput {
         if let (Some(baseline), Some(burst)) = (self.mib_per_s_per_tib, self.burst_mib_per_s_per_tib) {
             let tib = size_gib / GIB_PER_TIB;
             let baseline = (baseline * tib).min(self.max_baseline_mib_per_s.unwrap_or(self.max_mib_per_s));
@@ -232,6 +234,7 @@ fn read(row: &table::Row<'_>) -> VolumeRules {
         iops_per_gib: row.number("iops_per_gib"),
         min_iops: row.number("min_iops"),
         max_iops: row.required("max_iops"),
+        max_iops_without_nitro: row.number("max_iops_not_nitro"),
         max_provisioned_iops_per_gib: row.number("max_iops_per_gib"),
         included_iops: row.number("included_iops"),
         burst_iops: row.number("burst_iops"),

@@ -9,17 +9,23 @@ use super::Failure;
 /// Where the user's catalog files are: `IOPSLAB_CATALOG`, else `iopslab/catalog` in the user's configuration directory. A directory
 /// of `*.toml` files, or one file.
 pub fn user_catalog_path() -> PathBuf {
-    let variable = |name| {
-        std::env::var_os(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
-    variable("IOPSLAB_CATALOG").unwrap_or_else(|| {
+    named().unwrap_or_else(|| {
         let configuration = variable("XDG_CONFIG_HOME")
             .or_else(|| variable("HOME").map(|home| home.join(".config")))
             .unwrap_or_else(|| PathBuf::from("."));
         configuration.join("iopslab").join("catalog")
     })
+}
+
+fn variable(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name)
+        .filter(|value| !value.is_empty())
+        .map(PathBuf::from)
+}
+
+/// What the user names on purpose, so that it must exist.
+fn named() -> Option<PathBuf> {
+    variable("IOPSLAB_CATALOG")
 }
 
 /// The program's tables with the user's files added in the order of their names, so that later names win.
@@ -40,7 +46,7 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     }
     let entries = match std::fs::read_dir(path) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && named().is_none() => return Ok(Vec::new()),
         Err(error) => return Err(unreadable(path, &error)),
     };
     let mut files = Vec::new();

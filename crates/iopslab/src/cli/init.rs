@@ -8,7 +8,7 @@ use clap::Args;
 use spec::{Draft, LoadLevel};
 
 use super::facts::catalog;
-use super::size::{share, size};
+use super::size::{data_size, share};
 use super::{Failure, Format, pretty};
 
 /// What was typed after `init`.
@@ -35,7 +35,7 @@ pub struct InitArgs {
     #[arg(long, value_name = "SHARE", value_parser = share)]
     read_share: Option<f64>,
     /// Data on one node, such as 400GB [default: 400GB]
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(long, value_name = "SIZE", value_parser = data_size)]
     data: Option<f64>,
     /// Requests in flight on one node [default: 64]
     #[arg(long, value_name = "N", conflicts_with = "rate", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -232,7 +232,7 @@ fn interview(catalog: &Catalog, args: &mut InitArgs, with: &mut Conversation<'_>
         args.read_share = with.ask("Which share of the operations reads? [80%]", share)?;
     }
     if args.data.is_none() {
-        args.data = with.ask("How much data is on one node? [400GB]", size)?;
+        args.data = with.ask("How much data is on one node? [400GB]", data_size)?;
     }
     if args.rate.is_none() && args.in_flight.is_none() {
         args.rate = with.ask(

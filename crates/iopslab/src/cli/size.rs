@@ -35,7 +35,7 @@ pub struct SizeArgs {
     #[arg(long, value_name = "SHARE", value_parser = share)]
     read_share: Option<f64>,
     /// Payload today, before replication: 500GB, 2TB, 1.5TiB
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(long, value_name = "SIZE", value_parser = data_size)]
     data: Option<f64>,
     /// 99th percentile of response times that clients may see, milliseconds
     #[arg(long, value_name = "MS")]
@@ -251,8 +251,8 @@ pub(super) fn share(text: &str) -> Result<f64, String> {
     }
 }
 
-/// `500GB`, `2TB`, `1.5TiB` in bytes.
-pub(super) fn size(text: &str) -> Result<f64, String> {
+/// Bytes of a size with a unit: `500GB`, `2TB`, `1.5TiB`.
+pub(super) fn data_size(text: &str) -> Result<f64, String> {
     const UNITS: [(&str, f64); 8] = [
         ("mib", 1_048_576.0),
         ("gib", 1_073_741_824.0),

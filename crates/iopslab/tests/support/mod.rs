@@ -36,12 +36,15 @@ impl Laboratory {
 
     /// `iopslab` with the laboratory's directories.
     pub fn iopslab(&self, arguments: &[&str]) -> Command {
+        let catalog = self.path().join("catalog");
+        // A catalog that is named must exist.
+        std::fs::create_dir_all(&catalog).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_iopslab"));
         command
             .args(arguments)
             .current_dir(self.path())
             .env("IOPSLAB_WORK", Self::work())
-            .env("IOPSLAB_CATALOG", self.path().join("catalog"))
+            .env("IOPSLAB_CATALOG", catalog)
             .stdin(Stdio::null());
         command
     }

@@ -72,7 +72,9 @@ fn steps(analysis: &Analysis) -> String {
         true => String::new(),
         false => format!(" ({})", place.join(", ")),
     };
-    let label = format!("What each more expensive configuration gives for its price{place}: factors in throughput (op/s) and in throughput / cost (op/$) with their intervals");
+    let label = format!(
+        "What each more expensive configuration gives for its price{place}: factors in throughput (op/s) and in throughput / cost (op/$) with their intervals"
+    );
     let mut table = Table::new(&label, &head, left).class("money");
     for step in all {
         let mut row = Vec::new();

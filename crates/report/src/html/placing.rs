@@ -131,7 +131,9 @@ fn is_clear(rect: &Rect, taken: &[Rect], over: &[Rect]) -> bool {
 fn is_led(rect: &Rect, label: &Label, in_the_way: &[Rect]) -> bool {
     let own = Rect::around(label.at.0, label.at.1, 0.5);
     let others = || in_the_way.iter().filter(|t| !t.overlaps(&own));
-    leader(label, rect).iter().all(|step| !others().any(|t| t.overlaps(step)))
+    leader(label, rect)
+        .iter()
+        .all(|step| !others().any(|t| t.overlaps(step)))
 }
 
 /// Beside the point, above and below it, then everywhere.

@@ -141,7 +141,7 @@ fn volume(
         Value::Table(_) => {
             let raw: raw::Volume = table(given, key, mistakes)?;
             match &raw.kind {
-                Some(kind) => of_type(given.span(), kind, &raw, instance?, local, mistakes),
+                Some(kind) => of_type(catalog, given.span(), kind, &raw, instance?, local, mistakes),
                 None => explicit(given.span(), &raw, mistakes),
             }
         }
@@ -185,6 +185,7 @@ fn instance_store(
 }
 
 fn of_type(
+    catalog: &Catalog,
     span: Range<usize>,
     kind: &str,
     raw: &raw::Volume,
@@ -248,13 +249,17 @@ fn of_type(
             None
         }
         Ok(resolved) => {
+            // What an instance without Nitro lets through: below what is bought, which is what the volume is.
+            let machine = catalog.instance(&instance.label).filter(|_| instance.from_catalog);
+            let reachable = machine.and_then(|machine| catalog::resolve_volume_on(rules, &request, machine).ok());
+            let reachable = reachable.map_or(resolved.limits, |there| there.limits);
             let (limits, burst) = at_start(&span, &resolved, raw.burst.as_deref(), local, mistakes)?;
             Some(Volume {
                 label: resolved.label,
                 kind: kind.name().to_owned(),
                 size_bytes: (size_gib * GIB) as u64,
                 volume_limits: limits,
-                effective_limits: limits.min(instance.ebs_limits),
+                effective_limits: limits.min(reachable).min(instance.ebs_limits),
                 burst,
                 order: Some(request),
             })

@@ -1,0 +1,101 @@
+//! `iopslab catalog caps`.
+
+use ::catalog::{Caps, Catalog, ClusterRequest};
+use clap::Args;
+
+use super::FORMAT_VERSION;
+use crate::cli::{Failure, Format, pretty};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  iopslab catalog caps i3.4xlarge
+  iopslab catalog caps r4.4xlarge+io1:1000GiB:20000
+  iopslab catalog caps r4.4xlarge+gp2:1000GiB --era 2017")]
+pub(super) struct CapsArgs {
+    /// INSTANCE[+TYPE:SIZE[:IOPS[:MIB_PER_S]]]..., sizes in GiB or with a unit
+    configuration: String,
+    /// Volume rules of this time: a year, a date, or today
+    #[arg(long)]
+    era: Option<String>,
+}
+
+pub(super) fn run(catalog: &Catalog, args: &CapsArgs, format: Format) -> Result<(), Failure> {
+    let request = ClusterRequest::parse(catalog, &args.configuration).map_err(Failure::input)?;
+    let era = args.era.as_deref().filter(|era| *era != "today");
+    let caps = catalog.caps(&request, era).map_err(Failure::input)?;
+    if format == Format::Json {
+        let mut document = serde_json::json!(caps);
+        document["format_version"] = FORMAT_VERSION.into();
+        println!("{}", pretty(&document));
+        return Ok(());
+    }
+    println!("{} (each node)", caps.configuration);
+    if caps.ebs.is_empty() {
+        path(&caps);
+    } else {
+        volumes(&caps);
+    }
+    local(&caps);
+    for remark in &caps.remarks {
+        println!("note: {remark}");
+    }
+    for volume in &caps.volumes {
+        println!("rules of {}: {}", volume.label, volume.source);
+    }
+    Ok(())
+}
+
+/// What volumes would get, where none is named.
+fn path(caps: &Caps) {
+    match caps.path {
+        Some(path) if path.bursts() => println!(
+            "path to EBS, all volumes together: {} IOPS (16 KiB) and {} MB/s (128 KiB) last; {} IOPS and {} MB/s for at least 30 minutes in 24 hours",
+            path.baseline_iops, path.baseline_mb_per_s, path.burst_iops, path.burst_mb_per_s
+        ),
+        Some(path) => println!(
+            "path to EBS, all volumes together: {} IOPS (16 KiB) and {} MB/s (128 KiB)",
+            path.baseline_iops, path.baseline_mb_per_s
+        ),
+        None => println!("path to EBS: not known, or shared with the network"),
+    }
+    if let Some(slots) = caps.volume_slots {
+        println!("EBS volumes: at most {}, the root volume among them", slots.most);
+    }
+}
+
+fn volumes(caps: &Caps) {
+    println!("EBS, volumes and instance together:");
+    println!(
+        "{:>10} {:>12} {:>10} {:>10} {:>14} {:>10} {:>10}",
+        "I/O size", "IOPS", "MiB/s", "capped by", "burst IOPS", "MiB/s", "capped by"
+    );
+    for at in &caps.ebs {
+        println!(
+            "{:>6} KiB {:>12.0} {:>10.1} {:>10} {:>14.0} {:>10.1} {:>10}",
+            at.io_kib,
+            at.baseline.iops,
+            at.baseline.mib_per_s,
+            at.baseline.capped_by.word(),
+            at.burst.iops,
+            at.burst.mib_per_s,
+            at.burst.capped_by.word()
+        );
+    }
+}
+
+fn local(caps: &Caps) {
+    if caps.local.is_empty() {
+        return;
+    }
+    println!("local disks together:");
+    println!(
+        "{:>10} {:>12} {:>12} {:>14} {:>14}",
+        "I/O size", "reads/s", "writes/s", "MiB/s read", "MiB/s written"
+    );
+    for at in &caps.local {
+        println!(
+            "{:>6} KiB {:>12.0} {:>12.0} {:>14.1} {:>14.1}",
+            at.io_kib, at.read_iops, at.write_iops, at.read_mib_per_s, at.write_mib_per_s
+        );
+    }
+}

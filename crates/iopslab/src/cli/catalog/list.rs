@@ -1,0 +1,137 @@
+//! `iopslab catalog list`.
+
+use ::catalog::{Basis, Catalog, InstanceType, Purchase, REGION};
+use clap::{Args, ValueEnum};
+
+use super::unknown;
+use crate::cli::{Failure, Format, pretty};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example: iopslab catalog list --min-vcpu 8 --memory 60 --local-nvme --sort price")]
+pub(super) struct ListArgs {
+    /// At least this many vCPUs
+    #[arg(long, value_name = "N")]
+    min_vcpu: Option<u32>,
+    /// At least this much memory, GiB
+    #[arg(long, value_name = "GIB")]
+    memory: Option<f64>,
+    /// With local NVMe disks
+    #[arg(long)]
+    local_nvme: bool,
+    /// Of this family, such as r4
+    #[arg(long)]
+    family: Option<String>,
+    /// Of this architecture: x86_64 or arm64
+    #[arg(long)]
+    arch: Option<String>,
+    /// Introduced in or before this year; types whose year is not known are left out
+    #[arg(long, value_name = "YEAR")]
+    era: Option<u32>,
+    /// Region of the prices
+    #[arg(long, default_value = REGION)]
+    region: String,
+    /// Order
+    #[arg(long, value_enum, default_value = "name")]
+    sort: Sort,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Sort {
+    Name,
+    Price,
+    Vcpu,
+    Memory,
+}
+
+pub(super) fn run(catalog: &Catalog, args: &ListArgs, format: Format) -> Result<(), Failure> {
+    let basis = Basis {
+        region: args.region.clone(),
+        ..Basis::default()
+    };
+    basis.check(catalog).map_err(Failure::input)?;
+    known_words(catalog, args)?;
+    let is = |wanted: &Option<String>, name: &str| wanted.as_ref().is_none_or(|w| w.eq_ignore_ascii_case(name));
+    let nvme = |i: &InstanceType| {
+        let disks = i.local_disks.as_ref();
+        disks.is_some_and(|d| d.kind == ::catalog::DiskKind::NvmeSsd)
+    };
+    let mut found: Vec<InstanceType> = catalog
+        .instances()
+        .iter()
+        .filter(|i| args.min_vcpu.is_none_or(|n| i.vcpus >= n))
+        .filter(|i| args.memory.is_none_or(|gib| i.memory_gib >= gib))
+        .filter(|i| !args.local_nvme || nvme(i))
+        .filter(|i| is(&args.family, i.family()) && is(&args.arch, &i.architecture))
+        .filter(|i| args.era.is_none_or(|year| i.introduced.is_some_and(|y| y <= year)))
+        .map(|i| priced_in(catalog, i, &args.region))
+        .collect();
+    // What has no price comes last: it may cost anything.
+    let price = |i: &InstanceType| i.on_demand_usd_per_hour.unwrap_or(f64::INFINITY);
+    match args.sort {
+        Sort::Name => {}
+        Sort::Price => found.sort_by(|a, b| price(a).total_cmp(&price(b))),
+        Sort::Vcpu => found.sort_by_key(|i| i.vcpus),
+        Sort::Memory => found.sort_by(|a, b| a.memory_gib.total_cmp(&b.memory_gib)),
+    }
+    if format == Format::Json {
+        println!("{}", pretty(&found));
+        return Ok(());
+    }
+    println!(
+        "{:<20} {:>5} {:>11} {:>26} {:>9} {:>11} {:>10} {:>11}",
+        "instance", "vCPU", "memory GiB", "local disks", "EBS IOPS", "EBS MB/s", "USD/hour", "seen"
+    );
+    for i in &found {
+        let known = |v: Option<f64>| v.map_or_else(|| "-".to_owned(), |v| v.to_string());
+        let disks = i.local_disks.as_ref();
+        println!(
+            "{:<20} {:>5} {:>11} {:>26} {:>9} {:>11} {:>10} {:>11}",
+            i.name,
+            i.vcpus,
+            i.memory_gib,
+            disks.map_or_else(|| "-".to_owned(), ::catalog::LocalDisks::label),
+            known(i.ebs.map(|e| e.baseline_iops)),
+            known(i.ebs.map(|e| e.baseline_mb_per_s)),
+            known(i.on_demand_usd_per_hour),
+            i.price_date.as_deref().unwrap_or("-")
+        );
+    }
+    println!(
+        "{} types; prices: on demand, {}, Linux, latest known; - is not known",
+        found.len(),
+        args.region
+    );
+    Ok(())
+}
+
+/// An empty list would look like an answer to a name that nobody has.
+fn known_words(catalog: &Catalog, args: &ListArgs) -> Result<(), Failure> {
+    let families = catalog.families();
+    if let Some(family) = &args.family
+        && !families.iter().any(|known| known.eq_ignore_ascii_case(family))
+    {
+        return Err(unknown("family", family, &catalog.nearest_families(family)));
+    }
+    let mut architectures: Vec<&str> = catalog.instances().iter().map(|i| i.architecture.as_str()).collect();
+    architectures.sort_unstable();
+    architectures.dedup();
+    if let Some(arch) = &args.arch
+        && !architectures.iter().any(|known| known.eq_ignore_ascii_case(arch))
+    {
+        return Err(unknown("architecture", arch, &architectures));
+    }
+    Ok(())
+}
+
+/// The type with its price in a region.
+fn priced_in(catalog: &Catalog, instance: &InstanceType, region: &str) -> InstanceType {
+    let mut priced = instance.clone();
+    if region != REGION {
+        let price = catalog
+            .instance_price(&instance.name, Purchase::OnDemand, region, None)
+            .ok();
+        priced.on_demand_usd_per_hour = price.map(|p| p.usd_per_hour);
+        priced.price_date = price.map(|p| p.date.clone());
+    }
+    priced
+}

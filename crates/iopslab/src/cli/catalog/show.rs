@@ -1,0 +1,102 @@
+//! `iopslab catalog show`.
+
+use ::catalog::{Catalog, FigureSource, InstanceType, Lifecycle, LocalDisks, Purchase};
+
+use super::unknown_instance;
+use crate::cli::{Failure, Format, pretty};
+
+pub(super) fn run(catalog: &Catalog, name: &str, format: Format) -> Result<(), Failure> {
+    let found = catalog.instance(name).ok_or_else(|| unknown_instance(catalog, name))?;
+    let prices = catalog.price_history(&found.name);
+    if format == Format::Json {
+        println!(
+            "{}",
+            pretty(&serde_json::json!({ "instance": found, "prices": prices }))
+        );
+        return Ok(());
+    }
+    let lifecycle = match found.lifecycle {
+        Lifecycle::Current => "current generation",
+        Lifecycle::Previous => "previous generation",
+        Lifecycle::Retired => "no longer offered",
+    };
+    println!(
+        "{}: {} vCPU, {} GiB, {}, {lifecycle}",
+        found.name, found.vcpus, found.memory_gib, found.architecture
+    );
+    println!("processor: {}", processor(found));
+    match &found.local_disks {
+        Some(disks) => println!("local disks: {}", local(disks)),
+        None => println!("local disks: none"),
+    }
+    match found.ebs {
+        Some(e) => println!(
+            "EBS: {} IOPS (16 KiB), {} MB/s; burst {} IOPS, {} MB/s",
+            e.baseline_iops, e.baseline_mb_per_s, e.burst_iops, e.burst_mb_per_s
+        ),
+        None => println!("EBS: its own path is not known, or shared with the network"),
+    }
+    if let Some(slots) = found.volume_slots {
+        let others = if slots.shared {
+            "; further network interfaces take places of them"
+        } else {
+            ""
+        };
+        println!(
+            "EBS volumes: at most {}, the root volume among them{others}",
+            slots.most
+        );
+    }
+    if let Some(gbps) = found.network_gbps {
+        println!(
+            "network: {gbps} Gbit/s, for a while {}",
+            found.network_burst_gbps.unwrap_or(gbps)
+        );
+    }
+    println!("prices, USD an hour (Linux, shared tenancy):");
+    for price in prices {
+        let upfront = match (price.upfront_usd, price.purchase) {
+            (Some(usd), _) if usd > 0.0 => format!("{usd:.2} USD upfront; "),
+            (None, Purchase::OneYearPartialUpfront | Purchase::ThreeYearPartialUpfront) => {
+                "upfront part not known; ".to_owned()
+            }
+            _ => String::new(),
+        };
+        println!(
+            "  {}  {}  {:<22} {:>9}  {upfront}{}",
+            price.region, price.date, price.purchase, price.usd_per_hour, price.source
+        );
+    }
+    if prices.is_empty() {
+        println!("  none known");
+    }
+    Ok(())
+}
+
+fn processor(found: &InstanceType) -> String {
+    let mut words = found.processor.clone().unwrap_or_else(|| "not known".to_owned());
+    if let Some(ghz) = found.clock_ghz {
+        words += &format!(", {ghz} GHz sustained");
+    }
+    if let Some(share) = found.cpu_share {
+        words += &format!("; earns CPU credits: {:.0} % of each vCPU lasts", share * 100.0);
+    }
+    words
+}
+
+fn local(disks: &LocalDisks) -> String {
+    let mut words = disks.label();
+    let from = |source: Option<FigureSource>| match source {
+        Some(FigureSource::Documented) => "documented",
+        Some(FigureSource::Measured) => "measured",
+        None => "stated",
+    };
+    if let (Some(read), Some(write)) = (disks.read_iops, disks.write_iops) {
+        let source = from(disks.iops_source);
+        words += &format!("; together {read:.0} reads and {write:.0} writes of 4 KiB per second ({source})");
+    }
+    if let (Some(read), Some(write)) = (disks.read_mb_per_s, disks.write_mb_per_s) {
+        words += &format!(", {read:.0} and {write:.0} MB/s ({})", from(disks.throughput_source));
+    }
+    words
+}
