@@ -219,8 +219,8 @@ fn the_tutorial_shows_its_example() {
 
 const REHEARSAL: (&str, &str) = ("<!-- rehearsal -->\n```\n", "```\n<!-- /rehearsal -->");
 
-/// What the tutorial's rehearsal prints on 80 columns, without its findings. `UPDATE_DOCS=1 cargo test -p iopslab --test docs`
-/// writes it anew.
+/// What the tutorial's rehearsal prints on 80 columns, without its findings.
+/// `UPDATE_DOCS=1 cargo test -p iopslab --test docs` writes it anew.
 #[test]
 fn the_tutorial_shows_what_its_rehearsal_prints() {
     let lab = Laboratory::new();
