@@ -51,7 +51,8 @@ fn together(cards: &[NetworkCardInfo], figure: fn(&NetworkCardInfo) -> Option<f6
     sum.filter(|gbps| *gbps > 0.0)
 }
 
-/// AWS's label of the whole type, `200 Gigabit`, bounds the sum over its cards: each card of some types tells the bandwidth of both.
+/// AWS's label of the whole type, `200 Gigabit`, bounds the sum over its cards: each card of some types tells the
+/// bandwidth of both.
 /// Labels are cut to two digits, so that a hundredth above one is the same.
 fn labelled(gbps: Option<f64>, label: Option<&str>) -> Option<f64> {
     let most: Option<f64> = label.and_then(|label| label.strip_suffix(" Gigabit")?.parse().ok());
