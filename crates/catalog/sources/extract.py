@@ -2,12 +2,13 @@
 """Makes the reference extracts of this directory from published data, one source at a time.
 
     extract.py moto FILE                instance_types.json.gz of PyPI's moto: a dump of EC2's DescribeInstanceTypes
-    extract.py netflix DIRECTORY        service_capacity_modeling/hardware/profiles/shapes of Netflix-Skunkworks/service-capacity-modeling
-    extract.py karpenter DIRECTORY      aws/karpenter-provider-aws: zz_generated.bandwidth.go, zz_generated.pricing_aws.go, instance-types.md
+    extract.py netflix DIRECTORY        Netflix-Skunkworks/service-capacity-modeling: its hardware/profiles/shapes
+    extract.py karpenter DIRECTORY      aws/karpenter-provider-aws: zz_generated.bandwidth.go, zz_generated.pricing_aws.go
     extract.py scylla FILE              common/aws_io_params.yaml of scylladb/scylla-machine-image
 
-Each writes NAME.csv beside this file: comments with source and date, then the figures of the types that the catalog holds. An empty value is
-not known. `tests/sources.rs` compares the catalog with all of them. State the version that was read with --version TEXT.
+Each writes NAME.csv beside this file: comments with source and date, then the figures of the types that the catalog
+holds. An empty value is not known. `tests/sources.rs` compares the catalog with all of them. State the version that was
+read with --version TEXT. instance_store.csv and processors.csv were typed from the EC2 Instance Types Guide.
 """
 
 import argparse
@@ -18,6 +19,9 @@ import re
 from pathlib import Path
 
 HERE = Path(__file__).parent
+
+# What iotune measures, as Scylla's file names it.
+MEASURED = ("read_iops", "write_iops", "read_bandwidth", "write_bandwidth")
 
 # Families of interest beside those already in data/instances.csv.
 ADDED = "c5a c5n c6a c6in c7a m5n m6in m6idn m8a m8id r8a r8gn r8in x8i t3 t4g".split()
@@ -48,6 +52,10 @@ def text(value):
     return str(value).replace(",", ";")
 
 
+def architecture(supported):
+    return next(known for known in ("x86_64", "arm64", "i386") if known in supported)
+
+
 def moto(path, version):
     keep = wanted()
     rows = []
@@ -66,7 +74,7 @@ def moto(path, version):
             {
                 "name": name,
                 "lifecycle": "current" if told["CurrentGeneration"] else "previous",
-                "architecture": next(a for a in ("x86_64", "arm64", "i386") if a in told["ProcessorInfo"]["SupportedArchitectures"]),
+                "architecture": architecture(told["ProcessorInfo"]["SupportedArchitectures"]),
                 "hypervisor": "metal" if told["BareMetal"] else told.get("Hypervisor"),
                 "vcpus": told["VCpuInfo"]["DefaultVCpus"],
                 "memory_gib": round(told["MemoryInfo"]["SizeInMiB"] / 1024, 6),
@@ -89,8 +97,10 @@ def moto(path, version):
         )
     notes = [
         f"EC2 DescribeInstanceTypes (us-east-1), as packaged in {version}, moto/ec2/resources/instance_types.json.gz.",
-        "network_gbps, network_burst_gbps: the sum over all network cards, which AWS's own label (network_label) does not always bear out.",
-        "slots: whether max_volumes is shared with network interfaces and local disks. clock_ghz: SustainedClockSpeedInGhz.",
+        "network_gbps, network_burst_gbps: the sum over all network cards, which AWS's own label (network_label) does not "
+        "always bear out.",
+        "slots: whether max_volumes is shared with network interfaces and local disks. "
+        "clock_ghz: SustainedClockSpeedInGhz.",
     ]
     write("moto", notes, rows)
 
@@ -117,7 +127,8 @@ def netflix(directory, version):
             # Files by hand (manual_*) repeat some types: the generated ones (auto_*) come first and count.
             rows.setdefault(name, row)
     notes = [
-        f"Netflix-Skunkworks/service-capacity-modeling, {version}, service_capacity_modeling/hardware/profiles/shapes (Apache-2.0).",
+        f"Netflix-Skunkworks/service-capacity-modeling, {version}, "
+        "service_capacity_modeling/hardware/profiles/shapes (Apache-2.0).",
         "network_gbps: its net_mbps / 1000. IOPS of all local disks together, 4 KiB.",
     ]
     write("netflix", notes, list(rows.values()))
@@ -132,14 +143,20 @@ def karpenter(directory, version):
     home = prices.split('"us-east-1": {', 1)[1].split("\n\t},", 1)[0]
     usd = dict(re.findall(r'"([a-z0-9-]+\.[a-z0-9-]+)":\s*([0-9.]+)', home))
     rows = [
-        {"name": name, "network_gbps": int(bandwidth[name]) / 1000 if name in bandwidth else None, "usd_per_hour": float(usd[name]) if name in usd else None}
+        {
+            "name": name,
+            "network_gbps": int(bandwidth[name]) / 1000 if name in bandwidth else None,
+            "usd_per_hour": float(usd[name]) if name in usd else None,
+        }
         for name in sorted(set(bandwidth) | set(usd))
         if keep(name)
     ]
     day = re.search(r"generated at (\S+)", prices)
     notes = [
-        f"aws/karpenter-provider-aws, {version} (Apache-2.0): zz_generated.bandwidth.go (baseline, read from the EC2 User Guide) and",
-        f"zz_generated.pricing_aws.go (us-east-1, Linux, on demand; generated at {day.group(1) if day else 'an unknown day'}; bare metal there is of dedicated tenancy).",
+        f"aws/karpenter-provider-aws, {version} (Apache-2.0): zz_generated.bandwidth.go (baseline, read from the EC2 User "
+        "Guide) and",
+        f"zz_generated.pricing_aws.go (us-east-1, Linux, on demand; generated at {day.group(1) if day else 'an unknown day'}; "
+        "bare metal there is of dedicated tenancy).",
     ]
     write("karpenter", notes, rows)
 
@@ -159,10 +176,11 @@ def scylla(path, version):
     for name, disks in counts.items():
         own = stated.get(name) or stated.get(name.split(".")[0] + ".ALL")
         if disks and own and keep(name):
-            rows.append({"name": name, "disks": disks} | {key: own[key] for key in ("read_iops", "write_iops", "read_bandwidth", "write_bandwidth")})
+            rows.append({"name": name, "disks": disks} | {key: own[key] for key in MEASURED})
     notes = [
         f"scylladb/scylla-machine-image, {version}, common/aws_io_params.yaml (Apache-2.0): measured with iotune.",
-        "As stated there. The program that reads the file multiplies by the number of disks; for i7i, i7ie, i8g and i8ge the file holds totals already.",
+        "As stated there. The program that reads the file multiplies by the number of disks; for i7i, i7ie, i8g and i8ge the "
+        "file holds totals already.",
     ]
     write("scylla", notes, rows)
 

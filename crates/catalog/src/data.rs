@@ -25,8 +25,10 @@ pub struct NodeData {
 }
 
 impl Catalog {
-    /// Spreads `payload` bytes in `copies` evenly over all nodes of a fleet, as Cassandra's tokens do: a larger node holds no more.
-    /// Indexes, compression and what compaction needs beside the data are not counted. Types that the catalog does not know have no disks.
+    /// Spreads `payload` bytes in `copies` evenly over all nodes of a fleet, as Cassandra's tokens do: a larger node
+    /// holds no more.
+    /// Indexes, compression and what compaction needs beside the data are not counted. Types that the catalog does not
+    /// know have no disks.
     pub fn data_per_node(&self, fleet: &[ClusterRequest], payload: f64, copies: u32) -> Vec<NodeData> {
         let nodes: u32 = fleet.iter().map(|kind| kind.nodes).sum();
         let bytes = payload * f64::from(copies) / f64::from(nodes.max(1));

@@ -111,7 +111,8 @@ pub enum EbsOptimisation {
     None,
 }
 
-/// How many EBS volumes may be attached to one instance, its root volume among them (EC2 User Guide, "Amazon EBS volume limits").
+/// How many EBS volumes may be attached to one instance, its root volume among them (EC2 User Guide, "Amazon EBS
+/// volume limits").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VolumeSlots {
     /// Most volumes, with one network interface.

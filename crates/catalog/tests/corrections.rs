@@ -18,7 +18,8 @@ fn request(text: &str) -> ClusterRequest {
     ClusterRequest::parse(facts(), text).unwrap()
 }
 
-/// EC2 Instance Types Guide (sources/instance_store.csv). The measured file holds totals for these families, and was multiplied by the
+/// EC2 Instance Types Guide (sources/instance_store.csv). The measured file holds totals for these families, and was
+/// multiplied by the
 /// number of disks: 2 to 8 times too fast; i4i's 12xlarge and 24xlarge were measured at a third of their writes.
 #[test]
 fn several_local_disks_do_what_is_documented() {
@@ -45,7 +46,8 @@ fn several_local_disks_do_what_is_documented() {
     );
 }
 
-/// The rule that finds a total taken for a disk's own figure, and the other way round: disks of one size in one family are the same disks.
+/// The rule that finds a total taken for a disk's own figure, and the other way round: disks of one size in one family
+/// are the same disks.
 #[test]
 fn disks_of_one_family_and_size_do_the_same() {
     const ALIKE: f64 = 1.12;
@@ -111,7 +113,8 @@ fn requests_of_4_kib_fit_the_bytes_per_second() {
     assert!(checked > 200);
 }
 
-/// AWS labels them "200 Gigabit" and "300 Gigabit"; each of their two network cards tells the bandwidth of both. The three 8xlarge are
+/// AWS labels them "200 Gigabit" and "300 Gigabit"; each of their two network cards tells the bandwidth of both. The
+/// three 8xlarge are
 /// labelled "10 Gigabit" and their card tells 12.
 #[test]
 fn two_network_cards_are_not_counted_twice() {

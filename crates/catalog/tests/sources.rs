@@ -1,6 +1,7 @@
 //! The catalog against independent sources: `sources/*.csv`, extracts whose heads say what was read and when.
 //!
-//! Where a source differs by more than a tenth, the difference is listed in docs/catalog.md, so that a reader can judge it, and so that a
+//! Where a source differs by more than a tenth, the difference is listed in docs/catalog.md, so that a reader can
+//! judge it, and so that a
 //! new one cannot come in unseen: this test holds that list to the files.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]

@@ -26,7 +26,8 @@ pub struct Basis {
     /// Whether the uplift is charged by whole dollars a month, any fraction upwards.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub round_up_uplift: bool,
-    /// USD an hour of instance types whose price the user states (a Savings Plan, spot, an offer): it counts whatever is known else.
+    /// USD an hour of instance types whose price the user states (a Savings Plan, spot, an offer): it counts whatever
+    /// is known else.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub stated_usd_per_hour: BTreeMap<String, f64>,
     /// GB-months of EBS storage that are free, once for the account.

@@ -174,7 +174,8 @@ pub fn resolve_volume_by(rules: &VolumeRules, request: &VolumeRequest) -> Result
     })
 }
 
-/// What a request does on an instance type: a type that is not built on Nitro holds io1 and io2 to fewer IOPS than AWS sells
+/// What a request does on an instance type: a type that is not built on Nitro holds io1 and io2 to fewer IOPS than AWS
+/// sells
 /// (`max_iops_not_nitro` in `data/volumes.csv`).
 ///
 /// # Errors

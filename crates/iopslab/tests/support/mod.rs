@@ -37,15 +37,20 @@ impl Laboratory {
     /// `iopslab` with the laboratory's directories.
     pub fn iopslab(&self, arguments: &[&str]) -> Command {
         let catalog = self.path().join("catalog");
-        // A catalog that is named must exist.
-        std::fs::create_dir_all(&catalog).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_iopslab"));
         command
             .args(arguments)
             .current_dir(self.path())
             .env("IOPSLAB_WORK", Self::work())
-            .env("IOPSLAB_CATALOG", catalog)
+            // Nobody's own catalog, but that of the laboratory.
+            .env("XDG_CONFIG_HOME", self.path().join("no-configuration"))
             .stdin(Stdio::null());
+        // A catalog that is named must exist, unless it is to be made.
+        if catalog.exists() || arguments.contains(&"refresh") {
+            command.env("IOPSLAB_CATALOG", catalog)
+        } else {
+            command.env_remove("IOPSLAB_CATALOG")
+        };
         command
     }
 
