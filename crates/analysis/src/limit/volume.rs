@@ -15,8 +15,11 @@ const TOGETHER_MAX: f64 = 1.02;
 const PROBE_OFF: f64 = 0.05;
 /// Request size of fio's random reads, bytes: what they measure is the smaller of the IOPS and bytes / 4096.
 const PROBE_READ_BYTES: f64 = 4096.0;
-/// A bucket's limit within this factor of its baseline is the baseline.
+/// Limits within this factor of each other are the same.
 const ROUNDING: f64 = 1.001;
+/// A window whose mean limit is within this factor of a bucket's baseline ran at the baseline: what trickles into an empty
+/// bucket is handed out again at once.
+const AT_BASELINE: f64 = 1.05;
 /// EBS counts a request to an SSD volume in units of 256 KiB (EBS user guide, "EBS I/O characteristics") ...
 const VOLUME_UNIT_BYTES: f64 = 256.0 * 1024.0;
 /// ... and states the IOPS of an instance for requests of 16 KiB (EC2 user guide, "EBS-optimized instance types").
@@ -179,14 +182,15 @@ impl Volume<'_> {
         let data = self.setup.map(|s| &s.data);
         let is_spent = dimension == Dimension::Requests
             && data.and_then(|d| d.burst).is_some_and(|bucket| {
-                let at_baseline = in_force.is_some_and(|limit| limit <= bucket.baseline_iops * ROUNDING);
-                bucket.baseline_iops * ROUNDING < bucket.burst_iops && at_baseline
+                let at_baseline = in_force.is_some_and(|limit| limit <= bucket.baseline_iops * AT_BASELINE);
+                bucket.baseline_iops * AT_BASELINE < bucket.burst_iops && at_baseline
             });
         let own = data.and_then(|d| d.own_limits);
         let narrower = |own: Option<f64>, effective: Option<f64>| {
             own.is_none_or(|own| effective.is_some_and(|effective| own > effective * ROUNDING))
         };
-        let limits = &self.facts.limits;
+        // Not those of the record: they are the limits in force when the trial started, of an empty bucket its baseline.
+        let limits = data.map_or(self.facts.limits, |d| d.limits);
         let by_instance = own.is_some_and(|own| match dimension {
             Dimension::Requests => narrower(own.read_iops, limits.read_iops),
             Dimension::Bytes => narrower(own.read_bytes_per_s, limits.read_bytes_per_s),

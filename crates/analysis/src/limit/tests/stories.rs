@@ -296,6 +296,22 @@ fn each_window_is_judged_by_the_limit_that_was_in_force_in_it() {
     }
 }
 
+/// A real record states the limit in force at the start, which is the baseline of an empty bucket, and the volume's own limit is the
+/// burst: that is no narrower instance. What trickles into the bucket lifts the mean limit of a window a little.
+#[test]
+fn an_empty_bucket_is_not_taken_for_a_narrow_instance() {
+    let mut machine = bursting(0.0, 9000.0);
+    machine.data.own = Some(machine.data.limits);
+    let mut trial = machine.trial();
+    trial.record.database.volumes[0].limits = IoLimits::symmetric(Some(300.0), Some(160.0));
+    let data = trial.host.volumes.get_mut(&spec::VolumeRole::Data).unwrap();
+    for limit in &mut data.windows.iops_limit {
+        *limit *= 1.0017;
+    }
+    let limit = crate::limit::of_cell(Some(&machine.setup()), &[&trial]);
+    assert_eq!(limit.kind, BurstSpent, "{limit:?}");
+}
+
 #[test]
 fn a_commit_log_and_an_instance_are_told_from_the_data_volume() {
     let own = IoLimits::symmetric(Some(9000.0), Some(500.0));
