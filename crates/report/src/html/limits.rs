@@ -37,7 +37,8 @@ pub fn rows(analysis: &Analysis) -> Vec<(&str, LoadLevel)> {
 fn map(analysis: &Analysis) -> String {
     let configurations = || analysis.configurations.iter().map(|c| c.name.as_str());
     let head: Vec<&str> = ["Workload", "Load"].into_iter().chain(configurations()).collect();
-    let mut table = Table::new("What limited each configuration under each workload and load", &head, 2).class("map lims");
+    let mut table =
+        Table::new("What limited each configuration under each workload and load", &head, 2).class("map lims");
     for (workload, load) in rows(analysis) {
         let mut row = vec![text(workload), text(&labels::load(load))];
         row.extend(configurations().map(|name| cell(analysis.cell(name, workload, load))));

@@ -1,6 +1,6 @@
 //! What the money buys: cost against performance with its frontier, then every step up from the cheapest.
 
-use analysis::{Analysis, Status, ValueOfMoney, ValueVerdict};
+use analysis::{Analysis, LoadLevel, Status, ValueOfMoney, ValueVerdict};
 
 use super::element::{Table, text};
 use super::frontier::frontiers;
@@ -37,6 +37,11 @@ fn missing(analysis: &Analysis) -> String {
         })
         .collect();
     match missing.is_empty() {
+        true if analysis.cells.iter().all(|c| matches!(c.load, LoadLevel::Rate { .. })) => {
+            "<p>Steps of money are judged by throughput, and at a given rate every configuration that holds it has the \
+             same: what is good enough says the objective.</p>\n"
+                .to_owned()
+        }
         true => "<p>Nothing to compare: fewer than two configurations have a price and a figure.</p>\n".to_owned(),
         false => format!(
             "<p>Not computed, because prices are missing; a missing price never counts as zero.</p><ul>{missing}</ul>\n"
@@ -72,7 +77,9 @@ fn steps(analysis: &Analysis) -> String {
         true => String::new(),
         false => format!(" ({})", place.join(", ")),
     };
-    let label = format!("What each more expensive configuration gives for its price{place}: factors in throughput (op/s) and in throughput / cost (op/$) with their intervals");
+    let label = format!(
+        "What each more expensive configuration gives for its price{place}: factors in throughput (op/s) and in throughput / cost (op/$) with their intervals"
+    );
     let mut table = Table::new(&label, &head, left).class("money");
     for step in all {
         let mut row = Vec::new();

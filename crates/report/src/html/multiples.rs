@@ -56,7 +56,10 @@ pub fn multiples(analysis: &Analysis, charts: &Charts) -> String {
     for (i, (workload, load)) in rows(analysis).into_iter().enumerate() {
         let open = if i == 0 { " open" } else { "" };
         let load_name = labels::load(load);
-        let rows: String = PANELS.into_iter().map(|panel| drawn.row(workload, load, panel)).collect();
+        let rows: String = PANELS
+            .into_iter()
+            .map(|panel| drawn.row(workload, load, panel))
+            .collect();
         if !rows.is_empty() {
             out.push_str(&format!(
                 "<details class=\"multiples\" id=\"{}\"{open}><summary><b>{}</b>, {}</summary>\n{rows}</details>\n",
@@ -83,7 +86,10 @@ fn trials<'a>(charts: &'a Charts, cell: &CellAnalysis) -> Vec<&'a TrialCharts> {
 fn lines(panel: &Panel) -> impl Iterator<Item = &Line> {
     let is_latency = panel.title == "Latency";
     let has_tail = panel.lines.iter().any(|l| l.name.ends_with("p99"));
-    panel.lines.iter().filter(move |l| !is_latency || !has_tail || l.name.ends_with("p99"))
+    panel
+        .lines
+        .iter()
+        .filter(move |l| !is_latency || !has_tail || l.name.ends_with("p99"))
 }
 
 fn panel<'a>(trial: &'a TrialCharts, title: &str) -> Option<&'a Panel> {
@@ -131,7 +137,10 @@ impl Drawn<'_> {
                 let with_panel: Vec<(&TrialCharts, &Panel)> =
                     drawn.into_iter().filter_map(|t| Some((t, panel(t, title)?))).collect();
                 // The panel with most lines names them.
-                shown = shown.into_iter().chain(with_panel.iter().map(|(_, p)| *p)).max_by_key(|p| p.lines.len());
+                shown = shown
+                    .into_iter()
+                    .chain(with_panel.iter().map(|(_, p)| *p))
+                    .max_by_key(|p| p.lines.len());
                 has_limit |= with_panel.iter().any(|(_, p)| !p.limits.is_empty());
                 self.figure(cell, &with_panel, *top)
             })
@@ -163,13 +172,17 @@ impl Drawn<'_> {
                 (_, Some(invalid)) => format!("no valid trial: {}", text(&invalid.reason)),
                 (_, None) => "not recorded".to_owned(),
             };
-            return format!("<figure><figcaption><b>{name}</b></figcaption><p class=\"empty hatch\">{words}</p></figure>\n");
+            return format!(
+                "<figure><figcaption><b>{name}</b></figcaption><p class=\"empty hatch\">{words}</p></figure>\n"
+            );
         };
         let tag = match first.valid {
             true => "",
             false => " <span class=\"tag invalid\">invalid</span>",
         };
-        let limits = trials.iter().flat_map(|(_, panel)| panel.limits.iter().map(|(_, limit)| *limit));
+        let limits = trials
+            .iter()
+            .flat_map(|(_, panel)| panel.limits.iter().map(|(_, limit)| *limit));
         // A limit far above everything would press the lines flat: it is named with each trial.
         let near: Vec<f64> = limits.filter(|limit| *limit <= top * 1.5).collect();
         let highest = near.iter().copied().fold(top, f64::max);
@@ -180,7 +193,11 @@ impl Drawn<'_> {
         let x = Scale::linear(-warmup, longest, LEFT, WIDTH - 4.0);
         let mut svg = frame(&x, &y);
         if let Some(limit) = near.first() {
-            svg.push_str(&format!("<path class=\"limit\" d=\"M{LEFT} {0:.0}H{1}\"/>", y.at(*limit), WIDTH - 4.0));
+            svg.push_str(&format!(
+                "<path class=\"limit\" d=\"M{LEFT} {0:.0}H{1}\"/>",
+                y.at(*limit),
+                WIDTH - 4.0
+            ));
         }
         for (_, panel) in trials {
             for (i, line) in lines(panel).enumerate() {
