@@ -34,7 +34,7 @@ pub fn results(analysis: &Analysis, charts: &Charts) -> String {
     out
 }
 
-/// What the cell did: throughput, against the baseline, errors, money.
+/// What the cell did: throughput, against the baseline, errors, operations for a dollar.
 fn throughput(analysis: &Analysis, charts: &Charts, cells: &[&CellAnalysis]) -> String {
     let label = format!(
         "Throughput (geometric mean, 95 % interval; with fewer than three repetitions the observed range) and its ratio to the \
@@ -60,7 +60,6 @@ fn throughput(analysis: &Analysis, charts: &Charts, cells: &[&CellAnalysis]) -> 
             "Errors",
             "Errors, %",
             "Op/$",
-            "$/month",
         ],
         3,
     )
@@ -90,7 +89,6 @@ fn throughput(analysis: &Analysis, charts: &Charts, cells: &[&CellAnalysis]) -> 
                 shown((cell.valid_trials > 0).then_some(failed), count),
                 optional(cell.error_share.map(|share| share * 100.0)),
                 optional(cell.operations_per_usd),
-                shown(cell.usd_per_month, |usd| labels::usd(usd).replace('$', "")),
             ],
         );
     }
