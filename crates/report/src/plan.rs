@@ -86,7 +86,7 @@ fn setups(plan: &Plan, width: usize) -> String {
     };
     fitted(width, &["machine"], |name| {
         // What a volume is may take twice the room of a name.
-        let fold = |text: &str| folded(text, name.saturating_mul(2)).replace('\n', "\n  ");
+        let fold = |text: &str| folded(text, name.saturating_mul(2).saturating_sub(4)).replace('\n', "\n  ");
         let volumes = |setup: &analysis::Setup| {
             let mut lines = vec![format!("data: {}", setup.data.label)];
             lines.extend(on_this_machine(&setup.data));
@@ -101,8 +101,8 @@ fn setups(plan: &Plan, width: usize) -> String {
         };
         vec![
             Column::text("name", "Configuration", each(&|s| folded(&s.configuration, name))),
-            Column::text("machine", "On this machine", each(&machine)),
-            Column::text("volumes", "Volumes, and their limits on this machine", each(&volumes)),
+            Column::text("machine", "Database\non this machine", each(&machine)),
+            Column::text("volumes", "Volumes, and their\nlimits on this machine", each(&volumes)),
             Column::numbers("usd", "$/month", each(&|s| price(plan, &s.configuration))),
         ]
     })

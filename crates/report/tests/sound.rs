@@ -225,3 +225,28 @@ fn a_missing_figure_is_an_empty_field_of_summary_csv() {
     assert_eq!(at(2, "throughput_ops_per_s"), "", "missing is not zero");
     assert_eq!(at(2, "rate_ops_per_s"), "5000");
 }
+
+/// A figure of a table is nothing but its digits, so that a spreadsheet takes it as a number: units stand in the head.
+#[test]
+fn tables_paste_as_numbers() {
+    let (mut analysis, charts) = page::run(&["gp2-320", "io1"], &["read-heavy", "scan"], 3);
+    for cell in &mut analysis.cells {
+        // So few that p99.9 is marked.
+        let latency = cell.latency_us.values_mut().next().unwrap();
+        latency.samples = 20_000;
+    }
+    let page = html(&analysis, &charts);
+    let mut numbers = 0;
+    for cell in page
+        .split("<td class=\"num")
+        .skip(1)
+        .chain(page.split("<td class=\"heat").skip(1))
+    {
+        let figure = cell.split_once('>').unwrap().1.split("</td>").next().unwrap();
+        let is_number = figure.replace(',', "").parse::<f64>().is_ok();
+        assert!(is_number || figure == "-", "{figure:?} is no number");
+        numbers += usize::from(is_number);
+    }
+    assert!(numbers > 100, "{numbers}");
+    has(&page, "<td class=\"num few\">20.0</td>");
+}

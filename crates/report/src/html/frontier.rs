@@ -3,6 +3,7 @@
 //! Performance is throughput or, where an objective was stated, the figure that decides. Each chart is drawn twice, for a
 //! wide and for a narrow page; the style shows one of them.
 
+mod axes;
 mod draw;
 mod read;
 
@@ -11,7 +12,8 @@ use analysis::Analysis;
 use super::element::text;
 use crate::figures::given;
 use crate::labels;
-use draw::{NARROW, WIDE, draw};
+use axes::{NARROW, WIDE};
+use draw::draw;
 use read::{Chart, Measure, charts};
 
 /// Charts that are drawn large; of more, each takes half of the page.
@@ -82,7 +84,9 @@ fn key(analysis: &Analysis, charts: &[Chart]) -> String {
     };
     let is_better = match charts.iter().all(|c| matches!(c.measure, Measure::Throughput)) {
         true => "Up and left is better.",
-        false => "Throughput: up and left is better; latency: down and left is better.",
+        false => {
+            "Throughput: up and left is better; latency: down and left is better, and an arrow lies beyond the axis."
+        }
     };
     format!(
         "<ul class=\"legend\"><li><i class=\"k front\"></i>frontier: the best that so much money buys, by the \

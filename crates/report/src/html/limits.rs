@@ -9,6 +9,9 @@ use crate::figures::several;
 use crate::labels;
 use crate::wording::limits;
 
+/// Different reasons of one cell that are told; all of them stand with its trials.
+const REASONS: usize = 2;
+
 /// The map, its colours, what is invalid, and the numbers behind it.
 pub fn limits(analysis: &Analysis) -> String {
     if analysis.cells.is_empty() {
@@ -121,9 +124,12 @@ fn reasons(cell: &CellAnalysis) -> String {
     let mut reasons: Vec<&str> = cell.trials_invalid.iter().map(|t| t.reason.as_str()).collect();
     reasons.sort_unstable();
     reasons.dedup();
-    match reasons.is_empty() {
-        true => "the reasons are in its trial.json files".to_owned(),
-        false => reasons.join("; "),
+    let more = reasons.len().saturating_sub(REASONS);
+    reasons.truncate(REASONS);
+    match (reasons.is_empty(), more) {
+        (true, _) => "the reasons are in its trial.json files".to_owned(),
+        (false, 0) => reasons.join("; "),
+        (false, more) => format!("{}; and {} more", reasons.join("; "), several(more as u64, "reason")),
     }
 }
 

@@ -24,8 +24,8 @@ pub fn method(analysis: &Analysis) -> String {
         "<ul>\n<li>{}</li>\n\
          <li><b>faster</b>, <b>slower</b>: the difference is shown. <b>the same</b>: shown to lie within the margin of \
          practical importance. <b>no difference shown</b>: there may be one, smaller than these repetitions can show. \
-         <b>too few to test</b>: fewer than three pairs of valid trials; low and high are the observed range. <b>Would be shown \
-         from</b>: the smallest true factor that this many repetitions, spread as they are, show four times out of five at \
+         <b>too few to test</b>: fewer than three pairs of valid trials; low and high are the observed range. <b>Detectable</b>: \
+         the smallest true factor that this many repetitions, spread as they are, show four times out of five at \
          the level of the verdict; as hard to see upwards as its inverse is downwards.</li>\n\
          <li>The unit is the trial. Its figures come from its steady window; percentiles from the merged histograms of all its \
          seconds, never averaged.</li>\n\

@@ -1,6 +1,6 @@
 //! What the money buys: cost against performance with its frontier, then every step up from the cheapest.
 
-use analysis::{Analysis, Status, ValueOfMoney, ValueVerdict};
+use analysis::{Analysis, LoadLevel, Status, ValueOfMoney, ValueVerdict};
 
 use super::element::{Table, text};
 use super::frontier::frontiers;
@@ -37,6 +37,11 @@ fn missing(analysis: &Analysis) -> String {
         })
         .collect();
     match missing.is_empty() {
+        true if analysis.cells.iter().all(|c| matches!(c.load, LoadLevel::Rate { .. })) => {
+            "<p>Steps of money are judged by throughput, and at a given rate every configuration that holds it has the \
+             same: what is good enough says the objective.</p>\n"
+                .to_owned()
+        }
         true => "<p>Nothing to compare: fewer than two configurations have a price and a figure.</p>\n".to_owned(),
         false => format!(
             "<p>Not computed, because prices are missing; a missing price never counts as zero.</p><ul>{missing}</ul>\n"

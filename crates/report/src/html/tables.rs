@@ -34,32 +34,36 @@ pub fn results(analysis: &Analysis, charts: &Charts) -> String {
     out
 }
 
-/// What the cell did: throughput, against the baseline, errors, money.
+/// What the cell did: throughput, against the baseline, errors, operations for a dollar.
 fn throughput(analysis: &Analysis, charts: &Charts, cells: &[&CellAnalysis]) -> String {
-    let to_baseline = format!("To {}, x", analysis.baseline);
+    let label = format!(
+        "Throughput (geometric mean, 95 % interval; with fewer than three repetitions the observed range) and its ratio to the \
+         baseline, {}",
+        analysis.baseline
+    );
     let mut table = Table::new(
-        "Throughput (geometric mean, 95 % interval; with fewer than three repetitions the observed range)",
+        &label,
         &[
             "Configuration",
             "Load",
             "Verdict",
             "Trials",
             "valid",
-            "Operations/s",
+            "Op/s",
             "low",
             "high",
-            &to_baseline,
+            "To baseline, x",
             "low",
             "high",
-            "Would be shown from, x",
+            "Detectable, x",
             "Runtime, s",
             "Errors",
             "Errors, %",
-            "Operations/$",
-            "$/month",
+            "Op/$",
         ],
         3,
-    );
+    )
+    .class("dense");
     for cell in cells {
         let ratio = cell.ratio_to_baseline.as_ref();
         let throughput = cell.throughput_ops_per_s;
@@ -85,7 +89,6 @@ fn throughput(analysis: &Analysis, charts: &Charts, cells: &[&CellAnalysis]) -> 
                 shown((cell.valid_trials > 0).then_some(failed), count),
                 optional(cell.error_share.map(|share| share * 100.0)),
                 optional(cell.operations_per_usd),
-                shown(cell.usd_per_month, |usd| labels::usd(usd).replace('$', "")),
             ],
         );
     }
@@ -121,7 +124,8 @@ fn resources(cells: &[&CellAnalysis]) -> String {
             "Client CPU/op., us",
         ],
         2,
-    );
+    )
+    .class("dense");
     let scaled = |value: Option<f64>, unit: f64| optional(value.map(|v| v / unit));
     for cell in cells {
         table.row(&[
@@ -228,7 +232,7 @@ fn latency(cells: &[&CellAnalysis]) -> String {
                 count(latency.samples),
             ];
             for (name, key) in FIGURES {
-                row.push(labels::percentile_ms(latency, name));
+                row.push(marked(&labels::percentile_ms(latency, name)));
                 if key == WITH_RANGE {
                     let range = latency.spread.get(key);
                     row.extend(ends(range.map(|s| (s.low / 1e3, s.high / 1e3))));
@@ -238,6 +242,14 @@ fn latency(cells: &[&CellAnalysis]) -> String {
         }
     }
     table.html()
+}
+
+/// A figure; the `~` of a percentile with few samples is drawn by the style, so that the cell pastes as a number.
+fn marked(figure: &str) -> String {
+    match figure.strip_prefix('~') {
+        Some(number) => format!("<td class=\"num few\">{number}</td>"),
+        None => figure.to_owned(),
+    }
 }
 
 /// The configurations as they were built, with what fio measured, and their bills.

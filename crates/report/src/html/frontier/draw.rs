@@ -1,68 +1,11 @@
 //! One chart of cost against performance, as SVG of a given size.
 
-use super::read::{Chart, Measure, Point, State};
-use crate::figures::given;
-use crate::html::axis::{Scale, label};
+use super::axes::{Size, axes, of_cost, of_value, within};
+use super::read::{Chart, Point, State};
+use crate::html::axis::Scale;
 use crate::html::element::{colour, short, text};
-use crate::html::placing::{Label, Rect, along, place, width_of};
+use crate::html::placing::{Label, Obstacles, Rect, along, place, width_of};
 use crate::labels;
-
-/// Size of a chart and of what is in it, in the unit of its `viewBox`.
-pub struct Size {
-    width: f64,
-    height: f64,
-    left: f64,
-    right: f64,
-    top: f64,
-    bottom: f64,
-    /// Text, and the class that the style has for it.
-    font: f64,
-    class: &'static str,
-    /// Radius of a point.
-    point: f64,
-    /// Ticks on an axis, about.
-    ticks: usize,
-    /// Characters of a name.
-    name: usize,
-    /// Whether labels hold value and cost below the name.
-    has_values: bool,
-}
-
-/// Across the whole page.
-pub const WIDE: Size = Size {
-    width: 1060.0,
-    height: 470.0,
-    left: 64.0,
-    right: 16.0,
-    top: 30.0,
-    bottom: 46.0,
-    font: 13.0,
-    class: "t13",
-    point: 6.5,
-    ticks: 7,
-    name: 40,
-    has_values: true,
-};
-/// For a narrow page, or half of a wide one.
-pub const NARROW: Size = Size {
-    width: 400.0,
-    height: 340.0,
-    left: 46.0,
-    right: 8.0,
-    top: 26.0,
-    bottom: 40.0,
-    font: 12.0,
-    class: "t12",
-    point: 5.5,
-    ticks: 4,
-    name: 24,
-    has_values: false,
-};
-
-/// Values further apart than this factor are drawn on a logarithmic axis.
-const LOGARITHMIC: f64 = 25.0;
-/// Costs that differ by less than this factor are drawn on an axis that begins above 0.
-const NEAR: f64 = 2.0;
 
 /// A drawn chart.
 pub struct Drawn {
@@ -95,26 +38,23 @@ impl Drawn {
 pub fn draw(chart: &Chart, size: &Size) -> Drawn {
     let (x, y) = (of_cost(chart, size), of_value(chart, size));
     let mut body = axes(chart, size, &x, &y);
-    let mut lines: Vec<Rect> = Vec::new();
-    let mut solid: Vec<Rect> = Vec::new();
+    let mut obstacles = Obstacles::default();
     let (ray, boxes) = ray(chart, size, &x, &y);
     body.push_str(&ray);
-    lines.extend(boxes);
+    obstacles.lines.extend(boxes);
     let (frontier, boxes) = frontier(chart, size, &x, &y);
     body.push_str(&frontier);
-    lines.extend(boxes);
-    let (bound, boxes) = bound(chart, size, &y);
-    body.push_str(&bound);
-    solid.extend(boxes);
+    obstacles.lines.extend(boxes);
+    body.push_str(&bound(chart, size, &y, &mut obstacles));
     for point in &chart.points {
-        let (px, py) = (x.at(point.usd), y.at(point.value.median));
+        let (px, py) = (x.at(point.usd), within(y.at(point.value.median), size));
         body.push_str(&whisker(point, size, px, &y));
-        solid.push(Rect::around(px, py, half(point, size)));
+        obstacles.solid.push(Rect::around(px, py, half(point, size)));
         let (high, low) = (
             within(y.at(point.value.high), size),
             within(y.at(point.value.low), size),
         );
-        solid.push(Rect {
+        obstacles.solid.push(Rect {
             x: px - 4.0,
             y: high,
             width: 8.0,
@@ -124,7 +64,7 @@ pub fn draw(chart: &Chart, size: &Size) -> Drawn {
     for point in &chart.points {
         body.push_str(&dot(chart, point, size, x.at(point.usd), y.at(point.value.median)));
     }
-    let (named, unnamed) = names(chart, size, (&x, &y), &solid, &lines);
+    let (named, unnamed) = names(chart, size, (&x, &y), &obstacles);
     body.push_str(&named);
     Drawn {
         body,
@@ -152,79 +92,6 @@ fn about(chart: &Chart) -> String {
     format!("{} against cost: {}", chart.measure.title(), points.join("; "))
 }
 
-fn of_cost(chart: &Chart, size: &Size) -> Scale {
-    let all = || chart.points.iter().map(|p| p.usd);
-    let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
-    let (from, to) = (size.left, size.width - size.right);
-    if least > 0.0 && most / least < NEAR {
-        let room = ((most - least) * 0.22).max(most * 0.02);
-        return Scale::linear((least - room).max(0.0), most + room, from, to);
-    }
-    Scale::linear(0.0, most * 1.12, from, to)
-}
-
-fn of_value(chart: &Chart, size: &Size) -> Scale {
-    let bound = chart.measure.bound().map(|(bound, _)| bound);
-    let all = || chart.points.iter().map(|p| p.value.median).chain(bound);
-    let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
-    // An interval may reach far beyond all estimates: the axis shows a part of it.
-    let highest = chart.points.iter().map(|p| p.value.high).fold(most, f64::max);
-    let (from, to) = (size.height - size.bottom, size.top);
-    if least > 0.0 && most / least > LOGARITHMIC {
-        let lowest = chart.points.iter().map(|p| p.value.low).fold(least, f64::min);
-        return Scale::log(lowest.max(least / 3.0) * 0.8, highest.min(most * 3.0) * 1.25, from, to);
-    }
-    Scale::linear(0.0, highest.min(most * 1.6) * 1.08, from, to)
-}
-
-/// A height inside the frame.
-fn within(y: f64, size: &Size) -> f64 {
-    y.clamp(size.top, size.height - size.bottom)
-}
-
-fn axes(chart: &Chart, size: &Size, x: &Scale, y: &Scale) -> String {
-    let (right, floor) = (size.width - size.right, size.height - size.bottom);
-    let class = size.class;
-    let mut svg = String::new();
-    for tick in y.ticks(size.ticks) {
-        let at = y.at(tick);
-        svg.push_str(&format!(
-            "<path class=\"grid\" d=\"M{} {at:.1}H{right}\"/><text class=\"e {class}\" x=\"{}\" y=\"{:.1}\">{}</text>",
-            size.left,
-            size.left - 6.0,
-            at + size.font * 0.35,
-            label(tick)
-        ));
-    }
-    let ticks = x.ticks(size.ticks);
-    let is_far = |at: f64| at > size.width - 22.0;
-    for tick in ticks {
-        let at = x.at(tick);
-        // A label at the border ends there instead of being cut by it.
-        let (place, anchor) = if is_far(at) { (size.width, "e") } else { (at, "m") };
-        svg.push_str(&format!(
-            "<path class=\"axis\" d=\"M{at:.1} {floor}v4\"/><text class=\"{anchor} {class}\" x=\"{place:.1}\" y=\"{:.1}\">${}</text>",
-            floor + size.font + 5.0,
-            given(tick)
-        ));
-    }
-    svg.push_str(&format!(
-        "<path class=\"axis\" d=\"M{} {floor}H{right}\"/><text class=\"e {class}\" x=\"{right}\" y=\"{:.1}\">$ a month</text>",
-        size.left,
-        size.height - 4.0
-    ));
-    let unit = match chart.measure {
-        Measure::Latency { .. } => "ms",
-        _ => "operations/s",
-    };
-    svg.push_str(&format!(
-        "<text class=\"{class}\" x=\"0\" y=\"{:.1}\">{unit}{}</text>",
-        size.font,
-        if y.is_logarithmic() { " (logarithmic)" } else { "" }
-    ));
-    svg
-}
-
 /// The line of equal throughput per dollar.
 fn ray(chart: &Chart, size: &Size, x: &Scale, y: &Scale) -> (String, Vec<Rect>) {
     let Some(per_dollar) = chart.value_of else {
@@ -247,7 +114,7 @@ fn frontier(chart: &Chart, size: &Size, x: &Scale, y: &Scale) -> (String, Vec<Re
     let on = chart.points.iter().filter(|p| p.state == State::Frontier);
     let mut points: Vec<(f64, f64)> = Vec::new();
     for point in on {
-        let (px, py) = (x.at(point.usd), y.at(point.value.median));
+        let (px, py) = (x.at(point.usd), within(y.at(point.value.median), size));
         if let Some((_, before)) = points.last() {
             points.push((px, *before));
         }
@@ -269,9 +136,9 @@ fn line(class: &str, points: &[(f64, f64)]) -> String {
 }
 
 /// The objective, with its words at the right end.
-fn bound(chart: &Chart, size: &Size, y: &Scale) -> (String, Vec<Rect>) {
+fn bound(chart: &Chart, size: &Size, y: &Scale, obstacles: &mut Obstacles) -> String {
     let Some((bound, words)) = chart.measure.bound() else {
-        return (String::new(), Vec::new());
+        return String::new();
     };
     let (right, at) = (size.width - size.right, y.at(bound));
     let width = width_of(&words, size.font);
@@ -281,20 +148,19 @@ fn bound(chart: &Chart, size: &Size, y: &Scale) -> (String, Vec<Rect>) {
     } else {
         at + size.font + 2.0
     };
-    let mut boxes = along((size.left, at), (right, at));
-    boxes.push(Rect {
+    obstacles.lines.extend(along((size.left, at), (right, at)));
+    obstacles.texts.push(Rect {
         x: right - width,
         y: baseline - size.font,
         width,
         height: size.font * 1.3,
     });
-    let svg = format!(
+    format!(
         "<path class=\"bound\" d=\"M{} {at:.1}H{right}\"/><text class=\"e b {}\" x=\"{right}\" y=\"{baseline:.1}\">{}</text>",
         size.left,
         size.class,
         text(&words)
-    );
-    (svg, boxes)
+    )
 }
 
 /// The interval; an end beyond the frame has no cap.
@@ -334,9 +200,19 @@ fn dot(chart: &Chart, point: &Point, size: &Size, px: f64, py: f64) -> String {
         ),
         false => String::new(),
     };
+    // Beyond the frame: an arrow at its border.
+    let (r, is_beyond) = (size.point, py < size.top);
+    let shape = match is_beyond {
+        true => format!(
+            "<path class=\"{class}\" d=\"M{px:.1} {:.1}l{r} {1:.1}h-{1:.1}z\"",
+            size.top - r,
+            r * 2.0
+        ),
+        false => format!("<circle class=\"{class}\" cx=\"{px:.1}\" cy=\"{py:.1}\" r=\"{r}\""),
+    };
+    let end = if is_beyond { "path" } else { "circle" };
     format!(
-        "{ring}<circle class=\"{class}\" cx=\"{px:.1}\" cy=\"{py:.1}\" r=\"{}\"><title>{}: {} a month, {}. {}</title></circle>",
-        size.point,
+        "{ring}{shape}><title>{}: {} a month, {}. {}</title></{end}>",
         text(&point.name),
         labels::usd(point.usd),
         chart.measure.value(point.value.median),
@@ -350,16 +226,15 @@ fn half(point: &Point, size: &Size) -> f64 {
 }
 
 /// The labels, those of the frontier first; and the names that found no place.
-fn names(
-    chart: &Chart,
-    size: &Size,
-    (x, y): (&Scale, &Scale),
-    solid: &[Rect],
-    lines: &[Rect],
-) -> (String, Vec<String>) {
+fn names(chart: &Chart, size: &Size, (x, y): (&Scale, &Scale), obstacles: &Obstacles) -> (String, Vec<String>) {
     let mut points: Vec<&Point> = chart.points.iter().collect();
     points.sort_by_key(|p| (!p.is_run, p.state != State::Frontier));
     let height = size.font * 1.25;
+    // Where the axis does not say it, the name does.
+    let name = |point: &Point| match within(y.at(point.value.median), size) > y.at(point.value.median) {
+        true if !size.has_values => format!("{} ({})", point.name, chart.measure.value(point.value.median)),
+        _ => point.name.clone(),
+    };
     let below = |point: &Point| {
         format!(
             "{}, {}",
@@ -371,14 +246,14 @@ fn names(
         .iter()
         .map(|point| {
             // Bold is wider.
-            let name = width_of(&cut(&point.name, size.name), size.font) * if point.is_run { 1.1 } else { 1.0 };
+            let name = width_of(&cut(&name(point), size.name), size.font) * if point.is_run { 1.1 } else { 1.0 };
             let value = if size.has_values {
                 width_of(&below(point), size.font)
             } else {
                 0.0
             };
             Label {
-                at: (x.at(point.usd), y.at(point.value.median)),
+                at: (x.at(point.usd), within(y.at(point.value.median), size)),
                 width: name.max(value),
                 height: if size.has_values { 2.0 * height } else { height },
                 point: half(point, size),
@@ -392,7 +267,7 @@ fn names(
         height: size.height - size.bottom - size.top + 6.0,
     };
     let (mut svg, mut unnamed) = (String::new(), Vec::new());
-    for ((point, label), found) in points.iter().zip(&labels).zip(place(&labels, solid, lines, area)) {
+    for ((point, label), found) in points.iter().zip(&labels).zip(place(&labels, obstacles, area)) {
         let Some(rect) = found else {
             unnamed.push(point.name.clone());
             continue;
@@ -412,7 +287,7 @@ fn names(
             (rect.x, "")
         };
         let bold = if point.is_run { " run" } else { "" };
-        let name = short(&point.name, size.name);
+        let name = short(&name(point), size.name);
         svg.push_str(&format!(
             "<text class=\"ink{anchor}{bold} {}\" x=\"{at:.1}\" y=\"{:.1}\">{name}</text>",
             size.class,
