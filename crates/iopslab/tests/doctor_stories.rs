@@ -30,16 +30,17 @@ fn of<'c>(checks: &'c [Value], what: &str) -> &'c Value {
     found.unwrap_or_else(|| panic!("{what}: {checks:#?}"))
 }
 
-/// `12.3 GiB free in DIRECTORY; ... needs 1.25 GiB`: both figures.
+/// `12.3 GiB free in DIRECTORY; examples/quickstart.toml needs 850.0 MiB`: both figures in GiB.
 fn figures(check: &Value, directory: &Path) -> (f64, f64) {
+    let gib = |text: &str| {
+        let (number, unit) = text.split_once(' ').unwrap();
+        number.parse::<f64>().unwrap() / if unit == "GiB" { 1.0 } else { 1024.0 }
+    };
     let found = check["found"].as_str().unwrap();
-    let (free, rest) = found.split_once(" GiB free in ").unwrap();
+    let (free, rest) = found.split_once(" free in ").unwrap();
     let (named, need) = rest.split_once("; examples/quickstart.toml needs ").unwrap();
     assert_eq!(Path::new(named), directory);
-    (
-        free.parse().unwrap(),
-        need.strip_suffix(" GiB").unwrap().parse().unwrap(),
-    )
+    (gib(free), gib(need))
 }
 
 #[test]
@@ -78,6 +79,6 @@ fn a_disk_that_is_too_small_is_told_with_what_to_do() {
     unmount(&small, UnmountFlags::DETACH).unwrap();
     let work = of(&checks, "work directory");
     assert_eq!(work["ok"], false, "{work}");
-    assert_eq!(figures(work, &small).0, 0.1, "{work}");
+    assert_eq!(figures(work, &small).0, 64.0 / 1024.0, "{work}");
     assert!(work["fix"].as_str().unwrap().contains("IOPSLAB_WORK"), "{work}");
 }

@@ -313,7 +313,7 @@ fn three_failed_starts_stop_the_run_with_a_report_and_are_repeated_by_resume() {
         // Two seconds are too few to load the data set.
         assert!(lab.output(&["run", "small.toml", "--out", "first"]).status.success());
     }
-    let home = java_home(&lab, "*CassandraDaemon*/runs/*) exec sleep 600 ;;");
+    let home = java_home(&lab, "*/runs/*CassandraDaemon*) exec sleep 600 ;;");
     let output = lab
         .iopslab(&["run", "impatient.toml"])
         .env("JAVA_HOME", &home)
@@ -364,21 +364,23 @@ fn three_failed_starts_stop_the_run_with_a_report_and_are_repeated_by_resume() {
 fn a_data_set_whose_database_did_not_stop_in_order_is_not_kept() {
     let lab = Laboratory::new();
     lab.write("small.toml", &SMALL.replace("records = 100_000", "records = 4_321"));
-    let snapshots = || std::fs::read_dir(Laboratory::work().join("snapshots")).map_or(0, Iterator::count);
-    let before = snapshots();
+    let work = lab.path().join("own-work");
     let home = java_home(
         &lab,
-        "*CassandraDaemon*/loading/*) \"$REAL\" \"$@\" & java=$!; trap 'kill -9 $java; exit 143' TERM; wait $java; exit 1 ;;",
+        "*/loading/*CassandraDaemon*) \"$REAL\" \"$@\" & java=$!; trap 'kill -9 $java; wait $java; exit 143' TERM; wait $java; exit 1 ;;",
     );
     let output = lab
         .iopslab(&["run", "small.toml"])
         .env("JAVA_HOME", &home)
+        .env("IOPSLAB_WORK", &work)
         .output()
         .unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(stderr.contains("did not stop in order after loading"), "{stderr}");
-    assert_eq!(snapshots(), before, "nothing is kept");
+    let kept = std::fs::read_dir(work.join("snapshots")).map_or(0, Iterator::count);
+    assert_eq!(kept, 0, "nothing is kept");
+    assert!(databases(&work.display().to_string()).is_empty());
     assert_eq!(lab.trials().len(), 0);
     assert_eq!(leftovers(), Vec::<String>::new());
 }

@@ -12,7 +12,7 @@ use parquet::basic::{Compression, Repetition, Type as PhysicalType};
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::DoubleType;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::KeyValue;
+use parquet::file::metadata::{ColumnChunkMetaData, KeyValue};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
@@ -81,8 +81,28 @@ fn try_encode(rows: &[Vec<(&'static str, Option<f64>)>]) -> std::result::Result<
 }
 
 /// Reads the samples back.
+///
+/// The parquet crate trusts the figures of a footer in some places and panics where they make no sense (version 60.1):
+/// what can be checked is checked before, and what panics all the same is a damaged file, not the end of the program.
 pub fn decode(path: &Path, bytes: Vec<u8>) -> Result<Vec<HostSample>> {
+    std::panic::catch_unwind(|| decode_sound(path, bytes))
+        .unwrap_or_else(|_| Err(RunError::damaged(path, "its figures make no sense")))
+}
+
+/// Whether a column lies inside the file.
+fn is_inside(column: &ColumnChunkMetaData, length: u64) -> bool {
+    let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
+    let range = u64::try_from(start)
+        .ok()
+        .zip(u64::try_from(column.compressed_size()).ok());
+    column.data_page_offset() >= 0
+        && column.num_values() >= 0
+        && range.is_some_and(|(start, size)| start.checked_add(size).is_some_and(|end| end <= length))
+}
+
+fn decode_sound(path: &Path, bytes: Vec<u8>) -> Result<Vec<HostSample>> {
     let damaged = |e: &dyn std::fmt::Display| RunError::damaged(path, e);
+    let length = bytes.len() as u64;
     let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).map_err(|e| damaged(&e))?;
     let version = reader
         .metadata()
@@ -101,7 +121,19 @@ pub fn decode(path: &Path, bytes: Vec<u8>) -> Result<Vec<HostSample>> {
     let mut samples = Vec::new();
     for g in 0..reader.num_row_groups() {
         let group = reader.get_row_group(g).map_err(|e| damaged(&e))?;
+        if !group
+            .metadata()
+            .columns()
+            .iter()
+            .all(|column| is_inside(column, length))
+        {
+            return Err(damaged(&"a column lies outside the file"));
+        }
         let row_count = usize::try_from(group.metadata().num_rows()).map_err(|e| damaged(&e))?;
+        // Every row has a time of its own, 8 bytes of it. A larger number would only ask for memory that is not there.
+        if row_count as u64 > length {
+            return Err(damaged(&format!("{row_count} rows do not fit into it")));
+        }
         let mut rows: Vec<Vec<(String, Option<f64>)>> = vec![Vec::new(); row_count];
         for c in 0..group.num_columns() {
             let name = group.metadata().column(c).column_descr().name().to_owned();

@@ -139,3 +139,34 @@ fn a_run_of_before_hashes_were_kept_says_so_and_gets_none() {
     write(&run, CELLS[0], 1);
     assert_eq!(run.verify().unwrap(), None::<Verified>);
 }
+
+/// Whatever became of a file, reading it is an answer or an error, never a panic.
+#[test]
+fn no_damaged_byte_brings_the_reader_down() {
+    let parent = tempfile::tempdir().unwrap();
+    let run = create(parent.path());
+    write(&run, CELLS[0], 1);
+    let trial = planned(CELLS[0], 1);
+    let read = || {
+        let stored = run.trial(&trial).map_err(|error| error.to_string())?;
+        stored.latencies.intervals().map_err(|error| error.to_string())
+    };
+    assert!(read().is_ok());
+    let mut refused = 0;
+    for name in ["trial.json", "latency.hlog", "host-database.parquet"] {
+        let path = run.trial_path(CELLS[0], 1).join(name);
+        let whole = fs::read(&path).unwrap();
+        let step = (whole.len() / 400).max(1);
+        for (at, mask) in (0..whole.len()).step_by(step).flat_map(|at| [(at, 0xff), (at, 0x01)]) {
+            let mut damaged = whole.clone();
+            damaged[at] ^= mask;
+            fs::write(&path, damaged).unwrap();
+            refused += usize::from(read().is_err());
+        }
+        fs::write(&path, &whole[..whole.len() / 3]).unwrap();
+        assert!(read().is_err(), "{name} cut off");
+        fs::write(&path, whole).unwrap();
+    }
+    assert!(refused > 100, "{refused}");
+    assert!(read().is_ok());
+}

@@ -9,7 +9,10 @@ use std::{
 /// At most this much of a log's end is read for a tail.
 const TAIL_BYTES: u64 = 64 * 1024;
 
-/// The last `lines` lines of a file; empty if it cannot be read.
+/// Longest line of a tail: Cassandra logs its whole configuration in one of 20,000 characters.
+const LINE_CHARACTERS: usize = 400;
+
+/// The last `lines` lines of a file, long ones shortened; empty if it cannot be read.
 pub(crate) fn tail(path: &Path, lines: usize) -> Vec<String> {
     let Ok(mut file) = File::open(path) else {
         return Vec::new();
@@ -23,8 +26,15 @@ pub(crate) fn tail(path: &Path, lines: usize) -> Vec<String> {
     let all: Vec<&str> = text.lines().collect();
     all[all.len().saturating_sub(lines)..]
         .iter()
-        .map(|line| (*line).to_owned())
+        .map(|line| shortened(line))
         .collect()
+}
+
+fn shortened(line: &str) -> String {
+    match line.char_indices().nth(LINE_CHARACTERS) {
+        Some((end, _)) => format!("{} ...", &line[..end]),
+        None => line.to_owned(),
+    }
 }
 
 /// Counts dropped messages in a node's `system.log`, reading only what is new at each call.
@@ -85,6 +95,21 @@ mod tests {
     use std::io::Write;
 
     const LINE: &str = "INFO  [ScheduledTasks:1] 2026-01-01T00:00:00,000 MessagingMetrics.java:206 - READ_REQ messages were dropped in last 5000 ms: 12 internal and 3 cross node. Mean internal dropped latency: 5107 ms and Mean cross-node dropped latency: 0 ms\n";
+
+    #[test]
+    fn a_tail_has_the_last_lines_and_no_endless_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("system.log");
+        std::fs::write(&path, format!("first\nConfiguration: {}\nlast\n", "ä".repeat(20_000))).unwrap();
+        let found = tail(&path, 2);
+        assert_eq!((found.len(), found[1].as_str()), (2, "last"));
+        assert!(
+            found[0].ends_with("ää ...") && found[0].chars().count() == LINE_CHARACTERS + 4,
+            "{}",
+            found[0]
+        );
+        assert!(tail(&directory.path().join("nothing"), 2).is_empty());
+    }
 
     #[test]
     fn dropped_messages_are_summed_as_the_log_grows() {

@@ -143,7 +143,11 @@ pub fn leftovers() -> Vec<String> {
     for controller in std::fs::read_dir("/sys/fs/cgroup").unwrap().flatten() {
         for group in std::fs::read_dir(controller.path()).into_iter().flatten().flatten() {
             let name = group.file_name().display().to_string();
-            if name.starts_with("iopslab-") && name.ends_with("-database") {
+            let pid = name
+                .strip_prefix("iopslab-")
+                .and_then(|rest| rest.strip_suffix("-database"));
+            // That of an agent which lives belongs to a run of somebody else.
+            if pid.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
                 found.push(format!("cgroup {}", group.path().display()));
             }
         }
