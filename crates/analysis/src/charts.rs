@@ -1,6 +1,6 @@
 //! What charts are drawn from: series over time and latency curves, too long for `analysis.json`, made from the same evidence.
 //!
-//! Everything is reduced here, so that a report only draws. Series are averaged into at most [`POINTS`] points a trial.
+//! Everything is reduced here, so that a report only draws. Series are averaged into at most [`crate::panels::POINTS`] points a trial.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! One trial, reduced to figures: what is left when its histograms and samples have been looked at once.
 //!
-//! A run's histograms do not fit in memory, a trial's do. Callers read trials one by one, [`crate::measure`] each, and hand the
+//! A run's histograms do not fit in memory, a trial's do. Callers read trials one by one, [`crate::measure()`] each, and hand the
 //! measurements to [`crate::analyse`].
 
 use std::collections::BTreeMap;

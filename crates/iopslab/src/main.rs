@@ -3,6 +3,9 @@
 //! Results go to stdout, progress and logs to stderr. Exit codes: 0 done, 1 the work failed, 2 bad usage or bad input,
 //! 3 done but the verdict failed, 130 interrupted.
 
+// Doc comments of arguments are help texts, where brackets mean what they mean in a terminal.
+#![allow(rustdoc::broken_intra_doc_links)]
+
 #[macro_use]
 mod output;
 

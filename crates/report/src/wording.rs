@@ -1,6 +1,6 @@
 //! Findings in words: what was seen, and what to do about it. Made from a finding's rule, numbers and facts alone.
 //!
-//! The words of `analysis.json` ([`crate::document`]), the terminal, Markdown and HTML are the same.
+//! The words of `analysis.json` ([`crate::document()`]), the terminal, Markdown and HTML are the same.
 
 pub mod limits;
 mod load;

@@ -1,6 +1,6 @@
 //! The checked experiment: what the file says, once every rule has been applied.
 //!
-//! These types cannot be deserialized from an experiment file directly: [`crate::parse`] is the only way in, so that a
+//! These types cannot be deserialized from an experiment file directly: [`crate::parse()`] is the only way in, so that a
 //! value of type [`Experiment`] is always sound.
 
 use catalog::{Basis, Burst, IoLimits, VolumeRequest};

@@ -2,10 +2,10 @@
 //!
 //! What a paid-for volume would be, on one Linux machine: a [`Volume`] is a sparse file behind a loop device with XFS
 //! on it, a [`Cgroup`] holds a process to the volume's IOPS and bytes per second (and to its memory and CPUs), a
-//! [`BurstController`] moves that limit as gp2's credits come and go, and [`probe`] measures what the result really
-//! delivers. Everything is entered into a [`Ledger`] before it is created, so that [`clean`] can undo a killed run.
+//! [`BurstController`] moves that limit as gp2's credits come and go, and [`probe()`] measures what the result really
+//! delivers. Everything is entered into a [`Ledger`] before it is created, so that [`clean()`] can undo a killed run.
 //!
-//! All of it needs root; [`preflight`] says what a machine lacks.
+//! All of it needs root; [`preflight()`] says what a machine lacks.
 
 mod burst;
 mod cgroup;

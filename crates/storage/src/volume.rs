@@ -17,7 +17,7 @@
 //!
 //! The image is sparse: making a volume larger than the host's free space succeeds, and later writes fail inside the
 //! volume with EIO, upon which XFS shuts down. Nothing is silently lost, but the database dies; check
-//! [`crate::free_bytes`] before starting, as [`crate::preflight`] does.
+//! [`crate::free_bytes`] before starting, as [`crate::preflight()`] does.
 
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
