@@ -103,6 +103,7 @@ fn volume(volume: &Volume, role: VolumeRole, scale: f64, dataset: &Dataset) -> V
         limits: volume.effective_limits.scaled(scale),
         own_limits: Some(volume.volume_limits.scaled(scale)),
         burst: effective_burst(volume).map(|b| b.scaled(scale)),
+        is_local: volume.kind == "local",
     }
 }
 

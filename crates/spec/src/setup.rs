@@ -43,6 +43,9 @@ pub struct VolumeSetup {
     pub own_limits: Option<IoLimits>,
     /// Bucket on this machine (scaled).
     pub burst: Option<Burst>,
+    /// Whether it stands for the instance's own disks, which are lost with it.
+    #[serde(default)]
+    pub is_local: bool,
 }
 
 /// With how much of its credits a burst bucket starts each trial.

@@ -72,7 +72,7 @@ fn a_limited_volume_delivers_what_was_asked_for() {
     let unlimited = probe(volume.mount_point().unwrap(), &[], 0.5, 64 << 20).unwrap();
     println!("{unlimited:?}");
     assert!(
-        unlimited.read_iops > 1000.0,
+        unlimited.read_iops > 4.0 * 60.0,
         "without the prefix nothing is limited: {unlimited:?}"
     );
     let left = fs::read_dir(volume.mount_point().unwrap()).unwrap().count();

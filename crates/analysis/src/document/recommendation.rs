@@ -256,6 +256,18 @@ pub enum Doubt {
         /// N.
         scale: f64,
     },
+    /// Trials too short to judge whether they had come to rest: half of the valid ones or more.
+    TooShort {
+        /// How many.
+        trials: u64,
+        /// Of how many valid.
+        valid: u64,
+    },
+    /// The configuration to run keeps its data on disks that are lost with the instance.
+    LocalDisks {
+        /// Which.
+        configuration: String,
+    },
     /// Trials that are missing.
     Missing {
         /// How many.

@@ -36,6 +36,13 @@ impl Answer<'_> {
         all
     }
 
+    fn is_on_local_disks(&self, configuration: &str) -> bool {
+        let mut setups = self.plan.setups.iter();
+        setups
+            .find(|s| s.configuration == configuration)
+            .is_some_and(|s| s.data.is_local)
+    }
+
     fn beats_all_priced(&self, cell: usize) -> bool {
         let ours = &self.cells[cell];
         let mut ratios = (0..self.cells.len())
@@ -98,6 +105,18 @@ impl Answer<'_> {
         rules.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         if !rules.is_empty() {
             doubts.push(Doubt::Findings { rules });
+        }
+        let short = self.findings.iter().filter(|f| f.rule == Rule::TooShortToJudge).count() as u64;
+        if short > 0 && 2 * short >= self.trials.valid {
+            doubts.push(Doubt::TooShort {
+                trials: short,
+                valid: self.trials.valid,
+            });
+        }
+        if let Some(run) = run.filter(|run| self.is_on_local_disks(run)) {
+            doubts.push(Doubt::LocalDisks {
+                configuration: run.to_owned(),
+            });
         }
         if self.plan.scale != 1.0 {
             doubts.push(Doubt::Scale { scale: self.plan.scale });

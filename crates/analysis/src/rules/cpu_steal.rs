@@ -11,7 +11,8 @@ const STEAL_WORST_MAX: f64 = 0.03;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let mean = trial.host.steal_share?;
-    let worst = trial.host.steal_share_worst.unwrap_or(mean);
+    // Windows that are not whole are left out of the worst, so that it may be below the mean.
+    let worst = trial.host.steal_share_worst.unwrap_or(mean).max(mean);
     (mean > STEAL_MAX || worst > STEAL_WORST_MAX).then(|| {
         let numbers = [
             ("steal_share", mean),

@@ -77,6 +77,12 @@ fn stops(seconds: &[Second], from: usize, load: LoadLevel) -> Vec<Stop> {
         return Vec::new();
     }
     let mut all = empty(window, rate);
+    // In a closed loop operations count where they were sent: while those are answered that were under way at the start, there is
+    // little to count. By Little's law that takes in flight / rate.
+    if let LoadLevel::Concurrency(in_flight) = load {
+        let filling_s = (f64::from(in_flight) / rate).ceil() + 1.0;
+        all.retain(|stop| from as f64 + stop.end_s() > filling_s);
+    }
     for late in late(window, rate, load) {
         match all.iter_mut().find(|s| overlap(s, &late)) {
             // The wait of the first request tells the length more exactly than whole seconds do; a time-out may have cut it short.

@@ -93,8 +93,18 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
     match doubt {
         Doubt::Simulated => SIMULATED.to_owned(),
         Doubt::Scale { scale } => format!(
-            "This is a 1:{} model: ratios between configurations carry over, absolute figures do not.",
+            "This is a 1:{} model: ratios between volumes carry over, absolute figures do not, and the CPUs of all \
+             instance types are taken for equal.",
             given(*scale)
+        ),
+        Doubt::TooShort { trials, valid } => format!(
+            "{} of {valid} valid trials {} too short to judge whether throughput had come to rest.",
+            trials,
+            is(*trials)
+        ),
+        Doubt::LocalDisks { configuration } => format!(
+            "{configuration} keeps its data on the instance's own disks: they are lost when it stops or fails, so that \
+             replicas and backups must carry the data."
         ),
         Doubt::Missing { trials, planned } => {
             format!(

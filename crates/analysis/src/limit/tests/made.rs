@@ -176,6 +176,7 @@ impl Machine {
             limits: disk.limits,
             own_limits: disk.own,
             burst: disk.burst,
+            is_local: false,
         };
         Setup {
             configuration: "made".to_owned(),

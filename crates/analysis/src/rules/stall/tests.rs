@@ -252,3 +252,22 @@ fn a_stop_carries_when_how_long_and_how_much_of_the_window() {
     near("window_share", 4.0 / 60.0, 0.01);
     near("median_ops_per_s", 2000.0, 50.0);
 }
+
+/// 250 in flight at 88 a second: what is answered in the first three seconds was sent before the measurement and does not count in it. A stop
+/// of the same length later on is one.
+#[test]
+fn what_was_under_way_at_the_start_of_a_closed_loop_is_no_stop() {
+    let second = |completed| Second {
+        completed,
+        longest_us: 2_900_000,
+        late: 0,
+    };
+    let load = LoadLevel::Concurrency(250);
+    let mut seconds = vec![second(88); 60];
+    seconds[..3].fill(second(0));
+    assert!(stops(&seconds, 0, load).is_empty());
+    seconds[30..33].fill(second(0));
+    let found = stops(&seconds, 0, load);
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].from_s, found[0].length_s), (30.0, 3.0));
+}
