@@ -1,11 +1,12 @@
 //! How long burst credits last.
 //!
-//! Source: EC2 User Guide, "General Purpose SSD (gp2) volumes": burst duration = credits / (burst IOPS - baseline IOPS); reads and
-//! writes both spend credits.
+//! Source: EC2 User Guide, "General Purpose SSD (gp2) volumes": burst duration = credits / (burst IOPS - baseline
+//! IOPS); reads and writes both spend credits.
 
 use spec::Burst;
 
-/// A bucket under a demand, in the units of the bucket (on a 1:N model IOPS and credits are divided by N, times are not).
+/// A bucket under a demand, in the units of the bucket (on a 1:N model IOPS and credits are divided by N, times are
+/// not).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Lasts {
     /// Requests per second while credits last: the demand, at most the burst rate.
@@ -38,7 +39,8 @@ pub fn lasts(bucket: &Burst, demand_iops: f64) -> Lasts {
 mod tests {
     use super::*;
 
-    /// EC2 User Guide's table of gp2: 100 GiB has a baseline of 300 IOPS and bursts at 3,000 for 2,000 s; 250 GiB 750 and 2,400 s.
+    /// EC2 User Guide's table of gp2: 100 GiB has a baseline of 300 IOPS and bursts at 3,000 for 2,000 s; 250 GiB 750
+    /// and 2,400 s.
     #[test]
     fn a_full_gp2_bucket_lasts_as_long_as_the_guide_says() {
         let gp2 = |baseline_iops| Burst {

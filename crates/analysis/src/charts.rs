@@ -1,6 +1,8 @@
-//! What charts are drawn from: series over time and latency curves, too long for `analysis.json`, made from the same evidence.
+//! What charts are drawn from: series over time and latency curves, too long for `analysis.json`, made from the same
+//! evidence.
 //!
-//! Everything is reduced here, so that a report only draws. Series are averaged into at most [`crate::panels::POINTS`] points a trial.
+//! Everything is reduced here, so that a report only draws. Series are averaged into at most [`crate::panels::POINTS`]
+//! points a trial.
 
 use std::collections::BTreeMap;
 
@@ -45,8 +47,8 @@ pub struct LatencyCurve {
     pub cell: String,
     /// Operation kind.
     pub operation: OperationKind,
-    /// (quantile in 0..1, microseconds): median over the cell's valid trials of each trial's quantile, ascending. Ends where a trial has
-    /// fewer than 10 samples beyond the quantile.
+    /// (quantile in 0..1, microseconds): median over the cell's valid trials of each trial's quantile, ascending. Ends
+    /// where a trial has fewer than 10 samples beyond the quantile.
     pub points: Vec<(f64, f64)>,
 }
 

@@ -1,9 +1,10 @@
-//! All pairs of cells with the same workload and load level, compared once. Everything that the document says about two cells is read from here, from one
-//! interval each, so that no two of its sentences can contradict each other.
+//! All pairs of cells with the same workload and load level, compared once. Everything that the document says about two
+//! cells is read from here, from one interval each, so that no two of its sentences can contradict each other.
 //!
-//! Trials of one block ran close in time, so that slow drift of the machine cancels in their ratio (Abedi & Brecht, "Conducting Repeatable
-//! Experiments in Highly Variable Cloud Computing Environments", ICPE 2017). The spread is pooled over all cells ([`stats::Layout`]). All pairs of a metric
-//! are one family: Holm over the experiment at [`stats::LEVEL`], and each interval at the level of its verdict.
+//! Trials of one block ran close in time, so that slow drift of the machine cancels in their ratio (Abedi & Brecht,
+//! "Conducting Repeatable Experiments in Highly Variable Cloud Computing Environments", ICPE 2017). The spread is
+//! pooled over all cells ([`stats::Layout`]). All pairs of a metric are one family: Holm over the experiment at
+//! [`stats::LEVEL`], and each interval at the level of its verdict.
 
 use std::collections::BTreeMap;
 
@@ -38,8 +39,8 @@ pub struct Comparisons {
 }
 
 impl Comparisons {
-    /// Compares all pairs of cells that share workload and load level. At a given rate throughput says nothing, so that open-loop cells are compared by latencies
-    /// only.
+    /// Compares all pairs of cells that share workload and load level. At a given rate throughput says nothing, so that
+    /// open-loop cells are compared by latencies only.
     pub fn new(metric: Metric, cells: &[CellAnalysis], figures: &Figures<'_>, margin: f64) -> Self {
         let mut comparisons = Self {
             metric,
@@ -113,7 +114,8 @@ impl Comparisons {
         }
     }
 
-    /// The figure of a cell: its geometric mean over blocks, adjusted for blocks that it misses. For metrics with a family of figures only.
+    /// The figure of a cell: its geometric mean over blocks, adjusted for blocks that it misses. For metrics with a
+    /// family of figures only.
     pub fn figure(&self, cell: usize) -> Option<f64> {
         self.effects[cell].map(f64::exp)
     }
@@ -133,7 +135,8 @@ impl Comparisons {
         self.scaled(a, b, 1.0)
     }
 
-    /// The ratio of `a` to `b` times `factor`, judged anew: with a factor of price(b) / price(a) it is a ratio of operations per dollar.
+    /// The ratio of `a` to `b` times `factor`, judged anew: with a factor of price(b) / price(a) it is a ratio of
+    /// operations per dollar.
     pub fn scaled(&self, a: usize, b: usize, factor: f64) -> Option<Ratio> {
         let pair = self.pairs.get(&(a.min(b), a.max(b)))?;
         let swapped = a > b;
@@ -262,7 +265,8 @@ pub fn places(cells: &[CellAnalysis]) -> Vec<(String, LoadLevel, Vec<usize>)> {
     places
 }
 
-/// Adds the ratios of throughput to the baseline and to the slowest configuration among the cells with the same workload and load.
+/// Adds the ratios of throughput to the baseline and to the slowest configuration among the cells with the same
+/// workload and load.
 pub fn add(cells: &mut [CellAnalysis], baseline: &str, throughput: &Comparisons) {
     for (_, _, members) in places(cells) {
         let slowest = members

@@ -1,7 +1,8 @@
-//! The decision matrix: for each workload, load level and metric the best configuration, those that are statistically indistinguishable from it, and the
-//! cheapest of these.
+//! The decision matrix: for each workload, load level and metric the best configuration, those that are statistically
+//! indistinguishable from it, and the cheapest of these.
 //!
-//! A best *set* rather than a winner: the first by its estimate leads, and everything whose difference from it is not shown belongs to it.
+//! A best *set* rather than a winner: the first by its estimate leads, and everything whose difference from it is not
+//! shown belongs to it.
 
 use evidence::OperationKind;
 use spec::{LatencyFigure, LoadLevel, Plan};
@@ -11,8 +12,9 @@ use crate::document::{Caution, CellAnalysis, Decision, Metric, Ranked, Ratio, Ve
 use crate::figures::{Figures, worst};
 use crate::money::operations_per_usd;
 
-/// Without a test (fewer than three pairs), configurations closer to the best than this share count as indistinguishable: repetitions of one
-/// unchanged cell on EC2 lay 6 to 12 % apart (Hulen, "Cassandra Performance Testing on EC2", 2010).
+/// Without a test (fewer than three pairs), configurations closer to the best than this share count as
+/// indistinguishable: repetitions of one unchanged cell on EC2 lay 6 to 12 % apart (Hulen, "Cassandra Performance
+/// Testing on EC2", 2010).
 pub const UNTESTED_SHARE: f64 = 0.12;
 
 /// A configuration in a comparison.

@@ -34,7 +34,8 @@ impl<'a> Figures<'a> {
         self.by_cell.get(cell).map_or(&[][..], Vec::as_slice)
     }
 
-    /// A metric of a cell by block; blocks without a figure are left out. Money is not known here: no operations per dollar.
+    /// A metric of a cell by block; blocks without a figure are left out. Money is not known here: no operations per
+    /// dollar.
     pub fn by_block(&self, cell: &str, metric: Metric) -> ByBlock {
         let figure = |trial: &TrialMeasurement| match metric {
             Metric::Throughput => trial.throughput(),
@@ -54,9 +55,11 @@ impl<'a> Figures<'a> {
     }
 }
 
-/// The operation kind whose response time is worst by this figure, with it, microseconds. `None` where nothing completed.
+/// The operation kind whose response time is worst by this figure, with it, microseconds. `None` where nothing
+/// completed.
 ///
-/// The worst kind, not the one with the largest share: a workload of 20 % reads whose reads take 90 ms is no fast one because its updates take 1 ms.
+/// The worst kind, not the one with the largest share: a workload of 20 % reads whose reads take 90 ms is no fast one
+/// because its updates take 1 ms.
 pub fn worst(trial: &TrialMeasurement, figure: LatencyFigure) -> Option<(OperationKind, f64)> {
     let of_kinds = trial
         .response

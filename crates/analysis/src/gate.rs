@@ -1,8 +1,10 @@
-//! Gates on a comparison, for continuous integration: `throughput < -5%` fails when a cell is shown to have lost more than 5 % of its throughput.
+//! Gates on a comparison, for continuous integration: `throughput < -5%` fails when a cell is shown to have lost more
+//! than 5 % of its throughput.
 //!
-//! A gate must not fail by noise, nor pass because nobody could have seen a loss. So the interval of each change is held against the threshold: wholly
-//! beyond it in one cell fails, wholly on the good side in all cells passes, and anything else is inconclusive, with the number of repetitions
-//! that would decide. Single repetitions, runs on different machines, and a comparison without any cell are inconclusive too.
+//! A gate must not fail by noise, nor pass because nobody could have seen a loss. So the interval of each change is
+//! held against the threshold: wholly beyond it in one cell fails, wholly on the good side in all cells passes, and
+//! anything else is inconclusive, with the number of repetitions that would decide. Single repetitions, runs on
+//! different machines, and a comparison without any cell are inconclusive too.
 
 use std::fmt;
 

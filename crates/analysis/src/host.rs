@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use evidence::{HostFigures, HostSample, VolumeFigures};
 use spec::VolumeRole;
 
-/// Length of the windows in which "at its limit" is judged, seconds: longer than the throttle's 100 ms slices and than a
-/// commit-log sync period, short enough to see a compaction come and go.
+/// Length of the windows in which "at its limit" is judged, seconds: longer than the throttle's 100 ms slices and than
+/// a commit-log sync period, short enough to see a compaction come and go.
 const WINDOW_S: f64 = 10.0;
 
 /// The host of the database in the measured window.
@@ -86,7 +86,8 @@ pub struct VolumeActivity {
     pub read_bytes: f64,
     /// Bytes written.
     pub write_bytes: f64,
-    /// Share of the time with at least one request under way; on a device that serves many at once 1 does not mean full.
+    /// Share of the time with at least one request under way; on a device that serves many at once 1 does not mean
+    /// full.
     pub busy_share: Option<f64>,
     /// IOPS limit in force at the end, where a burst bucket moves it.
     pub iops_limit: Option<f64>,
@@ -105,7 +106,8 @@ pub struct WindowRates {
     pub read_bytes_per_s: Vec<f64>,
     /// Bytes written per second.
     pub write_bytes_per_s: Vec<f64>,
-    /// IOPS limit that a burst bucket had in force, mean over the seconds of the window; empty where no bucket moves it.
+    /// IOPS limit that a burst bucket had in force, mean over the seconds of the window; empty where no bucket moves
+    /// it.
     pub iops_limit: Vec<f64>,
 }
 
@@ -131,7 +133,8 @@ impl VolumeActivity {
     }
 }
 
-/// Reduces the samples of the database host to the window from `from_s` to `to_s`, seconds from the start of measurement.
+/// Reduces the samples of the database host to the window from `from_s` to `to_s`, seconds from the start of
+/// measurement.
 pub fn database_host(samples: &[HostSample], from_s: f64, to_s: f64) -> DatabaseHost {
     let window = window(samples, from_s, to_s);
     let (Some(first), Some(last)) = (window.first(), window.last()) else {
@@ -215,8 +218,8 @@ fn window(samples: &[HostSample], from_s: f64, to_s: f64) -> &[HostSample] {
     }
 }
 
-/// Pairs of samples about [`WINDOW_S`] apart that cover the window; a rest shorter than half of that is left out: its rates
-/// would be noise. Where that leaves nothing the whole is one window.
+/// Pairs of samples about [`WINDOW_S`] apart that cover the window; a rest shorter than half of that is left out: its
+/// rates would be noise. Where that leaves nothing the whole is one window.
 fn ten_second_steps<'s>(samples: &[&'s HostSample]) -> Vec<(&'s HostSample, &'s HostSample)> {
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else {
         return Vec::new();
@@ -237,7 +240,8 @@ fn ten_second_steps<'s>(samples: &[&'s HostSample]) -> Vec<(&'s HostSample, &'s 
     steps
 }
 
-/// The IOPS limit that a burst bucket had in force between two samples, mean over their seconds; `None` where no bucket moves it.
+/// The IOPS limit that a burst bucket had in force between two samples, mean over their seconds; `None` where no bucket
+/// moves it.
 fn limit_in_force(samples: &[&HostSample], role: VolumeRole) -> Option<f64> {
     let mut allowed = 0.0;
     for pair in samples.windows(2) {
@@ -325,8 +329,8 @@ fn restarts(window: &[HostSample]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// A second of the database host: 100 reads of 16 KiB and 10 writes of 64 KiB a second, half a CPU of two, 1 % in collection,
-    /// 2 % stolen, a compaction more every 10 s.
+    /// A second of the database host: 100 reads of 16 KiB and 10 writes of 64 KiB a second, half a CPU of two, 1 % in
+    /// collection, 2 % stolen, a compaction more every 10 s.
     fn second(t: f64) -> HostSample {
         let host = HostFigures {
             cgroup_file_bytes: Some(1e6 + t),

@@ -1,8 +1,8 @@
-//! The latencies of one trial, taken in interval by interval, so that they need not be in memory together: a trial of five minutes has
-//! hundreds of histograms of 128 KiB each.
+//! The latencies of one trial, taken in interval by interval, so that they need not be in memory together: a trial of
+//! five minutes has hundreds of histograms of 128 KiB each.
 //!
-//! What is kept: counts by second, two percentiles by second for the charts, and merged histograms of groups of seconds, fine enough to
-//! leave out the start of the trial once its steady window is known.
+//! What is kept: counts by second, two percentiles by second for the charts, and merged histograms of groups of
+//! seconds, fine enough to leave out the start of the trial once its steady window is known.
 
 use std::collections::BTreeMap;
 
@@ -33,8 +33,8 @@ pub struct Latencies {
     /// Seconds of measurement, and successful operations that ended after them.
     measured_s: f64,
     late: f64,
-    /// A closed loop has none that are late: operations count where they were sent, so that those which were under way at the start
-    /// stand for those at the end.
+    /// A closed loop has none that are late: operations count where they were sent, so that those which were under way
+    /// at the start stand for those at the end.
     is_open: bool,
     /// Longest responses in each second of measurement.
     progress: Progress,
@@ -103,8 +103,9 @@ impl Latencies {
         self.progress.seconds(measured_s)
     }
 
-    /// Successful operations that ended after the measured seconds, spread evenly over the interval that holds them: what had queued up by the end of an open loop
-    /// beyond its capacity. Their latencies count, their number is no throughput.
+    /// Successful operations that ended after the measured seconds, spread evenly over the interval that holds them:
+    /// what had queued up by the end of an open loop beyond its capacity. Their latencies count, their number is no
+    /// throughput.
     pub(crate) fn late(&self) -> f64 {
         self.late
     }
@@ -138,13 +139,14 @@ impl Latencies {
     }
 }
 
-/// Adds counts to the sum of a series. Histograms read from a log end at their largest value, sums at the largest of all.
+/// Adds counts to the sum of a series. Histograms read from a log end at their largest value, sums at the largest of
+/// all.
 fn merge(into: &mut BTreeMap<Series, Histogram<u64>>, series: Series, histogram: &Histogram<u64>) {
     let sum = into.entry(series).or_insert_with(|| {
         Histogram::new_with_bounds(LOWEST_US, HIGHEST_US, SIGNIFICANT_DIGITS)
             .expect("the bounds of all evidence are sound")
     });
-    // No recorded value lies above the bounds of all evidence, so that adding cannot fail; should it ever, the count check in `rules`
-    // notices the missing samples.
+    // No recorded value lies above the bounds of all evidence, so that adding cannot fail; should it ever, the count
+    // check in `rules` notices the missing samples.
     let _ = sum.add(histogram);
 }

@@ -1,7 +1,7 @@
 //! Latency figures: percentiles of merged histograms.
 //!
-//! Percentiles are never averaged. Within a trial the histograms of all seconds are added, count by count; across trials
-//! each trial's percentile is one observation.
+//! Percentiles are never averaged. Within a trial the histograms of all seconds are added, count by count; across
+//! trials each trial's percentile is one observation.
 
 use std::collections::BTreeMap;
 

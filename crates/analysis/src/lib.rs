@@ -8,7 +8,8 @@
 //!                                     +--charts--> Charts: what a report draws      +--compare--> Comparison of two runs
 //! ```
 //!
-//! What cannot be said is absent or says so in words (`not comparable`, `none found`): an absent answer, never a guessed one.
+//! What cannot be said is absent or says so in words (`not comparable`, `none found`): an absent answer, never a
+//! guessed one.
 
 pub mod burst;
 mod cells;

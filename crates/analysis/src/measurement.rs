@@ -1,7 +1,7 @@
 //! One trial, reduced to figures: what is left when its histograms and samples have been looked at once.
 //!
-//! A run's histograms do not fit in memory, a trial's do. Callers read trials one by one, [`crate::measure()`] each, and hand the
-//! measurements to [`crate::analyse`].
+//! A run's histograms do not fit in memory, a trial's do. Callers read trials one by one, [`crate::measure()`] each,
+//! and hand the measurements to [`crate::analyse`].
 
 use std::collections::BTreeMap;
 
@@ -117,7 +117,8 @@ impl TrialMeasurement {
         stats::ratio((self.completed() as f64 - self.late).max(0.0), self.window_s())
     }
 
-    /// Seconds for the planned number of operations at this trial's throughput; measured seconds where no number is planned.
+    /// Seconds for the planned number of operations at this trial's throughput; measured seconds where no number is
+    /// planned.
     pub fn runtime_s(&self, plan: &Plan) -> Option<f64> {
         match plan.shape.operations {
             Some(operations) => stats::ratio(operations as f64, self.throughput()?),

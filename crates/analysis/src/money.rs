@@ -57,7 +57,8 @@ pub fn basis(plan: &Plan) -> Basis {
     })
 }
 
-/// Operations per dollar: throughput of the full-size system (1:N models are scaled back) over what a second of it costs.
+/// Operations per dollar: throughput of the full-size system (1:N models are scaled back) over what a second of it
+/// costs.
 pub fn operations_per_usd(plan: &Plan, throughput: f64, usd_per_month: f64) -> Option<f64> {
     let hours = plan.money.as_ref()?.basis.hours_per_month;
     stats::ratio(throughput * plan.scale * hours * 3600.0, usd_per_month)

@@ -15,7 +15,8 @@ pub struct Objectives<'a> {
     objective: &'a Objective,
     cells: &'a [CellAnalysis],
     figures: &'a Figures<'a>,
-    /// Each interval misses the truth in this share of experiments: the level of all verdicts over all checks (Bonferroni).
+    /// Each interval misses the truth in this share of experiments: the level of all verdicts over all checks
+    /// (Bonferroni).
     level: f64,
 }
 
@@ -125,8 +126,9 @@ impl<'a> Objectives<'a> {
         }
     }
 
-    /// Geometric mean over trials with its interval, the spread pooled over the cells of the place that held their rate (a queue without end has no latency to pool); and whether it is an interval or, with fewer than three trials, the
-    /// observed range.
+    /// Geometric mean over trials with its interval, the spread pooled over the cells of the place that held their rate
+    /// (a queue without end has no latency to pool); and whether it is an interval or, with fewer than three trials,
+    /// the observed range.
     fn level_of(&self, cell: usize, of: &dyn Fn(usize) -> Vec<f64>) -> Option<(Range, bool)> {
         let place = &self.cells[cell];
         let peers: Vec<Vec<f64>> = (0..self.cells.len())
@@ -184,8 +186,8 @@ impl<'a> Objectives<'a> {
         Some((scaled, tested))
     }
 
-    /// The demand against the capacity of a cell. A given rate that was held is no capacity but a lower bound of one: it may show that the demand is carried, never that it is
-    /// not.
+    /// The demand against the capacity of a cell. A given rate that was held is no capacity but a lower bound of one:
+    /// it may show that the demand is carried, never that it is not.
     pub fn demand_check(&self, cell: usize, demand: f64, capacity: Option<(Range, bool)>) -> Check {
         let is_bound = is_open(self.cells[cell].load) && self.cells[cell].withheld != Some(Withheld::Rate);
         Check {

@@ -1,7 +1,7 @@
 //! A trial over time, as a reader wants to see it: the moment when memory fills and the disk wakes up.
 //!
-//! Counters become rates between neighbouring samples; gauges stay. Each line is averaged down to [`POINTS`] points, because no
-//! screen shows more and a run has hundreds of trials.
+//! Counters become rates between neighbouring samples; gauges stay. Each line is averaged down to [`POINTS`] points,
+//! because no screen shows more and a run has hundreds of trials.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,8 @@ pub const POINTS: usize = 240;
 /// One chart of a trial; time runs from `-warmup_s` to `measured_s`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panel {
-    /// `Throughput`, `Latency`, `Data volume IOPS`, `Data volume MB/s`, `Memory`, `CPU`, `Garbage collection`, `Compactions`, ...
+    /// `Throughput`, `Latency`, `Data volume IOPS`, `Data volume MB/s`, `Memory`, `CPU`, `Garbage collection`,
+    /// `Compactions`, ...
     pub title: String,
     /// Unit of the vertical axis.
     pub unit: String,
@@ -225,8 +226,8 @@ fn line(name: &str, points: Points) -> Line {
     }
 }
 
-/// Differences between neighbouring samples over the time between them, at the later one. A counter that went backwards (a
-/// restart) is a gap.
+/// Differences between neighbouring samples over the time between them, at the later one. A counter that went backwards
+/// (a restart) is a gap.
 fn rates(samples: &[HostSample], counter: impl Fn(&HostSample) -> Option<f64>) -> Points {
     samples
         .windows(2)

@@ -10,7 +10,8 @@ const BLOCKS_FOR_NARROW: u32 = 6;
 /// Whether an adaptive run may stop after the blocks that this analysis holds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Precision {
-    /// Every ratio to the baseline, and every step of value, is clear of its threshold or (from six blocks on) narrow enough.
+    /// Every ratio to the baseline, and every step of value, is clear of its threshold or (from six blocks on) narrow
+    /// enough.
     pub enough: bool,
     /// The ratio that is known worst; `None` where there is none to know.
     pub widest: Option<Widest>,
@@ -25,8 +26,8 @@ pub struct Widest {
     pub known: Option<(f64, f64)>,
 }
 
-/// Looks at the ratio of every cell to the baseline, and at what steps are worth. A cell without a tested ratio (all its trials, or the baseline's, are
-/// invalid) is not known: more repetitions may help it.
+/// Looks at the ratio of every cell to the baseline, and at what steps are worth. A cell without a tested ratio (all
+/// its trials, or the baseline's, are invalid) is not known: more repetitions may help it.
 pub fn precision(analysis: &Analysis, adaptive: &Adaptive, blocks: u32) -> Precision {
     let narrow_counts = blocks >= BLOCKS_FOR_NARROW;
     let is_narrow = |half: f64| narrow_counts && half <= (1.0 + adaptive.precision).ln();

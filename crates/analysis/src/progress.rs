@@ -12,7 +12,8 @@ pub struct Second {
     pub completed: u64,
     /// The longest response time among them, microseconds; 0 when none completed.
     pub longest_us: u64,
-    /// Responses that took more than half as long as the longest. After a stop of the server they are many: all that waited.
+    /// Responses that took more than half as long as the longest. After a stop of the server they are many: all that
+    /// waited.
     pub late: u64,
 }
 
@@ -36,7 +37,8 @@ impl Progress {
         part.completed += histogram.len();
     }
 
-    /// The whole seconds of a measurement of `measured_s`; the last, partial one is left out: its count is not that of a second.
+    /// The whole seconds of a measurement of `measured_s`; the last, partial one is left out: its count is not that of
+    /// a second.
     pub fn seconds(&self, measured_s: f64) -> Vec<Second> {
         let mut seconds = vec![Second::default(); measured_s.max(0.0) as usize];
         for ((second, _), part) in &self.0 {

@@ -25,54 +25,62 @@ impl Severity {
     }
 }
 
-/// A rule that makes findings. Its name in JSON is the variant's in snake case; its constants, logic and cases are in the file of
-/// [`crate::rules`] named beside it.
+/// A rule that makes findings. Its name in JSON is the variant's in snake case; its constants, logic and cases are in
+/// the file of [`crate::rules`] named beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
-    /// The trial did not run to its end (`trial_invalid.rs`). Its figures enter nothing, so that nothing is left to withhold.
+    /// The trial did not run to its end (`trial_invalid.rs`). Its figures enter nothing, so that nothing is left to
+    /// withhold.
     TrialInvalid,
     /// The database process changed in the window (`database_restarted.rs`). As above.
     DatabaseRestarted,
     /// Failed operations above the allowed share (`errors_above.rs`). As above.
     ErrorsAbove,
-    /// Reads found no row where one must exist (`not_found.rs`). Withheld: the rows asked for are a sample of the data set, so that one that is
-    /// missing stands for an unknown number; less data fits the page cache better.
+    /// Reads found no row where one must exist (`not_found.rs`). Withheld: the rows asked for are a sample of the data
+    /// set, so that one that is missing stands for an unknown number; less data fits the page cache better.
     NotFound,
-    /// Counters and histograms contradict each other (`counts_disagree.rs`). Withheld: one of the two is wrong and nobody knows which.
+    /// Counters and histograms contradict each other (`counts_disagree.rs`). Withheld: one of the two is wrong and
+    /// nobody knows which.
     CountsDisagree,
-    /// Throughput was still changing while it was measured (`no_steady_state.rs`). A doubt only: throughput of the same minutes is still
-    /// compared with throughput of the same minutes, and a workload that inserts never has a steady state.
+    /// Throughput was still changing while it was measured (`no_steady_state.rs`). A doubt only: throughput of the same
+    /// minutes is still compared with throughput of the same minutes, and a workload that inserts never has a steady
+    /// state.
     NoSteadyState,
     /// Too short to tell a steady state from a passing one (`too_short_to_judge.rs`). A doubt: nothing wrong was seen.
     TooShortToJudge,
     /// No trend was shown, but a large one could hide (`slow_change_possible.rs`). A doubt: nothing wrong was seen.
     SlowChangePossible,
-    /// The server stopped answering for a while (`stall.rs`). A doubt: that it stops may well be a property of this configuration; what it cost is in
-    /// the figures.
+    /// The server stopped answering for a while (`stall.rs`). A doubt: that it stops may well be a property of this
+    /// configuration; what it cost is in the figures.
     Stall,
     /// Memory answered, not the volume (`served_from_page_cache.rs`). Withheld: the storage was not measured.
     ServedFromPageCache,
-    /// The whole data set fits the page cache (`data_fits_page_cache.rs`). Withheld: once the cache has filled, the storage is not read.
+    /// The whole data set fits the page cache (`data_fits_page_cache.rs`). Withheld: once the cache has filled, the
+    /// storage is not read.
     DataFitsPageCache,
-    /// Less on disk than the data set takes (`data_set_smaller.rs`). Withheld: less data fits the page cache better than what was asked for.
+    /// Less on disk than the data set takes (`data_set_smaller.rs`). Withheld: less data fits the page cache better
+    /// than what was asked for.
     DataSetSmaller,
     /// A volume was at its limit (`volume_at_cap.rs`). Not a doubt at all: this is what one wants to know.
     VolumeAtCap,
-    /// The kernel's throttle shows in the tail latency (`throttle_slices.rs`). A doubt about tails; throughput is not concerned.
+    /// The kernel's throttle shows in the tail latency (`throttle_slices.rs`). A doubt about tails; throughput is not
+    /// concerned.
     ThrottleSlices,
-    /// Reads and writes together got more than EBS gives (`separate_read_write_limits.rs`). A doubt: the figure is an upper bound, whose size the
-    /// finding tells.
+    /// Reads and writes together got more than EBS gives (`separate_read_write_limits.rs`). A doubt: the figure is an
+    /// upper bound, whose size the finding tells.
     SeparateReadWriteLimits,
-    /// Emulated volumes limit reads and writes apart (`limits_count_separately.rs`). A doubt: cells that it concerns carry the finding above.
+    /// Emulated volumes limit reads and writes apart (`limits_count_separately.rs`). A doubt: cells that it concerns
+    /// carry the finding above.
     LimitsCountSeparately,
-    /// Burst credits ran out inside the window (`burst.rs`). Withheld: the trial mixes two speeds, in a proportion that its length chose.
+    /// Burst credits ran out inside the window (`burst.rs`). Withheld: the trial mixes two speeds, in a proportion that
+    /// its length chose.
     BurstChanged,
-    /// The volume ran on burst credits (`burst.rs`). Withheld: what was measured is not the sustained state. Where bursting is what was asked
-    /// for, the reader is told for how long it lasts instead.
+    /// The volume ran on burst credits (`burst.rs`). Withheld: what was measured is not the sustained state. Where
+    /// bursting is what was asked for, the reader is told for how long it lasts instead.
     BurstOnly,
-    /// fio measured a volume off its limit (`emulation_off_limit.rs`). A doubt: limits are judged by what fio measured, and the workload's own
-    /// requests may still have met the right one.
+    /// fio measured a volume off its limit (`emulation_off_limit.rs`). A doubt: limits are judged by what fio measured,
+    /// and the workload's own requests may still have met the right one.
     EmulationOffLimit,
     /// More bought than the instance lets through (`volume_above_instance.rs`). Not a doubt about the measurement.
     VolumeAboveInstance,
@@ -80,11 +88,14 @@ pub enum Rule {
     ClientSaturated,
     /// Open loop: requests were sent late (`send_lag.rs`). Withheld: response times contain the client's own delay.
     SendLag,
-    /// Open loop: less than the offered rate was achieved (`offered_rate.rs`). Withheld: beyond saturation, latency is a property of the trial's length.
+    /// Open loop: less than the offered rate was achieved (`offered_rate.rs`). Withheld: beyond saturation, latency is
+    /// a property of the trial's length.
     OfferedNotAchieved,
-    /// Open loop: more than the offered rate was achieved (`offered_rate.rs`). Withheld: what was measured is a backlog from before.
+    /// Open loop: more than the offered rate was achieved (`offered_rate.rs`). Withheld: what was measured is a backlog
+    /// from before.
     BacklogDrained,
-    /// Little's law does not hold (`little.rs`). A doubt: the load was not quite what was asked for; what was achieved is what was achieved.
+    /// Little's law does not hold (`little.rs`). A doubt: the load was not quite what was asked for; what was achieved
+    /// is what was achieved.
     Little,
     /// The hypervisor took CPU time (`cpu_steal.rs`). A doubt: blocks spread a neighbour over all configurations.
     CpuSteal,
@@ -92,10 +103,11 @@ pub enum Rule {
     CpuThrottled,
     /// Garbage collection took long (`gc_pauses.rs`). A doubt: the heap is part of the configuration.
     GcPauses,
-    /// Compactions fell behind (`compaction_debt.rs`). A doubt: Cassandra's number of pending tasks is an estimate that grows in nearly every short trial
-    /// with writes.
+    /// Compactions fell behind (`compaction_debt.rs`). A doubt: Cassandra's number of pending tasks is an estimate that
+    /// grows in nearly every short trial with writes.
     CompactionDebt,
-    /// The database shed load (`dropped_messages.rs`). A doubt: failed operations, where there were any, are counted by `errors_above`.
+    /// The database shed load (`dropped_messages.rs`). A doubt: failed operations, where there were any, are counted by
+    /// `errors_above`.
     DroppedMessages,
     /// TCP segments were sent again (`network_retransmits.rs`). A doubt, as for steal.
     NetworkRetransmits,

@@ -1,9 +1,9 @@
 //! Which part of a trial counts: the seconds after the load has reached its steady state.
 //!
-//! The engine's own warm-up ends at a fixed time; whether the database had reached a steady state by then only its throughput
-//! can tell. The judgement is [`stats::steady_state`] on the completed operations of each second; what it cuts from the start
-//! enters no figure. An insert workload has a trajectory and never a steady state; it is judged the same
-//! way and its finding says so.
+//! The engine's own warm-up ends at a fixed time; whether the database had reached a steady state by then only its
+//! throughput can tell. The judgement is [`stats::steady_state`] on the completed operations of each second; what it
+//! cuts from the start enters no figure. An insert workload has a trajectory and never a steady state; it is judged the
+//! same way and its finding says so.
 
 use stats::SteadyState;
 
@@ -18,11 +18,12 @@ pub struct Window {
     pub judged: Option<SteadyState>,
 }
 
-/// Seconds below which nothing is judged: fewer than two batches of five seconds hold no information about their own start.
+/// Seconds below which nothing is judged: fewer than two batches of five seconds hold no information about their own
+/// start.
 pub(crate) const JUDGED_FROM_S: usize = 10;
 
-/// Judges a trial by its successful operations in each whole second. What is too short to judge counts whole; what has not come to
-/// rest counts from where MSER-5 cuts it.
+/// Judges a trial by its successful operations in each whole second. What is too short to judge counts whole; what has
+/// not come to rest counts from where MSER-5 cuts it.
 pub fn window(completed_by_second: &[f64], measured_s: f64) -> Window {
     let whole = Window {
         from_s: 0.0,

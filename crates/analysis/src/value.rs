@@ -1,8 +1,10 @@
 //! Is it worth paying for more? Each configuration against the next cheaper one on the cost-performance frontier.
 //!
-//! The measure is throughput for money, because the alternative to a faster machine is more of the cheap one: a Cassandra cluster grows by nodes. Whoever
-//! gives less per dollar than a cheaper configuration has therefore left the frontier: more of the cheaper one beats it. So the step to a configuration starts at the cheaper one
-//! that gives most per dollar. What decides is `gain / cost ratio` with the interval of the gain that all other sentences use, not the point estimate.
+//! The measure is throughput for money, because the alternative to a faster machine is more of the cheap one: a
+//! Cassandra cluster grows by nodes. Whoever gives less per dollar than a cheaper configuration has therefore left the
+//! frontier: more of the cheaper one beats it. So the step to a configuration starts at the cheaper one that gives most
+//! per dollar. What decides is `gain / cost ratio` with the interval of the gain that all other sentences use, not the
+//! point estimate.
 
 use spec::Plan;
 
@@ -106,8 +108,8 @@ impl Steps<'_> {
         steps
     }
 
-    /// A configuration that costs no more and is at least as fast, with what that makes of `to`: shown slower, or the same, or not faster by more than the
-    /// margin.
+    /// A configuration that costs no more and is at least as fast, with what that makes of `to`: shown slower, or the
+    /// same, or not faster by more than the margin.
     fn dominator(&self, to: Priced, cheaper: &[Priced]) -> Option<(Priced, ValueVerdict)> {
         let most = 1.0 + self.plan.decision.margin;
         let against: Vec<(Priced, Ratio)> = cheaper

@@ -1,4 +1,5 @@
-//! Was it the storage of this configuration, in its sustained state, that was measured? Where not, nothing is said about its value.
+//! Was it the storage of this configuration, in its sustained state, that was measured? Where not, nothing is said
+//! about its value.
 
 use crate::document::Withheld;
 use crate::finding::Finding;
@@ -7,7 +8,8 @@ use crate::rule::Rule;
 /// A reason that at least this share of the valid trials gives stands for the cell.
 const SHARE: f64 = 0.5;
 
-/// The reason to say nothing about the value of a cell, if there is one: from findings on the cell itself, or on half of its `valid` trials.
+/// The reason to say nothing about the value of a cell, if there is one: from findings on the cell itself, or on half
+/// of its `valid` trials.
 pub fn of_cell(cell: &[Finding], valid: &[Vec<Finding>]) -> Option<Withheld> {
     let all = valid.len() as f64;
     let weighted = cell

@@ -40,7 +40,8 @@ fn an_invalid_trial_is_told_with_its_reason_and_never_counted() {
     );
 }
 
-/// Burst credits make a trial's value worth nothing for the sustained state, and its finding carries what a full bucket gives.
+/// Burst credits make a trial's value worth nothing for the sustained state, and its finding carries what a full bucket
+/// gives.
 #[test]
 fn a_trial_on_burst_credits_withholds_its_cells_value() {
     let mut plan = plan();
@@ -110,7 +111,8 @@ fn a_finding_reads_back_from_a_document_with_sentences() {
     assert_eq!((finding.rule, finding.number("not_found")), (Rule::NotFound, Some(1.0)));
 }
 
-/// A real client sends all that is due and waits for the answers: what had queued by the end is answered after it, and is no throughput of the measured minute.
+/// A real client sends all that is due and waits for the answers: what had queued by the end is answered after it, and
+/// is no throughput of the measured minute.
 #[test]
 fn a_backlog_answered_after_the_end_is_no_rate_held() {
     let with = |drained_s: f64| {
@@ -156,8 +158,8 @@ fn a_backlog_answered_after_the_end_is_no_rate_held() {
     assert_eq!(with(20.0), (750.0, true));
 }
 
-/// 250 requests in flight at 88 a second: the last of those sent within the measured time are answered 3.8 s after it. As many were under
-/// way at its start and do not count, so that nothing is to be taken away.
+/// 250 requests in flight at 88 a second: the last of those sent within the measured time are answered 3.8 s after it.
+/// As many were under way at its start and do not count, so that nothing is to be taken away.
 #[test]
 fn what_a_closed_loop_has_under_way_at_the_end_is_throughput() {
     let record = record(story::Told {

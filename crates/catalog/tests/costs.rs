@@ -84,7 +84,8 @@ fn the_basis_changes_the_sum_as_it_says() {
     is(run.usd, 3.0 * 0.624 * 10.0);
 }
 
-/// io2: 0.065 USD per IOPS to 32,000, then 0.0455, then 0.03185 above 64,000 (30 % less each time); gp3: 3,000 IOPS and 125 MiB/s are included.
+/// io2: 0.065 USD per IOPS to 32,000, then 0.0455, then 0.03185 above 64,000 (30 % less each time); gp3: 3,000 IOPS and
+/// 125 MiB/s are included.
 #[test]
 fn provisioned_iops_and_throughput_are_charged_by_their_rules() {
     let volume =

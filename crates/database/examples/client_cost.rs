@@ -1,10 +1,10 @@
 //! What a load generator costs its own machine: `iopslab load` against `latte`, same server, same statements.
 //!
-//! Both tools send a fixed number of operations with the same number in flight from one thread, in turns (A B A B ...), so
-//! that a machine that gets slower does so for both. The operating system says what each process used (wait4(2)); the
-//! server says how many requests it got from the process's connections (`system_views.clients`, polled while they are
-//! open) and how many it executed on the table (`system_views.coordinator_*_latency`). A row whose counts do not agree is
-//! not printed; the program fails instead. Run it by `make bench`, which prepares server, tools and data.
+//! Both tools send a fixed number of operations with the same number in flight from one thread, in turns (A B A B ...),
+//! so that a machine that gets slower does so for both. The operating system says what each process used (wait4(2));
+//! the server says how many requests it got from the process's connections (`system_views.clients`, polled while they
+//! are open) and how many it executed on the table (`system_views.coordinator_*_latency`). A row whose counts do not
+//! agree is not printed; the program fails instead. Run it by `make bench`, which prepares server, tools and data.
 
 #![allow(clippy::print_stdout, reason = "this program's output is its table")]
 
@@ -26,8 +26,8 @@ const RECORDS: u64 = 100_000;
 const CONCURRENCY: u32 = 100;
 /// Inserts of a round begin this far apart, so that no insert overwrites another round's.
 const INSERT_STRIDE: u64 = 10_000_000;
-/// How far the server's count of a client's requests may be off: the client's own (connect, prepare) are too many, those
-/// after the last poll too few.
+/// How far the server's count of a client's requests may be off: the client's own (connect, prepare) are too many,
+/// those after the last poll too few.
 const TOLERANCE: f64 = 0.03;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,4 +1,5 @@
-//! A local cluster of three: started at once, all NORMAL, written at ALL, found again as another command would, stopped.
+//! A local cluster of three: started at once, all NORMAL, written at ALL, found again as another command would,
+//! stopped.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test are test code too")]
 #![allow(

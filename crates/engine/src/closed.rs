@@ -61,8 +61,8 @@ async fn slot<D: Driver>(occupied: Occupied<D>, source: Rc<Source>, claims: Rc<C
 ///
 /// A lost connection fails a request in microseconds. Without a pause a slot would count millions of such errors per
 /// second and burn a core, at the moment in which a database on the same machine needs the CPU to come back. So
-/// connection errors and refusals pause 10 ms, doubling with each in a row to 320 ms: a hundred slots then make some 300
-/// errors per second. Other errors were answered by the database or by a timeout and need no pause.
+/// connection errors and refusals pause 10 ms, doubling with each in a row to 320 ms: a hundred slots then make some
+/// 300 errors per second. Other errors were answered by the database or by a timeout and need no pause.
 #[derive(Default)]
 pub(crate) struct Patience {
     in_a_row: u32,

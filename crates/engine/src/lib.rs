@@ -1,7 +1,8 @@
 //! Schedules requests and records their latencies.
 //!
 //! The engine owns time: it decides when a request is due, hands it to a [`Driver`] and writes down when the response
-//! had been decoded. It does not know what a database is; [`Driver`] and [`Connect`] are the seam, with static dispatch.
+//! had been decoded. It does not know what a database is; [`Driver`] and [`Connect`] are the seam, with static
+//! dispatch.
 //!
 //! # How it is built
 //!
@@ -17,11 +18,11 @@
 //!   from just before the request is handed to the driver to the decoded response.
 //! * *Open loop*: a schedule fixed by (rate, seed) before the trial says when each request is *due*. Response time runs
 //!   from that moment, so a stalled server (or a stalled client) is charged to every request that it delays: no
-//!   *coordinated omission* (Tene, "How NOT to measure latency"). Service time, from the actual send, is kept beside it,
-//!   and so is the send lag. Nothing that is due is ever dropped.
+//!   *coordinated omission* (Tene, "How NOT to measure latency"). Service time, from the actual send, is kept beside
+//!   it, and so is the send lag. Nothing that is due is ever dropped.
 //!
-//! An operation belongs to the measurement when it was due (closed loop: sent) at or after its start and before its end;
-//! it is then counted, whenever its response comes.
+//! An operation belongs to the measurement when it was due (closed loop: sent) at or after its start and before its
+//! end; it is then counted, whenever its response comes.
 
 mod clock;
 mod closed;

@@ -1,7 +1,7 @@
 //! Open loop: requests are sent when they are due, whatever became of the earlier ones.
 //!
-//! One task, the pacer, sleeps on a nanosecond timer until the next request is due and gives every due request to an idle
-//! slot, or to a new one. After a stall (of the server, the network or this machine) all requests that became due
+//! One task, the pacer, sleeps on a nanosecond timer until the next request is due and gives every due request to an
+//! idle slot, or to a new one. After a stall (of the server, the network or this machine) all requests that became due
 //! meanwhile are sent at once. The number of slots therefore grows to the largest number in flight; a slot that has
 //! ended its request first takes what is overdue, so that a full driver delays requests but never loses one.
 

@@ -1,4 +1,5 @@
-//! From a generated operation to calls of the driver. Every slot keeps its buffers, so nothing is allocated per request.
+//! From a generated operation to calls of the driver. Every slot keeps its buffers, so nothing is allocated per
+//! request.
 
 use std::cell::RefCell;
 use std::sync::Arc;

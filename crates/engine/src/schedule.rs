@@ -9,8 +9,8 @@ use crate::trial::Claims;
 /// One thread's part of the schedule.
 ///
 /// Constant gaps: request `i` is due at `start + i / rate` (negative `i` in warm-up), and thread `t` of `T` sends those
-/// with `i mod T = t`. Poisson: the sum of `T` independent Poisson processes of rate `r / T` is a Poisson process of rate
-/// `r`, so each thread draws its own exponential gaps.
+/// with `i mod T = t`. Poisson: the sum of `T` independent Poisson processes of rate `r / T` is a Poisson process of
+/// rate `r`, so each thread draws its own exponential gaps.
 pub(crate) struct Schedule {
     arrivals: Arrivals,
     times: Times,

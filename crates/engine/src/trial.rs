@@ -77,8 +77,8 @@ impl Work for TrialWork<'_> {
 /// when nothing can be measured (no connection at the start, a plan that makes no sense) or when `cancelled` was set;
 /// then it returns within about 0.1 s without waiting for responses.
 ///
-/// `on_second` is called about once a second, also in warm-up. The bound on operations holds exactly. A trial that ended
-/// by its duration reports that as `measured_s`; one that ended by its operations, the time to the last response.
+/// `on_second` is called about once a second, also in warm-up. The bound on operations holds exactly. A trial that
+/// ended by its duration reports that as `measured_s`; one that ended by its operations, the time to the last response.
 pub fn run_trial<C: Connect + Sync>(
     connect: &C,
     plan: &TrialPlan,

@@ -1,8 +1,8 @@
 //! What a host shows about once a second.
 //!
 //! Raw counters are stored; rates are derived later, purely. Missing is not zero: a figure that a host cannot give (no
-//! pressure information, no cgroup, no log yet) is `None`. The unit is in the name; a name without "per" that ends in `_s`,
-//! `_bytes`, `reads`, ... is a counter that only grows, unless its documentation says "now".
+//! pressure information, no cgroup, no log yet) is `None`. The unit is in the name; a name without "per" that ends in
+//! `_s`, `_bytes`, `reads`, ... is a counter that only grows, unless its documentation says "now".
 
 use std::collections::BTreeMap;
 
@@ -204,8 +204,8 @@ impl HostSample {
         row
     }
 
-    /// The sample of a row; unknown columns are ignored, so that newer files stay readable. A volume without any figure is
-    /// left out.
+    /// The sample of a row; unknown columns are ignored, so that newer files stay readable. A volume without any figure
+    /// is left out.
     pub fn from_columns(row: &[(&str, Option<f64>)]) -> Self {
         let mut sample = Self::default();
         for (name, value) in row {
@@ -230,8 +230,8 @@ impl HostSample {
         sample
     }
 
-    /// Reads plus writes per second on a volume between `before` and this sample; `None` when a counter is missing or went
-    /// backwards (a new device, a reset).
+    /// Reads plus writes per second on a volume between `before` and this sample; `None` when a counter is missing or
+    /// went backwards (a new device, a reset).
     pub fn volume_iops_since(&self, before: &Self, role: VolumeRole) -> Option<f64> {
         let total = |s: &Self| {
             let v = s.volumes.get(&role)?;

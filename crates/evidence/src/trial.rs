@@ -116,7 +116,8 @@ pub struct TrialRecord {
     pub client: Option<ClientResult>,
     /// What the database host says about this trial.
     pub database: DatabaseFacts,
-    /// Where the time around warm-up and measurement went; `None` where nothing was started, and in runs of before it was kept.
+    /// Where the time around warm-up and measurement went; `None` where nothing was started, and in runs of before it
+    /// was kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overhead: Option<Overhead>,
 }

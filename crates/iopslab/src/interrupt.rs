@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// Calls `on_first` once when the user asks to stop, and sets the returned flag. A third signal exits with the shell's code for
-/// Ctrl-C: whatever is left behind is in the ledger.
+/// Calls `on_first` once when the user asks to stop, and sets the returned flag. A third signal exits with the shell's
+/// code for Ctrl-C: whatever is left behind is in the ledger.
 pub fn install(on_first: impl Fn() + Send + 'static) -> std::io::Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     let seen = AtomicU32::new(0);

@@ -1,7 +1,7 @@
 //! `iopslab run --metrics ADDRESS`: what a run is doing now, as OpenMetrics text for Prometheus, on a loopback address.
 //!
-//! The finished figures are those of `iopslab report --format openmetrics`; these are the seconds as they pass. There is no
-//! authentication, so only loopback addresses are served; from elsewhere: `ssh -L`.
+//! The finished figures are those of `iopslab report --format openmetrics`; these are the seconds as they pass. There
+//! is no authentication, so only loopback addresses are served; from elsewhere: `ssh -L`.
 
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};

@@ -1,10 +1,10 @@
 //! The one place that writes to stdout and stderr.
 //!
-//! The standard macros of these names panic when nobody reads: `iopslab catalog list | head -1` would end in a backtrace.
-//! These, which the whole program uses, do not. What cannot be written to stdout is remembered and told once by
-//! [`finish`]; a reader that has gone away is no fault, and the command goes on to its own end and exit code, so that a
-//! gate that failed still exits with 3 in `iopslab compare A B | head`. Progress that stderr does not take is dropped:
-//! there is nowhere to tell it.
+//! The standard macros of these names panic when nobody reads: `iopslab catalog list | head -1` would end in a
+//! backtrace. These, which the whole program uses, do not. What cannot be written to stdout is remembered and told once
+//! by [`finish`]; a reader that has gone away is no fault, and the command goes on to its own end and exit code, so
+//! that a gate that failed still exits with 3 in `iopslab compare A B | head`. Progress that stderr does not take is
+//! dropped: there is nowhere to tell it.
 //!
 //! SIGPIPE stays ignored, as Rust starts programs: a controller would otherwise die of an agent that died, and an agent
 //! of its controller, before either has undone what it did.

@@ -306,7 +306,8 @@ duration_s = 10
         .iter()
         .filter_map(|n| n["numbers"]["wasted_usd_per_month"].as_f64())
         .collect();
-    // r4.2xlarge: 12,000 IOPS and 212.5 MB/s. gp3: 4,000 IOPS at 0.005 and 297 MiB/s at 0.04; io1: 8,000 IOPS at 0.065; three nodes.
+    // r4.2xlarge: 12,000 IOPS and 212.5 MB/s. gp3: 4,000 IOPS at 0.005 and 297 MiB/s at 0.04; io1: 8,000 IOPS at 0.065;
+    // three nodes.
     assert_eq!(wasted, [95.64, 1560.0], "{notes:?}");
     let of = |rule: &str| notes.iter().filter(|n| n["rule"] == rule).count();
     assert_eq!(

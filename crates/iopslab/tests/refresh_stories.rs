@@ -133,8 +133,8 @@ fn what_aws_tells_comes_before_the_programs_own_table() {
     assert_eq!(show["instance"]["price_date"], "2026-11-01");
 }
 
-/// Answers GetProducts on this machine in the documented form, two products a page: moto has no price list. Not AWS: that the real one
-/// answers so is not shown by this.
+/// Answers GetProducts on this machine in the documented form, two products a page: moto has no price list. Not AWS:
+/// that the real one answers so is not shown by this.
 struct PriceList {
     address: String,
 }

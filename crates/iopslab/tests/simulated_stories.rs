@@ -55,7 +55,8 @@ fn a_simulated_run_ends_with_the_answer_and_all_its_files() {
     assert_eq!(analysis["provider"], "simulated");
     let ratio = &analysis["cells"][1]["ratio_to_baseline"];
     assert_eq!(ratio["verdict"], "faster");
-    // b is faster, but the data set fits into memory: that says nothing about storage, and the answer says so, in words and as values.
+    // b is faster, but the data set fits into memory: that says nothing about storage, and the answer says so, in words
+    // and as values.
     assert_eq!(analysis["recommendation"]["status"], "not decided");
     assert_eq!(analysis["recommendation"]["run"], Value::Null);
     let because = analysis["recommendation"]["because"].as_str().unwrap();

@@ -274,7 +274,8 @@ fn a_cluster_meets_the_target_with_a_part_down() {
     );
 }
 
-/// 9 TB-copies on machines of 64 GiB: 9 % of the data must fit the page cache for the evidence to carry (half of the 18 % measured).
+/// 9 TB-copies on machines of 64 GiB: 9 % of the data must fit the page cache for the evidence to carry (half of the 18
+/// % measured).
 const MUCH_DATA: [&str; 10] = [
     "--throughput",
     "30000",
@@ -288,8 +289,8 @@ const MUCH_DATA: [&str; 10] = [
     "r5.2xlarge+gp3:7000GiB:16000:1000",
 ];
 
-/// `size` once put the number of doubts before the price: it added nodes until the page cache was in the measured range, showed only
-/// that, and said nothing of it.
+/// `size` once put the number of doubts before the price: it added nodes until the page cache was in the measured
+/// range, showed only that, and said nothing of it.
 #[test]
 fn the_cheapest_is_shown_with_its_doubts_beside_the_best_proven_one() {
     let lab = Laboratory::new();
@@ -386,8 +387,8 @@ fn the_limit_is_what_set_the_number_of_nodes() {
     );
 }
 
-/// The ranks of the keys were spread over one node's rows, as if every popular row lay on every node: too few were found in the page
-/// cache. That this model is close to LRUs that are really run: `cargo test -p sizing page_cache`.
+/// The ranks of the keys were spread over one node's rows, as if every popular row lay on every node: too few were
+/// found in the page cache. That this model is close to LRUs that are really run: `cargo test -p sizing page_cache`.
 #[test]
 fn a_nodes_page_cache_is_that_of_the_clusters_rows() {
     let lab = Laboratory::new();

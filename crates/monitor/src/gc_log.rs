@@ -1,7 +1,8 @@
 //! The JVM's unified GC log: how often and how long the world stood still.
 //!
-//! A line of JDK 11 to 21 with `-Xlog:gc*`: `[12.345s][info][gc] GC(7) Pause Young (Normal) (G1 Evacuation Pause) 24M->4M(256M) 3.123ms`.
-//! Only lines with the plain tag `gc` carry the whole pause; `gc,phases` and the others repeat parts of it.
+//! A line of JDK 11 to 21 with `-Xlog:gc*`: `[12.345s][info][gc] GC(7) Pause Young (Normal) (G1 Evacuation Pause)
+//! 24M->4M(256M) 3.123ms`. Only lines with the plain tag `gc` carry the whole pause; `gc,phases` and the others repeat
+//! parts of it.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use evidence::{HostFigures, VolumeFigures};
 
-/// Bytes of a sector in `/proc/diskstats`, whatever the device's own sector size (kernel: Documentation/admin-guide/iostats.rst).
+/// Bytes of a sector in `/proc/diskstats`, whatever the device's own sector size (kernel:
+/// Documentation/admin-guide/iostats.rst).
 const SECTOR_BYTES: f64 = 512.0;
 
 /// A small file as text; `None` if it is not there.

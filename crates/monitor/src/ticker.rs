@@ -27,8 +27,8 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// The first sample is taken at once, then one a second on absolute ticks. A tick that is late is taken late, and its
-    /// time says so; none is skipped silently.
+    /// The first sample is taken at once, then one a second on absolute ticks. A tick that is late is taken late, and
+    /// its time says so; none is skipped silently.
     pub fn start(sources: Sources, mut hooks: MonitorHooks, mut sink: Box<dyn FnMut(HostSample) + Send>) -> Self {
         let (stop, stopped) = channel();
         let thread = std::thread::spawn(move || {

@@ -40,8 +40,9 @@ pub struct Offers {
     pub prices_missing: Option<String>,
 }
 
-/// Asks AWS for the instance types and prices of a region. Credentials and endpoints are found as the SDK finds them: environment,
-/// shared configuration, SSO, web identity, container, instance. `day` (`2026-11-21`) is kept with the prices; `say` hears what goes on.
+/// Asks AWS for the instance types and prices of a region. Credentials and endpoints are found as the SDK finds them:
+/// environment, shared configuration, SSO, web identity, container, instance. `day` (`2026-11-21`) is kept with the
+/// prices; `say` hears what goes on.
 ///
 /// # Errors
 ///

@@ -1,7 +1,8 @@
 //! Products of AWS's price list, as `GetProducts` gives them one by one in JSON.
 //!
-//! Usage types begin with an abbreviation of the region in all regions but us-east-1 (`EUW1-EBS:VolumeUsage.gp3`); what follows is
-//! the same everywhere. Throughput of gp3 is sold by the GiB/s. Source: "What is the AWS Price List API", AWS Billing User Guide.
+//! Usage types begin with an abbreviation of the region in all regions but us-east-1 (`EUW1-EBS:VolumeUsage.gp3`); what
+//! follows is the same everywhere. Throughput of gp3 is sold by the GiB/s. Source: "What is the AWS Price List API",
+//! AWS Billing User Guide.
 
 use std::collections::BTreeMap;
 

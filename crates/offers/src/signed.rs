@@ -1,7 +1,7 @@
 //! Signed requests to AWS: credentials and endpoints as the SDK finds them, the request itself by a plain HTTP client.
 //!
-//! Two calls are made, so the SDK's client crates would cost more than they give: that of EC2 alone has some 700 operations and takes
-//! minutes to compile.
+//! Two calls are made, so the SDK's client crates would cost more than they give: that of EC2 alone has some 700
+//! operations and takes minutes to compile.
 
 use std::time::{Duration, SystemTime};
 

@@ -1,7 +1,7 @@
 //! What a simulated trial costs: `cargo run -p provider --example simulated_cost`.
 //!
-//! Thousands of trials are simulated in tests, so that a trial of the closed loop must stay at a few milliseconds and one of the open
-//! loop at about a microsecond for each request.
+//! Thousands of trials are simulated in tests, so that a trial of the closed loop must stay at a few milliseconds and
+//! one of the open loop at about a microsecond for each request.
 
 #![allow(clippy::print_stdout, reason = "its output is what it is for")]
 #![allow(clippy::expect_used, reason = "an example that cannot run has nothing to say")]

@@ -1,4 +1,5 @@
-//! Analysis in, text out: the terminal's tables, `report.md`, `report.html`, OpenMetrics, and the plan shown before a run.
+//! Analysis in, text out: the terminal's tables, `report.md`, `report.html`, OpenMetrics, and the plan shown before a
+//! run.
 //!
 //! Nothing is computed here that the analysis does not hold; this crate rounds, orders and words. [`document()`] is
 //! `analysis.json`: the analysis with its sentences.

@@ -1,9 +1,9 @@
 //! The figures of runs as OpenMetrics text, for Prometheus and Grafana.
 //!
 //! The format is that of the OpenMetrics specification 1.0: families one after the other, each with its type, unit and
-//! help; base units (seconds) at the end of a name; `_info` families carry what is no number as labels; the last line is
-//! `# EOF`. No timestamps: a run is a fact, and who reads the file says when he read it. What was not measured has no
-//! sample, because missing is not zero. `docs/grafana-dashboard.json` shows these families.
+//! help; base units (seconds) at the end of a name; `_info` families carry what is no number as labels; the last line
+//! is `# EOF`. No timestamps: a run is a fact, and who reads the file says when he read it. What was not measured has
+//! no sample, because missing is not zero. `docs/grafana-dashboard.json` shows these families.
 
 use std::fmt::Write as _;
 

@@ -143,7 +143,8 @@ fn headline(answer: &Sizing) -> Vec<String> {
     vec![first, second]
 }
 
-/// Where each figure comes from, why so many nodes, what is doubted or left out; said once of all rows that it holds for.
+/// Where each figure comes from, why so many nodes, what is doubted or left out; said once of all rows that it holds
+/// for.
 fn remarks(proposals: &[Proposal]) -> Vec<String> {
     let mut said: Vec<(String, String)> = Vec::new();
     for (index, p) in proposals.iter().enumerate() {

@@ -102,8 +102,8 @@ fn a_browser_finds_nothing_to_complain_about_and_asks_nobody() {
     );
 }
 
-/// What the page asked the network for. The browser asks its maker for this and that by itself; such requests come from no page, and
-/// the name of no host is looked up in these tests.
+/// What the page asked the network for. The browser asks its maker for this and that by itself; such requests come from
+/// no page, and the name of no host is looked up in these tests.
 fn asked_by_the_page(directory: &Path) -> Vec<String> {
     let log = std::fs::read_to_string(directory.join("net.json")).unwrap();
     let log: serde_json::Value = serde_json::from_str(&log).unwrap();

@@ -1,5 +1,6 @@
-//! What must be true of any page, whatever is in it: sound markup, links that lead somewhere, nothing of the user's as markup, no number that
-//! is none, no table over nothing. Held for a full run, a hostile one, an empty one, one without charts, and one trial alone.
+//! What must be true of any page, whatever is in it: sound markup, links that lead somewhere, nothing of the user's as
+//! markup, no number that is none, no table over nothing. Held for a full run, a hostile one, an empty one, one without
+//! charts, and one trial alone.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -121,7 +122,8 @@ fn a_full_run() {
     assert_eq!(page, html(&analysis, &charts), "the same analysis gives the same bytes");
 }
 
-/// `<use>` repeats the axis of time in a tree of its own, where a selector such as `svg text` finds no `svg`: its numbers grew to twice their size.
+/// `<use>` repeats the axis of time in a tree of its own, where a selector such as `svg text` finds no `svg`: its
+/// numbers grew to twice their size.
 #[test]
 fn no_rule_of_the_style_depends_on_being_inside_an_svg() {
     let (analysis, charts) = page::run(&["a"], &["w"], 1);

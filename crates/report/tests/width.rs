@@ -1,5 +1,5 @@
-//! The page at 400, 1,100 and 1,400 pixels in a real browser: wide tables scroll in boxes of their own, never the page; the
-//! table of money does not scroll at 1,100; no two labels of the frontier collide.
+//! The page at 400, 1,100 and 1,400 pixels in a real browser: wide tables scroll in boxes of their own, never the page;
+//! the table of money does not scroll at 1,100; no two labels of the frontier collide.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 #![allow(

@@ -49,8 +49,8 @@ impl Drop for RunLock<'_> {
 impl RunDirectory {
     /// Makes `parent/<name>-<utc_stamp>/` with its frozen inputs, and locks it.
     ///
-    /// The journal is opened before anything else, so that a path that cannot be written fails now and not after an hour;
-    /// `plan.json` comes last, so that its presence means that the directory is complete.
+    /// The journal is opened before anything else, so that a path that cannot be written fails now and not after an
+    /// hour; `plan.json` comes last, so that its presence means that the directory is complete.
     pub fn create(
         parent: &Path,
         name: &str,
@@ -114,7 +114,8 @@ impl RunDirectory {
     /// Takes the run for this process until the guard is dropped, and mends what a kill left: the torn last line of the
     /// journal is cut off, trials half written aside are removed, trials in place but not journaled get their line.
     ///
-    /// [`Self::create`], [`Self::journal`] and [`Self::write_trial`] lock by themselves, until the directory is dropped.
+    /// [`Self::create`], [`Self::journal`] and [`Self::write_trial`] lock by themselves, until the directory is
+    /// dropped.
     ///
     /// # Errors
     /// [`RunError::Locked`] while another process holds the lock.
@@ -223,7 +224,8 @@ impl RunDirectory {
         journal::read(&self.journal_path())
     }
 
-    /// Trials to do, in the planned order: those without a directory in place, up to the block after which an adaptive run stopped.
+    /// Trials to do, in the planned order: those without a directory in place, up to the block after which an adaptive
+    /// run stopped.
     pub fn remaining(&self) -> Result<Vec<PlannedTrial>> {
         let last = self.enough()?.map_or(u32::MAX, |(blocks, _)| blocks);
         let missing = |t: &&PlannedTrial| t.block <= last && !self.is_done(t);
@@ -360,7 +362,8 @@ impl RunDirectory {
         Ok(record)
     }
 
-    /// All trials that are in place, read one at a time. One that cannot be read is an error in its place and does not hide the others.
+    /// All trials that are in place, read one at a time. One that cannot be read is an error in its place and does not
+    /// hide the others.
     pub fn trials(&self) -> impl Iterator<Item = Result<StoredTrial>> + '_ {
         self.done().into_iter().map(|t| self.trial(&t))
     }

@@ -68,8 +68,8 @@ pub fn versioned_json(path: &Path, value: &impl Serialize) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads JSON written by this or an older version; the version is looked at before the shape, because a newer shape would
-/// otherwise be reported as damage.
+/// Reads JSON written by this or an older version; the version is looked at before the shape, because a newer shape
+/// would otherwise be reported as damage.
 pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
     let bytes = fs::read(path).map_err(|e| RunError::file("read", path, e))?;
     let value: Value = serde_json::from_slice(&bytes).map_err(|e| RunError::damaged(path, e))?;

@@ -1,15 +1,16 @@
 //! `latency.hlog`: every latency of a trial in the HdrHistogram interval log format 1.3, which the public tools read.
 //!
-//! One line per series and interval (about a second): `Tag=read,<start>,<length>,<max>,<V2 histogram, deflated, base64>`.
-//! Recorded values are **microseconds**; the `Interval_Max` column is in milliseconds (the log format divides it for human
-//! eyes), as the comment in the file says. Tags are [`Series::tag`].
+//! One line per series and interval (about a second): `Tag=read,<start>,<length>,<max>,<V2 histogram, deflated,
+//! base64>`. Recorded values are **microseconds**; the `Interval_Max` column is in milliseconds (the log format divides
+//! it for human eyes), as the comment in the file says. Tags are [`Series::tag`].
 //!
-//! `BaseTime` lies before the warm-up and interval starts count from it; `StartTime` is the start of measurement. The Java
-//! tools skip what lies before `StartTime`, so that `HistogramLogProcessor` shows the measured window by default, as our
-//! reports do. Both are whole seconds: Java compares them in floating point, and a fraction could push the first measured
-//! interval just below zero. The exact start is `started_at` in `trial.json`.
+//! `BaseTime` lies before the warm-up and interval starts count from it; `StartTime` is the start of measurement. The
+//! Java tools skip what lies before `StartTime`, so that `HistogramLogProcessor` shows the measured window by default,
+//! as our reports do. Both are whole seconds: Java compares them in floating point, and a fraction could push the first
+//! measured interval just below zero. The exact start is `started_at` in `trial.json`.
 //!
-//! Format: <https://github.com/HdrHistogram/HdrHistogram/blob/master/src/main/java/org/HdrHistogram/HistogramLogWriter.java>
+//! Format:
+//! <https://github.com/HdrHistogram/HdrHistogram/blob/master/src/main/java/org/HdrHistogram/HistogramLogWriter.java>
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -78,8 +79,8 @@ pub fn encode(path: &Path, record: &TrialRecord, intervals: &[Interval]) -> Resu
     Ok(bytes)
 }
 
-/// The same counts in a histogram that ends at its largest value. The log states the bounds of each histogram, and who reads it
-/// allocates that much: 128 KiB for a bound of 60 s, 56 KiB for one of 65 ms.
+/// The same counts in a histogram that ends at its largest value. The log states the bounds of each histogram, and who
+/// reads it allocates that much: 128 KiB for a bound of 60 s, 56 KiB for one of 65 ms.
 fn trimmed(histogram: &Histogram<u64>) -> Histogram<u64> {
     let (low, digits) = (histogram.low(), histogram.sigfig());
     let high = histogram.max().max(2 * low);
@@ -93,7 +94,8 @@ fn trimmed(histogram: &Histogram<u64>) -> Histogram<u64> {
     small.unwrap_or_else(|| histogram.clone())
 }
 
-/// A trial's latencies as they lie on disk: decoded one interval at a time, because all together take tens of megabytes.
+/// A trial's latencies as they lie on disk: decoded one interval at a time, because all together take tens of
+/// megabytes.
 #[derive(Debug, Clone)]
 pub struct LatencyLog {
     path: PathBuf,

@@ -1,7 +1,7 @@
 //! `journal.jsonl`: what happened to a run, one JSON object a line, each on the device before the next step is taken.
 //!
-//! A process killed in the middle of an append leaves a last line without its newline. Readers skip such a line; the next
-//! writer cuts it off before it appends.
+//! A process killed in the middle of an append leaves a last line without its newline. Readers skip such a line; the
+//! next writer cuts it off before it appends.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Seek, SeekFrom, Write};

@@ -11,9 +11,10 @@
 //! ```
 //!
 //! Two rules make `kill -9` at any moment harmless. **A trial appears atomically or not at all**: it is written aside,
-//! fsynced, and renamed into place; the rename is the commit. **The journal is appended and fsynced**, so that it lags the
-//! directory by one line at most: a trial that was renamed but not yet journaled gets its line when writing resumes, and
-//! a line torn by the kill is cut off. What remains is therefore the planned order minus the trials whose directory exists.
+//! fsynced, and renamed into place; the rename is the commit. **The journal is appended and fsynced**, so that it lags
+//! the directory by one line at most: a trial that was renamed but not yet journaled gets its line when writing
+//! resumes, and a line torn by the kill is cut off. What remains is therefore the planned order minus the trials whose
+//! directory exists.
 //!
 //! Reading needs no lock. Writing takes an exclusive `flock` on the journal, which the kernel releases when the process
 //! dies, so that a stale lock cannot exist.

@@ -43,8 +43,8 @@ const DIFFERENT_MIXES: f64 = 0.1;
 /// Below this share of missing reads a cell says nothing about reads of the device.
 const FEW_MISSES: f64 = 0.02;
 
-/// What one machine offers. Limits that do not exist are infinite. EBS counts reads and writes together, local disks and emulated
-/// volumes apart.
+/// What one machine offers. Limits that do not exist are infinite. EBS counts reads and writes together, local disks
+/// and emulated volumes apart.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Machine {
     pub cpus: f64,
@@ -215,7 +215,8 @@ impl Demand {
     }
 }
 
-/// `x` and `y`, both at least 0, with the least sum of squared relative errors of `a x + b y` against `c` over rows (a, b, c).
+/// `x` and `y`, both at least 0, with the least sum of squared relative errors of `a x + b y` against `c` over rows (a,
+/// b, c).
 fn two_parts(rows: &[(f64, f64, f64)]) -> (f64, f64) {
     let rows: Vec<(f64, f64)> = rows
         .iter()
@@ -243,8 +244,8 @@ fn two_parts(rows: &[(f64, f64, f64)]) -> (f64, f64) {
     }
 }
 
-/// Cells that are predicted from the others: those of a configuration from all other configurations, in whichever run, or, with a
-/// single configuration, each cell from the other cells.
+/// Cells that are predicted from the others: those of a configuration from all other configurations, in whichever run,
+/// or, with a single configuration, each cell from the other cells.
 pub(super) fn held_out(observations: &[Observation<'_>]) -> HeldOut {
     let by_configuration = observations.iter().any(|o| !o.is_like(&observations[0]));
     let errors: Vec<(String, f64)> = observations

@@ -98,7 +98,8 @@ impl FleetTotals {
     }
 }
 
-/// Puts a proposed fleet beside the current one. `usable` is the share of the disks that holds distinct data: fill / copies.
+/// Puts a proposed fleet beside the current one. `usable` is the share of the disks that holds distinct data: fill /
+/// copies.
 ///
 /// # Errors
 ///

@@ -4,14 +4,16 @@ use workload::{Distribution, PageCache};
 
 use crate::observation::CHUNK_BYTES;
 
-/// Hit ratios of a cluster that holds so much payload before replication, by the share of a node's data that its page cache holds.
+/// Hit ratios of a cluster that holds so much payload before replication, by the share of a node's data that its page
+/// cache holds.
 ///
-/// The ranks of the keys are spread over the rows of the whole cluster; a node holds those of its tokens: with `s` = copies / nodes a
-/// random share `s` of the chunks. Of its own reads a chunk gets `p / s` where it gets `p` of the cluster's. Put into Che's two sums
-/// (`sum(1 - exp(-p T))` chunks cached, `sum(p (1 - exp(-p T)))` hits), both the number of chunks and the time scale with `s`, which
-/// cancels: every node has the hit ratios of the cluster at the same share cached. It is the *rows* that must be the cluster's. Of a
-/// node's rows alone, each popular rank would be one of the node's, where really only `s` of them are: the popular rows would be
-/// too many for the chunks, and too little skew would be left.
+/// The ranks of the keys are spread over the rows of the whole cluster; a node holds those of its tokens: with `s` =
+/// copies / nodes a random share `s` of the chunks. Of its own reads a chunk gets `p / s` where it gets `p` of the
+/// cluster's. Put into Che's two sums (`sum(1 - exp(-p T))` chunks cached, `sum(p (1 - exp(-p T)))` hits), both the
+/// number of chunks and the time scale with `s`, which cancels: every node has the hit ratios of the cluster at the
+/// same share cached. It is the *rows* that must be the cluster's. Of a node's rows alone, each popular rank would be
+/// one of the node's, where really only `s` of them are: the popular rows would be too many for the chunks, and too
+/// little skew would be left.
 pub(crate) fn of_cluster(distribution: Distribution, payload_bytes: f64, record_bytes: f64) -> PageCache {
     let records = (payload_bytes / record_bytes).max(1.0) as u64;
     PageCache::new(distribution, records, record_bytes, CHUNK_BYTES)
@@ -54,8 +56,8 @@ mod tests {
         }
     }
 
-    /// Hit ratio of a cluster that is really run: rows in the order of their hashed keys, equal ranges of it for the nodes, each range on
-    /// three nodes, reads from any of these.
+    /// Hit ratio of a cluster that is really run: rows in the order of their hashed keys, equal ranges of it for the
+    /// nodes, each range on three nodes, reads from any of these.
     fn simulated(nodes: usize, cached: f64) -> f64 {
         let mut order: Vec<usize> = (0..ROWS).collect();
         order.sort_by_key(|row| fnv_hash64(*row as u64 + 77));

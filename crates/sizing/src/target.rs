@@ -31,7 +31,8 @@ pub struct Target {
     pub survive: Survive,
     /// Consistency of the requests, which says how many replicas a read asks.
     pub consistency: Consistency,
-    /// Share of a node's disks that data may fill, per cent; size-tiered compaction needs up to as much again as it compacts.
+    /// Share of a node's disks that data may fill, per cent; size-tiered compaction needs up to as much again as it
+    /// compacts.
     pub disk_fill_percent: f64,
 }
 
@@ -174,8 +175,8 @@ impl Target {
         self.data_bytes * (1.0 + self.growth_percent_per_year / 100.0).powf(self.years)
     }
 
-    /// How much more the others do while a part is down. A node's reads go to the nodes that hold the other copies: with a copy in every
-    /// zone none of them is in its own.
+    /// How much more the others do while a part is down. A node's reads go to the nodes that hold the other copies:
+    /// with a copy in every zone none of them is in its own.
     pub(super) fn load_when_down(&self, nodes: u32) -> f64 {
         let n = f64::from(nodes);
         if self.survive == Survive::Node && self.zones > 1 && self.zones >= self.replication_factor {

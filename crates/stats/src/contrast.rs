@@ -1,6 +1,8 @@
-//! How far apart are two cells? An estimate on the logarithmic scale, its error, and how well that error itself is known.
+//! How far apart are two cells? An estimate on the logarithmic scale, its error, and how well that error itself is
+//! known.
 //!
-//! Everything that is said about a comparison is read from one interval of it, so that no two sentences can contradict each other.
+//! Everything that is said about a comparison is read from one interval of it, so that no two sentences can contradict
+//! each other.
 
 use serde::{Deserialize, Serialize};
 
@@ -45,14 +47,15 @@ impl Contrast {
         student::two_sided_p(distance / self.error, self.degrees).unwrap_or(1.0)
     }
 
-    /// The factor that an experiment of this size, with a spread like the one seen here, shows in 80 of 100 repetitions when it is judged at
-    /// `level`. Both this experiment's spread and that of the next are uncertain; [`assured`] counts both.
+    /// The factor that an experiment of this size, with a spread like the one seen here, shows in 80 of 100 repetitions
+    /// when it is judged at `level`. Both this experiment's spread and that of the next are uncertain; [`assured`]
+    /// counts both.
     pub fn detectable(&self, level: f64) -> Option<f64> {
         Some((assured(self.degrees, level)? * self.error).exp())
     }
 
-    /// Repetitions by which "the ratio is `ratio`" would be refuted in about 80 of 100 experiments at `level`, if the estimate is the truth
-    /// and the spread stays as it is. `None` where no affordable number (200) would.
+    /// Repetitions by which "the ratio is `ratio`" would be refuted in about 80 of 100 experiments at `level`, if the
+    /// estimate is the truth and the spread stays as it is. `None` where no affordable number (200) would.
     pub fn repetitions_to_refute(&self, ratio: f64, level: f64) -> Option<u32> {
         let distance = (self.estimate - ratio.ln()).abs();
         let single = self.error * (self.n as f64).sqrt();
@@ -65,9 +68,10 @@ impl Contrast {
     }
 }
 
-/// Level at which a difference counts as shown, over all comparisons of a metric together. Not 5 %: so that of 400 experiments with equal
-/// configurations at most 5 % are called different with near certainty and not just on average; so that pooling, whose checks are not perfect, stays
-/// below 5 % too; and so that looking again after each block (`repetitions = "auto"`) does.
+/// Level at which a difference counts as shown, over all comparisons of a metric together. Not 5 %: so that of 400
+/// experiments with equal configurations at most 5 % are called different with near certainty and not just on average;
+/// so that pooling, whose checks are not perfect, stays below 5 % too; and so that looking again after each block
+/// (`repetitions = "auto"`) does.
 pub const LEVEL: f64 = 0.025;
 /// More repetitions than this are not proposed.
 const REPETITIONS_MAX: u32 = 200;
@@ -76,11 +80,13 @@ const POWER: f64 = 0.8;
 /// Places at which the distribution of an estimated spread is looked at.
 const PLACES: usize = 24;
 
-/// Effect over standard error that is shown in 80 of 100 experiments when the standard error is an estimate with `degrees` degrees of
-/// freedom on both sides: in the experiment that makes the promise and in the one that keeps it. With many degrees of freedom this is
-/// the textbook sum of two quantiles; with two it is much more, because a small spread is often luck.
+/// Effect over standard error that is shown in 80 of 100 experiments when the standard error is an estimate with
+/// `degrees` degrees of freedom on both sides: in the experiment that makes the promise and in the one that keeps it.
+/// With many degrees of freedom this is the textbook sum of two quantiles; with two it is much more, because a small
+/// spread is often luck.
 ///
-/// Solves `E[ P(|Z + k s'| > t s) ] = 0.8` for k, with Z standard normal and s', s independent roots of chi-square / degrees.
+/// Solves `E[ P(|Z + k s'| > t s) ] = 0.8` for k, with Z standard normal and s', s independent roots of chi-square /
+/// degrees.
 fn assured(degrees: f64, level: f64) -> Option<f64> {
     let critical = student::quantile(1.0 - level / 2.0, degrees)?;
     let spreads: Vec<f64> = (0..PLACES)
@@ -110,10 +116,11 @@ fn assured(degrees: f64, level: f64) -> Option<f64> {
     Some(high)
 }
 
-/// The level at which each of several comparisons is judged, so that the chance of any false claim among them stays at `level`
-/// (Holm, Scandinavian Journal of Statistics 6, 1979): of m, the smallest p-value is judged at level / m, the next at level / (m - 1) as long as all
-/// before were rejected; those after the first that is not are judged at its level. An interval made at this level excludes 1 exactly
-/// where Holm rejects, so that interval and verdict say the same.
+/// The level at which each of several comparisons is judged, so that the chance of any false claim among them stays at
+/// `level` (Holm, Scandinavian Journal of Statistics 6, 1979): of m, the smallest p-value is judged at level / m, the
+/// next at level / (m - 1) as long as all before were rejected; those after the first that is not are judged at its
+/// level. An interval made at this level excludes 1 exactly where Holm rejects, so that interval and verdict say the
+/// same.
 pub fn holm_levels(p_values: &[f64], level: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();
     order.sort_by(|a, b| p_values[*a].total_cmp(&p_values[*b]));

@@ -9,8 +9,8 @@ use crate::student;
 /// The middle of a few repetitions and what is known about it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// Geometric mean of the repetitions: the median of what repetitions are drawn from, where that is log-normal. The ratio of two of them is the ratio that is
-    /// tested, which the ratio of two sample medians is not.
+    /// Geometric mean of the repetitions: the median of what repetitions are drawn from, where that is log-normal. The
+    /// ratio of two of them is the ratio that is tested, which the ratio of two sample medians is not.
     pub median: f64,
     /// Lower end of the interval; the smallest repetition where there are too few for one.
     pub low: f64,
@@ -48,8 +48,9 @@ impl IntervalMethod {
     }
 }
 
-/// Geometric mean and interval of the repetitions of a cell: `exp(mean(ln x) +- t s / sqrt(n))`. A percentile bootstrap covers 75 % (n = 3) to 93 % (n = 20)
-/// where it promises 95 (measured in this crate's tests), so that none is made. Below three repetitions: the observed range.
+/// Geometric mean and interval of the repetitions of a cell: `exp(mean(ln x) +- t s / sqrt(n))`. A percentile bootstrap
+/// covers 75 % (n = 3) to 93 % (n = 20) where it promises 95 (measured in this crate's tests), so that none is made.
+/// Below three repetitions: the observed range.
 ///
 /// `None` for an empty sample or one with a number that is not positive and finite.
 pub fn estimate(values: &[f64], confidence: f64) -> Option<Estimate> {

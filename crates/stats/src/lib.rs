@@ -1,8 +1,9 @@
 //! Statistics on plain numbers: values in, values out.
 //!
-//! The unit of analysis is the **trial**: a cell's value is the median of its trials' values, two configurations are compared by
-//! the ratios of trials of the same block. With the few trials that anybody can afford (three to twenty), only modest claims can be
-//! made; this crate makes them exactly or not at all. The rates quoted in its documentation are measured by its tests.
+//! The unit of analysis is the **trial**: a cell's value is the median of its trials' values, two configurations are
+//! compared by the ratios of trials of the same block. With the few trials that anybody can afford (three to twenty),
+//! only modest claims can be made; this crate makes them exactly or not at all. The rates quoted in its documentation
+//! are measured by its tests.
 
 mod contrast;
 mod estimate;

@@ -14,8 +14,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Median and range; `None` for an empty sample or one that holds a number that is not finite (a figure made from it
-    /// would look sound and be wrong).
+    /// Median and range; `None` for an empty sample or one that holds a number that is not finite (a figure made from
+    /// it would look sound and be wrong).
     pub fn of(values: &[f64]) -> Option<Self> {
         let sorted = sorted(values)?;
         Some(Self {
@@ -36,9 +36,9 @@ pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
 }
 
-/// The quantile `q` in 0..=1 of a small sample by linear interpolation between order statistics, type 7 of Hyndman & Fan,
-/// "Sample Quantiles in Statistical Packages", The American Statistician 50 (1996): position (n - 1) q. Latencies are not
-/// small samples: their percentiles come from merged histograms.
+/// The quantile `q` in 0..=1 of a small sample by linear interpolation between order statistics, type 7 of Hyndman &
+/// Fan, "Sample Quantiles in Statistical Packages", The American Statistician 50 (1996): position (n - 1) q. Latencies
+/// are not small samples: their percentiles come from merged histograms.
 ///
 /// `None` for an empty sample, one with a number that is not finite, or `q` outside 0..=1.
 pub fn quantile(values: &[f64], q: f64) -> Option<f64> {

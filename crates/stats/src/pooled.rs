@@ -1,13 +1,15 @@
 //! Many cells, few repetitions: what all cells together say about the spread of one.
 //!
-//! With three repetitions a pair of cells alone knows its spread by two degrees of freedom, and a 97.5 % interval is 6.2 standard errors to either side. A matrix
-//! of six cells has ten. So the trials of a run are seen as a two-way layout (cell + block + residual, on logarithms; Scheffe, The Analysis of
-//! Variance, 1959, chapter 4), and the variance of the residuals is pooled over cells, after checks that it may be:
+//! With three repetitions a pair of cells alone knows its spread by two degrees of freedom, and a 97.5 % interval is
+//! 6.2 standard errors to either side. A matrix of six cells has ten. So the trials of a run are seen as a two-way
+//! layout (cell + block + residual, on logarithms; Scheffe, The Analysis of Variance, 1959, chapter 4), and the
+//! variance of the residuals is pooled over cells, after checks that it may be:
 //!
-//! 1. Blocks are fitted for each *group* (one workload at one load level). Where the F test sees no difference between groups in how blocks
-//!    act, one block effect serves all groups, which leaves more degrees of freedom.
-//! 2. A pair of cells whose own differences spread unlike the rest (F test) is judged by the differences of the same two
-//!    columns (configurations) in all groups: one configuration may be noisier than the others wherever it is measured.
+//! 1. Blocks are fitted for each *group* (one workload at one load level). Where the F test sees no difference between
+//!    groups in how blocks act, one block effect serves all groups, which leaves more degrees of freedom.
+//! 2. A pair of cells whose own differences spread unlike the rest (F test) is judged by the differences of the same
+//!    two columns (configurations) in all groups: one configuration may be noisier than the others wherever it is
+//!    measured.
 //! 3. Where a pair spreads unlike these as well, it stands on its own.
 
 use std::collections::BTreeMap;
@@ -15,13 +17,13 @@ use std::collections::BTreeMap;
 use crate::contrast::Contrast;
 use crate::student;
 
-/// Fewer repetitions than this are shown as what was observed and not tested: with two, an interval says next to nothing (x / 2 for 8 % of noise), and a
-/// normal distribution cannot be checked at all.
+/// Fewer repetitions than this are shown as what was observed and not tested: with two, an interval says next to
+/// nothing (x / 2 for 8 % of noise), and a normal distribution cannot be checked at all.
 pub const REPETITIONS_MIN: u64 = 3;
 /// Block effects are the same in all groups unless the F test says otherwise at this level.
 const BLOCKS_UNLIKE: f64 = 0.10;
-/// A pair spreads more than the rest: upper tail of the F distribution. Chosen by simulation (docs/method.md): strict enough that pooling helps,
-/// loose enough that a noisy pair among quiet ones is not called different too often.
+/// A pair spreads more than the rest: upper tail of the F distribution. Chosen by simulation (docs/method.md): strict
+/// enough that pooling helps, loose enough that a noisy pair among quiet ones is not called different too often.
 const SPREADS_MORE: f64 = 0.06;
 /// The same among pairs of the same two columns, which have more reason to be alike.
 const SPREADS_MORE_IN_COLUMNS: f64 = 0.02;
@@ -110,9 +112,10 @@ impl Layout {
         })
     }
 
-    /// Trials that lie further from what their cell and block let expect than noise like that of the others explains, at `level` over all trials together
-    /// (externally studentised residuals with Bonferroni's bound: Cook & Weisberg, Residuals and Influence in Regression, 1982). A block effect is no reason, and
-    /// neither is a large number of repetitions.
+    /// Trials that lie further from what their cell and block let expect than noise like that of the others explains,
+    /// at `level` over all trials together (externally studentised residuals with Bonferroni's bound: Cook & Weisberg,
+    /// Residuals and Influence in Regression, 1982). A block effect is no reason, and neither is a large number of
+    /// repetitions.
     pub fn outliers(&self, level: f64) -> Vec<Outlier> {
         let all = self.residuals.iter().map(BTreeMap::len).sum::<usize>() as f64;
         let (squares, degrees) = self.of_residuals;
@@ -186,8 +189,8 @@ impl Layout {
             .fold(Squares::default(), Squares::plus)
     }
 
-    /// Of a difference of two trials: by all cells, by the two columns, or by the pair alone; see the top of this file. `true`
-    /// where it is by more than the pair.
+    /// Of a difference of two trials: by all cells, by the two columns, or by the pair alone; see the top of this file.
+    /// `true` where it is by more than the pair.
     fn variance_of_difference(&self, own: Squares, columns: Squares) -> (Squares, bool) {
         // A difference has twice the variance of a trial.
         let all = Squares {
@@ -263,8 +266,9 @@ fn is_alike(own: f64, own_degrees: f64, rest_squares: f64, rest_degrees: f64, mo
     upper >= more && 1.0 - upper >= SPREADS_LESS
 }
 
-/// Two samples that share no blocks, such as the same cell in two runs: `ours` and `theirs` are cells, on the logarithmic scale; the variance within
-/// cells is pooled over all of them unless the two spread unlike the rest, then it is Welch's (Biometrika 34, 1947).
+/// Two samples that share no blocks, such as the same cell in two runs: `ours` and `theirs` are cells, on the
+/// logarithmic scale; the variance within cells is pooled over all of them unless the two spread unlike the rest, then
+/// it is Welch's (Biometrika 34, 1947).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Samples {
     squares: f64,
@@ -285,7 +289,8 @@ impl Samples {
         pool
     }
 
-    /// The mean of one sample, as a contrast with 0: its interval is one for the geometric mean. `None` with fewer than three values.
+    /// The mean of one sample, as a contrast with 0: its interval is one for the geometric mean. `None` with fewer than
+    /// three values.
     pub fn level(&self, ours: &[f64]) -> Option<Contrast> {
         if (ours.len() as u64) < REPETITIONS_MIN {
             return None;
@@ -352,7 +357,8 @@ struct Fit {
     degrees: f64,
 }
 
-/// Rounds of fitting cells and blocks in turn: exact after one where no trial is missing, and close to rounding after thirty where some are.
+/// Rounds of fitting cells and blocks in turn: exact after one where no trial is missing, and close to rounding after
+/// thirty where some are.
 const ROUNDS: usize = 30;
 
 fn fit(series: &[Series], group_of: impl Fn(&Series) -> usize) -> Fit {
@@ -550,8 +556,8 @@ mod tests {
         }
     }
 
-    /// An instance limited by a shared CPU spreads by 35 %, three limited by their volumes by 2 %: four configurations, six
-    /// places, three blocks.
+    /// An instance limited by a shared CPU spreads by 35 %, three limited by their volumes by 2 %: four configurations,
+    /// six places, three blocks.
     #[test]
     fn a_noisy_configuration_is_judged_by_its_own_spread_in_all_places() {
         let mut noise = Noise::new(21);

@@ -5,8 +5,9 @@ use crate::estimate::logarithms;
 /// Most pairs whose signs are all tried: a million ways.
 const SIGN_FLIP_MAX: usize = 20;
 
-/// Two-sided p-value of the exact sign-flip permutation test on log ratios: of all ways to swap the sides of pairs, the share
-/// whose mean is at least as far from 0 (Fisher's randomisation test). Needs no distribution; with n pairs it cannot fall below 2^(1-n).
+/// Two-sided p-value of the exact sign-flip permutation test on log ratios: of all ways to swap the sides of pairs, the
+/// share whose mean is at least as far from 0 (Fisher's randomisation test). Needs no distribution; with n pairs it
+/// cannot fall below 2^(1-n).
 ///
 /// `None` without pairs, above twenty pairs, or with a value that is not positive and finite.
 pub fn sign_flip_p(pairs: &[(f64, f64)]) -> Option<f64> {

@@ -1,13 +1,15 @@
 //! Has a system come to rest? Rules on a throughput series with one value a second.
 //!
-//! Three rules, because each alone is wrong on databases. *MSER-5* finds where the start-up transient ends, but sees no slow drift.
-//! A *trend test* sees drift, but calls a shift of 0.1 % significant when there is data enough. The *rounds rule* of storage
-//! benchmarks (SNIA PTS) asks whether five rounds lie close together, and needs a long series. So: MSER-5 cuts the start, and what is left
-//! is transient when its trend is both significant and large, or when its rounds lie further apart than 20 % and than its noise explains.
+//! Three rules, because each alone is wrong on databases. *MSER-5* finds where the start-up transient ends, but sees no
+//! slow drift. A *trend test* sees drift, but calls a shift of 0.1 % significant when there is data enough. The *rounds
+//! rule* of storage benchmarks (SNIA PTS) asks whether five rounds lie close together, and needs a long series. So:
+//! MSER-5 cuts the start, and what is left is transient when its trend is both significant and large, or when its
+//! rounds lie further apart than 20 % and than its noise explains.
 //!
-//! The seconds of a database resemble their neighbours (caches fill, compactions come and go), and a test that takes them for independent
-//! finds trends where there are none. All three tests therefore count the *effective* number of batches (see [`crate::trend`]); where the series is
-//! worth fewer than four independent ones, it is too short to judge.
+//! The seconds of a database resemble their neighbours (caches fill, compactions come and go), and a test that takes
+//! them for independent finds trends where there are none. All three tests therefore count the *effective* number of
+//! batches (see [`crate::trend`]); where the series is worth fewer than four independent ones, it is too short to
+//! judge.
 
 use crate::student;
 use crate::trend::{self, Trend};
@@ -18,20 +20,24 @@ const BATCH: usize = 5;
 const BATCHES_MIN: usize = 8;
 /// Values that must be left after the cut.
 pub const JUDGED_FROM: usize = BATCH * BATCHES_MIN;
-/// Independent batches that what is left must be worth: with fewer, one excursion of the noise cannot be told from a trend.
+/// Independent batches that what is left must be worth: with fewer, one excursion of the noise cannot be told from a
+/// trend.
 const EFFECTIVE_MIN: f64 = 4.0;
 /// Level of the test whether what MSER-5 would cut differs from the rest.
 const CUT_LEVEL: f64 = 0.05;
 /// Level of the trend test.
 const TREND_LEVEL: f64 = 0.01;
-/// Change over the window, by the fitted line, that is small enough whatever its significance (the slope bound of the rounds rule).
+/// Change over the window, by the fitted line, that is small enough whatever its significance (the slope bound of the
+/// rounds rule).
 const CHANGE_MAX: f64 = 0.02;
 /// Rounds of the rounds rule.
 const ROUNDS: usize = 5;
-/// Rounds further apart than this share of their mean are no steady state whatever the trend (SNIA Solid State Storage Performance Test
-/// Specification, "steady state": 20 %): a step in a short series has too few batches for the trend test.
+/// Rounds further apart than this share of their mean are no steady state whatever the trend (SNIA Solid State Storage
+/// Performance Test Specification, "steady state": 20 %): a step in a short series has too few batches for the trend
+/// test.
 const ROUNDS_RANGE_MAX: f64 = 0.2;
-/// Range of five independent normal values in standard deviations that is exceeded in 1 % (tables of the studentised range, q(0.01; 5, inf)).
+/// Range of five independent normal values in standard deviations that is exceeded in 1 % (tables of the studentised
+/// range, q(0.01; 5, inf)).
 const ROUNDS_RANGE_OF_NOISE: f64 = 4.60;
 
 /// What was found out about a series.
@@ -41,14 +47,15 @@ pub struct SteadyState {
     pub from: usize,
     /// The judgement.
     pub verdict: SteadyVerdict,
-    /// (end - start) / mean of the Theil-Sen line through the batch means of what was judged; 0 where it could not be fitted.
+    /// (end - start) / mean of the Theil-Sen line through the batch means of what was judged; 0 where it could not be
+    /// fitted.
     pub change: f64,
     /// Lower end of its 95 % interval, autocorrelation taken into account: the largest fall that the series could hide.
     pub change_low: f64,
     /// Upper end: the largest rise.
     pub change_high: f64,
-    /// Two-sided p-value of the Mann-Kendall test for a trend in the batch means, autocorrelation taken into account; 1 where there were
-    /// too few.
+    /// Two-sided p-value of the Mann-Kendall test for a trend in the batch means, autocorrelation taken into account; 1
+    /// where there were too few.
     pub trend_p: f64,
     /// (largest - smallest) / mean of five rounds of equal length.
     pub rounds_range: f64,
@@ -59,13 +66,14 @@ pub struct SteadyState {
 /// The judgement on a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SteadyVerdict {
-    /// After the cut there is no trend that is both significant (1 %) and larger than 2 % over the window, and five rounds lie within 20 % or within
-    /// what noise explains. How large a trend could still hide is in `change_low` and `change_high`.
+    /// After the cut there is no trend that is both significant (1 %) and larger than 2 % over the window, and five
+    /// rounds lie within 20 % or within what noise explains. How large a trend could still hide is in `change_low` and
+    /// `change_high`.
     Steady,
     /// There is such a trend, or the rounds lie further apart.
     Transient,
-    /// MSER-5 has reason to cut half of it, fewer than 40 values remain, or what remains is worth fewer than four independent batches: nothing can
-    /// be said, everything counts.
+    /// MSER-5 has reason to cut half of it, fewer than 40 values remain, or what remains is worth fewer than four
+    /// independent batches: nothing can be said, everything counts.
     TooShort,
 }
 
@@ -117,7 +125,8 @@ fn is_trend(trend: &Trend) -> bool {
     trend.p < TREND_LEVEL && trend.change.abs() > CHANGE_MAX
 }
 
-/// Whether the whole series has a trend that what the cut leaves may well continue: its slope lies in the interval of the rest's.
+/// Whether the whole series has a trend that what the cut leaves may well continue: its slope lies in the interval of
+/// the rest's.
 fn goes_on(batches: &[f64], whole: &Trend, cut: usize) -> bool {
     let rest = &batches[cut..];
     let of_rest = Trend::of(rest);
@@ -128,8 +137,8 @@ fn goes_on(batches: &[f64], whole: &Trend, cut: usize) -> bool {
     is_trend(whole) && (of_rest.low..=of_rest.high).contains(&share)
 }
 
-/// Whether the mean of the first `cut` batches differs from that of the others: a t test with the spread and the autocorrelation of the
-/// others.
+/// Whether the mean of the first `cut` batches differs from that of the others: a t test with the spread and the
+/// autocorrelation of the others.
 fn differs(batches: &[f64], cut: usize) -> bool {
     let (start, rest) = batches.split_at(cut);
     let Some((mean, deviation)) = student::mean_and_deviation(rest) else {
@@ -148,8 +157,9 @@ fn differs(batches: &[f64], cut: usize) -> bool {
     student::two_sided_p(distance / error, degrees).is_none_or(|p| p < CUT_LEVEL)
 }
 
-/// Whether noise as that of the batches puts five rounds as far apart as `range` (a share of the mean) in more than 1 % of cases. The noise is
-/// what is left around a straight line or around one step, whichever leaves less: neither a drift nor a step is noise.
+/// Whether noise as that of the batches puts five rounds as far apart as `range` (a share of the mean) in more than 1 %
+/// of cases. The noise is what is left around a straight line or around one step, whichever leaves less: neither a
+/// drift nor a step is noise.
 fn noise_explains(range: f64, batches: &[f64]) -> bool {
     let line: Vec<f64> = {
         let slope = Trend::of(batches).slope(batches);
@@ -182,10 +192,12 @@ fn around_best_step(values: &[f64]) -> Vec<f64> {
         .unwrap_or_else(|| values.to_vec())
 }
 
-/// Number of values to cut from the start by MSER-5 (White, Cobb & Spratt, "A comparison of five steady-state truncation heuristics
-/// for simulation", WSC 2000): of all cuts the one after which the squared standard error of the mean of the batches is smallest.
+/// Number of values to cut from the start by MSER-5 (White, Cobb & Spratt, "A comparison of five steady-state
+/// truncation heuristics for simulation", WSC 2000): of all cuts the one after which the squared standard error of the
+/// mean of the batches is smallest.
 ///
-/// `None` where that would be half of the series or more, by which MSER says that the series is too short; also below four batches.
+/// `None` where that would be half of the series or more, by which MSER says that the series is too short; also below
+/// four batches.
 pub fn mser5(series: &[f64]) -> Option<usize> {
     let batches = batch_means(series);
     best_cut(&batches)

@@ -1,12 +1,13 @@
 //! Is there a trend in a series whose neighbours resemble each other, and how large can it be?
 //!
-//! Mann-Kendall's test and the interval of Theil-Sen's slope take values for independent. Where a value resembles the one before it, they
-//! find trends in series that have none. Both are therefore corrected by the *effective* number of values: the variance of S is that of
-//! independent values, times the factor of an autocorrelated series (Hamed & Rao, J. Hydrology 204, 1998; in the form of Yue & Wang, Water
-//! Resources Management 18, 2004, for a first-order autoregression). The autocorrelation is that of the ranks of what is left when the trend
-//! is taken out, and it is corrected for its bias: an estimate from n values around a fitted line is too small by (2 + 4 rho) / n
-//! (Marriott & Pope, Biometrika 41, 1954). Because it is itself estimated, Student's t with the effective number less two degrees of freedom stands
-//! in for the normal distribution.
+//! Mann-Kendall's test and the interval of Theil-Sen's slope take values for independent. Where a value resembles the
+//! one before it, they find trends in series that have none. Both are therefore corrected by the *effective* number of
+//! values: the variance of S is that of independent values, times the factor of an autocorrelated series (Hamed & Rao,
+//! J. Hydrology 204, 1998; in the form of Yue & Wang, Water Resources Management 18, 2004, for a first-order
+//! autoregression). The autocorrelation is that of the ranks of what is left when the trend is taken out, and it is
+//! corrected for its bias: an estimate from n values around a fitted line is too small by (2 + 4 rho) / n (Marriott &
+//! Pope, Biometrika 41, 1954). Because it is itself estimated, Student's t with the effective number less two degrees
+//! of freedom stands in for the normal distribution.
 
 use crate::student;
 
@@ -14,14 +15,15 @@ use crate::student;
 const CONFIDENCE: f64 = 0.95;
 /// Values below which nothing is fitted.
 const VALUES_MIN: usize = 4;
-/// Standard errors by which an estimated autocorrelation is drawn towards none. Without it, a dozen independent values are taken for a
-/// few in one case of ten. Calibrated by the rates that the tests of `steady` print.
+/// Standard errors by which an estimated autocorrelation is drawn towards none. Without it, a dozen independent values
+/// are taken for a few in one case of ten. Calibrated by the rates that the tests of `steady` print.
 const SHRINK: f64 = 0.75;
 
 /// A straight line through a series, with what its noise allows to say.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Trend {
-    /// (end - start) / mean of the Theil-Sen line: the median of the slopes of all pairs, which one stall does not move (Sen, JASA 63, 1968).
+    /// (end - start) / mean of the Theil-Sen line: the median of the slopes of all pairs, which one stall does not move
+    /// (Sen, JASA 63, 1968).
     pub change: f64,
     /// Its 95 % interval (Sen 1968, with the corrected variance of S).
     pub low: f64,
@@ -83,8 +85,9 @@ impl Trend {
     }
 }
 
-/// Two-sided p-value of the Mann-Kendall test for a monotone trend among independent values, normal approximation with continuity correction
-/// (good from n = 8) (Mann, Econometrica 13, 1945; Kendall, Rank Correlation Methods). Ties are counted as no evidence for either side.
+/// Two-sided p-value of the Mann-Kendall test for a monotone trend among independent values, normal approximation with
+/// continuity correction (good from n = 8) (Mann, Econometrica 13, 1945; Kendall, Rank Correlation Methods). Ties are
+/// counted as no evidence for either side.
 pub fn mann_kendall_p(values: &[f64]) -> f64 {
     if values.len() < VALUES_MIN {
         return 1.0;
@@ -125,8 +128,8 @@ pub(crate) fn variance_factor(autocorrelation: f64, n: usize) -> f64 {
     1.0 + 2.0 * sum
 }
 
-/// Correlation of neighbours around a fitted line, corrected for its bias, drawn towards none by [`SHRINK`] and held in 0..1: negative
-/// correlation is not credited.
+/// Correlation of neighbours around a fitted line, corrected for its bias, drawn towards none by [`SHRINK`] and held in
+/// 0..1: negative correlation is not credited.
 pub(crate) fn autocorrelation(left: &[f64]) -> f64 {
     let n = left.len() as f64;
     let mean = left.iter().sum::<f64>() / n;

@@ -111,7 +111,8 @@ struct State {
 }
 
 impl Ledger {
-    /// Opens or creates the ledger at `path`. What it holds stays outstanding: call [`crate::clean()`] first to undo it.
+    /// Opens or creates the ledger at `path`. What it holds stays outstanding: call [`crate::clean()`] first to undo
+    /// it.
     pub fn open(path: &Path) -> Result<Self> {
         // A line cut off by a crash would spoil the next one; end it.
         let cut_off = match fs::read(path) {

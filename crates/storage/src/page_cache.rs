@@ -1,12 +1,14 @@
 //! Keeps the page cache of a cgroup at its budget.
 //!
-//! A memory limit holds everything: heap, direct buffers, the JVM's own memory, and what is left is page cache. How much the
-//! process takes for itself is not known beforehand (measured for Cassandra with a 1 GiB heap: 200 MiB less than reserved), so a
-//! limit set once leaves a page cache that is off by as much, which for a small budget is several times too large. This
-//! controller reads every 200 ms what the group holds besides page cache, and sets the limit to that plus the budget.
+//! A memory limit holds everything: heap, direct buffers, the JVM's own memory, and what is left is page cache. How
+//! much the process takes for itself is not known beforehand (measured for Cassandra with a 1 GiB heap: 200 MiB less
+//! than reserved), so a limit set once leaves a page cache that is off by as much, which for a small budget is several
+//! times too large. This controller reads every 200 ms what the group holds besides page cache, and sets the limit to
+//! that plus the budget.
 //!
-//! The program itself is page cache, too: libraries, jars and class archives that are mapped (150 MB for Cassandra). What is mapped
-//! when the controller starts counts as the process's own; without that a budget of 64 MiB ends in the kernel's OOM killer.
+//! The program itself is page cache, too: libraries, jars and class archives that are mapped (150 MB for Cassandra).
+//! What is mapped when the controller starts counts as the process's own; without that a budget of 64 MiB ends in the
+//! kernel's OOM killer.
 
 use std::path::Path;
 use std::sync::Arc;

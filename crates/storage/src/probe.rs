@@ -4,11 +4,11 @@
 //! part in them. The file is written beforehand by this process, outside the cgroup, so that laying it out is not held
 //! to the limits; reads then meet real blocks rather than holes.
 //!
-//! No `ramp_time`, on purpose. At its end fio waits for the requests in flight and counts the time of that drain. Without
-//! a ramp it counts these requests too, and the rate is right; with one it leaves out as many requests of the start, and
-//! a 60 IOPS volume with 32 in flight looks 20 % slower than it is. The kernel releases throttled I/O in slices of about
-//! 100 ms, which may add one slice: measured with 2 s against limits of 20, 60, 187, 500 and 3,000 IOPS, the figures were
-//! within 4 % of each (20.5, 60.7, 187, 515, 3,011).
+//! No `ramp_time`, on purpose. At its end fio waits for the requests in flight and counts the time of that drain.
+//! Without a ramp it counts these requests too, and the rate is right; with one it leaves out as many requests of the
+//! start, and a 60 IOPS volume with 32 in flight looks 20 % slower than it is. The kernel releases throttled I/O in
+//! slices of about 100 ms, which may add one slice: measured with 2 s against limits of 20, 60, 187, 500 and 3,000
+//! IOPS, the figures were within 4 % of each (20.5, 60.7, 187, 515, 3,011).
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;

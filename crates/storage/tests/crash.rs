@@ -130,8 +130,8 @@ fn what_a_process_touches_is_charged_to_its_cgroup_from_the_first_byte() {
     assert!(machine.leftovers().is_empty());
 }
 
-/// The kernel refuses memory above memory plus swap, so a limit set in the wrong order could fall but never rise again: a page
-/// cache that was held at its budget shrank instead, until the process was killed.
+/// The kernel refuses memory above memory plus swap, so a limit set in the wrong order could fall but never rise again:
+/// a page cache that was held at its budget shrank instead, until the process was killed.
 #[test]
 fn a_memory_limit_falls_and_rises_again() {
     let Some(machine) = Machine::new() else { return };

@@ -182,8 +182,8 @@ fn the_limit_falls_when_the_credits_are_spent() {
     let volume = mounted(&machine);
     let device = volume.device_number().unwrap();
     let cgroup = std::sync::Arc::new(limited(&machine, device, IoLimits::default()));
-    // 180 above the baseline of 20 spend what the layout leaves of 360 credits in under two seconds; the probe's two tests take
-    // six. Rates that an emulated machine reaches as well.
+    // 180 above the baseline of 20 spend what the layout leaves of 360 credits in under two seconds; the probe's two
+    // tests take six. Rates that an emulated machine reaches as well.
     let burst = Burst {
         baseline_iops: 20.0,
         burst_iops: 200.0,

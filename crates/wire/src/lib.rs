@@ -1,8 +1,8 @@
 //! Messages between the controller and its agents: one JSON document per line on the agent's stdin and stdout.
 //!
-//! The controller sends one [`Request`] at a time to an agent and waits for its [`Event::Reply`]; meanwhile the agent may
-//! send other events (progress, seconds, samples). [`Request::Cancel`] may be sent at any time: the request under way ends
-//! early with an error reply. An agent whose stdin closes undoes everything it did and exits.
+//! The controller sends one [`Request`] at a time to an agent and waits for its [`Event::Reply`]; meanwhile the agent
+//! may send other events (progress, seconds, samples). [`Request::Cancel`] may be sent at any time: the request under
+//! way ends early with an error reply. An agent whose stdin closes undoes everything it did and exits.
 
 mod framing;
 mod histogram;

@@ -29,12 +29,13 @@ pub struct CellAnalysis {
     pub valid_trials: u64,
     /// Why the others are not: trial and reason.
     pub trials_invalid: Vec<InvalidTrial>,
-    /// Operations completed without error per second, in the steady window of each trial: geometric mean over trials, so that the ratio of two cells with the
-    /// same blocks is the ratio that is tested.
+    /// Operations completed without error per second, in the steady window of each trial: geometric mean over trials,
+    /// so that the ratio of two cells with the same blocks is the ratio that is tested.
     pub throughput_ops_per_s: Option<Estimate>,
     /// Operations per dollar: throughput at full scale x seconds of a month / cost of a month. `None` without a price.
     pub operations_per_usd: Option<f64>,
-    /// Seconds for the planned number of operations at the measured throughput; measured seconds where no number is planned.
+    /// Seconds for the planned number of operations at the measured throughput; measured seconds where no number is
+    /// planned.
     pub runtime_s: Option<Summary>,
     /// Response times by operation kind.
     pub latency_us: BTreeMap<OperationKind, LatencyAnalysis>,
@@ -73,7 +74,8 @@ pub struct CellAnalysis {
     pub ratio_to_baseline: Option<Ratio>,
     /// Throughput against the slowest configuration under this workload and load level.
     pub ratio_to_slowest: Option<Ratio>,
-    /// What was measured instead of this configuration's storage in its sustained state, if anything: then nothing is said about its value.
+    /// What was measured instead of this configuration's storage in its sustained state, if anything: then nothing is
+    /// said about its value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Withheld>,
     /// The resource that bounded the cell.

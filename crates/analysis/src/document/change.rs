@@ -19,7 +19,8 @@ pub struct Comparison {
     pub b: String,
     /// What is known to differ between the runs: settings, machine.
     pub differences: Vec<String>,
-    /// Facts by which the two machines differ: their difference is part of every change. Empty where they are alike as far as is known.
+    /// Facts by which the two machines differ: their difference is part of every change. Empty where they are alike as
+    /// far as is known.
     pub hosts_differ: Vec<String>,
     /// Cells that only one of the runs has, with the reason.
     pub not_compared: Vec<String>,
@@ -40,7 +41,8 @@ pub struct CellChange {
     pub workload: String,
     /// Load level.
     pub load: LoadLevel,
-    /// By metric: `throughput` (operations/s), `mean`, `p50`, `p95`, `p99`, `p999` (microseconds, of the worst operation kind).
+    /// By metric: `throughput` (operations/s), `mean`, `p50`, `p95`, `p99`, `p999` (microseconds, of the worst
+    /// operation kind).
     pub metrics: BTreeMap<Metric, Change>,
 }
 
@@ -53,7 +55,8 @@ pub struct Change {
     pub b: Estimate,
     /// (b / a - 1) x 100, per cent, from the ratio of geometric means.
     pub change_percent: f64,
-    /// Lower end of its interval, adjusted for all cells of this metric (Holm); the change itself where nothing could be tested.
+    /// Lower end of its interval, adjusted for all cells of this metric (Holm); the change itself where nothing could
+    /// be tested.
     pub low_percent: f64,
     /// Upper end.
     pub high_percent: f64,
@@ -106,7 +109,8 @@ pub struct GateResult {
     pub cells: Vec<GateCell>,
     /// Why nothing could be decided, beyond single cells.
     pub obstacles: Vec<Obstacle>,
-    /// Repetitions of each cell, in both runs, that would decide; `None` where it is decided or no affordable number would.
+    /// Repetitions of each cell, in both runs, that would decide; `None` where it is decided or no affordable number
+    /// would.
     pub would_decide_repetitions: Option<u32>,
 }
 

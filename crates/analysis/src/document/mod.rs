@@ -77,8 +77,8 @@ pub struct Analysis {
     pub seed: u64,
     /// How money is counted.
     pub basis: Basis,
-    /// Spread of a single trial besides cell and block (coefficient of variation, throughput in closed loops), with its degrees of freedom; `None` where
-    /// nothing was repeated.
+    /// Spread of a single trial besides cell and block (coefficient of variation, throughput in closed loops), with its
+    /// degrees of freedom; `None` where nothing was repeated.
     pub residual_spread: Option<ResidualSpread>,
     /// Host facts, as frozen in `environment.json`.
     pub environment: serde_json::Value,

@@ -6,14 +6,16 @@ use spec::LoadLevel;
 use super::ratio::{Range, Ratio};
 use super::recommendation::Withheld;
 
-/// What a more expensive configuration gives for its money, against the next cheaper one on the cost-performance frontier.
+/// What a more expensive configuration gives for its money, against the next cheaper one on the cost-performance
+/// frontier.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ValueOfMoney {
     /// Workload.
     pub workload: String,
     /// Load level.
     pub load: LoadLevel,
-    /// From this configuration: the next cheaper one of the frontier. Where it is dominated: the configuration that dominates it.
+    /// From this configuration: the next cheaper one of the frontier. Where it is dominated: the configuration that
+    /// dominates it.
     pub from: String,
     /// To this one.
     pub to: String,
@@ -34,7 +36,8 @@ pub struct ValueOfMoney {
     pub withheld: Option<Withheld>,
     /// Price of one more sustained operation per second in a month, at full scale; `None` where no gain is shown.
     pub usd_per_extra_op_per_s: Option<f64>,
-    /// Repetitions that would decide it, if what was seen is the truth; `None` where it is decided, or no affordable number would.
+    /// Repetitions that would decide it, if what was seen is the truth; `None` where it is decided, or no affordable
+    /// number would.
     pub repetitions_to_decide: Option<u32>,
     /// Whether this is the knee: the last step upwards that is worth its extra money.
     pub knee: bool,

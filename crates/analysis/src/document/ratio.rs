@@ -73,7 +73,8 @@ impl Metric {
 pub struct Ratio {
     /// Which configuration is 1.
     pub to: String,
-    /// exp(mean of the logarithms of the ratios of the blocks that both have): the median ratio where ratios are log-normal.
+    /// exp(mean of the logarithms of the ratios of the blocks that both have): the median ratio where ratios are
+    /// log-normal.
     pub median: f64,
     /// Lower end of the interval at `level`; with fewer than three pairs the smallest ratio observed.
     pub low: f64,
@@ -81,8 +82,8 @@ pub struct Ratio {
     pub high: f64,
     /// Number of pairs.
     pub pairs: u64,
-    /// The interval misses the truth in this share of experiments. It is adjusted for all comparisons of the experiment (Holm), and it is the level
-    /// of the verdict, so that the two cannot disagree. 0 where nothing was tested.
+    /// The interval misses the truth in this share of experiments. It is adjusted for all comparisons of the experiment
+    /// (Holm), and it is the level of the verdict, so that the two cannot disagree. 0 where nothing was tested.
     pub level: f64,
     /// Whether the spread was pooled over cells; `false`: the two cells spread unlike the rest, or nothing was tested.
     pub pooled: bool,
@@ -92,7 +93,8 @@ pub struct Ratio {
     pub p_adjusted: Option<f64>,
     /// p-value of the exact sign-flip permutation test on the pairs alone, as a check that assumes no distribution.
     pub p_sign_flip: Option<f64>,
-    /// The factor that this many repetitions show in 80 of 100 experiments at the level of the verdict; `None` where nothing was tested.
+    /// The factor that this many repetitions show in 80 of 100 experiments at the level of the verdict; `None` where
+    /// nothing was tested.
     pub smallest_detectable: Option<f64>,
     /// What the interval shows.
     pub verdict: Verdict,

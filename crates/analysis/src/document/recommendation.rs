@@ -172,7 +172,8 @@ pub struct Candidate {
     pub meets: Meets,
     /// Each part of the objective.
     pub checks: Vec<Check>,
-    /// Against a demand: how many of it carry the demand with headroom, and for how much; `None` where that is not known.
+    /// Against a demand: how many of it carry the demand with headroom, and for how much; `None` where that is not
+    /// known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fleet: Option<FleetOf>,
 }

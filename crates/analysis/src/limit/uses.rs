@@ -8,7 +8,8 @@ use crate::document::limit::{Counted, LimitKind, Unit};
 use crate::measurement::TrialMeasurement;
 use crate::rules::{OFF_MAX, POISSON_DEVIATIONS};
 
-/// CPU of the client's load threads in use from which the client is full; from [`crate::rules::CLIENT_CPU_MAX`] on it is named where nothing else is full.
+/// CPU of the client's load threads in use from which the client is full; from [`crate::rules::CLIENT_CPU_MAX`] on it
+/// is named where nothing else is full.
 pub const CLIENT_AT_CAP: f64 = 0.95;
 /// Garbage collection pauses of this share of the time bound a cell whatever the CPUs do ...
 pub const GC_DOMINATES: f64 = 0.2;

@@ -17,8 +17,8 @@ const PROBE_OFF: f64 = 0.05;
 const PROBE_READ_BYTES: f64 = 4096.0;
 /// Limits within this factor of each other are the same.
 const ROUNDING: f64 = 1.001;
-/// A window whose mean limit is within this factor of a bucket's baseline ran at the baseline: what trickles into an empty
-/// bucket is handed out again at once.
+/// A window whose mean limit is within this factor of a bucket's baseline ran at the baseline: what trickles into an
+/// empty bucket is handed out again at once.
 const AT_BASELINE: f64 = 1.05;
 /// EBS counts a request to an SSD volume in units of 256 KiB (EBS user guide, "EBS I/O characteristics") ...
 const VOLUME_UNIT_BYTES: f64 = 256.0 * 1024.0;
@@ -37,8 +37,8 @@ pub enum Dimension {
 /// A volume's windows, counted in each way in which its limit may count.
 ///
 /// cgroups limit reads and writes apart, EBS together; which of them this volume does is not known here, so that both
-/// are looked at. Together is possible only where both have the same limit, and at its cap only from [`VOLUME_AT_CAP`] to
-/// [`TOGETHER_MAX`] of it.
+/// are looked at. Together is possible only where both have the same limit, and at its cap only from [`VOLUME_AT_CAP`]
+/// to [`TOGETHER_MAX`] of it.
 pub fn windows(setup: Option<&Setup>, trial: &TrialMeasurement, facts: &VolumeFacts) -> Vec<(Watched, Vec<Window>)> {
     let Some(activity) = trial.host.volumes.get(&facts.role) else {
         return Vec::new();
@@ -189,7 +189,8 @@ impl Volume<'_> {
         let narrower = |own: Option<f64>, effective: Option<f64>| {
             own.is_none_or(|own| effective.is_some_and(|effective| own > effective * ROUNDING))
         };
-        // Not those of the record: they are the limits in force when the trial started, of an empty bucket its baseline.
+        // Not those of the record: they are the limits in force when the trial started, of an empty bucket its
+        // baseline.
         let limits = data.map_or(self.facts.limits, |d| d.limits);
         let by_instance = own.is_some_and(|own| match dimension {
             Dimension::Requests => narrower(own.read_iops, limits.read_iops),

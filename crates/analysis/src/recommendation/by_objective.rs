@@ -73,7 +73,8 @@ impl Answer<'_> {
         candidates
     }
 
-    /// What was measured on credit, from memory or by a slow client is no proof that an objective is met; a rate that was not held is one that it is not.
+    /// What was measured on credit, from memory or by a slow client is no proof that an objective is met; a rate that
+    /// was not held is one that it is not.
     fn unless_withheld(&self, cell: usize, meets: Meets) -> Meets {
         match self.cells[cell].withheld {
             Some(Withheld::Rate) | None => meets,

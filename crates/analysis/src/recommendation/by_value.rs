@@ -7,7 +7,8 @@ use crate::document::{By, Outcome, Place, Ratio, Verdict, Withheld};
 use crate::value::priced;
 
 impl Answer<'_> {
-    /// Closed loop without an objective: throughput for money, or throughput alone where no two configurations have a price.
+    /// Closed loop without an objective: throughput for money, or throughput alone where no two configurations have a
+    /// price.
     pub(super) fn by_value(&self, workload: String, load: LoadLevel, members: &[usize]) -> Place {
         let with_figure: Vec<usize> = members
             .iter()

@@ -1,7 +1,7 @@
 //! Did a volume run on burst credits, and for how long could it?
 //!
-//! `burst_changed`: credits ran out inside the window, so that the trial mixes two speeds. `burst_only`: they fell, so that what was measured does
-//! not last. Both carry what tells how long it lasts: see [`crate::burst::lasts`].
+//! `burst_changed`: credits ran out inside the window, so that the trial mixes two speeds. `burst_only`: they fell, so
+//! that what was measured does not last. Both carry what tells how long it lasts: see [`crate::burst::lasts`].
 
 use evidence::VolumeFacts;
 use spec::{Plan, VolumeRole};
@@ -11,7 +11,8 @@ use crate::burst::lasts;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
 
-/// Credits spent matter from this share of the volume's requests on: an empty bucket holds a few ticks' worth at any time.
+/// Credits spent matter from this share of the volume's requests on: an empty bucket holds a few ticks' worth at any
+/// time.
 const CREDITS_SHARE: f64 = 0.02;
 /// A bucket with no more credits than this is empty.
 const EMPTY: f64 = 1.0;
@@ -36,8 +37,9 @@ pub fn finding(trial: &TrialMeasurement, volume: &VolumeFacts) -> Option<Finding
     Some(Finding::new(rule, scope(trial), numbers).with("volume", volume.role.name()))
 }
 
-/// The finding with what the plan knows of the bucket: rates, a full bucket, and how long it lasts under the measured demand. IOPS and credits are
-/// those of this machine, `scale` times smaller than those of the real volume; times are the same.
+/// The finding with what the plan knows of the bucket: rates, a full bucket, and how long it lasts under the measured
+/// demand. IOPS and credits are those of this machine, `scale` times smaller than those of the real volume; times are
+/// the same.
 pub fn completed(mut finding: Finding, trial: &TrialMeasurement, plan: &Plan) -> Finding {
     if !matches!(finding.rule, Rule::BurstOnly | Rule::BurstChanged) {
         return finding;
@@ -57,7 +59,8 @@ pub fn completed(mut finding: Finding, trial: &TrialMeasurement, plan: &Plan) ->
     let (Some(bucket), Some(activity)) = (bucket, trial.host.volumes.get(&role)) else {
         return finding;
     };
-    // Where the bucket ran empty inside the window, the mean rate is not the demand: that was what emptied it, the burst rate.
+    // Where the bucket ran empty inside the window, the mean rate is not the demand: that was what emptied it, the
+    // burst rate.
     let measured = activity.read_iops() + activity.write_iops();
     let demand = match finding.rule {
         Rule::BurstChanged => bucket.burst_iops,
@@ -99,7 +102,8 @@ mod tests {
         assert_eq!(with(0.0, 0.0), [false, false]);
     }
 
-    /// gp2 of 100 GiB at 1:16: 18.75 IOPS and 187.5 while credits last. The trial did 162, so that a full bucket lasts 5.4e6 / 16 / (162 - 18.75) s.
+    /// gp2 of 100 GiB at 1:16: 18.75 IOPS and 187.5 while credits last. The trial did 162, so that a full bucket lasts
+    /// 5.4e6 / 16 / (162 - 18.75) s.
     #[test]
     fn a_reader_learns_how_long_the_burst_lasts() {
         let mut plan = plan();

@@ -4,7 +4,8 @@ use super::{Rule, scope};
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
 
-/// Share of the quota's periods in which the database was held back, where the quota is not the configuration's own (practice: > 1 %).
+/// Share of the quota's periods in which the database was held back, where the quota is not the configuration's own
+/// (practice: > 1 %).
 const THROTTLED_MAX: f64 = 0.01;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {

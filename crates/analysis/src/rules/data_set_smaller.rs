@@ -1,7 +1,9 @@
-//! Is all of the data set there? Records that are missing make it fit the page cache better, so that the cell flatters its storage.
+//! Is all of the data set there? Records that are missing make it fit the page cache better, so that the cell flatters
+//! its storage.
 //!
-//! Two views, because each alone misses a case: the bytes on disk against the least that such records take, which sees a run whose every trial
-//! lacks records; and each trial against the others of its run, which sees a single trial that lacks a few.
+//! Two views, because each alone misses a case: the bytes on disk against the least that such records take, which sees
+//! a run whose every trial lacks records; and each trial against the others of its run, which sees a single trial that
+//! lacks a few.
 
 use spec::Dataset;
 
@@ -10,14 +12,16 @@ use crate::document::CellAnalysis;
 use crate::finding::{Finding, Scope};
 use crate::measurement::TrialMeasurement;
 
-/// Bytes of a cell besides its value: flags and the length of the value (Cassandra's `BufferCell.serializer`: one byte and a vint).
+/// Bytes of a cell besides its value: flags and the length of the value (Cassandra's `BufferCell.serializer`: one byte
+/// and a vint).
 const CELL_BYTES: f64 = 2.0;
-/// The least that a row of one partition takes besides its cells: key with its length (4 + 1 digits + 2), partition header and end, row flags, sizes
-/// and timestamp (8), an entry of the partition index (7) and ten bits of the Bloom filter. Less than what is measured: 1.15 times the payload
-/// at ten fields of 100 bytes (Cassandra 5.0.9), where this floor is 1.044.
+/// The least that a row of one partition takes besides its cells: key with its length (4 + 1 digits + 2), partition
+/// header and end, row flags, sizes and timestamp (8), an entry of the partition index (7) and ten bits of the Bloom
+/// filter. Less than what is measured: 1.15 times the payload at ten fields of 100 bytes (Cassandra 5.0.9), where this
+/// floor is 1.044.
 const ROW_BYTES: f64 = 24.0;
-/// A trial with this much less on disk than the median of its run: a copy of one snapshot differs by nothing, a data set loaded again by the
-/// sizes of its tables' last blocks.
+/// A trial with this much less on disk than the median of its run: a copy of one snapshot differs by nothing, a data
+/// set loaded again by the sizes of its tables' last blocks.
 const LESS_THAN_OTHERS: f64 = 0.05;
 
 /// A cell whose data set is smaller than the least that its records take.
@@ -33,7 +37,8 @@ pub fn than_its_layout(cell: &CellAnalysis, dataset: &Dataset) -> Option<Finding
     Some(Finding::new(Rule::DataSetSmaller, Scope::Cell(cell.id.clone()), numbers).with("than", "layout"))
 }
 
-/// Bytes below which such a data set cannot be whole: values as far as they cannot be compressed, and what keeps them apart.
+/// Bytes below which such a data set cannot be whole: values as far as they cannot be compressed, and what keeps them
+/// apart.
 fn least_bytes(dataset: &Dataset) -> f64 {
     let values = dataset.payload_bytes() as f64 * (1.0 - dataset.compressibility);
     values + dataset.records as f64 * (ROW_BYTES + CELL_BYTES * f64::from(dataset.fields))
@@ -98,7 +103,8 @@ mod tests {
     fn records_that_are_missing_in_one_trial_are_seen_against_the_others() {
         assert_eq!(told([1.0, 1.0, 1.0, 0.96]), [""; 0]);
         assert_eq!(told([1.0, 1.0, 1.0, 0.94]), ["io1-10000.read-heavy.c100/2"]);
-        // Inserts of a trial come after the count; a data set that is larger than the others is none of this rule's business.
+        // Inserts of a trial come after the count; a data set that is larger than the others is none of this rule's
+        // business.
         assert_eq!(told([1.0, 1.0, 1.0, 1.3]), [""; 0]);
     }
 

@@ -1,4 +1,5 @@
-//! Closed loop: were the requests in flight that were asked for? By Little's law (1961) throughput x mean response time is their number.
+//! Closed loop: were the requests in flight that were asked for? By Little's law (1961) throughput x mean response time
+//! is their number.
 
 use spec::LoadLevel;
 

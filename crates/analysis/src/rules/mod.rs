@@ -1,9 +1,10 @@
-//! The rules that make findings. Thresholds are engineering practice unless a source is named; each stands beside its rule.
+//! The rules that make findings. Thresholds are engineering practice unless a source is named; each stands beside its
+//! rule.
 //!
-//! A rule looks at one trial ([`of_trial`]), at a trial among the others of its run ([`of_trial_in_run`]), at a cell ([`of_cell`]), or at the whole run
-//! ([`of_run`], [`of_plan`]). It fires on numbers that it then carries, so that a reader can disagree with the threshold and still use the
-//! finding. One rule is one file: constants, logic, a table of cases. What others need to know of a rule is a method of [`Rule`]; sentences
-//! for people are made by crate `report`.
+//! A rule looks at one trial ([`of_trial`]), at a trial among the others of its run ([`of_trial_in_run`]), at a cell
+//! ([`of_cell`]), or at the whole run ([`of_run`], [`of_plan`]). It fires on numbers that it then carries, so that a
+//! reader can disagree with the threshold and still use the finding. One rule is one file: constants, logic, a table of
+//! cases. What others need to know of a rule is a method of [`Rule`]; sentences for people are made by crate `report`.
 
 mod burst;
 mod client_saturated;

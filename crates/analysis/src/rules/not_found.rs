@@ -1,4 +1,5 @@
-//! Was every row there that was asked for? Loaded rows are never deleted, so that one that is missing was lost or never loaded.
+//! Was every row there that was asked for? Loaded rows are never deleted, so that one that is missing was lost or never
+//! loaded.
 
 use evidence::{ErrorKind, OperationKind};
 

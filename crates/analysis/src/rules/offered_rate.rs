@@ -1,7 +1,8 @@
 //! Open loop: was the rate achieved that was offered?
 //!
-//! Less is saturation: requests queue, and latencies grow with the length of the trial. More is a backlog from before the window (a warm-up that
-//! the configuration did not keep up with) that was worked off inside it: neither rate nor latency is that of the load asked for.
+//! Less is saturation: requests queue, and latencies grow with the length of the trial. More is a backlog from before
+//! the window (a warm-up that the configuration did not keep up with) that was worked off inside it: neither rate nor
+//! latency is that of the load asked for.
 
 use spec::LoadLevel;
 

@@ -1,6 +1,8 @@
-//! Do the repetitions of a cell agree, besides what their blocks have in common and what noise like that of the other cells explains?
+//! Do the repetitions of a cell agree, besides what their blocks have in common and what noise like that of the other
+//! cells explains?
 //!
-//! Not the raw range of a cell: it grows with the number of repetitions, and holds the drift between blocks, which pairing removes.
+//! Not the raw range of a cell: it grows with the number of repetitions, and holds the drift between blocks, which
+//! pairing removes.
 
 use stats::Outlier;
 

@@ -1,4 +1,5 @@
-//! Did an emulated volume give more than EBS would have? cgroups limit reads and writes apart, EBS counts them together.
+//! Did an emulated volume give more than EBS would have? cgroups limit reads and writes apart, EBS counts them
+//! together.
 
 use evidence::VolumeFacts;
 

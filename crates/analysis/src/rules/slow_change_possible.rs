@@ -1,7 +1,8 @@
 //! How large a change could hide in a trial that was called steady?
 //!
-//! "No trend was shown" is no statement about its size: noise of 5 % hides a fall of 5 % over two minutes, and a decay slower than the trial cannot be
-//! seen by it at all. In a public six-node series of Cassandra 5.0.3 the first five minutes overstate the last tenth by 29 to 42 %.
+//! "No trend was shown" is no statement about its size: noise of 5 % hides a fall of 5 % over two minutes, and a decay
+//! slower than the trial cannot be seen by it at all. In a public six-node series of Cassandra 5.0.3 the first five
+//! minutes overstate the last tenth by 29 to 42 %.
 
 use stats::SteadyVerdict;
 
@@ -9,9 +10,10 @@ use super::{Rule, scope};
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
 
-/// Change over the window, as a share of the mean, that the 95 % interval may reach without a word. Below the 5 % that count as practically the same,
-/// because the interval is itself an estimate: with this bound, 5 % over the window go without a word in less than 5 % of trials
-/// (`cargo test -p stats -- --nocapture`), and 60 s with 1 % noise are quiet in nine of ten.
+/// Change over the window, as a share of the mean, that the 95 % interval may reach without a word. Below the 5 % that
+/// count as practically the same, because the interval is itself an estimate: with this bound, 5 % over the window go
+/// without a word in less than 5 % of trials (`cargo test -p stats -- --nocapture`), and 60 s with 1 % noise are quiet
+/// in nine of ten.
 pub const CHANGE_HIDDEN_MAX: f64 = 0.04;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {

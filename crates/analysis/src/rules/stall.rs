@@ -1,8 +1,9 @@
 //! Did the server stop answering for a while?
 //!
-//! A stop leaves one of two traces, by its length. Longer ones leave seconds in which hardly anything completes. Shorter ones fall between two seconds
-//! that both look half busy, and in an open loop the backlog is made up for, so that nothing is missing from the count; but everything that was
-//! waiting answers at once and late. That burst is unlike a slow request (it is many) and unlike saturation (the wait comes with a jump, is longest at once and then
+//! A stop leaves one of two traces, by its length. Longer ones leave seconds in which hardly anything completes.
+//! Shorter ones fall between two seconds that both look half busy, and in an open loop the backlog is made up for, so
+//! that nothing is missing from the count; but everything that was waiting answers at once and late. That burst is
+//! unlike a slow request (it is many) and unlike saturation (the wait comes with a jump, is longest at once and then
 //! declines).
 
 use spec::LoadLevel;
@@ -14,13 +15,13 @@ use crate::progress::Second;
 
 /// A second with less than this share of the median throughput is a stop ...
 const EMPTY_SHARE: f64 = 0.1;
-/// ... if independent requests of that rate would leave such a gap in fewer than this share of trials: at five operations a second
-/// an empty second is chance (Poisson).
+/// ... if independent requests of that rate would leave such a gap in fewer than this share of trials: at five
+/// operations a second an empty second is chance (Poisson).
 const CHANCE: f64 = 0.001;
 /// The shortest stop that is told, seconds: that of a garbage collection pause worth a word.
 const STOP_MIN_S: f64 = 0.5;
-/// The longest response of a second after a stop is this many times as long as that of all but a fifth of the seconds. In closed loop everything in
-/// flight waits alike, which tells a stop from a queue ...
+/// The longest response of a second after a stop is this many times as long as that of all but a fifth of the seconds.
+/// In closed loop everything in flight waits alike, which tells a stop from a queue ...
 const LONGER_CLOSED: f64 = 3.0;
 /// ... in open loop a second that is merely slow leaves a queue as well.
 const LONGER_OPEN: f64 = 5.0;
@@ -28,7 +29,8 @@ const LONGER_OPEN: f64 = 5.0;
 const USUAL: f64 = 0.8;
 /// Late responses after a stop: at least so many, whatever the rate; one slow request is not a stop.
 const LATE_MIN: f64 = 5.0;
-/// Open loop: of the requests that were due in a stop, half wait for more than half of it. This share of what was due must be late.
+/// Open loop: of the requests that were due in a stop, half wait for more than half of it. This share of what was due
+/// must be late.
 const LATE_OPEN: f64 = 0.25;
 /// Closed loop: this share of what was in flight must be late.
 const LATE_CLOSED: f64 = 0.5;
@@ -77,15 +79,16 @@ fn stops(seconds: &[Second], from: usize, load: LoadLevel) -> Vec<Stop> {
         return Vec::new();
     }
     let mut all = empty(window, rate);
-    // In a closed loop operations count where they were sent: while those are answered that were under way at the start, there is
-    // little to count. By Little's law that takes in flight / rate.
+    // In a closed loop operations count where they were sent: while those are answered that were under way at the
+    // start, there is little to count. By Little's law that takes in flight / rate.
     if let LoadLevel::Concurrency(in_flight) = load {
         let filling_s = (f64::from(in_flight) / rate).ceil() + 1.0;
         all.retain(|stop| from as f64 + stop.end_s() > filling_s);
     }
     for late in late(window, rate, load) {
         match all.iter_mut().find(|s| overlap(s, &late)) {
-            // The wait of the first request tells the length more exactly than whole seconds do; a time-out may have cut it short.
+            // The wait of the first request tells the length more exactly than whole seconds do; a time-out may have
+            // cut it short.
             Some(known) if late.length_s + 1.0 >= known.length_s => *known = late,
             Some(_) => {}
             None => all.push(late),

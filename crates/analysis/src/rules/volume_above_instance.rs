@@ -5,7 +5,8 @@ use spec::{IoLimits, Plan};
 use super::Rule;
 use crate::finding::{Finding, Scope};
 
-/// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published figures.
+/// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published
+/// figures.
 const SLACK: f64 = 0.001;
 
 /// Volumes that could do more than their instance lets through; numbers at full scale.

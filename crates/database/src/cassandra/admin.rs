@@ -1,8 +1,9 @@
 //! Control-plane CQL to one node: is it settled, make the schema, read its counters, count a sample of keys.
 //!
-//! The calls are synchronous. Inside, one thread drives a current-thread tokio runtime for the life of the connection, so that
-//! keep-alives are answered between calls too. `system_views` are *virtual* tables: each node shows only itself, so an [`Admin`]
-//! talks to exactly the node it was connected to, never to a neighbour that the driver has discovered.
+//! The calls are synchronous. Inside, one thread drives a current-thread tokio runtime for the life of the connection,
+//! so that keep-alives are answered between calls too. `system_views` are *virtual* tables: each node shows only
+//! itself, so an [`Admin`] talks to exactly the node it was connected to, never to a neighbour that the driver has
+//! discovered.
 
 use std::{
     collections::BTreeSet,
@@ -178,8 +179,8 @@ impl Admin {
         Ok(self.version.get_or_init(|| version.unwrap_or_default().to_owned()))
     }
 
-    /// Wait until this node is at rest: gossip shows exactly `nodes` nodes, all NORMAL and of one schema version, and this node
-    /// has no compaction, flush, hint or other background work, three looks in a row.
+    /// Wait until this node is at rest: gossip shows exactly `nodes` nodes, all NORMAL and of one schema version, and
+    /// this node has no compaction, flush, hint or other background work, three looks in a row.
     pub fn wait_settled(
         &self,
         nodes: u32,
@@ -252,7 +253,8 @@ impl Admin {
         Ok((reasons, schemas.first().cloned().unwrap_or_default()))
     }
 
-    /// Create keyspace and table of the YCSB record layout, if they do not exist: `y_id varchar PRIMARY KEY, field0 varchar, ...`.
+    /// Create keyspace and table of the YCSB record layout, if they do not exist: `y_id varchar PRIMARY KEY, field0
+    /// varchar, ...`.
     pub fn create_schema(
         &self,
         keyspace: &str,
@@ -268,8 +270,8 @@ impl Admin {
         self.wait_schema_agreed(Duration::from_secs(30))
     }
 
-    /// Wait until the other nodes have the schema too: before that, they refuse writes to a new table (`INCOMPATIBLE_SCHEMA`). The driver
-    /// cannot wait for it here, because it only knows this node.
+    /// Wait until the other nodes have the schema too: before that, they refuse writes to a new table
+    /// (`INCOMPATIBLE_SCHEMA`). The driver cannot wait for it here, because it only knows this node.
     fn wait_schema_agreed(&self, timeout: Duration) -> Result<(), AdminError> {
         let started = Instant::now();
         loop {
@@ -303,7 +305,8 @@ impl Admin {
             .collect())
     }
 
-    /// Compressed bytes of a table's SSTables on this node, as the server counts them (`system_views.disk_usage`, whole MiB).
+    /// Compressed bytes of a table's SSTables on this node, as the server counts them (`system_views.disk_usage`, whole
+    /// MiB).
     pub fn table_bytes_on_disk(&self, keyspace: &str, table: &str) -> Result<u64, AdminError> {
         let statement = "SELECT * FROM system_views.disk_usage WHERE keyspace_name = ? AND table_name = ?";
         let rows = self.execute(Statement::new(statement), (keyspace, table))?;
@@ -317,7 +320,8 @@ impl Admin {
             })
     }
 
-    /// Counters of this node; 6 to 7 ms of the server's CPU time, so once per second is 0.7 % of a core. A table that this server does not have gives `None`; a lost connection is an error.
+    /// Counters of this node; 6 to 7 ms of the server's CPU time, so once per second is 0.7 % of a core. A table that
+    /// this server does not have gives `None`; a lost connection is an error.
     pub fn metrics(&self) -> Result<Metrics, AdminError> {
         // The first table is one that every supported server has: if it fails, the connection is the reason.
         let pools = metrics::pools(&self.rows("SELECT * FROM system_views.thread_pools")?);
@@ -419,8 +423,8 @@ impl Drop for Admin {
     }
 }
 
-/// The keyspace and table of a data set. Settings of the table are the server's defaults, stated: size-tiered compaction, LZ4 in
-/// 16 KiB chunks, keys cached and rows not.
+/// The keyspace and table of a data set. Settings of the table are the server's defaults, stated: size-tiered
+/// compaction, LZ4 in 16 KiB chunks, keys cached and rows not.
 pub(crate) fn schema_statements(keyspace: &str, table: &str, dataset: &spec::Dataset, replication: u32) -> Vec<String> {
     let fields: String = (0..dataset.fields)
         .map(|field| format!(", field{field} varchar"))

@@ -1,7 +1,8 @@
 //! A local cluster of 1 to 3 nodes to play with: `iopslab db start | status | stop`.
 //!
-//! The nodes outlive the command that started them, so what is needed to find them again is in `cluster.json` in the cluster's directory: for each
-//! node its process id *and* that process's start time, because a process id alone may belong to somebody else by now.
+//! The nodes outlive the command that started them, so what is needed to find them again is in `cluster.json` in the
+//! cluster's directory: for each node its process id *and* that process's start time, because a process id alone may
+//! belong to somebody else by now.
 
 use std::{
     fs,
@@ -190,8 +191,8 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Fetch what is missing, start all nodes at once, wait until every node answers CQL and sees all nodes as NORMAL. On failure nothing
-    /// is left running.
+    /// Fetch what is missing, start all nodes at once, wait until every node answers CQL and sees all nodes as NORMAL.
+    /// On failure nothing is left running.
     pub fn start(spec: &ClusterSpec, progress: &mut dyn FnMut(&str)) -> Result<Self, ClusterError> {
         if !(1..=3).contains(&spec.nodes) {
             return Err(ClusterError::Nodes(spec.nodes));
@@ -338,7 +339,8 @@ impl Cluster {
         self.state.nodes.iter().map(status).collect()
     }
 
-    /// Stop all nodes at once (drained); SIGKILL after a minute. Their data stays, for the next start in the same directory.
+    /// Stop all nodes at once (drained); SIGKILL after a minute. Their data stays, for the next start in the same
+    /// directory.
     pub fn stop(&mut self) -> Result<(), ClusterError> {
         for (signal, timeout) in [(Signal::TERM, STOP_TIMEOUT), (Signal::KILL, Duration::from_secs(20))] {
             self.state.nodes.iter().for_each(|node| node.signal(signal));

@@ -1,13 +1,13 @@
 //! Cassandra's jars: fetched from a Maven repository by a committed lock list, verified, cached.
 //!
 //! A lock list (`lock/VERSION.txt`, made by `lock/make-lock.sh`) names every jar of the runtime closure of
-//! `org.apache.cassandra:cassandra-all` with its SHA-256 and size. A jar is written aside, hashed, and only then renamed to
-//! its place, so that the cache never holds half a file under a final name, whoever is killed when.
+//! `org.apache.cassandra:cassandra-all` with its SHA-256 and size. A jar is written aside, hashed, and only then
+//! renamed to its place, so that the cache never holds half a file under a final name, whoever is killed when.
 //!
-//! **Verified before use.** Hashing 69 MB at each start would cost about half a second, so the cache remembers what it has
-//! verified: `verified-VERSION.txt` holds each jar's SHA-256, size and modification time in nanoseconds. A jar whose size and time still match
-//! is taken as verified; any other is hashed again. This guards against truncation, mix-ups and bad mirrors, not against
-//! somebody who can write to the cache on purpose (they could replace Java too).
+//! **Verified before use.** Hashing 69 MB at each start would cost about half a second, so the cache remembers what it
+//! has verified: `verified-VERSION.txt` holds each jar's SHA-256, size and modification time in nanoseconds. A jar
+//! whose size and time still match is taken as verified; any other is hashed again. This guards against truncation,
+//! mix-ups and bad mirrors, not against somebody who can write to the cache on purpose (they could replace Java too).
 
 use std::{
     io,

@@ -3,7 +3,8 @@
 //! The statements are those of YCSB's `cassandra-cql` binding on YCSB's table (`y_id varchar PRIMARY KEY, field0
 //! varchar, ...`), prepared once. Every setting that would change what is measured is off: no retries, no speculative
 //! execution, no compression, no tracing, one page per result. A response is decoded as far as knowing its kind and the
-//! number of its rows; columns are not turned into Rust values, because an application's own work is not the database's.
+//! number of its rows; columns are not turned into Rust values, because an application's own work is not the
+//! database's.
 //!
 //! One session per load thread, with one connection per node: all of it lives on that thread's runtime, so a request
 //! crosses no thread. One node needs no routing either, so a policy without a plan saves its cost there; with several

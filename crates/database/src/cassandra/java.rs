@@ -1,8 +1,8 @@
 //! Finding a Java runtime that Cassandra 5.0 supports.
 //!
 //! Cassandra 5.0 is built and tested for Java 11 and 17 only; its start script refuses anything else
-//! (<https://cassandra.apache.org/doc/5.0/cassandra/getting-started/java17.html>). iopslab refuses too, before it starts
-//! anything, because a server on an unsupported runtime fails late and with a message about something else.
+//! (<https://cassandra.apache.org/doc/5.0/cassandra/getting-started/java17.html>). iopslab refuses too, before it
+//! starts anything, because a server on an unsupported runtime fails late and with a message about something else.
 
 use std::{
     ffi::OsStr,

@@ -1,15 +1,18 @@
 //! The Java command line of a node.
 //!
-//! Flags follow `conf/jvm-server.options`, `jvm11-server.options` and `jvm17-server.options` of Cassandra 5.0: G1, the same pause target and
-//! tenuring, the same opened modules. What differs, and why:
+//! Flags follow `conf/jvm-server.options`, `jvm11-server.options` and `jvm17-server.options` of Cassandra 5.0: G1, the
+//! same pause target and tenuring, the same opened modules. What differs, and why:
 //!
-//! * `-Xms` = `-Xmx` with `AlwaysPreTouch`: the heap's memory is charged to the node's cgroup at start, not during a trial.
+//! * `-Xms` = `-Xmx` with `AlwaysPreTouch`: the heap's memory is charged to the node's cgroup at start, not during a
+//!   trial.
 //! * `G1HeapRegionSize=16m` only from 4 GiB of heap: G1 wants some hundred regions; 512 MiB would have 32.
-//! * `ExitOnOutOfMemoryError` rather than a heap dump: a node that has lost must be seen as dead, and a dump would fill the volume.
+//! * `ExitOnOutOfMemoryError` rather than a heap dump: a node that has lost must be seen as dead, and a dump would fill
+//!   the volume.
 //! * Temporary files (native libraries) go to the node's own directory, so that a killed node leaves nothing in `/tmp`.
-//! * `skip_wait_for_gossip_to_settle=0`: the 8 s wait for gossip before CQL opens is left out; iopslab itself waits until every
-//!   node is NORMAL ([`super::Admin::wait_settled`]).
-//! * `memtable.row_overhead_size`: what the server would measure at each start, once measured ([`super::start_archive`]).
+//! * `skip_wait_for_gossip_to_settle=0`: the 8 s wait for gossip before CQL opens is left out; iopslab itself waits
+//!   until every node is NORMAL ([`super::Admin::wait_settled`]).
+//! * `memtable.row_overhead_size`: what the server would measure at each start, once measured
+//!   ([`super::start_archive`]).
 //! * `superuser_setup_delay_ms=0`: the default role is written during the start, not ten seconds into a trial.
 
 use std::path::Path;
@@ -150,8 +153,8 @@ pub(crate) fn arguments(
         add("-Dcassandra.shutdown_announce_in_ms=0".into());
     }
 
-    // Object sizes for memtable accounting are exact with this agent and guessed without. It stays out of the start that
-    // makes an archive: the JVM archives nothing while an agent is loaded.
+    // Object sizes for memtable accounting are exact with this agent and guessed without. It stays out of the start
+    // that makes an archive: the JVM archives nothing while an agent is loaded.
     match archive {
         ArchiveUse::Make(path) => add(format!("-XX:ArchiveClassesAtExit={}", path.display())),
         ArchiveUse::Use(path) => {

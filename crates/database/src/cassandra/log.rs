@@ -39,9 +39,9 @@ fn shortened(line: &str) -> String {
 
 /// Counts dropped messages in a node's `system.log`, reading only what is new at each call.
 ///
-/// Cassandra 5.0 shows its count of dropped messages over JMX only (no table of `system_views` has it), but every 5 s it logs
-/// one line per kind of message that it dropped (`MessagingMetrics.logDroppedMessages`):
-/// `READ messages were dropped in last 5000 ms: 12 internal and 3 cross node.` So the count is exact and at most 5 s late.
+/// Cassandra 5.0 shows its count of dropped messages over JMX only (no table of `system_views` has it), but every 5 s
+/// it logs one line per kind of message that it dropped (`MessagingMetrics.logDroppedMessages`): `READ messages were
+/// dropped in last 5000 ms: 12 internal and 3 cross node.` So the count is exact and at most 5 s late.
 #[derive(Debug)]
 pub struct DroppedMessages {
     path: PathBuf,

@@ -1,7 +1,9 @@
-//! What the server says about itself over CQL: raw counters from `system_views`, for a monitor that reads once per second.
+//! What the server says about itself over CQL: raw counters from `system_views`, for a monitor that reads once per
+//! second.
 //!
-//! Counters are kept as counters; rates are differences, taken later by whoever analyses. What a server does not offer is `None`
-//! or absent, never zero. The number of dropped messages is in no table of Cassandra 5.0: see [`super::DroppedMessages`].
+//! Counters are kept as counters; rates are differences, taken later by whoever analyses. What a server does not offer
+//! is `None` or absent, never zero. The number of dropped messages is in no table of Cassandra 5.0: see
+//! [`super::DroppedMessages`].
 
 use std::collections::BTreeMap;
 
@@ -14,8 +16,9 @@ pub(crate) type ViewRow = BTreeMap<String, CqlValue>;
 /// Counters of one node at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Metrics {
-    /// Compactions running or queued (`thread_pools`, `CompactionExecutor`). The server queues work for a table only while a compaction
-    /// thread is free, so under a deep backlog this stays near the number of threads; nodetool's estimate is not in CQL.
+    /// Compactions running or queued (`thread_pools`, `CompactionExecutor`). The server queues work for a table only
+    /// while a compaction thread is free, so under a deep backlog this stays near the number of threads; nodetool's
+    /// estimate is not in CQL.
     pub pending_compactions: Option<u64>,
     /// Bytes that running compactions have still to process (`sstable_tasks`, uncompressed).
     pub compaction_remaining_bytes: Option<u64>,
@@ -54,13 +57,14 @@ pub struct Cache {
     pub capacity_bytes: Option<u64>,
 }
 
-/// Latency over the application's tables. The percentiles are the server's own, of a decaying reservoir (about the last five minutes), of
-/// the busiest table: good for a remark, not for a result.
+/// Latency over the application's tables. The percentiles are the server's own, of a decaying reservoir (about the last
+/// five minutes), of the busiest table: good for a remark, not for a result.
 ///
-/// **The server's unit is wrong.** `LatencyTableMetric` of Cassandra 5.0 takes its reservoir for nanoseconds, multiplies by 1e-6 and rounds
-/// to three decimals, but the reservoir counts microseconds: columns named `..._ms` hold *seconds*. Here they are milliseconds, with the
-/// step of 1 ms that the rounding leaves (0 means "under half a millisecond"). A test holds this to `nodetool proxyhistograms`. For
-/// servers where iopslab has not checked it, the percentiles are `None`.
+/// **The server's unit is wrong.** `LatencyTableMetric` of Cassandra 5.0 takes its reservoir for nanoseconds,
+/// multiplies by 1e-6 and rounds to three decimals, but the reservoir counts microseconds: columns named `..._ms` hold
+/// *seconds*. Here they are milliseconds, with the step of 1 ms that the rounding leaves (0 means "under half a
+/// millisecond"). A test holds this to `nodetool proxyhistograms`. For servers where iopslab has not checked it, the
+/// percentiles are `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
     /// Operations since the start, all application tables.

@@ -1,8 +1,8 @@
 //! One Cassandra process: its directories and settings, its start, its death, its stop.
 //!
-//! A node runs in its own process group, so that Ctrl-C in a terminal reaches iopslab and not the database: iopslab decides
-//! when the database stops. It can be started through a prefix command that ends in `exec "$@"` (placing itself into cgroups first); the
-//! process id then stays that of Java.
+//! A node runs in its own process group, so that Ctrl-C in a terminal reaches iopslab and not the database: iopslab
+//! decides when the database stops. It can be started through a prefix command that ends in `exec "$@"` (placing itself
+//! into cgroups first); the process id then stays that of Java.
 
 use std::{
     fs::File,
@@ -267,8 +267,9 @@ impl Node {
         self.ended.map(describe)
     }
 
-    /// Stop it in order: SIGTERM, on which Cassandra drains (flushes all memtables, ends the commit log); SIGKILL if it has not
-    /// ended after `timeout`. `Ok` means that the process is gone; whether it drained is [`Node::stopped_cleanly`].
+    /// Stop it in order: SIGTERM, on which Cassandra drains (flushes all memtables, ends the commit log); SIGKILL if it
+    /// has not ended after `timeout`. `Ok` means that the process is gone; whether it drained is
+    /// [`Node::stopped_cleanly`].
     pub fn stop(&mut self, timeout: Duration) -> Result<(), NodeError> {
         if self.ended_with().is_some() {
             return Ok(());
@@ -293,7 +294,8 @@ impl Node {
         Ok(())
     }
 
-    /// Whether it ended by SIGTERM after draining: the JVM reports 143 then. Only then is a copy of its data directory complete.
+    /// Whether it ended by SIGTERM after draining: the JVM reports 143 then. Only then is a copy of its data directory
+    /// complete.
     pub fn stopped_cleanly(&self) -> bool {
         let ended_by_term = self.ended.is_some_and(|status| status.code() == Some(143));
         ended_by_term

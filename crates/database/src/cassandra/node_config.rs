@@ -151,8 +151,9 @@ impl NodeConfig {
     }
 }
 
-/// Tokens of node `index` (from 0) of `nodes`: 16 each, all spaced evenly over the Murmur3 ring, so that every node owns exactly the same
-/// share. Random tokens, the server's way, leave three nodes with shares that differ by some 10 % and from run to run.
+/// Tokens of node `index` (from 0) of `nodes`: 16 each, all spaced evenly over the Murmur3 ring, so that every node
+/// owns exactly the same share. Random tokens, the server's way, leave three nodes with shares that differ by some 10 %
+/// and from run to run.
 pub fn balanced_tokens(index: u32, nodes: u32) -> Vec<i64> {
     let per_node = 16;
     let total = i128::from(nodes.max(1)) * per_node;

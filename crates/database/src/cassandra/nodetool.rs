@@ -1,7 +1,8 @@
 //! Flush and compaction on demand.
 //!
-//! CQL cannot ask for them; the management interface (JMX) can, and Cassandra's own client for it, `nodetool`, is among the jars. It costs a
-//! JVM start of a second or two, which is fine for something done once per data set. The node listens for it on 127.0.0.1 only.
+//! CQL cannot ask for them; the management interface (JMX) can, and Cassandra's own client for it, `nodetool`, is among
+//! the jars. It costs a JVM start of a second or two, which is fine for something done once per data set. The node
+//! listens for it on 127.0.0.1 only.
 
 use std::process::Command;
 
@@ -9,9 +10,9 @@ use super::{distribution::Distribution, java::Java, node::NodeError, node_config
 
 /// Write all memtables of `keyspace` to disk, then compact each of its tables into one SSTable.
 ///
-/// A major compaction rather than "wait until the automatic one has nothing to do": where size tiers come to rest depends on the timing of
-/// flushes, so that two loads of the same data would leave different numbers of files to read from. Wait with
-/// [`super::Admin::wait_settled`] afterwards (old files are deleted in the background).
+/// A major compaction rather than "wait until the automatic one has nothing to do": where size tiers come to rest
+/// depends on the timing of flushes, so that two loads of the same data would leave different numbers of files to read
+/// from. Wait with [`super::Admin::wait_settled`] afterwards (old files are deleted in the background).
 pub fn flush_and_compact(
     distribution: &Distribution,
     java: &Java,

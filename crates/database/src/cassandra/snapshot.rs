@@ -1,12 +1,13 @@
 //! The loaded data set as files: what to capture, and the key that says when a capture can be used again.
 //!
-//! A snapshot is a copy of the *whole* data directory of a node that was drained and stopped, system keyspaces included: they
-//! hold the schema, the table identities, the tokens and the host id, so that a restored node starts with the data set in
-//! place. Nothing else is needed: a clean stop drains the node, which flushes every memtable, so the commit log starts empty;
-//! hints, saved caches and logs live outside the data directory and a trial must not inherit them.
+//! A snapshot is a copy of the *whole* data directory of a node that was drained and stopped, system keyspaces
+//! included: they hold the schema, the table identities, the tokens and the host id, so that a restored node starts
+//! with the data set in place. Nothing else is needed: a clean stop drains the node, which flushes every memtable, so
+//! the commit log starts empty; hints, saved caches and logs live outside the data directory and a trial must not
+//! inherit them.
 //!
-//! What must stay the same for a restored copy to start: the cluster name (stored in `system.local`, checked at start), the
-//! node's address and ports, the partitioner, and the tokens.
+//! What must stay the same for a restored copy to start: the cluster name (stored in `system.local`, checked at start),
+//! the node's address and ports, the partitioner, and the tokens.
 
 use std::path::{Path, PathBuf};
 

@@ -3,16 +3,16 @@
 //! # A class-data archive
 //!
 //! The JVM's memory of the 8,200 classes that Cassandra loads shortens the start by a quarter. Measured on 2 busy cores
-//! with JDK 17 and 1 GiB of heap, in turns, the best of three each: CQL answers after 3.1 s rather than 3.9 (5.2 s of CPU
-//! time rather than 6.5).
+//! with JDK 17 and 1 GiB of heap, in turns, the best of three each: CQL answers after 3.1 s rather than 3.9 (5.2 s of
+//! CPU time rather than 6.5).
 //!
-//! Most of a start is loading and verifying classes. "Application class-data sharing" (JEP 350) stores them parsed, and maps them at the next
-//! start. What a class does, and how it is compiled, is the same with and without. An archive belongs to one class path
-//! and one JVM, so its name holds both; a JVM that cannot use an archive ignores it (`-Xshare:auto`), so a wrong one costs
-//! time, never correctness.
+//! Most of a start is loading and verifying classes. "Application class-data sharing" (JEP 350) stores them parsed, and
+//! maps them at the next start. What a class does, and how it is compiled, is the same with and without. An archive
+//! belongs to one class path and one JVM, so its name holds both; a JVM that cannot use an archive ignores it
+//! (`-Xshare:auto`), so a wrong one costs time, never correctness.
 //!
-//! The archive is made by a throw-away node with a small heap, on its own loopback address and free ports, which starts,
-//! answers CQL and stops.
+//! The archive is made by a throw-away node with a small heap, on its own loopback address and free ports, which
+//! starts, answers CQL and stops.
 //!
 //! # The overhead of a memtable's row
 //!
@@ -42,9 +42,9 @@ use super::{
 const ADDRESS: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 77);
 const READY_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// Make the archive and measure the row overhead unless the cache has them, and let `distribution` use both from now on.
-/// Takes some 20 s, once per Java and Cassandra version. Without them everything works, only slower, so a caller may treat
-/// an error as a remark.
+/// Make the archive and measure the row overhead unless the cache has them, and let `distribution` use both from now
+/// on. Takes some 20 s, once per Java and Cassandra version. Without them everything works, only slower, so a caller
+/// may treat an error as a remark.
 pub fn ensure_start_archive(
     distribution: &mut Distribution,
     java: &Java,

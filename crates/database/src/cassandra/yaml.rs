@@ -1,9 +1,10 @@
 //! `cassandra.yaml` and the logging configuration of a node.
 //!
 //! **Every key that matters is stated.** A key that is left out takes the default in Cassandra's *code*
-//! (`org.apache.cassandra.config.Config`), which is not what the shipped `conf/cassandra.yaml` says: the code ignores disk failures
-//! (`disk_failure_policy: ignore`), names no partitioner, no snitch and no commit-log mode. Where nothing else is said below, the value is
-//! that of the `conf/cassandra.yaml` shipped with 5.0, so that a result speaks for a default installation.
+//! (`org.apache.cassandra.config.Config`), which is not what the shipped `conf/cassandra.yaml` says: the code ignores
+//! disk failures (`disk_failure_policy: ignore`), names no partitioner, no snitch and no commit-log mode. Where nothing
+//! else is said below, the value is that of the `conf/cassandra.yaml` shipped with 5.0, so that a result speaks for a
+//! default installation.
 //!
 //! Where iopslab departs from the shipped file, and why:
 //!
@@ -17,9 +18,9 @@
 //! | `auto_snapshot` | true | false | a dropped or truncated table would keep its space on a volume of limited size |
 //! | `file_cache_size` | 1/4 heap, at most 512 MiB | the same, and at most half of direct memory | both come out of `-XX:MaxDirectMemorySize` |
 //!
-//! `concurrent_reads` stays 32: the rule is 16 per drive, and it bounds how many reads a volume sees at a time.
-//! The chunk cache stays off (`file_cache_enabled: false`, as shipped): blocks are cached by the operating system's page cache, which is what a
-//! memory limit acts on.
+//! `concurrent_reads` stays 32: the rule is 16 per drive, and it bounds how many reads a volume sees at a time. The
+//! chunk cache stays off (`file_cache_enabled: false`, as shipped): blocks are cached by the operating system's page
+//! cache, which is what a memory limit acts on.
 
 use super::node_config::NodeConfig;
 
@@ -141,7 +142,8 @@ fn settings(config: &NodeConfig) -> Vec<(String, String)> {
     set("column_index_cache_size", "2KiB".into());
     set("sstable", "{selected_format: big}".into());
 
-    // Memtables: a quarter of the heap each on and off heap, as the server computes it; flushed at 1/(writers+1) = a third.
+    // Memtables: a quarter of the heap each on and off heap, as the server computes it; flushed at 1/(writers+1) = a
+    // third.
     set("memtable_allocation_type", "heap_buffers".into());
     set("memtable_heap_space", format!("{}MiB", (heap_mib / 4).max(1)));
     set("memtable_offheap_space", format!("{}MiB", (heap_mib / 4).max(1)));

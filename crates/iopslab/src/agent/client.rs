@@ -1,5 +1,5 @@
-//! The client agent: the engine in a process of its own, so that its CPU use is measured and cannot be confused with the
-//! database's.
+//! The client agent: the engine in a process of its own, so that its CPU use is measured and cannot be confused with
+//! the database's.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -165,9 +165,9 @@ fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, Fault> {
 /// Seconds between two looks at whether throughput has come to rest: the batches of the rule.
 const LOOK_EVERY: usize = 5;
 
-/// `warmup = "auto"`: the same load until its throughput has come to rest by the rule that also judges the trial afterwards, or for
-/// `most_s` seconds. What it measures is thrown away. Workloads that insert are refused when the experiment is read: the keys that
-/// they insert here would be missing from the trial's key space.
+/// `warmup = "auto"`: the same load until its throughput has come to rest by the rule that also judges the trial
+/// afterwards, or for `most_s` seconds. What it measures is thrown away. Workloads that insert are refused when the
+/// experiment is read: the keys that they insert here would be missing from the trial's key space.
 fn until_rest(connect: &CqlConnect, plan: &TrialPlan, most_s: f64, outbox: &Outbox) -> Result<(), Fault> {
     let warm_up = TrialPlan {
         warmup: Duration::ZERO,

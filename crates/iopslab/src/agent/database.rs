@@ -159,7 +159,8 @@ impl DatabaseHost {
         Ok(reply)
     }
 
-    /// The work directory. The agent of a run that was killed a moment ago may still be cleaning up, so it gets some time.
+    /// The work directory. The agent of a run that was killed a moment ago may still be cleaning up, so it gets some
+    /// time.
     fn lock(&self, path: &Path) -> Result<WorkDirectory, Fault> {
         let began = Instant::now();
         loop {
@@ -396,7 +397,8 @@ impl Opened {
                 ))
             });
         }
-        // CPU and I/O limits come into force here: a start-up that crawls at 60 IOPS would measure nothing but patience.
+        // CPU and I/O limits come into force here: a start-up that crawls at 60 IOPS would measure nothing but
+        // patience.
         cgroup
             .set_cpu_limits(cpus.cpus, cpus.cpuset.as_deref())
             .map_err(fault)?;
@@ -449,8 +451,8 @@ impl Opened {
         Ok(Reply::Started(Box::new(started)))
     }
 
-    /// Ends the database of a trial. It is killed rather than drained: its data is thrown away, and draining a large memtable
-    /// through a small volume could take minutes.
+    /// Ends the database of a trial. It is killed rather than drained: its data is thrown away, and draining a large
+    /// memtable through a small volume could take minutes.
     fn stop_trial(&mut self) -> Result<Reply, Fault> {
         let mut clock = Stopwatch::start();
         let mut logs = Vec::new();
@@ -529,9 +531,9 @@ fn not_started(error: NodeError) -> Fault {
     Fault { help, ..fault(error) }
 }
 
-/// Whole CPUs are given whole: the last ones of the machine, by cpuset. A quota on more CPUs would stop the database for up to
-/// 100 ms in each period once it is spent, which shows as steps in every latency percentile (measured: p95 of 50 ms).
-/// Only a fraction of a CPU needs the quota.
+/// Whole CPUs are given whole: the last ones of the machine, by cpuset. A quota on more CPUs would stop the database
+/// for up to 100 ms in each period once it is spent, which shows as steps in every latency percentile (measured: p95 of
+/// 50 ms). Only a fraction of a CPU needs the quota.
 fn cpu_limits(cpus: f64) -> ResourceLimits {
     let machine = machine_cpus();
     let whole = (cpus.ceil() as usize).clamp(1, machine);

@@ -1,8 +1,9 @@
-//! The volumes of one configuration on this host: created once a run, filled from the snapshot, restored before each trial.
+//! The volumes of one configuration on this host: created once a run, filled from the snapshot, restored before each
+//! trial.
 //!
-//! A data volume holds `pristine/` (the snapshot, copied once) and `data/` (what Cassandra uses). Both lie on the same XFS,
-//! so that a restore is a reflink: instant, and it costs the volume no data I/O. Mounting anew afterwards makes the page cache
-//! cold for this volume alone.
+//! A data volume holds `pristine/` (the snapshot, copied once) and `data/` (what Cassandra uses). Both lie on the same
+//! XFS, so that a restore is a reflink: instant, and it costs the volume no data I/O. Mounting anew afterwards makes
+//! the page cache cold for this volume alone.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

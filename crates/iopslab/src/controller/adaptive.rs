@@ -1,7 +1,8 @@
 //! `repetitions = "auto"`: after each whole block, is it known well enough, or is a budget spent?
 //!
-//! Only whole blocks are looked at, because ratios pair the trials of a block; and stopping looks at how *narrow* intervals are and how *clear* of their thresholds,
-//! not at whether a difference has just become significant, which would make false winners in 23 % of experiments.
+//! Only whole blocks are looked at, because ratios pair the trials of a block; and stopping looks at how *narrow*
+//! intervals are and how *clear* of their thresholds, not at whether a difference has just become significant, which
+//! would make false winners in 23 % of experiments.
 
 use analysis::Widest;
 use run::{JournalEvent, RunDirectory};

@@ -93,8 +93,8 @@ impl Crew {
         })
     }
 
-    /// Sends a request and hands every event of any agent to `on_event` until the answer is there. When `on_event` returns
-    /// `false`, or the user interrupts, the request is cancelled.
+    /// Sends a request and hands every event of any agent to `on_event` until the answer is there. When `on_event`
+    /// returns `false`, or the user interrupts, the request is cancelled.
     pub fn converse(
         &mut self,
         role: Role,

@@ -1,7 +1,8 @@
 //! The controller: drives the agents through a plan and keeps the evidence. The order of a run:
 //!
-//! open the database host -> load the data set (once) -> for each trial in the plan's order: prepare the configuration's
-//! volumes (once each), start a restored database, load it, stop it, store the trial -> analysis and reports.
+//! open the database host -> load the data set (once) -> for each trial in the plan's order: prepare the
+//! configuration's volumes (once each), start a restored database, load it, stop it, store the trial -> analysis and
+//! reports.
 
 mod adaptive;
 mod crew;
@@ -184,7 +185,8 @@ fn open(directory: &RunDirectory, crew: &mut Crew, settings: &Settings, screen: 
     )
 }
 
-/// Bytes that the run needs in the work directory: the snapshot once, and each configuration's copy with room for updates.
+/// Bytes that the run needs in the work directory: the snapshot once, and each configuration's copy with room for
+/// updates.
 pub fn needed_bytes(plan: &Plan) -> u64 {
     // On disk a record costs about 1.15 times its payload (keys, timestamps, index, bloom filter: measured on
     // usertable with 10 x 100 B); updates and their compaction may double a configuration's copy.

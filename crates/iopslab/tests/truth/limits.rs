@@ -23,7 +23,8 @@ fn the_named_limit_is_the_true_one() {
         with(&|s| s.configurations = of(20_000, 10)),
         LimitKind::VolumeThroughput
     );
-    // 20,000 IOPS bought, 18,750 reachable on an r4.4xlarge: the instance is narrower. Small chunks, so that requests count and not bytes.
+    // 20,000 IOPS bought, 18,750 reachable on an r4.4xlarge: the instance is narrower. Small chunks, so that requests
+    // count and not bytes.
     assert_eq!(
         with(&|s| {
             s.configurations = "[[configuration]]\nname = \"a\"\ninstance = \"r4.4xlarge\"\nmemory_limit_gib = 4\n\

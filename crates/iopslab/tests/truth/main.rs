@@ -1,6 +1,7 @@
 //! Are the conclusions true? Simulated experiments whose truth is known, through the same analysis as real ones.
 //!
-//! Each rate that the documentation quotes is measured here and printed: `make truth` for the whole table, `make test` for a part of it.
+//! Each rate that the documentation quotes is measured here and printed: `make truth` for the whole table, `make test`
+//! for a part of it.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 

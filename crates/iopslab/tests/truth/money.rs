@@ -1,4 +1,5 @@
-//! Sentences about money that were wrong once. Each story is a kind, with values around what decides; it failed before its rule was mended.
+//! Sentences about money that were wrong once. Each story is a kind, with values around what decides; it failed before
+//! its rule was mended.
 
 use analysis::{By, Doubt, LatencyFigure, Meets, NotJudged, Outcome, Reason, Status, ValueVerdict, Verdict, Withheld};
 
@@ -55,7 +56,8 @@ fn a_burst_does_not_flatter_a_volume() {
     );
 }
 
-/// At a given rate throughput is equal by construction. Without an objective nothing follows about value; with one, the cheapest that meets it is run.
+/// At a given rate throughput is equal by construction. Without an objective nothing follows about value; with one, the
+/// cheapest that meets it is run.
 #[test]
 fn at_a_given_rate_the_objective_decides() {
     let mut story = noisy(
@@ -160,7 +162,8 @@ fn a_demand_is_met_by_the_cheapest_that_carries_it() {
     );
 }
 
-/// The same volume twice, twice the volume for 1.3 times the money, sixteen times for four times the money and no more than 2.3 times the work.
+/// The same volume twice, twice the volume for 1.3 times the money, sixteen times for four times the money and no more
+/// than 2.3 times the work.
 #[test]
 fn the_frontier_decides_and_not_the_distance_from_the_cheapest() {
     let configurations = [
@@ -231,7 +234,8 @@ fn a_difference_within_the_margin_is_the_same() {
     assert_eq!(analysis.recommendation.run.as_deref(), Some("a"));
 }
 
-/// Around the margin of 5 %, at nearly one price: 2 % more is the same, 5 % more pays for itself and no more, 10 % more is worth it.
+/// Around the margin of 5 %, at nearly one price: 2 % more is the same, 5 % more pays for itself and no more, 10 % more
+/// is worth it.
 #[test]
 fn the_margin_of_practical_importance_is_where_it_is_stated() {
     for (speed, expected) in [
@@ -254,7 +258,8 @@ fn the_margin_of_practical_importance_is_where_it_is_stated() {
     }
 }
 
-/// Without a valid trial of the cheapest, the others are still compared; the fastest is named although nobody knows its price.
+/// Without a valid trial of the cheapest, the others are still compared; the fastest is named although nobody knows its
+/// price.
 #[test]
 fn money_does_not_vanish_with_the_cheapest() {
     let configurations = [
@@ -379,8 +384,8 @@ fn latency_is_that_of_the_worst_kind() {
 /// What queued during warm-up and drains afterwards is no throughput: neither more nor less than the rate is a result.
 #[test]
 fn a_backlog_that_drains_is_not_throughput() {
-    // A cold page cache sends nearly every read to the volume, a warm one little more than half. Memory fills in half a minute; what has queued until then drains in the
-    // measured time of volumes between the two.
+    // A cold page cache sends nearly every read to the volume, a warm one little more than half. Memory fills in half a
+    // minute; what has queued until then drains in the measured time of volumes between the two.
     let mut drained = 0;
     for volume in (700..1300).step_by(75) {
         let mut story = noisy(

@@ -1,4 +1,5 @@
-//! The rates that docs/method.md quotes. `make truth` measures all of them; `make test` a part of them, with wider bounds.
+//! The rates that docs/method.md quotes. `make truth` measures all of them; `make test` a part of them, with wider
+//! bounds.
 
 use analysis::{Gate, GateOutcome, ValueVerdict, compare};
 
@@ -144,8 +145,8 @@ fn promised_power_is_kept() {
     }
 }
 
-/// A gain of about 1.5 for `price` times the money that it is worth: the true gain is that of the same experiment without noise, because a faster volume also fills
-/// memory faster.
+/// A gain of about 1.5 for `price` times the money that it is worth: the true gain is that of the same experiment
+/// without noise, because a faster volume also fills memory faster.
 fn money(io_bound: bool, price: f64, repetitions: u32, n: u64) -> (f64, f64) {
     let volume = |more: f64| {
         if io_bound {
@@ -210,7 +211,8 @@ fn break_even_is_not_decided_and_wrong_verdicts_are_rare() {
     }
 }
 
-/// What is not two clouds of one normal distribution: slow modes, drift, autocorrelation, and quiet cells beside noisy ones.
+/// What is not two clouds of one normal distribution: slow modes, drift, autocorrelation, and quiet cells beside noisy
+/// ones.
 #[test]
 fn equal_configurations_under_noise_of_other_shapes() {
     if !is_whole() {

@@ -1,9 +1,10 @@
 //! The closed loop, second by second: as many requests in flight as asked for, as a fluid.
 //!
-//! Operational laws (Denning & Buzen 1978; Gunther, Guerrilla Capacity Planning): throughput is bounded by every resource's capacity
-//! over its demand per operation, and by requests in flight over the response time without waiting; the two bounds are joined by a
-//! smooth knee. The mean response then follows from Little's law; the waiting belongs to those operations that use the resource at its
-//! bound. A second is cut where something changes inside it: a stop begins or ends, a bucket empties.
+//! Operational laws (Denning & Buzen 1978; Gunther, Guerrilla Capacity Planning): throughput is bounded by every
+//! resource's capacity over its demand per operation, and by requests in flight over the response time without waiting;
+//! the two bounds are joined by a smooth knee. The mean response then follows from Little's law; the waiting belongs to
+//! those operations that use the resource at its bound. A second is cut where something changes inside it: a stop
+//! begins or ends, a bucket empties.
 
 use std::collections::VecDeque;
 
@@ -20,7 +21,8 @@ use super::world::{Work, World};
 const KNEE: f64 = 12.0;
 /// Whatever a fault takes away, something is sent.
 const LEAST_IN_FLIGHT: f64 = 0.01;
-/// Length of the periods in which a CPU quota is counted, seconds (CFS bandwidth control, kernel documentation: 100 ms).
+/// Length of the periods in which a CPU quota is counted, seconds (CFS bandwidth control, kernel documentation: 100
+/// ms).
 pub const PERIOD_S: f64 = 0.1;
 
 /// How it runs while nothing changes.
@@ -208,8 +210,8 @@ impl<'a> Closed<'a> {
     }
 }
 
-/// Share of the periods in which a CPU quota is used up: those whose requests, a number that varies by chance, would use more than it
-/// allows. `wanted` operations a second would be served without it, `quota` with it.
+/// Share of the periods in which a CPU quota is used up: those whose requests, a number that varies by chance, would
+/// use more than it allows. `wanted` operations a second would be served without it, `quota` with it.
 fn throttled_share(wanted: f64, quota: f64, cpu_us: f64) -> f64 {
     if quota.is_infinite() {
         return 0.0;

@@ -1,6 +1,7 @@
-//! Latencies of many requests at once: a log-normal distribution of a given mean, laid down by systematic sampling of its quantiles
-//! (Cochran, Sampling Techniques, chapter 8): a thousand requests cost as much as a hundred, counts are whole, and whatever is rare is
-//! as frequent as it should be. The slowest in a thousand are drawn one by one, so that the longest are not cut off.
+//! Latencies of many requests at once: a log-normal distribution of a given mean, laid down by systematic sampling of
+//! its quantiles (Cochran, Sampling Techniques, chapter 8): a thousand requests cost as much as a hundred, counts are
+//! whole, and whatever is rare is as frequent as it should be. The slowest in a thousand are drawn one by one, so that
+//! the longest are not cut off.
 
 use std::sync::LazyLock;
 
@@ -9,8 +10,8 @@ use hdrhistogram::Histogram;
 
 use super::noise::{Noise, SIGMA};
 
-/// So many strata of equal weight up to this quantile, finer the farther out, so that percentiles lie within 2 % of the distribution's;
-/// beyond the last every request is drawn by itself.
+/// So many strata of equal weight up to this quantile, finer the farther out, so that percentiles lie within 2 % of the
+/// distribution's; beyond the last every request is drawn by itself.
 const STRATA_UPTO: [(usize, f64); 4] = [(40, 0.9), (18, 0.98), (10, 0.9945), (6, DRAWN_FROM)];
 const DRAWN_FROM: f64 = 0.999;
 

@@ -1,7 +1,8 @@
 //! A simulated database with known truth: the same evidence as a real trial, in simulated time.
 //!
-//! Nothing here is random but by its seed, and nothing is measured: [`spec::Truth`] says what is true, this makes the histograms and the
-//! host samples that such a machine would leave, and tests ask whether the analysis finds the truth again.
+//! Nothing here is random but by its seed, and nothing is measured: [`spec::Truth`] says what is true, this makes the
+//! histograms and the host samples that such a machine would leave, and tests ask whether the analysis finds the truth
+//! again.
 //!
 //! ```text
 //! Truth + Plan -> Simulation -> trial by trial: record, latency intervals, host samples
@@ -48,7 +49,8 @@ use variation::{Pace, Seconds};
 use volume::{Paced, Volume, counted};
 use world::World;
 
-/// Bytes on disk for each byte of payload: keys, timestamps, index, bloom filter (measured on usertable with 10 x 100 B).
+/// Bytes on disk for each byte of payload: keys, timestamps, index, bloom filter (measured on usertable with 10 x 100
+/// B).
 const ON_DISK: f64 = 1.15;
 /// Request sizes with which fio would probe a volume: random reads, sequential writes.
 const PROBE_BYTES: [f64; 2] = [4_096.0, 65_536.0];
@@ -94,7 +96,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Simulates a planned trial; the same plan, truth and trial give the same evidence. `None` when the plan has no such trial.
+    /// Simulates a planned trial; the same plan, truth and trial give the same evidence. `None` when the plan has no
+    /// such trial.
     pub fn trial(&self, planned: &PlannedTrial) -> Option<SimulatedTrial> {
         let plan = self.plan;
         let cell = plan.cells.iter().find(|c| c.id == planned.cell)?;

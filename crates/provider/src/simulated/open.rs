@@ -1,10 +1,11 @@
 //! The open loop, request by request: a true queue.
 //!
-//! Requests are due on a schedule that nothing holds up. Each passes, first come first served: the client (one CPU a load thread), the
-//! database's CPUs (k servers, or its CPU quota), then, where the page cache misses, the volume, which serves requests at the pace of its
-//! limits; what is written asks the same volume, but does not wait for it unless it is far behind. A stop delays everything that comes
-//! while it lasts, and what has gathered drains at the capacity of the narrowest resource. Response time counts from the moment at which a
-//! request was due, so that nothing is omitted (Tene, "How NOT to measure latency", 2013).
+//! Requests are due on a schedule that nothing holds up. Each passes, first come first served: the client (one CPU a
+//! load thread), the database's CPUs (k servers, or its CPU quota), then, where the page cache misses, the volume,
+//! which serves requests at the pace of its limits; what is written asks the same volume, but does not wait for it
+//! unless it is far behind. A stop delays everything that comes while it lasts, and what has gathered drains at the
+//! capacity of the narrowest resource. Response time counts from the moment at which a request was due, so that nothing
+//! is omitted (Tene, "How NOT to measure latency", 2013).
 
 use std::collections::VecDeque;
 
@@ -259,8 +260,9 @@ impl<'a> Open<'a> {
         });
     }
 
-    /// CPU time is used of the `budget_s` that each period has; a period in which it is used up is counted once. What a long request uses
-    /// beyond it is paid in the next periods; what is left of a period is lost (CFS bandwidth control).
+    /// CPU time is used of the `budget_s` that each period has; a period in which it is used up is counted once. What a
+    /// long request uses beyond it is paid in the next periods; what is left of a period is lost (CFS bandwidth
+    /// control).
     fn count_quota(&mut self, start: f64, cpu_s: f64, budget_s: f64, recorder: &mut Recorder<'_>) {
         let (before, used) = self.quota;
         let period = period_of(start);

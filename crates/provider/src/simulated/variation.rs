@@ -1,8 +1,8 @@
 //! How fast the machine is: from trial to trial and from second to second.
 //!
-//! Two resources vary apart: the CPU (its speed) and the device (work per operation: how many reads a miss needs, how many bytes are
-//! written for a byte). What a volume was bought for does not vary: a volume at its limit delivers its limit, and its noise is seen in the
-//! throughput.
+//! Two resources vary apart: the CPU (its speed) and the device (work per operation: how many reads a miss needs, how
+//! many bytes are written for a byte). What a volume was bought for does not vary: a volume at its limit delivers its
+//! limit, and its noise is seen in the throughput.
 
 use spec::{Plan, Truth};
 

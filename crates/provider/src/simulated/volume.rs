@@ -1,8 +1,8 @@
 //! The data volume: its limits, its burst bucket, and how requests count against them.
 //!
-//! EBS has one IOPS limit and one throughput limit for reads and writes together, and counts a request of more than 256 KiB as several
-//! (Amazon EBS volume types: "I/O characteristics"); cgroups limit reads and writes apart. The bucket of gp2 earns credits at the baseline
-//! and spends one for each request counted.
+//! EBS has one IOPS limit and one throughput limit for reads and writes together, and counts a request of more than 256
+//! KiB as several (Amazon EBS volume types: "I/O characteristics"); cgroups limit reads and writes apart. The bucket of
+//! gp2 earns credits at the baseline and spends one for each request counted.
 
 use catalog::Burst;
 use spec::{FaultKind, Setup, Truth};
@@ -140,8 +140,8 @@ impl Volume {
         }
     }
 
-    /// `seconds` pass in which requests worth `cost` credits are served. An empty bucket that cannot earn as fast as it is asked stays
-    /// empty: what it earns is used at once.
+    /// `seconds` pass in which requests worth `cost` credits are served. An empty bucket that cannot earn as fast as it
+    /// is asked stays empty: what it earns is used at once.
     pub fn pass(&mut self, seconds: f64, cost: f64, stays_empty: bool) {
         if let Some(bucket) = self.bucket {
             let after = self.credits + bucket.baseline_iops * seconds - cost;

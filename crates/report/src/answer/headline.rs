@@ -279,7 +279,8 @@ fn open<'a>(analysis: &'a Analysis, told: &mut Vec<&'a ValueOfMoney>) -> String 
     }
 }
 
-/// Steps into the contenders of an open place that are decided all the same: whichever of them it will be, this much is worth it.
+/// Steps into the contenders of an open place that are decided all the same: whichever of them it will be, this much is
+/// worth it.
 fn sure<'a>(analysis: &'a Analysis, place: &Place) -> Vec<&'a ValueOfMoney> {
     let Outcome::Between { configurations, .. } = &place.outcome else {
         return Vec::new();

@@ -116,7 +116,8 @@ pub fn label(value: f64) -> String {
     }
 }
 
-/// A path through points as short as it can be: whole pixels, relative steps, points on a straight line left out. `None` breaks it.
+/// A path through points as short as it can be: whole pixels, relative steps, points on a straight line left out.
+/// `None` breaks it.
 pub fn path(points: impl Iterator<Item = Option<(f64, f64)>>) -> String {
     let mut out = String::new();
     let mut last: Option<(i64, i64)> = None;

@@ -1,7 +1,7 @@
 //! Cost against performance with its frontier: what the best is that a budget buys, under each workload and load.
 //!
-//! Performance is throughput or, where an objective was stated, the figure that decides. Each chart is drawn twice, for a
-//! wide and for a narrow page; the style shows one of them.
+//! Performance is throughput or, where an objective was stated, the figure that decides. Each chart is drawn twice, for
+//! a wide and for a narrow page; the style shows one of them.
 
 mod axes;
 mod draw;

@@ -1,5 +1,5 @@
-//! `report.html`: one self-contained page. It opens offline, asks nothing of any network, needs no script, follows light and
-//! dark, prints, and can be read with a keyboard. The question and the answer come first, the evidence last.
+//! `report.html`: one self-contained page. It opens offline, asks nothing of any network, needs no script, follows
+//! light and dark, prints, and can be read with a keyboard. The question and the answer come first, the evidence last.
 
 mod axis;
 mod bars;

@@ -112,8 +112,8 @@ const ATTEMPTS: usize = 14;
 const SHUFFLE: usize = 7919;
 const SHUFFLED: usize = 104_729;
 
-/// Where each label stands inside `area`; `None`: nowhere. In the order given; where that ends in long leaders, in others,
-/// and the best of these.
+/// Where each label stands inside `area`; `None`: nowhere. In the order given; where that ends in long leaders, in
+/// others, and the best of these.
 pub fn place(labels: &[Label], obstacles: &Obstacles, area: Rect) -> Vec<Option<Rect>> {
     let given: Vec<usize> = (0..labels.len()).collect();
     let (mut best, mut least) = attempt(labels, &given, obstacles, area);

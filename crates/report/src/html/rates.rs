@@ -1,5 +1,5 @@
-//! Latency over the rate that was achieved: what a configuration answers in at the load that it carries. The same axes for
-//! p50, p95 and p99 of a kind of operation; the objective, where one was stated, as a line.
+//! Latency over the rate that was achieved: what a configuration answers in at the load that it carries. The same axes
+//! for p50, p95 and p99 of a kind of operation; the objective, where one was stated, as a line.
 
 use std::collections::BTreeSet;
 use std::mem::discriminant;

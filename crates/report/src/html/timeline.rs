@@ -1,4 +1,5 @@
-//! Each trial over time: small charts with the limit drawn in, so that the moment when memory fills and the disk wakes up is seen.
+//! Each trial over time: small charts with the limit drawn in, so that the moment when memory fills and the disk wakes
+//! up is seen.
 
 use analysis::{Analysis, Charts, Panel, TrialCharts};
 

@@ -26,8 +26,8 @@ pub struct Sizing {
     pub evidence: EvidenceFacts,
     /// Which proposals stand for what.
     pub choice: Choice,
-    /// The cheapest first, whatever is doubted about it; then, if that is another, the cheapest of which nothing lies beyond the evidence;
-    /// then the next cheapest.
+    /// The cheapest first, whatever is doubted about it; then, if that is another, the cheapest of which nothing lies
+    /// beyond the evidence; then the next cheapest.
     pub proposals: Vec<Proposal>,
     /// What was not proposed, by reason.
     pub left_out: Vec<LeftOut>,
@@ -82,7 +82,8 @@ pub struct EvidenceFacts {
     pub demand: Demand,
     /// How well the model predicts what it has not seen.
     pub held_out: HeldOut,
-    /// The highest utilisation at which an open-loop cell kept the p99 asked for; `None`: not asked for or not measured.
+    /// The highest utilisation at which an open-loop cell kept the p99 asked for; `None`: not asked for or not
+    /// measured.
     pub p99_utilisation: Option<f64>,
 }
 
@@ -197,8 +198,8 @@ pub struct Proposal {
     pub cost: Vec<CostLine>,
     /// Where the capacity comes from.
     pub label: Label,
-    /// Half-width of what the capacity may really be, per cent: of a measured one its 95 % interval, of others the 90th percentile of
-    /// the held-out errors. `None`: not known.
+    /// Half-width of what the capacity may really be, per cent: of a measured one its 95 % interval, of others the 90th
+    /// percentile of the held-out errors. `None`: not known.
     pub uncertainty_percent: Option<f64>,
     /// What lies beyond the evidence, if anything; then the uncertainty is not known.
     pub beyond_evidence: Vec<Doubt>,
@@ -206,8 +207,8 @@ pub struct Proposal {
     pub remarks: Vec<Remark>,
     /// Why it has so many nodes.
     pub nodes_because: NodesBecause,
-    /// What set the number of nodes, else what is fullest of what it may be, disks included; `copies`: nothing is even half as full as
-    /// it may be.
+    /// What set the number of nodes, else what is fullest of what it may be, disks included; `copies`: nothing is even
+    /// half as full as it may be.
     pub limit: Limit,
     /// The most client operations per second at the utilisation that the target allows.
     pub operations_per_s: f64,

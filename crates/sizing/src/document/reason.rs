@@ -1,4 +1,5 @@
-//! What bounds a cluster, why it has so many nodes, what is doubted about it, and why a machine was not proposed: values, no words.
+//! What bounds a cluster, why it has so many nodes, what is doubted about it, and why a machine was not proposed:
+//! values, no words.
 
 use serde::{Deserialize, Serialize};
 

@@ -16,8 +16,8 @@ pub struct FleetComparison {
     pub current: Fleet,
     /// The fleet that would replace it: the one that the decision speaks of.
     pub proposed: Fleet,
-    /// How full the fleet of today would be at the target, by the model; `None` without a target, for a fleet of several kinds, or where
-    /// what its disks can do is not known.
+    /// How full the fleet of today would be at the target, by the model; `None` without a target, for a fleet of
+    /// several kinds, or where what its disks can do is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current_use: Option<FleetUse>,
     /// proposed / current of each figure that both have.

@@ -62,7 +62,8 @@ impl Found<'_> {
 }
 
 impl<'a> Search<'a> {
-    /// The most that may be used with all nodes up, so that there is enough with a part down; and which of the two says so.
+    /// The most that may be used with all nodes up, so that there is enough with a part down; and which of the two says
+    /// so.
     fn allowed(&self, nodes: u32) -> (f64, Allowance) {
         let with_part_down = self.busiest_when_down / self.target.load_when_down(nodes);
         match (with_part_down < self.busiest, self.p99_lowered) {
@@ -192,7 +193,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Whether a configuration is what this order buys: its data volume, then its commit log's, or the local disks for both.
+/// Whether a configuration is what this order buys: its data volume, then its commit log's, or the local disks for
+/// both.
 fn is_order(configuration: &Configuration, request: &ClusterRequest) -> bool {
     let volumes = [
         Some(&configuration.data_volume),

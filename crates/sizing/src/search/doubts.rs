@@ -25,7 +25,8 @@ impl Search<'_> {
         (measured.low - SAME_MIX..=measured.high + SAME_MIX).contains(&self.facts.replica_read_share)
     }
 
-    /// What lies so far outside the evidence that its held-out error says nothing about it. A measured cluster lies inside.
+    /// What lies so far outside the evidence that its held-out error says nothing about it. A measured cluster lies
+    /// inside.
     pub(super) fn doubts(&self, found: &Found<'_>) -> Vec<Doubt> {
         if found.label == Label::Measured {
             return Vec::new();

@@ -1,4 +1,5 @@
-//! The search: for each machine the fewest nodes that meet the target, and the fewest that the evidence carries; then the cheapest.
+//! The search: for each machine the fewest nodes that meet the target, and the fewest that the evidence carries; then
+//! the cheapest.
 
 mod cluster;
 mod doubts;

@@ -1,4 +1,5 @@
-//! How many nodes: the fewest that meet the target, a few more where they pay for themselves, and the fewest that the evidence carries.
+//! How many nodes: the fewest that meet the target, a few more where they pay for themselves, and the fewest that the
+//! evidence carries.
 
 use super::Search;
 use super::cluster::Found;

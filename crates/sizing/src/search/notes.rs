@@ -9,7 +9,8 @@ use super::Search;
 use crate::document::Note;
 use crate::target::CREDIBLE;
 
-/// Trials shorter than this, seconds, see little of what writes cost later (practice: a memtable takes minutes to fill).
+/// Trials shorter than this, seconds, see little of what writes cost later (practice: a memtable takes minutes to
+/// fill).
 const COMPACTION_SHOWS_S: f64 = 600.0;
 
 impl Search<'_> {

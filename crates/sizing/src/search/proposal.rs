@@ -7,7 +7,8 @@ use super::cluster::Found;
 use crate::document::{Limit, NodesBecause, Obstacle, Proposal, Remark};
 use crate::fleet::FleetTotals;
 
-/// Where copies and zones set the number of nodes and nothing is as full as this share of what it may be, nothing else is a limit.
+/// Where copies and zones set the number of nodes and nothing is as full as this share of what it may be, nothing else
+/// is a limit.
 const HARDLY_USED: f64 = 0.5;
 
 impl Search<'_> {

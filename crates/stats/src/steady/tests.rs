@@ -87,7 +87,8 @@ fn a_start_up_transient_is_cut_and_the_rest_is_steady() {
     }
 }
 
-/// 35 % with a time constant of 600 s is 6.5 % over two minutes: it is found, or the interval of the change says that as much could hide.
+/// 35 % with a time constant of 600 s is 6.5 % over two minutes: it is found, or the interval of the change says that
+/// as much could hide.
 #[test]
 fn a_decay_slower_than_the_trial_is_found_or_its_size_is_not_excluded() {
     let decay = |t: f64| 1000.0 * (1.0 - 0.35 * (1.0 - (-t / 600.0).exp()));
@@ -103,7 +104,8 @@ fn a_decay_slower_than_the_trial_is_found_or_its_size_is_not_excluded() {
     }
 }
 
-/// What `slow_change_possible` rests on: where 5 % hide, a change of 4 % is not excluded; where there is little noise, it is.
+/// What `slow_change_possible` rests on: where 5 % hide, a change of 4 % is not excluded; where there is little noise,
+/// it is.
 #[test]
 fn the_interval_of_the_change_is_neither_too_narrow_nor_too_wide() {
     for (seconds, noise) in [
@@ -187,7 +189,8 @@ fn one_stall_is_no_trend() {
             SteadyVerdict::Transient,
         );
         println!("a stall of 4 s in {seconds} s: transient {transient} of {SEEDS}");
-        // Four of sixty seconds put one of five rounds 33 % below the others: that is the rounds rule, and so it should be.
+        // Four of sixty seconds put one of five rounds 33 % below the others: that is the rounds rule, and so it should
+        // be.
         assert!(seconds == 60 || transient <= FIVE_PERCENT, "{seconds} {transient}");
     }
 }

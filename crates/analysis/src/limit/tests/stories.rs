@@ -296,8 +296,9 @@ fn each_window_is_judged_by_the_limit_that_was_in_force_in_it() {
     }
 }
 
-/// A real record states the limit in force at the start, which is the baseline of an empty bucket, and the volume's own limit is the
-/// burst: that is no narrower instance. What trickles into the bucket lifts the mean limit of a window a little.
+/// A real record states the limit in force at the start, which is the baseline of an empty bucket, and the volume's own
+/// limit is the burst: that is no narrower instance. What trickles into the bucket lifts the mean limit of a window a
+/// little.
 #[test]
 fn an_empty_bucket_is_not_taken_for_a_narrow_instance() {
     let mut machine = bursting(0.0, 9000.0);

@@ -45,7 +45,8 @@ fn seconds(requests: &[(f64, f64)]) -> Vec<Second> {
     seconds
 }
 
-/// A server with exponential service times whose speed varies log-normally by `noise` from second to second; it stands still for `stop_s` from `at_s` on.
+/// A server with exponential service times whose speed varies log-normally by `noise` from second to second; it stands
+/// still for `stop_s` from `at_s` on.
 struct Server {
     service_s: f64,
     noise: f64,
@@ -159,7 +160,8 @@ fn a_stop_is_told_from_half_a_second_on_in_open_and_in_closed_loop() {
                     assert_eq!(none, ALL, "{loop_} {length} {rate}");
                     continue;
                 }
-                // In closed loop, 64 in flight at 200/s wait a third of a second anyway, in which a stop of 0.7 s drowns.
+                // In closed loop, 64 in flight at 200/s wait a third of a second anyway, in which a stop of 0.7 s
+                // drowns.
                 let drowns = loop_ == "closed" && rate < 500.0 && length < 1.0;
                 assert!(
                     drowns || right * 100 >= ALL * 95,
@@ -253,8 +255,8 @@ fn a_stop_carries_when_how_long_and_how_much_of_the_window() {
     near("median_ops_per_s", 2000.0, 50.0);
 }
 
-/// 250 in flight at 88 a second: what is answered in the first three seconds was sent before the measurement and does not count in it. A stop
-/// of the same length later on is one.
+/// 250 in flight at 88 a second: what is answered in the first three seconds was sent before the measurement and does
+/// not count in it. A stop of the same length later on is one.
 #[test]
 fn what_was_under_way_at_the_start_of_a_closed_loop_is_no_stop() {
     let second = |completed| Second {

@@ -12,8 +12,9 @@ fn station(cpus: u32, load: &'static str) -> Story {
     story
 }
 
-/// Mean waiting time in units of the service time: Erlang's C for k servers, times half the sum of the squared variations of gaps (1) and
-/// services (log-normal, sigma 0.5: e^0.25 - 1). Exact for one server (Pollaczek 1930), Allen and Cunneen's approximation for more.
+/// Mean waiting time in units of the service time: Erlang's C for k servers, times half the sum of the squared
+/// variations of gaps (1) and services (log-normal, sigma 0.5: e^0.25 - 1). Exact for one server (Pollaczek 1930),
+/// Allen and Cunneen's approximation for more.
 fn waiting(k: u32, load: f64) -> f64 {
     let k_load = f64::from(k) * load;
     let term = |n: u32| (1..=n).fold(1.0, |product, i| product * k_load / f64::from(i));
@@ -51,7 +52,8 @@ fn a_stall_delays_everyone_who_comes_while_it_lasts() {
     let trial = calm.clone().fault("kind = \"stall\"\namount = 2.0").trial();
     let reads = trial.reads();
     let late = reads.len() - reads.count_between(0, 20_000);
-    // 4,000 came in the 2 s; the rest of the backlog drains at 4,000 - 2,000 a second, so that as many again find a queue.
+    // 4,000 came in the 2 s; the rest of the backlog drains at 4,000 - 2,000 a second, so that as many again find a
+    // queue.
     assert!((3_800..=8_300).contains(&late), "{late}");
     assert!((1_990_000..2_100_000).contains(&reads.max()), "{}", reads.max());
     assert!(calm.trial().reads().max() < 50_000);

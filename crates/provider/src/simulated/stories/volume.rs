@@ -68,7 +68,8 @@ fn bucket(load: &'static str) -> Story {
     story.configurations = "[[configuration]]\nname = \"a\"\ninstance = \"r4.4xlarge\"\nmemory_limit_gib = 4\n\
                             data_volume = { type = \"gp2\", size_gib = 100, era = \"2015-2018\" }\n"
         .to_owned();
-    // 54,000 credits, spent at 3,000 - 300 a second: 20 s, of which 2.5 s are warm-up and half a second falls into a second.
+    // 54,000 credits, spent at 3,000 - 300 a second: 20 s, of which 2.5 s are warm-up and half a second falls into a
+    // second.
     story.local = "burst_credits_start = 0.0097";
     story
 }
