@@ -13,13 +13,13 @@ help:           ## what can be made
 setup:          ## install what is missing (Rust, JDK 17, xfsprogs, fio)
 	@scripts/setup.sh
 
-build: setup    ## build the release binary
-	@echo "==> building iopslab (release)"
-	cargo build --release --locked -p iopslab
+build: setup    ## build the binary: soon rather than optimised everywhere (make dist: the released one)
+	@echo "==> building iopslab"
+	cargo build --profile quick --locked -p iopslab
 
 demo: build     ## run examples/quickstart.toml on emulated volumes of this machine
-	@echo "==> target/release/iopslab run examples/quickstart.toml"
-	target/release/iopslab run examples/quickstart.toml
+	@echo "==> target/quick/iopslab run examples/quickstart.toml"
+	target/quick/iopslab run examples/quickstart.toml
 
 test:           ## every test, with a real Cassandra, real volumes, an AWS API server and a browser
 	@scripts/setup.sh --tests
@@ -38,7 +38,7 @@ lint:           ## format, clippy, documentation, shell scripts
 fuzz:           ## the parsers of experiment and YCSB files, a minute each
 	scripts/fuzz.sh
 
-bench: build    ## client cost per operation: iopslab's engine and latte, interleaved, on one Cassandra
+bench: setup    ## client cost per operation: iopslab's engine and latte, interleaved, on one Cassandra
 	bench/bench.sh
 
 dist:           ## static binaries with man pages, completions and checksums, in dist/

@@ -19,15 +19,11 @@ mod progress;
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::prelude::*;
 
 fn main() -> ExitCode {
-    let filter = EnvFilter::try_from_env("IOPSLAB_LOG").unwrap_or_else(|_| EnvFilter::new("warn,scylla=error"));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .without_time()
-        .init();
+    start_log();
 
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
@@ -42,6 +38,25 @@ fn main() -> ExitCode {
         }
     };
     ended(code, format)
+}
+
+/// Logs on stderr: warnings, or what `IOPSLAB_LOG` asks for (`debug`, `warn,engine=trace`).
+fn start_log() {
+    let asked = std::env::var("IOPSLAB_LOG").ok();
+    let parsed = asked.as_deref().map(str::parse::<Targets>);
+    let filter = match &parsed {
+        Some(Ok(filter)) => filter.clone(),
+        _ => Targets::new()
+            .with_default(tracing::Level::WARN)
+            .with_target("scylla", tracing::Level::ERROR),
+    };
+    let lines = tracing_subscriber::fmt::layer()
+        .with_writer(std::io::stderr)
+        .without_time();
+    tracing_subscriber::registry().with(lines.with_filter(filter)).init();
+    if let (Some(asked), Some(Err(error))) = (asked, parsed) {
+        tracing::warn!("IOPSLAB_LOG={asked:?} is ignored: {error}");
+    }
 }
 
 /// Help and version on stdout, bad usage on stderr.
