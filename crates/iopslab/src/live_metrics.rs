@@ -9,7 +9,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::cli::Failure;
+use crate::failure::Failure;
 
 /// Longest time that one scrape may take.
 const PATIENCE: Duration = Duration::from_secs(2);

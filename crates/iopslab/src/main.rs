@@ -12,8 +12,11 @@ mod output;
 mod agent;
 mod cli;
 mod controller;
+mod failure;
 mod interrupt;
 mod live_metrics;
+mod measured;
+mod paths;
 mod progress;
 
 use std::process::ExitCode;
@@ -67,15 +70,15 @@ fn answer(usage: &clap::Error) -> ExitCode {
     } else {
         output::write(|| usage.print());
     }
-    ended(u8::try_from(usage.exit_code()).unwrap_or(2), cli::Format::Human)
+    ended(u8::try_from(usage.exit_code()).unwrap_or(2), output::Format::Human)
 }
 
 /// The code of the command; results that could not be written are a failure of their own.
-fn ended(code: u8, format: cli::Format) -> ExitCode {
+fn ended(code: u8, format: output::Format) -> ExitCode {
     match output::finish() {
         Ok(()) => ExitCode::from(code),
         Err(error) => {
-            let failure = cli::Failure::work(format!("cannot write the results to stdout: {error}"));
+            let failure = failure::Failure::work(format!("cannot write the results to stdout: {error}"));
             failure.show(format);
             ExitCode::from(if code == 0 { failure.code() } else { code })
         }

@@ -34,6 +34,15 @@ macro_rules! eprintln {
     ($($words:tt)*) => { $crate::output::to_stderr(format_args!("{}\n", format_args!($($words)*))) };
 }
 
+/// How results are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Tables for people.
+    Human,
+    /// One JSON document on stdout.
+    Json,
+}
+
 /// Why stdout has not taken everything; nothing is written after it.
 static LOST: Mutex<Option<io::Error>> = Mutex::new(None);
 
@@ -66,4 +75,9 @@ pub fn finish() -> io::Result<()> {
         Some(error) if error.kind() != ErrorKind::BrokenPipe => Err(error),
         _ => Ok(()),
     }
+}
+
+/// A value as indented JSON.
+pub fn pretty(value: &impl serde::Serialize) -> String {
+    serde_json::to_string_pretty(value).expect("our own documents always serialise")
 }

@@ -26,7 +26,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("wire", &["spec", "evidence"]),
     ("offers", &["catalog"]),
     ("provider", &["wire", "evidence", "spec", "catalog", "workload"]),
-    ("run", &["evidence", "spec"]),
+    ("archive", &["evidence", "spec"]),
 ];
 const PURE: [&str; 8] = [
     "catalog", "stats", "workload", "spec", "evidence", "analysis", "sizing", "report",

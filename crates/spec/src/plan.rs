@@ -100,8 +100,9 @@ pub struct TrialShape {
     pub request_timeout_s: f64,
 }
 
-/// Seconds of a trial besides warm-up and measurement: restore, start, settle, stop. Measured at 12 to 20 on two cores.
-const OVERHEAD_PER_TRIAL_S: f64 = 16.0;
+/// Seconds of a trial besides warm-up and measurement: restore, start, settle, stop. Measured at 6.2 on two quiet
+/// cores; more on busy ones.
+const OVERHEAD_PER_TRIAL_S: f64 = 8.0;
 /// Seconds until throughput has come to rest, where that decides: the shortest series that can be judged, and half as much again.
 const UNTIL_REST_S: f64 = 60.0;
 /// Records loaded per second on two cores (measured 15,000 to 30,000 with 10 x 100 B), without compaction.

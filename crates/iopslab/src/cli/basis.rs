@@ -3,7 +3,7 @@
 use ::catalog::{Basis, Purchase, REGION};
 use clap::Args;
 
-use super::Failure;
+use crate::failure::Failure;
 
 /// How money is counted.
 #[derive(Debug, Args)]

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use storage::WorkDirectory;
 
-use super::{Failure, Format, pretty, work_directory};
+use crate::failure::Failure;
+use crate::output::{Format, pretty};
+use crate::paths::work_directory;
 
 /// What was typed after `clean`.
 #[derive(Debug, Args)]

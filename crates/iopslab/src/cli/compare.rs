@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use analysis::{Comparison, Gate, GateOutcome};
+use archive::RunDirectory;
 use clap::{Args, ValueEnum};
-use run::RunDirectory;
 
-use super::measured::Measured;
-use super::{Failure, Format, pretty, terminal};
+use super::terminal;
+use crate::failure::Failure;
+use crate::measured::Measured;
+use crate::output::{Format, pretty};
 
 /// What was typed after `compare`.
 #[derive(Debug, Args)]

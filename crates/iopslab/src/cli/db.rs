@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use database::cassandra::{self, Cluster, ClusterSpec};
 
-use super::{Failure, Format, cache_directory, pretty, work_directory};
+use crate::failure::Failure;
+use crate::output::{Format, pretty};
+use crate::paths::{cache_directory, work_directory};
 use crate::progress::Screen;
 
 /// What was typed after `db`.

@@ -6,7 +6,9 @@ use clap::Args;
 use serde::Serialize;
 use storage::Controller;
 
-use super::{Failure, Format, cache_directory, pretty, work_directory};
+use crate::failure::Failure;
+use crate::output::{Format, pretty};
+use crate::paths::{cache_directory, work_directory};
 
 /// What was typed after `doctor`.
 #[derive(Debug, Args)]

@@ -9,7 +9,8 @@ use spec::{Draft, LoadLevel};
 
 use super::facts::catalog;
 use super::size::{data_size, share};
-use super::{Failure, Format, pretty};
+use crate::failure::Failure;
+use crate::output::{Format, pretty};
 
 /// What was typed after `init`.
 #[derive(Debug, Default, Args)]

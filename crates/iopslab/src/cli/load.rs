@@ -12,8 +12,9 @@ use database::cassandra::{Admin, CqlConnect};
 use engine::{EngineError, Load, LoadOutcome, LoadPlan, Second, TrialPlan};
 use spec::Consistency;
 
-use super::{Failure, Format, pretty};
+use crate::failure::Failure;
 use crate::interrupt;
+use crate::output::{Format, pretty};
 use crate::progress::{Screen, human_us};
 
 /// What a trial by hand lasts when only the number of operations bounds it.

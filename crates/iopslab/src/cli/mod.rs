@@ -7,11 +7,8 @@ mod compare;
 mod db;
 mod doctor;
 mod facts;
-mod failure;
 mod init;
 mod load;
-mod measured;
-mod paths;
 mod plan;
 mod probe;
 mod refresh;
@@ -22,18 +19,8 @@ mod terminal;
 
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
 
-pub use failure::Failure;
-pub use measured::Measured;
-pub use paths::{cache_directory, work_directory};
-
-/// How results are printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// Tables for people.
-    Human,
-    /// One JSON document on stdout.
-    Json,
-}
+use crate::failure::Failure;
+use crate::output::{Format, pretty};
 
 /// What may be asked for: two formats of every command, and one of `report` alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -170,9 +157,4 @@ impl Cli {
             }
         }
     }
-}
-
-/// A value as indented JSON.
-pub fn pretty(value: &impl serde::Serialize) -> String {
-    serde_json::to_string_pretty(value).expect("our own documents always serialise")
 }

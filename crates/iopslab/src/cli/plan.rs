@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use ::catalog::Catalog;
+use archive::RunDirectory;
 use clap::Args;
-use run::RunDirectory;
 use spec::{Experiment, Plan, Provider};
 
 use super::facts::catalog;
-use super::{Failure, Format, pretty, terminal};
+use super::terminal;
+use crate::failure::Failure;
+use crate::output::{Format, pretty};
 
 /// What was typed after `plan`.
 #[derive(Debug, Args)]

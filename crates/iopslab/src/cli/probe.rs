@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Failure, Format, pretty};
+use crate::failure::Failure;
+use crate::output::{Format, pretty};
 
 /// What was typed after `probe`.
 #[derive(Debug, Args)]

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Failure, Format};
+use crate::failure::Failure;
+use crate::output::Format;
 
 /// What was typed after `catalog refresh`.
 #[derive(Debug, Args)]
@@ -46,7 +47,8 @@ mod with_aws {
 
     use super::RefreshArgs;
     use crate::cli::facts::user_catalog_path;
-    use crate::cli::{Failure, Format, pretty};
+    use crate::failure::Failure;
+    use crate::output::{Format, pretty};
 
     pub fn run(args: &RefreshArgs, format: Format) -> Result<(), Failure> {
         let file = file(args)?;

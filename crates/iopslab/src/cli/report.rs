@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use ::report::TerminalOptions;
 use analysis::Analysis;
+use archive::RunDirectory;
 use clap::Args;
-use run::RunDirectory;
 
-use super::measured::Measured;
-use super::{Failure, Format, pretty, terminal};
+use super::terminal;
+use crate::failure::Failure;
+use crate::measured::Measured;
+use crate::output::{Format, pretty};
 
 /// What was typed after `report`.
 #[derive(Debug, Args)]

@@ -5,17 +5,21 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use ::catalog::Catalog;
+use archive::RunDirectory;
 use clap::{Args, ValueEnum};
 use evidence::{Cause, Validity};
 use provider::Incoming;
-use run::RunDirectory;
 use spec::{Experiment, PlannedTrial, Provider};
 
 use super::facts::catalog;
-use super::{Failure, Format, Measured, cache_directory, plan, report, terminal, work_directory};
+use super::{plan, report, terminal};
 use crate::controller::{self, Crew, Settings};
+use crate::failure::Failure;
 use crate::interrupt;
 use crate::live_metrics::LiveMetrics;
+use crate::measured::Measured;
+use crate::output::Format;
+use crate::paths::{cache_directory, work_directory};
 use crate::progress::Screen;
 
 /// What was typed after `run`.
@@ -187,7 +191,7 @@ fn resume(
     interrupted: &Arc<AtomicBool>,
 ) -> Result<(RunDirectory, Result<(), Failure>), Failure> {
     let directory = RunDirectory::open(path).map_err(Failure::input)?;
-    let provider = super::measured::provider_of(&directory)?;
+    let provider = crate::measured::provider_of(&directory)?;
     if args.provider.is_some() {
         return Err(Failure::input(format!(
             "--provider with --resume: a run goes on with the provider it began with, which is {provider}"
@@ -215,7 +219,9 @@ fn resume(
         let work = settings_for(directory.plan().work_directory.as_deref()).work_directory;
         plan::check_machine(directory.plan(), &work)?;
     }
-    directory.journal(run::JournalEvent::Resumed).map_err(Failure::work)?;
+    directory
+        .journal(archive::JournalEvent::Resumed)
+        .map_err(Failure::work)?;
     let driven = if is_simulated {
         set_aside(&directory, &again, screen)?;
         drive_simulated(&directory, screen, interrupted)

@@ -5,14 +5,16 @@ use std::path::PathBuf;
 
 use ::catalog::{Catalog, ClusterRequest};
 use ::sizing::{SizingError, SizingOptions, SizingRun, Survive, Target};
+use archive::RunDirectory;
 use clap::Args;
-use run::RunDirectory;
 use spec::{Configuration, Consistency};
 
 use super::basis::BasisArgs;
 use super::facts::catalog;
-use super::measured::Measured;
-use super::{Failure, Format, pretty, terminal};
+use super::terminal;
+use crate::failure::Failure;
+use crate::measured::Measured;
+use crate::output::{Format, pretty};
 
 /// What was typed after `size`.
 #[derive(Debug, Args)]

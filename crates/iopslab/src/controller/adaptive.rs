@@ -5,11 +5,12 @@
 //! would make false winners in 23 % of experiments.
 
 use analysis::Widest;
-use run::{JournalEvent, RunDirectory};
+use archive::{JournalEvent, RunDirectory};
 use spec::{Adaptive, PlannedTrial};
 
 use super::note;
-use crate::cli::{Failure, Measured};
+use crate::failure::Failure;
+use crate::measured::Measured;
 use crate::progress::Screen;
 
 /// Called after a trial. Returns whether the run may stop; then the journal says why.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use provider::{Agent, Incoming, Role, local};
 use wire::{Event, Fault, Reply, Request};
 
-use crate::cli::Failure;
+use crate::failure::Failure;
 use crate::progress::Screen;
 
 /// How long agents may take to end a cancelled request.

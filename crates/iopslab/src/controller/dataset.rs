@@ -7,7 +7,7 @@ use spec::Plan;
 use wire::{ClientRequest, DatabaseRequest, Endpoint, Reply, Request, SnapshotFacts};
 
 use super::{Crew, unexpected};
-use crate::cli::Failure;
+use crate::failure::Failure;
 use crate::progress::{Screen, human_duration};
 
 /// Requests in flight while loading.

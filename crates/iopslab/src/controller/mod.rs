@@ -15,13 +15,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use archive::{JournalEvent, RunDirectory};
 use evidence::Environment;
 use provider::Role;
-use run::{JournalEvent, RunDirectory};
 use spec::Plan;
 use wire::{DatabaseRequest, Reply, Request, UnderTest};
 
-use crate::cli::Failure;
+use crate::failure::Failure;
 use crate::progress::{Screen, human_duration};
 pub use crew::Crew;
 use trial::Carried;

@@ -2,12 +2,12 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use archive::{JournalEvent, RunDirectory};
 use evidence::Validity;
 use provider::simulated::Simulation;
-use run::{JournalEvent, RunDirectory};
 
 use super::{adaptive, interrupted_failure, note, run_name};
-use crate::cli::Failure;
+use crate::failure::Failure;
 use crate::progress::Screen;
 
 /// Simulates what is missing of `directory`; at the end every planned trial has its evidence.

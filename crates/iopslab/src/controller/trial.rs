@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use archive::{JournalEvent, RunDirectory};
 use evidence::{Cause, DatabaseFacts, FORMAT_VERSION, HostSample, Overhead, TrialRecord, Validity};
 use provider::Role;
-use run::{JournalEvent, RunDirectory};
 use spec::{Cell, Definition, Plan, PlannedTrial, Setup, TrialShape, VolumeRole};
 use wire::{
     ClientRequest, DatabaseRequest, Event, Reply, Request, Second, StartedTrial, StoppedTrial, TextFile, TrialResult,
@@ -14,7 +14,7 @@ use wire::{
 use super::crew::CallError;
 use super::dataset::endpoint;
 use super::{Crew, note, position_text, unexpected};
-use crate::cli::Failure;
+use crate::failure::Failure;
 use crate::live_metrics::LiveSecond;
 use crate::progress::{Screen, human_us};
 

@@ -4,7 +4,8 @@ use ::catalog::{Caps, Catalog, ClusterRequest};
 use clap::Args;
 
 use super::FORMAT_VERSION;
-use crate::cli::{Failure, Format, pretty};
+use crate::failure::Failure;
+use crate::output::{Format, pretty};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:

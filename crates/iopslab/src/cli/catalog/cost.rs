@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use super::FORMAT_VERSION;
 use crate::cli::basis::BasisArgs;
 use crate::cli::size::data_size;
-use crate::cli::{Failure, Format, pretty};
+use crate::failure::Failure;
+use crate::output::{Format, pretty};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:

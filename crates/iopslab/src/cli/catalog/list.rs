@@ -4,7 +4,8 @@ use ::catalog::{Basis, Catalog, InstanceType, Purchase, REGION};
 use clap::{Args, ValueEnum};
 
 use super::unknown;
-use crate::cli::{Failure, Format, pretty};
+use crate::failure::Failure;
+use crate::output::{Format, pretty};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example: iopslab catalog list --min-vcpu 8 --memory 60 --local-nvme --sort price")]

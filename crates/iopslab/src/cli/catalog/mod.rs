@@ -9,7 +9,8 @@ use ::catalog::Catalog;
 use clap::{Args, Subcommand};
 
 use super::facts::catalog;
-use super::{Failure, Format};
+use crate::failure::Failure;
+use crate::output::Format;
 
 /// Of the JSON documents of `catalog caps` and `catalog cost`.
 const FORMAT_VERSION: u32 = 1;

@@ -3,7 +3,8 @@
 use ::catalog::{Catalog, FigureSource, InstanceType, Lifecycle, LocalDisks, Purchase};
 
 use super::unknown_instance;
-use crate::cli::{Failure, Format, pretty};
+use crate::failure::Failure;
+use crate::output::{Format, pretty};
 
 pub(super) fn run(catalog: &Catalog, name: &str, format: Format) -> Result<(), Failure> {
     let found = catalog.instance(name).ok_or_else(|| unknown_instance(catalog, name))?;

@@ -8,8 +8,8 @@ use evidence::{HIGHEST_US, LOWEST_US, SIGNIFICANT_DIGITS, Series};
 use hdrhistogram::Histogram;
 use serde_json::{Value, json};
 
-use super::super::Failure;
 use super::LoadArgs;
+use crate::failure::Failure;
 use crate::progress::human_us;
 
 /// A measured trial with its latencies merged over all seconds.

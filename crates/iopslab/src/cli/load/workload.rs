@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ::workload::{Definition, Distribution, Mix, OperationKind, ScanLength, parse_ycsb};
 
-use super::super::Failure;
+use crate::failure::Failure;
 
 /// A workload, and what its file states besides.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::io::IsTerminal as _;
 
 use miette::Diagnostic as _;
 
-use super::Format;
+use crate::output::Format;
 
 /// Why a command did not do what was asked, with its exit code.
 #[derive(Debug)]

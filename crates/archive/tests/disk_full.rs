@@ -6,7 +6,7 @@ mod story;
 
 use std::path::PathBuf;
 
-use run::RunError;
+use archive::RunError;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use story::{CELLS, create, intervals, record, samples, write};
 

@@ -5,12 +5,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use archive::RunDirectory;
 use evidence::{
     ClientResult, DatabaseFacts, FORMAT_VERSION, HIGHEST_US, HostSample, Interval, LOWEST_US, OperationKind,
     SIGNIFICANT_DIGITS, Series, TrialRecord, Validity,
 };
 use hdrhistogram::Histogram;
-use run::RunDirectory;
 use serde_json::json;
 use spec::{LoadLevel, Plan};
 

@@ -7,7 +7,7 @@ mod story;
 use std::fs;
 use std::io::Write;
 
-use run::{JournalEvent, RunDirectory, RunError};
+use archive::{JournalEvent, RunDirectory, RunError};
 use story::{CELLS, create, intervals, record, samples, write};
 
 #[test]

@@ -5,11 +5,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use analysis::{Latencies, RunEvidence, TrialMeasurement};
+use archive::{RunDirectory, RunError};
 use evidence::{Cause, DatabaseFacts, TrialRecord, Validity};
-use run::{RunDirectory, RunError};
 use spec::{Plan, PlannedTrial};
 
-use super::Failure;
+use crate::failure::Failure;
 
 /// A run's trials, each reduced to its figures.
 pub struct Measured {
@@ -80,7 +80,7 @@ impl Measured {
     }
 }
 
-fn measure(stored: &run::StoredTrial) -> Result<TrialMeasurement, RunError> {
+fn measure(stored: &archive::StoredTrial) -> Result<TrialMeasurement, RunError> {
     let mut latencies = Latencies::of(&stored.record);
     stored.latencies.for_each(|interval| latencies.add(&interval))?;
     Ok(latencies.measure(&stored.record, &stored.samples))

@@ -8,7 +8,7 @@ mod story;
 use std::fs;
 use std::process::Command;
 
-use run::{JournalEvent, RunDirectory, RunError, Verified};
+use archive::{JournalEvent, RunDirectory, RunError, Verified};
 use spec::PlannedTrial;
 use story::{CELLS, create, write};
 
