@@ -67,7 +67,7 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
         device_write_iops: median(&data(VolumeActivity::write_iops)),
         page_cache_share: median(&TrialMeasurement::page_cache_share),
         page_cache_bytes: median(&|t| t.host.page_cache_bytes),
-        bytes_on_disk: median(&|t| Some(t.record.database.data_bytes_on_disk as f64)),
+        bytes_on_disk: median(&|t| Some(t.record.node().data_bytes_on_disk as f64)),
         database_cpus_used: median(&|t| t.host.cpus_used),
         client_cpu_us_per_operation: median(&TrialMeasurement::client_cpu_us_per_operation),
         gc_pause_share: median(&|t| t.host.gc_pause_share),

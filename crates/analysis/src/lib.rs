@@ -220,7 +220,7 @@ fn configurations(plan: &Plan, trials: &[&TrialMeasurement]) -> Vec<Configuratio
         .iter()
         .map(|setup| {
             let of_setup = || trials.iter().filter(|t| t.record.configuration == setup.configuration);
-            let probe = |role| of_setup().find_map(|t| rules::probe_of(&t.record.database.volumes, role));
+            let probe = |role| of_setup().find_map(|t| rules::probe_of(&t.record.node().volumes, role));
             let volumes = [Some(&setup.data), setup.commitlog.as_ref()].into_iter().flatten();
             let cost = money::of_configuration(plan, &setup.configuration);
             ConfigurationFacts {

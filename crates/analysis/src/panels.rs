@@ -97,12 +97,7 @@ fn volume(record: &TrialRecord, samples: &[HostSample], role: VolumeRole) -> Vec
         VolumeRole::Data => "Data volume",
         VolumeRole::Commitlog => "Commit-log volume",
     };
-    let limits = record
-        .database
-        .volumes
-        .iter()
-        .find(|v| v.role == role)
-        .map(|v| v.limits);
+    let limits = record.node().volumes.iter().find(|v| v.role == role).map(|v| v.limits);
     let limit = |read: Option<f64>, write: Option<f64>, unit: f64| -> Vec<(String, f64)> {
         match (read, write) {
             (Some(r), Some(w)) if r == w => vec![("limit".to_owned(), r / unit)],
@@ -165,7 +160,7 @@ fn host(record: &TrialRecord, samples: &[HostSample]) -> Vec<Panel> {
             line("anonymous", gauge(|h| h.cgroup_anonymous_bytes, MIB)),
         ],
     );
-    let budget = record.database.page_cache_budget_bytes;
+    let budget = record.node().page_cache_budget_bytes;
     if budget > 0 {
         memory.limits = vec![("page-cache budget".to_owned(), budget as f64 / MIB)];
     }
@@ -178,8 +173,8 @@ fn host(record: &TrialRecord, samples: &[HostSample]) -> Vec<Panel> {
             line("stolen", rate(|h| h.cpu_steal_s, 1.0)),
         ],
     );
-    if record.database.cpus > 0.0 {
-        cpu.limits = vec![("database's CPUs".to_owned(), record.database.cpus)];
+    if record.node().cpus > 0.0 {
+        cpu.limits = vec![("database's CPUs".to_owned(), record.node().cpus)];
     }
     vec![
         memory,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use analysis::{Latencies, RunEvidence, TrialMeasurement};
 use archive::{RunDirectory, RunError};
-use evidence::{Cause, DatabaseFacts, TrialRecord, Validity};
+use evidence::{Cause, NodeFacts, TrialRecord, Validity};
 use spec::{Plan, PlannedTrial};
 
 use crate::failure::Failure;
@@ -106,7 +106,8 @@ fn unreadable(plan: &Plan, trial: &PlannedTrial, error: &RunError) -> Result<Tri
         },
         started_at: String::new(),
         client: None,
-        database: DatabaseFacts::default(),
+        nodes: vec![NodeFacts::UNKNOWN],
+        clocks: BTreeMap::new(),
         overhead: None,
     };
     Ok(Latencies::of(&record).measure(&record, &BTreeMap::new()))

@@ -87,7 +87,7 @@ pub fn of_trial(setup: Option<&Setup>, trial: &TrialMeasurement) -> Vec<(Watched
         (Watched::Compaction, compaction(trial).into_iter().collect()),
     ];
     uses.push((Watched::Cpu, cpu::windows(trial)));
-    for facts in &trial.record.database.volumes {
+    for facts in &trial.record.node().volumes {
         uses.extend(volume::windows(setup, trial, facts));
     }
     uses.retain(|(_, windows)| !windows.is_empty());

@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn credits_that_fall_and_credits_that_end_are_two_things() {
         let with = |start: f64, end: f64| {
-            let trial = recorded(|r| r.database.volumes[0].burst_credits = Some((start, end)));
+            let trial = recorded(|r| r.nodes[0].volumes[0].burst_credits = Some((start, end)));
             [Rule::BurstChanged, Rule::BurstOnly].map(|rule| found(&trial, rule).is_some())
         };
         assert_eq!(with(5000.0, 0.0), [true, false]);
@@ -117,7 +117,7 @@ mod tests {
             .scaled(16.0),
         );
         let mut record = sound_record();
-        record.database.volumes[0].burst_credits = Some((337_500.0, 328_000.0));
+        record.nodes[0].volumes[0].burst_credits = Some((337_500.0, 328_000.0));
         let trials = [measured(&record, 160.0 * 60.0)];
         let analysis = analyse(&run(&plan, &trials));
         let told = analysis.findings.iter().find(|f| f.rule == Rule::BurstOnly).unwrap();

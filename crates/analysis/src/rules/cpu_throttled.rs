@@ -11,7 +11,7 @@ const THROTTLED_MAX: f64 = 0.01;
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     // A fraction of a CPU can only be given by a quota: then being held back is the configuration.
     let share = trial.host.cpu_throttled_share?;
-    let is_whole = trial.record.database.cpus.fract() == 0.0;
+    let is_whole = trial.record.node().cpus.fract() == 0.0;
     (is_whole && share > THROTTLED_MAX).then(|| {
         let numbers = [("throttled_periods_share", share), ("threshold", THROTTLED_MAX)];
         Finding::new(Rule::CpuThrottled, scope(trial), numbers)
@@ -33,7 +33,7 @@ mod tests {
                 ((0.5, 0.5), false),
                 ((0.5, 2.0), true),
             ],
-            |(share, cpus)| changed(|t| (t.host.cpu_throttled_share, t.record.database.cpus) = (Some(share), cpus)),
+            |(share, cpus)| changed(|t| (t.host.cpu_throttled_share, t.record.nodes[0].cpus) = (Some(share), cpus)),
         );
     }
 }

@@ -47,7 +47,7 @@ fn least_bytes(dataset: &Dataset) -> f64 {
 /// A trial whose data set is smaller than that of the run's other trials.
 pub fn than_the_others(trial: &TrialMeasurement, typical: Option<f64>) -> Option<Finding> {
     let typical = typical?;
-    let on_disk = trial.record.database.data_bytes_on_disk as f64;
+    let on_disk = trial.record.node().data_bytes_on_disk as f64;
     (on_disk > 0.0 && on_disk < (1.0 - LESS_THAN_OTHERS) * typical).then(|| {
         let numbers = [
             ("bytes_on_disk", on_disk),
@@ -63,7 +63,7 @@ pub fn than_the_others(trial: &TrialMeasurement, typical: Option<f64>) -> Option
 pub fn typical(trials: &[&TrialMeasurement]) -> Option<f64> {
     let bytes: Vec<f64> = trials
         .iter()
-        .map(|t| t.record.database.data_bytes_on_disk as f64)
+        .map(|t| t.record.node().data_bytes_on_disk as f64)
         .filter(|bytes| *bytes > 0.0)
         .collect();
     stats::median(&bytes)
@@ -82,7 +82,7 @@ mod tests {
     fn told(shares: [f64; 4]) -> Vec<String> {
         let (plan, mut trials) = (plan(), trials());
         for (trial, share) in trials.iter_mut().zip(shares) {
-            trial.record.database.data_bytes_on_disk = (WHOLE * share) as u64;
+            trial.record.nodes[0].data_bytes_on_disk = (WHOLE * share) as u64;
         }
         let analysis = analyse(&run(&plan, &trials));
         let of_rule = analysis.findings.iter().filter(|f| f.rule == Rule::DataSetSmaller);

@@ -84,7 +84,7 @@ pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {
     .into_iter()
     .flatten()
     .collect();
-    for volume in &trial.record.database.volumes {
+    for volume in &trial.record.node().volumes {
         found.extend(burst::finding(trial, volume));
         found.extend(throttle_slices::finding(trial, volume));
         found.extend(volume_at_cap::finding(trial, volume));

@@ -13,7 +13,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let reads = trial.completed_reads() as f64;
     let device = trial.host.volumes.get(&VolumeRole::Data)?.reads;
     let per_read = stats::ratio(device, reads).filter(|per_read| *per_read < READS_PER_READ_MIN)?;
-    let facts = &trial.record.database;
+    let facts = &trial.record.node();
     let numbers = [
         ("device_reads", device),
         ("operations_that_read", reads),

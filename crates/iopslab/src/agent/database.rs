@@ -71,6 +71,9 @@ impl DatabaseHost {
     }
 
     pub fn handle(&mut self, request: DatabaseRequest) -> Result<Reply, Fault> {
+        if let DatabaseRequest::Check(needs) = &request {
+            return Ok(Reply::Checked(super::check::problems(needs)));
+        }
         if let DatabaseRequest::Open(task) = request {
             return self.open(task);
         }
@@ -87,7 +90,7 @@ impl DatabaseHost {
             DatabaseRequest::StartLoading => opened.start_loading(&outbox),
             DatabaseRequest::FinishLoading => opened.finish_loading(&outbox),
             DatabaseRequest::Prepare { setup } => opened.prepare(&setup, &outbox),
-            DatabaseRequest::StartTrial { setup, sample_keys } => {
+            DatabaseRequest::StartTrial { setup, sample_keys, .. } => {
                 let started = opened.start_trial(&setup, &sample_keys, &outbox);
                 if started.is_err() {
                     // Its logs are in the fault; what it had started must not stay.
@@ -96,7 +99,9 @@ impl DatabaseHost {
                 started
             }
             DatabaseRequest::StopTrial => opened.stop_trial(),
-            DatabaseRequest::Open(_) | DatabaseRequest::Close => unreachable!("handled above"),
+            DatabaseRequest::Check(_) | DatabaseRequest::Open(_) | DatabaseRequest::Close => {
+                unreachable!("handled above")
+            }
         };
         if self.outbox.is_cancelled() && reply.is_err() {
             Err(cancelled())
@@ -153,7 +158,10 @@ impl DatabaseHost {
         let reply = Reply::Opened {
             cleaned: cleaned.removed,
             snapshot: opened.snapshot(),
-            java: opened.java.version_text.clone(),
+            software: Some(format!(
+                "Cassandra {} on {}",
+                opened.task.version, opened.java.version_text
+            )),
         };
         self.opened = Some(opened);
         Ok(reply)
@@ -341,6 +349,7 @@ impl Opened {
             .get_mut(&setup.configuration)
             .ok_or_else(|| fault(format!("configuration {} was not prepared", setup.configuration)))?;
         outbox.progress("restoring the data set", None);
+        let began_unix_ms = jiff::Timestamp::now().as_millisecond();
         let mut clock = Stopwatch::start();
         volumes.restore().map_err(fault)?;
         let data_directory = volumes.data_directory();
@@ -423,12 +432,13 @@ impl Opened {
             volumes: volumes.facts(),
             data_bytes_on_disk: table_bytes(&data_directory),
             keys_checked: present,
-            overhead: Overhead {
+            began_unix_ms,
+            overhead: Some(Overhead {
                 restore_s,
                 start_s,
                 settle_s: clock.lap_s(),
                 stop_s: 0.0,
-            },
+            }),
         };
         let sources = Sources {
             root: PathBuf::from("/"),

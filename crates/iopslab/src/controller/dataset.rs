@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use provider::Role;
+use evidence::HostId;
 use spec::Plan;
 use wire::{ClientRequest, DatabaseRequest, Endpoint, Reply, Request, SnapshotFacts};
 
@@ -17,7 +17,11 @@ const LOAD_TIMEOUT_S: f64 = 30.0;
 
 pub(super) fn load(plan: &Plan, crew: &mut Crew, screen: &mut Screen) -> Result<SnapshotFacts, Failure> {
     let began = Instant::now();
-    let reply = crew.call(Role::Database, Request::Database(DatabaseRequest::StartLoading), screen)?;
+    let reply = crew.call(
+        HostId::DATABASE,
+        Request::Database(DatabaseRequest::StartLoading),
+        screen,
+    )?;
     let Reply::Loading { contact_points } = reply else {
         return Err(unexpected(&reply));
     };
@@ -32,12 +36,12 @@ pub(super) fn load(plan: &Plan, crew: &mut Crew, screen: &mut Screen) -> Result<
         zero_padding: keys.zero_padding,
         concurrency: LOAD_CONCURRENCY,
     };
-    let reply = crew.call(Role::Client, Request::Client(request), screen)?;
+    let reply = crew.call(HostId::CLIENT, Request::Client(request), screen)?;
     let Reply::Loaded(loaded) = reply else {
         return Err(unexpected(&reply));
     };
     let reply = crew.call(
-        Role::Database,
+        HostId::DATABASE,
         Request::Database(DatabaseRequest::FinishLoading),
         screen,
     )?;
