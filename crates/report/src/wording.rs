@@ -48,7 +48,8 @@ fn words(finding: &Finding) -> (String, String) {
         Rule::ClientSaturated | Rule::SendLag | Rule::OfferedNotAchieved | Rule::BacklogDrained | Rule::Little => {
             load::words(&of)
         }
-        Rule::CpuSteal
+        Rule::ClockDrift
+        | Rule::CpuSteal
         | Rule::CpuThrottled
         | Rule::GcPauses
         | Rule::CompactionDebt

@@ -8,6 +8,7 @@
 
 mod burst;
 mod client_saturated;
+mod clock_drift;
 mod compaction_debt;
 mod counts_disagree;
 mod cpu_steal;
@@ -72,6 +73,7 @@ pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {
         send_lag::finding(trial),
         offered_rate::finding(trial),
         little::finding(trial),
+        clock_drift::finding(trial),
         cpu_steal::finding(trial),
         cpu_throttled::finding(trial),
         gc_pauses::finding(trial),

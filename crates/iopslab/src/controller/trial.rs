@@ -488,7 +488,52 @@ fn summary(label: &str, record: &TrialRecord) -> String {
 
 #[cfg(test)]
 mod tests {
+    use evidence::ClientResult;
+
     use super::*;
+
+    #[test]
+    fn the_start_of_measurement_is_found_on_the_clock_of_every_host() {
+        let reading = |offset_ms| ClockReading {
+            offset_ms,
+            round_trip_ms: 1.0,
+        };
+        let result = ClientResult {
+            warmup_s: 1.0,
+            measured_s: 1.0,
+            operations_sent: 0,
+            completed: BTreeMap::new(),
+            errors: BTreeMap::new(),
+            client_cpu_s: 0.0,
+            client_peak_rss_bytes: 0,
+            send_lag_us: None,
+            threads: 1,
+        };
+        let mut happened = Happened {
+            started_at: jiff::Timestamp::UNIX_EPOCH,
+            started: BTreeMap::new(),
+            result: Some(TrialResult {
+                result,
+                intervals: Vec::new(),
+                measurement_started_unix_ms: 1_003_000,
+                samples: Vec::new(),
+            }),
+            samples: BTreeMap::new(),
+            clocks_at_start: BTreeMap::from([
+                (HostId::CLIENT, reading(3_000.0)),
+                (HostId::DATABASE, reading(-990.0)),
+            ]),
+            clocks_at_end: BTreeMap::from([(HostId::DATABASE, reading(-1_010.0))]),
+            validity: Validity::Valid,
+        };
+        // The client is 3 s ahead of the controller; the database's clock is 1 s behind, in the mean of both ends.
+        assert_eq!(happened.measurement_began_ms(HostId::CLIENT), Some(1_003_000.0));
+        assert_eq!(happened.measurement_began_ms(HostId::DATABASE), Some(999_000.0));
+        // A host whose clock nobody read is taken for right.
+        assert_eq!(happened.measurement_began_ms(HostId::database(1)), Some(1_000_000.0));
+        happened.result = None;
+        assert_eq!(happened.measurement_began_ms(HostId::DATABASE), None);
+    }
 
     #[test]
     fn the_live_line_says_what_the_client_does_and_how_far_it_is() {
