@@ -15,6 +15,7 @@ mod limits;
 mod nearest;
 mod price;
 mod reach;
+mod region;
 mod table;
 mod user;
 mod volume;
@@ -22,8 +23,7 @@ mod volume;
 pub use caps::{Caps, CapsAtSize, CapsError, Ceiling, LocalAtSize, SIZES_KIB, Side};
 pub use cluster::{ClusterError, ClusterRequest};
 pub use cost::{
-    Basis, CapacityRow, Cost, CostDiff, CostDifference, CostError, CostKind, CostLine, Extras, REGION, RunCost,
-    TermTotal,
+    Basis, CapacityRow, Cost, CostDiff, CostDifference, CostError, CostKind, CostLine, Extras, RunCost, TermTotal,
 };
 pub use data::NodeData;
 pub use facts::Catalog;
@@ -33,6 +33,7 @@ pub use instance::{
 pub use limits::{Burst, IoLimits, MIB};
 pub use price::{InstancePrice, OtherCharge, OtherPrice, PriceError, Purchase, UnknownPurchase, VolumePrice};
 pub use reach::TooManyVolumes;
+pub use region::REGION;
 pub use user::{UserCatalog, UserCatalogError, UserEbs, UserInstance, UserVolumePrice};
 pub use volume::{
     ResolvedVolume, UnknownEra, UnknownVolumeType, VolumeError, VolumeField, VolumeRequest, VolumeRules, VolumeType,

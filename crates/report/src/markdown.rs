@@ -95,7 +95,7 @@ fn decision(analysis: &Analysis, text: &mut String) {
         rows,
     ));
     text.push('\n');
-    for caution in labels::cautions(analysis) {
+    for caution in answer::cautions(analysis) {
         text.push_str(&format!("* {caution}.\n"));
     }
     text.push('\n');

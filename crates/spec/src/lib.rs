@@ -8,6 +8,7 @@ mod draft;
 mod experiment;
 mod mistakes;
 mod money;
+mod note;
 mod notes;
 mod objective;
 mod parse;
@@ -27,7 +28,8 @@ pub use experiment::{
 };
 pub use mistakes::{Mistake, Mistakes};
 pub use money::{ConfigurationMoney, Money, MoneyBasis, MoneyLine};
-pub use notes::{Note, static_notes};
+pub use note::Note;
+pub use notes::static_notes;
 pub use objective::{DEFAULT_HEADROOM, ERROR_SHARE_MAX, LatencyFigure, LatencyObjective, Objective};
 pub use parse::{parse, parse_to_run, refuse_unmeasurable};
 pub use plan::{Cell, Plan, PlannedTrial, TrialShape, plan};

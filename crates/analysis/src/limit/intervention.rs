@@ -6,7 +6,7 @@
 
 use spec::{LoadLevel, Setup, VolumeSetup};
 
-use crate::document::limit::{Intervention, Limit, LimitKind, Outcome, Resource, ResourceChange, ResourceUse};
+use crate::document::limit::{Intervention, Limit, LimitKind, Outcome, Resource, ResourceChange, ResourceUse, Unit};
 use crate::document::{Range, Ratio};
 
 /// A gain counts from this share on: the interval lies above it (confirmed) or below it (contradicted).
@@ -55,8 +55,8 @@ impl Resource {
         let is_meant = move |u: &&ResourceUse| {
             self.kinds().contains(&u.kind)
                 && match self {
-                    Self::DataIops => u.unit == super::Unit::Iops,
-                    Self::DataBytesPerS => u.unit == super::Unit::BytesPerS,
+                    Self::DataIops => u.unit == Unit::Iops,
+                    Self::DataBytesPerS => u.unit == Unit::BytesPerS,
                     _ => true,
                 }
         };

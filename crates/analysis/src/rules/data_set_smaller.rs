@@ -7,10 +7,11 @@
 
 use spec::Dataset;
 
-use super::{Rule, scope};
+use super::scope::scope;
 use crate::document::CellAnalysis;
 use crate::finding::{Finding, Scope};
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 /// Bytes of a cell besides its value: flags and the length of the value (Cassandra's `BufferCell.serializer`: one byte
 /// and a vint).

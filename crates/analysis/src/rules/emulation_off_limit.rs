@@ -3,9 +3,9 @@
 use evidence::ProbeResult;
 use spec::IoLimits;
 
-use super::Rule;
 use crate::document::{ConfigurationFacts, VolumeReport};
 use crate::finding::{Finding, Scope};
+use crate::rule::Rule;
 
 /// A volume may deliver this much more or less than its limit.
 const OFF_LIMIT_MAX: f64 = 0.10;

@@ -1,8 +1,8 @@
 //! Emulated volumes limit reads and writes apart (cgroup `io.max`, `blkio.throttle`); EBS counts them together.
 
-use super::Rule;
 use crate::document::ConfigurationFacts;
 use crate::finding::{Finding, Scope};
+use crate::rule::Rule;
 
 pub fn finding(run: &str, provider: &str, configurations: &[ConfigurationFacts]) -> Option<Finding> {
     let limited = configurations

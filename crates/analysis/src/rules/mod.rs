@@ -26,7 +26,7 @@ mod no_steady_state;
 mod not_found;
 mod offered_rate;
 mod repetitions_spread;
-
+mod scope;
 mod send_lag;
 mod separate_read_write_limits;
 mod served_from_page_cache;
@@ -43,7 +43,7 @@ use evidence::{ProbeResult, VolumeFacts};
 use spec::{Dataset, Plan};
 
 use crate::document::{CellAnalysis, ConfigurationFacts};
-use crate::finding::{Finding, Scope};
+use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
 
 pub use crate::rule::Rule;
@@ -139,10 +139,6 @@ pub fn of_run(run: &str, provider: &str, configurations: &[ConfigurationFacts]) 
 /// The probe of a role's volume among a trial's volumes.
 pub fn probe_of(volumes: &[VolumeFacts], role: spec::VolumeRole) -> Option<ProbeResult> {
     volumes.iter().find(|v| v.role == role).and_then(|v| v.probe)
-}
-
-fn scope(trial: &TrialMeasurement) -> Scope {
-    Scope::trial(&trial.record.cell, trial.record.block)
 }
 
 /// A trial without fault and what makes others of it, for the tables of cases.

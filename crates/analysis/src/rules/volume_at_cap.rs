@@ -2,9 +2,10 @@
 
 use evidence::VolumeFacts;
 
-use super::{Rule, scope};
+use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 /// A volume is at its cap in a 10 s window when it does at least this share of its limit (practice: >= 95 %) ...
 pub const AT_CAP: f64 = 0.95;

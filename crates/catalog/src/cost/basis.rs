@@ -5,11 +5,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::CostError;
+use super::error::CostError;
+use crate::region::REGION;
 use crate::{Catalog, Purchase, day};
-
-/// The region whose prices the program's own tables hold.
-pub const REGION: &str = "us-east-1";
 
 /// How money is counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Basis, Cost, CostError, micro};
+use super::basis::Basis;
+use super::bill::Cost;
+use super::error::CostError;
+use super::micro::micro;
 use crate::{Catalog, ClusterRequest};
 
 /// A cluster of one, two or three times the nodes. Cassandra clusters grow by sets (of three, with three replicas in three zones),

@@ -2,7 +2,7 @@
 
 use analysis::Rule;
 
-use super::{Of, count, duration, operation};
+use super::of::{Of, count, duration, operation};
 
 pub fn words(of: &Of<'_>) -> (String, &'static str) {
     match of.0.rule {

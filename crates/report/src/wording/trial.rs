@@ -2,7 +2,7 @@
 
 use analysis::Rule;
 
-use super::{Of, count, operation, percent, signed};
+use super::of::{Of, count, operation, percent, signed};
 use crate::figures::several;
 
 pub fn words(of: &Of<'_>) -> (String, &'static str) {

@@ -4,7 +4,7 @@ use catalog::{ClusterRequest, InstanceType, MIB};
 use spec::Configuration;
 
 use super::machines::Order;
-use super::{SAME_CACHE, SAME_MIX, Search};
+use super::question::{SAME_CACHE, SAME_MIX, Search};
 use crate::candidate::{self, Need, NodeError};
 use crate::demand::{Machine, Work};
 use crate::document::{Allowance, Label, Limit, Obstacle, Utilisation};

@@ -7,9 +7,9 @@ use toml::{Spanned, Value};
 
 use super::local::{BURST_STARTS, burst_share};
 use super::measurable::MOST_NODES;
+use super::names::safe_name;
 use super::numbers::Check as _;
 use super::place::{table, within};
-use super::safe_name;
 use crate::mistakes::{Collector, choice};
 use crate::scale::{GIB, page_cache_at_full_scale};
 use crate::{Configuration, Instance, LocalSettings, Volume, raw};

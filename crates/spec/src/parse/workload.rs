@@ -4,9 +4,9 @@ use toml::{Spanned, Value};
 use workload::{Definition, Distribution, Mix, ScanLength};
 
 use super::keys::explain;
+use super::names::safe_name;
 use super::numbers::Check as _;
 use super::place::within;
-use super::safe_name;
 use crate::mistakes::{Collector, choice};
 use crate::{Note, raw};
 
