@@ -56,9 +56,9 @@ pub use charts::{Charts, LatencyCurve, TrialCharts, charts};
 pub use comparison::compare;
 pub use decision::UNTESTED_SHARE;
 pub use document::{
-    Analysis, Basis, By, Candidate, Caution, CellAnalysis, CellChange, Change, Check, Comparison, ConfigurationFacts,
-    CostLine, Criterion, Decision, Doubt, FleetOf, GateCell, GateOutcome, GateResult, InvalidTrial, LatencyAnalysis,
-    Meets, Metric, NotConsidered, NotJudged, Obstacle, Outcome, Place, Range, Ranked, Ratio, Reason, Recommendation,
+    Analysis, By, Candidate, Caution, CellAnalysis, CellChange, Change, Check, Comparison, ConfigurationFacts,
+    Criterion, Decision, Doubt, FleetOf, GateCell, GateOutcome, GateResult, InvalidTrial, LatencyAnalysis, Meets,
+    Metric, NotConsidered, NotJudged, Obstacle, Outcome, Place, Range, Ranked, Ratio, Reason, Recommendation,
     ResidualSpread, Status, TrialCounts, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadFacts,
     WouldDecide,
 };
@@ -81,8 +81,8 @@ pub use steady::Window;
 // What the document shows from other rooms, so that its reader needs no other room.
 pub use evidence::{ErrorKind, ProbeResult};
 pub use spec::{
-    Burst, BurstStart, Dataset, IoLimits, LatencyFigure, LoadLevel, OperationKind, Plan, Setup, TrialShape, VolumeRole,
-    VolumeSetup,
+    Basis, Burst, BurstStart, CostKind, CostLine, Dataset, IoLimits, LatencyFigure, LoadLevel, OperationKind, Plan,
+    Setup, TrialShape, VolumeRole, VolumeSetup,
 };
 pub use stats::{Estimate, IntervalMethod, Summary};
 
@@ -241,7 +241,7 @@ fn configurations(plan: &Plan, trials: &[&TrialMeasurement]) -> Vec<Configuratio
                     })
                     .collect(),
                 usd_per_month: cost.and_then(|c| c.usd_per_month),
-                cost_lines: cost.map_or_else(Vec::new, money::lines),
+                cost_lines: cost.map_or_else(Vec::new, |cost| cost.lines.clone()),
                 cost_missing: match cost {
                     Some(cost) => cost.missing.clone(),
                     None => Some("not priced when this run was planned".to_owned()),

@@ -13,13 +13,14 @@ mod notes;
 mod objective;
 mod parse;
 mod plan;
+mod pricing;
 mod provider;
 mod raw;
 mod scale;
 mod setup;
 mod simulated;
 
-pub use catalog::{Burst, IoLimits};
+pub use catalog::{Basis, Burst, CostKind, CostLine, IoLimits};
 pub use decision::DecisionRules;
 pub use draft::{Draft, draft};
 pub use experiment::{
@@ -27,7 +28,7 @@ pub use experiment::{
     Patience, Target, Volume,
 };
 pub use mistakes::{Mistake, Mistakes};
-pub use money::{ConfigurationMoney, Money, MoneyBasis, MoneyLine};
+pub use money::{ConfigurationMoney, Money};
 pub use note::Note;
 pub use notes::static_notes;
 pub use objective::{DEFAULT_HEADROOM, ERROR_SHARE_MAX, LatencyFigure, LatencyObjective, Objective};
@@ -37,7 +38,7 @@ pub use provider::Provider;
 pub use scale::{page_cache_at_full_scale, setups};
 pub use setup::{BurstStart, Setup, VolumeRole, VolumeSetup};
 pub use simulated::{Fault, FaultKind, Truth};
-pub use workload::{Definition, Distribution, Mix, OperationKind, PageCache, ScanLength};
+pub use workload::{Definition, Distribution, KeyFormat, Mix, OperationKind, PageCache, ScanLength};
 
 /// Version of `plan.json`.
 pub const FORMAT_VERSION: u32 = 1;

@@ -17,7 +17,7 @@ mod zeta;
 pub use definition::{Definition, Distribution, Mix, OperationKind, ScanLength};
 pub use generator::{Generator, MixChooser, Operation};
 pub use insert_sequence::InsertSequence;
-pub use key::{fnv_hash64, write_key};
+pub use key::{KeyFormat, fnv_hash64, write_key};
 pub use page_cache::PageCache;
 pub use random::Random;
 pub use value::ValuePool;

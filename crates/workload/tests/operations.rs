@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use workload::{Definition, Distribution, Generator, InsertSequence, Mix, Operation, OperationKind, ScanLength};
+use workload::{
+    Definition, Distribution, Generator, InsertSequence, KeyFormat, Mix, Operation, OperationKind, ScanLength,
+};
 
 fn definition(mix: Mix, distribution: Distribution) -> Definition {
     Definition {
@@ -17,8 +19,7 @@ fn definition(mix: Mix, distribution: Distribution) -> Definition {
             max: 30,
             zipfian: false,
         },
-        hashed_keys: true,
-        zero_padding: 1,
+        keys: KeyFormat::default(),
     }
 }
 

@@ -17,7 +17,8 @@ pub struct Basis {
     pub hours_per_month: f64,
     /// How instances are paid for.
     pub purchase: Purchase,
-    /// The day whose prices count: the latest ones known on or before it. `None`: the latest of all.
+    /// The day whose prices count: the latest ones known on or before it. `None`: the latest of all. Beside a sum: the
+    /// latest day of any price used; `None`: nothing has been priced.
     pub price_date: Option<String>,
     /// Percentage on top of everything, such as a support plan's.
     pub uplift_percent: f64,

@@ -231,12 +231,7 @@ fn sample_keys(plan: &Plan, workload: &Definition) -> Vec<String> {
     (0..count)
         .map(|i| {
             let mut key = String::new();
-            workload::write_key(
-                i * records / count,
-                workload.hashed_keys,
-                workload.zero_padding,
-                &mut key,
-            );
+            workload::write_key(i * records / count, workload.keys, &mut key);
             key
         })
         .collect()

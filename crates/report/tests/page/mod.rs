@@ -340,10 +340,7 @@ fn facts(name: &str, index: usize) -> ConfigurationFacts {
             }),
         }],
         usd_per_month: Some(price(index)),
-        cost_lines: vec![CostLine {
-            what: "1 x r4.4xlarge".to_owned(),
-            usd_per_month: 500.0,
-        }],
+        cost_lines: vec![CostLine::stated("1 x r4.4xlarge", 500.0, "a price list")],
         cost_missing: None,
     }
 }

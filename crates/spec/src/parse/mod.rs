@@ -173,7 +173,7 @@ fn check(
         baseline: file.baseline.as_ref().map(|b| b.get_ref().clone()),
         target: target?,
         dataset: dataset?,
-        money: crate::money::of_configurations(catalog, &configurations, &basis),
+        money: crate::pricing::of_configurations(catalog, &configurations, &basis),
         configurations,
         workloads: all?,
         load: load?,

@@ -1,7 +1,7 @@
 //! `[[workload]]`: proportions and distribution, or a YCSB property file.
 
 use toml::{Spanned, Value};
-use workload::{Definition, Distribution, Mix, ScanLength};
+use workload::{Definition, Distribution, KeyFormat, Mix, ScanLength};
 
 use super::keys::explain;
 use super::names::safe_name;
@@ -79,8 +79,7 @@ pub(super) fn check(
             max: most as u32,
             zipfian,
         },
-        hashed_keys: true,
-        zero_padding: 1,
+        keys: KeyFormat::default(),
     })
 }
 
