@@ -18,6 +18,7 @@ mod comparison;
 mod comparisons;
 mod decision;
 mod document;
+mod fact;
 mod figures;
 mod finding;
 mod gate;
@@ -62,6 +63,7 @@ pub use document::{
     ResidualSpread, Status, TrialCounts, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadFacts,
     WouldDecide,
 };
+pub use fact::{SmallerThan, TooShort, VolumeLimit};
 pub use finding::{Finding, Scope};
 pub use gate::{Gate, GateError};
 pub use host::{DatabaseHost, HostWindow, VolumeActivity, WindowRates};
@@ -82,7 +84,7 @@ pub use steady::Window;
 pub use evidence::{ErrorKind, ProbeResult};
 pub use spec::{
     Basis, Burst, BurstStart, CostKind, CostLine, Dataset, IoLimits, LatencyFigure, LoadLevel, OperationKind, Plan,
-    Setup, TrialShape, VolumeRole, VolumeSetup,
+    Provider, Setup, TrialShape, VolumeRole, VolumeSetup,
 };
 pub use stats::{Estimate, IntervalMethod, Summary};
 
@@ -92,7 +94,7 @@ pub struct RunEvidence<'a> {
     /// Name of the run directory.
     pub run: String,
     /// Where the machines came from.
-    pub provider: String,
+    pub provider: Provider,
     /// The frozen plan.
     pub plan: &'a Plan,
     /// The frozen host facts (`environment.json`).
@@ -141,7 +143,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
     let p99 = Comparisons::new(Metric::P99, &cells, &figures, margin);
     let decision = decision::decisions(plan, &cells, &figures, &throughput, &p99);
     let value_of_money = value::of_money(plan, &cells, &throughput, &p99);
-    let mut findings = rules::of_run(&input.run, &input.provider, &configurations);
+    let mut findings = rules::of_run(&input.run, input.provider, &configurations);
     findings.extend(rules::of_plan(plan));
     findings.extend(cells.iter().flat_map(|c| c.findings.iter().cloned()));
     let trials = TrialCounts {
@@ -151,7 +153,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
     };
     let recommendation = Answer {
         plan,
-        provider: &input.provider,
+        provider: input.provider,
         cells: &cells,
         figures: &figures,
         throughput: &throughput,
@@ -165,7 +167,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         run: input.run.clone(),
         experiment: plan.experiment.clone(),
         question: plan.question.clone(),
-        provider: input.provider.clone(),
+        provider: input.provider,
         baseline,
         scale: plan.scale,
         database: match &plan.target.database {

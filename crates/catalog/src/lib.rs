@@ -36,6 +36,7 @@ pub use reach::TooManyVolumes;
 pub use region::REGION;
 pub use user::{UserCatalog, UserCatalogError, UserEbs, UserInstance, UserVolumePrice};
 pub use volume::{
-    ResolvedVolume, UnknownEra, UnknownVolumeType, VolumeError, VolumeField, VolumeRequest, VolumeRules, VolumeType,
-    resolve_volume, resolve_volume_by, resolve_volume_on, rules, rules_in, rules_of_all_eras, volume_type_names,
+    ResolvedVolume, TODAY, UnknownEra, UnknownVolumeType, VolumeError, VolumeField, VolumeRequest, VolumeRules,
+    VolumeType, resolve_volume, resolve_volume_by, resolve_volume_on, rules, rules_in, rules_of_all_eras,
+    volume_type_names,
 };

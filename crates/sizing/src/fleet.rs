@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use catalog::{Basis, Catalog, ClusterRequest, Cost, CostError};
+use catalog::{Basis, Catalog, ClusterRequest, Cost, CostError, CostKind, CostLine};
 
 use crate::candidate;
 use crate::document::{Fleet, FleetComparison, FleetTotals};
@@ -106,7 +106,8 @@ pub fn compare_fleets(
 }
 
 fn days(cost: &Cost) -> Vec<String> {
-    let hourly = cost.lines.iter().filter(|line| line.unit == "hour");
+    let is_hourly = |line: &&CostLine| matches!(line.kind, CostKind::Instances | CostKind::EbsOptimisation);
+    let hourly = cost.lines.iter().filter(is_hourly);
     let mut days: Vec<String> = hourly.filter_map(|line| line.price_date.clone()).collect();
     days.sort();
     days.dedup();

@@ -7,7 +7,7 @@ use catalog::{Basis, Burst, IoLimits, VolumeRequest};
 use serde::{Deserialize, Serialize};
 use workload::Definition;
 
-use crate::{Provider, Truth};
+use crate::{Provider, Truth, VolumeKind};
 
 /// A checked experiment, at full scale (before `provider.local.scale`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -170,8 +170,8 @@ pub struct Instance {
 pub struct Volume {
     /// For people: `gp2 320 GiB`, `local NVMe`, `960 IOPS, 160 MiB/s`.
     pub label: String,
-    /// Volume type (`gp2`, `io1`, ..., `local`, `explicit`).
-    pub kind: String,
+    /// What it is.
+    pub kind: VolumeKind,
     /// Size, bytes.
     pub size_bytes: u64,
     /// What the volume alone allows (burst ceiling where it bursts).

@@ -19,6 +19,7 @@ mod raw;
 mod scale;
 mod setup;
 mod simulated;
+mod volume_kind;
 
 pub use catalog::{Basis, Burst, CostKind, CostLine, IoLimits};
 pub use decision::DecisionRules;
@@ -34,10 +35,11 @@ pub use notes::static_notes;
 pub use objective::{DEFAULT_HEADROOM, ERROR_SHARE_MAX, LatencyFigure, LatencyObjective, Objective};
 pub use parse::{parse, parse_to_run, refuse_unmeasurable};
 pub use plan::{Cell, Plan, PlannedTrial, TrialShape, plan};
-pub use provider::Provider;
+pub use provider::{Provider, UnknownProvider};
 pub use scale::{page_cache_at_full_scale, setups};
 pub use setup::{BurstStart, Setup, VolumeRole, VolumeSetup};
 pub use simulated::{Fault, FaultKind, Truth};
+pub use volume_kind::VolumeKind;
 pub use workload::{Definition, Distribution, KeyFormat, Mix, OperationKind, PageCache, ScanLength};
 
 /// Version of `plan.json`.

@@ -2,7 +2,7 @@
 
 use catalog::{Basis, Catalog, CostLine};
 
-use crate::{Configuration, ConfigurationMoney, Money};
+use crate::{Configuration, ConfigurationMoney, Money, VolumeKind};
 
 /// Prices every configuration at full scale: its nodes with their volumes, or what the file states.
 pub(crate) fn of_configurations(catalog: &Catalog, configurations: &[Configuration], basis: &Basis) -> Money {
@@ -47,10 +47,10 @@ fn of_configuration(
     let volumes = std::iter::once(&configuration.data_volume).chain(&configuration.commitlog_volume);
     let mut orders = Vec::new();
     for volume in volumes {
-        match (&volume.order, volume.kind.as_str()) {
+        match (&volume.order, volume.kind) {
             (Some(order), _) => orders.push(*order),
             // Instance store costs nothing beside its instance.
-            (None, "local") => {}
+            (None, VolumeKind::Local) => {}
             (None, _) => {
                 let why = format!(
                     "the volume {} is given by its limits; price_usd_per_month can state the price",

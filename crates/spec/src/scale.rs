@@ -6,7 +6,7 @@
 
 use catalog::Burst;
 
-use crate::{Configuration, Dataset, Experiment, LocalSettings, Setup, Volume, VolumeRole, VolumeSetup};
+use crate::{Configuration, Dataset, Experiment, LocalSettings, Setup, Volume, VolumeKind, VolumeRole, VolumeSetup};
 
 /// Bytes in one GiB.
 pub(crate) const GIB: f64 = 1_073_741_824.0;
@@ -103,7 +103,7 @@ fn volume(volume: &Volume, role: VolumeRole, scale: f64, dataset: &Dataset) -> V
         limits: volume.effective_limits.scaled(scale),
         own_limits: Some(volume.volume_limits.scaled(scale)),
         burst: effective_burst(volume).map(|b| b.scaled(scale)),
-        is_local: volume.kind == "local",
+        is_local: volume.kind == VolumeKind::Local,
     }
 }
 

@@ -14,7 +14,7 @@ mod recommendation;
 
 use evidence::{FORMAT_VERSION, OperationKind};
 use serde::{Deserialize, Serialize};
-use spec::{Basis, Dataset, LoadLevel, Plan, TrialShape};
+use spec::{Basis, Dataset, LoadLevel, Plan, Provider, TrialShape};
 
 use crate::Finding;
 pub use cell::{CellAnalysis, InvalidTrial, LatencyAnalysis};
@@ -40,7 +40,7 @@ pub struct Analysis {
     /// What it asks.
     pub question: Option<String>,
     /// Where the machines came from: `local`, ...
-    pub provider: String,
+    pub provider: Provider,
     /// Configuration that ratios refer to.
     pub baseline: String,
     /// 1:N model.

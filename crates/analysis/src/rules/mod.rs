@@ -40,7 +40,7 @@ mod volume_above_instance;
 mod volume_at_cap;
 
 use evidence::{ProbeResult, VolumeFacts};
-use spec::{Dataset, Plan};
+use spec::{Dataset, Plan, Provider};
 
 use crate::document::{CellAnalysis, ConfigurationFacts};
 use crate::finding::Finding;
@@ -130,7 +130,7 @@ pub fn of_cell(cell: &CellAnalysis, dataset: &Dataset) -> Vec<Finding> {
 }
 
 /// Findings on configurations and on the run as a whole.
-pub fn of_run(run: &str, provider: &str, configurations: &[ConfigurationFacts]) -> Vec<Finding> {
+pub fn of_run(run: &str, provider: Provider, configurations: &[ConfigurationFacts]) -> Vec<Finding> {
     let mut found: Vec<Finding> = configurations.iter().flat_map(emulation_off_limit::findings).collect();
     found.extend(limits_count_separately::finding(run, provider, configurations));
     found

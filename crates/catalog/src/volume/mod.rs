@@ -5,7 +5,7 @@ mod error;
 mod rules;
 
 pub(crate) use era::rules_on;
-pub use era::{UnknownEra, rules_in};
+pub use era::{TODAY, UnknownEra, rules_in};
 pub use error::{UnknownVolumeType, VolumeError, VolumeField};
 pub use rules::{VolumeRules, rules, rules_of_all_eras};
 

@@ -68,8 +68,6 @@ enum ProviderName {
 
 /// Where run directories are created.
 pub(super) const DEFAULT_OUT: &str = "runs";
-/// The provider's name in `environment.json` of a simulated run.
-const SIMULATED: &str = "simulated";
 
 pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
     // clap does not require --resume beside the experiment that excludes it.
@@ -142,7 +140,7 @@ fn begin(file: &Path, args: &RunArgs, channel: Channel, screen: &mut Screen) -> 
     let facts = hosts
         .into_iter()
         .map(|(role, facts)| (role.name().to_owned(), serde_json::json!(facts)));
-    let directory = create(args, &catalog, &experiment, &text, &plan, "local", facts)?;
+    let directory = create(args, &catalog, &experiment, &text, &plan, Provider::Local, facts)?;
     screen.say(&format!("evidence goes to {}", directory.path().display()));
     Ok((directory, crew))
 }
@@ -153,7 +151,15 @@ fn begin_simulated(file: &Path, args: &RunArgs, screen: &mut Screen) -> Result<R
     let (text, experiment) = plan::read_experiment(&catalog, file, Some(Provider::Simulated))?;
     let plan = spec::plan(&experiment);
     eprintln!("{}", report_plan(&catalog, &plan, &experiment, Provider::Simulated));
-    let directory = create(args, &catalog, &experiment, &text, &plan, SIMULATED, std::iter::empty())?;
+    let directory = create(
+        args,
+        &catalog,
+        &experiment,
+        &text,
+        &plan,
+        Provider::Simulated,
+        std::iter::empty(),
+    )?;
     screen.say(&format!("evidence goes to {}", directory.path().display()));
     Ok(directory)
 }
@@ -165,7 +171,7 @@ fn create(
     experiment: &Experiment,
     text: &str,
     plan: &spec::Plan,
-    provider: &str,
+    provider: Provider,
     facts: impl Iterator<Item = (String, serde_json::Value)>,
 ) -> Result<RunDirectory, Failure> {
     let environment: serde_json::Map<String, serde_json::Value> = [
@@ -214,7 +220,7 @@ fn resume(
         path.display(),
         all - remaining.len() - again.len()
     ));
-    let is_simulated = provider == SIMULATED;
+    let is_simulated = provider == Provider::Simulated;
     if !is_simulated {
         let work = settings_for(directory.plan().work_directory.as_deref()).work_directory;
         plan::check_machine(directory.plan(), &work)?;

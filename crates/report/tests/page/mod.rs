@@ -84,7 +84,7 @@ pub fn empty(baseline: &str) -> Analysis {
         run: "story-20260102T030405Z".to_owned(),
         experiment: "story".to_owned(),
         question: None,
-        provider: "local".to_owned(),
+        provider: analysis::Provider::Local,
         baseline: baseline.to_owned(),
         scale: 16.0,
         database: "Apache Cassandra 5.0.9".to_owned(),

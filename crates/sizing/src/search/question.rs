@@ -1,6 +1,7 @@
 //! What a search is asked, and what the evidence says about it: the value that every part of the search reads.
 
 use catalog::{Basis, Catalog};
+use spec::Provider;
 use workload::{Distribution, PageCache};
 
 use super::error::SizingError;
@@ -15,8 +16,6 @@ use crate::target::Target;
 pub(super) const SAME_MIX: f64 = 0.02;
 /// Ratios of memory to data this near count as equal, as a share of the measured one.
 pub(super) const SAME_CACHE: f64 = 0.1;
-/// The provider of runs that no machine made.
-const SIMULATED: &str = "simulated";
 
 /// What is asked for, and what the evidence says about it.
 pub(super) struct Search<'a> {
@@ -89,7 +88,7 @@ impl<'a> Search<'a> {
             basis,
             facts: EvidenceFacts {
                 runs: runs.iter().map(|r| r.evidence.run.clone()).collect(),
-                is_simulated: runs.iter().any(|r| r.evidence.provider == SIMULATED),
+                is_simulated: runs.iter().any(|r| r.evidence.provider == Provider::Simulated),
                 cells: observations.len() as u64,
                 capacity_cells: observations.iter().filter(|o| o.is_capacity()).count() as u64,
                 trials: observations.iter().map(|o| o.trials).sum(),
