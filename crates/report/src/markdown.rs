@@ -26,6 +26,7 @@ pub fn markdown(analysis: &Analysis) -> String {
             text.push_str(&format!("## {}\n\n{}\n\n", workload.name, workload.description));
             text.push_str(&throughput(analysis, &cells));
             text.push('\n');
+            text.push_str("Latencies, ms, medians over repetitions:\n\n");
             text.push_str(&latency(&cells));
             text.push('\n');
         }
@@ -87,7 +88,7 @@ fn decision(analysis: &Analysis, text: &mut String) {
             "Load",
             "Metric",
             "Best",
-            "Its value",
+            "Its value, geo. mean",
             "Statistically indistinguishable",
             "Cheapest of these",
         ],
@@ -204,13 +205,13 @@ fn throughput(analysis: &Analysis, cells: &[&CellAnalysis]) -> String {
             "Configuration",
             "Load",
             "Valid trials",
-            "Operations/s",
-            "Runtime",
+            "Operations/s, geo. mean",
+            "Runtime, median",
             "Errors",
-            "Disk reads/op.",
-            "Disk writes/op.",
-            "Page cache/data",
-            "Database CPUs",
+            "Disk reads/op., median",
+            "Disk writes/op., median",
+            "Page cache/data, median",
+            "Database CPUs, median",
             "To slowest",
             &to_baseline,
         ],

@@ -20,7 +20,7 @@ pub fn matrix(analysis: &Analysis) -> String {
             "Best by its estimate",
             "Statistically indistinguishable from it",
             "Cheapest of these",
-            "Its value",
+            "Its value, geo. mean",
             "Unit",
         ],
         6,
