@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! trial evidence --measure--> TrialMeasurement --analyse--> Analysis (= analysis.json)
-//!   histograms, samples         steady window,               cells: median with interval, ratios, what limited them
+//!   histograms, samples         steady window,               cells: figures with intervals, ratios, what limited them
 //!                               figures, findings            decision, value of money, answer in words
 //!                                     |
-//!                                     +--charts--> Charts: what a report draws      +--compare--> Comparison of two runs
+//!                                     +--charts--> Charts: what a report draws
+//!                                     +--compare--> Comparison of two runs
 //! ```
 //!
 //! What cannot be said is absent or says so in words (`not comparable`, `none found`): an absent answer, never a

@@ -1,8 +1,9 @@
 //! Facts about instance types and volume types, and arithmetic on them: caps and cost.
 //!
-//! The rule behind caps: a volume delivers the smaller of what it and what its instance allows ([`IoLimits::min`]). The rule behind
-//! cost: every price keeps its day and its source, every sum its [`Basis`], and a price that is not known is an error, never 0.
-//! All of it hangs on a [`Catalog`]: the tables of this program, and what a user's files put before them.
+//! The rule behind caps: a volume delivers the smaller of what it and what its instance allows ([`IoLimits::min`]). The
+//! rule behind cost: every price keeps its day and its source, every sum its [`Basis`], and a price that is not known
+//! is an error, never 0. All of it hangs on a [`Catalog`]: the tables of this program, and what a user's files put
+//! before them.
 
 mod caps;
 mod cluster;

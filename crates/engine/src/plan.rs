@@ -8,7 +8,7 @@ use workload::{Definition, KeyFormat};
 
 use crate::EngineError;
 
-/// How requests are offered.
+/// How requests are offered: `spec::LoadLevel` by a name of its own, because this crate does not know experiments.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Load {
     /// Exactly this many requests in flight.

@@ -1,7 +1,7 @@
 //! The checked experiment: what the file says, once every rule has been applied.
 //!
-//! These types cannot be deserialized from an experiment file directly: [`crate::parse()`] is the only way in, so that a
-//! value of type [`Experiment`] is always sound.
+//! These types cannot be deserialized from an experiment file directly: [`crate::parse()`] is the only way in, so that
+//! a value of type [`Experiment`] is always sound.
 
 use catalog::{Basis, Burst, IoLimits, VolumeRequest};
 use serde::{Deserialize, Serialize};

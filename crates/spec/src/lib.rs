@@ -1,7 +1,7 @@
 //! From an experiment file to a checked matrix and a plan.
 //!
-//! [`parse()`] turns text into an [`Experiment`] or into all its mistakes at once; [`plan()`] turns an experiment into the
-//! [`Plan`] of cells and trials for a machine. Both are pure.
+//! [`parse()`] turns text into an [`Experiment`] or into all its mistakes at once; [`plan()`] turns an experiment into
+//! the [`Plan`] of cells and trials for a machine. Both are pure.
 
 mod decision;
 mod draft;

@@ -6,11 +6,12 @@ use catalog::{Catalog, VolumeRequest};
 
 use crate::{Configuration, Experiment, Note, Provider, Volume, setups};
 
-/// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published figures.
+/// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published
+/// figures.
 const SLACK: f64 = 0.001;
 
-/// All static remarks on an experiment; what buys nothing is priced with `catalog`. With a `provider` those on its runs;
-/// without one those on any run, and on a simulated one where the file states a truth.
+/// All static remarks on an experiment; what buys nothing is priced with `catalog`. With a `provider` those on its
+/// runs; without one those on any run, and on a simulated one where the file states a truth.
 pub fn static_notes(catalog: &Catalog, experiment: &Experiment, provider: Option<Provider>) -> Vec<Note> {
     let meant = provider.or(experiment.simulated.as_ref().map(|_| Provider::Simulated));
     let concerns = |note: &&Note| note.provider.is_none() || note.provider == meant;
@@ -109,7 +110,8 @@ fn above_instance(
     )
 }
 
-/// The difference in price to a volume of no more than what can be reached; `None` where IOPS and throughput come with the size.
+/// The difference in price to a volume of no more than what can be reached; `None` where IOPS and throughput come with
+/// the size.
 fn wasted(catalog: &Catalog, experiment: &Experiment, configuration: &Configuration, volume: &Volume) -> Option<f64> {
     let bought = volume.order?;
     let least = |bought: Option<f64>, reachable: Option<f64>| Some(bought?.min(reachable?.ceil()));

@@ -1,7 +1,8 @@
 //! Key choosers, values, operation mixes: YCSB CoreWorkload semantics as plain functions of a seed.
 //!
-//! A [`Definition`] says what a workload is; a [`Generator`] per load thread turns it into [`Operation`]s; [`write_key`]
-//! and [`ValuePool`] turn these into keys and values; [`parse_ycsb`] reads a definition from an existing YCSB file.
+//! A [`Definition`] says what a workload is; a [`Generator`] per load thread turns it into [`Operation`]s;
+//! [`write_key`] and [`ValuePool`] turn these into keys and values; [`parse_ycsb`] reads a definition from an existing
+//! YCSB file.
 
 pub mod chooser;
 mod definition;

@@ -1,4 +1,5 @@
-//! What generators produce: shares and popularity within wide statistical bounds (fixed seeds), and rules that hold always.
+//! What generators produce: shares and popularity within wide statistical bounds (fixed seeds), and rules that hold
+//! always.
 
 use std::sync::Arc;
 
@@ -227,7 +228,8 @@ fn any_distribution() -> impl Strategy<Value = Distribution> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever the setting, nothing is read that is not known to exist, fields and lengths are in range, and the call returns.
+    /// Whatever the setting, nothing is read that is not known to exist, fields and lengths are in range, and the call
+    /// returns.
     #[test]
     fn only_existing_records_are_asked_for(
         distribution in any_distribution(),

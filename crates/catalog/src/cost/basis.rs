@@ -1,4 +1,5 @@
-//! How money is counted. The same machines cost different sums under different conventions, so no figure goes without its basis.
+//! How money is counted. The same machines cost different sums under different conventions, so no figure goes without
+//! its basis.
 
 use std::collections::BTreeMap;
 use std::fmt;

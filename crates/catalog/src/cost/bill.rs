@@ -20,7 +20,8 @@ pub struct Cost {
     pub term: Option<TermTotal>,
     /// What the figure leaves out, and why; what is bought and cannot be reached.
     pub notes: Vec<String>,
-    /// How it was counted; `price_date` is filled in with the latest day of any price used, which gives the same sum again.
+    /// How it was counted; `price_date` is filled in with the latest day of any price used, which gives the same sum
+    /// again.
     pub basis: Basis,
 }
 

@@ -47,8 +47,8 @@ impl CostKind {
 
 /// One charge.
 ///
-/// Lines that were kept with their words and their money alone (`plan.json` and `analysis.json` of before their source was
-/// kept) are read as one month at that price, without a day.
+/// Lines that were kept with their words and their money alone (`plan.json` and `analysis.json` of before their source
+/// was kept) are read as one month at that price, without a day.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Kept")]
 pub struct CostLine {

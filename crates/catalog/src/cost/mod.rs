@@ -1,8 +1,8 @@
 //! What machines and their volumes cost a month, line by line, each line with the day and the source of its price.
 //!
-//! A month is [`Basis::hours_per_month`] hours of every instance plus a month of every volume; the hourly figure is the month
-//! divided by the same hours. Instance store costs nothing beside its instance. A price that is not known is an error: a sum
-//! with a hole in it would pass for a small one.
+//! A month is [`Basis::hours_per_month`] hours of every instance plus a month of every volume; the hourly figure is the
+//! month divided by the same hours. Instance store costs nothing beside its instance. A price that is not known is an
+//! error: a sum with a hole in it would pass for a small one.
 
 mod basis;
 mod bill;

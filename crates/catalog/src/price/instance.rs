@@ -1,4 +1,5 @@
-//! What an hour of an instance cost: `data/instance_prices.csv`, with the source of each day in `data/price_sources.csv`.
+//! What an hour of an instance cost: `data/instance_prices.csv`, with the source of each day in
+//! `data/price_sources.csv`.
 
 use std::collections::BTreeMap;
 

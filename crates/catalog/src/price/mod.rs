@@ -1,7 +1,7 @@
 //! Prices as they were seen, by day: what an hour of an instance and a month of a volume cost.
 //!
-//! Published studies used the prices of their time, so every price keeps its day and its source. Between two days on which a
-//! price was seen the earlier one counts; before the first one nothing is known, which is an error and never 0.
+//! Published studies used the prices of their time, so every price keeps its day and its source. Between two days on
+//! which a price was seen the earlier one counts; before the first one nothing is known, which is an error and never 0.
 
 mod error;
 mod instance;

@@ -1,7 +1,7 @@
 //! Which rules were in force when.
 //!
-//! Published studies name a year. The table's rows begin on days that AWS documented, or that two versions of its documents
-//! enclose, so a year is read as the middle of that year unless a row's own era names it.
+//! Published studies name a year. The table's rows begin on days that AWS documented, or that two versions of its
+//! documents enclose, so a year is read as the middle of that year unless a row's own era names it.
 
 use super::VolumeType;
 use super::rules::{VolumeRules, rules_of_all_eras};
@@ -25,7 +25,8 @@ pub struct UnknownEra {
 /// The era in force now.
 pub const TODAY: &str = "today";
 
-/// The rules of a type in an era: [`TODAY`], the first word of [`VolumeRules::era`], or a date (`2017`, `2017-11`, `2017-11-12`).
+/// The rules of a type in an era: [`TODAY`], the first word of [`VolumeRules::era`], or a date (`2017`, `2017-11`,
+/// `2017-11-12`).
 ///
 /// # Errors
 ///
