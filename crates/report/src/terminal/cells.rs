@@ -57,7 +57,7 @@ fn columns(cells: &[&CellAnalysis], name: usize) -> Vec<Column> {
         let show = |c: &CellAnalysis| by_kind(c, |_, latency| labels::percentile_ms(latency, percentile));
         columns.push(Column::numbers(
             percentile,
-            &format!("{percentile} ms\nmedian"),
+            &format!("{percentile}\nms\nmed."),
             each(&show),
         ));
     }
