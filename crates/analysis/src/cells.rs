@@ -83,12 +83,18 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
 impl CellAnalysis {
     /// The cell as the interventions see it.
     pub(crate) fn limited(&self) -> limit::CellLimit<'_> {
+        let share = |reads: Option<f64>, writes: Option<f64>| stats::ratio(reads?, reads? + writes?);
         limit::CellLimit {
             id: &self.id,
             configuration: &self.configuration,
             workload: &self.workload,
             load: self.load,
             limit: &self.limit,
+            read_share: share(self.device_read_iops, self.device_write_iops),
+            read_bytes_share: share(
+                self.device_read_bytes_per_operation,
+                self.device_write_bytes_per_operation,
+            ),
         }
     }
 }

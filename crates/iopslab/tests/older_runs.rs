@@ -16,7 +16,10 @@ fn kept(to: &Path) {
 }
 
 fn iopslab(arguments: &[&str]) -> (Value, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_iopslab")).args(arguments).output().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_iopslab"))
+        .args(arguments)
+        .output()
+        .unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{stderr}");
     (serde_json::from_slice(&output.stdout).unwrap(), stderr)
@@ -28,7 +31,10 @@ fn a_run_of_format_1_is_reported_with_every_figure_of_its_host() {
     let run = directory.path().join("quickstart-20261122T044213Z");
     kept(&run);
     let (analysis, _) = iopslab(&["report", run.to_str().unwrap(), "--format", "json"]);
-    assert_eq!(analysis["trials"], serde_json::json!({"planned": 9, "done": 1, "valid": 1}));
+    assert_eq!(
+        analysis["trials"],
+        serde_json::json!({"planned": 9, "done": 1, "valid": 1})
+    );
     let cell = analysis["cells"]
         .as_array()
         .unwrap()
@@ -49,7 +55,11 @@ fn a_newer_format_is_refused_by_its_number() {
     kept(&run);
     let record = run.join("trials/gp3-12000.read-heavy.c64/1/trial.json");
     let text = std::fs::read_to_string(&record).unwrap();
-    std::fs::write(&record, text.replacen("\"format_version\": 1", "\"format_version\": 3", 1)).unwrap();
+    std::fs::write(
+        &record,
+        text.replacen("\"format_version\": 1", "\"format_version\": 3", 1),
+    )
+    .unwrap();
     let (analysis, _) = iopslab(&["report", run.to_str().unwrap(), "--format", "json"]);
     let text = analysis.to_string();
     assert!(text.contains("format_version 3") && text.contains("up to 2"), "{text}");

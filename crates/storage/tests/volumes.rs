@@ -212,10 +212,18 @@ fn the_limit_falls_when_the_credits_are_spent() {
         }
         measure();
     }
-    assert_eq!(controller.limit_iops(), burst.baseline_iops, "{} credits are left", controller.credits());
+    assert_eq!(
+        controller.limit_iops(),
+        burst.baseline_iops,
+        "{} credits are left",
+        controller.credits()
+    );
     let last = measure();
     for iops in [last.read_iops, last.write_iops] {
-        assert!((15.0..40.0).contains(&iops), "little but the baseline is left: {last:?}");
+        assert!(
+            (15.0..40.0).contains(&iops),
+            "little but the baseline is left: {last:?}"
+        );
     }
     controller.stop().unwrap();
 }

@@ -1,6 +1,6 @@
 //! How many CPUs the database could really have had.
 
-use super::uses::Window;
+use super::window::Window;
 use crate::document::limit::LimitKind;
 use crate::host::HostWindow;
 use crate::measurement::TrialMeasurement;

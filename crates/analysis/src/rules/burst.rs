@@ -6,10 +6,11 @@
 use evidence::VolumeFacts;
 use spec::{Plan, VolumeRole};
 
-use super::{Rule, scope};
+use super::scope::scope;
 use crate::burst::lasts;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 /// Credits spent matter from this share of the volume's requests on: an empty bucket holds a few ticks' worth at any
 /// time.

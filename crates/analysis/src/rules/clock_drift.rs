@@ -1,9 +1,10 @@
 //! Did a host's clock run away from the controller's during the trial? Samples are placed by the mean of the offsets at
 //! the trial's start and end, so that they are off by half of what it moved.
 
-use super::{Rule, scope};
+use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 /// Milliseconds that an offset may move within a trial, beyond what the readings cannot tell: a twentieth of the second
 /// that one sample stands for (practice).
@@ -11,7 +12,11 @@ const DRIFT_MAX_MS: f64 = 50.0;
 
 /// The host whose clock moved most, if that is too much.
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
-    let drifts = trial.record.clocks.iter().filter_map(|(host, clock)| Some((host, clock.drift_ms()?)));
+    let drifts = trial
+        .record
+        .clocks
+        .iter()
+        .filter_map(|(host, clock)| Some((host, clock.drift_ms()?)));
     let (host, drift_ms) = drifts.max_by(|a, b| a.1.total_cmp(&b.1))?;
     (drift_ms > DRIFT_MAX_MS).then(|| {
         let numbers = [("drift_ms", drift_ms), ("threshold", DRIFT_MAX_MS)];

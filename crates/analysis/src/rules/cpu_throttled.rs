@@ -1,8 +1,9 @@
 //! Did a CPU quota hold the database back that nobody asked for?
 
-use super::{Rule, scope};
+use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 /// Share of the quota's periods in which the database was held back, where the quota is not the configuration's own
 /// (practice: > 1 %).

@@ -2,9 +2,10 @@
 
 use evidence::VolumeRole;
 
-use super::{Rule, scope};
+use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let facts = &trial.record.node();

@@ -7,10 +7,12 @@
 
 use spec::Dataset;
 
-use super::{Rule, scope};
+use super::scope::scope;
 use crate::document::CellAnalysis;
+use crate::fact::SmallerThan;
 use crate::finding::{Finding, Scope};
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 /// Bytes of a cell besides its value: flags and the length of the value (Cassandra's `BufferCell.serializer`: one byte
 /// and a vint).
@@ -34,7 +36,10 @@ pub fn than_its_layout(cell: &CellAnalysis, dataset: &Dataset) -> Option<Finding
         ("payload_bytes", dataset.payload_bytes() as f64),
         ("records", dataset.records as f64),
     ];
-    Some(Finding::new(Rule::DataSetSmaller, Scope::Cell(cell.id.clone()), numbers).with("than", "layout"))
+    Some(
+        Finding::new(Rule::DataSetSmaller, Scope::Cell(cell.id.clone()), numbers)
+            .with("than", SmallerThan::Layout.word()),
+    )
 }
 
 /// Bytes below which such a data set cannot be whole: values as far as they cannot be compressed, and what keeps them
@@ -55,7 +60,7 @@ pub fn than_the_others(trial: &TrialMeasurement, typical: Option<f64>) -> Option
             ("less_by_share", 1.0 - on_disk / typical),
             ("threshold", LESS_THAN_OTHERS),
         ];
-        Finding::new(Rule::DataSetSmaller, scope(trial), numbers).with("than", "others")
+        Finding::new(Rule::DataSetSmaller, scope(trial), numbers).with("than", SmallerThan::Others.word())
     })
 }
 

@@ -2,9 +2,10 @@
 
 use spec::VolumeRole;
 
-use super::{Rule, scope};
+use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 /// Fewer device reads than this for each operation that reads: not a test of the volume (practice: < 0.05).
 const READS_PER_READ_MIN: f64 = 0.05;

@@ -70,17 +70,6 @@ enum ProviderName {
 
 /// Where run directories are created.
 pub(super) const DEFAULT_OUT: &str = "runs";
-/// The provider's name in `environment.json` of a simulated run.
-const SIMULATED: &str = "simulated";
-/// The same of a run with emulated volumes on this machine.
-const LOCAL: &str = "local";
-
-fn name(provider: Provider) -> &'static str {
-    match provider {
-        Provider::Local => LOCAL,
-        Provider::Simulated => SIMULATED,
-    }
-}
 
 pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
     // clap does not require --resume beside the experiment that excludes it.
@@ -178,7 +167,7 @@ fn create(
     hosts: Vec<(HostId, Environment)>,
 ) -> Result<RunDirectory, Failure> {
     let environment: serde_json::Map<String, serde_json::Value> = [
-        ("provider".to_owned(), serde_json::json!(name(provider))),
+        ("provider".to_owned(), serde_json::json!(provider)),
         ("iopslab".to_owned(), serde_json::json!(env!("CARGO_PKG_VERSION"))),
     ]
     .into_iter()
@@ -223,16 +212,6 @@ fn resume(path: &Path, args: &RunArgs, channel: Channel, screen: &mut Screen) ->
         path.display(),
         all - remaining.len() - again.len()
     ));
-    let provider = match provider.as_str() {
-        SIMULATED => Provider::Simulated,
-        LOCAL => Provider::Local,
-        other => {
-            return Err(Failure::input(format!(
-                "this run's hosts came from {other}, which this iopslab does not know"
-            ))
-            .help("continue it with the iopslab that began it"));
-        }
-    };
     let mut crew = Crew::new(hosts_of(provider, directory.plan())?, channel);
     let hosts = controller::greet(&mut crew, directory.plan(), screen)?;
     controller::check(directory.plan(), &mut crew, &settings_for(directory.plan()), screen)?;

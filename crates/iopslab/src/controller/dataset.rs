@@ -25,14 +25,14 @@ pub(super) fn load(plan: &Plan, crew: &mut Crew, screen: &mut Screen) -> Result<
     let Reply::Loading { contact_points } = reply else {
         return Err(unexpected(&reply));
     };
-    let keys = plan
-        .workloads
-        .first()
+    let workload = plan.workloads.first();
+    let keys = workload
+        .map(|workload| workload.keys)
         .ok_or_else(|| Failure::input("the plan has no workload"))?;
     let request = ClientRequest::Load {
         endpoint: endpoint(plan, contact_points, LOAD_TIMEOUT_S),
         dataset: plan.dataset,
-        hashed_keys: keys.hashed_keys,
+        hashed_keys: keys.hashed,
         zero_padding: keys.zero_padding,
         concurrency: LOAD_CONCURRENCY,
     };

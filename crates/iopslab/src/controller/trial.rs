@@ -302,12 +302,7 @@ fn sample_keys(plan: &Plan, workload: &Definition) -> Vec<String> {
     (0..count)
         .map(|i| {
             let mut key = String::new();
-            workload::write_key(
-                i * records / count,
-                workload.hashed_keys,
-                workload.zero_padding,
-                &mut key,
-            );
+            workload::write_key(i * records / count, workload.keys, &mut key);
             key
         })
         .collect()
@@ -519,10 +514,7 @@ mod tests {
                 samples: Vec::new(),
             }),
             samples: BTreeMap::new(),
-            clocks_at_start: BTreeMap::from([
-                (HostId::CLIENT, reading(3_000.0)),
-                (HostId::DATABASE, reading(-990.0)),
-            ]),
+            clocks_at_start: BTreeMap::from([(HostId::CLIENT, reading(3_000.0)), (HostId::DATABASE, reading(-990.0))]),
             clocks_at_end: BTreeMap::from([(HostId::DATABASE, reading(-1_010.0))]),
             validity: Validity::Valid,
         };

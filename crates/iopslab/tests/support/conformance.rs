@@ -48,7 +48,10 @@ pub fn is_whole(lab: &Laboratory, run: &Path, provider: &str) {
     for trial in &planned {
         let directory = directory(run, trial);
         let record = json(&directory.join("trial.json"));
-        assert_eq!((record["cell"].as_str(), record["block"].as_u64()), (Some(trial.0.as_str()), Some(trial.1)));
+        assert_eq!(
+            (record["cell"].as_str(), record["block"].as_u64()),
+            (Some(trial.0.as_str()), Some(trial.1))
+        );
         assert_eq!(record["format_version"], 2);
         assert_eq!(record["status"], "valid", "{record:#}");
         assert!(record["client"]["measured_s"].as_f64().unwrap() > 0.0);
@@ -59,7 +62,10 @@ pub fn is_whole(lab: &Laboratory, run: &Path, provider: &str) {
             assert!(node["data_bytes_on_disk"].as_u64().unwrap() > 0, "{node:#}");
             assert!(!node["volumes"].as_array().unwrap().is_empty(), "{node:#}");
         }
-        let files = hosts.iter().chain(&["client"]).map(|host| format!("host-{host}.parquet"));
+        let files = hosts
+            .iter()
+            .chain(&["client"])
+            .map(|host| format!("host-{host}.parquet"));
         for file in files.chain(["latency.hlog".to_owned()]) {
             assert!(directory.join(&file).is_file(), "{file} of {trial:?} is missing");
         }
@@ -72,7 +78,11 @@ pub fn is_whole(lab: &Laboratory, run: &Path, provider: &str) {
         .collect();
     assert_eq!(done, planned, "trials were done in the planned order");
     let verified = lab.output(&["report", run.to_str().unwrap(), "--verify"]);
-    assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stdout));
+    assert!(
+        verified.status.success(),
+        "{}",
+        String::from_utf8_lossy(&verified.stdout)
+    );
 }
 
 /// A trial that is missing is measured when the run is resumed, by the provider that began it; no other is touched.

@@ -2,7 +2,7 @@
 
 use analysis::Rule;
 
-use super::Of;
+use super::of::Of;
 
 pub fn words(of: &Of<'_>) -> (String, &'static str) {
     match of.0.rule {
