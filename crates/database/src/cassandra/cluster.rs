@@ -16,10 +16,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     admin::{Admin, AdminError},
-    distribution::{DistributionError, ensure_distribution},
+    distribution::ensure_distribution,
+    distribution_error::DistributionError,
     java::{JavaError, find_java},
-    node::{Node, NodeError},
+    node::Node,
     node_config::{NodeConfig, balanced_tokens},
+    node_error::NodeError,
     start_archive::ensure_start_archive,
 };
 

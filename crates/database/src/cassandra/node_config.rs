@@ -1,16 +1,11 @@
-//! Everything that defines one node: its name, addresses, directories, memory and threads; and the files made from it.
+//! Everything that defines one node: its name, addresses, directories, memory and threads.
 
 use std::{
-    io,
     net::{Ipv4Addr, SocketAddr, SocketAddrV4},
     path::{Path, PathBuf},
 };
 
-use super::{
-    log,
-    node::NodeError,
-    yaml::{cassandra_yaml, logback_xml},
-};
+use super::log;
 
 /// Everything that defines one node.
 #[derive(Debug, Clone, PartialEq)]
@@ -121,33 +116,6 @@ impl NodeConfig {
                 .filter(|line| !line.starts_with("WARNING:")),
         );
         tail.split_off(tail.len().saturating_sub(lines))
-    }
-
-    /// Write configuration and create directories; old logs of this node are kept as `*.previous`.
-    pub(crate) fn prepare(&self) -> Result<(), NodeError> {
-        let temporary = self.directory.join("tmp");
-        if temporary.exists() {
-            // Native libraries unpacked by a start that was killed.
-            std::fs::remove_dir_all(&temporary).map_err(|source| NodeError::io(&temporary, source))?;
-        }
-        let own = ["conf/triggers", "logs", "hints", "saved_caches", "cdc_raw", "tmp"].map(|d| self.directory.join(d));
-        for directory in own.iter().chain([&self.data_directory, &self.commitlog_directory]) {
-            std::fs::create_dir_all(directory).map_err(|source| NodeError::io(directory, source))?;
-        }
-        for log in [self.system_log(), self.gc_log(), self.console_log()] {
-            match std::fs::rename(&log, log.with_extension("log.previous")) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(NodeError::io(&log, error)),
-                _ => {}
-            }
-        }
-        for (name, text) in [
-            ("cassandra.yaml", cassandra_yaml(self)),
-            ("logback.xml", logback_xml(self)),
-        ] {
-            let path = self.directory.join("conf").join(name);
-            std::fs::write(&path, text).map_err(|source| NodeError::io(&path, source))?;
-        }
-        Ok(())
     }
 }
 

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::admin::schema_statements;
+use super::{admin::schema_statements, hash::hex};
 
 /// Raised when the way of writing records, or the settings that shape files on disk, change.
 const SNAPSHOT_FORMAT: u32 = 1;
@@ -48,7 +48,7 @@ pub fn snapshot_key(version: &str, dataset: &spec::Dataset, nodes: u32, replicat
          compressibility {:016x}\nseed {seed}\nnodes {nodes}\n{schema}\n",
         compressibility.to_bits()
     );
-    let hash = super::distribution::hex(&Sha256::digest(text.as_bytes()));
+    let hash = hex(&Sha256::digest(text.as_bytes()));
     format!("cassandra-{version}-{records}x{fields}x{field_length}-{}", &hash[..16])
 }
 

@@ -31,11 +31,8 @@ use std::{
 use sha2::{Digest, Sha256};
 
 use super::{
-    distribution::{Distribution, hex},
-    java::Java,
-    jvm::ArchiveUse,
-    node::{Node, NodeError},
-    node_config::NodeConfig,
+    distribution::Distribution, hash::hex, java::Java, jvm::ArchiveUse, node::Node, node_config::NodeConfig,
+    node_error::NodeError,
 };
 
 /// Where throw-away nodes live: no other part of iopslab uses this address.
