@@ -13,7 +13,7 @@ use monitor::{Monitor, MonitorHooks, Sources};
 use spec::{Dataset, LoadLevel};
 use wire::{ClientRequest, Endpoint, Event, Fault, LoadedDataset, Reply, Second, TrialResult, TrialTask};
 
-use super::{Outbox, cancelled, fault};
+use super::outbox::{Outbox, cancelled, fault};
 
 pub(super) fn handle(request: ClientRequest, outbox: &Outbox) -> Result<Reply, Fault> {
     match request {

@@ -18,9 +18,10 @@ use wire::{
     UnderTest,
 };
 
+use super::outbox::{Outbox, cancelled, fault};
+use super::shared::with;
 use super::volumes::{CGROUP_ROOT, Volumes, device_limit};
 use super::watch::{Bursts, watch};
-use super::{Outbox, cancelled, fault};
 
 /// Keyspace and table of the data set, as in YCSB.
 const KEYSPACE: &str = "ycsb";
@@ -548,10 +549,6 @@ fn cpu_limits(cpus: f64) -> ResourceLimits {
 
 fn machine_cpus() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
-}
-
-pub(super) fn with<T, R>(shared: &Mutex<T>, act: impl FnOnce(&mut T) -> R) -> R {
-    act(&mut shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
 }
 
 fn cql_address() -> SocketAddr {

@@ -9,8 +9,8 @@ use spec::VolumeRole;
 use storage::BurstController;
 use wire::Event;
 
-use super::Outbox;
-use super::database::with;
+use super::outbox::Outbox;
+use super::shared::with;
 
 /// Burst controllers by volume.
 pub(super) type Bursts = Vec<(VolumeRole, Arc<BurstController>)>;
