@@ -9,13 +9,12 @@
 //! | [`nodetool`] | flush and compaction, the two things that CQL cannot ask for |
 //! | [`admin`] | control-plane CQL: settled? schema, metrics, a sample of keys |
 //! | [`snapshot`] | which files are the data set, and the key that names it |
-//! | [`cluster`] | 1 to 3 local nodes to play with (`iopslab db`) |
+//! | [`series`] | its metrics by name |
+//! | [`Cassandra`] | all of it behind the seam that every database has ([`crate::Server`]) |
 
 pub mod admin;
-pub mod cluster;
 pub mod distribution;
 mod distribution_error;
-mod driver;
 mod fetch;
 mod hash;
 mod host_name;
@@ -29,16 +28,16 @@ pub mod node_config;
 mod node_error;
 mod node_files;
 pub mod nodetool;
+pub mod series;
+mod server;
 pub mod snapshot;
 pub mod start_archive;
 mod verified;
 mod yaml;
 
 pub use admin::{Admin, AdminError, Settled};
-pub use cluster::{Cluster, ClusterError, ClusterSpec, NodeStatus};
 pub use distribution::{Distribution, download_bytes, ensure_distribution};
 pub use distribution_error::DistributionError;
-pub use driver::{CqlConnect, CqlDriver};
 pub use fetch::Fetched;
 pub use host_name::{UnresolvedHostName, check_host_name};
 pub use java::{Java, JavaError, find_java};
@@ -49,5 +48,6 @@ pub use node::Node;
 pub use node_config::{NodeConfig, balanced_tokens};
 pub use node_error::NodeError;
 pub use nodetool::flush_and_compact;
+pub use server::{Cassandra, GC_LOG};
 pub use snapshot::snapshot_key;
 pub use start_archive::ensure_start_archive;

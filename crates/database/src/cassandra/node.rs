@@ -25,6 +25,7 @@ use super::{
     node_error::NodeError,
     node_files::prepare,
 };
+use crate::plan::Ports;
 
 /// Log lines quoted in an error.
 const QUOTED_LINES: usize = 15;
@@ -62,7 +63,7 @@ impl Node {
         launch_prefix: &[String],
         archive: ArchiveUse<'_>,
     ) -> Result<Self, NodeError> {
-        Self::check_ports(&config)?;
+        Self::check_ports(config.address, config.ports())?;
         prepare(&config)?;
         let console_path = config.console_log();
         let console = File::create(&console_path).map_err(|source| NodeError::io(&console_path, source))?;
@@ -231,11 +232,11 @@ impl Node {
     }
 
     /// Whether its three ports are free.
-    pub fn check_ports(config: &NodeConfig) -> Result<(), NodeError> {
+    pub fn check_ports(address: Ipv4Addr, ports: Ports) -> Result<(), NodeError> {
         let ports = [
-            (config.address, config.native_port, "CQL"),
-            (config.address, config.storage_port, "between nodes"),
-            (Ipv4Addr::LOCALHOST, config.jmx_port, "JMX"),
+            (address, ports.clients, "CQL"),
+            (address, ports.peers, "between nodes"),
+            (Ipv4Addr::LOCALHOST, ports.management, "JMX"),
         ];
         for (address, port, purpose) in ports {
             match TcpListener::bind((address, port)) {

@@ -5,7 +5,7 @@ use std::io;
 use super::{
     node_config::NodeConfig,
     node_error::NodeError,
-    yaml::{cassandra_yaml, logback_xml},
+    yaml::{cassandra_yaml, logback_xml, rackdc_properties},
 };
 
 /// Write configuration and create directories; old logs of this node are kept as `*.previous`.
@@ -31,6 +31,10 @@ pub(crate) fn prepare(config: &NodeConfig) -> Result<(), NodeError> {
     ] {
         let path = config.directory.join("conf").join(name);
         std::fs::write(&path, text).map_err(|source| NodeError::io(&path, source))?;
+    }
+    if let Some(place) = &config.place {
+        let path = config.place_file();
+        std::fs::write(&path, rackdc_properties(place)).map_err(|source| NodeError::io(&path, source))?;
     }
     Ok(())
 }

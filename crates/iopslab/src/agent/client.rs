@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use database::cassandra::CqlConnect;
+use database::CqlConnect;
 use engine::{LoadPlan, TrialPlan};
 use monitor::{Monitor, MonitorHooks, Sources};
 use spec::{Dataset, LoadLevel};

@@ -5,8 +5,14 @@
 
 mod client;
 mod database;
+mod host;
+mod limits;
+mod loading;
 mod outbox;
+mod product;
+mod server;
 mod shared;
+mod trial;
 mod volumes;
 mod watch;
 
