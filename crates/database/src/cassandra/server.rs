@@ -18,7 +18,7 @@ use super::node_error::NodeError;
 use super::nodetool::flush_and_compact;
 use super::series::{self, DROPPED_MESSAGES};
 use super::snapshot::snapshot_key;
-use super::start_archive::ensure_start_archive;
+use super::start_archive::{ensure_start_archive, has_start_archive};
 use crate::plan::{MemoryPlan, NodePlan, Place, Ports, Replication};
 use crate::server::{
     Cancelled, DATABASE_LOG, Installed, Metrics, MetricsReader, NodeLog, OnProgress, RunningNode, Server, ServerError,
@@ -88,7 +88,9 @@ impl Server for Cassandra {
             &mut |fetched| on_progress(&fetching, Some((fetched.bytes_done, fetched.bytes_total))),
             cancelled,
         )?;
-        on_progress("preparing a class archive, once per Java and Cassandra version", None);
+        if !has_start_archive(&distribution, &java) {
+            on_progress("preparing a class archive, once per Java and Cassandra version", None);
+        }
         if let Err(error) = ensure_start_archive(&mut distribution, &java, cancelled) {
             // Without it everything works, only slower.
             tracing::warn!("no class archive: {error}");
