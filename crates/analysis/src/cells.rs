@@ -67,7 +67,7 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
         device_write_iops: median(&data(VolumeActivity::write_iops)),
         page_cache_share: median(&TrialMeasurement::page_cache_share),
         page_cache_bytes: median(&|t| t.host.page_cache_bytes),
-        bytes_on_disk: median(&|t| Some(t.record.database.data_bytes_on_disk as f64)),
+        bytes_on_disk: median(&|t| Some(t.record.node().data_bytes_on_disk as f64)),
         database_cpus_used: median(&|t| t.host.cpus_used),
         client_cpu_us_per_operation: median(&TrialMeasurement::client_cpu_us_per_operation),
         gc_pause_share: median(&|t| t.host.gc_pause_share),
@@ -83,12 +83,18 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
 impl CellAnalysis {
     /// The cell as the interventions see it.
     pub(crate) fn limited(&self) -> limit::CellLimit<'_> {
+        let share = |reads: Option<f64>, writes: Option<f64>| stats::ratio(reads?, reads? + writes?);
         limit::CellLimit {
             id: &self.id,
             configuration: &self.configuration,
             workload: &self.workload,
             load: self.load,
             limit: &self.limit,
+            read_share: share(self.device_read_iops, self.device_write_iops),
+            read_bytes_share: share(
+                self.device_read_bytes_per_operation,
+                self.device_write_bytes_per_operation,
+            ),
         }
     }
 }

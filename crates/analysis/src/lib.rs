@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! trial evidence --measure--> TrialMeasurement --analyse--> Analysis (= analysis.json)
-//!   histograms, samples         steady window,               cells: median with interval, ratios, what limited them
+//!   histograms, samples         steady window,               cells: figures with intervals, ratios, what limited them
 //!                               figures, findings            decision, value of money, answer in words
 //!                                     |
-//!                                     +--charts--> Charts: what a report draws      +--compare--> Comparison of two runs
+//!                                     +--charts--> Charts: what a report draws
+//!                                     +--compare--> Comparison of two runs
 //! ```
 //!
 //! What cannot be said is absent or says so in words (`not comparable`, `none found`): an absent answer, never a
@@ -18,6 +19,7 @@ mod comparison;
 mod comparisons;
 mod decision;
 mod document;
+mod fact;
 mod figures;
 mod finding;
 mod gate;
@@ -56,12 +58,13 @@ pub use charts::{Charts, LatencyCurve, TrialCharts, charts};
 pub use comparison::compare;
 pub use decision::UNTESTED_SHARE;
 pub use document::{
-    Analysis, Basis, By, Candidate, Caution, CellAnalysis, CellChange, Change, Check, Comparison, ConfigurationFacts,
-    CostLine, Criterion, Decision, Doubt, FleetOf, GateCell, GateOutcome, GateResult, InvalidTrial, LatencyAnalysis,
-    Meets, Metric, NotConsidered, NotJudged, Obstacle, Outcome, Place, Range, Ranked, Ratio, Reason, Recommendation,
+    Analysis, By, Candidate, Caution, CellAnalysis, CellChange, Change, Check, Comparison, ConfigurationFacts,
+    Criterion, Decision, Doubt, FleetOf, GateCell, GateOutcome, GateResult, InvalidTrial, LatencyAnalysis, Meets,
+    Metric, NotConsidered, NotJudged, Obstacle, Outcome, Place, Range, Ranked, Ratio, Reason, Recommendation,
     ResidualSpread, Status, TrialCounts, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadFacts,
     WouldDecide,
 };
+pub use fact::{SmallerThan, TooShort, VolumeLimit};
 pub use finding::{Finding, Scope};
 pub use gate::{Gate, GateError};
 pub use host::{DatabaseHost, HostWindow, VolumeActivity, WindowRates};
@@ -81,8 +84,8 @@ pub use steady::Window;
 // What the document shows from other rooms, so that its reader needs no other room.
 pub use evidence::{ErrorKind, ProbeResult};
 pub use spec::{
-    Burst, BurstStart, Dataset, IoLimits, LatencyFigure, LoadLevel, OperationKind, Plan, Setup, TrialShape, VolumeRole,
-    VolumeSetup,
+    Basis, Burst, BurstStart, CostKind, CostLine, Dataset, IoLimits, LatencyFigure, LoadLevel, OperationKind, Plan,
+    Provider, Setup, TrialShape, VolumeRole, VolumeSetup,
 };
 pub use stats::{Estimate, IntervalMethod, Summary};
 
@@ -92,7 +95,7 @@ pub struct RunEvidence<'a> {
     /// Name of the run directory.
     pub run: String,
     /// Where the machines came from.
-    pub provider: String,
+    pub provider: Provider,
     /// The frozen plan.
     pub plan: &'a Plan,
     /// The frozen host facts (`environment.json`).
@@ -141,7 +144,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
     let p99 = Comparisons::new(Metric::P99, &cells, &figures, margin);
     let decision = decision::decisions(plan, &cells, &figures, &throughput, &p99);
     let value_of_money = value::of_money(plan, &cells, &throughput, &p99);
-    let mut findings = rules::of_run(&input.run, &input.provider, &configurations);
+    let mut findings = rules::of_run(&input.run, input.provider, &configurations);
     findings.extend(rules::of_plan(plan));
     findings.extend(cells.iter().flat_map(|c| c.findings.iter().cloned()));
     let trials = TrialCounts {
@@ -151,7 +154,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
     };
     let recommendation = Answer {
         plan,
-        provider: &input.provider,
+        provider: input.provider,
         cells: &cells,
         figures: &figures,
         throughput: &throughput,
@@ -165,7 +168,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         run: input.run.clone(),
         experiment: plan.experiment.clone(),
         question: plan.question.clone(),
-        provider: input.provider.clone(),
+        provider: input.provider,
         baseline,
         scale: plan.scale,
         database: match &plan.target.database {
@@ -220,7 +223,7 @@ fn configurations(plan: &Plan, trials: &[&TrialMeasurement]) -> Vec<Configuratio
         .iter()
         .map(|setup| {
             let of_setup = || trials.iter().filter(|t| t.record.configuration == setup.configuration);
-            let probe = |role| of_setup().find_map(|t| rules::probe_of(&t.record.database.volumes, role));
+            let probe = |role| of_setup().find_map(|t| rules::probe_of(&t.record.node().volumes, role));
             let volumes = [Some(&setup.data), setup.commitlog.as_ref()].into_iter().flatten();
             let cost = money::of_configuration(plan, &setup.configuration);
             ConfigurationFacts {
@@ -241,7 +244,7 @@ fn configurations(plan: &Plan, trials: &[&TrialMeasurement]) -> Vec<Configuratio
                     })
                     .collect(),
                 usd_per_month: cost.and_then(|c| c.usd_per_month),
-                cost_lines: cost.map_or_else(Vec::new, money::lines),
+                cost_lines: cost.map_or_else(Vec::new, |cost| cost.lines.clone()),
                 cost_missing: match cost {
                     Some(cost) => cost.missing.clone(),
                     None => Some("not priced when this run was planned".to_owned()),

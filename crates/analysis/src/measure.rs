@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{HostSample, Series, TrialRecord};
+use evidence::{HostId, HostSample, Series, TrialRecord};
 
 use crate::host::database_host;
 use crate::latencies::Latencies;
@@ -21,13 +21,13 @@ pub fn measure(trial: &TrialEvidence<'_>) -> TrialMeasurement {
 
 impl Latencies {
     /// The same as [`measure`], once all intervals of the trial have been added.
-    pub fn measure(&self, record: &TrialRecord, by_role: &BTreeMap<String, Vec<HostSample>>) -> TrialMeasurement {
+    pub fn measure(&self, record: &TrialRecord, by_host: &BTreeMap<HostId, Vec<HostSample>>) -> TrialMeasurement {
         let measured_s = record.client.as_ref().map_or(0.0, |c| c.measured_s);
         let seconds = self.seconds(measured_s);
         let completed: Vec<f64> = seconds.iter().map(|s| s.completed as f64).collect();
         let window = self.aligned(steady::window(&completed, measured_s));
-        let samples = |role| by_role.get(role).map_or(&[][..], Vec::as_slice);
-        let client = database_host(samples("client"), window.from_s, window.to_s);
+        let samples = |host| by_host.get(&host).map_or(&[][..], Vec::as_slice);
+        let client = database_host(samples(HostId::CLIENT), window.from_s, window.to_s);
         let mut measurement = TrialMeasurement {
             record: record.clone(),
             window,
@@ -38,9 +38,9 @@ impl Latencies {
             service: BTreeMap::new(),
             failed: BTreeMap::new(),
             curves: BTreeMap::new(),
-            host: database_host(samples("database"), window.from_s, window.to_s),
+            host: database_host(samples(HostId::DATABASE), window.from_s, window.to_s),
             client_cpu_pressure: client.cpu_pressure,
-            panels: panels::of_trial(record, self, samples("database")),
+            panels: panels::of_trial(record, self, samples(HostId::DATABASE)),
             findings: Vec::new(),
         };
         for (series, histogram) in self.merged(window.from_s) {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{ErrorKind, HostSample, Interval, OperationKind, TrialRecord, Validity};
+use evidence::{ErrorKind, HostId, HostSample, Interval, OperationKind, TrialRecord, Validity};
 use spec::Plan;
 
 use crate::finding::Finding;
@@ -23,8 +23,8 @@ pub struct TrialEvidence<'a> {
     pub record: &'a TrialRecord,
     /// `latency.hlog`, warm-up included.
     pub intervals: &'a [Interval],
-    /// `host-<role>.parquet` by role.
-    pub samples: &'a BTreeMap<String, Vec<HostSample>>,
+    /// `host-<host>.parquet` by host.
+    pub samples: &'a BTreeMap<HostId, Vec<HostSample>>,
 }
 
 /// The figures of one trial.
@@ -144,7 +144,7 @@ impl TrialMeasurement {
     pub fn page_cache_share(&self) -> Option<f64> {
         stats::ratio(
             self.host.page_cache_bytes?,
-            self.record.database.data_bytes_on_disk as f64,
+            self.record.node().data_bytes_on_disk as f64,
         )
     }
 }

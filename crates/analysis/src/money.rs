@@ -1,24 +1,13 @@
 //! Money, as the plan froze it: a report never looks at a later price list.
 
-use spec::{ConfigurationMoney, Plan};
+use spec::{Basis, ConfigurationMoney, Plan};
 
-use crate::document::{Basis, CellAnalysis, CostLine};
+use crate::document::CellAnalysis;
 
 /// What a configuration costs.
 pub fn of_configuration<'p>(plan: &'p Plan, configuration: &str) -> Option<&'p ConfigurationMoney> {
     let money = plan.money.as_ref()?;
     money.configurations.iter().find(|c| c.configuration == configuration)
-}
-
-/// The parts of a cost.
-pub fn lines(cost: &ConfigurationMoney) -> Vec<CostLine> {
-    cost.lines
-        .iter()
-        .map(|line| CostLine {
-            what: line.what.clone(),
-            usd_per_month: line.usd_per_month,
-        })
-        .collect()
 }
 
 /// The cheapest configuration; `None` where any has no price, because the one without might be cheaper.
@@ -48,13 +37,9 @@ pub fn add_to_cell(plan: &Plan, cell: &mut CellAnalysis) {
 
 /// How money was counted.
 pub fn basis(plan: &Plan) -> Basis {
-    plan.money.as_ref().map_or_else(Basis::default, |money| Basis {
-        hours_per_month: money.basis.hours_per_month,
-        purchase: money.basis.purchase.clone(),
-        region: money.basis.region.clone(),
-        price_date: money.basis.price_date.clone(),
-        uplift_percent: money.basis.uplift_percent,
-    })
+    plan.money
+        .as_ref()
+        .map_or_else(Basis::default, |money| money.basis.clone())
 }
 
 /// Operations per dollar: throughput of the full-size system (1:N models are scaled back) over what a second of it

@@ -26,6 +26,19 @@ pub struct Panel {
     pub limits: Vec<(String, f64)>,
 }
 
+impl Panel {
+    /// Title of the throughput of all operations.
+    pub const THROUGHPUT: &'static str = "Throughput";
+    /// Title of the latencies by kind.
+    pub const LATENCY: &'static str = "Latency";
+    /// Title of the data volume's requests.
+    pub const DATA_IOPS: &'static str = "Data volume IOPS";
+    /// Title of the data volume's bytes.
+    pub const DATA_BYTES: &'static str = "Data volume MB/s";
+    /// Title of the CPUs.
+    pub const CPU: &'static str = "CPU";
+}
+
 /// A line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
@@ -61,7 +74,7 @@ fn load(latencies: &Latencies) -> Vec<Panel> {
     let points = |counts: &BTreeMap<i64, f64>| counts.iter().map(|(s, n)| (*s as f64, Some(*n))).collect();
     vec![
         panel(
-            "Throughput",
+            Panel::THROUGHPUT,
             "operations/s",
             vec![
                 line("completed", points(&latencies.completed_per_second)),
@@ -69,7 +82,7 @@ fn load(latencies: &Latencies) -> Vec<Panel> {
             ],
         ),
         panel(
-            "Latency",
+            Panel::LATENCY,
             "ms",
             latencies
                 .percentiles
@@ -93,16 +106,15 @@ fn volume(record: &TrialRecord, samples: &[HostSample], role: VolumeRole) -> Vec
     let gauge = |figure: fn(&VolumeFigures) -> Option<f64>| -> Points {
         samples.iter().map(|s| (s.t_s, of(s, figure))).collect()
     };
-    let name = match role {
-        VolumeRole::Data => "Data volume",
-        VolumeRole::Commitlog => "Commit-log volume",
+    let [iops_title, bytes_title, credits_title] = match role {
+        VolumeRole::Data => [Panel::DATA_IOPS, Panel::DATA_BYTES, "Data volume burst credits"],
+        VolumeRole::Commitlog => [
+            "Commit-log volume IOPS",
+            "Commit-log volume MB/s",
+            "Commit-log volume burst credits",
+        ],
     };
-    let limits = record
-        .database
-        .volumes
-        .iter()
-        .find(|v| v.role == role)
-        .map(|v| v.limits);
+    let limits = record.node().volumes.iter().find(|v| v.role == role).map(|v| v.limits);
     let limit = |read: Option<f64>, write: Option<f64>, unit: f64| -> Vec<(String, f64)> {
         match (read, write) {
             (Some(r), Some(w)) if r == w => vec![("limit".to_owned(), r / unit)],
@@ -113,7 +125,7 @@ fn volume(record: &TrialRecord, samples: &[HostSample], role: VolumeRole) -> Vec
         }
     };
     let mut iops = panel(
-        &format!("{name} IOPS"),
+        iops_title,
         "requests/s",
         vec![
             line("reads", rate(|v| v.reads, 1.0)),
@@ -128,7 +140,7 @@ fn volume(record: &TrialRecord, samples: &[HostSample], role: VolumeRole) -> Vec
         iops.limits = limits.map_or_else(Vec::new, |l| limit(l.read_iops, l.write_iops, 1.0));
     }
     let mut bytes = panel(
-        &format!("{name} MB/s"),
+        bytes_title,
         "MB/s",
         vec![
             line("read", rate(|v| v.read_bytes, MB)),
@@ -137,7 +149,7 @@ fn volume(record: &TrialRecord, samples: &[HostSample], role: VolumeRole) -> Vec
     );
     bytes.limits = limits.map_or_else(Vec::new, |l| limit(l.read_bytes_per_s, l.write_bytes_per_s, MB));
     let credits = panel(
-        &format!("{name} burst credits"),
+        credits_title,
         "I/O operations",
         vec![line("credits", gauge(|v| v.burst_credits))],
     );
@@ -165,12 +177,12 @@ fn host(record: &TrialRecord, samples: &[HostSample]) -> Vec<Panel> {
             line("anonymous", gauge(|h| h.cgroup_anonymous_bytes, MIB)),
         ],
     );
-    let budget = record.database.page_cache_budget_bytes;
+    let budget = record.node().page_cache_budget_bytes;
     if budget > 0 {
         memory.limits = vec![("page-cache budget".to_owned(), budget as f64 / MIB)];
     }
     let mut cpu = panel(
-        "CPU",
+        Panel::CPU,
         "CPUs",
         vec![
             line("database", rate(|h| h.cgroup_cpu_s, 1.0)),
@@ -178,8 +190,8 @@ fn host(record: &TrialRecord, samples: &[HostSample]) -> Vec<Panel> {
             line("stolen", rate(|h| h.cpu_steal_s, 1.0)),
         ],
     );
-    if record.database.cpus > 0.0 {
-        cpu.limits = vec![("database's CPUs".to_owned(), record.database.cpus)];
+    if record.node().cpus > 0.0 {
+        cpu.limits = vec![("database's CPUs".to_owned(), record.node().cpus)];
     }
     vec![
         memory,

@@ -97,6 +97,9 @@ pub enum Rule {
     /// Little's law does not hold (`little.rs`). A doubt: the load was not quite what was asked for; what was achieved
     /// is what was achieved.
     Little,
+    /// A host's clock moved during the trial (`clock_drift.rs`). A doubt: its samples stand beside other seconds than
+    /// their own; throughput and latency come from the client's own clock.
+    ClockDrift,
     /// The hypervisor took CPU time (`cpu_steal.rs`). A doubt: blocks spread a neighbour over all configurations.
     CpuSteal,
     /// A CPU quota that nobody asked for (`cpu_throttled.rs`). A doubt, as above.
@@ -119,7 +122,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 33] = [
+    pub const ALL: [Self; 34] = [
         Self::TrialInvalid,
         Self::DatabaseRestarted,
         Self::ErrorsAbove,
@@ -145,6 +148,7 @@ impl Rule {
         Self::OfferedNotAchieved,
         Self::BacklogDrained,
         Self::Little,
+        Self::ClockDrift,
         Self::CpuSteal,
         Self::CpuThrottled,
         Self::GcPauses,
@@ -183,6 +187,7 @@ impl Rule {
             Self::OfferedNotAchieved => "offered_not_achieved",
             Self::BacklogDrained => "backlog_drained",
             Self::Little => "little",
+            Self::ClockDrift => "clock_drift",
             Self::CpuSteal => "cpu_steal",
             Self::CpuThrottled => "cpu_throttled",
             Self::GcPauses => "gc_pauses",
@@ -221,6 +226,7 @@ impl Rule {
             | Self::OfferedNotAchieved
             | Self::BacklogDrained
             | Self::Little
+            | Self::ClockDrift
             | Self::CpuSteal
             | Self::CpuThrottled
             | Self::GcPauses

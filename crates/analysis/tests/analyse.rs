@@ -9,7 +9,7 @@ use analysis::{
     Verdict, analyse,
 };
 use evidence::OperationKind;
-use spec::{ConfigurationMoney, Money, MoneyBasis};
+use spec::{Basis, ConfigurationMoney, CostLine, Money};
 use story::{Told, measured, plan, record, run, trials};
 
 fn analysis() -> Analysis {
@@ -132,12 +132,9 @@ fn two_repetitions_decide_nothing() {
 fn priced(usd: [f64; 2]) -> Analysis {
     let mut plan = plan();
     plan.money = Some(Money {
-        basis: MoneyBasis {
-            hours_per_month: 730.0,
-            purchase: "on-demand".into(),
-            region: "us-east-1".into(),
+        basis: Basis {
             price_date: Some("2026-01-01".into()),
-            uplift_percent: 0.0,
+            ..Basis::default()
         },
         configurations: plan
             .setups
@@ -146,7 +143,7 @@ fn priced(usd: [f64; 2]) -> Analysis {
             .map(|(setup, usd)| ConfigurationMoney {
                 configuration: setup.configuration.clone(),
                 usd_per_month: Some(usd),
-                lines: Vec::new(),
+                lines: vec![CostLine::stated("a month", usd, "an offer of 2026-01-01")],
                 missing: None,
             })
             .collect(),

@@ -63,7 +63,7 @@ fn a_trial_on_burst_credits_withholds_its_cells_value() {
         };
         *trial = measured(&record(told), 12_000.0);
     }
-    all[2].record.database.volumes[0].burst_credits = Some((337_500.0, 330_000.0));
+    all[2].record.nodes[0].volumes[0].burst_credits = Some((337_500.0, 330_000.0));
     all[2].findings = rules::of_trial(&all[2]);
     let analysis = analyse(&run(&plan, &all));
     assert_eq!(analysis.cells[0].withheld, None);

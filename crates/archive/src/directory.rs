@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use evidence::{HostSample, Interval, TrialRecord, Validity};
+use evidence::{HostId, HostSample, Interval, TrialRecord, Validity};
 use serde::Serialize;
 use spec::{Plan, PlannedTrial};
 
@@ -249,7 +249,7 @@ impl RunDirectory {
         &self,
         record: &TrialRecord,
         intervals: &[Interval],
-        samples: &BTreeMap<String, Vec<HostSample>>,
+        samples: &BTreeMap<HostId, Vec<HostSample>>,
         logs: &[(&str, &[u8])],
     ) -> Result<PathBuf> {
         let _writer = self.writer()?;
@@ -276,7 +276,7 @@ impl RunDirectory {
         target: &Path,
         record: &TrialRecord,
         intervals: &[Interval],
-        samples: &BTreeMap<String, Vec<HostSample>>,
+        samples: &BTreeMap<HostId, Vec<HostSample>>,
         logs: &[(&str, &[u8])],
     ) -> Result<()> {
         if aside.exists() {

@@ -4,7 +4,7 @@
 //! runs/<name>-<UTC time>/
 //!   experiment.toml plan.json catalog.json environment.json   frozen inputs
 //!   journal.jsonl                                             what happened, in order
-//!   trials/<cell>/<block>/                                    trial.json latency.hlog host-<role>.parquet and logs
+//!   trials/<cell>/<block>/                                    trial.json latency.hlog host-<host>.parquet and logs
 //!   run.sha256                                                hashes of the inputs and of all trials, for sha256sum --check
 //!   set-aside/<cell>/<block>.<n>/                             invalid trials that were done again
 //!   analysis.json report.md                                   made from the above, can always be made again

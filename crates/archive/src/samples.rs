@@ -1,4 +1,4 @@
-//! `host-<role>.parquet`: what a host showed once a second, one row per sample, one nullable DOUBLE column per figure.
+//! `host-<host>.parquet`: what a host showed once a second, one row per sample, one nullable DOUBLE column per figure.
 //!
 //! Missing is not zero: a figure that a host cannot give (no PSI, no GC log yet) is null. Column names and units are
 //! those of [`HostSample::columns`]. Low-level Parquet without Arrow keeps the program small; pages are not compressed

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use evidence::{HostSample, Interval, TrialRecord};
+use evidence::{HostId, HostSample, Interval, TrialRecord};
 
 use crate::files::{plain_name, read_json, versioned_json, write_synced};
 use crate::hlog::LatencyLog;
@@ -21,8 +21,8 @@ pub struct StoredTrial {
     pub record: TrialRecord,
     /// `latency.hlog`.
     pub latencies: LatencyLog,
-    /// `host-<role>.parquet`, by role.
-    pub samples: BTreeMap<String, Vec<HostSample>>,
+    /// `host-<host>.parquet`, by host.
+    pub samples: BTreeMap<HostId, Vec<HostSample>>,
 }
 
 /// Fills an empty directory with a trial; every file is on the device when this returns. Gives the hash of each file by
@@ -31,7 +31,7 @@ pub fn fill(
     directory: &Path,
     record: &TrialRecord,
     intervals: &[Interval],
-    by_role: &BTreeMap<String, Vec<HostSample>>,
+    by_host: &BTreeMap<HostId, Vec<HostSample>>,
     logs: &[(&str, &[u8])],
 ) -> Result<Vec<(String, String)>> {
     let mut hashes = Vec::new();
@@ -41,9 +41,9 @@ pub fn fill(
         Ok(())
     };
     put(LATENCIES, &hlog::encode(&directory.join(LATENCIES), record, intervals)?)?;
-    for (role, of_role) in by_role {
-        let name = format!("host-{}.parquet", plain_name(role)?);
-        put(&name, &samples::encode(&directory.join(&name), of_role)?)?;
+    for (host, of_host) in by_host {
+        let name = format!("host-{host}.parquet");
+        put(&name, &samples::encode(&directory.join(&name), of_host)?)?;
     }
     for (name, text) in logs {
         put(plain_name(name)?, text)?;
@@ -56,19 +56,20 @@ pub fn fill(
 pub fn read(directory: &Path) -> Result<StoredTrial> {
     let record: TrialRecord = read_json(&directory.join(RECORD))?;
     let latencies = LatencyLog::read(&directory.join(LATENCIES))?;
-    let mut by_role = BTreeMap::new();
+    let mut by_host = BTreeMap::new();
     let entries = fs::read_dir(directory).map_err(|e| RunError::file("list", directory, e))?;
     for entry in entries {
         let path = entry.map_err(|e| RunError::file("list", directory, e))?.path();
         let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
-        if let Some(role) = name.strip_prefix("host-").and_then(|n| n.strip_suffix(".parquet")) {
+        if let Some(host) = name.strip_prefix("host-").and_then(|n| n.strip_suffix(".parquet")) {
+            let host: HostId = host.parse().map_err(|e| RunError::damaged(&path, e))?;
             let bytes = fs::read(&path).map_err(|e| RunError::file("read", &path, e))?;
-            by_role.insert(role.to_owned(), samples::decode(&path, bytes)?);
+            by_host.insert(host, samples::decode(&path, bytes)?);
         }
     }
     Ok(StoredTrial {
         record,
         latencies,
-        samples: by_role,
+        samples: by_host,
     })
 }

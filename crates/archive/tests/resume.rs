@@ -104,7 +104,7 @@ fn a_newer_format_is_refused_with_both_versions() {
     let text = fs::read_to_string(path.join("plan.json")).unwrap();
     fs::write(
         path.join("plan.json"),
-        text.replacen("\"format_version\": 1", "\"format_version\": 7", 1),
+        text.replacen("\"format_version\": 2", "\"format_version\": 7", 1),
     )
     .unwrap();
     let refused = RunDirectory::open(&path).unwrap_err();
@@ -114,7 +114,7 @@ fn a_newer_format_is_refused_with_both_versions() {
     );
     let text = refused.to_string();
     assert!(
-        text.contains("format_version 7") && text.contains("up to 1") && text.contains("newer one"),
+        text.contains("format_version 7") && text.contains("up to 2") && text.contains("newer one"),
         "{text}"
     );
 }

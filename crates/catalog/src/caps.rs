@@ -1,7 +1,9 @@
-//! What a configuration can really do: the smaller of what its volumes and what its instance allow, at each request size.
+//! What a configuration can really do: the smaller of what its volumes and what its instance allow, at each request
+//! size.
 //!
-//! Baseline and burst are kept apart, because a burst ends: a volume's when its bucket is empty, an instance's after 30 minutes in 24
-//! hours. With small requests the limit is IOPS, with large ones bytes; which side is narrower may change with the size.
+//! Baseline and burst are kept apart, because a burst ends: a volume's when its bucket is empty, an instance's after 30
+//! minutes in 24 hours. With small requests the limit is IOPS, with large ones bytes; which side is narrower may change
+//! with the size.
 
 use serde::{Deserialize, Serialize};
 

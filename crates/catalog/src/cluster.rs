@@ -2,8 +2,8 @@
 //!
 //! A size without a unit is in GiB. AWS sells volumes by whole GiB and calls them GB, on its price pages and in the
 //! studies that quote them:
-//! a "3200 GB" volume is one of 3,200 GiB, and is charged as 3,200 GB-months. So after a volume type GB means GiB; TB means 1,000
-//! of them and TiB 1,024.
+//! a "3200 GB" volume is one of 3,200 GiB, and is charged as 3,200 GB-months. So after a volume type GB means GiB; TB
+//! means 1,000 of them and TiB 1,024.
 
 use std::fmt;
 

@@ -29,8 +29,8 @@ impl Catalog {
         &BUILT_IN
     }
 
-    /// Puts a user's facts before those known so far. A figure that the file leaves out stays as it is; a price counts from its
-    /// day on, whatever was known for that day or later ones.
+    /// Puts a user's facts before those known so far. A figure that the file leaves out stays as it is; a price counts
+    /// from its day on, whatever was known for that day or later ones.
     ///
     /// # Errors
     ///
@@ -97,8 +97,8 @@ impl Catalog {
         nearest::by_slips(name, self.families().into_iter(), 2, 3)
     }
 
-    /// At most three names like the one given, nearest first: slips of the keyboard, else other sizes of the family, else
-    /// the same size of a family with a like name.
+    /// At most three names like the one given, nearest first: slips of the keyboard, else other sizes of the family,
+    /// else the same size of a family with a like name.
     pub fn nearest_instances(&self, name: &str) -> Vec<&str> {
         instance::nearest(name, || self.instances.iter().map(|known| known.name.as_str()))
     }

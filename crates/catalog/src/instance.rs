@@ -156,7 +156,8 @@ pub struct InstanceType {
     pub price_date: Option<String>,
     /// Year in which the family was introduced.
     pub introduced: Option<u32>,
-    /// Whether it runs on the Nitro hypervisor; others reach at most 32,000 provisioned IOPS a volume. `None`: not known.
+    /// Whether it runs on the Nitro hypervisor; others reach at most 32,000 provisioned IOPS a volume. `None`: not
+    /// known.
     pub nitro: Option<bool>,
     /// How it gets the path to EBS.
     pub ebs_optimisation: EbsOptimisation,
@@ -206,8 +207,8 @@ impl InstanceType {
         })
     }
 
-    /// What the local disks do together, `None` without local disks. A figure that is not known limits nothing; HDDs and
-    /// the older SSDs have none.
+    /// What the local disks do together, `None` without local disks. A figure that is not known limits nothing; HDDs
+    /// and the older SSDs have none.
     pub fn local_limits(&self) -> Option<IoLimits> {
         let disks = self.local_disks.as_ref()?;
         Some(IoLimits {

@@ -1,8 +1,9 @@
 //! Facts about instance types and volume types, and arithmetic on them: caps and cost.
 //!
-//! The rule behind caps: a volume delivers the smaller of what it and what its instance allows ([`IoLimits::min`]). The rule behind
-//! cost: every price keeps its day and its source, every sum its [`Basis`], and a price that is not known is an error, never 0.
-//! All of it hangs on a [`Catalog`]: the tables of this program, and what a user's files put before them.
+//! The rule behind caps: a volume delivers the smaller of what it and what its instance allows ([`IoLimits::min`]). The
+//! rule behind cost: every price keeps its day and its source, every sum its [`Basis`], and a price that is not known
+//! is an error, never 0. All of it hangs on a [`Catalog`]: the tables of this program, and what a user's files put
+//! before them.
 
 mod caps;
 mod cluster;
@@ -15,6 +16,7 @@ mod limits;
 mod nearest;
 mod price;
 mod reach;
+mod region;
 mod table;
 mod user;
 mod volume;
@@ -22,8 +24,7 @@ mod volume;
 pub use caps::{Caps, CapsAtSize, CapsError, Ceiling, LocalAtSize, SIZES_KIB, Side};
 pub use cluster::{ClusterError, ClusterRequest};
 pub use cost::{
-    Basis, CapacityRow, Cost, CostDiff, CostDifference, CostError, CostKind, CostLine, Extras, REGION, RunCost,
-    TermTotal,
+    Basis, CapacityRow, Cost, CostDiff, CostDifference, CostError, CostKind, CostLine, Extras, RunCost, TermTotal,
 };
 pub use data::NodeData;
 pub use facts::Catalog;
@@ -33,8 +34,10 @@ pub use instance::{
 pub use limits::{Burst, IoLimits, MIB};
 pub use price::{InstancePrice, OtherCharge, OtherPrice, PriceError, Purchase, UnknownPurchase, VolumePrice};
 pub use reach::TooManyVolumes;
+pub use region::REGION;
 pub use user::{UserCatalog, UserCatalogError, UserEbs, UserInstance, UserVolumePrice};
 pub use volume::{
-    ResolvedVolume, UnknownEra, UnknownVolumeType, VolumeError, VolumeField, VolumeRequest, VolumeRules, VolumeType,
-    resolve_volume, resolve_volume_by, resolve_volume_on, rules, rules_in, rules_of_all_eras, volume_type_names,
+    ResolvedVolume, TODAY, UnknownEra, UnknownVolumeType, VolumeError, VolumeField, VolumeRequest, VolumeRules,
+    VolumeType, resolve_volume, resolve_volume_by, resolve_volume_on, rules, rules_in, rules_of_all_eras,
+    volume_type_names,
 };

@@ -1,5 +1,5 @@
-//! A user's own facts, in TOML: own instance types (bare metal, other clouds), own prices, or what `iopslab catalog refresh` has read
-//! from AWS. The form is the same for all of them.
+//! A user's own facts, in TOML: own instance types (bare metal, other clouds), own prices, or what `iopslab catalog
+//! refresh` has read from AWS. The form is the same for all of them.
 //!
 //! ```toml
 //! region = "us-east-1"            # of the prices below

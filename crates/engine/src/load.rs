@@ -53,7 +53,7 @@ async fn slot<D: Driver>(occupied: Occupied<D>, shared: Arc<Shared>) {
         if record >= shared.end {
             return;
         }
-        write_key(record, plan.hashed_keys, plan.zero_padding, &mut key);
+        write_key(record, plan.keys, &mut key);
         let mut random = SplitMix(plan.seed ^ record.wrapping_mul(0x9FB2_1C65_1E98_DF25));
         record_values.clear();
         record_values.extend((0..plan.fields).map(|_| shared.values.value(random.next())));

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use evidence::{ErrorKind, OperationKind};
-use workload::{Generator, InsertSequence, Operation, ValuePool, write_key};
+use workload::{Generator, InsertSequence, KeyFormat, Operation, ValuePool, write_key};
 
 use crate::Driver;
 use crate::plan::TrialPlan;
@@ -17,8 +17,7 @@ pub(crate) struct Source {
     inserts: Arc<InsertSequence>,
     values: Arc<ValuePool>,
     fields: u32,
-    hashed_keys: bool,
-    zero_padding: u32,
+    keys: KeyFormat,
     read_all_fields: bool,
 }
 
@@ -40,8 +39,7 @@ impl Source {
             inserts: Arc::clone(inserts),
             values: Arc::clone(values),
             fields: plan.fields,
-            hashed_keys: plan.definition.hashed_keys,
-            zero_padding: plan.definition.zero_padding,
+            keys: plan.definition.keys,
             read_all_fields: plan.definition.read_all_fields,
         }
     }
@@ -60,7 +58,7 @@ impl Source {
     pub(crate) fn next<'a>(&'a self, buffers: &mut Buffers<'a>) -> Operation {
         let mut generator = self.generator.borrow_mut();
         let operation = generator.next_operation();
-        write_key(operation.record, self.hashed_keys, self.zero_padding, &mut buffers.key);
+        write_key(operation.record, self.keys, &mut buffers.key);
         match operation.kind {
             OperationKind::Insert => {
                 buffers.record.clear();

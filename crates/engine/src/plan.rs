@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use evidence::{ClientResult, ErrorKind, Interval};
-use workload::Definition;
+use workload::{Definition, KeyFormat};
 
 use crate::EngineError;
 
-/// How requests are offered.
+/// How requests are offered: `spec::LoadLevel` by a name of its own, because this crate does not know experiments.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Load {
     /// Exactly this many requests in flight.
@@ -67,10 +67,8 @@ pub struct LoadPlan {
     pub field_length: u32,
     /// Share of each value that is constant text, 0..=1.
     pub compressibility: f64,
-    /// Keys are hashed (YCSB `insertorder=hashed`).
-    pub hashed_keys: bool,
-    /// Least width of the number in a key.
-    pub zero_padding: u32,
+    /// How records are named.
+    pub keys: KeyFormat,
     /// Inserts in flight, over all threads.
     pub concurrency: u32,
     /// Load threads; 0 chooses.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use engine::{EngineError, ErrorKind, LoadPlan};
 use fake::Fake;
+use workload::KeyFormat;
 
 fn plan(threads: u32) -> LoadPlan {
     LoadPlan {
@@ -14,8 +15,7 @@ fn plan(threads: u32) -> LoadPlan {
         fields: 3,
         field_length: 12,
         compressibility: 0.0,
-        hashed_keys: true,
-        zero_padding: 1,
+        keys: KeyFormat::default(),
         concurrency: 64,
         threads,
         seed: 5,
@@ -46,7 +46,7 @@ fn every_record_of_the_range_is_inserted_once_although_some_inserts_fail() {
     let mut expected: Vec<String> = (100..5100)
         .map(|record| {
             let mut key = String::new();
-            workload::write_key(record, true, 1, &mut key);
+            workload::write_key(record, KeyFormat::default(), &mut key);
             key
         })
         .collect();

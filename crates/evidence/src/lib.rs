@@ -1,17 +1,22 @@
 //! What a trial leaves behind: records, latency intervals, host samples. Plain data, no I/O.
 
+mod clock;
 mod environment;
 mod host;
+mod host_id;
 mod interval;
 mod trial;
 
+pub use clock::{Clock, ClockReading};
 pub use environment::{Disk, Environment};
 pub use host::{HostFigures, HostSample, VolumeFigures};
+pub use host_id::{HostId, NoSuchHost, Role};
 pub use interval::{HIGHEST_US, Interval, LOWEST_US, SIGNIFICANT_DIGITS, Series};
 pub use spec::{OperationKind, VolumeRole};
 pub use trial::{
-    Cause, ClientResult, DatabaseFacts, ErrorKind, Overhead, ProbeResult, SendLag, TrialRecord, Validity, VolumeFacts,
+    Cause, ClientResult, ErrorKind, NodeFacts, Overhead, ProbeResult, SendLag, TrialRecord, Validity, VolumeFacts,
 };
 
-/// Version of every JSON file in a run directory. A newer one is refused.
-pub const FORMAT_VERSION: u32 = 1;
+/// Version of every JSON file in a run directory. A newer one is refused; older ones are read. 2: a trial's record has
+/// `nodes`, one entry a database host, where 1 had `database`; samples are placed by the hosts' clocks.
+pub const FORMAT_VERSION: u32 = 2;

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use spec::{IoLimits, LoadLevel, OperationKind, VolumeRole};
 
+use crate::{Clock, HostId};
+
 /// Why an operation failed. Errors are counted by kind and never end a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -94,6 +96,7 @@ pub enum Validity {
 
 /// One measured execution of a cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "AsStored")]
 pub struct TrialRecord {
     /// Version of this file's shape.
     pub format_version: u32,
@@ -114,8 +117,11 @@ pub struct TrialRecord {
     pub started_at: String,
     /// What the client measured; `None` when it never got to measure.
     pub client: Option<ClientResult>,
-    /// What the database host says about this trial.
-    pub database: DatabaseFacts,
+    /// What each database host says about this trial, by its index.
+    pub nodes: Vec<NodeFacts>,
+    /// What was found out about each host's clock; empty where nothing was started, and in runs of before it was asked.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub clocks: BTreeMap<HostId, Clock>,
     /// Where the time around warm-up and measurement went; `None` where nothing was started, and in runs of before it
     /// was kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -169,9 +175,12 @@ pub struct SendLag {
     pub max: u64,
 }
 
-/// What the database host says about a trial.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct DatabaseFacts {
+/// What a database host says about a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NodeFacts {
+    /// Which host.
+    #[serde(default = "first_database")]
+    pub host: HostId,
     /// CPUs the database had.
     pub cpus: f64,
     /// Java heap, bytes.
@@ -186,6 +195,73 @@ pub struct DatabaseFacts {
     pub restored_keys_checked: u32,
     /// Volumes with what was asked of them and what they delivered.
     pub volumes: Vec<VolumeFacts>,
+}
+
+impl NodeFacts {
+    /// The first database host, of which nothing is known.
+    pub const UNKNOWN: Self = Self {
+        host: HostId::DATABASE,
+        cpus: 0.0,
+        heap_bytes: 0,
+        memory_limit_bytes: 0,
+        page_cache_budget_bytes: 0,
+        data_bytes_on_disk: 0,
+        restored_keys_checked: 0,
+        volumes: Vec::new(),
+    };
+}
+
+const fn first_database() -> HostId {
+    HostId::DATABASE
+}
+
+impl TrialRecord {
+    /// The first database host: the whole database where there is one node.
+    pub fn node(&self) -> &NodeFacts {
+        static UNKNOWN: NodeFacts = NodeFacts::UNKNOWN;
+        self.nodes.first().unwrap_or(&UNKNOWN)
+    }
+}
+
+/// A record as it lies on disk: format 1 had one `database` where format 2 has `nodes`.
+#[derive(Deserialize)]
+struct AsStored {
+    format_version: u32,
+    cell: String,
+    block: u32,
+    configuration: String,
+    workload: String,
+    load: LoadLevel,
+    #[serde(flatten)]
+    validity: Validity,
+    started_at: String,
+    client: Option<ClientResult>,
+    database: Option<NodeFacts>,
+    #[serde(default)]
+    nodes: Vec<NodeFacts>,
+    #[serde(default)]
+    clocks: BTreeMap<HostId, Clock>,
+    #[serde(default)]
+    overhead: Option<Overhead>,
+}
+
+impl From<AsStored> for TrialRecord {
+    fn from(stored: AsStored) -> Self {
+        Self {
+            format_version: stored.format_version,
+            cell: stored.cell,
+            block: stored.block,
+            configuration: stored.configuration,
+            workload: stored.workload,
+            load: stored.load,
+            validity: stored.validity,
+            started_at: stored.started_at,
+            client: stored.client,
+            nodes: stored.database.into_iter().chain(stored.nodes).collect(),
+            clocks: stored.clocks,
+            overhead: stored.overhead,
+        }
+    }
 }
 
 /// A volume: limits asked for, and what the probe measured.

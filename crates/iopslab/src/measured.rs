@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use analysis::{Latencies, RunEvidence, TrialMeasurement};
 use archive::{RunDirectory, RunError};
-use evidence::{Cause, DatabaseFacts, TrialRecord, Validity};
-use spec::{Plan, PlannedTrial};
+use evidence::{Cause, NodeFacts, TrialRecord, Validity};
+use spec::{Plan, PlannedTrial, Provider};
 
 use crate::failure::Failure;
 
@@ -15,6 +15,7 @@ use crate::failure::Failure;
 pub struct Measured {
     plan: Plan,
     environment: serde_json::Value,
+    provider: Provider,
     trials: Vec<TrialMeasurement>,
 }
 
@@ -58,6 +59,7 @@ impl Measured {
         measured.sort_by_key(|(index, _)| *index);
         Ok(Self {
             plan,
+            provider: provider_of(directory)?,
             environment: directory.environment().map_err(Failure::work)?,
             trials: measured.into_iter().map(|(_, trial)| trial).collect::<Result<_, _>>()?,
         })
@@ -72,7 +74,7 @@ impl Measured {
     pub fn evidence<'a>(&'a self, directory: &'a RunDirectory) -> RunEvidence<'a> {
         RunEvidence {
             run: directory.name(),
-            provider: provider(&self.environment),
+            provider: self.provider,
             plan: &self.plan,
             environment: self.environment.clone(),
             trials: &self.trials,
@@ -106,7 +108,8 @@ fn unreadable(plan: &Plan, trial: &PlannedTrial, error: &RunError) -> Result<Tri
         },
         started_at: String::new(),
         client: None,
-        database: DatabaseFacts::default(),
+        nodes: vec![NodeFacts::UNKNOWN],
+        clocks: BTreeMap::new(),
         overhead: None,
     };
     Ok(Latencies::of(&record).measure(&record, &BTreeMap::new()))
@@ -120,15 +123,14 @@ fn keep_freed_memory() {
 }
 
 /// Where the machines of a run came from.
-pub fn provider_of(directory: &RunDirectory) -> Result<String, Failure> {
-    Ok(provider(&directory.environment().map_err(Failure::work)?))
+pub fn provider_of(directory: &RunDirectory) -> Result<Provider, Failure> {
+    provider(&directory.environment().map_err(Failure::work)?)
 }
 
 /// Runs of before it was recorded were all local.
-fn provider(environment: &serde_json::Value) -> String {
-    environment
-        .get("provider")
-        .and_then(serde_json::Value::as_str)
-        .unwrap_or("local")
-        .to_owned()
+fn provider(environment: &serde_json::Value) -> Result<Provider, Failure> {
+    let Some(name) = environment.get("provider") else {
+        return Ok(Provider::Local);
+    };
+    serde_json::from_value(name.clone()).map_err(|error| Failure::work(format!("environment.json: {error}")))
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use support::{Laboratory, databases, leftovers, wait_for};
+use support::{Laboratory, conformance, databases, leftovers, wait_for};
 
 /// Two volumes, 30 times apart in IOPS; a page cache too small for the data.
 const SMALL: &str = r#"
@@ -91,26 +91,9 @@ fn a_run_measures_every_cell_and_leaves_evidence_but_nothing_on_the_machine() {
     );
 
     let run = lab.run_directory();
-    for file in [
-        "experiment.toml",
-        "plan.json",
-        "catalog.json",
-        "environment.json",
-        "journal.jsonl",
-        "analysis.json",
-        "report.md",
-    ] {
-        assert!(run.join(file).is_file(), "{file} is missing");
-    }
+    conformance::is_whole(&lab, &run, "local");
     for (cell, block) in lab.trials() {
-        for file in [
-            "trial.json",
-            "latency.hlog",
-            "host-database.parquet",
-            "host-client.parquet",
-            "database.log",
-            "gc.log",
-        ] {
+        for file in ["database.log", "gc.log"] {
             assert!(
                 run.join("trials").join(&cell).join(&block).join(file).is_file(),
                 "{cell}/{block}/{file} is missing"
@@ -118,7 +101,16 @@ fn a_run_measures_every_cell_and_leaves_evidence_but_nothing_on_the_machine() {
         }
     }
     let trial = json(&run.join("trials/slow.reads.c16/1/trial.json"));
-    let volume = &trial["database"]["volumes"][0];
+    // One machine, one clock: what is read of it differs by the time that reading takes.
+    for host in ["database", "client"] {
+        let clock = &trial["clocks"][host];
+        for end in ["start", "end"] {
+            let offset_ms = clock[end]["offset_ms"].as_f64().unwrap();
+            let round_trip_ms = clock[end]["round_trip_ms"].as_f64().unwrap();
+            assert!(offset_ms.abs() <= round_trip_ms / 2.0 + 1.0, "{clock:#}");
+        }
+    }
+    let volume = &trial["nodes"][0]["volumes"][0];
     let probed = volume["probe"]["read_iops"].as_f64().unwrap();
     assert!(
         (100.0..200.0).contains(&probed),
@@ -129,6 +121,9 @@ fn a_run_measures_every_cell_and_leaves_evidence_but_nothing_on_the_machine() {
     let again = lab.output(&["report", run.to_str().unwrap(), "--format", "json"]);
     let rebuilt: Value = serde_json::from_slice(&again.stdout).unwrap();
     assert_eq!(rebuilt, analysis, "the same evidence gives the same answer");
+
+    conformance::goes_on(&lab, &run);
+    assert_eq!(leftovers(), Vec::<String>::new());
 }
 
 #[test]

@@ -7,7 +7,7 @@ mod support;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use support::Laboratory;
+use support::{Laboratory, conformance};
 
 const EXPERIMENT: &str = r#"name = "story"
 question = "Is b faster?"
@@ -66,15 +66,7 @@ fn a_simulated_run_ends_with_the_answer_and_all_its_files() {
     let factor = ratio["median"].as_f64().unwrap();
     assert!((1.2..1.4).contains(&factor), "1.3 was planted, {factor} was found");
     assert_eq!(analysis["cells"][0]["limit"]["kind"], "cpu");
-    for file in [
-        "report.html",
-        "report.md",
-        "summary.csv",
-        "trials/a.reads.c32/4/latency.hlog",
-        "trials/b.reads.c32/1/host-database.parquet",
-    ] {
-        assert!(run.join(file).is_file(), "{file}");
-    }
+    conformance::is_whole(&lab, &run, "simulated");
 
     // The same evidence gives the same bytes, and nothing but the evidence is needed.
     let before: Vec<Vec<u8>> = ["analysis.json", "report.html", "report.md", "summary.csv"]
@@ -88,6 +80,8 @@ fn a_simulated_run_ends_with_the_answer_and_all_its_files() {
         .map(|name| std::fs::read(moved.join(name)).unwrap())
         .into();
     assert_eq!(before, after);
+
+    conformance::goes_on(&lab, &moved);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A running agent: a process that reads requests on stdin and writes events on stdout.
+//! A running agent: something that takes requests and sends events.
 
 use std::io::BufReader;
 use std::os::unix::process::CommandExt as _;
@@ -7,34 +7,16 @@ use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use evidence::HostId;
 use wire::{Event, Request, WireError};
-
-/// What an agent is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// Owns volumes and the database.
-    Database,
-    /// Makes the load.
-    Client,
-}
-
-impl Role {
-    /// Name in arguments, file names and messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Database => "database",
-            Self::Client => "client",
-        }
-    }
-}
 
 /// What reaches the controller; all agents and the signal handler share one channel.
 #[derive(Debug)]
 pub enum Incoming {
     /// An agent said something.
-    Event(Role, Box<Event>),
+    Event(HostId, Box<Event>),
     /// An agent ended or spoke nonsense.
-    Lost(Role, String),
+    Lost(HostId, String),
     /// The user asked to stop.
     Interrupt,
 }
@@ -43,29 +25,43 @@ pub enum Incoming {
 #[derive(Debug, thiserror::Error)]
 pub enum AgentError {
     /// The process did not start.
-    #[error("cannot start the {role} agent ({command}): {source}")]
+    #[error("cannot start the {host} agent ({command}): {source}")]
     Start {
         /// Which agent.
-        role: &'static str,
+        host: HostId,
         /// What was executed.
         command: String,
         /// Why not.
         source: std::io::Error,
     },
     /// It does not read any more.
-    #[error("the {role} agent does not listen any more: {source}")]
+    #[error("the {host} agent does not listen any more: {source}")]
     Send {
         /// Which agent.
-        role: &'static str,
+        host: HostId,
         /// Why not.
         source: WireError,
     },
 }
 
-/// A running agent. Dropping it closes its stdin and waits, so that it cleans up after itself.
+/// An agent that was started: requests go in here, what it says comes out of the [`Incoming`] channel that it was
+/// started with. It takes one request at a time, answers it with one [`Event::Reply`], and may say other things before.
+pub trait Agent {
+    /// Sends one request.
+    fn send(&mut self, request: &Request) -> Result<(), AgentError>;
+
+    /// How it ended, if it has and anything is known about it. May wait a moment.
+    fn how_it_ended(&mut self) -> Option<String>;
+
+    /// Makes it undo everything that it did, and waits. Returns whether it ended by itself.
+    fn close(&mut self) -> bool;
+}
+
+/// An agent in a process of this machine, which reads requests on stdin and writes events on stdout. Dropping it closes
+/// its stdin and waits, so that it cleans up after itself.
 #[derive(Debug)]
-pub struct Agent {
-    role: Role,
+pub struct ProcessAgent {
+    host: HostId,
     child: Child,
     stdin: Option<ChildStdin>,
 }
@@ -75,15 +71,15 @@ const CLEAN_UP_PATIENCE: Duration = Duration::from_secs(30);
 /// From the end of an agent's output to the end of its process.
 const END_PATIENCE: Duration = Duration::from_secs(1);
 
-impl Agent {
+impl ProcessAgent {
     /// Starts `command` and forwards what it says into `inbox`.
     ///
     /// The agent gets a process group of its own: a terminal's Ctrl-C reaches the controller alone, which then stops
     /// its agents in order.
-    pub fn start(role: Role, mut command: Command, inbox: Sender<Incoming>) -> Result<Self, AgentError> {
+    pub fn start(host: HostId, mut command: Command, inbox: Sender<Incoming>) -> Result<Self, AgentError> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
         let mut child = command.spawn().map_err(|source| AgentError::Start {
-            role: role.name(),
+            host,
             command: format!("{command:?}"),
             source,
         })?;
@@ -93,9 +89,9 @@ impl Agent {
             let mut lines = BufReader::new(stdout);
             loop {
                 let message = match wire::read(&mut lines) {
-                    Ok(Some(event)) => Incoming::Event(role, Box::new(event)),
-                    Ok(None) => Incoming::Lost(role, "it exited".to_owned()),
-                    Err(error) => Incoming::Lost(role, error.to_string()),
+                    Ok(Some(event)) => Incoming::Event(host, Box::new(event)),
+                    Ok(None) => Incoming::Lost(host, "it exited".to_owned()),
+                    Err(error) => Incoming::Lost(host, error.to_string()),
                 };
                 let last = matches!(message, Incoming::Lost(..));
                 if inbox.send(message).is_err() || last {
@@ -103,29 +99,22 @@ impl Agent {
                 }
             }
         });
-        Ok(Self { role, child, stdin })
+        Ok(Self { host, child, stdin })
     }
+}
 
-    /// What this agent is for.
-    pub fn role(&self) -> Role {
-        self.role
-    }
-
-    /// Sends one request.
-    pub fn send(&mut self, request: &Request) -> Result<(), AgentError> {
-        let failed = |source| AgentError::Send {
-            role: self.role.name(),
-            source,
-        };
+impl Agent for ProcessAgent {
+    fn send(&mut self, request: &Request) -> Result<(), AgentError> {
+        let host = self.host;
+        let failed = |source| AgentError::Send { host, source };
         match &mut self.stdin {
             Some(stdin) => wire::write(stdin, request).map_err(failed),
             None => Err(failed(WireError::Io(std::io::ErrorKind::BrokenPipe.into()))),
         }
     }
 
-    /// How its process ended, if it has: exit code or signal. Waits a moment, because the end of its output comes a
-    /// little earlier.
-    pub fn how_it_ended(&mut self) -> Option<String> {
+    /// Exit code or signal. Waits a moment, because the end of its output comes a little earlier.
+    fn how_it_ended(&mut self) -> Option<String> {
         let deadline = Instant::now() + END_PATIENCE;
         loop {
             match self.child.try_wait() {
@@ -137,8 +126,8 @@ impl Agent {
     }
 
     /// Closes the agent's stdin, which makes it clean up and exit, and waits; a stuck one is killed (its ledger remains
-    /// for the next start). Returns whether it exited by itself.
-    pub fn close(&mut self) -> bool {
+    /// for the next start).
+    fn close(&mut self) -> bool {
         drop(self.stdin.take());
         let deadline = Instant::now() + CLEAN_UP_PATIENCE;
         while Instant::now() < deadline {
@@ -155,7 +144,7 @@ impl Agent {
     }
 }
 
-impl Drop for Agent {
+impl Drop for ProcessAgent {
     fn drop(&mut self) {
         if self.stdin.is_some() {
             self.close();

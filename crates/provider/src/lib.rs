@@ -1,10 +1,24 @@
-//! From a configuration to agents: a provider starts agents somewhere and hands out their two pipes.
+//! Where the hosts of a run come from.
 //!
-//! [`local`] starts both agents as child processes of this machine; [`simulated`] needs no agents: it makes the
-//! evidence of a trial from a stated truth.
+//! A provider starts an agent on each host that is asked for; requests go to the agent, what it says comes out of one
+//! channel. [`local`]: processes of this machine, with emulated volumes. [`simulated`]: no machine; its agents answer the
+//! same requests with the evidence of a stated truth. Whoever drives the agents need not know which they are.
 
 mod agent;
 pub mod local;
 pub mod simulated;
 
-pub use agent::{Agent, AgentError, Incoming, Role};
+use std::sync::mpsc::Sender;
+
+use evidence::HostId;
+
+pub use agent::{Agent, AgentError, Incoming, ProcessAgent};
+
+/// Where the hosts of a run come from.
+pub trait Provider {
+    /// Starts the agent of a host, or another one where the first was lost. What it says goes to `inbox`.
+    fn start(&mut self, host: HostId, inbox: Sender<Incoming>) -> Result<Box<dyn Agent>, AgentError>;
+
+    /// Whether time passes: a simulation's trials take none, so that its own seconds are what a budget of time counts.
+    fn is_simulated(&self) -> bool;
+}

@@ -1,14 +1,36 @@
-//! The local provider: both agents are child processes on this machine, started from the same binary.
+//! The local provider: every agent is a child process on this machine, started from the same binary.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::mpsc::Sender;
 
-use crate::{Agent, AgentError, Incoming, Role};
+use evidence::HostId;
 
-/// Starts `binary agent --role ROLE` here; its log lines go to our stderr.
-pub fn start(role: Role, binary: &Path, inbox: Sender<Incoming>) -> Result<Agent, AgentError> {
-    let mut command = Command::new(binary);
-    command.args(["agent", "--role", role.name()]);
-    Agent::start(role, command, inbox)
+use crate::{Agent, AgentError, Incoming, ProcessAgent, Provider};
+
+/// Starts agents here.
+#[derive(Debug, Clone)]
+pub struct Local {
+    /// The program itself.
+    binary: PathBuf,
+}
+
+impl Local {
+    /// Agents are `binary agent --role ROLE`.
+    pub fn new(binary: PathBuf) -> Self {
+        Self { binary }
+    }
+}
+
+impl Provider for Local {
+    /// Its log lines go to our stderr.
+    fn start(&mut self, host: HostId, inbox: Sender<Incoming>) -> Result<Box<dyn Agent>, AgentError> {
+        let mut command = Command::new(&self.binary);
+        command.args(["agent", "--role", host.role.name()]);
+        Ok(Box::new(ProcessAgent::start(host, command, inbox)?))
+    }
+
+    fn is_simulated(&self) -> bool {
+        false
+    }
 }

@@ -1,13 +1,10 @@
 //! Short texts that both the terminal and Markdown use.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use analysis::{
-    Analysis, Basis, Caution, CellAnalysis, Estimate, IoLimits, LatencyAnalysis, LoadLevel, Metric, OperationKind,
-    Range, Ratio, ValueOfMoney, Verdict, rules,
+    Analysis, Basis, CellAnalysis, Estimate, IoLimits, LatencyAnalysis, LoadLevel, Metric, OperationKind, Range, Ratio,
+    ValueOfMoney, Verdict, rules,
 };
 
-use crate::answer;
 use crate::figures::{MISSING, count, duration, given, mib_per_s, ms, number, percent};
 
 /// A load level: `100 in flight`, `5,000/s Poisson`.
@@ -139,25 +136,6 @@ pub fn metric_value(metric: Metric, value: f64) -> String {
         Metric::OperationsPerDollar => format!("{} op/$", number(value)),
         Metric::Mean | Metric::P50 | Metric::P95 | Metric::P99 | Metric::P999 => format!("{} ms", ms(value)),
     }
-}
-
-/// The cautions of the decision matrix, each once: `p99: in a closed loop ...`.
-pub fn cautions(analysis: &Analysis) -> Vec<String> {
-    let all = analysis
-        .decision
-        .iter()
-        .flat_map(|d| d.cautions.iter().map(|c| (*c, d.metric)));
-    let mut by_caution: BTreeMap<Caution, BTreeSet<Metric>> = BTreeMap::new();
-    for (caution, metric) in all {
-        by_caution.entry(caution).or_default().insert(metric);
-    }
-    by_caution
-        .into_iter()
-        .map(|(caution, metrics)| {
-            let names: Vec<&str> = metrics.into_iter().map(metric).collect();
-            format!("{}: {}", names.join(", "), answer::caution(caution))
-        })
-        .collect()
 }
 
 /// What the verdicts on a step mean.

@@ -1,6 +1,6 @@
 //! `report.md`: the same answer as in the terminal, with what is needed to judge it later.
 
-use analysis::{Analysis, CellAnalysis, Status, VolumeReport, rules};
+use analysis::{Analysis, CellAnalysis, Provider, Status, VolumeReport, rules};
 
 use crate::answer::{self, Answer, answer};
 use crate::figures::{MISSING, bytes, count, duration, given, mib_per_s, number, optional, percent};
@@ -26,6 +26,7 @@ pub fn markdown(analysis: &Analysis) -> String {
             text.push_str(&format!("## {}\n\n{}\n\n", workload.name, workload.description));
             text.push_str(&throughput(analysis, &cells));
             text.push('\n');
+            text.push_str("Latencies, ms, medians over repetitions:\n\n");
             text.push_str(&latency(&cells));
             text.push('\n');
         }
@@ -87,7 +88,7 @@ fn decision(analysis: &Analysis, text: &mut String) {
             "Load",
             "Metric",
             "Best",
-            "Its value",
+            "Its value, geo. mean",
             "Statistically indistinguishable",
             "Cheapest of these",
         ],
@@ -95,7 +96,7 @@ fn decision(analysis: &Analysis, text: &mut String) {
         rows,
     ));
     text.push('\n');
-    for caution in labels::cautions(analysis) {
+    for caution in answer::cautions(analysis) {
         text.push_str(&format!("* {caution}.\n"));
     }
     text.push('\n');
@@ -204,13 +205,13 @@ fn throughput(analysis: &Analysis, cells: &[&CellAnalysis]) -> String {
             "Configuration",
             "Load",
             "Valid trials",
-            "Operations/s",
-            "Runtime",
+            "Operations/s, geo. mean",
+            "Runtime, median",
             "Errors",
-            "Disk reads/op.",
-            "Disk writes/op.",
-            "Page cache/data",
-            "Database CPUs",
+            "Disk reads/op., median",
+            "Disk writes/op., median",
+            "Page cache/data, median",
+            "Database CPUs, median",
             "To slowest",
             &to_baseline,
         ],
@@ -407,7 +408,7 @@ fn method(analysis: &Analysis, text: &mut String) {
             given(analysis.scale)
         ));
     }
-    if analysis.provider == "local" {
+    if analysis.provider == Provider::Local {
         text.push_str(
             "* Volumes are emulated by kernel I/O limits on a loop device. Reads and writes are limited apart, EBS counts them \
              together; the throttle releases I/O in slices of ~100 ms, so that tails of a saturated volume show steps near it.\n",

@@ -103,7 +103,7 @@ fn of_runs(runs: &[Analysis]) -> Vec<Family> {
         let mut labels = run_labels(run);
         let scale = labels::scale(run.scale);
         labels.extend([
-            ("provider", run.provider.clone()),
+            ("provider", run.provider.to_string()),
             ("database", run.database.clone()),
             ("scale", scale),
         ]);

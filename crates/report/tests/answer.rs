@@ -340,7 +340,7 @@ fn what_was_not_considered_stands_beside_the_answer() {
 #[test]
 fn simulated_results_carry_a_banner_before_everything() {
     let mut analysis = with(By::Value, run("io2"));
-    analysis.provider = "simulated".into();
+    analysis.provider = analysis::Provider::Simulated;
     analysis.recommendation.doubts.push(Doubt::Simulated);
     said(&analysis);
     let options = TerminalOptions {

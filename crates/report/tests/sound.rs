@@ -153,7 +153,6 @@ fn a_run_of_hostile_names() {
         &mut analysis.run,
         &mut analysis.experiment,
         &mut analysis.database,
-        &mut analysis.provider,
         &mut analysis.basis.region,
         &mut analysis.workloads[0].description,
     ] {

@@ -23,12 +23,12 @@ mod page_cache;
 mod search;
 mod target;
 
-pub use demand::Demand;
 pub use document::{
-    Allowance, ChangeBecause, Choice, Doubt, EvidenceFacts, FleetComparison, FleetDecision, FleetUse, HeldOut, Label,
-    LeftOut, Limit, NodesBecause, Note, Obstacle, Proposal, Range, Remark, Sizing, Undecided, Utilisation,
+    Allowance, ChangeBecause, Choice, Demand, Doubt, EvidenceFacts, Fleet, FleetComparison, FleetDecision, FleetTotals,
+    FleetUse, HeldOut, Label, LeftOut, Limit, NodesBecause, Note, Obstacle, Proposal, Range, Remark, Sizing, Undecided,
+    Utilisation,
 };
-pub use fleet::{Fleet, FleetTotals, compare_fleets};
+pub use fleet::compare_fleets;
 pub use observation::SizingRun;
 pub use search::{SizingError, SizingOptions, size};
 pub use target::{Survive, Target, TargetError};

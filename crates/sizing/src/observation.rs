@@ -167,7 +167,7 @@ fn of_trials<'a>(
         log_writes: volume(VolumeRole::Commitlog, |v| v.writes).unwrap_or(0.0),
         log_bytes: volume(VolumeRole::Commitlog, |v| v.write_bytes).unwrap_or(0.0),
         cache_given: median(&|t| {
-            let database = &t.record.database;
+            let database = &t.record.node();
             stats::ratio(
                 database.page_cache_budget_bytes as f64,
                 database.data_bytes_on_disk as f64,
@@ -178,8 +178,8 @@ fn of_trials<'a>(
         limit: limit_of_cell(Some(built.setup), trials).kind,
         is_open_loop: matches!(load, LoadLevel::Rate { .. }),
         p99_us: median(&|t| t.response.values().map(|figures| figures.p99).max_by(f64::total_cmp)),
-        data_bytes: median(&|t| Some(t.record.database.data_bytes_on_disk as f64 * plan.scale))?,
-        on_disk: median(&|t| stats::ratio(t.record.database.data_bytes_on_disk as f64, payload))?,
+        data_bytes: median(&|t| Some(t.record.node().data_bytes_on_disk as f64 * plan.scale))?,
+        on_disk: median(&|t| stats::ratio(t.record.node().data_bytes_on_disk as f64, payload))?,
         record_bytes: plan.dataset.record_bytes(),
     })
 }

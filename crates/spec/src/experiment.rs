@@ -1,11 +1,13 @@
 //! The checked experiment: what the file says, once every rule has been applied.
 //!
-//! These types cannot be deserialized from an experiment file directly: [`crate::parse()`] is the only way in, so that a
-//! value of type [`Experiment`] is always sound.
+//! These types cannot be deserialized from an experiment file directly: [`crate::parse()`] is the only way in, so that
+//! a value of type [`Experiment`] is always sound.
 
 use catalog::{Basis, Burst, IoLimits, VolumeRequest};
 use serde::{Deserialize, Serialize};
 use workload::Definition;
+
+use crate::{Provider, Truth, VolumeKind};
 
 /// A checked experiment, at full scale (before `provider.local.scale`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,10 +39,28 @@ pub struct Experiment {
     /// Settings of the local provider.
     pub local: LocalSettings,
     /// Truth of the simulated provider; `None` where the file states none.
-    pub simulated: Option<crate::Truth>,
+    pub simulated: Option<Truth>,
     /// What was noticed while the file was read; [`crate::static_notes`] shows it with the rest.
     #[serde(skip)]
     pub notes: Vec<crate::Note>,
+}
+
+impl Experiment {
+    /// The experiment as this provider carries it out. A simulation needs a truth (the default where none is stated)
+    /// and warms up for the whole of `max_warmup_s`, since its seconds cost nothing; a run on a machine has no truth.
+    #[must_use]
+    pub fn carried_out_by(mut self, provider: Provider) -> Self {
+        match provider {
+            Provider::Local => self.simulated = None,
+            Provider::Simulated => {
+                self.simulated.get_or_insert_with(Truth::default);
+                if let Some(most) = self.load.warmup_max_s.take() {
+                    self.load.warmup_s = most;
+                }
+            }
+        }
+        self
+    }
 }
 
 /// The database under test.
@@ -150,8 +170,8 @@ pub struct Instance {
 pub struct Volume {
     /// For people: `gp2 320 GiB`, `local NVMe`, `960 IOPS, 160 MiB/s`.
     pub label: String,
-    /// Volume type (`gp2`, `io1`, ..., `local`, `explicit`).
-    pub kind: String,
+    /// What it is.
+    pub kind: VolumeKind,
     /// Size, bytes.
     pub size_bytes: u64,
     /// What the volume alone allows (burst ceiling where it bursts).

@@ -1,24 +1,27 @@
 //! From an experiment file to a checked matrix and a plan.
 //!
-//! [`parse()`] turns text into an [`Experiment`] or into all its mistakes at once; [`plan()`] turns an experiment into the
-//! [`Plan`] of cells and trials for a machine. Both are pure.
+//! [`parse()`] turns text into an [`Experiment`] or into all its mistakes at once; [`plan()`] turns an experiment into
+//! the [`Plan`] of cells and trials for a machine. Both are pure.
 
 mod decision;
 mod draft;
 mod experiment;
 mod mistakes;
 mod money;
+mod note;
 mod notes;
 mod objective;
 mod parse;
 mod plan;
+mod pricing;
 mod provider;
 mod raw;
 mod scale;
 mod setup;
 mod simulated;
+mod volume_kind;
 
-pub use catalog::{Burst, IoLimits};
+pub use catalog::{Basis, Burst, CostKind, CostLine, IoLimits};
 pub use decision::DecisionRules;
 pub use draft::{Draft, draft};
 pub use experiment::{
@@ -26,16 +29,18 @@ pub use experiment::{
     Patience, Target, Volume,
 };
 pub use mistakes::{Mistake, Mistakes};
-pub use money::{ConfigurationMoney, Money, MoneyBasis, MoneyLine};
-pub use notes::{Note, static_notes};
+pub use money::{ConfigurationMoney, Money};
+pub use note::Note;
+pub use notes::static_notes;
 pub use objective::{DEFAULT_HEADROOM, ERROR_SHARE_MAX, LatencyFigure, LatencyObjective, Objective};
 pub use parse::{parse, parse_to_run, refuse_unmeasurable};
 pub use plan::{Cell, Plan, PlannedTrial, TrialShape, plan};
-pub use provider::Provider;
+pub use provider::{Provider, UnknownProvider};
 pub use scale::{page_cache_at_full_scale, setups};
 pub use setup::{BurstStart, Setup, VolumeRole, VolumeSetup};
 pub use simulated::{Fault, FaultKind, Truth};
-pub use workload::{Definition, Distribution, Mix, OperationKind, PageCache, ScanLength};
+pub use volume_kind::VolumeKind;
+pub use workload::{Definition, Distribution, KeyFormat, Mix, OperationKind, PageCache, ScanLength};
 
 /// Version of `plan.json`.
 pub const FORMAT_VERSION: u32 = 1;

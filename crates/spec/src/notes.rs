@@ -1,65 +1,17 @@
 //! What can be said about an experiment before anything runs.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 
 use catalog::{Catalog, VolumeRequest};
-use serde::Serialize;
 
-use crate::{Configuration, Experiment, Provider, Volume, setups};
+use crate::{Configuration, Experiment, Note, Provider, Volume, setups};
 
-/// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published figures.
+/// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published
+/// figures.
 const SLACK: f64 = 0.001;
 
-/// A static remark: worth knowing, not wrong.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Note {
-    /// Rule that made it.
-    pub rule: &'static str,
-    /// What it is about, in one sentence.
-    pub message: String,
-    /// The numbers behind it, units in their names.
-    pub numbers: BTreeMap<&'static str, f64>,
-    /// What to do, if anything.
-    pub advice: Cow<'static, str>,
-    /// Only in a run by this provider; `None`: always.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub provider: Option<Provider>,
-}
-
-impl Note {
-    /// A note without numbers.
-    pub(crate) fn new(rule: &'static str, message: impl Into<String>, advice: impl Into<Cow<'static, str>>) -> Self {
-        Self {
-            rule,
-            message: message.into(),
-            numbers: BTreeMap::new(),
-            advice: advice.into(),
-            provider: None,
-        }
-    }
-
-    fn with(mut self, numbers: impl IntoIterator<Item = (&'static str, f64)>) -> Self {
-        self.numbers.extend(numbers);
-        self
-    }
-
-    /// Only in a run by `provider`.
-    pub(crate) fn only(mut self, provider: Provider) -> Self {
-        self.provider = Some(provider);
-        self
-    }
-}
-
-impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "note: {}. {}", self.message, self.advice)
-    }
-}
-
-/// All static remarks on an experiment; what buys nothing is priced with `catalog`. With a `provider` those on its runs;
-/// without one those on any run, and on a simulated one where the file states a truth.
+/// All static remarks on an experiment; what buys nothing is priced with `catalog`. With a `provider` those on its
+/// runs; without one those on any run, and on a simulated one where the file states a truth.
 pub fn static_notes(catalog: &Catalog, experiment: &Experiment, provider: Option<Provider>) -> Vec<Note> {
     let meant = provider.or(experiment.simulated.as_ref().map(|_| Provider::Simulated));
     let concerns = |note: &&Note| note.provider.is_none() || note.provider == meant;
@@ -158,7 +110,8 @@ fn above_instance(
     )
 }
 
-/// The difference in price to a volume of no more than what can be reached; `None` where IOPS and throughput come with the size.
+/// The difference in price to a volume of no more than what can be reached; `None` where IOPS and throughput come with
+/// the size.
 fn wasted(catalog: &Catalog, experiment: &Experiment, configuration: &Configuration, volume: &Volume) -> Option<f64> {
     let bought = volume.order?;
     let least = |bought: Option<f64>, reachable: Option<f64>| Some(bought?.min(reachable?.ceil()));

@@ -103,7 +103,8 @@ pub struct TrialShape {
 /// Seconds of a trial besides warm-up and measurement: restore, start, settle, stop. Measured at 6.2 on two quiet
 /// cores; more on busy ones.
 const OVERHEAD_PER_TRIAL_S: f64 = 8.0;
-/// Seconds until throughput has come to rest, where that decides: the shortest series that can be judged, and half as much again.
+/// Seconds until throughput has come to rest, where that decides: the shortest series that can be judged, and half as
+/// much again.
 const UNTIL_REST_S: f64 = 60.0;
 /// Records loaded per second on two cores (measured 15,000 to 30,000 with 10 x 100 B), without compaction.
 const LOAD_RATE: f64 = 15_000.0;
@@ -111,7 +112,8 @@ const LOAD_RATE: f64 = 15_000.0;
 const FIXED_S: f64 = 40.0;
 
 /// The plan of an experiment: cells in the file's order, trials in blocks, shuffled inside each block by the seed
-/// (randomised multiple interleaved trials: Abedi and Brecht, ICPE 2017), so that a slow hour of the machine hits all cells alike.
+/// (randomised multiple interleaved trials: Abedi and Brecht, ICPE 2017), so that a slow hour of the machine hits all
+/// cells alike.
 pub fn plan(experiment: &Experiment) -> Plan {
     let scale = experiment.local.scale;
     let setups = crate::setups(experiment);
@@ -188,7 +190,8 @@ impl Plan {
         until_rest + self.shape.warmup_s + self.shape.duration_s + OVERHEAD_PER_TRIAL_S
     }
 
-    /// What trials cost at full scale: each configuration by the hour for its own trials. `None` where any of them has no price.
+    /// What trials cost at full scale: each configuration by the hour for its own trials. `None` where any of them has
+    /// no price.
     pub fn usd_of<'t>(&self, trials: impl Iterator<Item = &'t PlannedTrial>) -> Option<f64> {
         let money = self.money.as_ref()?;
         let hours = self.seconds_per_trial() / 3600.0;

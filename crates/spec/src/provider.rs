@@ -1,12 +1,12 @@
-//! Who carries an experiment out, and what of the file that leaves without effect.
+//! Who carries an experiment out.
 
-use serde::Serialize;
+use std::fmt;
 
-use crate::{Experiment, Truth};
+use serde::{Deserialize, Serialize};
 
-/// Who carries an experiment out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+/// Who carries an experiment out. Its name is the same in `environment.json`, in `analysis.json` and for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "&'static str", try_from = "String")]
 pub enum Provider {
     /// This machine with emulated volumes.
     Local,
@@ -14,20 +14,66 @@ pub enum Provider {
     Simulated,
 }
 
-impl Experiment {
-    /// The experiment as this provider carries it out. A simulation needs a truth (the default where none is stated)
-    /// and warms up for the whole of `max_warmup_s`, since its seconds cost nothing; a run on a machine has no truth.
-    #[must_use]
-    pub fn carried_out_by(mut self, provider: Provider) -> Self {
-        match provider {
-            Provider::Local => self.simulated = None,
-            Provider::Simulated => {
-                self.simulated.get_or_insert_with(Truth::default);
-                if let Some(most) = self.load.warmup_max_s.take() {
-                    self.load.warmup_s = most;
-                }
-            }
+/// A name that no provider has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "unknown provider `{given}`; expected {} or {}",
+    Provider::Local,
+    Provider::Simulated
+)]
+pub struct UnknownProvider {
+    /// What was written.
+    pub given: String,
+}
+
+impl Provider {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::Simulated => "simulated",
         }
-        self
+    }
+}
+
+impl fmt::Display for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl From<Provider> for &'static str {
+    fn from(provider: Provider) -> Self {
+        provider.name()
+    }
+}
+
+impl TryFrom<String> for Provider {
+    type Error = UnknownProvider;
+
+    fn try_from(given: String) -> Result<Self, Self::Error> {
+        [Self::Local, Self::Simulated]
+            .into_iter()
+            .find(|provider| provider.name() == given)
+            .ok_or(UnknownProvider { given })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_provider_is_read_by_its_name_and_no_other() {
+        for provider in [Provider::Local, Provider::Simulated] {
+            let text = serde_json::to_string(&provider).unwrap();
+            assert_eq!(text, format!("\"{provider}\""));
+            assert_eq!(serde_json::from_str::<Provider>(&text).unwrap(), provider);
+        }
+        let refused = serde_json::from_str::<Provider>("\"cloud\"").unwrap_err().to_string();
+        assert!(
+            refused.starts_with("unknown provider `cloud`; expected local or simulated"),
+            "{refused}"
+        );
     }
 }

@@ -1,12 +1,12 @@
 //! The 1:N model: what a configuration becomes on the machine that rehearses it.
 //!
-//! Divided by `scale`: IOPS, bytes per second, burst buckets, CPUs, volume sizes, the page-cache budget, records, operations
-//! and rates. Not divided: concurrency, record size, the time of one I/O, and the heap's floor. So *ratios* between
-//! configurations can be rehearsed; latencies under a saturated volume grow by N at the same concurrency.
+//! Divided by `scale`: IOPS, bytes per second, burst buckets, CPUs, volume sizes, the page-cache budget, records,
+//! operations and rates. Not divided: concurrency, record size, the time of one I/O, and the heap's floor. So *ratios*
+//! between configurations can be rehearsed; latencies under a saturated volume grow by N at the same concurrency.
 
 use catalog::Burst;
 
-use crate::{Configuration, Dataset, Experiment, LocalSettings, Setup, Volume, VolumeRole, VolumeSetup};
+use crate::{Configuration, Dataset, Experiment, LocalSettings, Setup, Volume, VolumeKind, VolumeRole, VolumeSetup};
 
 /// Bytes in one GiB.
 pub(crate) const GIB: f64 = 1_073_741_824.0;
@@ -27,8 +27,8 @@ fn heap_rule(memory_bytes: f64) -> f64 {
     (memory_bytes / 4.0).min(MOST_HEAP)
 }
 
-/// Direct buffers: a quarter of the heap, at most 512 MiB (Cassandra's `file_cache_size` default; the chunk cache itself is off, as
-/// shipped with 5.0, so that blocks are cached by the page cache alone).
+/// Direct buffers: a quarter of the heap, at most 512 MiB (Cassandra's `file_cache_size` default; the chunk cache
+/// itself is off, as shipped with 5.0, so that blocks are cached by the page cache alone).
 fn direct_rule(heap_bytes: f64) -> f64 {
     (heap_bytes / 4.0).min(512.0 * catalog::MIB)
 }
@@ -103,7 +103,7 @@ fn volume(volume: &Volume, role: VolumeRole, scale: f64, dataset: &Dataset) -> V
         limits: volume.effective_limits.scaled(scale),
         own_limits: Some(volume.volume_limits.scaled(scale)),
         burst: effective_burst(volume).map(|b| b.scaled(scale)),
-        is_local: volume.kind == "local",
+        is_local: volume.kind == VolumeKind::Local,
     }
 }
 

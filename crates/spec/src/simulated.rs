@@ -35,19 +35,22 @@ pub struct Truth {
     pub gc_every_s: f64,
     /// Length of such a pause, milliseconds.
     pub gc_pause_ms: f64,
-    /// Seconds between whole-server stalls on average: they come at random (Poisson), nothing is answered while one lasts. 0: none.
+    /// Seconds between whole-server stalls on average: they come at random (Poisson), nothing is answered while one
+    /// lasts. 0: none.
     pub stall_every_s: f64,
     /// Length of such a stall, seconds.
     pub stall_s: f64,
     /// Coefficient of variation of CPU speed from trial to trial: what pairing cannot remove.
     pub run_noise: f64,
-    /// The same of device work per operation (reads per miss, bytes written per byte: data layout, compaction state), drawn apart.
-    /// Default: `run_noise`.
+    /// The same of device work per operation (reads per miss, bytes written per byte: data layout, compaction state),
+    /// drawn apart. Default: `run_noise`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device_noise: Option<f64>,
-    /// Correlation of a trial's noise with that of the trial run before it (AR(1) in the order of execution), 0 to below 1.
+    /// Correlation of a trial's noise with that of the trial run before it (AR(1) in the order of execution), 0 to
+    /// below 1.
     pub run_autocorrelation: f64,
-    /// Coefficient of variation of CPU speed from block to block, shared by all trials of a block: the drift of a machine.
+    /// Coefficient of variation of CPU speed from block to block, shared by all trials of a block: the drift of a
+    /// machine.
     pub block_noise: f64,
     /// The same of device work per operation, drawn apart. Default: `block_noise`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,26 +59,26 @@ pub struct Truth {
     pub second_noise: f64,
     /// Correlation of a second's noise with that of the second before it (AR(1)), 0 to below 1.
     pub second_autocorrelation: f64,
-    /// Coefficient of variation of a constant factor per configuration, of CPU and device apart: differences between machines, which
-    /// no repetition on the same machine can see.
+    /// Coefficient of variation of a constant factor per configuration, of CPU and device apart: differences between
+    /// machines, which no repetition on the same machine can see.
     pub host_noise: f64,
-    /// Change of speed from the first to the last planned trial, as a share, linear in the order of execution: -0.1 is 10 % slower at the
-    /// end. It acts on CPU and device work alike.
+    /// Change of speed from the first to the last planned trial, as a share, linear in the order of execution: -0.1 is
+    /// 10 % slower at the end. It acts on CPU and device work alike.
     pub drift: f64,
     /// Share of the trials that run in a slow mode (chosen at random), 0 to 1.
     pub slow_share: f64,
     /// Speed in the slow mode against the usual one, of CPU and device work alike.
     pub slow_factor: f64,
-    /// Whether the data volume has one limit for reads and writes together, as EBS has, where both are equal; `false`: two limits of that
-    /// size, as cgroups keep them.
+    /// Whether the data volume has one limit for reads and writes together, as EBS has, where both are equal; `false`:
+    /// two limits of that size, as cgroups keep them.
     pub combined_limits: bool,
     /// Size of a write request of a flush or compaction, bytes.
     pub write_request_bytes: f64,
-    /// A request counts against the IOPS limit and the burst bucket once for each started so many bytes: 262144 is the rule of EBS's SSD
-    /// volumes, 16384 that of io1 before 2016.
+    /// A request counts against the IOPS limit and the burst bucket once for each started so many bytes: 262144 is the
+    /// rule of EBS's SSD volumes, 16384 that of io1 before 2016.
     pub io_unit_bytes: f64,
-    /// Speed of a configuration's CPUs and devices against the others: a planted difference. 1 where it is not named. Limits of volumes are
-    /// what was bought and do not change with it.
+    /// Speed of a configuration's CPUs and devices against the others: a planted difference. 1 where it is not named.
+    /// Limits of volumes are what was bought and do not change with it.
     pub speed: BTreeMap<String, f64>,
     /// Seed of all noise.
     pub seed: u64,
@@ -151,16 +154,17 @@ pub enum FaultKind {
     SlowDisk,
     /// The client needs `amount` times (default 100) the CPU for an operation.
     SaturatedClient,
-    /// The hypervisor takes `amount` (default 0.1) of the CPU time of database and client: neither can use it, and the host's counter
-    /// shows it.
+    /// The hypervisor takes `amount` (default 0.1) of the CPU time of database and client: neither can use it, and the
+    /// host's counter shows it.
     Steal,
-    /// A CPU quota that nobody asked for: the database may use 1 - `amount` (default 0.2) of its CPUs. Periods of 100 ms are throttled
-    /// where the demand meets the quota, and only there.
+    /// A CPU quota that nobody asked for: the database may use 1 - `amount` (default 0.2) of its CPUs. Periods of 100
+    /// ms are throttled where the demand meets the quota, and only there.
     Throttle,
-    /// Garbage collection pauses the database for `amount` (default 0.3) of the time, every `gc_every_s`; no request is answered meanwhile.
+    /// Garbage collection pauses the database for `amount` (default 0.3) of the time, every `gc_every_s`; no request is
+    /// answered meanwhile.
     GarbageCollection,
-    /// `amount` (default 0.2) more compactions wait every second in which something is written: what is flushed beyond what compaction can
-    /// do.
+    /// `amount` (default 0.2) more compactions wait every second in which something is written: what is flushed beyond
+    /// what compaction can do.
     CompactionDebt,
     /// `amount` (default 0.01) of the operations fail with read timeouts.
     Errors,
@@ -168,10 +172,11 @@ pub enum FaultKind {
     NotFound,
     /// All reads are answered from memory.
     ServedFromMemory,
-    /// Throughput is `amount` (default 0.5) higher at the start of the measurement and falls to its true value over the whole of it.
+    /// Throughput is `amount` (default 0.5) higher at the start of the measurement and falls to its true value over the
+    /// whole of it.
     Drift,
-    /// Throughput is `amount` (default 0.35) higher at the start of the warm-up and decays exponentially to its true value, with the time
-    /// constant `seconds` (default 600).
+    /// Throughput is `amount` (default 0.35) higher at the start of the warm-up and decays exponentially to its true
+    /// value, with the time constant `seconds` (default 600).
     Decay,
     /// The database process is replaced five seconds into the measurement.
     Restart,

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use catalog::{Catalog, ClusterRequest};
-use spec::{Draft, Experiment, LoadLevel, Plan, draft, page_cache_at_full_scale, parse, plan};
+use spec::{Draft, Experiment, LoadLevel, Plan, VolumeKind, draft, page_cache_at_full_scale, parse, plan};
 
 fn asked(configurations: &[&str]) -> Draft {
     let request = |text: &&str| ClusterRequest::parse(Catalog::built_in(), text).unwrap();
@@ -56,7 +56,7 @@ fn every_answer_is_in_the_file() {
     let order = experiment.configurations[1].data_volume.order.unwrap();
     assert_eq!((order.iops, order.mib_per_s), (Some(12_000.0), Some(300.0)));
     assert!(experiment.configurations[1].commitlog_volume.is_some());
-    assert_eq!(experiment.configurations[2].data_volume.kind, "local");
+    assert_eq!(experiment.configurations[2].data_volume.kind, VolumeKind::Local);
     let mix = experiment.workloads[0].mix;
     assert_eq!((mix.read, mix.update), (0.8, 0.2));
     assert_eq!(experiment.load.levels[0].slug(), "p5000");

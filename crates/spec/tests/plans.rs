@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use spec::{Plan, parse, plan};
+use spec::{CostKind, Plan, parse, plan};
 
 fn planned(configurations: u32, workloads: u32, levels: u32, repetitions: u32, seed: u32) -> Plan {
     let mut text = String::from("name = \"p\"\n[dataset]\nrecords = 5000\n");
@@ -50,4 +50,68 @@ fn the_seed_decides_the_order() {
     let (first, second) = plan.trials.split_at(18);
     let cells = |trials: &[spec::PlannedTrial]| trials.iter().map(|t| t.cell.clone()).collect::<Vec<_>>();
     assert_ne!(cells(first), cells(second), "blocks are shuffled each on its own");
+}
+
+/// `plan.json` of before its lines of money kept the day and the source of their prices.
+const KEPT: &str = include_str!("kept_plan.json");
+
+#[test]
+fn a_plan_of_before_lines_kept_their_source_is_read() {
+    let plan: Plan = serde_json::from_str(KEPT).unwrap();
+    let money = plan.money.unwrap();
+    assert_eq!(money.basis.to_string().split(", ").next(), Some("730 hours per month"));
+    assert_eq!(
+        (money.basis.price_date.as_deref(), money.basis.uplift_percent),
+        (Some("2026-07-20"), 10.0)
+    );
+    let lines = &money.configurations[0].lines;
+    let sum: f64 = lines.iter().map(|line| line.usd_per_month).sum();
+    assert_eq!(Some(sum), money.configurations[0].usd_per_month);
+    let storage = &lines[1];
+    assert_eq!(
+        (storage.what.as_str(), storage.usd_per_month),
+        ("1 x gp2 320 GiB, storage", 32.0)
+    );
+    // What was not kept is not made up.
+    assert_eq!(
+        (storage.kind, storage.unit.as_str(), storage.source.as_str()),
+        (CostKind::NotToldApart, "month", "not kept")
+    );
+    assert_eq!(storage.price_date, None);
+    assert!(plan.workloads[0].keys.hashed && plan.workloads[0].keys.zero_padding == 1);
+}
+
+#[test]
+fn a_plan_keeps_the_day_and_the_source_of_every_price() {
+    let planned = planned(1, 1, 1, 1, 1);
+    let stated = &planned.money.as_ref().unwrap().configurations[0];
+    assert!(stated.missing.is_some(), "a volume given by its limits has no price");
+    let text = "name = \"p\"\n[dataset]\nrecords = 5000\n[[configuration]]\nname = \"a\"\ninstance = \"r4.4xlarge\"\n\
+                data_volume = { type = \"gp2\", size_gib = 320 }\n[[workload]]\nname = \"w\"\nread = 1\n[load]\n\
+                concurrency = [10]\nrepetitions = 1\n[basis]\nprice_date = \"2017-11-12\"\n";
+    let experiment = parse(catalog::Catalog::built_in(), "p.toml", text, &|_| Err(String::new()));
+    let plan = plan(&experiment.unwrap_or_else(|m| panic!("{m}")));
+    let money = plan.money.as_ref().unwrap();
+    for line in &money.configurations[0].lines {
+        let day = line.price_date.as_deref();
+        assert!(
+            day.is_some_and(|day| day <= "2017-11-12"),
+            "the price of its time: {line:?}"
+        );
+        assert!(!line.source.is_empty(), "{line:?}");
+        assert!(
+            (line.quantity * line.unit_usd - line.usd_per_month).abs() < 1e-6,
+            "{line:?}"
+        );
+    }
+    // Frozen and read again it is the same, and a workload's keys stand where they always stood.
+    let frozen = serde_json::to_value(&plan).unwrap();
+    assert_eq!(serde_json::from_value::<Plan>(frozen.clone()).unwrap(), plan);
+    assert_eq!(
+        (
+            &frozen["workloads"][0]["hashed_keys"],
+            &frozen["workloads"][0]["zero_padding"]
+        ),
+        (&serde_json::json!(true), &serde_json::json!(1))
+    );
 }

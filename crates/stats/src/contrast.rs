@@ -8,6 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::student;
 
+/// Fewer repetitions than this are shown as what was observed and not tested: with two, an interval says next to
+/// nothing (x / 2 for 8 % of noise), and a normal distribution cannot be checked at all.
+pub const REPETITIONS_MIN: u64 = 3;
+
 /// ln(a / b) with its standard error. Positive where `a` is larger.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Contrast {

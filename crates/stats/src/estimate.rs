@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::contrast::REPETITIONS_MIN;
 use crate::median::Summary;
-use crate::pooled::REPETITIONS_MIN;
 use crate::student;
 
 /// The middle of a few repetitions and what is known about it.

@@ -1,27 +1,32 @@
 //! Statistics on plain numbers: values in, values out.
 //!
-//! The unit of analysis is the **trial**: a cell's value is the median of its trials' values, two configurations are
-//! compared by the ratios of trials of the same block. With the few trials that anybody can afford (three to twenty),
-//! only modest claims can be made; this crate makes them exactly or not at all. The rates quoted in its documentation
-//! are measured by its tests.
+//! The unit of analysis is the **trial**: a cell's throughput is the geometric mean of its trials', its other figures
+//! are medians of theirs, and two configurations are compared by the ratios of trials of the same block. With the few
+//! trials that anybody can afford (three to twenty), only modest claims can be made; this crate makes them exactly or
+//! not at all. The rates quoted in its documentation are measured by its tests.
 
 mod contrast;
 mod estimate;
+mod fit;
 mod geometric;
 mod median;
 #[cfg(test)]
 mod noise;
 mod pooled;
+mod samples;
 mod sign_flip;
+mod squares;
 mod steady;
 mod student;
 mod trend;
 
-pub use contrast::{Contrast, LEVEL, holm_levels};
+pub use contrast::{Contrast, LEVEL, REPETITIONS_MIN, holm_levels};
 pub use estimate::{Estimate, IntervalMethod, estimate};
+pub use fit::Series;
 pub use geometric::{geometric_mean, ratio};
 pub use median::{Summary, median, quantile};
-pub use pooled::{Layout, Outlier, REPETITIONS_MIN, Samples, Series, Spread};
+pub use pooled::{Layout, Outlier, Spread};
+pub use samples::Samples;
 pub use sign_flip::sign_flip_p;
 pub use steady::{JUDGED_FROM, SteadyState, SteadyVerdict, mser5, steady_state};
 pub use trend::mann_kendall_p;

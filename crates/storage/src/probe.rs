@@ -27,7 +27,8 @@ const READ_DEPTH: u32 = 32;
 /// Enough to keep a sequential stream busy; more would only lengthen the drain of a slow volume.
 const WRITE_DEPTH: u32 = 8;
 
-/// What was measured.
+/// What was measured. `evidence::ProbeResult` is the same as it is kept with a trial; this crate emulates volumes and
+/// does not know trials, so that the agent copies one into the other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ProbeFigures {
     /// 4 KiB random reads per second, 32 in flight.

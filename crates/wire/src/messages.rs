@@ -2,7 +2,7 @@
 
 use evidence::{ClientResult, Environment, HostSample, VolumeFacts};
 use serde::{Deserialize, Serialize};
-use spec::{Consistency, Dataset, Definition, LoadLevel, Patience, Setup, TrialShape};
+use spec::{Consistency, Dataset, Definition, LoadLevel, Patience, PlannedTrial, Setup, TrialShape};
 
 use crate::WireInterval;
 
@@ -16,6 +16,8 @@ pub enum Request {
         /// The controller's [`crate::PROTOCOL`].
         protocol: u32,
     },
+    /// Say what your clock shows; answered at once.
+    Clock,
     /// Work for the agent on a database host.
     Database(DatabaseRequest),
     /// Work for the agent on a client host.
@@ -28,6 +30,8 @@ pub enum Request {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DatabaseRequest {
+    /// Say what stands in the way of a run on this machine; changes nothing.
+    Check(Needs),
     /// Take the work directory, clean what an earlier run left, fetch the database, find Java.
     Open(UnderTest),
     /// Start an unlimited database for loading, with the schema in place.
@@ -41,6 +45,8 @@ pub enum DatabaseRequest {
     },
     /// Cold volumes, restored data, limits in force, a settled database.
     StartTrial {
+        /// Which trial.
+        trial: PlannedTrial,
         /// Which configuration.
         setup: Setup,
         /// Keys that must exist in the restored data.
@@ -50,6 +56,28 @@ pub enum DatabaseRequest {
     StopTrial,
     /// Undo everything except the snapshot.
     Close,
+}
+
+/// What a run needs of a database host.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Needs {
+    /// Where volumes, snapshots and the ledger would live.
+    pub work_directory: String,
+    /// Bytes there.
+    pub bytes: u64,
+    /// CPUs for the largest configuration, with its name.
+    pub cpus: Option<(String, f64)>,
+}
+
+/// Something that stands in the way of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    /// What is missing or wrong.
+    pub what: String,
+    /// What to do about it.
+    pub fix: String,
+    /// The experiment asks for what this machine cannot be; else the machine can be mended.
+    pub is_in_the_experiment: bool,
 }
 
 /// What the database host needs to know about the whole run.
@@ -97,6 +125,8 @@ pub enum ClientRequest {
 /// One trial, as the client sees it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TrialTask {
+    /// Which trial.
+    pub trial: PlannedTrial,
     /// Where the database listens.
     pub endpoint: Endpoint,
     /// What is there.
@@ -193,14 +223,21 @@ pub enum Reply {
         /// Facts about its host.
         environment: Box<Environment>,
     },
+    /// To `Clock`.
+    Clock {
+        /// The host's wall clock, Unix milliseconds with their fraction; `None` where time is only simulated.
+        unix_ms: Option<f64>,
+    },
+    /// To `Check`: everything that stands in the way.
+    Checked(Vec<Problem>),
     /// To `Open`.
     Opened {
         /// What an earlier run had left and is gone now, for people.
         cleaned: Vec<String>,
         /// The snapshot of the data set, if there is one already.
         snapshot: Option<SnapshotFacts>,
-        /// Java that runs the database.
-        java: String,
+        /// What the database is and what runs it, for people; `None` where it is only simulated.
+        software: Option<String>,
     },
     /// To `StartLoading`.
     Loading {
@@ -254,8 +291,10 @@ pub struct StartedTrial {
     pub data_bytes_on_disk: u64,
     /// Keys of the sample that exist (all of them, or the request fails).
     pub keys_checked: u32,
-    /// Seconds until here; `stop_s` is not known yet.
-    pub overhead: evidence::Overhead,
+    /// When this host began to prepare the trial by its own clock, Unix milliseconds.
+    pub began_unix_ms: i64,
+    /// Seconds until here; `stop_s` is not known yet. `None` where nothing is restored or started.
+    pub overhead: Option<evidence::Overhead>,
 }
 
 /// A database has been stopped.

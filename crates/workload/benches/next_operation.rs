@@ -6,7 +6,7 @@
 
 use std::{hint::black_box, sync::Arc, time::Instant};
 
-use workload::{Definition, Distribution, Generator, InsertSequence, Mix, ScanLength, ValuePool, write_key};
+use workload::{Definition, Distribution, Generator, InsertSequence, KeyFormat, Mix, ScanLength, ValuePool, write_key};
 
 const RECORDS: u64 = 3_750_000;
 const OPERATIONS: u32 = 5_000_000;
@@ -44,8 +44,7 @@ fn main() {
             read_all_fields: true,
             write_all_fields: false,
             scan_length: ScanLength::default(),
-            hashed_keys: true,
-            zero_padding: 1,
+            keys: KeyFormat::default(),
         };
         let mut generator = Generator::new(
             &definition,
@@ -61,7 +60,7 @@ fn main() {
     let (mut key, mut record) = (String::with_capacity(32), 0);
     measure("write_key, hashed", || {
         record += 1;
-        write_key(black_box(record), true, 1, &mut key);
+        write_key(black_box(record), KeyFormat::default(), &mut key);
         black_box(&key);
     });
     let (pool, mut random) = (ValuePool::new(1, 0.0, 100), workload::Random::from_seed(1));

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::KeyFormat;
+
 /// One kind of request, in YCSB's terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -150,8 +152,7 @@ pub struct Definition {
     pub write_all_fields: bool,
     /// Scan lengths.
     pub scan_length: ScanLength,
-    /// Keys are hashed (YCSB `insertorder=hashed`, the default) rather than ordered.
-    pub hashed_keys: bool,
-    /// Least width of the number in a key, zero-padded (YCSB `zeropadding`, default 1).
-    pub zero_padding: u32,
+    /// How records are named.
+    #[serde(flatten)]
+    pub keys: KeyFormat,
 }

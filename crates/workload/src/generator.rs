@@ -1,4 +1,5 @@
-//! What a load thread does next: the operation mix, the key and the field, as YCSB's `CoreWorkload.doTransaction` draws them.
+//! What a load thread does next: the operation mix, the key and the field, as YCSB's `CoreWorkload.doTransaction` draws
+//! them.
 //!
 //! This is the hot path of the load generator: [`Generator::next_operation`] neither allocates nor locks.
 

@@ -1,7 +1,8 @@
 //! Key choosers, values, operation mixes: YCSB CoreWorkload semantics as plain functions of a seed.
 //!
-//! A [`Definition`] says what a workload is; a [`Generator`] per load thread turns it into [`Operation`]s; [`write_key`]
-//! and [`ValuePool`] turn these into keys and values; [`parse_ycsb`] reads a definition from an existing YCSB file.
+//! A [`Definition`] says what a workload is; a [`Generator`] per load thread turns it into [`Operation`]s;
+//! [`write_key`] and [`ValuePool`] turn these into keys and values; [`parse_ycsb`] reads a definition from an existing
+//! YCSB file.
 
 pub mod chooser;
 mod definition;
@@ -17,7 +18,7 @@ mod zeta;
 pub use definition::{Definition, Distribution, Mix, OperationKind, ScanLength};
 pub use generator::{Generator, MixChooser, Operation};
 pub use insert_sequence::InsertSequence;
-pub use key::{fnv_hash64, write_key};
+pub use key::{KeyFormat, fnv_hash64, write_key};
 pub use page_cache::PageCache;
 pub use random::Random;
 pub use value::ValuePool;

@@ -1,8 +1,8 @@
-//! The page cache as an LRU of chunks: Che's approximation (Che, Tung & Wang, IEEE JSAC 20, 2002), within 0.002 of a simulated LRU on
-//! Zipf 0.99.
+//! The page cache as an LRU of chunks: Che's approximation (Che, Tung & Wang, IEEE JSAC 20, 2002), within 0.002 of a
+//! simulated LRU on Zipf 0.99.
 //!
-//! The cache holds chunks, not rows: popular rows are spread over chunks by the key hash, so that a chunk is as popular as its rows
-//! together, and the skew of the workload is mostly lost.
+//! The cache holds chunks, not rows: popular rows are spread over chunks by the key hash, so that a chunk is as popular
+//! as its rows together, and the skew of the workload is mostly lost.
 
 use crate::chooser::ScrambledZipfian;
 use crate::zeta::zeta_of_large_space;
@@ -34,7 +34,8 @@ pub struct PageCache {
 }
 
 impl PageCache {
-    /// The hit ratios of keys chosen by `distribution` from `records` of `record_bytes`, kept in chunks of `chunk_bytes`.
+    /// The hit ratios of keys chosen by `distribution` from `records` of `record_bytes`, kept in chunks of
+    /// `chunk_bytes`.
     pub fn new(distribution: Distribution, records: u64, record_bytes: f64, chunk_bytes: f64) -> Self {
         if distribution == Distribution::Sequential {
             // The least recently used chunk is the next one: nothing is found until everything fits.
@@ -85,8 +86,8 @@ impl PageCache {
     }
 }
 
-/// Chunks by popularity. Keys are hashed to their place on disk (Cassandra's token order), so that popular rows lie in any chunk.
-/// Exponential keys are taken for uniform ones: YCSB's own constants make them nearly so.
+/// Chunks by popularity. Keys are hashed to their place on disk (Cassandra's token order), so that popular rows lie in
+/// any chunk. Exponential keys are taken for uniform ones: YCSB's own constants make them nearly so.
 fn classes(distribution: Distribution, rows: u64, rows_per_chunk: f64) -> Vec<Class> {
     let chunks = (rows as f64 / rows_per_chunk).ceil().max(1.0);
     match distribution {
@@ -111,7 +112,8 @@ fn classes(distribution: Distribution, rows: u64, rows_per_chunk: f64) -> Vec<Cl
     }
 }
 
-/// Hot rows are spread over chunks by chance: a chunk of k rows has j hot ones with the probability of the binomial distribution.
+/// Hot rows are spread over chunks by chance: a chunk of k rows has j hot ones with the probability of the binomial
+/// distribution.
 fn hotspot(data_fraction: f64, operation_fraction: f64, rows: f64, rows_per_chunk: f64) -> Vec<Class> {
     let hot = data_fraction.clamp(1e-9, 1.0 - 1e-9);
     let (each_hot, each_cold) = (
@@ -137,8 +139,8 @@ fn hotspot(data_fraction: f64, operation_fraction: f64, rows: f64, rows_per_chun
         .collect()
 }
 
-/// Ranks of popularity `rank^-constant / weight`: popular ones are hashed to chunks, the long tail (of the scrambled zipfian: 10^10
-/// ranks) falls on all of them alike.
+/// Ranks of popularity `rank^-constant / weight`: popular ones are hashed to chunks, the long tail (of the scrambled
+/// zipfian: 10^10 ranks) falls on all of them alike.
 fn zipfian(constant: f64, weight: f64, chunks: f64) -> Vec<Class> {
     let popularity_of = |rank: f64| rank.powf(-constant) / weight;
     if chunks <= FEW_CHUNKS {
@@ -156,8 +158,8 @@ fn zipfian(constant: f64, weight: f64, chunks: f64) -> Vec<Class> {
         };
         return popularity.into_iter().map(alone).collect();
     }
-    // Many more chunks than popular ranks: each of these has a chunk of its own, the other chunks are alike. Ranks of about the
-    // same popularity make one class.
+    // Many more chunks than popular ranks: each of these has a chunk of its own, the other chunks are alike. Ranks of
+    // about the same popularity make one class.
     let last = chunks / RANKS_APART;
     let mut classes = Vec::new();
     let (mut rank, mut head) = (1.0, 0.0);
@@ -231,7 +233,8 @@ mod tests {
         }
     }
 
-    /// 20 % of the rows get 80 % of the operations, 16 rows a chunk: scattered hot rows leave little skew for a cache of chunks.
+    /// 20 % of the rows get 80 % of the operations, 16 rows a chunk: scattered hot rows leave little skew for a cache
+    /// of chunks.
     #[test]
     fn hot_rows_are_scattered() {
         let distribution = Distribution::Hotspot {

@@ -1,9 +1,12 @@
-//! What generators produce: shares and popularity within wide statistical bounds (fixed seeds), and rules that hold always.
+//! What generators produce: shares and popularity within wide statistical bounds (fixed seeds), and rules that hold
+//! always.
 
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use workload::{Definition, Distribution, Generator, InsertSequence, Mix, Operation, OperationKind, ScanLength};
+use workload::{
+    Definition, Distribution, Generator, InsertSequence, KeyFormat, Mix, Operation, OperationKind, ScanLength,
+};
 
 fn definition(mix: Mix, distribution: Distribution) -> Definition {
     Definition {
@@ -17,8 +20,7 @@ fn definition(mix: Mix, distribution: Distribution) -> Definition {
             max: 30,
             zipfian: false,
         },
-        hashed_keys: true,
-        zero_padding: 1,
+        keys: KeyFormat::default(),
     }
 }
 
@@ -226,7 +228,8 @@ fn any_distribution() -> impl Strategy<Value = Distribution> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever the setting, nothing is read that is not known to exist, fields and lengths are in range, and the call returns.
+    /// Whatever the setting, nothing is read that is not known to exist, fields and lengths are in range, and the call
+    /// returns.
     #[test]
     fn only_existing_records_are_asked_for(
         distribution in any_distribution(),

@@ -65,8 +65,8 @@ fn defaults_are_those_of_core_workload() {
         }
     );
     assert_eq!(definition.distribution, Distribution::Uniform);
-    assert!(definition.read_all_fields && !definition.write_all_fields && definition.hashed_keys);
-    assert_eq!(definition.zero_padding, 1);
+    assert!(definition.read_all_fields && !definition.write_all_fields && definition.keys.hashed);
+    assert_eq!(definition.keys.zero_padding, 1);
     assert_eq!(
         definition.scan_length,
         ScanLength {
@@ -117,8 +117,8 @@ fn every_property_that_means_something() {
             zipfian: true
         }
     );
-    assert!(!definition.read_all_fields && definition.write_all_fields && !definition.hashed_keys);
-    assert_eq!(definition.zero_padding, 12);
+    assert!(!definition.read_all_fields && definition.write_all_fields && !definition.keys.hashed);
+    assert_eq!(definition.keys.zero_padding, 12);
     assert_eq!(
         file.ignored,
         [

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use workload::chooser::{
     Exponential, Hotspot, Latest, ScanLengthChooser, ScrambledZipfian, Zipfian, expected_records, uniform_item,
 };
-use workload::{Mix, MixChooser, OperationKind, ScanLength, fnv_hash64, write_key};
+use workload::{KeyFormat, Mix, MixChooser, OperationKind, ScanLength, fnv_hash64, write_key};
 
 const VECTORS: &str = include_str!("ycsb-0.17.0.txt");
 
@@ -48,7 +48,11 @@ fn hashes_and_keys() {
     all_agree("fnv", |q| fnv_hash64(number(q[0])).to_string());
     let mut key = String::new();
     all_agree("key", |q| {
-        write_key(number(q[0]), q[1] == "hashed", q[2].parse().unwrap(), &mut key);
+        let format = KeyFormat {
+            hashed: q[1] == "hashed",
+            zero_padding: q[2].parse().unwrap(),
+        };
+        write_key(number(q[0]), format, &mut key);
         key.clone()
     });
 }

@@ -2,7 +2,7 @@
 
 use evidence::ProbeResult;
 use serde::{Deserialize, Serialize};
-use spec::{Burst, IoLimits, VolumeRole};
+use spec::{Burst, CostLine, IoLimits, VolumeRole};
 
 /// A configuration as it was built on the machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,19 +23,10 @@ pub struct ConfigurationFacts {
     pub volumes: Vec<VolumeReport>,
     /// What it costs at full scale; `None` when a price is missing or the configuration names no catalog types.
     pub usd_per_month: Option<f64>,
-    /// The parts of that cost.
+    /// The parts of that cost, each with the day and the source of its price.
     pub cost_lines: Vec<CostLine>,
     /// Why there is no cost.
     pub cost_missing: Option<String>,
-}
-
-/// One part of a configuration's cost.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CostLine {
-    /// What is paid for: `1 x r4.4xlarge`, `1000 GiB gp2`.
-    pub what: String,
-    /// Money.
-    pub usd_per_month: f64,
 }
 
 /// A volume: what was asked for, and what fio measured.

@@ -14,14 +14,14 @@ mod recommendation;
 
 use evidence::{FORMAT_VERSION, OperationKind};
 use serde::{Deserialize, Serialize};
-use spec::{Dataset, LoadLevel, Plan, TrialShape};
+use spec::{Basis, Dataset, LoadLevel, Plan, Provider, TrialShape};
 
 use crate::Finding;
 pub use cell::{CellAnalysis, InvalidTrial, LatencyAnalysis};
 pub use change::{CellChange, Change, Comparison, GateCell, GateOutcome, GateResult, Obstacle};
-pub use configuration::{ConfigurationFacts, CostLine, VolumeReport};
+pub use configuration::{ConfigurationFacts, VolumeReport};
 pub use decision::{Caution, Decision, Ranked};
-pub use money::{Basis, ValueOfMoney, ValueVerdict};
+pub use money::{ValueOfMoney, ValueVerdict};
 pub use ratio::{Metric, Range, Ratio, Verdict};
 pub use recommendation::{
     By, Candidate, Check, Criterion, Doubt, FleetOf, Meets, NotConsidered, NotJudged, Outcome, Place, Reason,
@@ -40,7 +40,7 @@ pub struct Analysis {
     /// What it asks.
     pub question: Option<String>,
     /// Where the machines came from: `local`, ...
-    pub provider: String,
+    pub provider: Provider,
     /// Configuration that ratios refer to.
     pub baseline: String,
     /// 1:N model.

@@ -79,30 +79,3 @@ impl ValueVerdict {
         }
     }
 }
-
-/// How money is counted.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Basis {
-    /// Hours in a month.
-    pub hours_per_month: f64,
-    /// Purchase option.
-    pub purchase: String,
-    /// Region.
-    pub region: String,
-    /// Date of the prices; `None`: nothing has been priced.
-    pub price_date: Option<String>,
-    /// Added for support, per cent.
-    pub uplift_percent: f64,
-}
-
-impl Default for Basis {
-    fn default() -> Self {
-        Self {
-            hours_per_month: 730.0,
-            purchase: "on-demand".to_owned(),
-            region: "us-east-1".to_owned(),
-            price_date: None,
-            uplift_percent: 0.0,
-        }
-    }
-}

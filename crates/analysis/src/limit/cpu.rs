@@ -1,6 +1,6 @@
 //! How many CPUs the database could really have had.
 
-use super::uses::Window;
+use super::window::Window;
 use crate::document::limit::LimitKind;
 use crate::host::HostWindow;
 use crate::measurement::TrialMeasurement;
@@ -39,7 +39,7 @@ pub fn windows(trial: &TrialMeasurement) -> Vec<Window> {
 
 /// The CPUs of one window; `None` where the database was given none.
 pub fn of_window(trial: &TrialMeasurement, window: &HostWindow) -> Option<Window> {
-    let capacity = available(trial.record.database.cpus, window);
+    let capacity = available(trial.record.node().cpus, window);
     (capacity > 0.0).then(|| Window::at(LimitKind::Cpu, window.used, capacity, AT_CAP))
 }
 

@@ -6,7 +6,9 @@
 
 use spec::{LoadLevel, Setup, VolumeSetup};
 
-use crate::document::limit::{Intervention, Limit, LimitKind, Outcome, Resource, ResourceChange, ResourceUse};
+use crate::document::limit::{
+    Counted, Intervention, Limit, LimitKind, Outcome, Resource, ResourceChange, ResourceUse, Unit,
+};
 use crate::document::{Range, Ratio};
 
 /// A gain counts from this share on: the interval lies above it (confirmed) or below it (contradicted).
@@ -35,6 +37,10 @@ pub struct CellLimit<'a> {
     pub load: LoadLevel,
     /// By use.
     pub limit: &'a Limit,
+    /// Share of the reads among the requests of its data volume; `None`: not measured.
+    pub read_share: Option<f64>,
+    /// The same of the bytes of its volumes.
+    pub read_bytes_share: Option<f64>,
 }
 
 impl Resource {
@@ -55,8 +61,8 @@ impl Resource {
         let is_meant = move |u: &&ResourceUse| {
             self.kinds().contains(&u.kind)
                 && match self {
-                    Self::DataIops => u.unit == super::Unit::Iops,
-                    Self::DataBytesPerS => u.unit == super::Unit::BytesPerS,
+                    Self::DataIops => u.unit == Unit::Iops,
+                    Self::DataBytesPerS => u.unit == Unit::BytesPerS,
                     _ => true,
                 }
         };
@@ -86,7 +92,7 @@ pub fn interventions(
             });
             let steps = others.filter_map(|other| {
                 let (from, to) = (setup(cell.configuration)?, setup(other.configuration)?);
-                let (more, beside) = differences(from, to, cell.limit)?;
+                let (more, beside) = differences(from, to, cell)?;
                 let ratio = gain(cell.id, other.id)?;
                 let outcome = outcome(&more, &ratio, other.limit.kind);
                 Some(Intervention {
@@ -152,18 +158,26 @@ fn outcome(more: &[ResourceChange], ratio: &Ratio, limit_there: LimitKind) -> Ou
 
 /// What `to` has more of, and what differs without mattering; `None` where it has less of something that matters, or
 /// more of nothing.
-fn differences(from: &Setup, to: &Setup, limit: &Limit) -> Option<(Vec<ResourceChange>, Vec<ResourceChange>)> {
+fn differences(from: &Setup, to: &Setup, cell: &CellLimit<'_>) -> Option<(Vec<ResourceChange>, Vec<ResourceChange>)> {
     if from.nodes != to.nodes {
         return None;
     }
+    let limit = cell.limit;
     let is_spent = limit.uses.iter().any(|u| u.kind == LimitKind::BurstSpent);
+    let fullest = |resource: Resource| resource.uses(limit).max_by(|a, b| a.share().total_cmp(&b.share()));
+    let (iops_from, iops_to) = bounding(
+        fullest(Resource::DataIops),
+        cell.read_share,
+        (requests(&from.data, is_spent), requests(&to.data, is_spent)),
+    );
+    let (bytes_from, bytes_to) = bounding(
+        fullest(Resource::DataBytesPerS),
+        cell.read_bytes_share,
+        (bytes(&from.data), bytes(&to.data)),
+    );
     let changes = [
-        change(
-            Resource::DataIops,
-            requests(&from.data, is_spent),
-            requests(&to.data, is_spent),
-        ),
-        change(Resource::DataBytesPerS, bytes(&from.data), bytes(&to.data)),
+        change(Resource::DataIops, iops_from, iops_to),
+        change(Resource::DataBytesPerS, bytes_from, bytes_to),
         change(Resource::Cpus, Some(from.cpus), Some(to.cpus)),
         memory(from, to),
         commit_log(from.commitlog.as_ref(), to.commitlog.as_ref()),
@@ -200,21 +214,67 @@ fn change(resource: Resource, from: Option<f64>, to: Option<f64>) -> Option<Reso
     })
 }
 
-/// Requests per second that a volume sustains, or while its credits last.
-fn requests(volume: &VolumeSetup, is_spent: bool) -> Option<f64> {
-    match volume.burst {
-        Some(bucket) if is_spent => Some(bucket.baseline_iops),
-        Some(bucket) => Some(bucket.burst_iops.max(bucket.baseline_iops)),
-        None => lesser(volume.limits.read_iops, volume.limits.write_iops),
+/// What a volume allows; `None` is "no limit".
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Allowed {
+    reads: Option<f64>,
+    writes: Option<f64>,
+}
+
+impl Allowed {
+    /// Of reads and writes that are not told apart.
+    fn lesser(self) -> Option<f64> {
+        self.reads.into_iter().chain(self.writes).min_by(f64::total_cmp)
     }
 }
 
-fn bytes(volume: &VolumeSetup) -> Option<f64> {
-    lesser(volume.limits.read_bytes_per_s, volume.limits.write_bytes_per_s)
+/// What two volumes allow in the direction that bounds the cell: an instance store has several times as many read IOPS
+/// as write IOPS.
+///
+/// Where the cell's limit counts both together it is the direction that the cell's mix would fill first in `to`. The
+/// lesser of reads and writes, where the direction is not known, or where `to` has less in the other one.
+fn bounding(
+    use_of: Option<&ResourceUse>,
+    read_share: Option<f64>,
+    (from, to): (Allowed, Allowed),
+) -> (Option<f64>, Option<f64>) {
+    let most = |allowed: Option<f64>| allowed.unwrap_or(f64::INFINITY);
+    let (reads, writes) = ((from.reads, to.reads), (from.writes, to.writes));
+    match (use_of.and_then(|used| used.counted), read_share) {
+        (Some(Counted::Reads), _) if most(to.writes) >= most(from.writes) => reads,
+        (Some(Counted::Writes), _) if most(to.reads) >= most(from.reads) => writes,
+        (Some(Counted::Together | Counted::InUnits), Some(share)) => {
+            // Requests of this mix until one direction is full; a share of nothing fills nothing.
+            match most(to.reads) / share <= most(to.writes) / (1.0 - share) {
+                true => reads,
+                false => writes,
+            }
+        }
+        _ => (from.lesser(), to.lesser()),
+    }
 }
 
-fn lesser(a: Option<f64>, b: Option<f64>) -> Option<f64> {
-    a.into_iter().chain(b).min_by(f64::total_cmp)
+/// Requests per second that a volume sustains, or while its credits last.
+fn requests(volume: &VolumeSetup, is_spent: bool) -> Allowed {
+    let both = |iops: f64| Allowed {
+        reads: Some(iops),
+        writes: Some(iops),
+    };
+    match volume.burst {
+        Some(bucket) if is_spent => both(bucket.baseline_iops),
+        Some(bucket) => both(bucket.burst_iops.max(bucket.baseline_iops)),
+        None => Allowed {
+            reads: volume.limits.read_iops,
+            writes: volume.limits.write_iops,
+        },
+    }
+}
+
+fn bytes(volume: &VolumeSetup) -> Allowed {
+    Allowed {
+        reads: volume.limits.read_bytes_per_s,
+        writes: volume.limits.write_bytes_per_s,
+    }
 }
 
 fn memory(from: &Setup, to: &Setup) -> Option<ResourceChange> {
@@ -223,10 +283,12 @@ fn memory(from: &Setup, to: &Setup) -> Option<ResourceChange> {
 }
 
 fn commit_log(from: Option<&VolumeSetup>, to: Option<&VolumeSetup>) -> Option<ResourceChange> {
-    let own = |volume: &VolumeSetup| requests(volume, false).or_else(|| bytes(volume));
+    let iops = |volume: &VolumeSetup| requests(volume, false).lesser();
+    let bytes = |volume: &VolumeSetup| bytes(volume).lesser();
+    let own = |volume: &VolumeSetup| iops(volume).or_else(|| bytes(volume));
     match (from, to) {
         (None, None) => None,
-        (Some(from), Some(to)) => change(Resource::CommitLog, requests(from, false), requests(to, false))
+        (Some(from), Some(to)) => change(Resource::CommitLog, iops(from), iops(to))
             .or_else(|| change(Resource::CommitLog, bytes(from), bytes(to))),
         (from, to) => Some(ResourceChange {
             resource: Resource::CommitLog,

@@ -8,12 +8,12 @@
 //! [`crate::document::limit`] holds the data; crate `report` puts it into words.
 
 mod cpu;
-
 mod intervention;
 mod naming;
 mod numbers;
 mod uses;
 mod volume;
+mod window;
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use spec::Setup;
 
 use super::numbers;
-use super::uses::{self, GC_DOMINATES, Watched, Window};
+use super::uses::{self, GC_DOMINATES};
+use super::window::{Watched, Window};
 use crate::document::limit::{Counted, Limit, LimitKind, ResourceUse};
 use crate::measurement::TrialMeasurement;
 use crate::rules::{AT_CAP_WINDOWS, CLIENT_CPU_MAX};

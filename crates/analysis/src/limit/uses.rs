@@ -1,10 +1,10 @@
 //! What one trial used of each resource, window by window, against what was really there.
 
-use evidence::VolumeRole;
 use spec::{LoadLevel, Setup};
 
+use super::window::{Watched, Window};
 use super::{cpu, volume};
-use crate::document::limit::{Counted, LimitKind, Unit};
+use crate::document::limit::LimitKind;
 use crate::measurement::TrialMeasurement;
 use crate::rules::{OFF_MAX, POISSON_DEVIATIONS};
 
@@ -16,68 +16,6 @@ pub const GC_DOMINATES: f64 = 0.2;
 /// ... and of this share when the CPUs are busy between the pauses.
 const GC_MATTERS: f64 = 0.05;
 
-/// One resource in one window.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Window {
-    /// Which limit it is when it is full.
-    pub kind: LimitKind,
-    /// Used.
-    pub used: f64,
-    /// What was there to be used.
-    pub capacity: f64,
-    /// Whether it was at its cap.
-    pub at_cap: bool,
-}
-
-impl Window {
-    /// At its cap from a share of its capacity on.
-    pub fn at(kind: LimitKind, used: f64, capacity: f64, at_cap: f64) -> Self {
-        Self {
-            kind,
-            used,
-            capacity,
-            at_cap: used >= at_cap * capacity,
-        }
-    }
-
-    /// used / capacity.
-    pub fn share(&self) -> f64 {
-        self.used / self.capacity
-    }
-}
-
-/// What is watched. The order has no meaning but that of the document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Watched {
-    /// Requests or bytes of a volume, counted in one of the ways in which volumes count.
-    Volume(VolumeRole, volume::Dimension, Counted),
-    /// CPUs of the database.
-    Cpu,
-    /// Pauses.
-    Gc,
-    /// Load threads.
-    Client,
-    /// Debt of compactions.
-    Compaction,
-    /// Open loop: the rate.
-    OfferedRate,
-}
-
-impl Watched {
-    /// Unit of used and capacity.
-    pub fn unit(self) -> Unit {
-        match self {
-            Self::Volume(_, volume::Dimension::Requests, _) => Unit::Iops,
-            Self::Volume(_, volume::Dimension::Bytes, _) => Unit::BytesPerS,
-            Self::Cpu => Unit::Cpus,
-            Self::Gc => Unit::Share,
-            Self::Client => Unit::CpuS,
-            Self::Compaction => Unit::Grown,
-            Self::OfferedRate => Unit::OpsPerS,
-        }
-    }
-}
-
 /// All resources of a trial that have a known capacity; each with at least one window.
 pub fn of_trial(setup: Option<&Setup>, trial: &TrialMeasurement) -> Vec<(Watched, Vec<Window>)> {
     let mut uses = vec![
@@ -87,7 +25,7 @@ pub fn of_trial(setup: Option<&Setup>, trial: &TrialMeasurement) -> Vec<(Watched
         (Watched::Compaction, compaction(trial).into_iter().collect()),
     ];
     uses.push((Watched::Cpu, cpu::windows(trial)));
-    for facts in &trial.record.database.volumes {
+    for facts in &trial.record.node().volumes {
         uses.extend(volume::windows(setup, trial, facts));
     }
     uses.retain(|(_, windows)| !windows.is_empty());

@@ -3,7 +3,7 @@
 use evidence::{VolumeFacts, VolumeRole};
 use spec::Setup;
 
-use super::uses::{Watched, Window};
+use super::window::{Dimension, Watched, Window};
 use crate::document::limit::{Counted, LimitKind};
 use crate::host::{VolumeActivity, WindowRates};
 use crate::measurement::TrialMeasurement;
@@ -24,15 +24,6 @@ const AT_BASELINE: f64 = 1.05;
 const VOLUME_UNIT_BYTES: f64 = 256.0 * 1024.0;
 /// ... and states the IOPS of an instance for requests of 16 KiB (EC2 user guide, "EBS-optimized instance types").
 const INSTANCE_UNIT_BYTES: f64 = 16.0 * 1024.0;
-
-/// What a volume limits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Dimension {
-    /// Per second.
-    Requests,
-    /// Per second.
-    Bytes,
-}
 
 /// A volume's windows, counted in each way in which its limit may count.
 ///

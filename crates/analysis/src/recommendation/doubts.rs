@@ -1,5 +1,7 @@
 //! What a reader must know before believing the answer: doubts, and configurations that could not be judged.
 
+use spec::Provider;
+
 use super::Answer;
 use crate::document::{Doubt, NotConsidered, NotJudged, Outcome, Place, Verdict};
 use crate::rule::{Rule, Severity};
@@ -57,7 +59,7 @@ impl Answer<'_> {
 
     pub(super) fn doubts(&self, all: &[Place], run: Option<&str>) -> Vec<Doubt> {
         let mut doubts = Vec::new();
-        if self.provider == "simulated" {
+        if self.provider == Provider::Simulated {
             doubts.push(Doubt::Simulated);
         }
         if self.trials.done < self.trials.planned {

@@ -4,7 +4,7 @@ mod by_objective;
 mod by_value;
 mod doubts;
 
-use spec::{LoadLevel, Plan};
+use spec::{LoadLevel, Plan, Provider};
 
 use crate::comparisons::{Comparisons, is_open, places};
 use crate::document::{By, CellAnalysis, Outcome, Place, Reason, Recommendation, Status, TrialCounts, WouldDecide};
@@ -17,7 +17,7 @@ pub struct Answer<'a> {
     /// The frozen plan.
     pub plan: &'a Plan,
     /// Where the evidence comes from.
-    pub provider: &'a str,
+    pub provider: Provider,
     /// All cells.
     pub cells: &'a [CellAnalysis],
     /// Their valid trials.

@@ -6,10 +6,11 @@
 use evidence::VolumeFacts;
 use spec::{Plan, VolumeRole};
 
-use super::{Rule, scope};
+use super::scope::scope;
 use crate::burst::lasts;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 /// Credits spent matter from this share of the volume's requests on: an empty bucket holds a few ticks' worth at any
 /// time.
@@ -90,7 +91,7 @@ mod tests {
     #[test]
     fn credits_that_fall_and_credits_that_end_are_two_things() {
         let with = |start: f64, end: f64| {
-            let trial = recorded(|r| r.database.volumes[0].burst_credits = Some((start, end)));
+            let trial = recorded(|r| r.nodes[0].volumes[0].burst_credits = Some((start, end)));
             [Rule::BurstChanged, Rule::BurstOnly].map(|rule| found(&trial, rule).is_some())
         };
         assert_eq!(with(5000.0, 0.0), [true, false]);
@@ -117,7 +118,7 @@ mod tests {
             .scaled(16.0),
         );
         let mut record = sound_record();
-        record.database.volumes[0].burst_credits = Some((337_500.0, 328_000.0));
+        record.nodes[0].volumes[0].burst_credits = Some((337_500.0, 328_000.0));
         let trials = [measured(&record, 160.0 * 60.0)];
         let analysis = analyse(&run(&plan, &trials));
         let told = analysis.findings.iter().find(|f| f.rule == Rule::BurstOnly).unwrap();

@@ -1,8 +1,9 @@
 //! Could the client keep up? A client out of CPU measures itself.
 
-use super::{Rule, scope};
+use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 /// Client CPU above this share of its load threads.
 pub const CLIENT_CPU_MAX: f64 = 0.8;

@@ -1,8 +1,9 @@
 //! Did compaction keep up with what was written?
 
-use super::{Rule, scope};
+use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 /// More waiting at the end than at the start, by this share (practice: end > start + 10 %) ...
 const COMPACTION_GROWTH: f64 = 0.1;

@@ -1,8 +1,9 @@
 //! Do the client's counters and its histograms tell the same story?
 
-use super::{Rule, scope};
+use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 /// They must agree within this share; a response in flight at the edge of the window may be counted on one side only.
 const COUNT_MISMATCH_MAX: f64 = 0.01;

@@ -1,8 +1,9 @@
 //! Did the hypervisor leave the host its CPUs?
 
-use super::{Rule, scope};
+use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 /// CPU time taken by the hypervisor: mean of the window (practice: > 1 %) ...
 const STEAL_MAX: f64 = 0.01;

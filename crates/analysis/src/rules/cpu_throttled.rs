@@ -1,8 +1,9 @@
 //! Did a CPU quota hold the database back that nobody asked for?
 
-use super::{Rule, scope};
+use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 /// Share of the quota's periods in which the database was held back, where the quota is not the configuration's own
 /// (practice: > 1 %).
@@ -11,7 +12,7 @@ const THROTTLED_MAX: f64 = 0.01;
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     // A fraction of a CPU can only be given by a quota: then being held back is the configuration.
     let share = trial.host.cpu_throttled_share?;
-    let is_whole = trial.record.database.cpus.fract() == 0.0;
+    let is_whole = trial.record.node().cpus.fract() == 0.0;
     (is_whole && share > THROTTLED_MAX).then(|| {
         let numbers = [("throttled_periods_share", share), ("threshold", THROTTLED_MAX)];
         Finding::new(Rule::CpuThrottled, scope(trial), numbers)
@@ -33,7 +34,7 @@ mod tests {
                 ((0.5, 0.5), false),
                 ((0.5, 2.0), true),
             ],
-            |(share, cpus)| changed(|t| (t.host.cpu_throttled_share, t.record.database.cpus) = (Some(share), cpus)),
+            |(share, cpus)| changed(|t| (t.host.cpu_throttled_share, t.record.nodes[0].cpus) = (Some(share), cpus)),
         );
     }
 }

@@ -2,12 +2,13 @@
 
 use evidence::VolumeRole;
 
-use super::{Rule, scope};
+use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
-    let facts = &trial.record.database;
+    let facts = &trial.record.node();
     let (data, budget) = (facts.data_bytes_on_disk as f64, facts.page_cache_budget_bytes as f64);
     // A volume must be there to speak of.
     trial.host.volumes.get(&VolumeRole::Data)?;
@@ -28,7 +29,7 @@ mod tests {
         fires(
             Rule::DataFitsPageCache,
             &[(0, false), (budget / 2, true), (budget, true), (budget + 1, false)],
-            |bytes| recorded(|r| r.database.data_bytes_on_disk = bytes),
+            |bytes| recorded(|r| r.nodes[0].data_bytes_on_disk = bytes),
         );
     }
 }

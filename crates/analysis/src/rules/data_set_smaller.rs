@@ -7,10 +7,12 @@
 
 use spec::Dataset;
 
-use super::{Rule, scope};
+use super::scope::scope;
 use crate::document::CellAnalysis;
+use crate::fact::SmallerThan;
 use crate::finding::{Finding, Scope};
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 /// Bytes of a cell besides its value: flags and the length of the value (Cassandra's `BufferCell.serializer`: one byte
 /// and a vint).
@@ -34,7 +36,10 @@ pub fn than_its_layout(cell: &CellAnalysis, dataset: &Dataset) -> Option<Finding
         ("payload_bytes", dataset.payload_bytes() as f64),
         ("records", dataset.records as f64),
     ];
-    Some(Finding::new(Rule::DataSetSmaller, Scope::Cell(cell.id.clone()), numbers).with("than", "layout"))
+    Some(
+        Finding::new(Rule::DataSetSmaller, Scope::Cell(cell.id.clone()), numbers)
+            .with("than", SmallerThan::Layout.word()),
+    )
 }
 
 /// Bytes below which such a data set cannot be whole: values as far as they cannot be compressed, and what keeps them
@@ -47,7 +52,7 @@ fn least_bytes(dataset: &Dataset) -> f64 {
 /// A trial whose data set is smaller than that of the run's other trials.
 pub fn than_the_others(trial: &TrialMeasurement, typical: Option<f64>) -> Option<Finding> {
     let typical = typical?;
-    let on_disk = trial.record.database.data_bytes_on_disk as f64;
+    let on_disk = trial.record.node().data_bytes_on_disk as f64;
     (on_disk > 0.0 && on_disk < (1.0 - LESS_THAN_OTHERS) * typical).then(|| {
         let numbers = [
             ("bytes_on_disk", on_disk),
@@ -55,7 +60,7 @@ pub fn than_the_others(trial: &TrialMeasurement, typical: Option<f64>) -> Option
             ("less_by_share", 1.0 - on_disk / typical),
             ("threshold", LESS_THAN_OTHERS),
         ];
-        Finding::new(Rule::DataSetSmaller, scope(trial), numbers).with("than", "others")
+        Finding::new(Rule::DataSetSmaller, scope(trial), numbers).with("than", SmallerThan::Others.word())
     })
 }
 
@@ -63,7 +68,7 @@ pub fn than_the_others(trial: &TrialMeasurement, typical: Option<f64>) -> Option
 pub fn typical(trials: &[&TrialMeasurement]) -> Option<f64> {
     let bytes: Vec<f64> = trials
         .iter()
-        .map(|t| t.record.database.data_bytes_on_disk as f64)
+        .map(|t| t.record.node().data_bytes_on_disk as f64)
         .filter(|bytes| *bytes > 0.0)
         .collect();
     stats::median(&bytes)
@@ -82,7 +87,7 @@ mod tests {
     fn told(shares: [f64; 4]) -> Vec<String> {
         let (plan, mut trials) = (plan(), trials());
         for (trial, share) in trials.iter_mut().zip(shares) {
-            trial.record.database.data_bytes_on_disk = (WHOLE * share) as u64;
+            trial.record.nodes[0].data_bytes_on_disk = (WHOLE * share) as u64;
         }
         let analysis = analyse(&run(&plan, &trials));
         let of_rule = analysis.findings.iter().filter(|f| f.rule == Rule::DataSetSmaller);

@@ -1,8 +1,9 @@
 //! Was it the same database process from end to end? A trial across a restart measures a start.
 
-use super::{Rule, scope};
+use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let restarts = trial.host.restarts.filter(|n| *n > 0)?;

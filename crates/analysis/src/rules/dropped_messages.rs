@@ -1,8 +1,9 @@
 //! Did the database shed load to survive?
 
-use super::{Rule, scope};
+use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let dropped = trial.host.dropped_messages.filter(|n| *n > 0.0)?;

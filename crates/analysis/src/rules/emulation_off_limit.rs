@@ -3,9 +3,10 @@
 use evidence::ProbeResult;
 use spec::IoLimits;
 
-use super::Rule;
 use crate::document::{ConfigurationFacts, VolumeReport};
+use crate::fact::VolumeLimit;
 use crate::finding::{Finding, Scope};
+use crate::rule::Rule;
 
 /// A volume may deliver this much more or less than its limit.
 const OFF_LIMIT_MAX: f64 = 0.10;
@@ -49,13 +50,13 @@ fn off_limit(configuration: &str, volume: &VolumeReport, probe: &ProbeResult) ->
     let floor = IoLimits::symmetric(volume.burst.map(|b| b.baseline_iops), None).min(volume.limits);
     let checks = [
         (
-            "read_iops",
+            VolumeLimit::ReadIops,
             expected_read_iops(&volume.limits),
             expected_read_iops(&floor),
             probe.read_iops,
         ),
         (
-            "write_bytes_per_s",
+            VolumeLimit::WriteBytesPerS,
             expected_write_bytes_per_s(&volume.limits),
             expected_write_bytes_per_s(&floor),
             probe.write_bytes_per_s,
@@ -78,7 +79,7 @@ fn off_limit(configuration: &str, volume: &VolumeReport, probe: &ProbeResult) ->
             is_off.then(|| {
                 Finding::new(Rule::EmulationOffLimit, scope, numbers)
                     .with("volume", volume.role.name())
-                    .with("probed", what)
+                    .with("probed", what.name())
             })
         })
         .collect()

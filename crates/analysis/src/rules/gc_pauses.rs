@@ -1,8 +1,9 @@
 //! How long did garbage collection stop the database?
 
-use super::{Rule, scope};
+use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 /// Garbage collection above this share of the window (practice: > 2 % of time).
 const GC_SHARE_MAX: f64 = 0.02;

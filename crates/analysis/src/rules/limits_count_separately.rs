@@ -1,16 +1,18 @@
 //! Emulated volumes limit reads and writes apart (cgroup `io.max`, `blkio.throttle`); EBS counts them together.
 
-use super::Rule;
+use spec::Provider;
+
 use crate::document::ConfigurationFacts;
 use crate::finding::{Finding, Scope};
+use crate::rule::Rule;
 
-pub fn finding(run: &str, provider: &str, configurations: &[ConfigurationFacts]) -> Option<Finding> {
+pub fn finding(run: &str, provider: Provider, configurations: &[ConfigurationFacts]) -> Option<Finding> {
     let limited = configurations
         .iter()
         .flat_map(|c| &c.volumes)
         .filter(|v| v.limits.read_iops.is_some())
         .count();
-    (provider == "local" && limited > 0).then(|| {
+    (provider == Provider::Local && limited > 0).then(|| {
         let numbers = [("volumes_with_an_iops_limit", limited as f64)];
         Finding::new(Rule::LimitsCountSeparately, Scope::Run(run.to_owned()), numbers)
     })
@@ -35,7 +37,7 @@ mod tests {
             of_rule.count()
         };
         assert_eq!(told(&evidence), 1);
-        evidence.provider = "simulated".into();
+        evidence.provider = Provider::Simulated;
         assert_eq!(told(&evidence), 0);
     }
 }

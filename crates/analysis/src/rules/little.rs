@@ -3,12 +3,13 @@
 
 use spec::LoadLevel;
 
-use super::{Rule, scope};
+use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
-/// |X R / N - 1| (practice: <= 2 %), beside what the edges of the window do: a response that ends inside it counts whole, so that up to one mean
-/// response time of the window may be counted too much or too little.
+/// |X R / N - 1| (practice: <= 2 %), beside what the edges of the window do: a response that ends inside it
+/// counts whole, so that up to one mean response time of the window may be counted too much or too little.
 const LITTLE_MAX: f64 = 0.02;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {

@@ -8,6 +8,7 @@
 
 mod burst;
 mod client_saturated;
+mod clock_drift;
 mod compaction_debt;
 mod counts_disagree;
 mod cpu_steal;
@@ -26,7 +27,7 @@ mod no_steady_state;
 mod not_found;
 mod offered_rate;
 mod repetitions_spread;
-
+mod scope;
 mod send_lag;
 mod separate_read_write_limits;
 mod served_from_page_cache;
@@ -40,10 +41,10 @@ mod volume_above_instance;
 mod volume_at_cap;
 
 use evidence::{ProbeResult, VolumeFacts};
-use spec::{Dataset, Plan};
+use spec::{Dataset, Plan, Provider};
 
 use crate::document::{CellAnalysis, ConfigurationFacts};
-use crate::finding::{Finding, Scope};
+use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
 
 pub use crate::rule::Rule;
@@ -72,6 +73,7 @@ pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {
         send_lag::finding(trial),
         offered_rate::finding(trial),
         little::finding(trial),
+        clock_drift::finding(trial),
         cpu_steal::finding(trial),
         cpu_throttled::finding(trial),
         gc_pauses::finding(trial),
@@ -84,7 +86,7 @@ pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {
     .into_iter()
     .flatten()
     .collect();
-    for volume in &trial.record.database.volumes {
+    for volume in &trial.record.node().volumes {
         found.extend(burst::finding(trial, volume));
         found.extend(throttle_slices::finding(trial, volume));
         found.extend(volume_at_cap::finding(trial, volume));
@@ -130,7 +132,7 @@ pub fn of_cell(cell: &CellAnalysis, dataset: &Dataset) -> Vec<Finding> {
 }
 
 /// Findings on configurations and on the run as a whole.
-pub fn of_run(run: &str, provider: &str, configurations: &[ConfigurationFacts]) -> Vec<Finding> {
+pub fn of_run(run: &str, provider: Provider, configurations: &[ConfigurationFacts]) -> Vec<Finding> {
     let mut found: Vec<Finding> = configurations.iter().flat_map(emulation_off_limit::findings).collect();
     found.extend(limits_count_separately::finding(run, provider, configurations));
     found
@@ -139,10 +141,6 @@ pub fn of_run(run: &str, provider: &str, configurations: &[ConfigurationFacts]) 
 /// The probe of a role's volume among a trial's volumes.
 pub fn probe_of(volumes: &[VolumeFacts], role: spec::VolumeRole) -> Option<ProbeResult> {
     volumes.iter().find(|v| v.role == role).and_then(|v| v.probe)
-}
-
-fn scope(trial: &TrialMeasurement) -> Scope {
-    Scope::trial(&trial.record.cell, trial.record.block)
 }
 
 /// A trial without fault and what makes others of it, for the tables of cases.

@@ -1,8 +1,9 @@
 //! Did the network lose packets?
 
-use super::{Rule, scope};
+use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 /// TCP segments sent again for each megabyte: 0.1 % (practice) of segments of 1,448 bytes.
 const RETRANSMITS_PER_MB: f64 = 0.001 * 1e6 / 1448.0;

@@ -3,9 +3,10 @@
 
 use evidence::{ErrorKind, OperationKind};
 
-use super::{Rule, scope};
+use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let client = trial.record.client.as_ref()?;

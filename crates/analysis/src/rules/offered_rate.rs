@@ -6,9 +6,10 @@
 
 use spec::LoadLevel;
 
-use super::{Rule, scope};
+use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 /// Achieved / offered may be off by this much in either direction (practice: below 0.99 a load is saturated).
 pub const OFF_MAX: f64 = 0.01;

@@ -6,9 +6,9 @@
 
 use stats::Outlier;
 
-use super::Rule;
 use crate::document::CellAnalysis;
 use crate::finding::{Finding, Scope};
+use crate::rule::Rule;
 
 /// Chance of a finding in a run whose repetitions are sound.
 pub const LEVEL: f64 = 0.01;

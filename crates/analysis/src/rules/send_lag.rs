@@ -1,8 +1,9 @@
 //! Open loop: were requests sent when they were due?
 
-use super::{Rule, scope};
+use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 /// Send lag p99 above this many microseconds ...
 const SEND_LAG_P99_US: f64 = 1000.0;

@@ -3,9 +3,10 @@
 
 use evidence::VolumeFacts;
 
-use super::{Rule, scope};
+use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 /// Reads and writes together this much above the limit.
 const COMBINED_MAX: f64 = 1.05;

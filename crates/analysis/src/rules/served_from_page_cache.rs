@@ -2,9 +2,10 @@
 
 use spec::VolumeRole;
 
-use super::{Rule, scope};
+use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 /// Fewer device reads than this for each operation that reads: not a test of the volume (practice: < 0.05).
 const READS_PER_READ_MIN: f64 = 0.05;
@@ -13,7 +14,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let reads = trial.completed_reads() as f64;
     let device = trial.host.volumes.get(&VolumeRole::Data)?.reads;
     let per_read = stats::ratio(device, reads).filter(|per_read| *per_read < READS_PER_READ_MIN)?;
-    let facts = &trial.record.database;
+    let facts = &trial.record.node();
     let numbers = [
         ("device_reads", device),
         ("operations_that_read", reads),

@@ -6,9 +6,10 @@
 
 use stats::SteadyVerdict;
 
-use super::{Rule, scope};
+use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 /// Change over the window, as a share of the mean, that the 95 % interval may reach without a word. Below the 5 % that
 /// count as practically the same, because the interval is itself an estimate: with this bound, 5 % over the window go

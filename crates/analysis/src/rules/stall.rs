@@ -8,10 +8,11 @@
 
 use spec::LoadLevel;
 
-use super::{Rule, scope};
+use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
 use crate::progress::Second;
+use crate::rule::Rule;
 
 /// A second with less than this share of the median throughput is a stop ...
 const EMPTY_SHARE: f64 = 0.1;

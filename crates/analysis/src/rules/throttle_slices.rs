@@ -2,9 +2,11 @@
 
 use evidence::VolumeFacts;
 
-use super::{Rule, scope, volume_at_cap};
+use super::scope::scope;
+use super::volume_at_cap;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 /// The cgroup throttle releases I/O in slices of about this long, microseconds (measured on kernel 6.18) ...
 const SLICE_US: f64 = 100_000.0;

@@ -1,8 +1,8 @@
 //! Which percentiles rest on too few samples?
 
-use super::Rule;
 use crate::document::CellAnalysis;
 use crate::finding::{Finding, Scope};
+use crate::rule::Rule;
 
 /// Samples wanted beyond a percentile before it is believed (practice: >= 100).
 pub const SAMPLES_BEYOND: f64 = 100.0;

@@ -2,9 +2,11 @@
 
 use stats::SteadyVerdict;
 
-use super::{Rule, scope};
+use super::scope::scope;
+use crate::fact::TooShort;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let client = trial.record.client.as_ref()?;
@@ -13,7 +15,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let scope = scope(trial);
     let Some(judged) = trial.window.judged else {
         let numbers = [measured_s, needed_s];
-        return Some(Finding::new(Rule::TooShortToJudge, scope, numbers).with("why", "seconds"));
+        return Some(Finding::new(Rule::TooShortToJudge, scope, numbers).with("why", TooShort::Seconds.word()));
     };
     if judged.verdict != SteadyVerdict::TooShort {
         return None;
@@ -26,7 +28,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
         ("change_low_share", judged.change_low),
         ("change_high_share", judged.change_high),
     ];
-    Some(Finding::new(Rule::TooShortToJudge, scope, numbers).with("why", "judged"))
+    Some(Finding::new(Rule::TooShortToJudge, scope, numbers).with("why", TooShort::Judged.word()))
 }
 
 #[cfg(test)]

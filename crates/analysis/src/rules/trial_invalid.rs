@@ -2,9 +2,10 @@
 
 use evidence::Validity;
 
-use super::{Rule, scope};
+use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let reason = match &trial.record.validity {

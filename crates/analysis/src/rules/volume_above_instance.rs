@@ -2,8 +2,8 @@
 
 use spec::{IoLimits, Plan};
 
-use super::Rule;
 use crate::finding::{Finding, Scope};
+use crate::rule::Rule;
 
 /// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published
 /// figures.

@@ -2,9 +2,11 @@
 
 use evidence::VolumeFacts;
 
-use super::{Rule, scope};
+use super::scope::scope;
+use crate::fact::VolumeLimit;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
 
 /// A volume is at its cap in a 10 s window when it does at least this share of its limit (practice: >= 95 %) ...
 pub const AT_CAP: f64 = 0.95;
@@ -15,11 +17,15 @@ pub fn finding(trial: &TrialMeasurement, volume: &VolumeFacts) -> Option<Finding
     let activity = trial.host.volumes.get(&volume.role)?;
     let (limits, windows) = (&volume.limits, &activity.windows);
     let (what, share, limit) = [
-        ("read_iops", &windows.read_iops, limits.read_iops),
-        ("write_iops", &windows.write_iops, limits.write_iops),
-        ("read_bytes_per_s", &windows.read_bytes_per_s, limits.read_bytes_per_s),
+        (VolumeLimit::ReadIops, &windows.read_iops, limits.read_iops),
+        (VolumeLimit::WriteIops, &windows.write_iops, limits.write_iops),
         (
-            "write_bytes_per_s",
+            VolumeLimit::ReadBytesPerS,
+            &windows.read_bytes_per_s,
+            limits.read_bytes_per_s,
+        ),
+        (
+            VolumeLimit::WriteBytesPerS,
             &windows.write_bytes_per_s,
             limits.write_bytes_per_s,
         ),
@@ -37,7 +43,7 @@ pub fn finding(trial: &TrialMeasurement, volume: &VolumeFacts) -> Option<Finding
         ("write_bytes_per_s", activity.write_bytes_per_s()),
     ];
     let found = Finding::new(Rule::VolumeAtCap, scope(trial), numbers);
-    Some(found.with("volume", volume.role.name()).with("limited", what))
+    Some(found.with("volume", volume.role.name()).with("limited", what.name()))
 }
 
 /// Share of the 10 s windows in which the volume is at the given limit.

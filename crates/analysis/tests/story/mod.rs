@@ -166,7 +166,7 @@ pub fn trials() -> Vec<TrialMeasurement> {
 pub fn run<'a>(plan: &'a Plan, trials: &'a [TrialMeasurement]) -> RunEvidence<'a> {
     RunEvidence {
         run: "story-20260102T030405Z".into(),
-        provider: "local".into(),
+        provider: analysis::Provider::Local,
         plan,
         environment: json!({"format_version": 1, "database": {"cpu_model": "Example CPU", "cores": 2, "disks": ["vda"]}}),
         trials,

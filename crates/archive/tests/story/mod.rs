@@ -7,7 +7,7 @@ use std::path::Path;
 
 use archive::RunDirectory;
 use evidence::{
-    ClientResult, DatabaseFacts, FORMAT_VERSION, HIGHEST_US, HostSample, Interval, LOWEST_US, OperationKind,
+    ClientResult, FORMAT_VERSION, HIGHEST_US, HostId, HostSample, Interval, LOWEST_US, NodeFacts, OperationKind,
     SIGNIFICANT_DIGITS, Series, TrialRecord, Validity,
 };
 use hdrhistogram::Histogram;
@@ -64,7 +64,8 @@ pub fn record(cell: &str, block: u32) -> TrialRecord {
             send_lag_us: None,
             threads: 1,
         }),
-        database: DatabaseFacts::default(),
+        nodes: vec![NodeFacts::UNKNOWN],
+        clocks: BTreeMap::new(),
         overhead: None,
     }
 }
@@ -88,12 +89,9 @@ pub fn intervals() -> Vec<Interval> {
 }
 
 /// One sample with the figures that every host has, the rest missing.
-pub fn samples() -> BTreeMap<String, Vec<HostSample>> {
+pub fn samples() -> BTreeMap<HostId, Vec<HostSample>> {
     let row = |t: f64| HostSample::from_columns(&[("unix_ms", Some(1.7e12 + t * 1e3)), ("t_s", Some(t))]);
-    BTreeMap::from([
-        ("database".to_owned(), vec![row(0.0), row(1.0)]),
-        ("client".to_owned(), vec![]),
-    ])
+    BTreeMap::from([(HostId::DATABASE, vec![row(0.0), row(1.0)]), (HostId::CLIENT, vec![])])
 }
 
 pub fn create(parent: &Path) -> RunDirectory {

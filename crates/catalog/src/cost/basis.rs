@@ -1,15 +1,14 @@
-//! How money is counted. The same machines cost different sums under different conventions, so no figure goes without its basis.
+//! How money is counted. The same machines cost different sums under different conventions, so no figure goes without
+//! its basis.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::CostError;
+use super::error::CostError;
+use crate::region::REGION;
 use crate::{Catalog, Purchase, day};
-
-/// The region whose prices the program's own tables hold.
-pub const REGION: &str = "us-east-1";
 
 /// How money is counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,7 +18,8 @@ pub struct Basis {
     pub hours_per_month: f64,
     /// How instances are paid for.
     pub purchase: Purchase,
-    /// The day whose prices count: the latest ones known on or before it. `None`: the latest of all.
+    /// The day whose prices count: the latest ones known on or before it. `None`: the latest of all. Beside a sum: the
+    /// latest day of any price used; `None`: nothing has been priced.
     pub price_date: Option<String>,
     /// Percentage on top of everything, such as a support plan's.
     pub uplift_percent: f64,

@@ -2,11 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Basis, Cost, CostError, micro};
+use super::basis::Basis;
+use super::bill::Cost;
+use super::error::CostError;
+use super::micro::micro;
 use crate::{Catalog, ClusterRequest};
 
-/// A cluster of one, two or three times the nodes. Cassandra clusters grow by sets (of three, with three replicas in three zones),
-/// and throughput with them; the published guide's table has these rows.
+/// A cluster of one, two or three times the nodes. Cassandra clusters grow by sets (of three, with three replicas in
+/// three zones), and throughput with them; the published guide's table has these rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CapacityRow {
     /// 1, 2, 3.
@@ -22,7 +25,8 @@ pub struct CapacityRow {
 /// Nodes of a set.
 const SET: u32 = 3;
 
-/// What one run costs: all its machines and volumes for its hours. AWS charges volumes by the second, prorated by the month.
+/// What one run costs: all its machines and volumes for its hours. AWS charges volumes by the second, prorated by the
+/// month.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunCost {
     /// Hours that the machines exist.
@@ -55,8 +59,8 @@ impl Catalog {
             .collect()
     }
 
-    /// Prices a run of `hours` on these machines. A reservation is owed whether it is used or not: its price is then what the hours
-    /// would cost a user who has it.
+    /// Prices a run of `hours` on these machines. A reservation is owed whether it is used or not: its price is then
+    /// what the hours would cost a user who has it.
     ///
     /// # Errors
     ///

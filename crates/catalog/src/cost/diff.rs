@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Cost, CostError, CostKind, micro};
+use super::bill::Cost;
+use super::error::CostError;
+use super::line::CostKind;
+use super::micro::micro;
 
 /// Two costs beside each other.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -1,6 +1,11 @@
 //! The lines of a bill.
 
-use super::{Basis, Cost, CostError, CostKind, CostLine, Extras, TermTotal, micro};
+use super::basis::Basis;
+use super::bill::{Cost, Extras};
+use super::error::CostError;
+use super::line::{CostKind, CostLine};
+use super::micro::micro;
+use super::term::TermTotal;
 use crate::{
     Catalog, EbsOptimisation, InstancePrice, InstanceType, OtherCharge, PriceError, ResolvedVolume, VolumeRequest,
     reach, resolve_volume_on, volume,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::micro;
+use super::micro::micro;
 use crate::InstancePrice;
 
 /// Money for reserved instances over their term: owed whether they run or not. Volumes are not part of it.

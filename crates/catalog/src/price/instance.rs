@@ -1,11 +1,13 @@
-//! What an hour of an instance cost: `data/instance_prices.csv`, with the source of each day in `data/price_sources.csv`.
+//! What an hour of an instance cost: `data/instance_prices.csv`, with the source of each day in
+//! `data/price_sources.csv`.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{PriceError, Purchase, latest};
-use crate::{Catalog, REGION, table};
+use super::purchase::Purchase;
+use crate::region::REGION;
+use crate::table;
 
 /// The price of one hour as it was seen on a day: Linux, shared tenancy.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -27,44 +29,6 @@ pub struct InstancePrice {
 /// The order of a history: region, purchase option, day.
 pub(crate) fn order(price: &InstancePrice) -> (&str, Purchase, &str) {
     (&price.region, price.purchase, &price.date)
-}
-
-impl Catalog {
-    /// The latest price on or before `day` (`2017-11-12`; `None`: the latest of all).
-    ///
-    /// # Errors
-    ///
-    /// When no such price is known, with what is known instead.
-    pub fn instance_price(
-        &self,
-        instance: &str,
-        purchase: Purchase,
-        region: &str,
-        day: Option<&str>,
-    ) -> Result<&InstancePrice, PriceError> {
-        let history = self.price_history(instance);
-        let what = || format!("{purchase} price of {instance} in {region}");
-        let here = |price: &&InstancePrice| price.region == region;
-        let same: Vec<&InstancePrice> = history.iter().filter(here).filter(|p| p.purchase == purchase).collect();
-        if same.is_empty() && purchase.is_stated() {
-            return Err(PriceError::NotStated {
-                what: what(),
-                instance: instance.to_owned(),
-            });
-        }
-        if same.is_empty() {
-            let mut known: Vec<String> = history.iter().filter(here).map(|p| p.purchase.to_string()).collect();
-            known.dedup();
-            return Err(PriceError::Unknown { what: what(), known });
-        }
-        latest(&same, day, |price| &price.date)
-            .copied()
-            .ok_or_else(|| PriceError::OnlyLater {
-                what: what(),
-                asked: day.unwrap_or_default().to_owned(),
-                days: same.iter().map(|price| price.date.clone()).collect(),
-            })
-    }
 }
 
 /// The table of this program.

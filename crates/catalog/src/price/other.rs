@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use super::PriceError;
-use crate::{Catalog, REGION, table};
+use crate::table;
 
 /// What may come on top of machines and their volumes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -23,7 +22,7 @@ impl OtherCharge {
         }
     }
 
-    fn words(self) -> &'static str {
+    pub(super) fn words(self) -> &'static str {
         match self {
             Self::BetweenZones => "data between zones",
             Self::Snapshot => "snapshots",
@@ -44,38 +43,15 @@ pub struct OtherPrice {
     pub source: String,
 }
 
-impl Catalog {
-    /// The latest price on or before `day` (`None`: the latest of all).
-    ///
-    /// # Errors
-    ///
-    /// When none is known for that time or region.
-    pub fn other_price(&self, what: OtherCharge, region: &str, day: Option<&str>) -> Result<OtherPrice, PriceError> {
-        let words = || format!("price of {} in {region}", what.words());
-        let mut all = table::read(include_str!("../../data/other_prices.csv"), |row| {
-            (row.text("what") == Some(what.name())).then(|| OtherPrice {
-                what,
-                date: row.text("date").unwrap_or_default().to_owned(),
-                usd: row.required("usd"),
-                source: row.text("source").unwrap_or_default().to_owned(),
-            })
-        });
-        all.retain(|_| region == REGION);
-        let known: Vec<OtherPrice> = all.into_iter().flatten().collect();
-        if known.is_empty() {
-            return Err(PriceError::Unknown {
-                what: words(),
-                known: Vec::new(),
-            });
-        }
-        let days = known.iter().map(|price| price.date.clone()).collect();
-        let latest = known
-            .into_iter()
-            .rfind(|price| day.is_none_or(|day| price.date.as_str() <= day));
-        latest.ok_or_else(|| PriceError::OnlyLater {
-            what: words(),
-            asked: day.unwrap_or_default().to_owned(),
-            days,
+/// The prices of one of them in the table of this program, all of [`crate::REGION`], oldest first.
+pub(super) fn built_in(what: OtherCharge) -> Vec<OtherPrice> {
+    let all = table::read(include_str!("../../data/other_prices.csv"), |row| {
+        (row.text("what") == Some(what.name())).then(|| OtherPrice {
+            what,
+            date: row.text("date").unwrap_or_default().to_owned(),
+            usd: row.required("usd"),
+            source: row.text("source").unwrap_or_default().to_owned(),
         })
-    }
+    });
+    all.into_iter().flatten().collect()
 }

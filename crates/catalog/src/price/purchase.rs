@@ -9,10 +9,9 @@ use crate::nearest;
 
 /// On demand, reserved for one or three years, or by a price that the user states.
 ///
-/// The price of a reservation is counted by the hour: the upfront payment spread over the hours of the term, plus the hourly rate.
-/// It is owed for every hour of the term, whether the instance runs or not. Savings Plans depend on the plan that was
-/// bought and spot moves by
-/// the hour, so that the program has no price of them: a user states it.
+/// The price of a reservation is counted by the hour: the upfront payment spread over the hours of the term, plus the
+/// hourly rate. It is owed for every hour of the term, whether the instance runs or not. Savings Plans depend on the
+/// plan that was bought and spot moves by the hour, so that the program has no price of them: a user states it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub enum Purchase {
     /// By the hour, without commitment.

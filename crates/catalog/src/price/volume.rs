@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::{PriceError, latest};
-use crate::{Catalog, CostKind, REGION, VolumeRequest, VolumeType, table};
+use crate::region::REGION;
+use crate::{CostKind, VolumeRequest, VolumeType, table};
 
 /// io2 charges less for IOPS above this many.
 const SECOND_TIER_IOPS: f64 = 32_000.0;
@@ -126,35 +126,6 @@ pub(crate) fn built_in() -> Vec<VolumePrice> {
     let mut prices = table::read(include_str!("../../data/volume_prices.csv"), read);
     prices.sort_by(|a: &VolumePrice, b| volume_order(a).cmp(&volume_order(b)));
     prices
-}
-
-impl Catalog {
-    /// The latest prices on or before `day` (`2017-11-12`; `None`: the latest of all).
-    ///
-    /// # Errors
-    ///
-    /// When no price of that time is known, with the days that are.
-    pub fn volume_price(&self, kind: VolumeType, region: &str, day: Option<&str>) -> Result<&VolumePrice, PriceError> {
-        let what = || format!("price of {kind} volumes in {region}");
-        let history: Vec<&VolumePrice> = self
-            .volume_prices()
-            .iter()
-            .filter(|price| price.kind == kind && price.region == region)
-            .collect();
-        if history.is_empty() {
-            return Err(PriceError::Unknown {
-                what: what(),
-                known: Vec::new(),
-            });
-        }
-        latest(&history, day, |price| &price.date)
-            .copied()
-            .ok_or_else(|| PriceError::OnlyLater {
-                what: what(),
-                asked: day.unwrap_or_default().to_owned(),
-                days: history.iter().map(|price| price.date.clone()).collect(),
-            })
-    }
 }
 
 fn read(row: &table::Row<'_>) -> VolumePrice {

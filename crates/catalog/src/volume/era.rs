@@ -1,7 +1,7 @@
 //! Which rules were in force when.
 //!
-//! Published studies name a year. The table's rows begin on days that AWS documented, or that two versions of its documents
-//! enclose, so a year is read as the middle of that year unless a row's own era names it.
+//! Published studies name a year. The table's rows begin on days that AWS documented, or that two versions of its
+//! documents enclose, so a year is read as the middle of that year unless a row's own era names it.
 
 use super::VolumeType;
 use super::rules::{VolumeRules, rules_of_all_eras};
@@ -22,7 +22,11 @@ pub struct UnknownEra {
     pub earliest: String,
 }
 
-/// The rules of a type in an era: `today`, the first word of [`VolumeRules::era`], or a date (`2017`, `2017-11`, `2017-11-12`).
+/// The era in force now.
+pub const TODAY: &str = "today";
+
+/// The rules of a type in an era: [`TODAY`], the first word of [`VolumeRules::era`], or a date (`2017`, `2017-11`,
+/// `2017-11-12`).
 ///
 /// # Errors
 ///
@@ -30,7 +34,7 @@ pub struct UnknownEra {
 pub fn rules_in(kind: VolumeType, era: &str) -> Result<&'static VolumeRules, UnknownEra> {
     let of_type = || rules_of_all_eras().iter().filter(move |rules| rules.kind == kind);
     let found = match era {
-        "today" => of_type().next_back(),
+        TODAY => of_type().next_back(),
         _ => of_type()
             .find(|rules| first_word(rules) == era && era != "since")
             .or_else(|| of_type().find(|rules| covers(rules, era)))

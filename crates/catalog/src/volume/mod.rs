@@ -5,7 +5,7 @@ mod error;
 mod rules;
 
 pub(crate) use era::rules_on;
-pub use era::{UnknownEra, rules_in};
+pub use era::{TODAY, UnknownEra, rules_in};
 pub use error::{UnknownVolumeType, VolumeError, VolumeField};
 pub use rules::{VolumeRules, rules, rules_of_all_eras};
 
@@ -124,8 +124,8 @@ impl VolumeRequest {
 pub struct ResolvedVolume {
     /// What was asked for.
     pub request: VolumeRequest,
-    /// Ceiling of the volume alone: gp2's burst IOPS while [`Self::burst`] has credits; for st1 and sc1 the throughput that
-    /// lasts (their bucket of MiB/s is not modelled).
+    /// Ceiling of the volume alone: gp2's burst IOPS while [`Self::burst`] has credits; for st1 and sc1 the throughput
+    /// that lasts (their bucket of MiB/s is not modelled).
     pub limits: IoLimits,
     /// gp2 below 1,000 GiB: the bucket of I/O credits, full at the start.
     pub burst: Option<Burst>,

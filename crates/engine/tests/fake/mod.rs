@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use engine::{Connect, Driver, ErrorKind, Load, Second, TrialOutcome, TrialPlan};
 use evidence::{HIGHEST_US, LOWEST_US, SIGNIFICANT_DIGITS, Series};
 use hdrhistogram::Histogram;
-use workload::{Definition, Distribution, Mix, ScanLength};
+use workload::{Definition, Distribution, KeyFormat, Mix, ScanLength};
 
 /// How a call ends: after how long, and how.
 pub type Ending = (Duration, Result<(), ErrorKind>);
@@ -140,8 +140,7 @@ pub fn plan(mix: Mix, load: Load, duration: Duration) -> TrialPlan {
             read_all_fields: true,
             write_all_fields: false,
             scan_length: ScanLength::default(),
-            hashed_keys: true,
-            zero_padding: 1,
+            keys: KeyFormat::default(),
         },
         fields: 3,
         field_length: 10,

@@ -12,6 +12,7 @@ use engine::{LoadPlan, TrialPlan};
 use monitor::{Monitor, MonitorHooks, Sources};
 use spec::{Dataset, LoadLevel};
 use wire::{ClientRequest, Endpoint, Event, Fault, LoadedDataset, Reply, Second, TrialResult, TrialTask};
+use workload::KeyFormat;
 
 use super::outbox::{Outbox, cancelled, fault};
 
@@ -23,7 +24,13 @@ pub(super) fn handle(request: ClientRequest, outbox: &Outbox) -> Result<Reply, F
             hashed_keys,
             zero_padding,
             concurrency,
-        } => load(&endpoint, &dataset, (hashed_keys, zero_padding), concurrency, outbox),
+        } => {
+            let keys = KeyFormat {
+                hashed: hashed_keys,
+                zero_padding,
+            };
+            load(&endpoint, &dataset, keys, concurrency, outbox)
+        }
         ClientRequest::Trial(task) => trial(&task, outbox),
         ClientRequest::Close => Ok(Reply::Closed),
     }
@@ -53,7 +60,7 @@ fn second(s: &engine::Second) -> Event {
 fn load(
     endpoint: &Endpoint,
     dataset: &Dataset,
-    (hashed_keys, zero_padding): (bool, u32),
+    keys: KeyFormat,
     concurrency: u32,
     outbox: &Outbox,
 ) -> Result<Reply, Fault> {
@@ -63,8 +70,7 @@ fn load(
         fields: dataset.fields,
         field_length: dataset.field_length,
         compressibility: dataset.compressibility,
-        hashed_keys,
-        zero_padding,
+        keys,
         concurrency,
         threads: 0,
         seed: dataset.seed,

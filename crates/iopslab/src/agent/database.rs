@@ -6,6 +6,7 @@ use std::path::Path;
 use spec::Setup;
 use wire::{DatabaseRequest, Fault, PreparedConfiguration, Reply, StoppedTrial, UnderTest};
 
+use super::check::problems;
 use super::host::{self, Host};
 use super::loading::Loading;
 use super::outbox::{Outbox, cancelled, fault};
@@ -34,6 +35,9 @@ impl DatabaseHost {
     }
 
     pub fn handle(&mut self, request: DatabaseRequest) -> Result<Reply, Fault> {
+        if let DatabaseRequest::Check(needs) = &request {
+            return Ok(Reply::Checked(problems(needs)));
+        }
         if let DatabaseRequest::Open(task) = request {
             return self.open(task);
         }
@@ -49,7 +53,7 @@ impl DatabaseHost {
             DatabaseRequest::StartLoading => opened.start_loading(),
             DatabaseRequest::FinishLoading => opened.finish_loading(),
             DatabaseRequest::Prepare { setup } => opened.prepare(&setup),
-            DatabaseRequest::StartTrial { setup, sample_keys } => {
+            DatabaseRequest::StartTrial { setup, sample_keys, .. } => {
                 let started = opened.start_trial(&setup, &sample_keys);
                 if started.is_err() {
                     // Its logs are in the fault; what it had started must not stay.
@@ -58,7 +62,9 @@ impl DatabaseHost {
                 started
             }
             DatabaseRequest::StopTrial => opened.stop_trial(),
-            DatabaseRequest::Open(_) | DatabaseRequest::Close => unreachable!("handled above"),
+            DatabaseRequest::Check(_) | DatabaseRequest::Open(_) | DatabaseRequest::Close => {
+                unreachable!("handled above")
+            }
         };
         if self.outbox.is_cancelled() && reply.is_err() {
             Err(cancelled())
@@ -75,7 +81,7 @@ impl DatabaseHost {
         let reply = Reply::Opened {
             cleaned,
             snapshot: host.snapshot(&database.snapshot_key),
-            java: database.runtime(),
+            software: Some(database.software()),
         };
         self.opened = Some(Opened {
             host,

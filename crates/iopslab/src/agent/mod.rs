@@ -3,6 +3,7 @@
 //! One request at a time; `Cancel` ends it early. When stdin closes, or a signal asks to stop, the agent undoes
 //! everything it did and exits, so that a killed controller leaves nothing behind.
 
+mod check;
 mod client;
 mod database;
 mod host;
@@ -113,6 +114,9 @@ fn answer(work: &Receiver<Work>, outbox: &Outbox, mut handle: impl FnMut(Request
                     "the controller speaks protocol {protocol}, this agent {}",
                     wire::PROTOCOL
                 ))
+            }),
+            Request::Clock => Ok(Reply::Clock {
+                unix_ms: Some(jiff::Timestamp::now().as_microsecond() as f64 / 1e3),
             }),
             Request::Hello { .. } => Ok(Reply::Hello {
                 version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -56,9 +56,10 @@ impl Database {
         })
     }
 
-    /// What runs it.
-    pub fn runtime(&self) -> String {
-        self.installed.runtime()
+    /// What it is and what runs it, for the record of a run.
+    pub fn software(&self) -> String {
+        let (name, version) = (self.server.name(), self.server.version());
+        format!("{name} {version} on {}", self.installed.runtime())
     }
 
     /// For people.

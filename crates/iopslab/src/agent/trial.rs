@@ -24,6 +24,7 @@ pub(super) struct Trial {
     limits: Limits,
     node: Option<Arc<Mutex<Box<dyn RunningNode>>>>,
     monitor: Option<Monitor>,
+    began_unix_ms: i64,
     clock: Stopwatch,
 }
 
@@ -32,6 +33,7 @@ impl Trial {
     /// something to stop.
     pub fn prepare(host: &Host, volumes: &mut Volumes, setup: &Setup) -> Result<Self, Fault> {
         host.outbox.progress("restoring the data set", None);
+        let began_unix_ms = jiff::Timestamp::now().as_millisecond();
         let clock = Stopwatch::start();
         volumes.restore().map_err(fault)?;
         Ok(Self {
@@ -39,6 +41,7 @@ impl Trial {
             limits: Limits::for_start(&host.ledger, setup)?,
             node: None,
             monitor: None,
+            began_unix_ms,
             clock,
         })
     }
@@ -80,12 +83,13 @@ impl Trial {
             volumes: volumes.facts(),
             data_bytes_on_disk: database.data_set_bytes(&volumes.data_directory()),
             keys_checked,
-            overhead: Overhead {
+            began_unix_ms: self.began_unix_ms,
+            overhead: Some(Overhead {
                 restore_s,
                 start_s,
                 settle_s: self.clock.lap_s(),
                 stop_s: 0.0,
-            },
+            }),
         };
         let sources = product::sources(pid, self.limits.files(), volumes.devices(), &logs);
         let metrics = with(node, |n| n.metrics()).map_err(fault)?;

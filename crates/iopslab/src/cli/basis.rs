@@ -12,7 +12,8 @@ pub struct BasisArgs {
     /// Hours in a month: 730, 720, 732 or 744
     #[arg(long, value_name = "HOURS", default_value_t = 730.0)]
     hours_per_month: f64,
-    /// on-demand, 1yr-no-upfront, 1yr-partial-upfront, 1yr-all-upfront, 3yr-..., 1yr-heavy-utilisation, ..., savings-plan, spot
+    /// on-demand, 1yr-no-upfront, 1yr-partial-upfront, 1yr-all-upfront, 3yr-..., 1yr-heavy-utilisation, ...,
+    /// savings-plan, spot
     #[arg(long, default_value = "on-demand")]
     purchase: String,
     /// The day whose prices count: the latest known on or before it. Default: the latest of all

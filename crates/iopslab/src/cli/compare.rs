@@ -29,8 +29,8 @@ pub struct CompareArgs {
     run_a: PathBuf,
     /// The run to judge (after)
     run_b: PathBuf,
-    /// Fail (exit 3) when any cell changed so: METRIC < -N% or METRIC > N%, METRIC being throughput, mean, p50, p95, p99 or p999. The interval of
-    /// the change decides, not the change itself
+    /// Fail (exit 3) when any cell changed so: METRIC < -N% or METRIC > N%, METRIC being throughput, mean, p50, p95,
+    /// p99 or p999. The interval of the change decides, not the change itself
     #[arg(long, value_name = "EXPR")]
     fail_if: Vec<String>,
     /// What an inconclusive gate does: exit 3, or exit 0 and say so

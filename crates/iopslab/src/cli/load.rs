@@ -210,8 +210,7 @@ fn load_data(
         fields: plan.fields,
         field_length: plan.field_length,
         compressibility: plan.compressibility,
-        hashed_keys: plan.definition.hashed_keys,
-        zero_padding: plan.definition.zero_padding,
+        keys: plan.definition.keys,
         concurrency: match plan.load {
             Load::Closed { concurrency } => concurrency,
             Load::Open { .. } => DEFAULT_CONCURRENCY,

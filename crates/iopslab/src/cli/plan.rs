@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use ::catalog::Catalog;
 use archive::RunDirectory;
 use clap::Args;
-use spec::{Experiment, Plan, Provider};
+use spec::{Experiment, Provider};
 
 use super::facts::catalog;
 use super::terminal;
@@ -71,28 +71,6 @@ pub fn check_measurable(directory: &RunDirectory) -> Result<(), Failure> {
             "configuration {}: one node would be measured and {} priced",
             setup.configuration, setup.nodes
         ))),
-        None => Ok(()),
-    }
-}
-
-/// Refuses what the local provider cannot do on this machine, before anything is created.
-pub fn check_machine(plan: &Plan, work_directory: &Path) -> Result<(), Failure> {
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from) as f64;
-    if let Some(setup) = plan.setups.iter().find(|s| s.cpus > cpus) {
-        return Err(Failure::input(format!(
-            "configuration {} needs {:.1} CPUs here, this machine has {cpus}",
-            setup.configuration, setup.cpus
-        ))
-        .help("raise provider.local.scale"));
-    }
-    let existing = work_directory
-        .ancestors()
-        .find(|p| p.exists())
-        .unwrap_or(Path::new("/"));
-    let needed = crate::controller::needed_bytes(plan);
-    let problems = storage::preflight(existing, needed, Path::new(crate::agent::CGROUP_ROOT));
-    match problems.into_iter().next() {
-        Some(problem) => Err(Failure::work(problem.what).help(problem.fix)),
         None => Ok(()),
     }
 }

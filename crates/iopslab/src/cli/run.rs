@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use ::catalog::Catalog;
-use archive::RunDirectory;
+use archive::{JournalEvent, RunDirectory};
 use clap::{Args, ValueEnum};
-use evidence::{Cause, Validity};
+use evidence::{Cause, Environment, HostId, Validity};
 use provider::Incoming;
+use provider::local::Local;
+use provider::simulated::SimulatedHosts;
 use spec::{Experiment, PlannedTrial, Provider};
 
 use super::facts::catalog;
@@ -68,8 +70,6 @@ enum ProviderName {
 
 /// Where run directories are created.
 pub(super) const DEFAULT_OUT: &str = "runs";
-/// The provider's name in `environment.json` of a simulated run.
-const SIMULATED: &str = "simulated";
 
 pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
     // clap does not require --resume beside the experiment that excludes it.
@@ -90,22 +90,12 @@ pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
     })
     .map_err(|e| Failure::work(format!("cannot watch for Ctrl-C: {e}")))?;
 
-    let (directory, driven) = match (&args.experiment, &args.resume) {
-        (Some(file), None) => match args.provider.unwrap_or(ProviderName::Local) {
-            ProviderName::Local => {
-                let (directory, mut crew) = begin(file, args, channel, &mut screen)?;
-                let driven = drive(&directory, &mut crew, &mut screen, &interrupted);
-                (directory, driven)
-            }
-            ProviderName::Simulated => {
-                let directory = begin_simulated(file, args, &mut screen)?;
-                let driven = drive_simulated(&directory, &mut screen, &interrupted);
-                (directory, driven)
-            }
-        },
-        (None, Some(path)) => resume(path, args, channel, &mut screen, &interrupted)?,
+    let (directory, mut crew) = match (&args.experiment, &args.resume) {
+        (Some(file), None) => begin(file, args, channel, &mut screen)?,
+        (None, Some(path)) => resume(path, args, channel, &mut screen)?,
         _ => return Err(Failure::input("give an experiment file, or --resume RUN")),
     };
+    let driven = drive(&directory, &mut crew, &mut screen, &interrupted);
     if let Err(failure) = driven {
         // What was measured before the work failed is reported. Who stops a run does not wait for a report.
         if matches!(failure, Failure::Work { .. })
@@ -130,32 +120,40 @@ pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
 /// Both ends of the agents' messages.
 type Channel = (std::sync::mpsc::Sender<Incoming>, std::sync::mpsc::Receiver<Incoming>);
 
-/// A new run on this machine: everything is checked before anything is created.
+/// A new run: everything is checked before anything is created.
 fn begin(file: &Path, args: &RunArgs, channel: Channel, screen: &mut Screen) -> Result<(RunDirectory, Crew), Failure> {
     let catalog = catalog()?;
-    let (text, experiment) = plan::read_experiment(&catalog, file, Some(Provider::Local))?;
+    let provider = match args.provider.unwrap_or(ProviderName::Local) {
+        ProviderName::Local => Provider::Local,
+        ProviderName::Simulated => Provider::Simulated,
+    };
+    let (text, experiment) = plan::read_experiment(&catalog, file, Some(provider))?;
     let plan = spec::plan(&experiment);
-    eprintln!("{}", report_plan(&catalog, &plan, &experiment, Provider::Local));
-    plan::check_machine(&plan, &settings_for(plan.work_directory.as_deref()).work_directory)?;
-    let mut crew = start_crew(channel)?;
-    let hosts = controller::greet(&mut crew, screen)?;
-    let facts = hosts
-        .into_iter()
-        .map(|(role, facts)| (role.name().to_owned(), serde_json::json!(facts)));
-    let directory = create(args, &catalog, &experiment, &text, &plan, "local", facts)?;
+    eprintln!("{}", report_plan(&catalog, &plan, &experiment, provider));
+    let mut crew = Crew::new(hosts_of(provider, &plan)?, channel);
+    let hosts = controller::greet(&mut crew, &plan, screen)?;
+    controller::check(&plan, &mut crew, &settings_for(&plan), screen)?;
+    let directory = create(args, &catalog, &experiment, &text, &plan, provider, hosts)?;
     screen.say(&format!("evidence goes to {}", directory.path().display()));
     Ok((directory, crew))
 }
 
-/// A new run without a machine.
-fn begin_simulated(file: &Path, args: &RunArgs, screen: &mut Screen) -> Result<RunDirectory, Failure> {
-    let catalog = catalog()?;
-    let (text, experiment) = plan::read_experiment(&catalog, file, Some(Provider::Simulated))?;
-    let plan = spec::plan(&experiment);
-    eprintln!("{}", report_plan(&catalog, &plan, &experiment, Provider::Simulated));
-    let directory = create(args, &catalog, &experiment, &text, &plan, SIMULATED, std::iter::empty())?;
-    screen.say(&format!("evidence goes to {}", directory.path().display()));
-    Ok(directory)
+/// Where the hosts of this plan come from.
+fn hosts_of(provider: Provider, plan: &spec::Plan) -> Result<Box<dyn provider::Provider>, Failure> {
+    match provider {
+        Provider::Local => {
+            let binary = std::env::current_exe()
+                .map_err(|e| Failure::work(format!("cannot find this program's own file: {e}")))?;
+            Ok(Box::new(Local::new(binary)))
+        }
+        Provider::Simulated => {
+            let truth = plan.simulated.as_ref().ok_or_else(|| {
+                Failure::input("this run has no truth to simulate")
+                    .help("state it in [provider.simulated] of the experiment")
+            })?;
+            Ok(Box::new(SimulatedHosts::new(plan, truth)))
+        }
+    }
 }
 
 /// Creates the run directory with its frozen inputs and host facts.
@@ -165,15 +163,21 @@ fn create(
     experiment: &Experiment,
     text: &str,
     plan: &spec::Plan,
-    provider: &str,
-    facts: impl Iterator<Item = (String, serde_json::Value)>,
+    provider: Provider,
+    hosts: Vec<(HostId, Environment)>,
 ) -> Result<RunDirectory, Failure> {
     let environment: serde_json::Map<String, serde_json::Value> = [
         ("provider".to_owned(), serde_json::json!(provider)),
         ("iopslab".to_owned(), serde_json::json!(env!("CARGO_PKG_VERSION"))),
     ]
     .into_iter()
-    .chain(facts)
+    // A simulated host has no facts.
+    .chain(
+        hosts
+            .into_iter()
+            .filter(|(_, facts)| *facts != Environment::default())
+            .map(|(host, facts)| (host.to_string(), serde_json::json!(facts))),
+    )
     .collect();
     let stamp = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
     let catalog = frozen_catalog(catalog, experiment);
@@ -182,14 +186,8 @@ fn create(
         .map_err(|e| Failure::work(e).help("choose another place with --out DIR"))
 }
 
-/// Goes on with a run, by the provider that it began with. The second part is how that ended.
-fn resume(
-    path: &Path,
-    args: &RunArgs,
-    channel: Channel,
-    screen: &mut Screen,
-    interrupted: &Arc<AtomicBool>,
-) -> Result<(RunDirectory, Result<(), Failure>), Failure> {
+/// Goes on with a run, by the provider that it began with.
+fn resume(path: &Path, args: &RunArgs, channel: Channel, screen: &mut Screen) -> Result<(RunDirectory, Crew), Failure> {
     let directory = RunDirectory::open(path).map_err(Failure::input)?;
     let provider = crate::measured::provider_of(&directory)?;
     if args.provider.is_some() {
@@ -214,25 +212,13 @@ fn resume(
         path.display(),
         all - remaining.len() - again.len()
     ));
-    let is_simulated = provider == SIMULATED;
-    if !is_simulated {
-        let work = settings_for(directory.plan().work_directory.as_deref()).work_directory;
-        plan::check_machine(directory.plan(), &work)?;
-    }
-    directory
-        .journal(archive::JournalEvent::Resumed)
-        .map_err(Failure::work)?;
-    let driven = if is_simulated {
-        set_aside(&directory, &again, screen)?;
-        drive_simulated(&directory, screen, interrupted)
-    } else {
-        let mut crew = start_crew(channel)?;
-        let hosts = controller::greet(&mut crew, screen)?;
-        same_machine(&directory, &hosts, screen)?;
-        set_aside(&directory, &again, screen)?;
-        drive(&directory, &mut crew, screen, interrupted)
-    };
-    Ok((directory, driven))
+    let mut crew = Crew::new(hosts_of(provider, directory.plan())?, channel);
+    let hosts = controller::greet(&mut crew, directory.plan(), screen)?;
+    controller::check(directory.plan(), &mut crew, &settings_for(directory.plan()), screen)?;
+    same_machine(&directory, &hosts, screen)?;
+    directory.journal(JournalEvent::Resumed).map_err(Failure::work)?;
+    set_aside(&directory, &again, screen)?;
+    Ok((directory, crew))
 }
 
 /// Trials that are in place and done again, each with what was wrong with it: those whose database did not start, or
@@ -273,26 +259,17 @@ fn set_aside(directory: &RunDirectory, again: &[(PlannedTrial, String)], screen:
 }
 
 /// Trials of one configuration on two machines are not repetitions: a run is not resumed where the processor or the memory differs.
-fn same_machine(
-    directory: &RunDirectory,
-    hosts: &[(provider::Role, evidence::Environment)],
-    screen: &mut Screen,
-) -> Result<(), Failure> {
+fn same_machine(directory: &RunDirectory, hosts: &[(HostId, Environment)], screen: &mut Screen) -> Result<(), Failure> {
     let frozen = directory.environment().map_err(Failure::work)?;
-    for (role, now) in hosts {
+    for (host, now) in hosts {
         let now = serde_json::json!(now);
-        let then = &frozen[role.name()];
+        let then = &frozen[host.to_string()];
         for fact in ["cpu_model", "cpus", "memory_bytes", "kernel"] {
             // A run of before a fact was recorded says nothing about it.
             if then[fact].is_null() || then[fact] == now[fact] {
                 continue;
             }
-            let change = format!(
-                "{fact} of the {} host was {}, here it is {}",
-                role.name(),
-                then[fact],
-                now[fact]
-            );
+            let change = format!("{fact} of the {host} host was {}, here it is {}", then[fact], now[fact]);
             if fact == "kernel" {
                 screen.say(&format!("warning: {change}; trials before and after may differ"));
             } else {
@@ -304,12 +281,6 @@ fn same_machine(
     Ok(())
 }
 
-fn start_crew(channel: Channel) -> Result<Crew, Failure> {
-    let binary =
-        std::env::current_exe().map_err(|e| Failure::work(format!("cannot find this program's own file: {e}")))?;
-    Crew::start_local(&binary, channel)
-}
-
 fn drive(
     directory: &RunDirectory,
     crew: &mut Crew,
@@ -317,17 +288,8 @@ fn drive(
     interrupted: &Arc<AtomicBool>,
 ) -> Result<(), Failure> {
     let _lock = directory.lock().map_err(Failure::work)?;
-    let settings = settings_for(directory.plan().work_directory.as_deref());
+    let settings = settings_for(directory.plan());
     controller::run(directory, crew, &settings, screen, interrupted).map_err(|failure| keep(directory, failure))
-}
-
-fn drive_simulated(
-    directory: &RunDirectory,
-    screen: &mut Screen,
-    interrupted: &Arc<AtomicBool>,
-) -> Result<(), Failure> {
-    let _lock = directory.lock().map_err(Failure::work)?;
-    controller::simulated::run(directory, screen, interrupted).map_err(|failure| keep(directory, failure))
 }
 
 /// A failure of the work says that nothing is lost.
@@ -341,9 +303,10 @@ fn keep(directory: &RunDirectory, failure: Failure) -> Failure {
     }
 }
 
-fn settings_for(work: Option<&str>) -> Settings {
+fn settings_for(plan: &spec::Plan) -> Settings {
+    let stated = plan.work_directory.as_deref();
     Settings {
-        work_directory: work.map_or_else(work_directory, PathBuf::from),
+        work_directory: stated.map_or_else(work_directory, PathBuf::from),
         cache_directory: cache_directory(),
     }
 }

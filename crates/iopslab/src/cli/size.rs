@@ -69,7 +69,8 @@ pub struct SizeArgs {
     /// Learn only from this workload (repeatable)
     #[arg(long, value_name = "NAME")]
     workload: Vec<String>,
-    /// Only this machine: INSTANCE[+TYPE:SIZE[:IOPS[:MIB_PER_S]]]... (repeatable). Default: the whole catalog, volumes made to measure
+    /// Only this machine: INSTANCE[+TYPE:SIZE[:IOPS[:MIB_PER_S]]]... (repeatable). Default: the whole catalog, volumes
+    /// made to measure
     #[arg(long, value_name = "CONFIG")]
     candidate: Vec<String>,
     /// Only this family, such as i4i (repeatable)

@@ -1,10 +1,11 @@
 //! The agents of a run and the one inbox that they and the user's Ctrl-C share.
 
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use provider::{Agent, Incoming, Role, local};
+use evidence::{ClockReading, HostId, Role};
+use provider::{Agent, Incoming, Provider};
 use wire::{Event, Fault, Reply, Request};
 
 use crate::failure::Failure;
@@ -12,76 +13,102 @@ use crate::progress::Screen;
 
 /// How long agents may take to end a cancelled request.
 const CANCEL_PATIENCE: Duration = Duration::from_secs(6);
+/// Readings of a host's clock, of which the most certain is kept.
+const CLOCK_READINGS: u32 = 5;
 
-/// The agents of a run.
+/// The agents of a run, by host.
 pub struct Crew {
-    database: Agent,
-    client: Agent,
+    provider: Box<dyn Provider>,
+    agents: BTreeMap<HostId, Box<dyn Agent>>,
+    /// Clients that are gone; another one is started before it is asked for something.
+    lost: BTreeSet<HostId>,
     inbox: Receiver<Incoming>,
-    /// What a client agent is started again with.
-    binary: PathBuf,
     to: Sender<Incoming>,
-    /// The client agent is gone; another one is started before it is asked for something.
-    client_is_lost: bool,
 }
 
-/// Why a request has no answer.
-pub enum CallError {
+/// Why a host has no answer.
+pub enum Trouble {
     /// The agent says what is wrong.
     Fault(Fault),
-    /// The client agent was lost while it did what was asked of it, in words. It keeps nothing that outlives a request,
+    /// A client's agent was lost while it did what was asked of it, in words. It keeps nothing that outlives a request,
     /// so that another one can take the next.
     ClientLost(String),
-    /// The run cannot go on: the database agent is gone, or the user asked to stop.
-    Fatal(Failure),
+}
+
+/// What became of requests, by host. The error is that the run cannot go on: a database agent is gone, or the user asked
+/// to stop.
+pub type Answers = Result<BTreeMap<HostId, Result<Reply, Trouble>>, Failure>;
+
+impl From<Trouble> for Failure {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::ClientLost(how) => Self::work(how),
+            Trouble::Fault(fault) => match fault.help {
+                Some(help) => Self::work(fault.message).help(help),
+                None => Self::work(fault.message),
+            },
+        }
+    }
 }
 
 impl Crew {
-    /// Starts both agents on this machine. `inbox` is where the signal handler sends its [`Incoming::Interrupt`].
-    pub fn start_local(binary: &Path, (to, inbox): (Sender<Incoming>, Receiver<Incoming>)) -> Result<Self, Failure> {
-        let database = local::start(Role::Database, binary, to.clone()).map_err(Failure::work)?;
-        let client = local::start(Role::Client, binary, to.clone()).map_err(Failure::work)?;
-        Ok(Self {
-            database,
-            client,
+    /// No agents yet. `inbox` is where the signal handler sends its [`Incoming::Interrupt`].
+    pub fn new(provider: Box<dyn Provider>, (to, inbox): (Sender<Incoming>, Receiver<Incoming>)) -> Self {
+        Self {
+            provider,
+            agents: BTreeMap::new(),
+            lost: BTreeSet::new(),
             inbox,
-            binary: binary.to_owned(),
             to,
-            client_is_lost: false,
-        })
+        }
     }
 
-    /// A channel for [`Crew::start_local`].
+    /// A channel for [`Crew::new`].
     pub fn channel() -> (Sender<Incoming>, Receiver<Incoming>) {
         channel()
     }
 
-    fn agent(&mut self, role: Role) -> &mut Agent {
-        match role {
-            Role::Database => &mut self.database,
-            Role::Client => &mut self.client,
-        }
+    /// Whether trials take no time.
+    pub fn is_simulated(&self) -> bool {
+        self.provider.is_simulated()
     }
 
-    /// Sends a request and waits for its answer; every fault ends the run.
-    pub fn call(&mut self, role: Role, request: Request, screen: &mut Screen) -> Result<Reply, Failure> {
-        self.try_call(role, request, screen).map_err(|error| match error {
-            CallError::Fatal(failure) => failure,
-            CallError::ClientLost(how) => Failure::work(how),
-            CallError::Fault(fault) => {
-                let failure = Failure::work(fault.message);
-                if let Some(help) = fault.help {
-                    failure.help(help)
-                } else {
-                    failure
-                }
+    /// Starts the agents of hosts that have none.
+    pub fn start(&mut self, hosts: &[HostId]) -> Result<(), Failure> {
+        for host in hosts {
+            if self.lost.remove(host) {
+                self.agents.remove(host);
             }
-        })
+            if !self.agents.contains_key(host) {
+                let agent = self.provider.start(*host, self.to.clone()).map_err(Failure::work)?;
+                self.agents.insert(*host, agent);
+            }
+        }
+        Ok(())
     }
 
-    /// Sends a request and waits for its answer, showing progress meanwhile.
-    pub fn try_call(&mut self, role: Role, request: Request, screen: &mut Screen) -> Result<Reply, CallError> {
-        self.converse(role, request, &mut |_, event| {
+    /// Sends a request and waits for its answer, showing progress meanwhile; every fault ends the run.
+    pub fn call(&mut self, host: HostId, request: Request, screen: &mut Screen) -> Result<Reply, Failure> {
+        let answers = self.call_all(vec![(host, request)], screen)?;
+        answers.into_values().next().ok_or_else(|| no_answer(host))
+    }
+
+    /// The same with a request for each of several hosts, which work at the same time.
+    pub fn call_all(
+        &mut self,
+        requests: Vec<(HostId, Request)>,
+        screen: &mut Screen,
+    ) -> Result<BTreeMap<HostId, Reply>, Failure> {
+        let mut replies = BTreeMap::new();
+        for (host, answer) in self.try_call_all(requests, screen)? {
+            replies.insert(host, answer?);
+        }
+        Ok(replies)
+    }
+
+    /// The same, and faults are answers.
+    pub fn try_call_all(&mut self, requests: Vec<(HostId, Request)>, screen: &mut Screen) -> Answers {
+        self.converse(requests, &mut |_, event| {
             if let Event::Progress(progress) = event {
                 let share = match progress.share {
                     Some((done, total)) if total > 0 => format!("{:.0} %", 100.0 * done as f64 / total as f64),
@@ -93,92 +120,143 @@ impl Crew {
         })
     }
 
-    /// Sends a request and hands every event of any agent to `on_event` until the answer is there. When `on_event`
-    /// returns `false`, or the user interrupts, the request is cancelled.
+    /// Sends each host its request and hands every other event of any host to `on_event` until all have answered. When
+    /// `on_event` returns `false`, when one of several is in trouble, or when the user interrupts, what is still under
+    /// way is cancelled. An answer that nobody asked for ends the run: whatever it means, it is not ignored.
     pub fn converse(
         &mut self,
-        role: Role,
-        request: Request,
-        on_event: &mut dyn FnMut(Role, Event) -> bool,
-    ) -> Result<Reply, CallError> {
-        let fatal = |failure| CallError::Fatal(failure);
-        if role == Role::Client && self.client_is_lost {
-            self.client =
-                local::start(Role::Client, &self.binary, self.to.clone()).map_err(|e| fatal(Failure::work(e)))?;
-            self.client_is_lost = false;
-        }
+        requests: Vec<(HostId, Request)>,
+        on_event: &mut dyn FnMut(HostId, Event) -> bool,
+    ) -> Answers {
         let mut give_up: Option<Instant> = None;
-        match (self.agent(role).send(&request), role) {
-            (Ok(()), _) => {}
-            // It ended unnoticed; what it left in the inbox says so soon.
-            (Err(_), Role::Client) => give_up = Some(Instant::now() + CANCEL_PATIENCE),
-            (Err(error), Role::Database) => return Err(fatal(Failure::work(error))),
+        let mut waiting = BTreeSet::new();
+        for (host, request) in requests {
+            self.start(&[host])?;
+            let sent = self.agents.get_mut(&host).map(|agent| agent.send(&request));
+            match (sent, host.role) {
+                (Some(Ok(())), _) => {}
+                // It ended unnoticed; what it left in the inbox says so soon.
+                (_, Role::Client) => give_up = Some(Instant::now() + CANCEL_PATIENCE),
+                (Some(Err(error)), Role::Database) => return Err(Failure::work(error)),
+                (None, Role::Database) => return Err(no_answer(host)),
+            }
+            waiting.insert(host);
         }
+        let mut answers = BTreeMap::new();
         let mut interrupted = false;
-        loop {
+        while !waiting.is_empty() {
             let wait = give_up.map_or(Duration::from_secs(3600), |at| {
                 at.saturating_duration_since(Instant::now())
             });
             let cancel = match self.inbox.recv_timeout(wait) {
                 Ok(Incoming::Event(from, event)) => match *event {
-                    Event::Reply(_) if interrupted => return Err(fatal(interruption())),
-                    Event::Reply(answer) if from == role => return answer.map_err(CallError::Fault),
+                    Event::Reply(_) if interrupted => return Err(interruption()),
+                    Event::Reply(answer) => {
+                        if !waiting.remove(&from) {
+                            return Err(not_asked(from, &answer));
+                        }
+                        let in_trouble = answer.is_err();
+                        answers.insert(from, answer.map_err(Trouble::Fault));
+                        in_trouble
+                    }
                     other => !on_event(from, other),
                 },
-                Ok(Incoming::Lost(Role::Client, how)) if !interrupted => {
-                    let how = self.client.how_it_ended().unwrap_or(how);
-                    self.client_is_lost = true;
-                    if role == Role::Client {
-                        return Err(CallError::ClientLost(format!("the client agent was lost: {how}")));
+                Ok(Incoming::Lost(lost, how)) if lost.role == Role::Client && !interrupted => {
+                    let ended = self.agents.get_mut(&lost).and_then(|agent| agent.how_it_ended());
+                    self.lost.insert(lost);
+                    // If nothing was asked of it, nothing is lost.
+                    let was_asked = waiting.remove(&lost);
+                    if was_asked {
+                        let how = format!("the {lost} agent was lost: {}", ended.unwrap_or(how));
+                        answers.insert(lost, Err(Trouble::ClientLost(how)));
                     }
-                    // Nothing was asked of it: nothing is lost.
-                    false
+                    was_asked
                 }
                 Ok(Incoming::Lost(lost, how)) => {
-                    return Err(fatal(
-                        Failure::work(format!("the {} agent is gone: {how}", lost.name()))
-                            .help("its last words are above; a killed agent's leftovers go with: iopslab clean"),
-                    ));
+                    return Err(Failure::work(format!("the {lost} agent is gone: {how}"))
+                        .help("its last words are above; a killed agent's leftovers go with: iopslab clean"));
                 }
                 Ok(Incoming::Interrupt) => {
                     interrupted = true;
                     true
                 }
-                Err(RecvTimeoutError::Timeout) if interrupted => return Err(fatal(interruption())),
+                Err(RecvTimeoutError::Timeout) if interrupted => return Err(interruption()),
                 Err(RecvTimeoutError::Timeout) if give_up.is_some() => {
-                    return Err(fatal(Failure::work(format!(
-                        "the {} agent does not answer",
-                        role.name()
-                    ))));
+                    return Err(waiting.first().map_or_else(interruption, |host| no_answer(*host)));
                 }
                 Err(RecvTimeoutError::Timeout) => false,
-                Err(RecvTimeoutError::Disconnected) => return Err(fatal(Failure::work("both agents are gone"))),
+                Err(RecvTimeoutError::Disconnected) => return Err(Failure::work("all agents are gone")),
             };
             if cancel && give_up.is_none() {
                 give_up = Some(Instant::now() + CANCEL_PATIENCE);
-                // An agent that does not listen any more will be reported as lost.
-                let _ = self.agent(role).send(&Request::Cancel);
+                for host in &waiting {
+                    // An agent that does not listen any more will be reported as lost.
+                    let _ = self.agents.get_mut(host).map(|agent| agent.send(&Request::Cancel));
+                }
             }
         }
+        Ok(answers)
     }
 
-    /// Ends both agents: the client first, so that nothing loads a database that is being stopped.
+    /// Reads the clocks of hosts, the most certain of a few readings each. A host is missing where time is only simulated.
+    pub fn clocks(&mut self, hosts: &[HostId]) -> Result<BTreeMap<HostId, ClockReading>, Failure> {
+        let mut clocks: BTreeMap<HostId, ClockReading> = BTreeMap::new();
+        for host in hosts {
+            for _ in 0..CLOCK_READINGS {
+                let asked_ms = unix_ms();
+                let mut answers = self.converse(vec![(*host, Request::Clock)], &mut |_, _| true)?;
+                let answered_ms = unix_ms();
+                match answers.remove(host).ok_or_else(|| no_answer(*host))?? {
+                    Reply::Clock { unix_ms: Some(shown) } => {
+                        let reading = ClockReading::new(asked_ms, answered_ms, shown);
+                        clocks
+                            .entry(*host)
+                            .and_modify(|best| *best = best.better(reading))
+                            .or_insert(reading);
+                    }
+                    Reply::Clock { unix_ms: None } => break,
+                    other => return Err(super::unexpected(&other)),
+                }
+            }
+        }
+        Ok(clocks)
+    }
+
+    /// Ends all agents: clients first, so that nothing loads a database that is being stopped.
     pub fn close(&mut self, screen: &mut Screen) {
         screen.about("");
-        screen.doing("cleaning up", "");
-        for agent in [&mut self.client, &mut self.database] {
+        if !self.is_simulated() {
+            screen.doing("cleaning up", "");
+        }
+        for (host, agent) in self.agents.iter_mut().rev() {
             if !agent.close() {
-                screen.say(&format!(
-                    "the {} agent had to be killed; then: iopslab clean",
-                    agent.role().name()
-                ));
+                screen.say(&format!("the {host} agent had to be killed; then: iopslab clean"));
             }
         }
     }
 }
 
+/// The controller's clock, Unix milliseconds.
+fn unix_ms() -> f64 {
+    jiff::Timestamp::now().as_microsecond() as f64 / 1e3
+}
+
 fn interruption() -> Failure {
     Failure::interrupted("interrupted")
+}
+
+fn no_answer(host: HostId) -> Failure {
+    Failure::work(format!("the {host} agent does not answer"))
+}
+
+fn not_asked(host: HostId, answer: &Result<Reply, Fault>) -> Failure {
+    let answer = match answer {
+        Ok(reply) => format!("{reply:?}"),
+        Err(fault) => fault.message.clone(),
+    };
+    Failure::work(format!(
+        "the {host} agent gave an answer that it was not asked for: {answer}"
+    ))
 }
 
 #[cfg(test)]
@@ -186,18 +264,22 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
     use std::os::unix::fs::PermissionsExt as _;
+    use std::path::Path;
 
+    use provider::local::Local;
     use wire::{ClientRequest, DatabaseRequest};
 
     use super::*;
 
     /// Agents as a shell script. The first client that is asked for something is killed; what begins as `idle` ends
-    /// before that, and its database waits for it. All others answer.
+    /// before that, and its database waits for it; a `twice` database answers twice. All others answer.
     const AGENTS: &str = r#"#!/bin/sh
 case "$(basename "$0") $3" in
     asked*client) [ -e "$0.lost" ] || { read -r request; : > "$0.lost"; kill -9 $$; } ;;
     idle*client) [ -e "$0.lost" ] || { : > "$0.lost"; exit 7; } ;;
     idle*database) while [ ! -e "$0.lost" ]; do sleep 0.05; done; sleep 0.5 ;;
+    twice*database) read -r request; echo '{"reply":{"Ok":"closed"}}' ; echo '{"reply":{"Ok":"closed"}}' ;;
+    twice*client) sleep 0.5 ;;
 esac
 while read -r request; do echo '{"reply":{"Ok":"closed"}}'; done
 "#;
@@ -206,37 +288,69 @@ while read -r request; do echo '{"reply":{"Ok":"closed"}}'; done
         let binary = directory.join(name);
         std::fs::write(&binary, AGENTS).unwrap();
         std::fs::set_permissions(&binary, std::fs::Permissions::from_mode(0o755)).unwrap();
-        Crew::start_local(&binary, Crew::channel()).unwrap()
+        let mut crew = Crew::new(Box::new(Local::new(binary)), Crew::channel());
+        crew.start(&[HostId::DATABASE, HostId::CLIENT]).unwrap();
+        crew
     }
 
-    fn ask(crew: &mut Crew, role: Role) -> Result<Reply, CallError> {
-        let request = match role {
+    fn close(role: Role) -> Request {
+        match role {
             Role::Database => Request::Database(DatabaseRequest::Close),
             Role::Client => Request::Client(ClientRequest::Close),
-        };
-        crew.converse(role, request, &mut |_, _| true)
+        }
+    }
+
+    fn ask(crew: &mut Crew, host: HostId) -> Result<Reply, Trouble> {
+        let answers = crew.converse(vec![(host, close(host.role))], &mut |_, _| true);
+        answers.unwrap().remove(&host).unwrap()
     }
 
     #[test]
     fn a_lost_client_costs_what_it_was_doing_and_nothing_after_it() {
         let directory = tempfile::tempdir().unwrap();
         let mut asked = crew(directory.path(), "asked");
-        let Err(CallError::ClientLost(how)) = ask(&mut asked, Role::Client) else {
+        let Err(Trouble::ClientLost(how)) = ask(&mut asked, HostId::CLIENT) else {
             panic!("the client was killed while it was asked");
         };
         assert!(
             how.contains("the client agent was lost") && how.contains("SIGKILL"),
             "{how}"
         );
-        assert!(matches!(ask(&mut asked, Role::Database), Ok(Reply::Closed)));
+        assert!(matches!(ask(&mut asked, HostId::DATABASE), Ok(Reply::Closed)));
         assert!(
-            matches!(ask(&mut asked, Role::Client), Ok(Reply::Closed)),
+            matches!(ask(&mut asked, HostId::CLIENT), Ok(Reply::Closed)),
             "another one answers"
         );
 
         // Lost while it was idle: nothing is lost.
         let mut idle = crew(directory.path(), "idle");
-        assert!(matches!(ask(&mut idle, Role::Database), Ok(Reply::Closed)));
-        assert!(matches!(ask(&mut idle, Role::Client), Ok(Reply::Closed)));
+        assert!(matches!(ask(&mut idle, HostId::DATABASE), Ok(Reply::Closed)));
+        assert!(matches!(ask(&mut idle, HostId::CLIENT), Ok(Reply::Closed)));
+    }
+
+    #[test]
+    fn several_hosts_are_asked_at_the_same_time_and_each_answers_for_itself() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut crew = crew(directory.path(), "plain");
+        let hosts = [HostId::DATABASE, HostId::database(1), HostId::CLIENT, HostId::client(1)];
+        let requests = hosts.map(|host| (host, close(host.role)));
+        let answers = crew.converse(requests.to_vec(), &mut |_, _| true).unwrap();
+        assert_eq!(answers.len(), 4);
+        assert!(answers.values().all(|answer| matches!(answer, Ok(Reply::Closed))));
+    }
+
+    #[test]
+    fn an_answer_that_nobody_asked_for_is_never_ignored() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut crew = crew(directory.path(), "twice");
+        assert!(matches!(ask(&mut crew, HostId::DATABASE), Ok(Reply::Closed)));
+        let second = crew.converse(vec![(HostId::CLIENT, close(Role::Client))], &mut |_, _| true);
+        let Err(Failure::Work { message, .. }) = second else {
+            panic!("the second answer was ignored");
+        };
+        assert!(
+            message.contains("database agent gave an answer that it was not asked for"),
+            "{message}"
+        );
     }
 }

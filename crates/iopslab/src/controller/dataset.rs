@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use provider::Role;
+use evidence::HostId;
 use spec::Plan;
 use wire::{ClientRequest, DatabaseRequest, Endpoint, Reply, Request, SnapshotFacts};
 
@@ -17,27 +17,31 @@ const LOAD_TIMEOUT_S: f64 = 30.0;
 
 pub(super) fn load(plan: &Plan, crew: &mut Crew, screen: &mut Screen) -> Result<SnapshotFacts, Failure> {
     let began = Instant::now();
-    let reply = crew.call(Role::Database, Request::Database(DatabaseRequest::StartLoading), screen)?;
+    let reply = crew.call(
+        HostId::DATABASE,
+        Request::Database(DatabaseRequest::StartLoading),
+        screen,
+    )?;
     let Reply::Loading { contact_points } = reply else {
         return Err(unexpected(&reply));
     };
-    let keys = plan
-        .workloads
-        .first()
+    let workload = plan.workloads.first();
+    let keys = workload
+        .map(|workload| workload.keys)
         .ok_or_else(|| Failure::input("the plan has no workload"))?;
     let request = ClientRequest::Load {
         endpoint: endpoint(plan, contact_points, LOAD_TIMEOUT_S),
         dataset: plan.dataset,
-        hashed_keys: keys.hashed_keys,
+        hashed_keys: keys.hashed,
         zero_padding: keys.zero_padding,
         concurrency: LOAD_CONCURRENCY,
     };
-    let reply = crew.call(Role::Client, Request::Client(request), screen)?;
+    let reply = crew.call(HostId::CLIENT, Request::Client(request), screen)?;
     let Reply::Loaded(loaded) = reply else {
         return Err(unexpected(&reply));
     };
     let reply = crew.call(
-        Role::Database,
+        HostId::DATABASE,
         Request::Database(DatabaseRequest::FinishLoading),
         screen,
     )?;

@@ -1,13 +1,12 @@
 //! The controller: drives the agents through a plan and keeps the evidence. The order of a run:
 //!
-//! open the database host -> load the data set (once) -> for each trial in the plan's order: prepare the
+//! open the database hosts -> load the data set (once) -> for each trial in the plan's order: prepare the
 //! configuration's volumes (once each), start a restored database, load it, stop it, store the trial -> analysis and
-//! reports.
+//! reports. It is the same loop for every provider.
 
 mod adaptive;
 mod crew;
 mod dataset;
-pub mod simulated;
 mod trial;
 
 use std::path::PathBuf;
@@ -16,15 +15,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use archive::{JournalEvent, RunDirectory};
-use evidence::Environment;
-use provider::Role;
+use evidence::{Environment, HostId};
 use spec::Plan;
-use wire::{DatabaseRequest, Reply, Request, UnderTest};
+use wire::{DatabaseRequest, Needs, Reply, Request, UnderTest};
 
 use crate::failure::Failure;
 use crate::progress::{Screen, human_duration};
 pub use crew::Crew;
 use trial::Carried;
+
+/// Simulated trials between two lines of progress.
+const SIMULATED_TRIALS_A_LINE: usize = 50;
+
+/// A clock that is further off than this is worth a word, milliseconds.
+const CLOCK_WARNING_MS: f64 = 50.0;
 
 /// So many trials that could not be carried out, one after the other, end the run.
 const FAILURES_IN_A_ROW: u32 = 3;
@@ -111,7 +115,16 @@ fn run_trials(
                 directory.path().display()
             )));
         }
-        if adaptive::enough(directory, planned, began.elapsed().as_secs_f64(), screen)? {
+        let done = done + 1;
+        let spent_s = if crew.is_simulated() {
+            if done.is_multiple_of(SIMULATED_TRIALS_A_LINE) || done == remaining.len() {
+                screen.say(&format!("[{done} of {}] simulated", remaining.len()));
+            }
+            done as f64 * (plan.shape.warmup_s + plan.shape.duration_s)
+        } else {
+            began.elapsed().as_secs_f64()
+        };
+        if adaptive::enough(directory, planned, spent_s, screen)? {
             break;
         }
     }
@@ -130,10 +143,14 @@ fn remaining_time(plan: &Plan, began: Instant, done: usize, total: usize) -> f64
 /// Takes the database host and makes sure that the data set's snapshot is there.
 fn open(directory: &RunDirectory, crew: &mut Crew, settings: &Settings, screen: &mut Screen) -> Result<(), Failure> {
     let plan = directory.plan();
-    let spec::Database::Cassandra { version } = &plan.target.database else {
-        return Err(Failure::input(
-            "the local provider starts its own Cassandra; [target] hosts is for: iopslab load",
-        ));
+    let version = match &plan.target.database {
+        spec::Database::Cassandra { version } => version,
+        spec::Database::Hosts { .. } if crew.is_simulated() => return Ok(()),
+        spec::Database::Hosts { .. } => {
+            return Err(Failure::input(
+                "the local provider starts its own Cassandra; [target] hosts is for: iopslab load",
+            ));
+        }
     };
     let under_test = UnderTest {
         run: run_name(directory),
@@ -145,14 +162,14 @@ fn open(directory: &RunDirectory, crew: &mut Crew, settings: &Settings, screen: 
         patience: plan.patience,
     };
     let reply = crew.call(
-        Role::Database,
+        HostId::DATABASE,
         Request::Database(DatabaseRequest::Open(under_test)),
         screen,
     )?;
     let Reply::Opened {
         cleaned,
         snapshot,
-        java,
+        software,
     } = reply
     else {
         return Err(unexpected(&reply));
@@ -160,7 +177,10 @@ fn open(directory: &RunDirectory, crew: &mut Crew, settings: &Settings, screen: 
     for what in cleaned {
         screen.say(&format!("cleaned up after an earlier run: {what}"));
     }
-    screen.say(&format!("Cassandra {version} on {java}"));
+    let Some(software) = software else {
+        return Ok(());
+    };
+    screen.say(&software);
     let snapshot = match snapshot {
         Some(found) => {
             screen.say(&format!(
@@ -194,23 +214,60 @@ pub fn needed_bytes(plan: &Plan) -> u64 {
     on_disk * 2 + plan.setups.len() as u64 * (on_disk * 2 + (256 << 20))
 }
 
-/// Greets the agents; returns the facts about their hosts.
-pub fn greet(crew: &mut Crew, screen: &mut Screen) -> Result<Vec<(Role, Environment)>, Failure> {
-    [Role::Database, Role::Client]
-        .into_iter()
-        .map(|role| {
-            match crew.call(
-                role,
-                Request::Hello {
-                    protocol: wire::PROTOCOL,
-                },
-                screen,
-            )? {
-                Reply::Hello { environment, .. } => Ok((role, *environment)),
-                other => Err(unexpected(&other)),
-            }
-        })
-        .collect()
+/// The hosts that a plan needs.
+pub fn hosts(_plan: &Plan) -> Vec<HostId> {
+    vec![HostId::DATABASE, HostId::CLIENT]
+}
+
+/// Starts and greets the agents; returns the facts about their hosts and what their clocks show beside the
+/// controller's.
+pub fn greet(crew: &mut Crew, plan: &Plan, screen: &mut Screen) -> Result<Vec<(HostId, Environment)>, Failure> {
+    let hosts = hosts(plan);
+    crew.start(&hosts)?;
+    let hello = |host: &HostId| {
+        let protocol = wire::PROTOCOL;
+        (*host, Request::Hello { protocol })
+    };
+    let replies = crew.call_all(hosts.iter().map(hello).collect(), screen)?;
+    let mut facts = Vec::new();
+    for (host, reply) in replies {
+        match reply {
+            Reply::Hello { environment, .. } => facts.push((host, *environment)),
+            other => return Err(unexpected(&other)),
+        }
+    }
+    for (host, clock) in crew.clocks(&hosts)? {
+        if clock.offset_ms.abs() > CLOCK_WARNING_MS + clock.round_trip_ms / 2.0 {
+            screen.say(&format!(
+                "warning: the clock of {host} is {:.0} ms off this machine's; its samples are placed by the difference",
+                clock.offset_ms
+            ));
+        }
+    }
+    Ok(facts)
+}
+
+/// What stands in the way of this plan, asked of the machines that would do the work; nothing is created before.
+pub fn check(plan: &Plan, crew: &mut Crew, settings: &Settings, screen: &mut Screen) -> Result<(), Failure> {
+    let largest = plan.setups.iter().max_by(|a, b| a.cpus.total_cmp(&b.cpus));
+    let needs = Needs {
+        work_directory: settings.work_directory.display().to_string(),
+        bytes: needed_bytes(plan),
+        cpus: largest.map(|s| (s.configuration.clone(), s.cpus)),
+    };
+    let reply = crew.call(
+        HostId::DATABASE,
+        Request::Database(DatabaseRequest::Check(needs)),
+        screen,
+    )?;
+    let Reply::Checked(problems) = reply else {
+        return Err(unexpected(&reply));
+    };
+    match problems.into_iter().next() {
+        Some(problem) if problem.is_in_the_experiment => Err(Failure::input(problem.what).help(problem.fix)),
+        Some(problem) => Err(Failure::work(problem.what).help(problem.fix)),
+        None => Ok(()),
+    }
 }
 
 fn run_name(directory: &RunDirectory) -> String {

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use archive::{JournalEvent, RunDirectory};
-use evidence::{Cause, DatabaseFacts, FORMAT_VERSION, HostSample, Overhead, TrialRecord, Validity};
-use provider::Role;
+use evidence::{
+    Cause, Clock, ClockReading, FORMAT_VERSION, HostId, HostSample, NodeFacts, Overhead, TrialRecord, Validity,
+};
 use spec::{Cell, Definition, Plan, PlannedTrial, Setup, TrialShape, VolumeRole};
 use wire::{
     ClientRequest, DatabaseRequest, Event, Reply, Request, Second, StartedTrial, StoppedTrial, TextFile, TrialResult,
     TrialTask,
 };
 
-use super::crew::CallError;
+use super::crew::Trouble;
 use super::dataset::endpoint;
 use super::{Crew, note, position_text, unexpected};
 use crate::failure::Failure;
@@ -36,11 +37,24 @@ pub(super) enum Carried {
     Not(String),
 }
 
+/// What a trial is made of, from the plan.
+#[derive(Clone, Copy)]
+struct Parts<'a> {
+    plan: &'a Plan,
+    planned: &'a PlannedTrial,
+    cell: &'a Cell,
+    setup: &'a Setup,
+    workload: &'a Definition,
+}
+
 /// What happened in a trial, before it is written down.
 struct Happened {
-    started: Option<StartedTrial>,
+    started_at: jiff::Timestamp,
+    started: BTreeMap<HostId, StartedTrial>,
     result: Option<TrialResult>,
-    samples: Vec<HostSample>,
+    samples: BTreeMap<HostId, Vec<HostSample>>,
+    clocks_at_start: BTreeMap<HostId, ClockReading>,
+    clocks_at_end: BTreeMap<HostId, ClockReading>,
     validity: Validity,
 }
 
@@ -64,6 +78,22 @@ impl Happened {
             _ => Carried::Out,
         }
     }
+
+    /// What a host's clock showed beyond the controller's, milliseconds: the mean of both ends of the trial.
+    fn offset_ms(&self, host: HostId) -> f64 {
+        let readings = [&self.clocks_at_start, &self.clocks_at_end];
+        let offsets: Vec<f64> = readings
+            .iter()
+            .filter_map(|at| Some(at.get(&host)?.offset_ms))
+            .collect();
+        offsets.iter().sum::<f64>() / offsets.len().max(1) as f64
+    }
+
+    /// Start of measurement by the clock of a host, Unix milliseconds.
+    fn measurement_began_ms(&self, host: HostId) -> Option<f64> {
+        let by_client = self.result.as_ref()?.measurement_started_unix_ms as f64;
+        Some(by_client - self.offset_ms(HostId::CLIENT) + self.offset_ms(host))
+    }
 }
 
 /// Runs one planned trial and stores it. An error ends the run.
@@ -74,11 +104,11 @@ pub(super) fn run(
     position: Position,
     screen: &mut Screen,
 ) -> Result<Carried, Failure> {
-    let plan = directory.plan();
-    let (cell, setup, workload) = parts(plan, planned)?;
+    let parts = parts(directory.plan(), planned)?;
+    let cell = parts.cell;
     let label = format!("[{}] {} block {}", position_text(position), cell.id, planned.block);
     screen.about(&label);
-    prepare(crew, setup, screen)?;
+    prepare(crew, parts.setup, screen)?;
     note(
         directory,
         JournalEvent::TrialStarted {
@@ -90,18 +120,32 @@ pub(super) fn run(
         live.trial = Some((cell.id.clone(), planned.block));
         (live.second, live.device_iops) = (None, None);
     });
-    let started_at = jiff::Timestamp::now();
-    let happened = execute(plan, crew, cell, setup, workload, planned, screen)?;
-    let stopped = stop(crew, screen)?;
+    let mut happened = execute(crew, parts, screen)?;
+    happened.clocks_at_end = crew.clocks(&all_hosts(parts.setup))?;
+    let stopped = stop(crew, parts.setup, screen)?;
     let carried = happened.carried();
-    let record = record(cell, setup, planned, &started_at.to_string(), &happened, &stopped);
-    store(directory, &record, happened, &stopped.logs)?;
+    let record = record(parts, &happened, &stopped);
+    store(directory, &record, happened, &stopped)?;
     screen.publish(|live| live.stored(record.validity == Validity::Valid));
-    screen.say(&summary(&label, &record));
+    if !crew.is_simulated() {
+        screen.say(&summary(&label, &record));
+    }
     Ok(carried)
 }
 
-fn parts<'a>(plan: &'a Plan, planned: &PlannedTrial) -> Result<(&'a Cell, &'a Setup, &'a Definition), Failure> {
+/// The database hosts of a configuration.
+fn database_hosts(_setup: &Setup) -> Vec<HostId> {
+    vec![HostId::DATABASE]
+}
+
+/// All hosts of a trial.
+fn all_hosts(setup: &Setup) -> Vec<HostId> {
+    let mut hosts = database_hosts(setup);
+    hosts.push(HostId::CLIENT);
+    hosts
+}
+
+fn parts<'a>(plan: &'a Plan, planned: &'a PlannedTrial) -> Result<Parts<'a>, Failure> {
     let missing = || Failure::work(format!("plan.json is not whole: cell {} lacks a part", planned.cell));
     let cell = plan.cells.iter().find(|c| c.id == planned.cell).ok_or_else(missing)?;
     let setup = plan
@@ -114,112 +158,139 @@ fn parts<'a>(plan: &'a Plan, planned: &PlannedTrial) -> Result<(&'a Cell, &'a Se
         .iter()
         .find(|w| w.name == cell.workload)
         .ok_or_else(missing)?;
-    Ok((cell, setup, workload))
+    Ok(Parts {
+        plan,
+        planned,
+        cell,
+        setup,
+        workload,
+    })
+}
+
+/// The same request for each database host of a configuration.
+fn to_each(setup: &Setup, request: &DatabaseRequest) -> Vec<(HostId, Request)> {
+    let hosts = database_hosts(setup).into_iter();
+    hosts.map(|host| (host, Request::Database(request.clone()))).collect()
 }
 
 /// The configuration's volumes exist and have been measured (work for its first trial only).
 fn prepare(crew: &mut Crew, setup: &Setup, screen: &mut Screen) -> Result<(), Failure> {
-    let request = Request::Database(DatabaseRequest::Prepare { setup: setup.clone() });
-    match crew.call(Role::Database, request, screen)? {
-        Reply::Prepared(_) => Ok(()),
-        other => Err(unexpected(&other)),
+    let request = DatabaseRequest::Prepare { setup: setup.clone() };
+    for reply in crew.call_all(to_each(setup, &request), screen)?.into_values() {
+        if !matches!(reply, Reply::Prepared(_)) {
+            return Err(unexpected(&reply));
+        }
     }
+    Ok(())
 }
 
-fn execute(
-    plan: &Plan,
-    crew: &mut Crew,
-    cell: &Cell,
-    setup: &Setup,
-    workload: &Definition,
-    planned: &PlannedTrial,
-    screen: &mut Screen,
-) -> Result<Happened, Failure> {
+/// A settled database on every host, or why there is none.
+fn start(crew: &mut Crew, parts: Parts<'_>, happened: &mut Happened, screen: &mut Screen) -> Result<(), Failure> {
+    let request = DatabaseRequest::StartTrial {
+        trial: parts.planned.clone(),
+        setup: parts.setup.clone(),
+        sample_keys: sample_keys(parts.plan, parts.workload),
+    };
+    for (host, answer) in crew.try_call_all(to_each(parts.setup, &request), screen)? {
+        match answer {
+            Ok(Reply::Started(started)) => drop(happened.started.insert(host, *started)),
+            Ok(other) => return Err(unexpected(&other)),
+            Err(Trouble::Fault(fault)) if fault.cancelled => {}
+            Err(Trouble::Fault(fault)) => {
+                let help = fault.help.map_or_else(String::new, |help| format!("\nhelp: {help}"));
+                let reason = format!("the database did not start: {}{help}", fault.message);
+                happened.spoil(Cause::DidNotStart, reason, Vec::new());
+            }
+            Err(trouble @ Trouble::ClientLost(_)) => return Err(trouble.into()),
+        }
+    }
+    Ok(())
+}
+
+fn execute(crew: &mut Crew, parts: Parts<'_>, screen: &mut Screen) -> Result<Happened, Failure> {
+    let Parts { plan, cell, .. } = parts;
     let mut happened = Happened {
-        started: None,
+        started_at: jiff::Timestamp::now(),
+        started: BTreeMap::new(),
         result: None,
-        samples: Vec::new(),
+        samples: BTreeMap::new(),
+        clocks_at_start: BTreeMap::new(),
+        clocks_at_end: BTreeMap::new(),
         validity: Validity::Valid,
     };
-    let request = DatabaseRequest::StartTrial {
-        setup: setup.clone(),
-        sample_keys: sample_keys(plan, workload),
-    };
-    let started = match crew.try_call(Role::Database, Request::Database(request), screen) {
-        Ok(Reply::Started(started)) => *started,
-        Ok(other) => return Err(unexpected(&other)),
-        Err(CallError::Fatal(failure)) => return Err(failure),
-        Err(CallError::ClientLost(how)) => return Err(Failure::work(how)),
-        Err(CallError::Fault(fault)) => {
-            let help = fault.help.map_or_else(String::new, |help| format!("\nhelp: {help}"));
-            let reason = format!("the database did not start: {}{help}", fault.message);
-            happened.spoil(Cause::DidNotStart, reason, Vec::new());
-            return Ok(happened);
-        }
-    };
+    start(crew, parts, &mut happened, screen)?;
+    if happened.validity != Validity::Valid {
+        return Ok(happened);
+    }
+    let first = happened.started.values().next();
+    if let Some(began) = first.and_then(|s| jiff::Timestamp::from_millisecond(s.began_unix_ms).ok()) {
+        happened.started_at = began;
+    }
+    let contact_points = happened.started.values().flat_map(|s| s.contact_points.clone());
     let task = TrialTask {
-        endpoint: endpoint(plan, started.contact_points.clone(), plan.shape.request_timeout_s),
+        trial: parts.planned.clone(),
+        endpoint: endpoint(plan, contact_points.collect(), plan.shape.request_timeout_s),
         dataset: plan.dataset,
-        workload: workload.clone(),
+        workload: parts.workload.clone(),
         load: cell.load,
         shape: plan.shape,
         // The same seed for every configuration of a block: they see the same sequence of requests.
-        seed: plan.seed.wrapping_add(u64::from(planned.block)),
+        seed: plan.seed.wrapping_add(u64::from(parts.planned.block)),
     };
-    happened.started = Some(started);
+    happened.clocks_at_start = crew.clocks(&all_hosts(parts.setup))?;
     let mut death = None;
     let mut errors = 0;
     let mut device_iops = None;
     let samples = &mut happened.samples;
-    screen.doing("connecting the client", "");
-    let answer = crew.converse(
-        Role::Client,
-        Request::Client(ClientRequest::Trial(Box::new(task))),
-        &mut |_, event| {
-            match event {
-                Event::Second(second) => {
-                    errors += second.errors;
-                    screen.publish(|live| {
-                        live.second = Some(LiveSecond {
-                            phase: if second.t_s < 0.0 { "warmup" } else { "measurement" },
-                            operations: second.operations,
-                            errors: second.errors,
-                            p50_us: second.p50_us,
-                            p99_us: second.p99_us,
-                        });
-                        live.device_iops = device_iops;
+    if !crew.is_simulated() {
+        screen.doing("connecting the client", "");
+    }
+    let request = Request::Client(ClientRequest::Trial(Box::new(task)));
+    let mut answers = crew.converse(vec![(HostId::CLIENT, request)], &mut |host, event| {
+        match event {
+            Event::Second(second) => {
+                errors += second.errors;
+                screen.publish(|live| {
+                    live.second = Some(LiveSecond {
+                        phase: if second.t_s < 0.0 { "warmup" } else { "measurement" },
+                        operations: second.operations,
+                        errors: second.errors,
+                        p50_us: second.p50_us,
+                        p99_us: second.p99_us,
                     });
-                    let (doing, how_far) = phase(&second, &plan.shape);
-                    screen.doing(doing, &live_line(&how_far, &second, errors, device_iops));
-                }
-                Event::Sample(sample) => {
-                    if let Some(before) = samples.last() {
-                        device_iops = sample.volume_iops_since(before, VolumeRole::Data);
-                    }
-                    samples.push(*sample);
-                }
-                Event::DatabaseDied { how, log_tail } => {
-                    death = Some((how, log_tail));
-                }
-                Event::Progress(_) | Event::Reply(_) => {}
+                    live.device_iops = device_iops;
+                });
+                let (doing, how_far) = phase(&second, &plan.shape);
+                screen.doing(doing, &live_line(&how_far, &second, errors, device_iops));
             }
-            death.is_none()
-        },
-    );
+            Event::Sample(sample) => {
+                let of_host = samples.entry(host).or_default();
+                if let Some(before) = of_host.last() {
+                    device_iops = sample.volume_iops_since(before, VolumeRole::Data);
+                }
+                of_host.push(*sample);
+            }
+            Event::DatabaseDied { how, log_tail } => {
+                death = Some((how, log_tail));
+            }
+            Event::Progress(_) | Event::Reply(_) => {}
+        }
+        death.is_none()
+    })?;
+    let answer = answers.remove(&HostId::CLIENT);
     match (death, answer) {
-        // Ctrl-C or a lost agent ends the run, whatever the database did at that moment.
-        (_, Err(CallError::Fatal(failure))) => return Err(failure),
         (Some((how, log_tail)), _) => {
             let reason = format!("Cassandra ended during the trial: {how}");
             happened.spoil(Cause::DatabaseEnded, reason, log_tail);
         }
-        (None, Ok(Reply::Trial(result))) => happened.result = Some(*result),
-        (None, Ok(other)) => return Err(unexpected(&other)),
-        (None, Err(CallError::Fault(fault))) => {
+        (None, Some(Ok(Reply::Trial(result)))) => happened.result = Some(*result),
+        (None, Some(Ok(other))) => return Err(unexpected(&other)),
+        (None, Some(Err(Trouble::Fault(fault)))) => {
             let reason = format!("the client failed: {}", fault.message);
             happened.spoil(Cause::ClientFailed, reason, Vec::new());
         }
-        (None, Err(CallError::ClientLost(how))) => happened.spoil(Cause::ClientLost, how, Vec::new()),
+        (None, Some(Err(Trouble::ClientLost(how)))) => happened.spoil(Cause::ClientLost, how, Vec::new()),
+        (None, None) => return Err(Failure::work("the client agent does not answer")),
     }
     Ok(happened)
 }
@@ -231,45 +302,41 @@ fn sample_keys(plan: &Plan, workload: &Definition) -> Vec<String> {
     (0..count)
         .map(|i| {
             let mut key = String::new();
-            workload::write_key(
-                i * records / count,
-                workload.hashed_keys,
-                workload.zero_padding,
-                &mut key,
-            );
+            workload::write_key(i * records / count, workload.keys, &mut key);
             key
         })
         .collect()
 }
 
-fn stop(crew: &mut Crew, screen: &mut Screen) -> Result<StoppedTrial, Failure> {
-    screen.doing("stopping Cassandra and detaching its volumes", "");
-    match crew.call(Role::Database, Request::Database(DatabaseRequest::StopTrial), screen)? {
-        Reply::Stopped(stopped) => Ok(*stopped),
-        other => Err(unexpected(&other)),
+fn stop(crew: &mut Crew, setup: &Setup, screen: &mut Screen) -> Result<BTreeMap<HostId, StoppedTrial>, Failure> {
+    if !crew.is_simulated() {
+        screen.doing("stopping Cassandra and detaching its volumes", "");
     }
+    let replies = crew.call_all(to_each(setup, &DatabaseRequest::StopTrial), screen)?;
+    let each = replies.into_iter().map(|(host, reply)| match reply {
+        Reply::Stopped(stopped) => Ok((host, *stopped)),
+        other => Err(unexpected(&other)),
+    });
+    each.collect()
 }
 
-fn record(
-    cell: &Cell,
-    setup: &Setup,
-    planned: &PlannedTrial,
-    started_at: &str,
-    happened: &Happened,
-    stopped: &StoppedTrial,
-) -> TrialRecord {
-    let started = happened.started.as_ref();
-    let mut volumes = started.map(|s| s.volumes.clone()).unwrap_or_default();
-    let measurement = happened.result.as_ref().map(|r| r.measurement_started_unix_ms);
-    for volume in &mut volumes {
-        let credits = |sample: &HostSample| sample.volumes.get(&volume.role).and_then(|v| v.burst_credits);
-        let first = happened
-            .samples
-            .iter()
-            .find(|s| measurement.is_none_or(|m| s.unix_ms >= m))
-            .and_then(credits);
-        volume.burst_credits = first.zip(happened.samples.iter().rev().find_map(credits));
-    }
+fn record(parts: Parts<'_>, happened: &Happened, stopped: &BTreeMap<HostId, StoppedTrial>) -> TrialRecord {
+    let Parts { cell, planned, .. } = parts;
+    // The slowest host is what the trial waits for.
+    let overheads = happened.started.iter().filter_map(|(host, started)| {
+        let stop_s = stopped.get(host).map_or(0.0, |s| s.stop_s);
+        started.overhead.map(|o| Overhead { stop_s, ..o })
+    });
+    let slowest = |a: Overhead, b: Overhead| Overhead {
+        restore_s: a.restore_s.max(b.restore_s),
+        start_s: a.start_s.max(b.start_s),
+        settle_s: a.settle_s.max(b.settle_s),
+        stop_s: a.stop_s.max(b.stop_s),
+    };
+    let clock = |(host, start): (&HostId, &ClockReading)| {
+        let end = happened.clocks_at_end.get(host).copied();
+        (*host, Clock { start: *start, end })
+    };
     TrialRecord {
         format_version: FORMAT_VERSION,
         cell: cell.id.clone(),
@@ -278,44 +345,80 @@ fn record(
         workload: cell.workload.clone(),
         load: cell.load,
         validity: happened.validity.clone(),
-        started_at: started_at.to_owned(),
+        started_at: happened.started_at.to_string(),
         client: happened.result.as_ref().map(|r| r.result.clone()),
-        database: DatabaseFacts {
-            cpus: setup.cpus,
-            heap_bytes: setup.heap_bytes,
-            memory_limit_bytes: setup.memory_limit_bytes,
-            page_cache_budget_bytes: setup.page_cache_budget_bytes,
-            data_bytes_on_disk: started.map_or(stopped.data_bytes_on_disk, |s| s.data_bytes_on_disk),
-            restored_keys_checked: started.map_or(0, |s| s.keys_checked),
-            volumes,
-        },
-        overhead: started.map(|s| Overhead {
-            stop_s: stopped.stop_s,
-            ..s.overhead
-        }),
+        nodes: database_hosts(parts.setup)
+            .into_iter()
+            .map(|host| node(host, parts.setup, happened, stopped.get(&host)))
+            .collect(),
+        clocks: happened.clocks_at_start.iter().map(clock).collect(),
+        overhead: overheads.reduce(slowest),
     }
 }
 
-fn store(directory: &RunDirectory, record: &TrialRecord, happened: Happened, logs: &[TextFile]) -> Result<(), Failure> {
-    let mut samples = BTreeMap::new();
+fn node(host: HostId, setup: &Setup, happened: &Happened, stopped: Option<&StoppedTrial>) -> NodeFacts {
+    let started = happened.started.get(&host);
+    let mut volumes = started.map(|s| s.volumes.clone()).unwrap_or_default();
+    let began_ms = happened.measurement_began_ms(host);
+    let samples = happened.samples.get(&host).map_or(&[][..], Vec::as_slice);
+    for volume in &mut volumes {
+        let credits = |sample: &HostSample| sample.volumes.get(&volume.role).and_then(|v| v.burst_credits);
+        let first = samples
+            .iter()
+            .find(|s| began_ms.is_none_or(|began| s.unix_ms as f64 >= began))
+            .and_then(credits);
+        volume.burst_credits = first.zip(samples.iter().rev().find_map(credits));
+    }
+    NodeFacts {
+        host,
+        cpus: setup.cpus,
+        heap_bytes: setup.heap_bytes,
+        memory_limit_bytes: setup.memory_limit_bytes,
+        page_cache_budget_bytes: setup.page_cache_budget_bytes,
+        data_bytes_on_disk: match (started, stopped) {
+            (Some(started), _) => started.data_bytes_on_disk,
+            (None, Some(stopped)) => stopped.data_bytes_on_disk,
+            (None, None) => 0,
+        },
+        restored_keys_checked: started.map_or(0, |s| s.keys_checked),
+        volumes,
+    }
+}
+
+fn store(
+    directory: &RunDirectory,
+    record: &TrialRecord,
+    mut happened: Happened,
+    stopped: &BTreeMap<HostId, StoppedTrial>,
+) -> Result<(), Failure> {
+    let mut samples = std::mem::take(&mut happened.samples);
+    for node in &record.nodes {
+        samples.entry(node.host).or_default();
+    }
     let mut intervals = Vec::new();
-    let mut database = happened.samples;
-    if let Some(result) = happened.result {
-        let zero = result.measurement_started_unix_ms;
-        let mut client = result.samples;
-        for sample in database.iter_mut().chain(client.iter_mut()) {
-            sample.t_s = (sample.unix_ms - zero) as f64 / 1e3;
-        }
-        samples.insert(Role::Client.name().to_owned(), client);
+    if let Some(result) = &mut happened.result {
+        samples.insert(HostId::CLIENT, std::mem::take(&mut result.samples));
         for interval in &result.intervals {
             intervals.push(wire::from_wire(interval).map_err(Failure::work)?);
         }
     }
-    samples.insert(Role::Database.name().to_owned(), database);
-    let logs: Vec<_> = logs
+    for (host, of_host) in &mut samples {
+        if let Some(began_ms) = happened.measurement_began_ms(*host) {
+            for sample in of_host {
+                sample.t_s = (sample.unix_ms as f64 - began_ms) / 1e3;
+            }
+        }
+    }
+    let logs: Vec<(String, &[u8])> = stopped
         .iter()
-        .map(|log| (log.name.as_str(), log.text.as_bytes()))
+        .flat_map(|(host, stopped)| {
+            stopped
+                .logs
+                .iter()
+                .map(|log| (log_name(*host, log), log.text.as_bytes()))
+        })
         .collect();
+    let logs: Vec<(&str, &[u8])> = logs.iter().map(|(name, text)| (name.as_str(), *text)).collect();
     directory
         .write_trial(record, &intervals, &samples, &logs)
         .map_err(Failure::work)?;
@@ -328,6 +431,14 @@ fn store(directory: &RunDirectory, record: &TrialRecord, happened: Happened, log
             valid,
         },
     )
+}
+
+/// `database.log` of the first host, `database-2.database.log` of the second.
+fn log_name(host: HostId, log: &TextFile) -> String {
+    match host.index {
+        0 => log.name.clone(),
+        _ => format!("{host}.{}", log.name),
+    }
 }
 
 /// What the client is doing in this second, and how far it is.
@@ -372,7 +483,49 @@ fn summary(label: &str, record: &TrialRecord) -> String {
 
 #[cfg(test)]
 mod tests {
+    use evidence::ClientResult;
+
     use super::*;
+
+    #[test]
+    fn the_start_of_measurement_is_found_on_the_clock_of_every_host() {
+        let reading = |offset_ms| ClockReading {
+            offset_ms,
+            round_trip_ms: 1.0,
+        };
+        let result = ClientResult {
+            warmup_s: 1.0,
+            measured_s: 1.0,
+            operations_sent: 0,
+            completed: BTreeMap::new(),
+            errors: BTreeMap::new(),
+            client_cpu_s: 0.0,
+            client_peak_rss_bytes: 0,
+            send_lag_us: None,
+            threads: 1,
+        };
+        let mut happened = Happened {
+            started_at: jiff::Timestamp::UNIX_EPOCH,
+            started: BTreeMap::new(),
+            result: Some(TrialResult {
+                result,
+                intervals: Vec::new(),
+                measurement_started_unix_ms: 1_003_000,
+                samples: Vec::new(),
+            }),
+            samples: BTreeMap::new(),
+            clocks_at_start: BTreeMap::from([(HostId::CLIENT, reading(3_000.0)), (HostId::DATABASE, reading(-990.0))]),
+            clocks_at_end: BTreeMap::from([(HostId::DATABASE, reading(-1_010.0))]),
+            validity: Validity::Valid,
+        };
+        // The client is 3 s ahead of the controller; the database's clock is 1 s behind, in the mean of both ends.
+        assert_eq!(happened.measurement_began_ms(HostId::CLIENT), Some(1_003_000.0));
+        assert_eq!(happened.measurement_began_ms(HostId::DATABASE), Some(999_000.0));
+        // A host whose clock nobody read is taken for right.
+        assert_eq!(happened.measurement_began_ms(HostId::database(1)), Some(1_000_000.0));
+        happened.result = None;
+        assert_eq!(happened.measurement_began_ms(HostId::DATABASE), None);
+    }
 
     #[test]
     fn the_live_line_says_what_the_client_does_and_how_far_it_is() {

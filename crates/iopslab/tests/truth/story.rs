@@ -153,7 +153,7 @@ pub fn measured(plan: &Plan) -> Vec<TrialMeasurement> {
 pub fn evidence<'a>(run: &str, plan: &'a Plan, trials: &'a [TrialMeasurement]) -> RunEvidence<'a> {
     RunEvidence {
         run: run.into(),
-        provider: "simulated".into(),
+        provider: spec::Provider::Simulated,
         plan,
         environment: serde_json::Value::Null,
         trials,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{HostFigures, HostSample, VolumeFigures};
+use evidence::{HostFigures, HostId, HostSample, VolumeFigures};
 use spec::{FaultKind, VolumeRole};
 
 use super::closed::PERIOD_S;
@@ -76,7 +76,7 @@ impl<'a> Counters<'a> {
     }
 
     /// Both hosts now, by role.
-    pub fn samples(&self, volume: &Volume, cached_bytes: f64, t_s: f64) -> [(String, HostSample); 2] {
+    pub fn samples(&self, volume: &Volume, cached_bytes: f64, t_s: f64) -> [(HostId, HostSample); 2] {
         let (setup, faults, sum) = (self.world.setup, &self.world.faults, &self.sum);
         let unix_ms = ((self.zero_unix_s + t_s) * 1e3) as i64;
         let bytes = sum.operations * MESSAGE_BYTES;
@@ -126,8 +126,8 @@ impl<'a> Counters<'a> {
             volumes,
         };
         [
-            ("database".to_owned(), sample(database, self.volumes(volume))),
-            ("client".to_owned(), sample(client, BTreeMap::new())),
+            (HostId::DATABASE, sample(database, self.volumes(volume))),
+            (HostId::CLIENT, sample(client, BTreeMap::new())),
         ]
     }
 

@@ -14,6 +14,7 @@
 //!   recorder    the client's histograms and counts       host   the monitor's counters
 //! ```
 
+mod agent;
 mod calendar;
 mod closed;
 mod faults;
@@ -32,11 +33,12 @@ mod world;
 use std::collections::BTreeMap;
 
 use evidence::{
-    ClientResult, DatabaseFacts, FORMAT_VERSION, HostSample, Interval, ProbeResult, SendLag, TrialRecord, Validity,
+    ClientResult, FORMAT_VERSION, HostId, HostSample, Interval, NodeFacts, ProbeResult, SendLag, TrialRecord, Validity,
     VolumeFacts,
 };
 use spec::{Cell, Definition, FaultKind, LoadLevel, PageCache, Plan, PlannedTrial, Truth, VolumeSetup};
 
+pub use agent::SimulatedHosts;
 use calendar::{rfc3339, started_unix_s};
 use closed::Closed;
 use faults::Faults;
@@ -62,55 +64,70 @@ pub struct SimulatedTrial {
     pub record: TrialRecord,
     /// `latency.hlog`.
     pub intervals: Vec<Interval>,
-    /// `host-<role>.parquet`, by role.
-    pub samples: BTreeMap<String, Vec<HostSample>>,
+    /// `host-<host>.parquet`, by host.
+    pub samples: BTreeMap<HostId, Vec<HostSample>>,
 }
 
 /// A plan with its truth; the page cache's tables are solved once.
-pub struct Simulation<'a> {
-    plan: &'a Plan,
-    truth: &'a Truth,
-    caches: BTreeMap<&'a str, PageCache>,
+pub struct Simulation {
+    plan: Plan,
+    truth: Truth,
+    /// By workload.
+    caches: BTreeMap<String, PageCache>,
     /// Of each planned trial.
     paces: Vec<Pace>,
 }
 
-impl<'a> Simulation<'a> {
+impl Simulation {
     /// Prepares all workloads of a plan.
-    pub fn new(plan: &'a Plan, truth: &'a Truth) -> Self {
+    pub fn new(plan: &Plan, truth: &Truth) -> Self {
         let dataset = &plan.dataset;
-        let cache = |w: &'a Definition| {
+        let cache = |w: &Definition| {
             let cache = PageCache::new(
                 w.distribution,
                 dataset.records,
                 dataset.record_bytes(),
                 truth.chunk_bytes,
             );
-            (w.name.as_str(), cache)
+            (w.name.clone(), cache)
         };
         Self {
-            plan,
-            truth,
             caches: plan.workloads.iter().map(cache).collect(),
             paces: variation::of_trials(plan, truth),
+            plan: plan.clone(),
+            truth: truth.clone(),
         }
+    }
+
+    /// Records of the data set.
+    fn records(&self) -> u64 {
+        self.plan.dataset.records
+    }
+
+    /// Bytes of the data set on disk.
+    fn data_bytes(&self) -> f64 {
+        let dataset = &self.plan.dataset;
+        dataset.payload_bytes() as f64 * (1.0 - dataset.compressibility) * ON_DISK
+    }
+
+    /// When a planned trial begins on the simulated calendar, Unix milliseconds.
+    fn started_unix_ms(&self, planned: &PlannedTrial) -> i64 {
+        let position = self.plan.trials.iter().position(|t| t == planned).unwrap_or(0);
+        (started_unix_s(&self.plan, position) * 1e3) as i64
     }
 
     /// Simulates a planned trial; the same plan, truth and trial give the same evidence. `None` when the plan has no
     /// such trial.
     pub fn trial(&self, planned: &PlannedTrial) -> Option<SimulatedTrial> {
-        let plan = self.plan;
+        let plan = &self.plan;
         let cell = plan.cells.iter().find(|c| c.id == planned.cell)?;
         let setup = plan.setups.iter().find(|s| s.configuration == cell.configuration)?;
         let workload = plan.workloads.iter().find(|w| w.name == cell.workload)?;
         let position = plan.trials.iter().position(|t| t == planned)?;
-        let faults = Faults::of(self.truth, &cell.configuration, planned.block);
-        let data_bytes = plan.dataset.payload_bytes() as f64
-            * (1.0 - plan.dataset.compressibility)
-            * ON_DISK
-            * faults.amount_or(FaultKind::SmallDataset, 1.0);
+        let faults = Faults::of(&self.truth, &cell.configuration, planned.block);
+        let data_bytes = self.data_bytes() * faults.amount_or(FaultKind::SmallDataset, 1.0);
         let world = World {
-            truth: self.truth,
+            truth: &self.truth,
             setup,
             workload,
             load: cell.load,
@@ -206,10 +223,10 @@ impl Trial<'_> {
         let mut counters = Counters::new(world, &stops, self.started_unix_s + warmup_s);
         let budget = (world.setup.page_cache_budget_bytes as f64).min(world.data_bytes);
         let mut cached_bytes = 0.0;
-        let mut samples: BTreeMap<String, Vec<HostSample>> = BTreeMap::new();
+        let mut samples: BTreeMap<HostId, Vec<HostSample>> = BTreeMap::new();
         let mut sample = |counters: &Counters<'_>, volume: &Volume, cached: f64, t_s: f64| {
-            for (role, one) in counters.samples(volume, cached, t_s) {
-                samples.entry(role).or_default().push(one);
+            for (host, one) in counters.samples(volume, cached, t_s) {
+                samples.entry(host).or_default().push(one);
             }
         };
         sample(&counters, database.volume(), cached_bytes, -warmup_s);
@@ -274,7 +291,8 @@ impl Trial<'_> {
                 send_lag_us: sums.open.map(|(_, lag)| lag),
                 threads: self.world.truth.client_threads,
             }),
-            database: DatabaseFacts {
+            nodes: vec![NodeFacts {
+                host: HostId::DATABASE,
                 cpus: setup.cpus,
                 heap_bytes: setup.heap_bytes,
                 memory_limit_bytes: setup.memory_limit_bytes,
@@ -282,7 +300,8 @@ impl Trial<'_> {
                 data_bytes_on_disk: self.world.data_bytes as u64,
                 restored_keys_checked: 0,
                 volumes: volumes.map(|v| self.facts(v, sums.credits)).collect(),
-            },
+            }],
+            clocks: BTreeMap::new(),
             overhead: None,
         }
     }

@@ -1,8 +1,11 @@
 //! What was measured instead, what was not considered, and what a reader must know before believing the answer.
 
-use analysis::{Analysis, Caution, Doubt, NotJudged, UNTESTED_SHARE, Verdict, VolumeRole, Withheld};
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{SIMULATED, listed, places};
+use analysis::{Analysis, Caution, Doubt, Metric, NotJudged, UNTESTED_SHARE, Verdict, VolumeRole, Withheld};
+
+use super::places;
+use super::words::{SIMULATED, listed};
 use crate::figures::{given, given_percent, percent, several};
 use crate::labels;
 
@@ -189,6 +192,25 @@ pub fn caution(caution: Caution) -> String {
              compare latencies at a given rate"
             .to_owned(),
     }
+}
+
+/// The cautions of the decision matrix, each once: `p99: in a closed loop ...`.
+pub fn cautions(analysis: &Analysis) -> Vec<String> {
+    let all = analysis
+        .decision
+        .iter()
+        .flat_map(|d| d.cautions.iter().map(|c| (*c, d.metric)));
+    let mut by_caution: BTreeMap<Caution, BTreeSet<Metric>> = BTreeMap::new();
+    for (caution, metric) in all {
+        by_caution.entry(caution).or_default().insert(metric);
+    }
+    by_caution
+        .into_iter()
+        .map(|(caution, metrics)| {
+            let names: Vec<&str> = metrics.into_iter().map(labels::metric).collect();
+            format!("{}: {}", names.join(", "), self::caution(caution))
+        })
+        .collect()
 }
 
 /// What limits the configuration to run, by place: what the next money would have to buy.

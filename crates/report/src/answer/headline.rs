@@ -1,9 +1,11 @@
 //! The headline: what to run and the numbers that decide it, or what keeps it from being decided.
 
-use analysis::{Analysis, By, Metric, Outcome, Place, Reason, Status, ValueOfMoney, ValueVerdict};
+use analysis::{Analysis, By, Outcome, Place, Reason, Status, ValueOfMoney, ValueVerdict};
 
-use super::{listed, objective, places, steps};
-use crate::figures::{count, given_percent, number};
+use super::undecided::{decisive, here, one_configuration};
+use super::words::{TOO_FEW, listed};
+use super::{objective, places, steps, undecided};
+use crate::figures::{count, given_percent};
 
 /// The reason of the headline, and the steps whose numbers it tells.
 pub struct Headline<'a> {
@@ -42,16 +44,6 @@ pub fn headline(analysis: &Analysis) -> Headline<'_> {
         _ => open(analysis, &mut told),
     };
     Headline { because, told }
-}
-
-/// Why nothing is tested.
-pub const TOO_FEW: &str = "fewer than three valid repetitions of each cell, so that nothing can be tested";
-
-pub fn one_configuration(analysis: &Analysis) -> String {
-    match analysis.configurations.len() {
-        0 | 1 => "there is only one configuration, so that there is nothing to choose".to_owned(),
-        _ => "fewer than two configurations could be judged".to_owned(),
-    }
 }
 
 /// Whether a place says to run this.
@@ -169,15 +161,6 @@ fn step_above<'a>(analysis: &'a Analysis, place: &Place, run: &str) -> Option<&'
         .map(|(_, s)| s)
 }
 
-/// The steps of a place.
-fn here<'a>(analysis: &'a Analysis, place: &Place) -> impl Iterator<Item = &'a ValueOfMoney> {
-    let (workload, load) = (place.workload.clone(), place.load);
-    analysis
-        .value_of_money
-        .iter()
-        .filter(move |s| s.workload == workload && Some(s.load) == load)
-}
-
 /// Without prices: the fastest.
 fn fastest(analysis: &Analysis, place: &Place, run: &str) -> (String, String) {
     let cell = place.load.and_then(|load| analysis.cell(run, &place.workload, load));
@@ -208,7 +191,7 @@ fn depends<'a>(analysis: &'a Analysis, told: &mut Vec<&'a ValueOfMoney>) -> Stri
     let all = &analysis.recommendation.places;
     let answer = |p: &Place| match &p.outcome {
         Outcome::Run { configuration, .. } => format!("run {configuration}"),
-        _ => places::undecided(analysis, p),
+        _ => undecided::undecided(analysis, p),
     };
     let uniform = |same: fn(&Place, &Place) -> bool| {
         let pairs = || all.iter().flat_map(|a| all.iter().map(move |b| (a, b)));
@@ -261,7 +244,7 @@ fn depends<'a>(analysis: &'a Analysis, told: &mut Vec<&'a ValueOfMoney>) -> Stri
 fn open<'a>(analysis: &'a Analysis, told: &mut Vec<&'a ValueOfMoney>) -> String {
     let all = &analysis.recommendation.places;
     told.extend(all.iter().filter_map(|p| decisive(analysis, p)));
-    match places::open(analysis).as_slice() {
+    match undecided::open(analysis).as_slice() {
         [] => "nothing could be judged".to_owned(),
         [(_, only)] if all.len() == 1 => {
             let sure = sure(analysis, &all[0]);
@@ -291,91 +274,3 @@ fn sure<'a>(analysis: &'a Analysis, place: &Place) -> Vec<&'a ValueOfMoney> {
         })
         .collect()
 }
-
-/// The step that keeps a place open: between two of its contenders, the leader first.
-fn decisive<'a>(analysis: &'a Analysis, place: &Place) -> Option<&'a ValueOfMoney> {
-    let Outcome::Between { configurations, .. } = &place.outcome else {
-        return None;
-    };
-    let leader = configurations.first()?;
-    let contends = |name: &String| configurations.contains(name);
-    let mut steps: Vec<&ValueOfMoney> = here(analysis, place)
-        .filter(|s| s.withheld.is_none() && contends(&s.from) && contends(&s.to))
-        .collect();
-    let rank = |s: &ValueOfMoney| {
-        let open = matches!(s.verdict, ValueVerdict::NotDecided | ValueVerdict::BreakEven);
-        (!open, s.from != *leader && s.to != *leader)
-    };
-    steps.sort_by_key(|s| rank(s));
-    steps.first().copied()
-}
-
-/// Why a place lies between several configurations.
-pub fn between(analysis: &Analysis, place: &Place) -> String {
-    let Outcome::Between {
-        configurations,
-        break_even,
-        repetitions,
-    } = &place.outcome
-    else {
-        return String::new();
-    };
-    let names = listed(configurations);
-    let open = objective::open(analysis, place);
-    let numbers = match (decisive(analysis, place), place.by) {
-        _ if !open.is_empty() => format!(": {open}"),
-        (Some(step), _) => format!(": {} gives {}", step.to, steps::gain(analysis, &[step], false)),
-        (None, By::Throughput) => ranking(analysis, place, configurations),
-        _ => String::new(),
-    };
-    if *break_even {
-        let margin = given_percent(analysis.margin);
-        return format!("{names} pay for themselves alike within {margin}{numbers}; more repetitions would not decide");
-    }
-    let more = match (repetitions, open.is_empty()) {
-        (Some(n), _) => format!("; if that is the truth, about {n} repetitions of each cell would decide"),
-        (None, true) => "; no affordable number of repetitions would decide".to_owned(),
-        (None, false) => String::new(),
-    };
-    format!("the choice is between {names}{numbers}{more}")
-}
-
-/// Throughput against the best, where prices are missing.
-fn ranking(analysis: &Analysis, place: &Place, configurations: &[String]) -> String {
-    let decision = analysis
-        .decision
-        .iter()
-        .find(|d| d.workload == place.workload && Some(d.load) == place.load && d.metric == Metric::Throughput);
-    let Some(decision) = decision else { return String::new() };
-    let others: Vec<String> = decision
-        .ranking
-        .iter()
-        .filter(|r| r.configuration != decision.best && configurations.contains(&r.configuration))
-        .map(|r| {
-            format!(
-                "{} gives {} times the throughput of {}",
-                r.configuration,
-                number(r.to_best),
-                decision.best
-            )
-        })
-        .collect();
-    match others.is_empty() {
-        true => String::new(),
-        false => format!(": {}", listed(&others)),
-    }
-}
-
-/// No configuration meets the objective.
-pub fn none_meets(analysis: &Analysis, place: &Place) -> String {
-    format!(
-        "no configuration {}{}",
-        objective::bounds(place, false),
-        objective::misses(analysis, place)
-    )
-}
-
-/// A given rate without an objective.
-pub const NO_OBJECTIVE: &str = "at a given rate throughput says nothing about value, because every configuration \
- that holds the rate has the same; \
-     state what is good enough, such as p99_ms = 10 in [objective] of the experiment file";

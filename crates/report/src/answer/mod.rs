@@ -8,16 +8,15 @@ mod headline;
 mod objective;
 mod places;
 mod steps;
+mod undecided;
+mod words;
 
 use analysis::{Analysis, Doubt, Status};
 
-pub(crate) use doubts::{caution, doubt, not_judged, spread};
+pub(crate) use doubts::{caution, cautions, doubt, not_judged, spread};
 pub(crate) use places::name as place_name;
 pub(crate) use steps::reason as step_reason;
-
-/// Stands before everything else where nothing was measured.
-pub const SIMULATED: &str =
-    "SIMULATED: nothing here was measured; the figures come from a simulation of a stated truth.";
+pub use words::SIMULATED;
 
 /// The answer of a run, for its first screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,7 +68,7 @@ pub fn answer(analysis: &Analysis) -> Answer {
     let headline = headline::headline(analysis);
     let mut sentences = Vec::new();
     if recommendation.status != Status::NoAnswerYet {
-        sentences.extend(places::sentences(analysis));
+        sentences.extend(undecided::sentences(analysis));
         sentences.extend(steps::sentences(analysis, &headline.told));
         sentences.extend(objective::alternatives(analysis));
         sentences.extend(doubts::limits_of(analysis));
@@ -93,13 +92,4 @@ pub fn answer(analysis: &Analysis) -> Answer {
 
 fn is_simulated(analysis: &Analysis) -> bool {
     analysis.recommendation.doubts.contains(&Doubt::Simulated)
-}
-
-/// `a`, `a and b`, `a, b and c`.
-fn listed(items: &[String]) -> String {
-    match items {
-        [] => String::new(),
-        [only] => only.clone(),
-        [all @ .., last] => format!("{} and {last}", all.join(", ")),
-    }
 }

@@ -5,8 +5,8 @@ use analysis::{
     Verdict, Withheld,
 };
 
-use super::headline::TOO_FEW;
-use super::{doubts, listed, places};
+use super::words::{TOO_FEW, listed};
+use super::{doubts, places};
 use crate::figures::{given, given_percent, ms, number, percent};
 use crate::labels;
 

@@ -20,7 +20,7 @@ pub fn matrix(analysis: &Analysis) -> String {
             "Best by its estimate",
             "Statistically indistinguishable from it",
             "Cheapest of these",
-            "Its value",
+            "Its value, geo. mean",
             "Unit",
         ],
         6,
@@ -43,7 +43,7 @@ pub fn matrix(analysis: &Analysis) -> String {
         ]);
     }
     let mut out = table.html();
-    let cautions = labels::cautions(analysis);
+    let cautions = crate::answer::cautions(analysis);
     if !cautions.is_empty() {
         let items: String = cautions.iter().map(|c| format!("<li>{}.</li>", text(c))).collect();
         out.push_str(&format!("<ul class=\"soft\">{items}</ul>\n"));

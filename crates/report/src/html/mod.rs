@@ -25,20 +25,35 @@ use element::{section, text};
 
 const STYLE: &str = include_str!("style.css");
 
-/// Sections: identity, name in the navigation.
-const SECTIONS: [(&str, &str); 12] = [
-    ("money", "Cost and performance"),
-    ("limits", "What limited it"),
-    ("rates", "Latency by rate"),
-    ("time", "Over time"),
-    ("decision", "Decision"),
-    ("throughput", "Throughput"),
-    ("latency", "Latency by percentile"),
-    ("results", "All results"),
-    ("findings", "Findings"),
-    ("trials", "Each trial"),
-    ("configurations", "Configurations"),
-    ("method", "How to read this"),
+/// A part of the page.
+struct Section {
+    /// Identity.
+    id: &'static str,
+    /// Name in the navigation.
+    title: &'static str,
+    body: fn(&Analysis, &Charts) -> String,
+}
+
+const fn part(id: &'static str, title: &'static str, body: fn(&Analysis, &Charts) -> String) -> Section {
+    Section { id, title, body }
+}
+
+/// In the order of the page.
+const SECTIONS: [Section; 12] = [
+    part("money", "Cost and performance", |a, _| money::money(a)),
+    part("limits", "What limited it", |a, _| limits::limits(a)),
+    part("rates", "Latency by rate", |a, _| rates::rates(a)),
+    part("time", "Over time", multiples::multiples),
+    part("decision", "Decision", |a, _| decision::matrix(a)),
+    part("throughput", "Throughput", |a, _| bars::bars(a)),
+    part("latency", "Latency by percentile", curves::curves),
+    part("results", "All results", tables::results),
+    part("findings", "Findings", findings::findings),
+    part("trials", "Each trial", timeline::timelines),
+    part("configurations", "Configurations", |a, _| {
+        format!("{}{}", tables::configurations(a), tables::environment(a))
+    }),
+    part("method", "How to read this", |a, _| method::method(a)),
 ];
 
 /// The whole page.
@@ -55,22 +70,8 @@ pub fn html(analysis: &Analysis, charts: &Charts) -> String {
     out.push_str(&card::header(analysis));
     out.push_str(&navigation());
     out.push_str("<main>\n");
-    for (id, title) in SECTIONS {
-        let body = match id {
-            "money" => money::money(analysis),
-            "limits" => limits::limits(analysis),
-            "rates" => rates::rates(analysis),
-            "time" => multiples::multiples(analysis, charts),
-            "decision" => decision::matrix(analysis),
-            "throughput" => bars::bars(analysis),
-            "latency" => curves::curves(analysis, charts),
-            "results" => tables::results(analysis, charts),
-            "findings" => findings::findings(analysis, charts),
-            "trials" => timeline::timelines(analysis, charts),
-            "configurations" => format!("{}{}", tables::configurations(analysis), tables::environment(analysis)),
-            _ => method::method(analysis),
-        };
-        out.push_str(&section(id, title, &body));
+    for Section { id, title, body } in SECTIONS {
+        out.push_str(&section(id, title, &body(analysis, charts)));
     }
     out.push_str("</main>\n");
     out.push_str(&footer::footer(analysis));
@@ -81,7 +82,7 @@ pub fn html(analysis: &Analysis, charts: &Charts) -> String {
 fn navigation() -> String {
     let links: String = SECTIONS
         .iter()
-        .map(|(id, title)| format!("<li><a href=\"#{id}\">{title}</a></li>"))
+        .map(|Section { id, title, .. }| format!("<li><a href=\"#{id}\">{title}</a></li>"))
         .collect();
     format!("<nav aria-label=\"Sections\"><ul>{links}</ul></nav>\n")
 }

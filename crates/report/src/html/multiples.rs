@@ -16,7 +16,13 @@ const LEFT: f64 = 40.0;
 const BOTTOM: f64 = 18.0;
 const TOP: f64 = 6.0;
 /// Panels that are compared; all others stand with each trial.
-const PANELS: [&str; 5] = ["Throughput", "Latency", "Data volume IOPS", "Data volume MB/s", "CPU"];
+const PANELS: [&str; 5] = [
+    Panel::THROUGHPUT,
+    Panel::LATENCY,
+    Panel::DATA_IOPS,
+    Panel::DATA_BYTES,
+    Panel::CPU,
+];
 /// Repetitions that are drawn over each other.
 const REPETITIONS: usize = 3;
 /// Bytes of all these charts together, about.
@@ -84,7 +90,7 @@ fn trials<'a>(charts: &'a Charts, cell: &CellAnalysis) -> Vec<&'a TrialCharts> {
 
 /// The lines of a panel that are compared: of latencies the tails alone.
 fn lines(panel: &Panel) -> impl Iterator<Item = &Line> {
-    let is_latency = panel.title == "Latency";
+    let is_latency = panel.title == Panel::LATENCY;
     let has_tail = panel.lines.iter().any(|l| l.name.ends_with("p99"));
     panel
         .lines

@@ -51,8 +51,8 @@ pub fn rates(analysis: &Analysis) -> String {
     }
     let names = analysis.configurations.iter().enumerate();
     format!(
-        "<p class=\"soft\">Each point is a cell: operations/s over all kinds, and the median over its trials of each trial's \
-         percentile; bars: smallest and largest trial. Lines join the loads of a configuration, lowest first. In a closed loop \
+        "<p class=\"soft\">Each point is a cell: operations/s over all kinds (geometric mean of its trials), and the \
+         median over its trials of each trial's percentile; bars: smallest and largest trial. Lines join the loads of a configuration, lowest first. In a closed loop \
          the rate follows from the latency; at a given rate compare points above each other.</p>\n{}{out}",
         legend(names.map(|(i, c)| (i, c.name.as_str())))
     )

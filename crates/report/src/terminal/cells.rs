@@ -46,12 +46,20 @@ fn columns(cells: &[&CellAnalysis], name: usize) -> Vec<Column> {
             each(&|c| labels::short_load(c.load).replace(" Poisson", "\nPoisson")),
         ));
     }
-    columns.push(Column::numbers("throughput", "Operations/s", each(&throughput)));
+    columns.push(Column::numbers(
+        "throughput",
+        "Operations/s\ngeo. mean",
+        each(&throughput),
+    ));
     let operation = |c: &CellAnalysis| by_kind(c, |kind, _| labels::operation(kind));
     columns.push(Column::text("operation", "Operation", each(&operation)));
     for percentile in ["mean", "p50", "p95", "p99", "p99.9"] {
         let show = |c: &CellAnalysis| by_kind(c, |_, latency| labels::percentile_ms(latency, percentile));
-        columns.push(Column::numbers(percentile, &format!("{percentile}\nms"), each(&show)));
+        columns.push(Column::numbers(
+            percentile,
+            &format!("{percentile}\nms\nmed."),
+            each(&show),
+        ));
     }
     let page_cache = |c: &CellAnalysis| c.page_cache_share.map_or_else(|| MISSING.to_owned(), percent);
     columns.push(Column::numbers("errors", "Errors", each(&labels::errors)));

@@ -61,7 +61,8 @@ pub fn terminal(analysis: &Analysis, options: TerminalOptions) -> String {
     text.push_str(&wrapped(
         "Operations/s: geometric mean (95 % interval) of the cell's own valid repetitions; with fewer than three the \
          observed range. Ratios: intervals adjusted for all comparisons (97.5 % or wider), spread pooled over cells. \
-         Latencies in ms: median over repetitions of each trial's percentile.",
+         Latencies \
+         (each trial's percentile), disk reads and page cache: median over repetitions.",
         width,
         "",
     ));

@@ -7,7 +7,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 pub struct Column {
     /// What its drop list calls it.
     pub key: &'static str,
-    /// Its head, perhaps in two lines.
+    /// Its head, perhaps in several lines.
     pub head: String,
     /// Numbers stand right.
     pub is_number: bool,

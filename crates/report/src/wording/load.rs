@@ -2,7 +2,7 @@
 
 use analysis::Rule;
 
-use super::{Of, percent};
+use super::of::{Of, percent};
 use crate::figures::several;
 
 pub fn words(of: &Of<'_>) -> (String, &'static str) {

@@ -2,10 +2,18 @@
 
 use analysis::Rule;
 
-use super::Of;
+use super::of::Of;
 
 pub fn words(of: &Of<'_>) -> (String, &'static str) {
     match of.0.rule {
+        Rule::ClockDrift => (
+            format!(
+                "The clock of {} moved by {:.0} ms against the controller's during the trial.",
+                of.fact("host"),
+                of.number("drift_ms")
+            ),
+            "Its samples are up to half of that off in time. Look for a clock that is being set (chrony, ntpd, a suspended machine).",
+        ),
         Rule::CpuSteal => (
             format!(
                 "The hypervisor took {} of the host's CPU time ({} in the worst 10 s).",

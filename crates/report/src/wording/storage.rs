@@ -1,8 +1,8 @@
 //! Did the volume do the work, was it whole, and was it what was asked for?
 
-use analysis::Rule;
+use analysis::{Rule, SmallerThan, VolumeLimit};
 
-use super::{Of, count, duration, operation};
+use super::of::{Of, count, duration, operation};
 
 pub fn words(of: &Of<'_>) -> (String, &'static str) {
     match of.0.rule {
@@ -94,7 +94,7 @@ fn lasts(of: &Of<'_>) -> String {
 
 fn data_set_smaller(of: &Of<'_>) -> (String, &'static str) {
     let megabytes = |name: &str| count(of.number(name) / 1e6);
-    let message = if of.fact("than") == "others" {
+    let message = if of.fact("than") == SmallerThan::Others.word() {
         format!(
             "{} MB are on disk, {} less than the {} MB of the run's median trial.",
             megabytes("bytes_on_disk"),
@@ -118,10 +118,10 @@ fn data_set_smaller(of: &Of<'_>) -> (String, &'static str) {
 
 fn volume_at_cap(of: &Of<'_>) -> (String, &'static str) {
     let limit = of.number("limit");
-    let limit = match of.fact("limited") {
-        "read_iops" => format!("{} read IOPS", count(limit)),
-        "write_iops" => format!("{} write IOPS", count(limit)),
-        "read_bytes_per_s" => format!("{} MB/s read", count(limit / 1e6)),
+    let limit = match VolumeLimit::named(of.fact("limited")) {
+        Some(VolumeLimit::ReadIops) => format!("{} read IOPS", count(limit)),
+        Some(VolumeLimit::WriteIops) => format!("{} write IOPS", count(limit)),
+        Some(VolumeLimit::ReadBytesPerS) => format!("{} MB/s read", count(limit / 1e6)),
         _ => format!("{} MB/s written", count(limit / 1e6)),
     };
     (
@@ -136,8 +136,8 @@ fn volume_at_cap(of: &Of<'_>) -> (String, &'static str) {
 
 fn off_limit(of: &Of<'_>) -> (String, &'static str) {
     let (measured, expected, off) = (of.number("measured"), of.number("expected"), of.number("off_by"));
-    let (given, what) = match of.fact("probed") {
-        "read_iops" => ([measured, expected], "4 KiB random reads/s"),
+    let (given, what) = match VolumeLimit::named(of.fact("probed")) {
+        Some(VolumeLimit::ReadIops) => ([measured, expected], "4 KiB random reads/s"),
         _ => ([measured / 1e6, expected / 1e6], "MB/s of 64 KiB sequential writes"),
     };
     (

@@ -1,8 +1,8 @@
 //! Did the trial run, come to rest, and hold enough?
 
-use analysis::Rule;
+use analysis::{Rule, TooShort};
 
-use super::{Of, count, operation, percent, signed};
+use super::of::{Of, count, operation, percent, signed};
 use crate::figures::several;
 
 pub fn words(of: &Of<'_>) -> (String, &'static str) {
@@ -126,7 +126,7 @@ fn slow_change(of: &Of<'_>) -> (String, &'static str) {
 fn too_short(of: &Of<'_>) -> (String, &'static str) {
     let measured_s = of.number("measured_s");
     let needed_s = of.number("needed_s");
-    let message = if of.fact("why") == "seconds" || measured_s < needed_s {
+    let message = if of.fact("why") == TooShort::Seconds.word() || measured_s < needed_s {
         format!(
             "{measured_s:.0} s of measurement are too short to tell a steady state from a passing one: {needed_s:.0} s are the least."
         )

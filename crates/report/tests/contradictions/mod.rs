@@ -21,7 +21,7 @@ pub fn contradictions(analysis: &Analysis, sentences: &[String]) -> Vec<String> 
 fn headline(analysis: &Analysis, sentences: &[String]) -> Vec<String> {
     let recommendation = &analysis.recommendation;
     let mut found = Vec::new();
-    let is_simulated = analysis.provider == "simulated";
+    let is_simulated = analysis.provider == analysis::Provider::Simulated;
     let starts_simulated = sentences.first().is_some_and(|s| s.starts_with("SIMULATED"));
     if is_simulated != starts_simulated {
         found.push("the banner of simulated evidence is not where it must be".to_owned());

@@ -84,7 +84,7 @@ pub fn empty(baseline: &str) -> Analysis {
         run: "story-20260102T030405Z".to_owned(),
         experiment: "story".to_owned(),
         question: None,
-        provider: "local".to_owned(),
+        provider: analysis::Provider::Local,
         baseline: baseline.to_owned(),
         scale: 16.0,
         database: "Apache Cassandra 5.0.9".to_owned(),
@@ -340,10 +340,7 @@ fn facts(name: &str, index: usize) -> ConfigurationFacts {
             }),
         }],
         usd_per_month: Some(price(index)),
-        cost_lines: vec![CostLine {
-            what: "1 x r4.4xlarge".to_owned(),
-            usd_per_month: 500.0,
-        }],
+        cost_lines: vec![CostLine::stated("1 x r4.4xlarge", 500.0, "a price list")],
         cost_missing: None,
     }
 }

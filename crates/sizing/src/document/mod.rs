@@ -1,17 +1,23 @@
 //! What `iopslab size` answers: the same document for people and for machines.
 
+mod demand;
+mod figures;
+mod fleet;
 mod note;
+mod range;
 mod reason;
 mod today;
 
 use catalog::{Basis, CostLine};
 use serde::{Deserialize, Serialize};
 
-use crate::demand::Demand;
-use crate::fleet::FleetTotals;
 use crate::target::Target;
 
+pub use demand::Demand;
+pub use figures::{HeldOut, Utilisation};
+pub use fleet::{Fleet, FleetTotals};
 pub use note::{Note, Remark};
+pub use range::Range;
 pub use reason::{Allowance, Doubt, Limit, NodesBecause, Obstacle};
 pub use today::{ChangeBecause, FleetComparison, FleetDecision, FleetUse, Undecided};
 
@@ -85,73 +91,6 @@ pub struct EvidenceFacts {
     /// The highest utilisation at which an open-loop cell kept the p99 asked for; `None`: not asked for or not
     /// measured.
     pub p99_utilisation: Option<f64>,
-}
-
-/// From the least to the most.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Range {
-    /// Least.
-    pub low: f64,
-    /// Most.
-    pub high: f64,
-}
-
-impl Range {
-    pub(crate) fn of(values: impl Iterator<Item = f64>) -> Self {
-        values.fold(
-            Self {
-                low: f64::INFINITY,
-                high: f64::NEG_INFINITY,
-            },
-            |range, value| Self {
-                low: range.low.min(value),
-                high: range.high.max(value),
-            },
-        )
-    }
-
-    /// Whether a value lies in the range, widened by a factor.
-    pub(crate) fn holds(&self, value: f64, factor: f64) -> bool {
-        value >= self.low / factor && value <= self.high * factor
-    }
-}
-
-/// Cells predicted by a model that had not seen them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct HeldOut {
-    /// Cells predicted.
-    pub cells: u64,
-    /// Whether whole configurations were held out, or single cells of the only one.
-    pub whole_configurations: bool,
-    /// Median of |predicted / measured - 1|; `None` without a cell that could be held out.
-    pub median_error: Option<f64>,
-    /// 90th percentile of it.
-    pub p90_error: Option<f64>,
-    /// The cell that was predicted worst, with predicted / measured - 1.
-    pub worst: Option<(String, f64)>,
-}
-
-/// The model is refused above these errors.
-const MOST_MEDIAN_ERROR: f64 = 0.15;
-const MOST_P90_ERROR: f64 = 0.25;
-
-impl HeldOut {
-    pub(crate) fn of(errors: &[(String, f64)], whole_configurations: bool) -> Self {
-        let sizes: Vec<f64> = errors.iter().map(|(_, error)| error.abs()).collect();
-        Self {
-            cells: errors.len() as u64,
-            whole_configurations,
-            median_error: stats::median(&sizes),
-            p90_error: stats::quantile(&sizes, 0.9),
-            worst: errors.iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())).cloned(),
-        }
-    }
-
-    /// Whether the model may be used: not shown to be wrong.
-    pub fn is_accepted(&self) -> bool {
-        self.median_error.is_none_or(|error| error <= MOST_MEDIAN_ERROR)
-            && self.p90_error.is_none_or(|error| error <= MOST_P90_ERROR)
-    }
 }
 
 /// Where a figure comes from.
@@ -234,41 +173,6 @@ pub struct Proposal {
     pub per_zone: FleetTotals,
     /// What all zones have.
     pub total: FleetTotals,
-}
-
-/// How much of each resource is used; 1 is all of it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Utilisation {
-    /// CPUs, of what a database can use of them.
-    pub cpu: f64,
-    /// Requests per second of the volumes.
-    pub iops: f64,
-    /// Bytes per second of the volumes.
-    pub throughput: f64,
-    /// A commit log on a volume of its own.
-    pub commit_log: f64,
-    /// Network; 0 where its bandwidth is not known.
-    pub network: f64,
-    /// Device requests per second.
-    pub device_iops: f64,
-    /// Device bytes per second.
-    pub device_bytes_per_s: f64,
-}
-
-impl Utilisation {
-    /// The fullest resource and how full it is.
-    pub fn busiest(&self) -> (Limit, f64) {
-        [
-            (Limit::Cpu, self.cpu),
-            (Limit::VolumeIops, self.iops),
-            (Limit::VolumeThroughput, self.throughput),
-            (Limit::CommitLog, self.commit_log),
-            (Limit::Network, self.network),
-        ]
-        .into_iter()
-        .max_by(|a, b| a.1.total_cmp(&b.1))
-        .unwrap_or((Limit::Cpu, 0.0))
-    }
 }
 
 /// Types that were not proposed.

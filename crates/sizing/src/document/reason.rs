@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Range;
+use super::range::Range;
 
 /// What can bound a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

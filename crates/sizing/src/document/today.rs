@@ -3,8 +3,8 @@
 use catalog::Basis;
 use serde::{Deserialize, Serialize};
 
-use super::{Allowance, Doubt, Limit, Obstacle};
-use crate::fleet::Fleet;
+use super::fleet::Fleet;
+use super::reason::{Allowance, Doubt, Limit, Obstacle};
 
 /// Two fleets beside each other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

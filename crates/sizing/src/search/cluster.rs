@@ -1,10 +1,10 @@
 //! A cluster of so many nodes under the target: how full it is, and whether that is too full.
 
 use catalog::{ClusterRequest, InstanceType, MIB};
-use spec::Configuration;
+use spec::{Configuration, VolumeKind};
 
 use super::machines::Order;
-use super::{SAME_CACHE, SAME_MIX, Search};
+use super::question::{SAME_CACHE, SAME_MIX, Search};
 use crate::candidate::{self, Need, NodeError};
 use crate::demand::{Machine, Work};
 use crate::document::{Allowance, Label, Limit, Obstacle, Utilisation};
@@ -200,7 +200,11 @@ fn is_order(configuration: &Configuration, request: &ClusterRequest) -> bool {
         Some(&configuration.data_volume),
         configuration.commitlog_volume.as_ref(),
     ];
-    let volumes: Vec<_> = volumes.into_iter().flatten().filter(|v| v.kind != "local").collect();
+    let volumes: Vec<_> = volumes
+        .into_iter()
+        .flatten()
+        .filter(|v| v.kind != VolumeKind::Local)
+        .collect();
     let bought: Option<Vec<_>> = volumes.iter().map(|v| v.order).collect();
     configuration.instance.from_catalog
         && configuration.instance.label == request.instance

@@ -3,7 +3,7 @@
 use catalog::InstanceType;
 
 use super::cluster::{Found, Loaded};
-use super::{SAME_CACHE, SAME_MIX, Search};
+use super::question::{SAME_CACHE, SAME_MIX, Search};
 use crate::document::{Doubt, Label};
 
 /// The evidence carries this far beyond its range before a proposal is marked as lying beyond it (practice).

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use catalog::{ClusterRequest, InstanceType, Lifecycle, VolumeType};
 
-use super::Search;
+use super::question::Search;
 use crate::candidate::{MADE_TO_MEASURE, Need, made_to_measure};
 use crate::document::{LeftOut, Obstacle, Proposal};
 

@@ -1,9 +1,9 @@
 //! How many nodes: the fewest that meet the target, a few more where they pay for themselves, and the fewest that the
 //! evidence carries.
 
-use super::Search;
 use super::cluster::Found;
 use super::machines::Order;
+use super::question::Search;
 use crate::MOST_NODES;
 use crate::document::{Limit, NodesBecause, Obstacle, Proposal};
 

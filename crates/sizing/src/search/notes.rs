@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use analysis::Rule;
 use workload::Distribution;
 
-use super::Search;
+use super::question::Search;
 use crate::document::Note;
 use crate::target::CREDIBLE;
 

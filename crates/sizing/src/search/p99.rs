@@ -1,6 +1,7 @@
 //! A p99 that was asked for: how much may be used so that open-loop cells kept it.
 
-use super::{SAME_MIX, Search, SizingError};
+use super::error::SizingError;
+use super::question::{SAME_MIX, Search};
 use crate::observation::Observation;
 use crate::target::CREDIBLE;
 

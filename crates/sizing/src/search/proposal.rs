@@ -2,10 +2,9 @@
 
 use catalog::{CostError, VolumeRequest};
 
-use super::Search;
 use super::cluster::Found;
-use crate::document::{Limit, NodesBecause, Obstacle, Proposal, Remark};
-use crate::fleet::FleetTotals;
+use super::question::Search;
+use crate::document::{FleetTotals, Limit, NodesBecause, Obstacle, Proposal, Remark};
 
 /// Where copies and zones set the number of nodes and nothing is as full as this share of what it may be, nothing else
 /// is a limit.

@@ -2,9 +2,9 @@
 
 use catalog::ClusterRequest;
 
-use super::Search;
 use super::cluster::Found;
 use super::machines::Order;
+use super::question::Search;
 use crate::document::{
     Allowance, ChangeBecause, FleetComparison, FleetDecision, FleetUse, Limit, Obstacle, Proposal, Undecided,
 };

@@ -7,12 +7,12 @@ use toml::{Spanned, Value};
 
 use super::local::{BURST_STARTS, burst_share};
 use super::measurable::MOST_NODES;
+use super::names::safe_name;
 use super::numbers::Check as _;
 use super::place::{table, within};
-use super::safe_name;
 use crate::mistakes::{Collector, choice};
 use crate::scale::{GIB, page_cache_at_full_scale};
-use crate::{Configuration, Instance, LocalSettings, Volume, raw};
+use crate::{Configuration, Instance, LocalSettings, Volume, VolumeKind, raw};
 
 pub(super) fn check(
     catalog: &Catalog,
@@ -35,7 +35,7 @@ pub(super) fn check(
         .commitlog_volume
         .as_ref()
         .map(|v| volume(catalog, v, "commitlog_volume", instance.as_ref(), local, mistakes));
-    let is_local = |v: &Spanned<Value>| v.get_ref().as_str() == Some("local");
+    let is_local = |v: &Spanned<Value>| v.get_ref().as_str() == Some(VolumeKind::LOCAL);
     if let Some(log) = raw
         .commitlog_volume
         .as_ref()
@@ -137,7 +137,7 @@ fn volume(
     mistakes: &mut Collector<'_>,
 ) -> Option<Volume> {
     match given.get_ref() {
-        Value::String(text) if text == "local" => instance_store(catalog, given.span(), instance?, mistakes),
+        Value::String(text) if text == VolumeKind::LOCAL => instance_store(catalog, given.span(), instance?, mistakes),
         Value::Table(_) => {
             let raw: raw::Volume = table(given, key, mistakes)?;
             match &raw.kind {
@@ -175,7 +175,7 @@ fn instance_store(
     };
     Some(Volume {
         label: disks.label(),
-        kind: "local".to_owned(),
+        kind: VolumeKind::Local,
         size_bytes: (disks.total_gb() * 1e9) as u64,
         volume_limits: limits,
         effective_limits: limits,
@@ -256,7 +256,7 @@ fn of_type(
             let (limits, burst) = at_start(&span, &resolved, raw.burst.as_deref(), local, mistakes)?;
             Some(Volume {
                 label: resolved.label,
-                kind: kind.name().to_owned(),
+                kind: VolumeKind::Ebs(kind),
                 size_bytes: (size_gib * GIB) as u64,
                 volume_limits: limits,
                 effective_limits: limits.min(reachable).min(instance.ebs_limits),
@@ -361,7 +361,7 @@ fn explicit(span: Range<usize>, raw: &raw::Volume, mistakes: &mut Collector<'_>)
     let limits = IoLimits::symmetric(raw.iops, raw.mib_per_s);
     valid.then(|| Volume {
         label: parts.join(", "),
-        kind: "explicit".to_owned(),
+        kind: VolumeKind::Explicit,
         size_bytes: (raw.size_gib.unwrap_or(100.0) * GIB) as u64,
         volume_limits: limits,
         effective_limits: limits,

@@ -7,6 +7,7 @@ mod keys;
 mod load;
 mod local;
 mod measurable;
+mod names;
 mod numbers;
 mod objective;
 mod place;
@@ -21,6 +22,7 @@ use toml::Spanned;
 use crate::mistakes::{Collector, Mistakes, choice};
 use crate::{Configuration, Consistency, Dataset, Definition, Experiment, OperationKind, Provider, raw};
 pub use measurable::refuse_unmeasurable;
+use names::{safe_name, unique};
 use numbers::Check;
 
 /// Reads an experiment; instances and prices are looked up in `catalog`. `source_name` is shown in mistakes;
@@ -171,7 +173,7 @@ fn check(
         baseline: file.baseline.as_ref().map(|b| b.get_ref().clone()),
         target: target?,
         dataset: dataset?,
-        money: crate::money::of_configurations(catalog, &configurations, &basis),
+        money: crate::pricing::of_configurations(catalog, &configurations, &basis),
         configurations,
         workloads: all?,
         load: load?,
@@ -238,28 +240,6 @@ fn truth_checked(truth: &Spanned<crate::Truth>, file: &raw::Experiment, mistakes
                 format!("`{name}` is no configuration"),
                 choice(name, &names),
             );
-        }
-    }
-}
-
-/// A name that becomes part of file names.
-fn safe_name(name: &Spanned<String>, of: &str, mistakes: &mut Collector<'_>) -> Option<String> {
-    let text = name.get_ref();
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_') || (of != "configuration" && c == '.');
-    if text.is_empty() || text.len() > 64 || text.starts_with('.') || !text.chars().all(allowed) {
-        let help = "1 to 64 letters, digits, - and _; it becomes part of file names";
-        mistakes.add(name.span(), format!("`{text}` cannot be the name of the {of}"), help);
-        return None;
-    }
-    Some(text.clone())
-}
-
-fn unique<'n>(names: impl Iterator<Item = &'n Spanned<String>>, of: &str, mistakes: &mut Collector<'_>) {
-    let mut seen = BTreeSet::new();
-    for name in names {
-        if !seen.insert(name.get_ref()) {
-            let message = format!("two {of}s are called `{}`", name.get_ref());
-            mistakes.add(name.span(), message, "names must be unique");
         }
     }
 }

@@ -1,12 +1,12 @@
 //! `[[workload]]`: proportions and distribution, or a YCSB property file.
 
 use toml::{Spanned, Value};
-use workload::{Definition, Distribution, Mix, ScanLength};
+use workload::{Definition, Distribution, KeyFormat, Mix, ScanLength};
 
 use super::keys::explain;
+use super::names::safe_name;
 use super::numbers::Check as _;
 use super::place::within;
-use super::safe_name;
 use crate::mistakes::{Collector, choice};
 use crate::{Note, raw};
 
@@ -79,8 +79,7 @@ pub(super) fn check(
             max: most as u32,
             zipfian,
         },
-        hashed_keys: true,
-        zero_padding: 1,
+        keys: KeyFormat::default(),
     })
 }
 

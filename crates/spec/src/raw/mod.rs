@@ -1,5 +1,5 @@
-//! The experiment file as it is typed. Nothing is checked here but names and kinds of values; `docs/experiment.schema.json`
-//! is generated from these types, so their comments are the reference of the file.
+//! The experiment file as it is typed. Nothing is checked here but names and kinds of values;
+//! `docs/experiment.schema.json` is generated from these types, so their comments are the reference of the file.
 
 mod answer;
 
@@ -118,7 +118,8 @@ pub(crate) struct Configuration {
     /// A catalog name such as `r4.4xlarge`, or `{ vcpus = 4, memory_gib = 16 }`.
     #[schemars(with = "InstanceForms")]
     pub instance: Spanned<Value>,
-    /// `{ type = "gp2", size_gib = 320 }`, `{ iops = 960, mib_per_s = 160, size_gib = 100 }`, or `local` (instance store).
+    /// `{ type = "gp2", size_gib = 320 }`, `{ iops = 960, mib_per_s = 160, size_gib = 100 }`, or `local` (instance
+    /// store).
     #[schemars(with = "VolumeForms")]
     pub data_volume: Spanned<Value>,
     /// Like `data_volume`. Default: the commit log lies on the data volume.
@@ -177,7 +178,8 @@ pub(crate) enum VolumeForms {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Volume {
-    /// `gp2`, `gp3`, `io1`, `io2`, `st1`, `sc1`, `standard`. Without it, `iops` and `mib_per_s` are the limits themselves.
+    /// `gp2`, `gp3`, `io1`, `io2`, `st1`, `sc1`, `standard`. Without it, `iops` and `mib_per_s` are the limits
+    /// themselves.
     #[serde(rename = "type")]
     pub kind: Option<String>,
     /// Rules of an earlier time, such as `2015-2018` for gp2 or `2018` for io1. Default: today's.
@@ -234,7 +236,8 @@ pub(crate) struct Workload {
     /// Share of read-modify-writes.
     #[schemars(with = "Option<f64>")]
     pub read_modify_write: Option<Spanned<f64>>,
-    /// `uniform`, `zipfian` (the default), `latest`, `hotspot`, `exponential`, `sequential`; or a table with `kind` and parameters.
+    /// `uniform`, `zipfian` (the default), `latest`, `hotspot`, `exponential`, `sequential`; or a table with `kind` and
+    /// parameters.
     #[schemars(with = "Option<DistributionForms>")]
     pub distribution: Option<Spanned<Value>>,
     /// Read all fields (default) or one at random. For workloads that read or read-modify-write.
@@ -329,8 +332,8 @@ pub(crate) struct Load {
     /// With `repetitions = "auto"`: no new block is begun after this many minutes. Default: no bound.
     #[schemars(with = "Option<f64>")]
     pub budget_minutes: Option<Spanned<f64>>,
-    /// With `repetitions = "auto"`: no new block is begun once the trials would have cost this much, USD, each configuration by the hour
-    /// for its own trials. Needs a price for every configuration. Default: no bound.
+    /// With `repetitions = "auto"`: no new block is begun once the trials would have cost this much, USD, each
+    /// configuration by the hour for its own trials. Needs a price for every configuration. Default: no bound.
     #[schemars(with = "Option<f64>")]
     pub budget_usd: Option<Spanned<f64>>,
     /// Seed of the order of trials and of the key choosers. Default 1.

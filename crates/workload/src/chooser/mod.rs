@@ -1,9 +1,9 @@
 //! Key choosers: from a random number to a record.
 //!
-//! YCSB draws its random numbers from Java's `ThreadLocalRandom`, which nobody can replay. What YCSB defines, and what is
-//! kept here bit for bit, is the function from a uniform number `u` to a record: each chooser is such a pure function, and
-//! `tests/ycsb_vectors.rs` holds them to the answers of the real YCSB 0.17.0 classes. (YCSB cuts record numbers to 32
-//! bits on the way; here they keep 64, so data sets beyond 2^31 records work.)
+//! YCSB draws its random numbers from Java's `ThreadLocalRandom`, which nobody can replay. What YCSB defines, and what
+//! is kept here bit for bit, is the function from a uniform number `u` to a record: each chooser is such a pure
+//! function, and `tests/ycsb_vectors.rs` holds them to the answers of the real YCSB 0.17.0 classes. (YCSB cuts record
+//! numbers to 32 bits on the way; here they keep 64, so data sets beyond 2^31 records work.)
 
 mod exponential;
 mod hotspot;

@@ -112,8 +112,9 @@ impl ScrambledZipfian {
 
     /// Over `records` records.
     ///
-    /// YCSB carries the total weight for 0.99 as a constant, and for other constants sums 10^10 terms in several minutes.
-    /// This computes the same weight at once (see `zeta`), over the same space, so that a constant of 0.98 differs from
+    /// YCSB carries the total weight for 0.99 as a constant, and for other constants sums 10^10 terms in several
+    /// minutes. This computes the same weight at once (see `zeta`), over the same space, so that a constant of 0.98
+    /// differs from
     /// 0.99 by 0.01 and not by another distribution.
     pub fn new(records: u64, constant: f64) -> Self {
         Self {

@@ -8,7 +8,7 @@ pub use error::YcsbError;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use crate::{Definition, Distribution, Mix, ScanLength};
+use crate::{Definition, Distribution, KeyFormat, Mix, ScanLength};
 use error::nearest;
 use properties::Entry;
 
@@ -118,10 +118,7 @@ pub fn parse_ycsb(name: &str, text: &str) -> Result<YcsbFile, YcsbError> {
         read_all_fields: file.boolean("readallfields")?.unwrap_or(true),
         write_all_fields: file.boolean("writeallfields")?.unwrap_or(false),
         scan_length: file.scan_length()?,
-        hashed_keys: file
-            .word("insertorder", &["hashed", "ordered"])?
-            .is_none_or(|order| order == "hashed"),
-        zero_padding: file.integer("zeropadding", 0..=1000)?.unwrap_or(1),
+        keys: file.keys()?,
     };
     Ok(YcsbFile {
         definition,
@@ -297,6 +294,16 @@ impl File<'_> {
             Some("exponential") => exponential,
             Some("sequential") => Distribution::Sequential,
             _ => Distribution::Uniform,
+        })
+    }
+
+    fn keys(&self) -> Result<KeyFormat, YcsbError> {
+        let default = KeyFormat::default();
+        let order = self.word("insertorder", &["hashed", "ordered"])?;
+        let padding = self.integer("zeropadding", 0..=1000)?;
+        Ok(KeyFormat {
+            hashed: order.map_or(default.hashed, |order| order == "hashed"),
+            zero_padding: padding.unwrap_or(default.zero_padding),
         })
     }
 

@@ -44,15 +44,18 @@ fn told(setups: &[Setup], limits: &[Limit], matrix: &[(&str, Machine, Gain)]) ->
             verdict: Verdict::NotComparable,
         })
     };
+    let share = |reads: f64, writes: f64| stats::ratio(reads, reads + writes);
     let cells: Vec<CellLimit<'_>> = matrix
         .iter()
         .zip(limits)
-        .map(|((name, ..), limit)| CellLimit {
+        .map(|((name, machine, _), limit)| CellLimit {
             id: name,
             configuration: name,
             workload: "w",
             load: LoadLevel::Concurrency(64),
             limit,
+            read_share: share(machine.data.reads, machine.data.writes),
+            read_bytes_share: share(machine.data.read_bytes, machine.data.write_bytes),
         })
         .collect();
     let found = interventions(setups, &cells, &gain);
@@ -99,6 +102,39 @@ fn more_that_gave_more_is_named_before_a_fuller_resource() {
     assert_eq!((step.more[0].from, step.more[0].to), (Some(960.0), Some(3000.0)));
     assert_eq!((step.gain.median, step.gain.low, step.gain.high), (1.64, 1.50, 1.79));
     assert_eq!(limit.interventions.len(), 1, "the smallest step that decides");
+}
+
+/// An instance store with 16,500 read and 7,500 write IOPS behind a volume of 3,000 for both.
+#[test]
+fn a_step_is_told_in_the_direction_that_bounded_the_cell() {
+    let apart = |(reads, writes): (f64, f64), (read_iops, write_iops): (f64, f64)| {
+        with(|m| {
+            m.data = Disk::of(reads, writes, read_iops, 10_000.0);
+            m.data.limits.write_iops = Some(write_iops);
+        })
+    };
+    let both = (3000.0, 3000.0);
+    let told = |asked: (f64, f64), now: (f64, f64), then: (f64, f64)| {
+        let limit = first(&[
+            ("gp3-3000", apart(asked, now), SAME),
+            ("nvme", apart(asked, then), (1.6, 1.5, 1.7)),
+        ]);
+        assert_eq!(limit.kind, VolumeIops, "{limit:?}");
+        let more = &of(&limit, Resource::DataIops).more[0];
+        (more.from, more.to)
+    };
+    let store = (16_500.0, 7500.0);
+    // Reads alone full, beside writes that a limit for both together would not leave room for.
+    assert_eq!(told((2990.0, 500.0), both, store), (Some(3000.0), Some(16_500.0)));
+    // Nearly only reads: the limit may count both together, and reads fill the store first.
+    assert_eq!(told((2985.0, 10.0), both, store), (Some(3000.0), Some(16_500.0)));
+    assert_eq!(told((10.0, 2985.0), both, store), (Some(3000.0), Some(7500.0)));
+    assert_eq!(told((500.0, 2990.0), both, store), (Some(3000.0), Some(7500.0)));
+    // More reads and fewer writes than before: what is more of it is not known.
+    assert_eq!(
+        told((2990.0, 500.0), (3000.0, 8000.0), store),
+        (Some(3000.0), Some(7500.0))
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `iopslab catalog caps`.
 
-use ::catalog::{Caps, Catalog, ClusterRequest};
+use ::catalog::{Caps, Catalog, ClusterRequest, TODAY};
 use clap::Args;
 
 use super::FORMAT_VERSION;
@@ -22,7 +22,7 @@ pub(super) struct CapsArgs {
 
 pub(super) fn run(catalog: &Catalog, args: &CapsArgs, format: Format) -> Result<(), Failure> {
     let request = ClusterRequest::parse(catalog, &args.configuration).map_err(Failure::input)?;
-    let era = args.era.as_deref().filter(|era| *era != "today");
+    let era = args.era.as_deref().filter(|era| *era != TODAY);
     let caps = catalog.caps(&request, era).map_err(Failure::input)?;
     if format == Format::Json {
         let mut document = serde_json::json!(caps);

@@ -35,7 +35,8 @@ enum CatalogCommand {
     Caps(caps::CapsArgs),
     /// What configurations cost, line by line, with the basis; --against: the difference to others
     Cost(Box<cost::CostArgs>),
-    /// Read today's instance types and prices from AWS into a file of your catalog, which comes before the program's own tables
+    /// Read today's instance types and prices from AWS into a file of your catalog, which comes before the program's
+    /// own tables
     Refresh(super::refresh::RefreshArgs),
 }
 

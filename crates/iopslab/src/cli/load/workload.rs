@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ::workload::{Definition, Distribution, Mix, OperationKind, ScanLength, parse_ycsb};
+use ::workload::{Definition, Distribution, KeyFormat, Mix, OperationKind, ScanLength, parse_ycsb};
 
 use crate::failure::Failure;
 
@@ -59,8 +59,7 @@ fn definition(name: &str, mix: Mix, distribution: Distribution) -> Definition {
         read_all_fields: true,
         write_all_fields: false,
         scan_length: ScanLength::default(),
-        hashed_keys: true,
-        zero_padding: 1,
+        keys: KeyFormat::default(),
     }
 }
 

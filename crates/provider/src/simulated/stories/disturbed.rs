@@ -120,8 +120,8 @@ fn missing_records_are_missed_by_reads() {
         0.2,
         0.002,
     );
-    let whole = quiet("").trial().record.database.data_bytes_on_disk as f64;
-    near(trial.record.database.data_bytes_on_disk as f64, 0.8 * whole, 1e-6);
+    let whole = quiet("").trial().record.node().data_bytes_on_disk as f64;
+    near(trial.record.node().data_bytes_on_disk as f64, 0.8 * whole, 1e-6);
 }
 
 #[test]

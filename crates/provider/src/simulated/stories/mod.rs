@@ -120,7 +120,10 @@ impl SimulatedTrial {
 
     /// Change of a figure of the database host over the measurement, a second.
     fn host(&self, figure: fn(&evidence::HostFigures) -> Option<f64>) -> f64 {
-        let samples: Vec<_> = self.samples["database"].iter().filter(|s| s.t_s >= 0.0).collect();
+        let samples: Vec<_> = self.samples[&evidence::HostId::DATABASE]
+            .iter()
+            .filter(|s| s.t_s >= 0.0)
+            .collect();
         let (first, last) = (samples.first().unwrap(), samples.last().unwrap());
         (figure(&last.host).unwrap() - figure(&first.host).unwrap()) / (last.t_s - first.t_s)
     }
@@ -128,7 +131,10 @@ impl SimulatedTrial {
     /// (read, write) requests a second of the data volume between two moments.
     fn iops(&self, from: f64, to: f64) -> (f64, f64) {
         let at = |t: f64| {
-            let sample = self.samples["database"].iter().find(|s| s.t_s == t).unwrap();
+            let sample = self.samples[&evidence::HostId::DATABASE]
+                .iter()
+                .find(|s| s.t_s == t)
+                .unwrap();
             let data = &sample.volumes[&VolumeRole::Data];
             (data.reads.unwrap(), data.writes.unwrap())
         };

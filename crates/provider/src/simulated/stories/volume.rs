@@ -45,7 +45,7 @@ fn a_large_request_counts_as_several() {
     near(reads("chunk_bytes = 300000"), 500.0, 0.003);
     // fio's 64 KiB writes count four times, too.
     let old = quiet("io_unit_bytes = 16384").volume(CAPPED).trial();
-    let probe = old.record.database.volumes[0].probe.unwrap();
+    let probe = old.record.node().volumes[0].probe.unwrap();
     assert_eq!((probe.read_iops, probe.write_iops), (1000.0, 250.0));
     // The same bytes in larger requests are fewer requests.
     let writes = |truth: &str| {
@@ -88,7 +88,10 @@ fn a_bucket_empties_in_the_second_that_arithmetic_says() {
         near(iops(20.0), 300.0, 0.02);
         near(trial.iops(19.0, 40.0).0, 300.0, 0.005);
         let limit = |t: f64| {
-            let sample = trial.samples["database"].iter().find(|s| s.t_s == t).unwrap();
+            let sample = trial.samples[&evidence::HostId::DATABASE]
+                .iter()
+                .find(|s| s.t_s == t)
+                .unwrap();
             let data = &sample.volumes[&VolumeRole::Data];
             (data.iops_limit.unwrap(), data.burst_credits.unwrap())
         };
@@ -97,7 +100,7 @@ fn a_bucket_empties_in_the_second_that_arithmetic_says() {
             assert_eq!(limit(f64::from(t)).0, 300.0, "at {t} s of {load}");
             assert!(limit(f64::from(t)).1 < 1.0);
         }
-        let (start, end) = trial.record.database.volumes[0].burst_credits.unwrap();
+        let (start, end) = trial.record.node().volumes[0].burst_credits.unwrap();
         near(start, 0.0097 * 5.4e6 - 2.0 * 2700.0, 0.02);
         assert!(end < 1.0, "{end}");
     }

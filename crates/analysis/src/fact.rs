@@ -1,0 +1,76 @@
+//! What findings say in words, by the names under which they carry it: made by the rules, read by crate `report`.
+
+/// One of the four limits of a volume; its name is that of the field in [`spec::IoLimits`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VolumeLimit {
+    /// Reads per second.
+    ReadIops,
+    /// Writes per second.
+    WriteIops,
+    /// Bytes read per second.
+    ReadBytesPerS,
+    /// Bytes written per second.
+    WriteBytesPerS,
+}
+
+/// What a data set is smaller than.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SmallerThan {
+    /// That of the run's other trials.
+    Others,
+    /// What its records take at the least.
+    Layout,
+}
+
+/// Why a measurement is too short to be judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TooShort {
+    /// It has too few seconds.
+    Seconds,
+    /// Its seconds are worth too few independent ones.
+    Judged,
+}
+
+impl VolumeLimit {
+    const ALL: [Self; 4] = [
+        Self::ReadIops,
+        Self::WriteIops,
+        Self::ReadBytesPerS,
+        Self::WriteBytesPerS,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ReadIops => "read_iops",
+            Self::WriteIops => "write_iops",
+            Self::ReadBytesPerS => "read_bytes_per_s",
+            Self::WriteBytesPerS => "write_bytes_per_s",
+        }
+    }
+
+    /// The limit of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|limit| limit.name() == name)
+    }
+}
+
+impl SmallerThan {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Others => "others",
+            Self::Layout => "layout",
+        }
+    }
+}
+
+impl TooShort {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Seconds => "seconds",
+            Self::Judged => "judged",
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! One resource in one window, and what is watched: the values that all readers of uses share.
+
+use evidence::VolumeRole;
+
+use crate::document::limit::{Counted, LimitKind, Unit};
+
+/// What a volume limits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Dimension {
+    /// Per second.
+    Requests,
+    /// Per second.
+    Bytes,
+}
+
+/// One resource in one window.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Window {
+    /// Which limit it is when it is full.
+    pub kind: LimitKind,
+    /// Used.
+    pub used: f64,
+    /// What was there to be used.
+    pub capacity: f64,
+    /// Whether it was at its cap.
+    pub at_cap: bool,
+}
+
+impl Window {
+    /// At its cap from a share of its capacity on.
+    pub fn at(kind: LimitKind, used: f64, capacity: f64, at_cap: f64) -> Self {
+        Self {
+            kind,
+            used,
+            capacity,
+            at_cap: used >= at_cap * capacity,
+        }
+    }
+
+    /// used / capacity.
+    pub fn share(&self) -> f64 {
+        self.used / self.capacity
+    }
+}
+
+/// What is watched. The order has no meaning but that of the document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Watched {
+    /// Requests or bytes of a volume, counted in one of the ways in which volumes count.
+    Volume(VolumeRole, Dimension, Counted),
+    /// CPUs of the database.
+    Cpu,
+    /// Pauses.
+    Gc,
+    /// Load threads.
+    Client,
+    /// Debt of compactions.
+    Compaction,
+    /// Open loop: the rate.
+    OfferedRate,
+}
+
+impl Watched {
+    /// Unit of used and capacity.
+    pub fn unit(self) -> Unit {
+        match self {
+            Self::Volume(_, Dimension::Requests, _) => Unit::Iops,
+            Self::Volume(_, Dimension::Bytes, _) => Unit::BytesPerS,
+            Self::Cpu => Unit::Cpus,
+            Self::Gc => Unit::Share,
+            Self::Client => Unit::CpuS,
+            Self::Compaction => Unit::Grown,
+            Self::OfferedRate => Unit::OpsPerS,
+        }
+    }
+}

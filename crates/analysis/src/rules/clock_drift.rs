@@ -1,0 +1,61 @@
+//! Did a host's clock run away from the controller's during the trial? Samples are placed by the mean of the offsets at
+//! the trial's start and end, so that they are off by half of what it moved.
+
+use super::scope::scope;
+use crate::finding::Finding;
+use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
+
+/// Milliseconds that an offset may move within a trial, beyond what the readings cannot tell: a twentieth of the second
+/// that one sample stands for (practice).
+const DRIFT_MAX_MS: f64 = 50.0;
+
+/// The host whose clock moved most, if that is too much.
+pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+    let drifts = trial
+        .record
+        .clocks
+        .iter()
+        .filter_map(|(host, clock)| Some((host, clock.drift_ms()?)));
+    let (host, drift_ms) = drifts.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    (drift_ms > DRIFT_MAX_MS).then(|| {
+        let numbers = [("drift_ms", drift_ms), ("threshold", DRIFT_MAX_MS)];
+        Finding::new(Rule::ClockDrift, scope(trial), numbers).with("host", host.to_string())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use evidence::{Clock, ClockReading, HostId};
+
+    use super::*;
+    use crate::rules::cases::{fires, recorded};
+
+    #[test]
+    fn a_clock_that_moved_more_than_its_readings_can_tell() {
+        let reading = |offset_ms, round_trip_ms| ClockReading {
+            offset_ms,
+            round_trip_ms,
+        };
+        fires(
+            Rule::ClockDrift,
+            &[
+                (None, false),
+                (Some((3_000.0, 1.0)), false),
+                (Some((3_050.5, 1.0)), false),
+                (Some((3_052.0, 1.0)), true),
+                (Some((2_948.0, 1.0)), true),
+                (Some((3_052.0, 9.0)), false),
+            ],
+            |end| {
+                recorded(|r| {
+                    let clock = Clock {
+                        start: reading(3_000.0, 1.0),
+                        end: end.map(|(offset, round_trip)| reading(offset, round_trip)),
+                    };
+                    r.clocks.insert(HostId::DATABASE, clock);
+                })
+            },
+        );
+    }
+}

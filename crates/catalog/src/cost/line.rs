@@ -1,0 +1,120 @@
+//! One charge, and what it is for: the one type of a line of money, from the catalog's bill through `plan.json` to
+//! `analysis.json`, so that no line loses the day and the source of its price.
+
+use serde::{Deserialize, Serialize};
+
+/// What a charge is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CostKind {
+    /// Hours of instances.
+    Instances,
+    /// Hours of EBS optimisation.
+    EbsOptimisation,
+    /// GB-months of volumes, free ones taken off.
+    Storage,
+    /// Provisioned IOPS.
+    Iops,
+    /// Provisioned throughput.
+    Throughput,
+    /// Data between availability zones.
+    BetweenZones,
+    /// Snapshots, which are a volume's backups.
+    Snapshots,
+    /// A percentage on top.
+    Uplift,
+    /// Several of these together: a price stated for everything, or a line that was kept before kinds were.
+    #[default]
+    NotToldApart,
+}
+
+impl CostKind {
+    /// For people.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Instances => "instances",
+            Self::EbsOptimisation => "EBS optimisation",
+            Self::Storage => "volume storage",
+            Self::Iops => "provisioned IOPS",
+            Self::Throughput => "provisioned throughput",
+            Self::BetweenZones => "data between zones",
+            Self::Snapshots => "snapshots",
+            Self::Uplift => "uplift",
+            Self::NotToldApart => "not told apart",
+        }
+    }
+}
+
+/// One charge.
+///
+/// Lines that were kept with their words and their money alone (`plan.json` and `analysis.json` of before their source
+/// was kept) are read as one month at that price, without a day.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Kept")]
+pub struct CostLine {
+    /// What it is for.
+    pub kind: CostKind,
+    /// For people: `3 x i3.2xlarge, on-demand`.
+    pub what: String,
+    /// How many units a month, all nodes together.
+    pub quantity: f64,
+    /// `hour`, `GB-month`, `IOPS-month`, `MiB/s-month`, `GB`, `%`, `month`.
+    pub unit: String,
+    /// USD per unit.
+    pub unit_usd: f64,
+    /// USD per month.
+    pub usd_per_month: f64,
+    /// Day of the price; `None` where the basis itself is the source.
+    pub price_date: Option<String>,
+    /// Where the price was seen.
+    pub source: String,
+}
+
+/// Unit of a line that is one price for a month.
+const MONTH: &str = "month";
+/// Source of a line that was kept without one.
+const SOURCE_NOT_KEPT: &str = "not kept";
+
+impl CostLine {
+    /// A price for a month that somebody states.
+    pub fn stated(what: &str, usd_per_month: f64, source: &str) -> Self {
+        Self {
+            kind: CostKind::NotToldApart,
+            what: what.to_owned(),
+            quantity: 1.0,
+            unit: MONTH.to_owned(),
+            unit_usd: usd_per_month,
+            usd_per_month,
+            price_date: None,
+            source: source.to_owned(),
+        }
+    }
+}
+
+/// A line as it may have been kept.
+#[derive(Deserialize)]
+struct Kept {
+    what: String,
+    usd_per_month: f64,
+    kind: Option<CostKind>,
+    quantity: Option<f64>,
+    unit: Option<String>,
+    unit_usd: Option<f64>,
+    price_date: Option<String>,
+    source: Option<String>,
+}
+
+impl From<Kept> for CostLine {
+    fn from(kept: Kept) -> Self {
+        let whole = Self::stated(&kept.what, kept.usd_per_month, SOURCE_NOT_KEPT);
+        Self {
+            kind: kept.kind.unwrap_or(whole.kind),
+            quantity: kept.quantity.unwrap_or(whole.quantity),
+            unit: kept.unit.unwrap_or(whole.unit),
+            unit_usd: kept.unit_usd.unwrap_or(whole.unit_usd),
+            price_date: kept.price_date,
+            source: kept.source.unwrap_or(whole.source),
+            ..whole
+        }
+    }
+}

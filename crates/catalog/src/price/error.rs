@@ -1,0 +1,43 @@
+//! Why a price is not known.
+
+/// Why a price is not known.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PriceError {
+    /// No price of this kind at any time.
+    #[error("no {what} is known{}; it is not counted as 0", advice(.known))]
+    Unknown {
+        /// `1yr-no-upfront price of m1.small`.
+        what: String,
+        /// What is known instead.
+        known: Vec<String>,
+    },
+    /// A kind of price that the program never has of its own.
+    #[error(
+        "no {what} is known: Savings Plans and spot have no price of their own here; state one with --stated-price {instance}=USD_PER_HOUR \
+        or in a catalog file (docs/catalog.md)"
+    )]
+    NotStated {
+        /// `spot price of i3.2xlarge in us-east-1`.
+        what: String,
+        /// Instance type.
+        instance: String,
+    },
+    /// Only prices of later days.
+    #[error("no {what} is known on or before {asked}; known days: {}", .days.join(", "))]
+    OnlyLater {
+        /// `on-demand price of i3.2xlarge`.
+        what: String,
+        /// The day asked for.
+        asked: String,
+        /// The days on which it is known, oldest first.
+        days: Vec<String>,
+    },
+}
+
+fn advice(known: &[String]) -> String {
+    if known.is_empty() {
+        String::new()
+    } else {
+        format!("; known: {}", known.join(", "))
+    }
+}

@@ -1,0 +1,108 @@
+//! Which price counts on a day: the latest one that was seen on or before it.
+
+use super::error::PriceError;
+use super::instance::InstancePrice;
+use super::other::{self, OtherCharge, OtherPrice};
+use super::purchase::Purchase;
+use super::volume::VolumePrice;
+use crate::region::REGION;
+use crate::{Catalog, VolumeType};
+
+impl Catalog {
+    /// The latest price on or before `day` (`2017-11-12`; `None`: the latest of all).
+    ///
+    /// # Errors
+    ///
+    /// When no such price is known, with what is known instead.
+    pub fn instance_price(
+        &self,
+        instance: &str,
+        purchase: Purchase,
+        region: &str,
+        day: Option<&str>,
+    ) -> Result<&InstancePrice, PriceError> {
+        let history = self.price_history(instance);
+        let what = || format!("{purchase} price of {instance} in {region}");
+        let here = |price: &&InstancePrice| price.region == region;
+        let same: Vec<&InstancePrice> = history.iter().filter(here).filter(|p| p.purchase == purchase).collect();
+        if same.is_empty() && purchase.is_stated() {
+            return Err(PriceError::NotStated {
+                what: what(),
+                instance: instance.to_owned(),
+            });
+        }
+        if same.is_empty() {
+            let mut known: Vec<String> = history.iter().filter(here).map(|p| p.purchase.to_string()).collect();
+            known.dedup();
+            return Err(PriceError::Unknown { what: what(), known });
+        }
+        latest(&same, day, |price| &price.date)
+            .copied()
+            .ok_or_else(|| PriceError::OnlyLater {
+                what: what(),
+                asked: day.unwrap_or_default().to_owned(),
+                days: same.iter().map(|price| price.date.clone()).collect(),
+            })
+    }
+
+    /// The latest prices on or before `day` (`2017-11-12`; `None`: the latest of all).
+    ///
+    /// # Errors
+    ///
+    /// When no price of that time is known, with the days that are.
+    pub fn volume_price(&self, kind: VolumeType, region: &str, day: Option<&str>) -> Result<&VolumePrice, PriceError> {
+        let what = || format!("price of {kind} volumes in {region}");
+        let history: Vec<&VolumePrice> = self
+            .volume_prices()
+            .iter()
+            .filter(|price| price.kind == kind && price.region == region)
+            .collect();
+        if history.is_empty() {
+            return Err(PriceError::Unknown {
+                what: what(),
+                known: Vec::new(),
+            });
+        }
+        latest(&history, day, |price| &price.date)
+            .copied()
+            .ok_or_else(|| PriceError::OnlyLater {
+                what: what(),
+                asked: day.unwrap_or_default().to_owned(),
+                days: history.iter().map(|price| price.date.clone()).collect(),
+            })
+    }
+
+    /// The latest price on or before `day` (`None`: the latest of all).
+    ///
+    /// # Errors
+    ///
+    /// When none is known for that time or region.
+    pub fn other_price(&self, what: OtherCharge, region: &str, day: Option<&str>) -> Result<OtherPrice, PriceError> {
+        let words = || format!("price of {} in {region}", what.words());
+        let known = if region == REGION {
+            other::built_in(what)
+        } else {
+            Vec::new()
+        };
+        if known.is_empty() {
+            return Err(PriceError::Unknown {
+                what: words(),
+                known: Vec::new(),
+            });
+        }
+        let days = known.iter().map(|price| price.date.clone()).collect();
+        let latest = known
+            .into_iter()
+            .rfind(|price| day.is_none_or(|day| price.date.as_str() <= day));
+        latest.ok_or_else(|| PriceError::OnlyLater {
+            what: words(),
+            asked: day.unwrap_or_default().to_owned(),
+            days,
+        })
+    }
+}
+
+/// The latest of `dated` (oldest first) on or before a day; the very latest without a day.
+fn latest<'a, T>(dated: &'a [T], day: Option<&str>, day_of: impl Fn(&T) -> &str) -> Option<&'a T> {
+    dated.iter().rfind(|one| day.is_none_or(|day| day_of(one) <= day))
+}

@@ -1,0 +1,102 @@
+//! What every provider owes: whoever carried the trials out, the run is whole, and it goes on where it stopped. Each
+//! provider's stories call both.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::Laboratory;
+
+fn json(path: &Path) -> Value {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+fn planned(run: &Path) -> Vec<(String, u64)> {
+    let plan = json(&run.join("plan.json"));
+    let trials = plan["trials"].as_array().unwrap().iter();
+    trials
+        .map(|t| (t["cell"].as_str().unwrap().to_owned(), t["block"].as_u64().unwrap()))
+        .collect()
+}
+
+fn directory(run: &Path, (cell, block): &(String, u64)) -> PathBuf {
+    run.join("trials").join(cell).join(block.to_string())
+}
+
+/// The frozen inputs, every planned trial with the evidence of each of its hosts, a journal in the order of the plan, and
+/// hashes that hold.
+pub fn is_whole(lab: &Laboratory, run: &Path, provider: &str) {
+    for file in [
+        "experiment.toml",
+        "plan.json",
+        "catalog.json",
+        "environment.json",
+        "journal.jsonl",
+        "run.sha256",
+        "analysis.json",
+        "report.md",
+        "report.html",
+        "summary.csv",
+    ] {
+        assert!(run.join(file).is_file(), "{file} is missing");
+    }
+    assert_eq!(json(&run.join("environment.json"))["provider"], provider);
+    let planned = planned(run);
+    assert!(!planned.is_empty());
+    for trial in &planned {
+        let directory = directory(run, trial);
+        let record = json(&directory.join("trial.json"));
+        assert_eq!(
+            (record["cell"].as_str(), record["block"].as_u64()),
+            (Some(trial.0.as_str()), Some(trial.1))
+        );
+        assert_eq!(record["format_version"], 2);
+        assert_eq!(record["status"], "valid", "{record:#}");
+        assert!(record["client"]["measured_s"].as_f64().unwrap() > 0.0);
+        let nodes = record["nodes"].as_array().unwrap();
+        let hosts: Vec<&str> = nodes.iter().map(|node| node["host"].as_str().unwrap()).collect();
+        assert_eq!(hosts[0], "database");
+        for node in nodes {
+            assert!(node["data_bytes_on_disk"].as_u64().unwrap() > 0, "{node:#}");
+            assert!(!node["volumes"].as_array().unwrap().is_empty(), "{node:#}");
+        }
+        let files = hosts
+            .iter()
+            .chain(&["client"])
+            .map(|host| format!("host-{host}.parquet"));
+        for file in files.chain(["latency.hlog".to_owned()]) {
+            assert!(directory.join(&file).is_file(), "{file} of {trial:?} is missing");
+        }
+    }
+    let journal = std::fs::read_to_string(run.join("journal.jsonl")).unwrap();
+    let events = journal.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let done: Vec<(String, u64)> = events
+        .filter(|e| e["event"] == "trial_done")
+        .map(|e| (e["cell"].as_str().unwrap().to_owned(), e["block"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(done, planned, "trials were done in the planned order");
+    let verified = lab.output(&["report", run.to_str().unwrap(), "--verify"]);
+    assert!(
+        verified.status.success(),
+        "{}",
+        String::from_utf8_lossy(&verified.stdout)
+    );
+}
+
+/// A trial that is missing is measured when the run is resumed, by the provider that began it; no other is touched.
+pub fn goes_on(lab: &Laboratory, run: &Path) {
+    let planned = planned(run);
+    let (lost, kept) = planned.split_last().unwrap();
+    std::fs::remove_dir_all(directory(run, lost)).unwrap();
+    let records = || -> BTreeMap<PathBuf, Vec<u8>> {
+        let paths = kept.iter().map(|trial| directory(run, trial).join("trial.json"));
+        paths.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
+    };
+    let before = records();
+    let output = lab.output(&["run", "--resume", run.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(json(&directory(run, lost).join("trial.json"))["status"], "valid");
+    assert_eq!(records(), before);
+}

@@ -1,0 +1,182 @@
+//! Agents of a simulation: they answer what a real one is asked, at once, with the evidence of the stated truth.
+//!
+//! The client's trial makes it all: the database host's samples are sent then, and what that host says when it is stopped
+//! is kept for it.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::mpsc::Sender;
+
+use evidence::{Environment, HostId, Role};
+use spec::{Plan, PlannedTrial, Truth};
+use wire::{
+    ClientRequest, DatabaseRequest, Event, Fault, LoadedDataset, PreparedConfiguration, Reply, Request, SnapshotFacts,
+    StartedTrial, StoppedTrial, TrialResult,
+};
+
+use super::{SimulatedTrial, Simulation};
+use crate::{Agent, AgentError, Incoming, Provider};
+
+/// The hosts of a simulation.
+pub struct SimulatedHosts(Rc<RefCell<Shared>>);
+
+/// What the simulated hosts know of each other.
+struct Shared {
+    simulation: Simulation,
+    /// The trial under way.
+    trial: Option<(PlannedTrial, SimulatedTrial)>,
+}
+
+impl SimulatedHosts {
+    /// Hosts on which this plan has this truth.
+    pub fn new(plan: &Plan, truth: &Truth) -> Self {
+        Self(Rc::new(RefCell::new(Shared {
+            simulation: Simulation::new(plan, truth),
+            trial: None,
+        })))
+    }
+}
+
+impl Provider for SimulatedHosts {
+    fn start(&mut self, host: HostId, inbox: Sender<Incoming>) -> Result<Box<dyn Agent>, AgentError> {
+        Ok(Box::new(SimulatedAgent {
+            host,
+            shared: Rc::clone(&self.0),
+            inbox,
+        }))
+    }
+
+    fn is_simulated(&self) -> bool {
+        true
+    }
+}
+
+struct SimulatedAgent {
+    host: HostId,
+    shared: Rc<RefCell<Shared>>,
+    inbox: Sender<Incoming>,
+}
+
+impl Agent for SimulatedAgent {
+    /// Answers before it returns. A controller that is gone does not need the answer.
+    fn send(&mut self, request: &Request) -> Result<(), AgentError> {
+        if matches!(request, Request::Cancel) {
+            return Ok(());
+        }
+        let mut shared = self.shared.borrow_mut();
+        let reply = match (request, self.host.role) {
+            (Request::Hello { .. }, _) => Ok(Reply::Hello {
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                environment: Box::new(Environment::default()),
+            }),
+            (Request::Clock, _) => Ok(Reply::Clock { unix_ms: None }),
+            (Request::Database(request), Role::Database) => shared.database(request),
+            (Request::Client(request), Role::Client) => shared.client(request, &self.inbox),
+            (request, _) => Err(fault(format!("the simulated {} cannot do {request:?}", self.host))),
+        };
+        let _ = self
+            .inbox
+            .send(Incoming::Event(self.host, Box::new(Event::Reply(reply))));
+        Ok(())
+    }
+
+    fn how_it_ended(&mut self) -> Option<String> {
+        None
+    }
+
+    fn close(&mut self) -> bool {
+        true
+    }
+}
+
+impl Shared {
+    fn snapshot(&self, records: u64) -> SnapshotFacts {
+        SnapshotFacts {
+            key: "simulated".to_owned(),
+            records,
+            table_bytes: self.simulation.data_bytes() as u64,
+            bytes: self.simulation.data_bytes() as u64,
+        }
+    }
+
+    fn database(&mut self, request: &DatabaseRequest) -> Result<Reply, Fault> {
+        Ok(match request {
+            DatabaseRequest::Check(_) => Reply::Checked(Vec::new()),
+            DatabaseRequest::Open(under_test) => Reply::Opened {
+                cleaned: Vec::new(),
+                snapshot: Some(self.snapshot(under_test.dataset.records)),
+                software: None,
+            },
+            DatabaseRequest::StartLoading => Reply::Loading {
+                contact_points: Vec::new(),
+            },
+            DatabaseRequest::FinishLoading => Reply::Snapshot(self.snapshot(self.simulation.records())),
+            DatabaseRequest::Close => Reply::Closed,
+            DatabaseRequest::Prepare { .. } => Reply::Prepared(PreparedConfiguration { volumes: Vec::new() }),
+            DatabaseRequest::StartTrial { trial, .. } => {
+                let simulated = self.simulation.trial(trial);
+                let simulated =
+                    simulated.ok_or_else(|| fault(format!("the plan has no cell {} to simulate", trial.cell)))?;
+                let facts = simulated.record.node();
+                let started = StartedTrial {
+                    contact_points: Vec::new(),
+                    volumes: facts.volumes.clone(),
+                    data_bytes_on_disk: facts.data_bytes_on_disk,
+                    keys_checked: facts.restored_keys_checked,
+                    began_unix_ms: self.simulation.started_unix_ms(trial),
+                    overhead: None,
+                };
+                self.trial = Some((trial.clone(), simulated));
+                Reply::Started(Box::new(started))
+            }
+            DatabaseRequest::StopTrial => Reply::Stopped(Box::new(StoppedTrial {
+                logs: Vec::new(),
+                data_bytes_on_disk: 0,
+                stop_s: 0.0,
+            })),
+        })
+    }
+
+    fn client(&mut self, request: &ClientRequest, inbox: &Sender<Incoming>) -> Result<Reply, Fault> {
+        let task = match request {
+            ClientRequest::Load { dataset, .. } => {
+                return Ok(Reply::Loaded(LoadedDataset {
+                    records: dataset.records,
+                    seconds: 0.0,
+                }));
+            }
+            ClientRequest::Close => return Ok(Reply::Closed),
+            ClientRequest::Trial(task) => task,
+        };
+        let (_, mut simulated) = self
+            .trial
+            .take()
+            .filter(|(trial, _)| *trial == task.trial)
+            .ok_or_else(|| fault("the simulated database was not started for this trial"))?;
+        for sample in simulated.samples.remove(&HostId::DATABASE).unwrap_or_default() {
+            let _ = inbox.send(Incoming::Event(
+                HostId::DATABASE,
+                Box::new(Event::Sample(Box::new(sample))),
+            ));
+        }
+        let result = simulated
+            .record
+            .client
+            .ok_or_else(|| fault("the simulated client measured nothing"))?;
+        let started_ms = self.simulation.started_unix_ms(&task.trial);
+        Ok(Reply::Trial(Box::new(TrialResult {
+            measurement_started_unix_ms: started_ms + (result.warmup_s * 1e3) as i64,
+            result,
+            intervals: simulated.intervals.iter().map(wire::to_wire).collect(),
+            samples: simulated.samples.remove(&HostId::CLIENT).unwrap_or_default(),
+        })))
+    }
+}
+
+fn fault(message: impl ToString) -> Fault {
+    Fault {
+        message: message.to_string(),
+        help: None,
+        cancelled: false,
+    }
+}

@@ -1,0 +1,167 @@
+//! Why a place is not decided, and the steps that keep it open.
+
+use analysis::{Analysis, By, Metric, Outcome, Place, Reason, Status, ValueOfMoney, ValueVerdict};
+
+use super::words::{TOO_FEW, listed};
+use super::{doubts, objective, places, steps};
+use crate::figures::{given_percent, number};
+
+/// Places that are told one by one; the rest stands in `analysis.json`.
+const SHOWN: usize = 4;
+
+/// The places that the headline does not tell: those that are not decided, where others are, or where the headline
+/// tells the first of them.
+pub fn sentences(analysis: &Analysis) -> Vec<String> {
+    let recommendation = &analysis.recommendation;
+    let skipped = match (recommendation.status, recommendation.reason) {
+        (Status::Decided, _) | (Status::NotDecided, Reason::Depends) => 0,
+        (Status::NotDecided, Reason::Undecided | Reason::Agreement) => 1,
+        // The headline tells them all.
+        _ => return Vec::new(),
+    };
+    let all = open(analysis);
+    let left = all.len().saturating_sub(skipped + SHOWN);
+    let told = all.into_iter().skip(skipped).take(SHOWN);
+    let mut sentences: Vec<String> = told
+        .map(|(names, why)| format!("Not decided for {}: {why}.", listed(&names)))
+        .collect();
+    if left > 0 {
+        sentences.push(format!(
+            "{left} more are not decided: recommendation.places in analysis.json."
+        ));
+    }
+    sentences
+}
+
+/// The places that are not decided, those with the same reason together.
+pub fn open(analysis: &Analysis) -> Vec<(Vec<String>, String)> {
+    let places = analysis.recommendation.places.iter();
+    let open = places.filter(|p| !matches!(p.outcome, Outcome::Run { .. }));
+    places::grouped(
+        open.map(|p| (places::name(analysis, &p.workload, p.load), undecided(analysis, p)))
+            .collect(),
+    )
+}
+
+/// Why a place is not decided.
+pub fn undecided(analysis: &Analysis, place: &Place) -> String {
+    match &place.outcome {
+        Outcome::Run { configuration, .. } => format!("run {configuration}"),
+        Outcome::Between { .. } => between(analysis, place),
+        Outcome::Withheld { configurations } => {
+            format!(
+                "what was measured is not the storage: {}",
+                doubts::withheld(analysis, configurations)
+            )
+        }
+        Outcome::TooFew { .. } => TOO_FEW.to_owned(),
+        Outcome::Nothing => one_configuration(analysis),
+        Outcome::NoneMeets => none_meets(analysis, place),
+        Outcome::NoObjective => NO_OBJECTIVE.to_owned(),
+    }
+}
+
+/// Why there is nothing to choose.
+pub fn one_configuration(analysis: &Analysis) -> String {
+    match analysis.configurations.len() {
+        0 | 1 => "there is only one configuration, so that there is nothing to choose".to_owned(),
+        _ => "fewer than two configurations could be judged".to_owned(),
+    }
+}
+
+/// The steps of a place.
+pub fn here<'a>(analysis: &'a Analysis, place: &Place) -> impl Iterator<Item = &'a ValueOfMoney> {
+    let (workload, load) = (place.workload.clone(), place.load);
+    analysis
+        .value_of_money
+        .iter()
+        .filter(move |s| s.workload == workload && Some(s.load) == load)
+}
+
+/// The step that keeps a place open: between two of its contenders, the leader first.
+pub fn decisive<'a>(analysis: &'a Analysis, place: &Place) -> Option<&'a ValueOfMoney> {
+    let Outcome::Between { configurations, .. } = &place.outcome else {
+        return None;
+    };
+    let leader = configurations.first()?;
+    let contends = |name: &String| configurations.contains(name);
+    let mut steps: Vec<&ValueOfMoney> = here(analysis, place)
+        .filter(|s| s.withheld.is_none() && contends(&s.from) && contends(&s.to))
+        .collect();
+    let rank = |s: &ValueOfMoney| {
+        let open = matches!(s.verdict, ValueVerdict::NotDecided | ValueVerdict::BreakEven);
+        (!open, s.from != *leader && s.to != *leader)
+    };
+    steps.sort_by_key(|s| rank(s));
+    steps.first().copied()
+}
+
+/// Why a place lies between several configurations.
+fn between(analysis: &Analysis, place: &Place) -> String {
+    let Outcome::Between {
+        configurations,
+        break_even,
+        repetitions,
+    } = &place.outcome
+    else {
+        return String::new();
+    };
+    let names = listed(configurations);
+    let open = objective::open(analysis, place);
+    let numbers = match (decisive(analysis, place), place.by) {
+        _ if !open.is_empty() => format!(": {open}"),
+        (Some(step), _) => format!(": {} gives {}", step.to, steps::gain(analysis, &[step], false)),
+        (None, By::Throughput) => ranking(analysis, place, configurations),
+        _ => String::new(),
+    };
+    if *break_even {
+        let margin = given_percent(analysis.margin);
+        return format!("{names} pay for themselves alike within {margin}{numbers}; more repetitions would not decide");
+    }
+    let more = match (repetitions, open.is_empty()) {
+        (Some(n), _) => format!("; if that is the truth, about {n} repetitions of each cell would decide"),
+        (None, true) => "; no affordable number of repetitions would decide".to_owned(),
+        (None, false) => String::new(),
+    };
+    format!("the choice is between {names}{numbers}{more}")
+}
+
+/// Throughput against the best, where prices are missing.
+fn ranking(analysis: &Analysis, place: &Place, configurations: &[String]) -> String {
+    let decision = analysis
+        .decision
+        .iter()
+        .find(|d| d.workload == place.workload && Some(d.load) == place.load && d.metric == Metric::Throughput);
+    let Some(decision) = decision else { return String::new() };
+    let others: Vec<String> = decision
+        .ranking
+        .iter()
+        .filter(|r| r.configuration != decision.best && configurations.contains(&r.configuration))
+        .map(|r| {
+            format!(
+                "{} gives {} times the throughput of {}",
+                r.configuration,
+                number(r.to_best),
+                decision.best
+            )
+        })
+        .collect();
+    match others.is_empty() {
+        true => String::new(),
+        false => format!(": {}", listed(&others)),
+    }
+}
+
+/// No configuration meets the objective.
+fn none_meets(analysis: &Analysis, place: &Place) -> String {
+    format!(
+        "no configuration {}{}",
+        objective::bounds(place, false),
+        objective::misses(analysis, place)
+    )
+}
+
+/// A given rate without an objective.
+const NO_OBJECTIVE: &str = "at a given rate throughput says nothing about value, because every configuration \
+ that holds the rate has the same; \
+     state what is good enough, such as p99_ms = 10 in [objective] of the experiment file";

@@ -1,0 +1,140 @@
+//! What a search is asked, and what the evidence says about it: the value that every part of the search reads.
+
+use catalog::{Basis, Catalog};
+use spec::Provider;
+use workload::{Distribution, PageCache};
+
+use super::error::SizingError;
+use super::options::SizingOptions;
+use crate::demand::held_out;
+use crate::document::{Demand, EvidenceFacts, LeftOut, Range};
+use crate::observation::{Observation, SizingRun};
+use crate::page_cache;
+use crate::target::Target;
+
+/// Read shares this near count as equal.
+pub(super) const SAME_MIX: f64 = 0.02;
+/// Ratios of memory to data this near count as equal, as a share of the measured one.
+pub(super) const SAME_CACHE: f64 = 0.1;
+
+/// What is asked for, and what the evidence says about it.
+pub(super) struct Search<'a> {
+    pub(super) catalog: &'a Catalog,
+    pub(super) runs: &'a [SizingRun<'a>],
+    pub(super) observations: &'a [Observation<'a>],
+    pub(super) target: &'a Target,
+    pub(super) options: &'a SizingOptions,
+    pub(super) basis: &'a Basis,
+    pub(super) facts: EvidenceFacts,
+    pub(super) distribution: Distribution,
+    pub(super) record_bytes: f64,
+    /// Of every node, at the end.
+    pub(super) page_cache: PageCache,
+    /// The most of each resource that may be used with all nodes up, ...
+    pub(super) busiest: f64,
+    /// ... and with a part down.
+    pub(super) busiest_when_down: f64,
+    /// Whether a p99 that was asked for lowered them.
+    pub(super) p99_lowered: bool,
+}
+
+impl<'a> Search<'a> {
+    /// Learns the demands and takes the target's bounds.
+    pub(super) fn new(
+        catalog: &'a Catalog,
+        runs: &'a [SizingRun<'a>],
+        observations: &'a [Observation<'a>],
+        target: &'a Target,
+        options: &'a SizingOptions,
+        basis: &'a Basis,
+    ) -> Result<Self, SizingError> {
+        let all: Vec<&Observation<'_>> = observations.iter().collect();
+        let names = |list: Vec<String>| {
+            if list.is_empty() {
+                "any workload".to_owned()
+            } else {
+                list.join(", ")
+            }
+        };
+        let Some(demand) = Demand::fit(&all) else {
+            return Err(SizingError::NoEvidence {
+                runs: runs
+                    .iter()
+                    .map(|r| r.evidence.run.clone())
+                    .collect::<Vec<_>>()
+                    .join(", "),
+                workloads: names(options.workloads.clone()),
+            });
+        };
+        let first = &observations[0];
+        if observations.iter().any(|o| o.distribution != first.distribution) {
+            let mut found: Vec<String> = observations.iter().map(|o| format!("{:?}", o.distribution)).collect();
+            found.sort();
+            found.dedup();
+            return Err(SizingError::Distributions {
+                found: found.join(", "),
+            });
+        }
+        let median = |figure: fn(&Observation<'_>) -> f64| {
+            stats::median(&observations.iter().map(figure).collect::<Vec<_>>()).unwrap_or(1.0)
+        };
+        let record_bytes = median(|o| o.record_bytes);
+        let mut search = Self {
+            catalog,
+            runs,
+            observations,
+            target,
+            options,
+            basis,
+            facts: EvidenceFacts {
+                runs: runs.iter().map(|r| r.evidence.run.clone()).collect(),
+                is_simulated: runs.iter().any(|r| r.evidence.provider == Provider::Simulated),
+                cells: observations.len() as u64,
+                capacity_cells: observations.iter().filter(|o| o.is_capacity()).count() as u64,
+                trials: observations.iter().map(|o| o.trials).sum(),
+                suspect_trials: observations.iter().map(|o| o.suspect_trials).sum(),
+                read_share: Range::of(observations.iter().map(Observation::read_share)),
+                replica_read_share: target.replica_read_share(),
+                cache_share: Range::of(observations.iter().map(|o| o.cache_share)),
+                vcpus: Range::of(observations.iter().map(|o| o.configuration.instance.vcpus)),
+                data_bytes_per_node: Range::of(observations.iter().map(|o| o.data_bytes)),
+                on_disk: median(|o| o.on_disk),
+                demand,
+                held_out: held_out(observations),
+                p99_utilisation: None,
+            },
+            distribution: first.distribution,
+            record_bytes,
+            page_cache: page_cache::of_cluster(first.distribution, target.data_at_the_end(), record_bytes),
+            busiest: target.busiest(),
+            busiest_when_down: target.busiest_when_down(),
+            p99_lowered: false,
+        };
+        search.hold_p99()?;
+        Ok(search)
+    }
+
+    /// Share of the disks that holds distinct data.
+    pub(super) fn usable(&self) -> f64 {
+        self.target.disk_fill_percent / 100.0 / f64::from(self.target.replication_factor)
+    }
+
+    /// The era whose volumes may be bought: that of the prices.
+    pub(super) fn era(&self) -> Option<&str> {
+        self.basis.price_date.as_deref()
+    }
+
+    /// Why nothing is proposed.
+    pub(super) fn nothing(&self, left_out: Vec<LeftOut>) -> SizingError {
+        let held = &self.facts.held_out;
+        if held.is_accepted() {
+            return SizingError::NothingFound { left_out };
+        }
+        let worst = |(cell, error): &(String, f64)| format!("{cell} ({:+.0} %)", error * 100.0);
+        SizingError::ModelRefused {
+            median_percent: held.median_error.unwrap_or(0.0) * 100.0,
+            p90_percent: held.p90_error.unwrap_or(0.0) * 100.0,
+            worst: held.worst.as_ref().map_or_else(String::new, worst),
+        }
+    }
+}

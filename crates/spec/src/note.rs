@@ -1,0 +1,56 @@
+//! A remark on an experiment.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::Provider;
+
+/// A static remark: worth knowing, not wrong.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Note {
+    /// Rule that made it.
+    pub rule: &'static str,
+    /// What it is about, in one sentence.
+    pub message: String,
+    /// The numbers behind it, units in their names.
+    pub numbers: BTreeMap<&'static str, f64>,
+    /// What to do, if anything.
+    pub advice: Cow<'static, str>,
+    /// Only in a run by this provider; `None`: always.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<Provider>,
+}
+
+impl Note {
+    /// A note without numbers.
+    pub(crate) fn new(rule: &'static str, message: impl Into<String>, advice: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            rule,
+            message: message.into(),
+            numbers: BTreeMap::new(),
+            advice: advice.into(),
+            provider: None,
+        }
+    }
+
+    /// Adds numbers.
+    pub(crate) fn with(mut self, numbers: impl IntoIterator<Item = (&'static str, f64)>) -> Self {
+        self.numbers.extend(numbers);
+        self
+    }
+
+    /// Only in a run by `provider`.
+    pub(crate) fn only(mut self, provider: Provider) -> Self {
+        self.provider = Some(provider);
+        self
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "note: {}. {}", self.message, self.advice)
+    }
+}

@@ -1,0 +1,67 @@
+//! What the configurations of an experiment cost by the catalog, or as the file states it.
+
+use catalog::{Basis, Catalog, CostLine};
+
+use crate::{Configuration, ConfigurationMoney, Money, VolumeKind};
+
+/// Prices every configuration at full scale: its nodes with their volumes, or what the file states.
+pub(crate) fn of_configurations(catalog: &Catalog, configurations: &[Configuration], basis: &Basis) -> Money {
+    let mut latest: Option<String> = None;
+    let configurations = configurations
+        .iter()
+        .map(|configuration| {
+            let (money, date) = of_configuration(catalog, configuration, basis);
+            latest = date.max(latest.take());
+            money
+        })
+        .collect();
+    Money {
+        basis: Basis {
+            price_date: latest,
+            ..basis.clone()
+        },
+        configurations,
+    }
+}
+
+/// A configuration's money, and the latest day of the prices used.
+fn of_configuration(
+    catalog: &Catalog,
+    configuration: &Configuration,
+    basis: &Basis,
+) -> (ConfigurationMoney, Option<String>) {
+    let money = |usd_per_month, lines, missing| ConfigurationMoney {
+        configuration: configuration.name.clone(),
+        usd_per_month,
+        lines,
+        missing,
+    };
+    if let Some(usd) = configuration.price_usd_per_month {
+        let line = CostLine::stated("as the experiment states it", usd, "the experiment");
+        return (money(Some(usd), vec![line], None), None);
+    }
+    let missing = |why: String| (money(None, Vec::new(), Some(why)), None);
+    if !configuration.instance.from_catalog {
+        return missing("its instance is given by its size; price_usd_per_month can state its price".to_owned());
+    }
+    let volumes = std::iter::once(&configuration.data_volume).chain(&configuration.commitlog_volume);
+    let mut orders = Vec::new();
+    for volume in volumes {
+        match (&volume.order, volume.kind) {
+            (Some(order), _) => orders.push(*order),
+            // Instance store costs nothing beside its instance.
+            (None, VolumeKind::Local) => {}
+            (None, _) => {
+                let why = format!(
+                    "the volume {} is given by its limits; price_usd_per_month can state the price",
+                    volume.label
+                );
+                return missing(why);
+            }
+        }
+    }
+    match catalog.cost_of(&configuration.instance.label, &orders, configuration.nodes, basis) {
+        Err(error) => missing(error.to_string()),
+        Ok(cost) => (money(Some(cost.usd_per_month), cost.lines, None), cost.basis.price_date),
+    }
+}
