@@ -8,31 +8,12 @@ use super::edges;
 /// Circles that stay: the crate, the modules that they lie within, and why.
 const CIRCLES: &[(&str, &[&str], &str)] = &[
     ("analysis", &["", "comparison"], "being mended"),
-    ("analysis", &["limit"], "being mended"),
-    ("analysis", &["rules"], "being mended"),
-    (
-        "catalog",
-        &["cluster", "cost", "facts", "price", "user"],
-        "being mended",
-    ),
     ("catalog", &["volume"], "being mended"),
     ("iopslab", &["cli"], "being mended"),
     ("iopslab", &["controller"], "being mended"),
-    ("report", &["answer", "labels"], "being mended"),
+    ("provider", &["simulated"], "being mended"),
     ("report", &["comparison"], "being mended"),
-    ("report", &["wording"], "being mended"),
-    (
-        "sizing",
-        &["candidate", "demand", "document", "fleet", "observation"],
-        "being mended",
-    ),
-    ("sizing", &["search"], "being mended"),
     ("spec", &["", "parse", "plan"], "being mended"),
-    (
-        "spec",
-        &["experiment", "money", "notes", "provider", "scale"],
-        "being mended",
-    ),
     ("storage", &["cgroup"], "being mended"),
     ("wire", &["", "framing"], "being mended"),
     ("workload", &["chooser"], "being mended"),
