@@ -1,4 +1,23 @@
 //! Databases under test: where their software comes from, how a node is started, settled, watched and stopped, and the
-//! client that sends the engine's requests. One module per database.
+//! client that sends the engine's requests.
+//!
+//! | module | idea |
+//! |---|---|
+//! | `plan` | what a node is to be: addresses, directories, memory, place |
+//! | `server` | the seam: install, start, settle, load, watch, stop |
+//! | [`cassandra`] | Apache Cassandra behind that seam; one module per database |
+//! | `cluster` | 1 to 3 local nodes to play with (`iopslab db`), of any database |
+//! | `cql` | the client that speaks CQL |
 
 pub mod cassandra;
+mod cluster;
+mod cql;
+mod plan;
+mod server;
+
+pub use cluster::{Cluster, ClusterError, ClusterSpec, NodeStatus};
+pub use cql::{CqlConnect, CqlDriver};
+pub use plan::{Directories, MemoryPlan, NodePlan, Place, Ports, Replication};
+pub use server::{
+    Cancelled, DATABASE_LOG, Installed, Metrics, MetricsReader, NodeLog, OnProgress, RunningNode, Server, ServerError,
+};

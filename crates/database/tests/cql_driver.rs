@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use database::cassandra::{Admin, CqlConnect, Node, NodeConfig, ensure_distribution, find_java, versions};
+use database::cassandra::{Admin, Node, NodeConfig, ensure_distribution, find_java, versions};
+use database::{CqlConnect, Replication};
 use engine::{Connect as _, Driver as _, ErrorKind, Load, LoadPlan, TrialOutcome, TrialPlan, run_load, run_trial};
 use rustix::process::{Pid, Signal, kill_process};
 use scylla::client::session::Session;
@@ -65,7 +66,9 @@ impl Server {
             seed: 1,
         };
         let admin = Admin::connect(server.node.config().cql_address(), Duration::from_secs(10)).unwrap();
-        admin.create_schema("ycsb", "usertable", &dataset, 1).unwrap();
+        admin
+            .create_schema("ycsb", "usertable", &dataset, &Replication::Each(1))
+            .unwrap();
         server
     }
 

@@ -14,6 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use database::Replication;
 use database::cassandra::{
     Admin, Distribution, DroppedMessages, Java, Node, NodeConfig, NodeError, ensure_distribution, ensure_start_archive,
     find_java, flush_and_compact, nodetool::nodetool, snapshot::captured_directories, versions,
@@ -94,8 +95,12 @@ fn one_node_from_its_first_start_to_its_death() {
 
     let loaded = admin(&node);
     assert_eq!(loaded.release_version().unwrap(), versions()[0]);
-    loaded.create_schema("ycsb", "usertable", &DATASET, 1).unwrap();
-    loaded.create_schema("ycsb", "usertable", &DATASET, 1).unwrap(); // a second time changes nothing
+    loaded
+        .create_schema("ycsb", "usertable", &DATASET, &Replication::Each(1))
+        .unwrap();
+    loaded
+        .create_schema("ycsb", "usertable", &DATASET, &Replication::Each(1))
+        .unwrap(); // a second time changes nothing
     for row in 0..ROWS {
         let insert =
             format!("INSERT INTO ycsb.usertable (y_id, field0, field1, field2) VALUES ('user{row}', 'a', 'b', 'c')");
@@ -237,16 +242,18 @@ fn a_second_node_on_its_ports_is_refused(distribution: &Distribution, java: &Jav
     // Any of the three ports.
     let mut elsewhere = config(&work.join("second"));
     elsewhere.address = Ipv4Addr::new(127, 0, 41, 3);
-    let error = Node::check_ports(&elsewhere).unwrap_err().to_string();
+    let error = Node::check_ports(elsewhere.address, elsewhere.ports())
+        .unwrap_err()
+        .to_string();
     assert!(
         error.contains("JMX") && error.contains("ss -ltnp") && error.contains("17412"),
         "{error}"
     );
     elsewhere.jmx_port += 1;
-    Node::check_ports(&elsewhere).unwrap();
+    Node::check_ports(elsewhere.address, elsewhere.ports()).unwrap();
     let _holder = TcpListener::bind((elsewhere.address, elsewhere.storage_port)).unwrap();
     assert!(
-        Node::check_ports(&elsewhere)
+        Node::check_ports(elsewhere.address, elsewhere.ports())
             .unwrap_err()
             .to_string()
             .contains("between nodes")

@@ -8,12 +8,14 @@
 )]
 
 use std::{
-    net::Ipv4Addr,
+    net::{Ipv4Addr, SocketAddr},
     path::PathBuf,
     time::{Duration, Instant},
 };
 
-use database::cassandra::{Admin, Cluster, ClusterError, ClusterSpec, versions};
+use database::cassandra::{Admin, Cassandra, versions};
+use database::{Cluster, ClusterError, ClusterSpec, Place, Replication, Server as _};
+use scylla::client::session_builder::SessionBuilder;
 
 /// Stops the cluster when a test fails.
 struct Guarded(Cluster);
@@ -35,12 +37,18 @@ fn three_nodes_start_at_once_and_a_write_at_all_succeeds() {
         .prefix("iopslab-three-nodes-")
         .tempdir()
         .unwrap();
-    let mut spec = ClusterSpec::new(work.path(), 3, versions()[0], &cache());
+    let server = Cassandra::new(versions()[0]);
+    let mut spec = ClusterSpec::new(&server, work.path(), 3, &cache());
     spec.first_address = Ipv4Addr::new(127, 0, 41, 11);
-    spec.jmx_port = 17_421;
-    spec.heap_bytes = 400 << 20;
+    spec.ports.management = 17_421;
+    let in_rack = |rack: &str| Place {
+        data_centre: "north".to_owned(),
+        rack: rack.to_owned(),
+    };
+    spec.places = ["a", "b", "c"].map(in_rack).to_vec();
+    spec.memory = server.memory(400 << 20);
     let started = Instant::now();
-    let cluster = Guarded(Cluster::start(&spec, &mut |line| println!("{line}")).unwrap());
+    let cluster = Guarded(Cluster::start(&spec, &server, &mut |line| println!("{line}")).unwrap());
     println!("three nodes ready after {:.1} s", started.elapsed().as_secs_f64());
 
     let dataset = spec::Dataset {
@@ -52,8 +60,11 @@ fn three_nodes_start_at_once_and_a_write_at_all_succeeds() {
     };
     let insert = |key: &str| format!("INSERT INTO ycsb.usertable (y_id, field0) VALUES ('{key}', 'x')");
     let addresses = cluster.0.addresses();
+    assert_eq!(places_as_gossiped(addresses[0]), spec.places);
+    // All three copies are in the one data centre: were the nodes elsewhere, no write would succeed.
+    let copies = Replication::ByDataCentre([("north".to_owned(), 3)].into());
     let admin = Admin::connect(addresses[0], Duration::from_secs(20)).unwrap();
-    admin.create_schema("ycsb", "usertable", &dataset, 3).unwrap();
+    admin.create_schema("ycsb", "usertable", &dataset, &copies).unwrap();
     for row in 0..100 {
         admin
             .run(&insert(&format!("user{row}")), spec::Consistency::All)
@@ -63,14 +74,14 @@ fn three_nodes_start_at_once_and_a_write_at_all_succeeds() {
 
     // As another command would see it.
     let mut opened = Cluster::open(work.path()).unwrap();
-    let status = opened.status();
+    let status = opened.status(&server);
     assert_eq!(status.len(), 3);
     assert!(
         status.iter().all(|node| node.answers_cql && node.pid.is_some()),
         "{status:?}"
     );
     assert!(matches!(
-        Cluster::start(&spec, &mut |_| {}),
+        Cluster::start(&spec, &server, &mut |_| {}),
         Err(ClusterError::AlreadyRunning {
             running: 3,
             nodes: 3,
@@ -85,7 +96,7 @@ fn three_nodes_start_at_once_and_a_write_at_all_succeeds() {
     println!("three nodes stopped after {:.1} s", stopping.elapsed().as_secs_f64());
     assert!(
         opened
-            .status()
+            .status(&server)
             .iter()
             .all(|node| node.pid.is_none() && !node.answers_cql)
     );
@@ -94,7 +105,26 @@ fn three_nodes_start_at_once_and_a_write_at_all_succeeds() {
     let mut other = spec.clone();
     other.nodes = 2;
     assert!(matches!(
-        Cluster::start(&other, &mut |_| {}),
+        Cluster::start(&other, &server, &mut |_| {}),
         Err(ClusterError::OtherShape { .. })
     ));
+}
+
+/// The place of each node in the order of their addresses, as a client learns it.
+fn places_as_gossiped(address: SocketAddr) -> Vec<Place> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let session = SessionBuilder::new().known_node_addr(address).build().await.unwrap();
+        let state = session.get_cluster_state();
+        let mut nodes: Vec<_> = state.get_nodes_info().to_vec();
+        nodes.sort_by_key(|node| node.address.ip());
+        let place = |node: &std::sync::Arc<scylla::cluster::Node>| Place {
+            data_centre: node.datacenter.clone().unwrap(),
+            rack: node.rack.clone().unwrap(),
+        };
+        nodes.iter().map(place).collect()
+    })
 }

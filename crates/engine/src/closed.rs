@@ -8,11 +8,11 @@ use tokio::task::coop::consume_budget;
 use tokio::task::spawn_local;
 
 use crate::Driver;
+use crate::claims::Claims;
 use crate::clock::now_ns;
 use crate::operate::Source;
 use crate::recorder::Ended;
 use crate::threads::{Occupied, Seat};
-use crate::trial::Claims;
 
 /// Spawns this thread's share of the slots.
 pub(crate) fn begin<D: Driver + 'static>(seat: &Rc<Seat<D>>, source: Source, claims: &Rc<Claims>, concurrency: u32) {

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use evidence::{ErrorKind, Interval, OperationKind, Series};
 
 use crate::histograms::{Compact, Histograms, new_histogram};
+use crate::message::ThreadSecond;
 use crate::plan::Second;
-use crate::recorder::{ThreadSecond, Times};
+use crate::recorder::Times;
 
 /// Merges seconds of all threads and keeps them in small form.
 pub(crate) struct Collector {

@@ -24,6 +24,7 @@
 //! An operation belongs to the measurement when it was due (closed loop: sent) at or after its start and before its
 //! end; it is then counted, whenever its response comes.
 
+mod claims;
 mod clock;
 mod closed;
 mod collect;
@@ -31,6 +32,7 @@ mod driver;
 mod error;
 mod histograms;
 mod load;
+mod message;
 mod open;
 mod operate;
 mod plan;

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use evidence::{ErrorKind, OperationKind, Series};
 
 use crate::histograms::Histograms;
-use crate::threads::Message;
+use crate::message::{Message, ThreadSecond};
 
 /// A trial's times on the clock of [`crate::clock::now_ns`].
 #[derive(Debug, Clone, Copy)]
@@ -38,18 +38,6 @@ impl Times {
     fn second_ends_ns(&self, second: i64) -> u64 {
         (self.start_ns as i64 + (second + 1) * 1_000_000_000) as u64
     }
-}
-
-/// What a thread hands over for one second.
-pub(crate) struct ThreadSecond {
-    /// Seconds from the start of measurement, rounded down.
-    pub(crate) second: i64,
-    /// Operations of the phase that the second lies in.
-    pub(crate) own: Box<Histograms>,
-    /// Operations sent in warm-up whose response came in the measurement.
-    pub(crate) late_warmup: Option<Box<Histograms>>,
-    /// Requests in flight at its end.
-    pub(crate) in_flight: u64,
 }
 
 /// How an operation ended.

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
+use crate::claims::Claims;
 use crate::plan::Load;
 use crate::recorder::Times;
-use crate::trial::Claims;
 
 /// One thread's part of the schedule.
 ///

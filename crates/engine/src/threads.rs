@@ -13,38 +13,15 @@ use tokio::sync::Notify;
 use crate::clock::{now_ns, peak_rss_bytes, process_cpu_ns};
 use crate::collect::Collector;
 use crate::histograms::{Histograms, new_histogram};
+use crate::message::{Message, Totals};
 use crate::plan::Second;
-use crate::recorder::{Recorder, ThreadSecond, Times};
+use crate::recorder::{Recorder, Times};
 use crate::{Connect, Driver, EngineError};
 
 /// How often an idle thread looks whether a second has ended or somebody wants it to stop.
 const TICK: Duration = Duration::from_millis(50);
 /// From "everybody is connected" to the first request, so that all threads are awake by then.
 const HEAD_START_NS: u64 = 5_000_000;
-
-/// From a load thread to the collecting thread.
-pub(crate) enum Message {
-    /// Ready to begin.
-    Connected,
-    /// A second has ended.
-    Second { thread: usize, second: ThreadSecond },
-    /// All its requests have ended.
-    Finished { thread: usize, totals: Totals },
-    /// It gave up.
-    Failed(EngineError),
-}
-
-/// What a thread (or all of them together) counted besides its histograms.
-pub(crate) struct Totals {
-    /// Operations sent in the measurement.
-    pub(crate) sent: u64,
-    /// When the last measured response came; 0 when there was none.
-    pub(crate) last_done_ns: u64,
-    /// Open loop: sent - due of the measured operations.
-    pub(crate) lag: Histogram<u64>,
-    /// Load phase: inserts sent again.
-    pub(crate) retries: u64,
-}
 
 /// What a load thread does, as soon as it is connected: spawn slots on the current runtime.
 pub(crate) trait Work: Sync {

@@ -2,36 +2,18 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
+use std::sync::atomic::AtomicBool;
 
 use evidence::{ClientResult, OperationKind, SendLag, Series};
 use workload::{InsertSequence, ValuePool};
 
+use crate::claims::Claims;
 use crate::collect::Collector;
 use crate::operate::Source;
 use crate::plan::{Load, Second, TrialOutcome, TrialPlan, check, thread_count};
 use crate::schedule::{Schedule, expected_operations};
 use crate::threads::{Seat, Span, Work, run_threads};
 use crate::{Connect, Driver, EngineError, closed, open};
-
-/// The bound on the number of measured operations, shared by all threads.
-#[derive(Clone)]
-pub(crate) struct Claims {
-    left: Option<Arc<AtomicI64>>,
-}
-
-impl Claims {
-    pub(crate) fn new(bound: Option<u64>) -> Self {
-        let left = |bound| Arc::new(AtomicI64::new(i64::try_from(bound).unwrap_or(i64::MAX)));
-        Self { left: bound.map(left) }
-    }
-
-    /// Takes one operation; `false` when none is left.
-    #[inline]
-    pub(crate) fn claim(&self) -> bool {
-        self.left.as_ref().is_none_or(|left| left.fetch_sub(1, Relaxed) > 0)
-    }
-}
 
 struct TrialWork<'a> {
     plan: &'a TrialPlan,

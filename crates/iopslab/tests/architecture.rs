@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+#[path = "architecture/floors.rs"]
+mod floors;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
@@ -120,67 +123,5 @@ fn no_room_is_a_lumber_room() {
             !["util", "utils", "common", "core", "misc"].contains(&room.as_str()),
             "{room}"
         );
-    }
-}
-
-/// Rooms whose files have floors: a file imports from files below it only.
-const FLOORS: [&str; 2] = ["analysis", "stats"];
-
-/// Every `.rs` file below a folder, by its module path (`rules::burst`), without tests.
-fn modules(folder: &Path, prefix: &str, found: &mut BTreeMap<String, String>) {
-    for entry in std::fs::read_dir(folder)
-        .unwrap()
-        .flatten()
-        .filter(|e| e.file_name() != "tests")
-    {
-        let path = entry.path();
-        let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
-        let name = if prefix.is_empty() {
-            stem.clone()
-        } else {
-            format!("{prefix}::{stem}")
-        };
-        if path.is_dir() {
-            modules(&path, &name, found);
-        } else if stem != "lib" {
-            let text = std::fs::read_to_string(&path).unwrap();
-            let code = text.split("#[cfg(test)]").next().unwrap();
-            let code: Vec<&str> = code.lines().filter(|l| !l.trim_start().starts_with("//")).collect();
-            let module = if stem == "mod" { prefix.to_owned() } else { name };
-            found.entry(module).or_default().push_str(&code.join("\n"));
-        }
-    }
-}
-
-#[test]
-fn files_of_a_room_with_floors_import_in_no_circle() {
-    for room in FLOORS {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(room).join("src");
-        let mut modules_of = BTreeMap::new();
-        modules(&source, "", &mut modules_of);
-        assert!(modules_of.len() > 5, "{room}: {modules_of:?}");
-        let top = |module: &str| module.split("::").next().unwrap().to_owned();
-        // Imports between the rooms' top-level modules; what a folder does inside is its own affair.
-        let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for (module, code) in &modules_of {
-            let others = code.split("crate::").skip(1).map(|rest| {
-                rest.chars()
-                    .take_while(|c| c.is_alphanumeric() || *c == '_')
-                    .collect::<String>()
-            });
-            let known = others.filter(|o| modules_of.keys().any(|m| top(m) == *o) && *o != top(module));
-            uses.entry(top(module)).or_default().extend(known);
-        }
-        let mut placed: BTreeSet<String> = BTreeSet::new();
-        while placed.len() < uses.len() {
-            let ready: Vec<String> = uses
-                .iter()
-                .filter(|(module, used)| !placed.contains(*module) && used.iter().all(|u| placed.contains(u)))
-                .map(|(module, _)| module.clone())
-                .collect();
-            let left: Vec<&String> = uses.keys().filter(|m| !placed.contains(*m)).collect();
-            assert!(!ready.is_empty(), "{room}: a circle among {left:?}");
-            placed.extend(ready);
-        }
     }
 }

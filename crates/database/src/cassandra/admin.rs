@@ -24,6 +24,7 @@ use scylla::{
 use tokio::{runtime::Handle, sync::oneshot};
 
 use super::metrics::{self, Metrics, ViewRow};
+use crate::plan::Replication;
 
 /// Keys asked for in one statement by [`Admin::count_sample`].
 const SAMPLE_CHUNK: usize = 50;
@@ -260,7 +261,7 @@ impl Admin {
         keyspace: &str,
         table: &str,
         dataset: &spec::Dataset,
-        replication: u32,
+        replication: &Replication,
     ) -> Result<(), AdminError> {
         for statement in schema_statements(keyspace, table, dataset, replication) {
             let mut request = Statement::new(statement.clone());
@@ -425,14 +426,26 @@ impl Drop for Admin {
 
 /// The keyspace and table of a data set. Settings of the table are the server's defaults, stated: size-tiered
 /// compaction, LZ4 in 16 KiB chunks, keys cached and rows not.
-pub(crate) fn schema_statements(keyspace: &str, table: &str, dataset: &spec::Dataset, replication: u32) -> Vec<String> {
+pub(crate) fn schema_statements(
+    keyspace: &str,
+    table: &str,
+    dataset: &spec::Dataset,
+    replication: &Replication,
+) -> Vec<String> {
     let fields: String = (0..dataset.fields)
         .map(|field| format!(", field{field} varchar"))
         .collect();
+    let copies = match replication {
+        Replication::Each(copies) => format!("'replication_factor': {copies}"),
+        Replication::ByDataCentre(copies) => {
+            let each = copies.iter().map(|(name, copies)| format!("'{name}': {copies}"));
+            each.collect::<Vec<_>>().join(", ")
+        }
+    };
     vec![
         format!(
             "CREATE KEYSPACE IF NOT EXISTS {keyspace} WITH replication = {{'class': 'NetworkTopologyStrategy', \
-             'replication_factor': {replication}}} AND durable_writes = true"
+             {copies}}} AND durable_writes = true"
         ),
         format!(
             "CREATE TABLE IF NOT EXISTS {keyspace}.{table} (y_id varchar PRIMARY KEY{fields}) WITH compaction = \

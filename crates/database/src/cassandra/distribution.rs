@@ -9,26 +9,14 @@
 //! whose size and time still match is taken as verified; any other is hashed again. This guards against truncation,
 //! mix-ups and bad mirrors, not against somebody who can write to the cache on purpose (they could replace Java too).
 
-use std::{
-    io,
-    path::{Path, PathBuf},
+use std::path::{Path, PathBuf};
+
+use super::{
+    distribution_error::{DEFAULT_REPOSITORY, DistributionError, MIRROR_VARIABLE},
+    fetch::{Fetched, fetch_all},
+    lock_list::{Locked, lock_list, nearest_version},
+    verified::Verified,
 };
-
-use super::{fetch::fetch_all, verified::Verified};
-
-/// Environment variable with the address of another Maven repository.
-pub const MIRROR_VARIABLE: &str = "IOPSLAB_MAVEN_MIRROR";
-/// The public repository, used when the variable is not set.
-pub const DEFAULT_REPOSITORY: &str = "https://repo.maven.apache.org/maven2";
-
-/// Lock lists, newest version first.
-const LOCKS: &[(&str, &str)] = &[("5.0.9", include_str!("lock/5.0.9.txt"))];
-const VERSIONS: &[&str] = &["5.0.9"];
-
-/// Cassandra versions that can be fetched, newest first.
-pub fn versions() -> &'static [&'static str] {
-    VERSIONS
-}
 
 /// A complete, verified set of jars.
 #[derive(Debug, Clone)]
@@ -60,85 +48,6 @@ impl Distribution {
     }
 }
 
-/// Progress of [`ensure_distribution`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fetched {
-    /// Jars present and verified.
-    pub files_done: usize,
-    /// Jars in the lock list.
-    pub files_total: usize,
-    /// Bytes present, including those of downloads under way.
-    pub bytes_done: u64,
-    /// Bytes in the lock list.
-    pub bytes_total: u64,
-}
-
-/// Why the jars could not be had.
-#[derive(Debug, thiserror::Error)]
-pub enum DistributionError {
-    /// Not in [`versions`].
-    #[error("Cassandra {version} is not known to this iopslab; the nearest it can fetch is {nearest} (all: {})", VERSIONS.join(", "))]
-    UnknownVersion {
-        /// As asked.
-        version: String,
-        /// The known version closest to it.
-        nearest: &'static str,
-    },
-    /// The repository did not give the file.
-    #[error(
-        "cannot fetch {url}: {reason}. Check the network, or set {MIRROR_VARIABLE} to a Maven repository that this machine \
-         can reach (now {repository})"
-    )]
-    Unreachable {
-        /// What was asked for.
-        url: String,
-        /// The repository in use.
-        repository: String,
-        /// What went wrong.
-        reason: String,
-    },
-    /// The file is not the one that the lock list means.
-    #[error(
-        "{url} has the wrong content and was removed: SHA-256 {actual}, expected {expected}. The mirror is damaged or not a \
-         copy of Maven Central; try again or set {MIRROR_VARIABLE} to another one"
-    )]
-    WrongHash {
-        /// Where it came from.
-        url: String,
-        /// What the lock list says.
-        expected: String,
-        /// What the file has.
-        actual: String,
-    },
-    /// No space left.
-    #[error("no space left for {} ({needed_bytes} bytes): free some, or put the cache elsewhere", path.display())]
-    DiskFull {
-        /// The file being written.
-        path: PathBuf,
-        /// Its full size.
-        needed_bytes: u64,
-    },
-    /// Any other trouble with the cache.
-    #[error("cannot use the cache: {}: {source}", path.display())]
-    Io {
-        /// File or directory.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// `cancelled` said so.
-    #[error("fetching Cassandra was cancelled; what is complete stays in the cache")]
-    Cancelled,
-}
-
-/// One line of a lock list.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Locked {
-    pub(crate) sha256: &'static str,
-    pub(crate) size_bytes: u64,
-    pub(crate) path: &'static str,
-}
-
 /// Make sure that all jars of `version` are in `cache`, verified; fetch what is missing.
 ///
 /// The repository is [`DEFAULT_REPOSITORY`], or what the environment variable [`MIRROR_VARIABLE`] says.
@@ -167,7 +76,7 @@ pub fn ensure_distribution_from(
     on_progress: &mut dyn FnMut(Fetched),
     cancelled: &dyn Fn() -> bool,
 ) -> Result<Distribution, DistributionError> {
-    let locked = lock_list(version)?;
+    let locked = known(version)?;
     let root = cache.join("cassandra");
     let mut verified = Verified::load(&root.join(format!("verified-{version}.txt")));
     let mut progress = Fetched {
@@ -210,46 +119,13 @@ pub fn ensure_distribution_from(
 /// # Errors
 /// The version is not known.
 pub fn download_bytes(version: &str) -> Result<u64, DistributionError> {
-    Ok(lock_list(version)?.iter().map(|jar| jar.size_bytes).sum())
+    Ok(known(version)?.iter().map(|jar| jar.size_bytes).sum())
 }
 
-fn lock_list(version: &str) -> Result<Vec<Locked>, DistributionError> {
-    let Some((_, text)) = LOCKS.iter().find(|(known, _)| *known == version) else {
-        let common = |known: &str| known.bytes().zip(version.bytes()).take_while(|(a, b)| a == b).count();
-        // max_by_key takes the last of equals; reversed, that is the newest.
-        let nearest = VERSIONS
-            .iter()
-            .rev()
-            .max_by_key(|known| common(known))
-            .copied()
-            .unwrap_or_default();
-        return Err(DistributionError::UnknownVersion {
-            version: version.to_owned(),
-            nearest,
-        });
-    };
-    Ok(text
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .filter_map(parse_lock_line)
-        .collect())
-}
-
-fn parse_lock_line(line: &'static str) -> Option<Locked> {
-    let mut words = line.split_whitespace();
-    Some(Locked {
-        sha256: words.next()?,
-        size_bytes: words.next()?.parse().ok()?,
-        path: words.next()?,
-    })
-}
-
-/// Lower-case hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
+fn known(version: &str) -> Result<Vec<Locked>, DistributionError> {
+    lock_list(version).ok_or_else(|| DistributionError::UnknownVersion {
+        version: version.to_owned(),
+        nearest: nearest_version(version),
     })
 }
 
@@ -258,29 +134,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_version_has_a_sound_lock_list() {
-        assert_eq!(VERSIONS, LOCKS.iter().map(|(version, _)| *version).collect::<Vec<_>>());
-        for (version, text) in LOCKS {
-            let jars = lock_list(version).unwrap();
-            assert_eq!(
-                jars.len(),
-                text.lines().filter(|line| !line.starts_with('#')).count(),
-                "every line parses"
-            );
-            assert!(
-                jars.iter()
-                    .any(|jar| jar.path.ends_with(&format!("cassandra-all-{version}.jar")))
-            );
-            assert!(
-                jars.iter()
-                    .all(|jar| jar.sha256.len() == 64 && jar.size_bytes > 0 && !jar.path.contains(".."))
-            );
-        }
-    }
-
-    #[test]
     fn an_unknown_version_names_the_nearest() {
-        let error = lock_list("5.0.99").unwrap_err().to_string();
+        let error = known("5.0.99").unwrap_err().to_string();
         assert!(
             error.contains("5.0.99") && error.contains("nearest it can fetch is 5.0.9"),
             "{error}"

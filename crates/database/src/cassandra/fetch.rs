@@ -14,7 +14,7 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-use super::distribution::{DistributionError, Fetched, Locked, hex};
+use super::{distribution_error::DistributionError, hash::hex, lock_list::Locked};
 
 /// Downloads at a time; more gains nothing against one repository.
 const DOWNLOAD_THREADS: usize = 4;
@@ -22,6 +22,19 @@ const DOWNLOAD_THREADS: usize = 4;
 const STOP_GRACE: Duration = Duration::from_secs(2);
 /// Attempts per jar where the failure may pass.
 const ATTEMPTS: u32 = 3;
+
+/// Progress of [`super::ensure_distribution`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fetched {
+    /// Jars present and verified.
+    pub files_done: usize,
+    /// Jars in the lock list.
+    pub files_total: usize,
+    /// Bytes present, including those of downloads under way.
+    pub bytes_done: u64,
+    /// Bytes in the lock list.
+    pub bytes_total: u64,
+}
 
 /// What a download thread tells the caller's thread.
 enum News {

@@ -139,6 +139,11 @@ pub(crate) fn arguments(
     add(format!("-Dcassandra.triggers_dir={}", conf.join("triggers").display()));
     add(format!("-Dcassandra.jmx.local.port={}", config.jmx_port));
 
+    if config.place.is_some() {
+        let url = file_url_path(&config.place_file());
+        add(format!("-Dcassandra-rackdc.properties=file://{url}"));
+    }
+
     // Starting and stopping
     add("-Dcassandra.skip_wait_for_gossip_to_settle=0".into());
     add("-Dcassandra.superuser_setup_delay_ms=0".into());

@@ -9,36 +9,45 @@
 //! | [`nodetool`] | flush and compaction, the two things that CQL cannot ask for |
 //! | [`admin`] | control-plane CQL: settled? schema, metrics, a sample of keys |
 //! | [`snapshot`] | which files are the data set, and the key that names it |
-//! | [`cluster`] | 1 to 3 local nodes to play with (`iopslab db`) |
+//! | [`series`] | its metrics by name |
+//! | [`Cassandra`] | all of it behind the seam that every database has ([`crate::Server`]) |
 
 pub mod admin;
-pub mod cluster;
 pub mod distribution;
-mod driver;
+mod distribution_error;
 mod fetch;
+mod hash;
 mod host_name;
 pub mod java;
 mod jvm;
+mod lock_list;
 pub mod log;
 pub mod metrics;
 pub mod node;
 pub mod node_config;
+mod node_error;
+mod node_files;
 pub mod nodetool;
+pub mod series;
+mod server;
 pub mod snapshot;
 pub mod start_archive;
 mod verified;
 mod yaml;
 
 pub use admin::{Admin, AdminError, Settled};
-pub use cluster::{Cluster, ClusterError, ClusterSpec, NodeStatus};
-pub use distribution::{Distribution, DistributionError, Fetched, download_bytes, ensure_distribution, versions};
-pub use driver::{CqlConnect, CqlDriver};
+pub use distribution::{Distribution, download_bytes, ensure_distribution};
+pub use distribution_error::DistributionError;
+pub use fetch::Fetched;
 pub use host_name::{UnresolvedHostName, check_host_name};
 pub use java::{Java, JavaError, find_java};
+pub use lock_list::versions;
 pub use log::DroppedMessages;
 pub use metrics::{Cache, Latency, Metrics, Pool};
-pub use node::{Node, NodeError};
+pub use node::Node;
 pub use node_config::{NodeConfig, balanced_tokens};
+pub use node_error::NodeError;
 pub use nodetool::flush_and_compact;
+pub use server::{Cassandra, GC_LOG};
 pub use snapshot::snapshot_key;
 pub use start_archive::ensure_start_archive;

@@ -7,9 +7,9 @@
 use std::{
     fs::File,
     io,
-    net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
+    net::{Ipv4Addr, TcpListener, TcpStream},
     os::unix::process::{CommandExt, ExitStatusExt},
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Child, Command, ExitStatus, Stdio},
     time::{Duration, Instant},
 };
@@ -17,123 +17,18 @@ use std::{
 use super::{
     admin::Admin,
     distribution::Distribution,
-    host_name::{UnresolvedHostName, check_host_name},
+    host_name::check_host_name,
     java::Java,
     jvm::{self, ArchiveUse},
     log,
     node_config::NodeConfig,
+    node_error::NodeError,
+    node_files::prepare,
 };
+use crate::plan::Ports;
 
 /// Log lines quoted in an error.
 const QUOTED_LINES: usize = 15;
-
-/// What went wrong with a node.
-#[derive(Debug, thiserror::Error)]
-pub enum NodeError {
-    /// A file or directory of the node.
-    #[error("node files: {}: {source}", path.display())]
-    Io {
-        /// Which.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The process could not be started.
-    #[error("cannot start {program}: {source}")]
-    Spawn {
-        /// Java or the prefix command.
-        program: String,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// Somebody listens there.
-    #[error(
-        "port {port} on {address} ({purpose}) is in use; see who holds it with: ss -ltnp 'sport = :{port}'. If it is a \
-         database left by iopslab, run: iopslab clean"
-    )]
-    PortInUse {
-        /// The address.
-        address: Ipv4Addr,
-        /// The port.
-        port: u16,
-        /// `CQL`, `between nodes` or `JMX`.
-        purpose: &'static str,
-    },
-    /// The address cannot be bound at all.
-    #[error("cannot listen on {address}:{port} ({purpose}): {source}")]
-    Address {
-        /// The address.
-        address: Ipv4Addr,
-        /// The port.
-        port: u16,
-        /// `CQL`, `between nodes` or `JMX`.
-        purpose: &'static str,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The process ended when it should not have.
-    #[error("Cassandra at {address} ended ({status}){}; the last lines of {}:\n{}", also(host_name), log.display(), tail.join("\n"))]
-    Died {
-        /// CQL address.
-        address: SocketAddr,
-        /// Exit status or signal.
-        status: String,
-        /// The machine's name does not resolve, which is a reason.
-        host_name: Option<Box<UnresolvedHostName>>,
-        /// Its log.
-        log: PathBuf,
-        /// The log's last lines.
-        tail: Vec<String>,
-    },
-    /// It runs, but CQL does not answer.
-    #[error(
-        "Cassandra at {address} does not answer CQL after {waited_s:.0} s ({reason}){}; the last lines of {}:\n{}",
-        also(host_name), log.display(), tail.join("\n")
-    )]
-    NotReady {
-        /// CQL address.
-        address: SocketAddr,
-        /// How long iopslab waited.
-        waited_s: f64,
-        /// What was wrong at last.
-        reason: String,
-        /// The machine's name does not resolve, which is a reason.
-        host_name: Option<Box<UnresolvedHostName>>,
-        /// Its log.
-        log: PathBuf,
-        /// The log's last lines.
-        tail: Vec<String>,
-    },
-    /// Still there after SIGKILL: stuck in the kernel.
-    #[error("process {pid} does not end even after SIGKILL (is it waiting for a device? see /proc/{pid}/stack)")]
-    Unkillable {
-        /// The process.
-        pid: u32,
-    },
-    /// A management command failed.
-    #[error("nodetool {command} failed: {output}")]
-    Nodetool {
-        /// The command.
-        command: String,
-        /// What it printed.
-        output: String,
-    },
-    /// `cancelled` said so.
-    #[error("cancelled while waiting for Cassandra at {address}")]
-    Cancelled {
-        /// CQL address.
-        address: SocketAddr,
-    },
-}
-
-impl NodeError {
-    pub(crate) fn io(path: &Path, source: io::Error) -> Self {
-        Self::Io {
-            path: path.to_owned(),
-            source,
-        }
-    }
-}
 
 /// A running node, started by this process. Dropping it does **not** stop it: call [`Node::stop`] or [`Node::kill`].
 #[derive(Debug)]
@@ -168,8 +63,8 @@ impl Node {
         launch_prefix: &[String],
         archive: ArchiveUse<'_>,
     ) -> Result<Self, NodeError> {
-        Self::check_ports(&config)?;
-        config.prepare()?;
+        Self::check_ports(config.address, config.ports())?;
+        prepare(&config)?;
         let console_path = config.console_log();
         let console = File::create(&console_path).map_err(|source| NodeError::io(&console_path, source))?;
         let errors = console
@@ -337,11 +232,11 @@ impl Node {
     }
 
     /// Whether its three ports are free.
-    pub fn check_ports(config: &NodeConfig) -> Result<(), NodeError> {
+    pub fn check_ports(address: Ipv4Addr, ports: Ports) -> Result<(), NodeError> {
         let ports = [
-            (config.address, config.native_port, "CQL"),
-            (config.address, config.storage_port, "between nodes"),
-            (Ipv4Addr::LOCALHOST, config.jmx_port, "JMX"),
+            (address, ports.clients, "CQL"),
+            (address, ports.peers, "between nodes"),
+            (Ipv4Addr::LOCALHOST, ports.management, "JMX"),
         ];
         for (address, port, purpose) in ports {
             match TcpListener::bind((address, port)) {
@@ -361,12 +256,6 @@ impl Node {
         }
         Ok(())
     }
-}
-
-fn also(problem: &Option<Box<UnresolvedHostName>>) -> String {
-    problem
-        .as_ref()
-        .map_or_else(String::new, |problem| format!("; {problem}"))
 }
 
 fn describe(status: ExitStatus) -> String {

@@ -1,16 +1,12 @@
-//! Everything that defines one node: its name, addresses, directories, memory and threads; and the files made from it.
+//! Everything that defines one node: its name, addresses, directories, memory and threads.
 
 use std::{
-    io,
     net::{Ipv4Addr, SocketAddr, SocketAddrV4},
     path::{Path, PathBuf},
 };
 
-use super::{
-    log,
-    node::NodeError,
-    yaml::{cassandra_yaml, logback_xml},
-};
+use super::log;
+use crate::plan::{NodePlan, Place, Ports};
 
 /// Everything that defines one node.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +35,8 @@ pub struct NodeConfig {
     pub processors: f64,
     /// Addresses of the seeds; all nodes of a small cluster that starts at once.
     pub seeds: Vec<Ipv4Addr>,
+    /// Where the node stands; `None`: the server's own single place.
+    pub place: Option<Place>,
     /// Tokens for the first start (see [`balanced_tokens`]); empty: 16 random ones.
     pub initial_tokens: Vec<i64>,
     /// Limit of compaction (shipped default 64); 0 is unlimited.
@@ -73,6 +71,7 @@ impl NodeConfig {
             direct_memory_bytes: 512 << 20,
             processors: std::thread::available_parallelism().map_or(1.0, |n| n.get() as f64),
             seeds: vec![address],
+            place: None,
             initial_tokens: balanced_tokens(0, 1),
             compaction_mib_per_s: 64,
             concurrent_compactors: None,
@@ -89,9 +88,23 @@ impl NodeConfig {
         SocketAddrV4::new(self.address, self.native_port).into()
     }
 
+    /// Its ports.
+    pub fn ports(&self) -> Ports {
+        Ports {
+            clients: self.native_port,
+            peers: self.storage_port,
+            management: self.jmx_port,
+        }
+    }
+
     /// Whole CPUs, at least one.
     pub(crate) fn cpu_count(&self) -> u32 {
         self.processors.ceil().clamp(1.0, 4096.0) as u32
+    }
+
+    /// Where the snitch finds [`Self::place`].
+    pub(crate) fn place_file(&self) -> PathBuf {
+        self.directory.join("conf/cassandra-rackdc.properties")
     }
 
     pub(crate) fn logs(&self) -> PathBuf {
@@ -122,32 +135,25 @@ impl NodeConfig {
         );
         tail.split_off(tail.len().saturating_sub(lines))
     }
+}
 
-    /// Write configuration and create directories; old logs of this node are kept as `*.previous`.
-    pub(crate) fn prepare(&self) -> Result<(), NodeError> {
-        let temporary = self.directory.join("tmp");
-        if temporary.exists() {
-            // Native libraries unpacked by a start that was killed.
-            std::fs::remove_dir_all(&temporary).map_err(|source| NodeError::io(&temporary, source))?;
+impl From<&NodePlan> for NodeConfig {
+    fn from(plan: &NodePlan) -> Self {
+        Self {
+            native_port: plan.ports.clients,
+            storage_port: plan.ports.peers,
+            jmx_port: plan.ports.management,
+            data_directory: plan.directories.data.clone(),
+            commitlog_directory: plan.directories.commitlog.clone(),
+            heap_bytes: plan.memory.main_bytes,
+            direct_memory_bytes: plan.memory.buffer_bytes,
+            processors: plan.cpus,
+            seeds: plan.seeds.clone(),
+            place: plan.place.clone(),
+            initial_tokens: balanced_tokens(plan.index, plan.nodes),
+            commitlog_total_bytes: plan.commitlog_bytes,
+            ..Self::new(&plan.cluster, plan.address, &plan.directories.own)
         }
-        let own = ["conf/triggers", "logs", "hints", "saved_caches", "cdc_raw", "tmp"].map(|d| self.directory.join(d));
-        for directory in own.iter().chain([&self.data_directory, &self.commitlog_directory]) {
-            std::fs::create_dir_all(directory).map_err(|source| NodeError::io(directory, source))?;
-        }
-        for log in [self.system_log(), self.gc_log(), self.console_log()] {
-            match std::fs::rename(&log, log.with_extension("log.previous")) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(NodeError::io(&log, error)),
-                _ => {}
-            }
-        }
-        for (name, text) in [
-            ("cassandra.yaml", cassandra_yaml(self)),
-            ("logback.xml", logback_xml(self)),
-        ] {
-            let path = self.directory.join("conf").join(name);
-            std::fs::write(&path, text).map_err(|source| NodeError::io(&path, source))?;
-        }
-        Ok(())
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::process::Command;
 
-use super::{distribution::Distribution, java::Java, node::NodeError, node_config::NodeConfig};
+use super::{distribution::Distribution, java::Java, node_config::NodeConfig, node_error::NodeError};
 
 /// Write all memtables of `keyspace` to disk, then compact each of its tables into one SSTable.
 ///

@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::admin::schema_statements;
+use super::{admin::schema_statements, hash::hex};
+use crate::plan::{Place, Replication};
 
 /// Raised when the way of writing records, or the settings that shape files on disk, change.
 const SNAPSHOT_FORMAT: u32 = 1;
@@ -32,9 +33,15 @@ pub fn captured_directories(data_directory: &Path) -> std::io::Result<Vec<PathBu
     Ok(entries)
 }
 
-/// Name of a snapshot: a hash of everything that decides what is in it (database version, data set, schema, nodes).
+/// Name of a snapshot: a hash of everything that decides what is in it (database version, data set, schema, nodes and
+/// their places).
 /// 16 hexadecimal digits after a readable prefix; equal inputs give equal names on every machine.
-pub fn snapshot_key(version: &str, dataset: &spec::Dataset, nodes: u32, replication: u32) -> String {
+pub fn snapshot_key(
+    version: &str,
+    dataset: &spec::Dataset,
+    places: &[Option<Place>],
+    replication: &Replication,
+) -> String {
     let spec::Dataset {
         records,
         fields,
@@ -43,12 +50,19 @@ pub fn snapshot_key(version: &str, dataset: &spec::Dataset, nodes: u32, replicat
         seed,
     } = dataset;
     let schema = schema_statements("k", "t", dataset, replication).join("\n");
+    let nodes = places.len();
+    // A cluster without places has no such line, so that the names of older snapshots stay.
+    let placed: String = places
+        .iter()
+        .flatten()
+        .map(|place| format!("place {:?} {:?}\n", place.data_centre, place.rack))
+        .collect();
     let text = format!(
         "format {SNAPSHOT_FORMAT}\ncassandra {version}\nrecords {records}\nfields {fields}\nfield_length {field_length}\n\
-         compressibility {:016x}\nseed {seed}\nnodes {nodes}\n{schema}\n",
+         compressibility {:016x}\nseed {seed}\nnodes {nodes}\n{schema}\n{placed}",
         compressibility.to_bits()
     );
-    let hash = super::distribution::hex(&Sha256::digest(text.as_bytes()));
+    let hash = hex(&Sha256::digest(text.as_bytes()));
     format!("cassandra-{version}-{records}x{fields}x{field_length}-{}", &hash[..16])
 }
 
@@ -65,34 +79,38 @@ mod tests {
             compressibility: 0.0,
             seed: 1,
         };
+        let one = [None];
+        let place = |rack: &str| {
+            Some(Place {
+                data_centre: "north".to_owned(),
+                rack: rack.to_owned(),
+            })
+        };
+        let each = Replication::Each;
+        let key = |dataset: spec::Dataset| snapshot_key("5.0.9", &dataset, &one, &each(1));
+        let by_centre = Replication::ByDataCentre([("north".to_owned(), 3)].into());
         let mut keys = vec![
-            snapshot_key("5.0.9", &base, 1, 1),
-            snapshot_key("5.0.8", &base, 1, 1),
-            snapshot_key("5.0.9", &base, 3, 1),
-            snapshot_key("5.0.9", &base, 3, 3),
-            snapshot_key("5.0.9", &spec::Dataset { records: 1001, ..base }, 1, 1),
-            snapshot_key("5.0.9", &spec::Dataset { fields: 11, ..base }, 1, 1),
-            snapshot_key(
-                "5.0.9",
-                &spec::Dataset {
-                    field_length: 101,
-                    ..base
-                },
-                1,
-                1,
-            ),
-            snapshot_key(
-                "5.0.9",
-                &spec::Dataset {
-                    compressibility: 0.5,
-                    ..base
-                },
-                1,
-                1,
-            ),
-            snapshot_key("5.0.9", &spec::Dataset { seed: 2, ..base }, 1, 1),
+            key(base),
+            snapshot_key("5.0.8", &base, &one, &each(1)),
+            snapshot_key("5.0.9", &base, &[None, None, None], &each(1)),
+            snapshot_key("5.0.9", &base, &[None, None, None], &each(3)),
+            snapshot_key("5.0.9", &base, &[place("a"), place("a"), place("a")], &each(3)),
+            snapshot_key("5.0.9", &base, &[place("a"), place("b"), place("c")], &each(3)),
+            snapshot_key("5.0.9", &base, &[place("a"), place("b"), place("c")], &by_centre),
+            key(spec::Dataset { records: 1001, ..base }),
+            key(spec::Dataset { fields: 11, ..base }),
+            key(spec::Dataset {
+                field_length: 101,
+                ..base
+            }),
+            key(spec::Dataset {
+                compressibility: 0.5,
+                ..base
+            }),
+            key(spec::Dataset { seed: 2, ..base }),
         ];
-        assert_eq!(keys[0], snapshot_key("5.0.9", &base, 1, 1));
+        // As it was before nodes had places: the snapshots of earlier versions are found again.
+        assert_eq!(keys[0], "cassandra-5.0.9-1000x10x100-4dd71818309bcb6a");
         let count = keys.len();
         keys.sort();
         keys.dedup();

@@ -31,11 +31,8 @@ use std::{
 use sha2::{Digest, Sha256};
 
 use super::{
-    distribution::{Distribution, hex},
-    java::Java,
-    jvm::ArchiveUse,
-    node::{Node, NodeError},
-    node_config::NodeConfig,
+    distribution::Distribution, hash::hex, java::Java, jvm::ArchiveUse, node::Node, node_config::NodeConfig,
+    node_error::NodeError,
 };
 
 /// Where throw-away nodes live: no other part of iopslab uses this address.
@@ -54,7 +51,7 @@ pub fn ensure_start_archive(
     if !path.is_file() {
         make(distribution, java, &path, cancelled)?;
     }
-    let overhead_path = path.with_extension("row-overhead");
+    let overhead_path = overhead_path(&path);
     distribution.start_archive = Some(path);
     if !overhead_path.is_file() {
         measure_row_overhead(distribution, java, &overhead_path, cancelled)?;
@@ -63,6 +60,16 @@ pub fn ensure_start_archive(
         .ok()
         .and_then(|text| text.trim().parse().ok());
     Ok(())
+}
+
+/// Whether both are in the cache already, so that [`ensure_start_archive`] takes no time.
+pub(crate) fn has_start_archive(distribution: &Distribution, java: &Java) -> bool {
+    let path = archive_path(distribution, java);
+    path.is_file() && overhead_path(&path).is_file()
+}
+
+fn overhead_path(archive: &Path) -> PathBuf {
+    archive.with_extension("row-overhead")
 }
 
 fn archive_path(distribution: &Distribution, java: &Java) -> PathBuf {

@@ -9,7 +9,7 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-use super::distribution::{DistributionError, Locked, hex};
+use super::{distribution_error::DistributionError, hash::hex, lock_list::Locked};
 
 /// The cache's memory of what it has hashed.
 pub(crate) struct Verified {

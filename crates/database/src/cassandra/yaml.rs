@@ -23,6 +23,7 @@
 //! cache, which is what a memory limit acts on.
 
 use super::node_config::NodeConfig;
+use crate::plan::Place;
 
 const MIB: u64 = 1 << 20;
 
@@ -67,7 +68,12 @@ fn settings(config: &NodeConfig) -> Vec<(String, String)> {
         set("initial_token", quoted(&tokens.join(",")));
     }
     set("partitioner", "org.apache.cassandra.dht.Murmur3Partitioner".into());
-    set("endpoint_snitch", "SimpleSnitch".into());
+    // Without places all nodes are in rack1 of datacenter1.
+    let snitch = config
+        .place
+        .as_ref()
+        .map_or("SimpleSnitch", |_| "GossipingPropertyFileSnitch");
+    set("endpoint_snitch", snitch.into());
     set("dynamic_snitch", "true".into());
     set("dynamic_snitch_update_interval", "100ms".into());
     set("dynamic_snitch_reset_interval", "600000ms".into());
@@ -254,6 +260,11 @@ pub(crate) fn logback_xml(config: &NodeConfig) -> String {
     )
 }
 
+/// `cassandra-rackdc.properties`: where the node stands.
+pub(crate) fn rackdc_properties(place: &Place) -> String {
+    format!("dc={}\nrack={}\n", place.data_centre, place.rack)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -277,5 +288,18 @@ mod tests {
         keys.sort_unstable();
         keys.dedup();
         assert_eq!(keys.len(), count);
+    }
+
+    #[test]
+    fn a_node_with_a_place_gossips_it() {
+        let mut config = NodeConfig::new("c", "127.0.41.1".parse().unwrap(), "/x".as_ref());
+        assert!(cassandra_yaml(&config).contains("\nendpoint_snitch: SimpleSnitch\n"));
+        let place = Place {
+            data_centre: "north".to_owned(),
+            rack: "a".to_owned(),
+        };
+        assert_eq!(rackdc_properties(&place), "dc=north\nrack=a\n");
+        config.place = Some(place);
+        assert!(cassandra_yaml(&config).contains("\nendpoint_snitch: GossipingPropertyFileSnitch\n"));
     }
 }

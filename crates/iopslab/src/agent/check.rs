@@ -4,7 +4,7 @@ use std::path::Path;
 
 use wire::{Needs, Problem};
 
-use super::CGROUP_ROOT;
+use super::volumes::CGROUP_ROOT;
 
 /// Everything that stands in the way, the experiment's part first; changes nothing.
 pub(super) fn problems(needs: &Needs) -> Vec<Problem> {

@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use database::cassandra::CqlConnect;
+use database::CqlConnect;
 use engine::{LoadPlan, TrialPlan};
 use monitor::{Monitor, MonitorHooks, Sources};
 use spec::{Dataset, LoadLevel};
 use wire::{ClientRequest, Endpoint, Event, Fault, LoadedDataset, Reply, Second, TrialResult, TrialTask};
 use workload::KeyFormat;
 
-use super::{Outbox, cancelled, fault};
+use super::outbox::{Outbox, cancelled, fault};
 
 pub(super) fn handle(request: ClientRequest, outbox: &Outbox) -> Result<Reply, Fault> {
     match request {

@@ -6,18 +6,27 @@
 mod check;
 mod client;
 mod database;
+mod host;
+mod limits;
+mod loading;
+mod outbox;
+mod product;
+mod server;
+mod shared;
+mod trial;
 mod volumes;
 mod watch;
 
 pub use volumes::CGROUP_ROOT;
 
-use std::io::Write as _;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex};
 
 use clap::{Args, ValueEnum};
-use wire::{Event, Fault, Progress, Reply, Request};
+use wire::{Event, Fault, Reply, Request};
+
+use outbox::{Outbox, fault};
 
 /// How the agent is started.
 #[derive(Debug, Args)]
@@ -36,52 +45,6 @@ enum AgentRole {
     Client,
 }
 
-/// The agent's way to the controller; clones share one stdout.
-#[derive(Clone)]
-struct Outbox {
-    stdout: Arc<Mutex<std::io::Stdout>>,
-    cancelled: Arc<AtomicBool>,
-}
-
-impl Outbox {
-    /// Sends an event. A controller that is gone cannot be told so: its absence shows on stdin.
-    fn send(&self, event: &Event) {
-        if let Ok(mut stdout) = self.stdout.lock() {
-            let _ = wire::write(&mut *stdout, event);
-            let _ = stdout.flush();
-        }
-    }
-
-    fn progress(&self, doing: impl Into<String>, share: Option<(u64, u64)>) {
-        self.send(&Event::Progress(Progress {
-            doing: doing.into(),
-            share,
-        }));
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Relaxed)
-    }
-}
-
-/// A failed request: what the controller will show.
-fn fault(message: impl ToString) -> Fault {
-    Fault {
-        message: message.to_string(),
-        help: None,
-        cancelled: false,
-    }
-}
-
-/// A request that ended because the controller asked for it.
-fn cancelled() -> Fault {
-    Fault {
-        message: "cancelled".to_owned(),
-        help: None,
-        cancelled: true,
-    }
-}
-
 /// What the request loop handles; `End` is a closed stdin or a signal.
 #[expect(clippy::large_enum_variant, reason = "a handful of values in the life of a process")]
 enum Work {
@@ -92,10 +55,7 @@ enum Work {
 /// Handles requests until the controller is gone.
 pub fn serve(args: &AgentArgs) {
     let stop = Arc::new(AtomicBool::new(false));
-    let outbox = Outbox {
-        stdout: Arc::new(Mutex::new(std::io::stdout())),
-        cancelled: Arc::clone(&stop),
-    };
+    let outbox = Outbox::new(Arc::clone(&stop));
     let (sender, work) = channel();
     read_stdin(sender.clone(), Arc::clone(&stop));
     let on_signal = Arc::clone(&stop);

@@ -1,10 +1,11 @@
 //! The volumes of one configuration on this host: created once a run, filled from the snapshot, restored before each
 //! trial.
 //!
-//! A data volume holds `pristine/` (the snapshot, copied once) and `data/` (what Cassandra uses). Both lie on the same
+//! A data volume holds `pristine/` (the snapshot, copied once) and `data/` (what the database uses). Both lie on the same
 //! XFS, so that a restore is a reflink: instant, and it costs the volume no data I/O. Mounting anew afterwards makes
 //! the page cache cold for this volume alone.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -115,7 +116,7 @@ impl Volumes {
         self.mounted.iter_mut().try_for_each(|m| m.volume.unmount_and_detach())
     }
 
-    /// Where Cassandra's data directory is.
+    /// Where the database's data directory is.
     pub fn data_directory(&self) -> PathBuf {
         self.by_role(VolumeRole::Data).join("data")
     }
@@ -123,6 +124,12 @@ impl Volumes {
     /// Where the commit log is: on its own volume, or beside the data.
     pub fn commitlog_directory(&self) -> PathBuf {
         self.by_role(VolumeRole::Commitlog).join("commitlog")
+    }
+
+    /// Kernel names of the devices that are attached.
+    pub fn devices(&self) -> BTreeMap<VolumeRole, String> {
+        let name = |m: &Mounted| Some((m.setup.role, m.volume.device()?.to_owned()));
+        self.mounted.iter().filter_map(name).collect()
     }
 
     fn by_role(&self, role: VolumeRole) -> &Path {

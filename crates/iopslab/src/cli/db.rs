@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use database::cassandra::{self, Cluster, ClusterSpec};
+use database::cassandra::{self, Cassandra};
+use database::{Cluster, ClusterSpec, Server as _};
 
 use crate::failure::Failure;
 use crate::output::{Format, pretty};
@@ -69,7 +70,7 @@ pub fn run(args: &DbArgs, format: Format) -> Result<(), Failure> {
         }
         DbCommand::Status => {
             let cluster = Cluster::open(&directory).map_err(Failure::work)?;
-            let status = cluster.status();
+            let status = cluster.status(&server(Some(cluster.version())));
             let text: Vec<_> = status
                 .iter()
                 .map(|n| match (n.pid, n.answers_cql) {
@@ -84,16 +85,17 @@ pub fn run(args: &DbArgs, format: Format) -> Result<(), Failure> {
     }
 }
 
+/// The database that this command starts; the newest version unless another one is asked for.
+fn server(version: Option<&str>) -> Cassandra {
+    Cassandra::new(version.unwrap_or(cassandra::versions()[0]))
+}
+
 fn start(directory: PathBuf, nodes: u32, heap_mib: u64, version: Option<&str>, format: Format) -> Result<(), Failure> {
     let mut screen = Screen::new();
-    let mut spec = ClusterSpec::new(
-        &directory,
-        nodes,
-        version.unwrap_or(cassandra::versions()[0]),
-        &cache_directory(),
-    );
-    spec.heap_bytes = heap_mib << 20;
-    let cluster = Cluster::start(&spec, &mut |doing| screen.doing(doing, "")).map_err(Failure::work)?;
+    let server = server(version);
+    let mut spec = ClusterSpec::new(&server, &directory, nodes, &cache_directory());
+    spec.memory = server.memory(heap_mib << 20);
+    let cluster = Cluster::start(&spec, &server, &mut |doing| screen.doing(doing, "")).map_err(Failure::work)?;
     screen.clear();
     let points: Vec<_> = cluster.addresses().iter().map(ToString::to_string).collect();
     let text = format!("ready: {}\nstop with: iopslab db stop", points.join(" "));

@@ -8,7 +8,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use clap::Args;
-use database::cassandra::{Admin, CqlConnect};
+use database::cassandra::Admin;
+use database::{CqlConnect, Replication};
 use engine::{EngineError, Load, LoadOutcome, LoadPlan, Second, TrialPlan};
 use spec::Consistency;
 
@@ -194,7 +195,14 @@ fn load_data(
     };
     screen.doing("creating keyspace and table", "");
     Admin::connect(resolve(&connect.contact_points)?, Duration::from_secs(30))
-        .and_then(|admin| admin.create_schema(&args.keyspace, &args.table, &dataset, args.replication))
+        .and_then(|admin| {
+            admin.create_schema(
+                &args.keyspace,
+                &args.table,
+                &dataset,
+                &Replication::Each(args.replication),
+            )
+        })
         .map_err(|error| Failure::work(error).help("is a CQL server listening there? try: iopslab db start"))?;
     let insert = LoadPlan {
         first_record: 0,

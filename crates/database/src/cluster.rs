@@ -14,14 +14,8 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    admin::{Admin, AdminError},
-    distribution::{DistributionError, ensure_distribution},
-    java::{JavaError, find_java},
-    node::{Node, NodeError},
-    node_config::{NodeConfig, balanced_tokens},
-    start_archive::ensure_start_archive,
-};
+use crate::plan::{Directories, MemoryPlan, NodePlan, Place, Ports};
+use crate::server::{RunningNode, Server, ServerError};
 
 const STATE_FILE: &str = "cluster.json";
 const FORMAT_VERSION: u32 = 1;
@@ -35,58 +29,55 @@ pub struct ClusterSpec {
     pub directory: PathBuf,
     /// 1 to 3.
     pub nodes: u32,
-    /// Heap of each node.
-    pub heap_bytes: u64,
-    /// Cassandra version.
-    pub version: String,
-    /// Cache of the jars.
+    /// Where each node stands; empty: the database takes them all for one place.
+    pub places: Vec<Place>,
+    /// Memory of each node.
+    pub memory: MemoryPlan,
+    /// Cache of the software.
     pub cache: PathBuf,
     /// Address of the first node.
     pub first_address: Ipv4Addr,
-    /// CQL port of all nodes.
-    pub native_port: u16,
-    /// Port between the nodes.
-    pub storage_port: u16,
-    /// JMX port of the first node; the next nodes take the next ports.
-    pub jmx_port: u16,
+    /// Ports of the first node. The next nodes have other addresses; their management ports are the next ones, since
+    /// management has one address for all.
+    pub ports: Ports,
 }
 
 impl ClusterSpec {
-    /// Default addresses (127.0.0.1 on) and ports, 512 MiB of heap.
-    pub fn new(directory: &Path, nodes: u32, version: &str, cache: &Path) -> Self {
+    /// The database's own ports at 127.0.0.1 and the next addresses, 512 MiB of main memory each.
+    pub fn new(server: &dyn Server, directory: &Path, nodes: u32, cache: &Path) -> Self {
         Self {
             directory: directory.to_owned(),
             nodes,
-            heap_bytes: 512 << 20,
-            version: version.to_owned(),
+            places: Vec::new(),
+            memory: server.memory(512 << 20),
             cache: cache.to_owned(),
             first_address: Ipv4Addr::LOCALHOST,
-            native_port: 9042,
-            storage_port: 7000,
-            jmx_port: 7199,
+            ports: server.ports(),
         }
     }
 
-    fn node_configs(&self) -> Vec<NodeConfig> {
+    fn plans(&self) -> Vec<NodePlan> {
         let addresses: Vec<Ipv4Addr> = (0..self.nodes)
             .map(|i| Ipv4Addr::from_bits(self.first_address.to_bits().wrapping_add(i)))
             .collect();
-        let config = |index: u32, address: Ipv4Addr| {
-            let directory = self.directory.join(format!("node{}", index + 1));
-            let mut config = NodeConfig::new("iopslab", address, &directory);
-            config.native_port = self.native_port;
-            config.storage_port = self.storage_port;
-            config.jmx_port = self.jmx_port.wrapping_add(u16::try_from(index).unwrap_or(0));
-            config.heap_bytes = self.heap_bytes;
-            config.direct_memory_bytes = (self.heap_bytes / 2).max(256 << 20);
-            config.seeds.clone_from(&addresses);
-            config.initial_tokens = balanced_tokens(index, self.nodes);
-            config
+        let plan = |(index, address): (u32, &Ipv4Addr)| NodePlan {
+            cluster: "iopslab".to_owned(),
+            index,
+            nodes: self.nodes,
+            seeds: addresses.clone(),
+            place: self.places.get(index as usize).cloned(),
+            address: *address,
+            ports: Ports {
+                management: self.ports.management.wrapping_add(u16::try_from(index).unwrap_or(0)),
+                ..self.ports
+            },
+            directories: Directories::below(&self.directory.join(format!("node{}", index + 1))),
+            memory: self.memory,
+            cpus: std::thread::available_parallelism().map_or(1.0, |n| n.get() as f64),
+            commitlog_bytes: None,
+            launch_prefix: Vec::new(),
         };
-        (0..self.nodes)
-            .zip(&addresses)
-            .map(|(index, address)| config(index, *address))
-            .collect()
+        (0..self.nodes).zip(&addresses).map(plan).collect()
     }
 }
 
@@ -123,21 +114,19 @@ pub enum ClusterError {
     /// Still running after SIGKILL.
     #[error("node {address} (process {pid}) does not end")]
     Stuck { address: SocketAddr, pid: u32 },
+    /// The cluster's directory.
+    #[error("node files: {}: {source}", path.display())]
+    Directory { path: PathBuf, source: std::io::Error },
     #[error(transparent)]
-    Distribution(#[from] DistributionError),
-    #[error(transparent)]
-    Java(#[from] JavaError),
-    #[error(transparent)]
-    Node(#[from] NodeError),
-    #[error(transparent)]
-    Admin(#[from] AdminError),
+    Server(#[from] ServerError),
 }
 
 /// A node as the state file remembers it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct KnownNode {
     address: SocketAddr,
-    jmx_port: u16,
+    #[serde(rename = "jmx_port")]
+    management_port: u16,
     pid: u32,
     /// Clock ticks after boot at which the process started (`/proc/PID/stat`, field 22).
     started_ticks: u64,
@@ -182,43 +171,49 @@ pub struct NodeStatus {
 }
 
 /// A local cluster, started by this or an earlier process.
-#[derive(Debug)]
 pub struct Cluster {
     directory: PathBuf,
     state: State,
     /// Nodes started by this process: they must be waited for when they end.
-    owned: Vec<Node>,
+    owned: Vec<Box<dyn RunningNode>>,
 }
 
 impl Cluster {
-    /// Fetch what is missing, start all nodes at once, wait until every node answers CQL and sees all nodes as NORMAL.
-    /// On failure nothing is left running.
-    pub fn start(spec: &ClusterSpec, progress: &mut dyn FnMut(&str)) -> Result<Self, ClusterError> {
+    /// Installs what is missing, starts all nodes at once, waits until every node answers clients and sees all nodes in
+    /// their places. On failure nothing is left running.
+    pub fn start(
+        spec: &ClusterSpec,
+        server: &dyn Server,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Self, ClusterError> {
         if !(1..=3).contains(&spec.nodes) {
             return Err(ClusterError::Nodes(spec.nodes));
         }
         check_earlier(spec)?;
-        let configs = spec.node_configs();
-        for config in &configs {
-            Node::check_ports(config)?;
+        let plans = spec.plans();
+        for plan in &plans {
+            server.check(plan.address, plan.ports)?;
         }
-        let java = find_java()?;
-        let mut said = 101;
-        let mut on_fetch = |fetched: super::Fetched| {
-            let percent = fetched.bytes_done * 10 / fetched.bytes_total.max(1) * 10;
-            if percent != said {
-                said = percent;
-                progress(&format!("fetching Cassandra {}: {percent} %", spec.version));
+        let mut said = String::new();
+        let mut on_install = |doing: &str, share: Option<(u64, u64)>| {
+            let text = match share {
+                // In steps of ten: a line each.
+                Some((done, total)) => format!("{doing}: {} %", done * 10 / total.max(1) * 10),
+                None => doing.to_owned(),
+            };
+            if text != said {
+                progress(&text);
+                said = text;
             }
         };
-        let mut distribution = ensure_distribution(&spec.version, &spec.cache, &mut on_fetch, &|| false)?;
-        if let Err(error) = ensure_start_archive(&mut distribution, &java, &|| false) {
-            tracing::warn!(%error, "no class-data archive: nodes start more slowly");
-        }
-        fs::create_dir_all(&spec.directory).map_err(|source| NodeError::io(&spec.directory, source))?;
+        let installed = server.install(&spec.cache, &mut on_install, &|| false)?;
+        fs::create_dir_all(&spec.directory).map_err(|source| ClusterError::Directory {
+            path: spec.directory.clone(),
+            source,
+        })?;
         let state = State {
             format_version: FORMAT_VERSION,
-            version: spec.version.clone(),
+            version: server.version().to_owned(),
             nodes: Vec::new(),
         };
         let mut cluster = Self {
@@ -226,13 +221,8 @@ impl Cluster {
             state,
             owned: Vec::new(),
         };
-        let started = cluster.start_nodes(
-            configs,
-            |config| Node::start(&distribution, &java, config, &[]),
-            progress,
-        );
-        if let Err(error) = started {
-            cluster.owned.iter_mut().for_each(Node::kill);
+        if let Err(error) = cluster.start_nodes(&plans, |plan| installed.start(plan), progress) {
+            cluster.owned.iter_mut().for_each(|node| node.kill());
             return Err(error);
         }
         Ok(cluster)
@@ -240,41 +230,35 @@ impl Cluster {
 
     fn start_nodes(
         &mut self,
-        configs: Vec<NodeConfig>,
-        start: impl Fn(NodeConfig) -> Result<Node, NodeError>,
+        plans: &[NodePlan],
+        start: impl Fn(&NodePlan) -> Result<Box<dyn RunningNode>, ServerError>,
         progress: &mut dyn FnMut(&str),
     ) -> Result<(), ClusterError> {
-        let nodes = u32::try_from(configs.len()).unwrap_or(u32::MAX);
-        for config in configs {
-            let known = KnownNode {
-                address: config.cql_address(),
-                jmx_port: config.jmx_port,
-                pid: 0,
-                started_ticks: 0,
-                directory: config.directory.clone(),
-            };
-            let node = start(config)?;
+        let nodes = u32::try_from(plans.len()).unwrap_or(u32::MAX);
+        for plan in plans {
+            let node = start(plan)?;
             let pid = node.pid();
             self.owned.push(node);
             self.state.nodes.push(KnownNode {
+                address: plan.client_address(),
+                management_port: plan.ports.management,
                 pid,
                 started_ticks: started_ticks(pid).unwrap_or(0),
-                ..known
+                directory: plan.directories.own.clone(),
             });
             // After each node: a command that is killed here leaves nodes that `stop` can find.
             self.save()?;
         }
-        for node in &mut self.owned {
+        for (node, plan) in self.owned.iter_mut().zip(plans) {
             let took = node.wait_ready(READY_TIMEOUT, &|| false)?;
             progress(&format!(
                 "{} answers CQL after {:.1} s",
-                node.config().cql_address(),
+                plan.client_address(),
                 took.as_secs_f64()
             ));
         }
-        for node in &self.owned {
-            let admin = Admin::connect(node.config().cql_address(), Duration::from_secs(10))?;
-            admin.wait_settled(nodes, READY_TIMEOUT, &|| false)?;
+        for node in &mut self.owned {
+            node.settle(nodes, READY_TIMEOUT, &|| false)?;
         }
         progress(&format!("{nodes} of {nodes} nodes NORMAL and settled"));
         Ok(())
@@ -315,24 +299,19 @@ impl Cluster {
         self.state.nodes.iter().map(|node| node.address).collect()
     }
 
-    /// Cassandra version.
+    /// The database's version.
     pub fn version(&self) -> &str {
         &self.state.version
     }
 
     /// Each node's state now.
-    pub fn status(&self) -> Vec<NodeStatus> {
+    pub fn status(&self, server: &dyn Server) -> Vec<NodeStatus> {
         let status = |node: &KnownNode| {
             let runs = node.runs();
-            let answers = || {
-                Admin::connect(node.address, Duration::from_secs(3))
-                    .and_then(|admin| admin.ping())
-                    .is_ok()
-            };
             NodeStatus {
                 address: node.address,
                 pid: runs.then_some(node.pid),
-                answers_cql: runs && answers(),
+                answers_cql: runs && server.answers(node.address, Duration::from_secs(3)),
                 directory: node.directory.clone(),
             }
         };
@@ -360,7 +339,7 @@ impl Cluster {
 
     fn any_running(&mut self) -> bool {
         // Waits for those that this process has started, so that none stays as a zombie.
-        self.owned.retain_mut(|node| node.exited().is_none());
+        self.owned.retain_mut(|node| node.ended().is_none());
         self.state.nodes.iter().any(KnownNode::runs)
     }
 
@@ -423,6 +402,7 @@ fn started_ticks(pid: u32) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cassandra::Cassandra;
 
     #[test]
     fn a_process_is_known_by_id_and_start_time() {
@@ -432,24 +412,25 @@ mod tests {
     }
 
     #[test]
-    fn nodes_of_a_cluster_share_ports_but_neither_addresses_nor_jmx_ports() {
-        let configs = ClusterSpec::new("/d".as_ref(), 3, "5.0.9", "/c".as_ref()).node_configs();
+    fn nodes_of_a_cluster_share_ports_but_neither_addresses_nor_management_ports() {
+        let plans = ClusterSpec::new(&Cassandra::new("5.0.9"), "/d".as_ref(), 3, "/c".as_ref()).plans();
         assert_eq!(
-            configs.iter().map(|c| c.address.octets()[3]).collect::<Vec<_>>(),
+            plans.iter().map(|p| p.address.octets()[3]).collect::<Vec<_>>(),
             [1, 2, 3]
         );
         assert_eq!(
-            configs.iter().map(|c| c.jmx_port).collect::<Vec<_>>(),
+            plans.iter().map(|p| p.ports.management).collect::<Vec<_>>(),
             [7199, 7200, 7201]
         );
-        assert!(configs.iter().all(|c| c.seeds.len() == 3 && c.native_port == 9042));
+        assert!(plans.iter().all(|p| p.seeds.len() == 3 && p.ports.clients == 9042));
     }
 
     #[test]
     fn a_number_of_nodes_out_of_range_is_refused() {
-        let spec = ClusterSpec::new("/nonexistent".as_ref(), 4, "5.0.9", "/nonexistent".as_ref());
+        let server = Cassandra::new("5.0.9");
+        let spec = ClusterSpec::new(&server, "/nonexistent".as_ref(), 4, "/nonexistent".as_ref());
         assert!(matches!(
-            Cluster::start(&spec, &mut |_| {}),
+            Cluster::start(&spec, &server, &mut |_| {}),
             Err(ClusterError::Nodes(4))
         ));
     }

@@ -1,0 +1,272 @@
+//! Cassandra behind the seam: the traits of [`crate::server`] over this module's own parts.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use spec::Dataset;
+
+use super::admin::{Admin, AdminError};
+use super::distribution::{Distribution, ensure_distribution};
+use super::distribution_error::DistributionError;
+use super::java::{Java, JavaError, find_java};
+use super::log::DroppedMessages;
+use super::node::Node;
+use super::node_config::NodeConfig;
+use super::node_error::NodeError;
+use super::nodetool::flush_and_compact;
+use super::series::{self, DROPPED_MESSAGES};
+use super::snapshot::snapshot_key;
+use super::start_archive::{ensure_start_archive, has_start_archive};
+use crate::plan::{MemoryPlan, NodePlan, Place, Ports, Replication};
+use crate::server::{
+    Cancelled, DATABASE_LOG, Installed, Metrics, MetricsReader, NodeLog, OnProgress, RunningNode, Server, ServerError,
+};
+
+/// Name of the garbage collector's log among a trial's evidence.
+pub const GC_LOG: &str = "gc.log";
+/// The ports of the shipped configuration.
+const PORTS: Ports = Ports {
+    clients: 9042,
+    peers: 7000,
+    management: 7199,
+};
+/// Direct memory below which network and file buffers get into each other's way.
+const LEAST_DIRECT_BYTES: u64 = 256 << 20;
+
+/// Cassandra in one version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cassandra {
+    version: String,
+}
+
+impl Cassandra {
+    /// The version is only checked when it is installed.
+    pub fn new(version: &str) -> Self {
+        Self {
+            version: version.to_owned(),
+        }
+    }
+}
+
+impl Server for Cassandra {
+    fn name(&self) -> &'static str {
+        "Cassandra"
+    }
+
+    fn version(&self) -> &str {
+        &self.version
+    }
+
+    fn ports(&self) -> Ports {
+        PORTS
+    }
+
+    fn memory(&self, main_bytes: u64) -> MemoryPlan {
+        MemoryPlan {
+            main_bytes,
+            buffer_bytes: (main_bytes / 2).max(LEAST_DIRECT_BYTES),
+        }
+    }
+
+    fn check(&self, address: Ipv4Addr, ports: Ports) -> Result<(), ServerError> {
+        Ok(Node::check_ports(address, ports)?)
+    }
+
+    fn install(
+        &self,
+        cache: &Path,
+        on_progress: OnProgress<'_>,
+        cancelled: Cancelled<'_>,
+    ) -> Result<Box<dyn Installed>, ServerError> {
+        let java = find_java()?;
+        let fetching = format!("fetching Cassandra {}", self.version);
+        let mut distribution = ensure_distribution(
+            &self.version,
+            cache,
+            &mut |fetched| on_progress(&fetching, Some((fetched.bytes_done, fetched.bytes_total))),
+            cancelled,
+        )?;
+        if !has_start_archive(&distribution, &java) {
+            on_progress("preparing a class archive, once per Java and Cassandra version", None);
+        }
+        if let Err(error) = ensure_start_archive(&mut distribution, &java, cancelled) {
+            // Without it everything works, only slower.
+            tracing::warn!("no class archive: {error}");
+        }
+        Ok(Box::new(Software(Arc::new((distribution, java)))))
+    }
+
+    fn snapshot_key(&self, dataset: &Dataset, places: &[Option<Place>], replication: &Replication) -> String {
+        snapshot_key(&self.version, dataset, places, replication)
+    }
+
+    fn keyspace_directories(&self, data: &Path, keyspace: &str) -> Vec<PathBuf> {
+        vec![data.join(keyspace)]
+    }
+
+    fn answers(&self, address: SocketAddr, timeout: Duration) -> bool {
+        Admin::connect(address, timeout).and_then(|admin| admin.ping()).is_ok()
+    }
+}
+
+/// The jars and the Java that runs them.
+#[derive(Debug, Clone)]
+struct Software(Arc<(Distribution, Java)>);
+
+impl Installed for Software {
+    fn runtime(&self) -> String {
+        self.0.1.version_text.clone()
+    }
+
+    fn start(&self, plan: &NodePlan) -> Result<Box<dyn RunningNode>, ServerError> {
+        let (distribution, java) = &*self.0;
+        let node = Node::start(distribution, java, NodeConfig::from(plan), &plan.launch_prefix)?;
+        Ok(Box::new(Running {
+            software: self.clone(),
+            node,
+            patience: Duration::ZERO,
+            admin: None,
+        }))
+    }
+}
+
+/// A node with its control connection.
+#[derive(Debug)]
+struct Running {
+    software: Software,
+    node: Node,
+    /// How long a connection may take: as long as the start was allowed to.
+    patience: Duration,
+    admin: Option<Arc<Admin>>,
+}
+
+impl Running {
+    fn admin(&mut self) -> Result<Arc<Admin>, AdminError> {
+        if let Some(admin) = &self.admin {
+            return Ok(Arc::clone(admin));
+        }
+        let admin = Arc::new(Admin::connect(self.node.config().cql_address(), self.patience)?);
+        Ok(Arc::clone(self.admin.insert(admin)))
+    }
+}
+
+impl RunningNode for Running {
+    fn pid(&self) -> u32 {
+        self.node.pid()
+    }
+
+    fn wait_ready(&mut self, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration, ServerError> {
+        self.patience = timeout;
+        Ok(self.node.wait_ready(timeout, cancelled)?)
+    }
+
+    fn settle(&mut self, nodes: u32, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration, ServerError> {
+        Ok(self.admin()?.wait_settled(nodes, timeout, cancelled)?.waited)
+    }
+
+    fn create_schema(
+        &mut self,
+        keyspace: &str,
+        table: &str,
+        dataset: &Dataset,
+        replication: &Replication,
+    ) -> Result<(), ServerError> {
+        Ok(self.admin()?.create_schema(keyspace, table, dataset, replication)?)
+    }
+
+    fn count_sample(&mut self, keyspace: &str, table: &str, keys: &[String]) -> Result<u32, ServerError> {
+        Ok(self.admin()?.count_sample(keyspace, table, keys)?)
+    }
+
+    fn compact(&mut self, keyspace: &str) -> Result<(), ServerError> {
+        let (distribution, java) = &*self.software.0;
+        Ok(flush_and_compact(distribution, java, self.node.config(), keyspace)?)
+    }
+
+    fn metrics(&mut self) -> Result<Box<dyn MetricsReader>, ServerError> {
+        Ok(Box::new(Reader {
+            admin: self.admin()?,
+            dropped: DroppedMessages::from_now(&self.node.system_log()),
+        }))
+    }
+
+    fn stop(&mut self, timeout: Duration) -> Result<(), ServerError> {
+        self.admin = None;
+        Ok(self.node.stop(timeout)?)
+    }
+
+    fn stopped_cleanly(&self) -> bool {
+        self.node.stopped_cleanly()
+    }
+
+    fn kill(&mut self) {
+        self.admin = None;
+        self.node.kill();
+    }
+
+    fn ended(&mut self) -> Option<String> {
+        self.node.exited()
+    }
+
+    fn logs(&self) -> Vec<NodeLog> {
+        let log = |name, path| NodeLog { name, path };
+        vec![
+            log(DATABASE_LOG, self.node.system_log()),
+            log(GC_LOG, self.node.gc_log()),
+        ]
+    }
+
+    fn log_tail(&self, lines: usize) -> Vec<String> {
+        self.node.log_tail(lines)
+    }
+}
+
+/// Reads `system_views`, and the log for what no table has.
+struct Reader {
+    admin: Arc<Admin>,
+    dropped: DroppedMessages,
+}
+
+impl MetricsReader for Reader {
+    fn read(&mut self) -> Metrics {
+        let mut metrics = self.admin.metrics().map(|m| series::named(&m)).unwrap_or_default();
+        metrics.extend(self.dropped.total().map(|n| (DROPPED_MESSAGES, n as f64)));
+        metrics
+    }
+}
+
+impl From<NodeError> for ServerError {
+    fn from(error: NodeError) -> Self {
+        match error {
+            NodeError::NotReady { .. } => Self::NotReady(error.into()),
+            NodeError::Cancelled { .. } => Self::Cancelled(error.into()),
+            _ => Self::Failed(error.into()),
+        }
+    }
+}
+
+impl From<AdminError> for ServerError {
+    fn from(error: AdminError) -> Self {
+        match error {
+            AdminError::Cancelled { .. } => Self::Cancelled(error.into()),
+            _ => Self::Failed(error.into()),
+        }
+    }
+}
+
+impl From<DistributionError> for ServerError {
+    fn from(error: DistributionError) -> Self {
+        match error {
+            DistributionError::Cancelled => Self::Cancelled(error.into()),
+            _ => Self::Failed(error.into()),
+        }
+    }
+}
+
+impl From<JavaError> for ServerError {
+    fn from(error: JavaError) -> Self {
+        Self::Failed(error.into())
+    }
+}

@@ -1,0 +1,152 @@
+//! The seam on the server's side: what an agent may ask of a database that it owns.
+//!
+//! Three steps, three traits: a [`Server`] is a product in a version; installing it gives an [`Installed`] one;
+//! starting that gives a [`RunningNode`]. `iopslab run` and `iopslab db` go the same way.
+
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use spec::Dataset;
+
+use crate::plan::{MemoryPlan, NodePlan, Place, Ports, Replication};
+
+/// Told what is being done, and how much of it (done, total) where that is known.
+pub type OnProgress<'a> = &'a mut dyn FnMut(&str, Option<(u64, u64)>);
+/// Asked now and then whether to give up.
+pub type Cancelled<'a> = &'a dyn Fn() -> bool;
+
+/// Why a database did not do what was asked; the message is the database's own.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    /// It runs, but was not ready in the time given: more time may help.
+    #[error(transparent)]
+    NotReady(Box<dyn std::error::Error + Send + Sync>),
+    /// `cancelled` said so.
+    #[error(transparent)]
+    Cancelled(Box<dyn std::error::Error + Send + Sync>),
+    /// Anything else.
+    #[error(transparent)]
+    Failed(Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// A database in one version.
+pub trait Server: Send {
+    /// For people: `Cassandra`.
+    fn name(&self) -> &'static str;
+
+    /// The version that [`Self::install`] installs.
+    fn version(&self) -> &str;
+
+    /// The ports that it is known by.
+    fn ports(&self) -> Ports;
+
+    /// A memory plan around so many bytes of main memory, with the buffers that go with them.
+    fn memory(&self, main_bytes: u64) -> MemoryPlan;
+
+    /// Whether a node can listen there; nothing is started or written.
+    fn check(&self, address: Ipv4Addr, ports: Ports) -> Result<(), ServerError>;
+
+    /// Makes sure that the software and what runs it are on this host: fetched, verified, kept in `cache`. The second
+    /// time it finds everything there.
+    fn install(
+        &self,
+        cache: &Path,
+        on_progress: OnProgress<'_>,
+        cancelled: Cancelled<'_>,
+    ) -> Result<Box<dyn Installed>, ServerError>;
+
+    /// Names a snapshot by everything that decides what is in it: version, data set, schema, and one place for each
+    /// node. Equal inputs give equal names on every machine.
+    fn snapshot_key(&self, dataset: &Dataset, places: &[Option<Place>], replication: &Replication) -> String;
+
+    /// The directories below a data directory whose files, all of them, are the bytes of a keyspace.
+    fn keyspace_directories(&self, data: &Path, keyspace: &str) -> Vec<PathBuf>;
+
+    /// Whether a node that another process has started answers clients.
+    fn answers(&self, address: SocketAddr, timeout: Duration) -> bool;
+}
+
+/// A database that can be started on this host.
+pub trait Installed: Send {
+    /// What runs it, in that one's own words, for the record of a run.
+    fn runtime(&self) -> String;
+
+    /// Starts a node and returns at once. It lives in its own process group: Ctrl-C in a terminal does not reach it.
+    fn start(&self, plan: &NodePlan) -> Result<Box<dyn RunningNode>, ServerError>;
+}
+
+/// A node that this process has started. Dropping it does **not** end it: [`Self::stop`] or [`Self::kill`] does.
+pub trait RunningNode: Send {
+    /// Its process.
+    fn pid(&self) -> u32;
+
+    /// Waits until clients are answered; gives the time since the start. Fails as soon as the process has ended, with
+    /// the last lines of its log. Later calls that need a connection wait for it as long as `timeout`.
+    fn wait_ready(&mut self, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration, ServerError>;
+
+    /// Waits until the node knows exactly `nodes` nodes, all in their places and of one schema, and has no work in the
+    /// background: no flush, compaction, hint. Gives the time that it took.
+    fn settle(&mut self, nodes: u32, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration, ServerError>;
+
+    /// Creates keyspace and table of YCSB's layout where they do not exist, and waits until all nodes have them.
+    fn create_schema(
+        &mut self,
+        keyspace: &str,
+        table: &str,
+        dataset: &Dataset,
+        replication: &Replication,
+    ) -> Result<(), ServerError>;
+
+    /// How many of these keys exist.
+    fn count_sample(&mut self, keyspace: &str, table: &str, keys: &[String]) -> Result<u32, ServerError>;
+
+    /// After a bulk load: writes everything to files and brings these to the shape that they keep, whatever the timing
+    /// of the load was. [`Self::settle`] then waits for the rest.
+    fn compact(&mut self, keyspace: &str) -> Result<(), ServerError>;
+
+    /// A reader of its metrics, with a connection of its own life: it goes on (with fewer figures) when the node ends.
+    /// Counts that begin with the reader start at zero here.
+    fn metrics(&mut self) -> Result<Box<dyn MetricsReader>, ServerError>;
+
+    /// Stops it in order, so that everything is in its files; kills it if it has not ended after `timeout`. `Ok` means
+    /// that the process is gone.
+    fn stop(&mut self, timeout: Duration) -> Result<(), ServerError>;
+
+    /// Whether it ended in order. Only then is a copy of its data directory whole.
+    fn stopped_cleanly(&self) -> bool;
+
+    /// Ends it at once and waits for it.
+    fn kill(&mut self);
+
+    /// `None` while it runs; otherwise how it ended: exit status or signal.
+    fn ended(&mut self) -> Option<String>;
+
+    /// Its logs.
+    fn logs(&self) -> Vec<NodeLog>;
+
+    /// The last lines that it said, whatever the file.
+    fn log_tail(&self, lines: usize) -> Vec<String>;
+}
+
+/// Reads the metrics of one node, about once a second.
+pub trait MetricsReader: Send {
+    /// What the node says about itself now. What it does not say is absent, never zero.
+    fn read(&mut self) -> Metrics;
+}
+
+/// Named series at one moment: the names are those of the database's own module.
+pub type Metrics = BTreeMap<&'static str, f64>;
+
+/// A log of a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeLog {
+    /// Name among a trial's evidence; [`DATABASE_LOG`] is the server's own.
+    pub name: &'static str,
+    /// Where it is.
+    pub path: PathBuf,
+}
+
+/// Name of the log in which a server writes what it does.
+pub const DATABASE_LOG: &str = "database.log";

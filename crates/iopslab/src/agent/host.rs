@@ -1,0 +1,151 @@
+//! What the database agent owns on its host: the work directory with its lock, and the ledger of everything that must
+//! be undone.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use storage::{Ledger, LedgerItem, StorageError, WorkDirectory};
+use wire::{Fault, SnapshotFacts};
+
+use super::outbox::{Outbox, fault};
+use super::volumes::CGROUP_ROOT;
+
+/// How long a killed run's agent may take to clean up before its work directory counts as taken.
+const LOCK_PATIENCE: Duration = Duration::from_secs(20);
+
+/// The host, taken for one run.
+pub(super) struct Host {
+    work: WorkDirectory,
+    /// What must be undone.
+    pub ledger: Arc<Ledger>,
+    run: String,
+    /// The way to the controller.
+    pub outbox: Outbox,
+}
+
+/// Takes the work directory and cleans what an earlier run has left there; gives what that was, for people. Refused
+/// where the machine lacks something that a run needs.
+pub(super) fn take(path: &Path, needed_bytes: u64, outbox: &Outbox) -> Result<(WorkDirectory, Vec<String>), Fault> {
+    let work = lock(path, outbox)?;
+    let cleaned = storage::clean(&work.ledger_path()).map_err(fault)?;
+    let problems = storage::preflight(work.path(), needed_bytes, Path::new(CGROUP_ROOT));
+    match problems.into_iter().next() {
+        Some(problem) => Err(Fault {
+            help: Some(problem.fix),
+            ..fault(problem.what)
+        }),
+        None => Ok((work, cleaned.removed)),
+    }
+}
+
+/// The work directory. The agent of a run that was killed a moment ago may still be cleaning up, so it gets some time.
+fn lock(path: &Path, outbox: &Outbox) -> Result<WorkDirectory, Fault> {
+    let began = Instant::now();
+    loop {
+        match WorkDirectory::lock(path) {
+            Err(StorageError::Locked { pid, .. }) if began.elapsed() < LOCK_PATIENCE && !outbox.is_cancelled() => {
+                outbox.progress(format!("waiting for process {pid:?} to leave {}", path.display()), None);
+                std::thread::sleep(Duration::from_millis(200));
+            }
+            other => return other.map_err(fault),
+        }
+    }
+}
+
+impl Host {
+    /// Opens the ledger of a work directory that was taken.
+    pub fn open(work: WorkDirectory, run: String, outbox: Outbox) -> Result<Self, Fault> {
+        let ledger = Arc::new(Ledger::open(&work.ledger_path()).map_err(fault)?);
+        Ok(Self {
+            work,
+            ledger,
+            run,
+            outbox,
+        })
+    }
+
+    /// Where this run's volumes are.
+    pub fn run_directory(&self) -> PathBuf {
+        self.work.path().join("runs").join(&self.run)
+    }
+
+    /// Where a trial's node has what is its own; what an earlier trial has left there is gone.
+    pub fn node_directory(&self) -> Result<PathBuf, Fault> {
+        let directory = self.run_directory().join("node");
+        if directory.exists() {
+            storage::remove_tree(&directory).map_err(fault)?;
+        }
+        Ok(directory)
+    }
+
+    /// Where a snapshot is kept, or will be.
+    pub fn snapshot_directory(&self, key: &str) -> PathBuf {
+        self.work.path().join("snapshots").join(key)
+    }
+
+    /// The snapshot, if it is there and whole.
+    pub fn snapshot(&self, key: &str) -> Option<SnapshotFacts> {
+        let text = std::fs::read_to_string(self.snapshot_directory(key).join("snapshot.json")).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+
+    /// Moves a data directory to where the snapshot is kept.
+    pub fn keep_snapshot(&self, data: &Path, facts: &SnapshotFacts) -> Result<(), Fault> {
+        let target = self.snapshot_directory(&facts.key);
+        let keep = || -> std::io::Result<()> {
+            if target.exists() {
+                std::fs::remove_dir_all(&target)?;
+            }
+            std::fs::create_dir_all(&target)?;
+            std::fs::rename(data, target.join("data"))?;
+            // Written last: a snapshot without this file is not one.
+            std::fs::write(target.join("snapshot.json"), serde_json::to_vec_pretty(facts)?)
+        };
+        keep().map_err(|e| fault(format!("cannot keep the snapshot in {}: {e}", target.display())))
+    }
+
+    /// An empty directory in which a data set is loaded.
+    pub fn loading_directory(&self, key: &str) -> Result<PathBuf, Fault> {
+        let directory = self.work.path().join("loading").join(key);
+        if directory.exists() {
+            storage::remove_tree(&directory).map_err(fault)?;
+        }
+        self.claim_directory(&directory)?;
+        Ok(directory)
+    }
+
+    /// A directory that the ledger knows.
+    pub fn claim_directory(&self, path: &Path) -> Result<(), Fault> {
+        self.ledger
+            .intend(LedgerItem::Directory { path: path.to_owned() })
+            .map_err(fault)?;
+        std::fs::create_dir_all(path).map_err(|e| fault(format!("cannot create {}: {e}", path.display())))
+    }
+
+    /// Writes a process into the ledger, so that it does not outlive this agent.
+    pub fn remember_process(&self, pid: u32, name: &str) -> Result<(), Fault> {
+        match LedgerItem::process(pid, name) {
+            Some(item) => self.ledger.intend(item).map(|_| ()).map_err(fault),
+            None => Err(fault(format!("{name} ended as soon as it was started"))),
+        }
+    }
+
+    /// Name of this agent's cgroup for a purpose.
+    pub fn cgroup_name(purpose: &str) -> String {
+        format!("iopslab-{}-{purpose}", std::process::id())
+    }
+
+    /// Undoes whatever is still in the ledger: directories, images, anything that could not be undone before.
+    pub fn close(self) {
+        let ledger_path = self.work.ledger_path();
+        drop(self.ledger);
+        match storage::clean(&ledger_path) {
+            Ok(cleaned) => cleaned
+                .failed
+                .iter()
+                .for_each(|(what, why)| tracing::warn!("left behind: {what:?}: {why}")),
+            Err(error) => tracing::warn!("{error}"),
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! The limits of one trial: its cgroup, CPUs, devices, burst buckets and the budget of the page cache.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use monitor::CgroupFiles;
+use spec::{Setup, VolumeRole};
+use storage::{BurstController, Cgroup, Ledger, PageCacheBudget, ResourceLimits};
+use wire::Fault;
+
+use super::host::Host;
+use super::outbox::fault;
+use super::volumes::{CGROUP_ROOT, Volumes, device_limit};
+
+/// Burst controllers by volume.
+pub(super) type Bursts = Vec<(VolumeRole, Arc<BurstController>)>;
+
+/// A cgroup with what is in force in it.
+pub(super) struct Limits {
+    cgroup: Arc<Cgroup>,
+    cpus: ResourceLimits,
+    /// The bucket of each volume that has one, once [`Self::enforce`] has begun.
+    pub bursts: Bursts,
+    page_cache: Option<PageCacheBudget>,
+}
+
+impl Limits {
+    /// A cgroup for a database that starts: its memory is limited from the first instruction. It has all CPUs for the
+    /// start: what it computes does not depend on them (the number of CPUs is told to it).
+    pub fn for_start(ledger: &Arc<Ledger>, setup: &Setup) -> Result<Self, Fault> {
+        let cpus = cpu_limits(setup.cpus);
+        let limits = ResourceLimits {
+            memory_bytes: Some(setup.memory_limit_bytes),
+            cpuset: cpus.cpuset.as_ref().map(|_| format!("0-{}", machine_cpus() - 1)),
+            ..ResourceLimits::default()
+        };
+        let name = Host::cgroup_name("database");
+        let cgroup = Cgroup::create(Path::new(CGROUP_ROOT), ledger, &name, &limits).map_err(fault)?;
+        Ok(Self {
+            cgroup: Arc::new(cgroup),
+            cpus,
+            bursts: Bursts::new(),
+            page_cache: None,
+        })
+    }
+
+    /// What comes before a command so that it runs inside.
+    pub fn launch_prefix(&self) -> Vec<String> {
+        self.cgroup.launch_prefix()
+    }
+
+    /// CPU and I/O limits come into force here, after the start: a start-up that crawls at 60 IOPS would measure
+    /// nothing but patience.
+    pub fn enforce(&mut self, volumes: &Volumes) -> Result<(), Fault> {
+        self.cgroup
+            .set_cpu_limits(self.cpus.cpus, self.cpus.cpuset.as_deref())
+            .map_err(fault)?;
+        for mounted in &volumes.mounted {
+            let Some(limit) = device_limit(mounted) else { continue };
+            self.cgroup
+                .set_device_limits(limit.device, &limit.limits)
+                .map_err(fault)?;
+            if let (Some(burst), Some(device)) = (mounted.setup.burst, mounted.volume.device()) {
+                let (group, rest) = (Arc::clone(&self.cgroup), mounted.setup.limits);
+                let apply = move |iops: f64| {
+                    let limits = rest.min(spec::IoLimits::symmetric(Some(iops), None));
+                    group.set_device_limits(limit.device, &limits)
+                };
+                let stat = Path::new("/sys/block").join(device).join("stat");
+                let controller = BurstController::start(&stat, burst, apply).map_err(fault)?;
+                self.bursts.push((mounted.setup.role, Arc::new(controller)));
+            }
+        }
+        Ok(())
+    }
+
+    /// From now on the page cache is held at its budget.
+    pub fn hold_page_cache(&mut self, budget_bytes: u64) {
+        self.page_cache = Some(PageCacheBudget::hold(&self.cgroup, budget_bytes));
+    }
+
+    /// Nothing moves the limits any more.
+    pub fn rest(&mut self) {
+        drop(self.page_cache.take());
+        for (_, burst) in self.bursts.drain(..) {
+            // A limit that could not be moved any more does not matter once the trial is over.
+            let _ = Arc::into_inner(burst).map(BurstController::stop);
+        }
+    }
+
+    /// Ends whatever still runs inside, and removes the cgroup.
+    pub fn release(self) -> Result<(), Fault> {
+        self.cgroup.kill_all().map_err(fault)?;
+        self.cgroup.remove().map_err(fault)
+    }
+
+    /// Where the cgroup's figures are.
+    pub fn files(&self) -> CgroupFiles {
+        let paths = self.cgroup.paths();
+        let path = |controller: &Option<storage::ControllerPath>| controller.as_ref().map(|c| c.path.clone());
+        CgroupFiles {
+            memory_dir: path(&paths.memory),
+            cpu_dir: path(&paths.cpu),
+            cpuacct_dir: path(&paths.cpuacct),
+            v2: paths
+                .memory
+                .as_ref()
+                .is_some_and(|c| c.version == storage::CgroupVersion::V2),
+        }
+    }
+}
+
+/// Whole CPUs are given whole: the last ones of the machine, by cpuset. A quota on more CPUs would stop the database
+/// for up to 100 ms in each period once it is spent, which shows as steps in every latency percentile (measured: p95 of
+/// 50 ms). Only a fraction of a CPU needs the quota.
+fn cpu_limits(cpus: f64) -> ResourceLimits {
+    let machine = machine_cpus();
+    let whole = (cpus.ceil() as usize).clamp(1, machine);
+    let last = machine - 1;
+    let first = machine - whole;
+    ResourceLimits {
+        cpus: (cpus.fract() > 0.0).then_some(cpus),
+        cpuset: (whole < machine).then(|| format!("{first}-{last}")),
+        ..ResourceLimits::default()
+    }
+}
+
+/// CPUs of this machine that this process may use.
+pub(super) fn machine_cpus() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

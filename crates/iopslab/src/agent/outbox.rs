@@ -1,0 +1,61 @@
+//! What an agent says: events, progress, and the two kinds of answer that are not a result.
+
+use std::io::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use wire::{Event, Fault, Progress};
+
+/// The agent's way to the controller; clones share one stdout.
+#[derive(Clone)]
+pub(super) struct Outbox {
+    stdout: Arc<Mutex<std::io::Stdout>>,
+    pub cancelled: Arc<AtomicBool>,
+}
+
+impl Outbox {
+    /// A way over stdout; `cancelled` is set when the request under way shall end.
+    pub fn new(cancelled: Arc<AtomicBool>) -> Self {
+        Self {
+            stdout: Arc::new(Mutex::new(std::io::stdout())),
+            cancelled,
+        }
+    }
+
+    /// Sends an event. A controller that is gone cannot be told so: its absence shows on stdin.
+    pub fn send(&self, event: &Event) {
+        if let Ok(mut stdout) = self.stdout.lock() {
+            let _ = wire::write(&mut *stdout, event);
+            let _ = stdout.flush();
+        }
+    }
+
+    pub fn progress(&self, doing: impl Into<String>, share: Option<(u64, u64)>) {
+        self.send(&Event::Progress(Progress {
+            doing: doing.into(),
+            share,
+        }));
+    }
+
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+}
+
+/// A failed request: what the controller will show.
+pub(super) fn fault(message: impl ToString) -> Fault {
+    Fault {
+        message: message.to_string(),
+        help: None,
+        cancelled: false,
+    }
+}
+
+/// A request that ended because the controller asked for it.
+pub(super) fn cancelled() -> Fault {
+    Fault {
+        message: "cancelled".to_owned(),
+        help: None,
+        cancelled: true,
+    }
+}
