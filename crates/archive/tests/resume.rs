@@ -109,7 +109,7 @@ fn a_newer_format_is_refused_with_both_versions() {
     .unwrap();
     let refused = RunDirectory::open(&path).unwrap_err();
     assert!(
-        matches!(refused, RunError::NewerFormat { found: 7, known: 1, .. }),
+        matches!(refused, RunError::NewerFormat { found: 7, known: 2, .. }),
         "{refused}"
     );
     let text = refused.to_string();

@@ -29,7 +29,7 @@ fn refused(text: &str) -> String {
 
 #[test]
 fn an_unknown_key_is_shown_at_its_place_with_the_nearest_name() {
-    let stderr = refused(&GOOD.replacen("repetitions = 3", "repetition = 3", 1));
+    let stderr = refused(&GOOD.replacen("repetitions = 5", "repetition = 5", 1));
     assert!(stderr.contains("broken.toml:"), "{stderr}");
     assert!(
         stderr.contains("repetition") && stderr.contains("repetitions"),
@@ -175,8 +175,8 @@ fn an_objective_that_cannot_hold_is_refused_with_the_nearest_name() {
 
 #[test]
 fn a_burst_where_there_is_no_bucket_is_refused_with_the_reason() {
-    let stderr = refused(&GOOD.replacen("size_gib = 500 }", "size_gib = 500, burst = \"full\" }", 1));
-    assert!(stderr.contains("gp3 500 GiB has no burst bucket"), "{stderr}");
+    let stderr = refused(&GOOD.replacen("size_gib = 4_000 }", "size_gib = 4_000, burst = \"full\" }", 1));
+    assert!(stderr.contains("gp3 4000 GiB has no burst bucket"), "{stderr}");
 }
 
 /// What the file states and a simulation does not follow is told before it starts.
@@ -220,7 +220,7 @@ fn every_mistake_is_shown_once_and_none_hides_another() {
     let records = GOOD.lines().find(|line| line.starts_with("records = ")).unwrap();
     let stderr = refused(
         &GOOD
-            .replacen("repetitions = 3", "repetition = 3", 1)
+            .replacen("repetitions = 5", "repetition = 5", 1)
             .replacen("update = 0.2", "update = 0.3", 1)
             .replacen(records, "records = 0", 1),
     );

@@ -66,7 +66,7 @@ fn every_whole_experiment_in_the_docs_is_valid() {
 #[test]
 fn quickstart_is_three_volumes_and_can_be_tested() {
     let plan = plan(&example("quickstart.toml"));
-    assert_eq!((plan.setups.len(), plan.cells.len(), plan.trials.len()), (3, 3, 9));
+    assert_eq!((plan.setups.len(), plan.cells.len(), plan.trials.len()), (3, 3, 15));
 }
 
 #[test]
