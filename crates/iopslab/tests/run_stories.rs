@@ -10,7 +10,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use support::{Laboratory, conformance, databases, leftovers, wait_for};
 
-/// Two volumes, 30 times apart in IOPS; a page cache too small for the data.
+/// Two volumes, more than 100 times apart in IOPS, so that even a machine busy with other work shows it; a page cache too small
+/// for the data.
 const SMALL: &str = r#"
 name = "small"
 question = "Does the faster volume read faster?"
@@ -28,7 +29,7 @@ field_length = 100
 [[configuration]]
 name = "slow"
 instance = { vcpus = 1, memory_gib = 16 }
-data_volume = { iops = 150, mib_per_s = 100, size_gib = 2 }
+data_volume = { iops = 40, mib_per_s = 100, size_gib = 2 }
 commitlog_volume = { iops = 3000, mib_per_s = 100, size_gib = 2 }
 memory_limit_gib = 8
 
@@ -82,7 +83,7 @@ fn a_run_measures_every_cell_and_leaves_evidence_but_nothing_on_the_machine() {
         assert!(cell["latency_us"]["read"]["p99"].as_f64().unwrap() > 0.0);
         cell["throughput_ops_per_s"]["median"].as_f64().unwrap()
     };
-    // 30 times the IOPS; a fifth of that advantage is asked for, on a noisy machine.
+    // A small part of that advantage is asked for: what the CPU leaves of it on a noisy machine.
     assert!(
         throughput("fast") > 3.0 * throughput("slow"),
         "{} vs {}",
@@ -113,8 +114,8 @@ fn a_run_measures_every_cell_and_leaves_evidence_but_nothing_on_the_machine() {
     let volume = &trial["nodes"][0]["volumes"][0];
     let probed = volume["probe"]["read_iops"].as_f64().unwrap();
     assert!(
-        (100.0..200.0).contains(&probed),
-        "asked for 150 IOPS, the probe saw {probed}"
+        (25.0..55.0).contains(&probed),
+        "asked for 40 IOPS, the probe saw {probed}"
     );
     assert_eq!(leftovers(), Vec::<String>::new());
 

@@ -173,7 +173,8 @@ mod tests {
         assert!(sample.volumes.is_empty(), "loop30 is not loop3");
     }
 
-    /// 1 % of a core is 10 ms in each second; the bound here is half of that, the figure itself is printed.
+    /// What the kernel takes to make the texts is beyond us; what is made of them costs no multiple of that. Both are
+    /// measured side by side, because machines differ a hundredfold; the figure itself is printed.
     #[test]
     fn sampling_this_machine_costs_little() {
         let directory = tempfile::tempdir().unwrap();
@@ -191,15 +192,40 @@ mod tests {
             v2: false,
         };
         let mut sampler = Sampler::new(sources);
-        let cpu = || rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-        let before = cpu();
+        let read = || {
+            for name in [
+                "stat",
+                "diskstats",
+                "meminfo",
+                "net/dev",
+                "net/snmp",
+                "self/stat",
+                "pressure/cpu",
+                "pressure/io",
+                "pressure/memory",
+            ] {
+                let _ = std::fs::read_to_string(PathBuf::from("/proc").join(name));
+            }
+        };
+        let cpu_us = |act: &mut dyn FnMut()| {
+            let now = || rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+            let (before, _, after) = (now(), act(), now());
+            (after.tv_sec - before.tv_sec) as f64 * 1e6 + (after.tv_nsec - before.tv_nsec) as f64 / 1e3
+        };
+        let (mut of_reading, mut of_sampling) = (0.0, 0.0);
         for i in 0..200 {
-            let sample = sampler.sample(f64::from(i), 0);
-            assert!(sample.host.cpu_user_s.is_some() && sample.host.process_rss_bytes.is_some());
+            of_reading += cpu_us(&mut || read());
+            of_sampling += cpu_us(&mut || {
+                let sample = sampler.sample(f64::from(i), 0);
+                assert!(sample.host.cpu_user_s.is_some() && sample.host.process_rss_bytes.is_some());
+            });
         }
-        let after = cpu();
-        let us = ((after.tv_sec - before.tv_sec) as f64 * 1e6 + (after.tv_nsec - before.tv_nsec) as f64 / 1e3) / 200.0;
+        let us = of_sampling / 200.0;
         println!("{us:.0} us of CPU per sample");
-        assert!(us < 5_000.0, "{us} us");
+        assert!(
+            of_sampling < 6.0 * of_reading,
+            "{us} us, reading alone {} us",
+            of_reading / 200.0
+        );
     }
 }
