@@ -15,7 +15,6 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ("report", &["comparison"], "being mended"),
     ("spec", &["", "parse", "plan"], "being mended"),
     ("storage", &["cgroup"], "being mended"),
-    ("wire", &["", "framing"], "being mended"),
     ("workload", &["chooser"], "being mended"),
 ];
 
