@@ -12,7 +12,6 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ("iopslab", &["cli"], "being mended"),
     ("iopslab", &["controller"], "being mended"),
     ("provider", &["simulated"], "being mended"),
-    ("report", &["comparison"], "being mended"),
     ("spec", &["", "parse", "plan"], "being mended"),
     ("storage", &["cgroup"], "being mended"),
     ("workload", &["chooser"], "being mended"),
