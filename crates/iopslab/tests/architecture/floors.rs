@@ -13,7 +13,6 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ("provider", &["simulated"], "being mended"),
     ("spec", &["", "parse", "plan"], "being mended"),
     ("storage", &["cgroup"], "being mended"),
-    ("workload", &["chooser"], "being mended"),
 ];
 
 /// A module's path in its crate: empty for `lib.rs` and `main.rs`.
