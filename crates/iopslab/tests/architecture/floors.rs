@@ -12,7 +12,6 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ("iopslab", &["controller"], "being mended"),
     ("provider", &["simulated"], "being mended"),
     ("spec", &["", "parse", "plan"], "being mended"),
-    ("storage", &["cgroup"], "being mended"),
 ];
 
 /// A module's path in its crate: empty for `lib.rs` and `main.rs`.
