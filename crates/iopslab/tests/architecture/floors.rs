@@ -9,7 +9,6 @@ use super::edges;
 const CIRCLES: &[(&str, &[&str], &str)] = &[
     ("iopslab", &["cli"], "being mended"),
     ("iopslab", &["controller"], "being mended"),
-    ("provider", &["simulated"], "being mended"),
     ("spec", &["", "parse", "plan"], "being mended"),
 ];
 
