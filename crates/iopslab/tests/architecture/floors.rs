@@ -9,7 +9,6 @@ use super::edges;
 const CIRCLES: &[(&str, &[&str], &str)] = &[
     ("iopslab", &["cli"], "being mended"),
     ("iopslab", &["controller"], "being mended"),
-    ("spec", &["", "parse", "plan"], "being mended"),
 ];
 
 /// A module's path in its crate: empty for `lib.rs` and `main.rs`.
