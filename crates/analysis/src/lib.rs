@@ -37,6 +37,7 @@ mod progress;
 mod recommendation;
 mod rule;
 pub mod rules;
+mod run_evidence;
 mod steady;
 mod value;
 mod withheld;
@@ -80,6 +81,7 @@ pub use panels::{Line, Panel};
 pub use precision::{Precision, Widest, precision};
 pub use progress::Second;
 pub use rule::{Rule, Severity};
+pub use run_evidence::RunEvidence;
 pub use steady::Window;
 // What the document shows from other rooms, so that its reader needs no other room.
 pub use evidence::{ErrorKind, ProbeResult};
@@ -88,21 +90,6 @@ pub use spec::{
     Provider, Setup, TrialShape, VolumeRole, VolumeSetup,
 };
 pub use stats::{Estimate, IntervalMethod, Summary};
-
-/// The evidence of a run, trials already measured.
-#[derive(Debug, Clone)]
-pub struct RunEvidence<'a> {
-    /// Name of the run directory.
-    pub run: String,
-    /// Where the machines came from.
-    pub provider: Provider,
-    /// The frozen plan.
-    pub plan: &'a Plan,
-    /// The frozen host facts (`environment.json`).
-    pub environment: serde_json::Value,
-    /// The trials in place, in any order.
-    pub trials: &'a [TrialMeasurement],
-}
 
 /// Analyses a run. The same evidence gives the same document, whatever the order of the trials.
 pub fn analyse(input: &RunEvidence<'_>) -> Analysis {

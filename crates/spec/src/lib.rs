@@ -34,16 +34,13 @@ pub use note::Note;
 pub use notes::static_notes;
 pub use objective::{DEFAULT_HEADROOM, ERROR_SHARE_MAX, LatencyFigure, LatencyObjective, Objective};
 pub use parse::{parse, parse_to_run, refuse_unmeasurable};
-pub use plan::{Cell, Plan, PlannedTrial, TrialShape, plan};
+pub use plan::{Cell, FORMAT_VERSION, Plan, PlannedTrial, TrialShape, plan};
 pub use provider::{Provider, UnknownProvider};
 pub use scale::{page_cache_at_full_scale, setups};
 pub use setup::{BurstStart, Setup, VolumeRole, VolumeSetup};
 pub use simulated::{Fault, FaultKind, Truth};
 pub use volume_kind::VolumeKind;
 pub use workload::{Definition, Distribution, KeyFormat, Mix, OperationKind, PageCache, ScanLength};
-
-/// Version of `plan.json`.
-pub const FORMAT_VERSION: u32 = 1;
 
 /// What the schema is called, whatever address it is read from.
 pub const SCHEMA_ID: &str = "urn:iopslab:schema:experiment:1";

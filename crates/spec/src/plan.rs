@@ -5,9 +5,11 @@ use workload::Definition;
 
 use crate::scale::scaled_dataset;
 use crate::{
-    Adaptive, Dataset, DecisionRules, Experiment, FORMAT_VERSION, LoadLevel, Money, Objective, Patience, Setup, Target,
-    Truth,
+    Adaptive, Dataset, DecisionRules, Experiment, LoadLevel, Money, Objective, Patience, Setup, Target, Truth,
 };
+
+/// Version of `plan.json`.
+pub const FORMAT_VERSION: u32 = 1;
 
 /// Everything a run needs to know, frozen into `plan.json` before it starts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

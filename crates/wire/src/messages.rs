@@ -6,6 +6,9 @@ use spec::{Consistency, Dataset, Definition, LoadLevel, Patience, PlannedTrial, 
 
 use crate::WireInterval;
 
+/// Version of these messages; controller and agent must agree.
+pub const PROTOCOL: u32 = 3;
+
 /// Controller to agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -13,7 +16,7 @@ use crate::WireInterval;
 pub enum Request {
     /// Say who you are; refused when the protocols differ.
     Hello {
-        /// The controller's [`crate::PROTOCOL`].
+        /// The controller's [`PROTOCOL`].
         protocol: u32,
     },
     /// Say what your clock shows; answered at once.

@@ -62,14 +62,3 @@ impl fmt::Display for VolumeError {
         write!(f, " (source: {})", self.source_of_rule)
     }
 }
-
-/// A name that is no volume type.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown volume type `{given}`; expected one of {}{}", crate::volume_type_names().join(", "),
-    .nearest.map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default())]
-pub struct UnknownVolumeType {
-    /// What was written.
-    pub given: String,
-    /// The valid name that is nearest to it.
-    pub nearest: Option<&'static str>,
-}

@@ -2,122 +2,20 @@
 
 mod era;
 mod error;
+mod kind;
+mod request;
 mod rules;
 
 pub(crate) use era::rules_on;
 pub use era::{TODAY, UnknownEra, rules_in};
-pub use error::{UnknownVolumeType, VolumeError, VolumeField};
+pub use error::{VolumeError, VolumeField};
+pub use kind::{UnknownVolumeType, VolumeType, volume_type_names};
+pub use request::VolumeRequest;
 pub use rules::{VolumeRules, rules, rules_of_all_eras};
-
-use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Burst, InstanceType, IoLimits, nearest};
-
-/// GiB in one TiB.
-const GIB_PER_TIB: f64 = 1024.0;
-
-/// A type of EBS volume.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum VolumeType {
-    /// General purpose SSD: IOPS by size, with a burst bucket.
-    Gp2,
-    /// General purpose SSD: IOPS and throughput bought apart from size.
-    Gp3,
-    /// Provisioned IOPS SSD.
-    Io1,
-    /// Provisioned IOPS SSD, Block Express.
-    Io2,
-    /// Throughput HDD.
-    St1,
-    /// Cold HDD.
-    Sc1,
-    /// Magnetic, the previous generation.
-    Standard,
-}
-
-impl VolumeType {
-    /// Every type, in the order in which lists show them.
-    pub const ALL: [Self; 7] = [
-        Self::Gp2,
-        Self::Gp3,
-        Self::Io1,
-        Self::Io2,
-        Self::St1,
-        Self::Sc1,
-        Self::Standard,
-    ];
-
-    /// AWS's name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Gp2 => "gp2",
-            Self::Gp3 => "gp3",
-            Self::Io1 => "io1",
-            Self::Io2 => "io2",
-            Self::St1 => "st1",
-            Self::Sc1 => "sc1",
-            Self::Standard => "standard",
-        }
-    }
-}
-
-impl fmt::Display for VolumeType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for VolumeType {
-    type Err = UnknownVolumeType;
-
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::ALL
-            .into_iter()
-            .find(|kind| kind.name().eq_ignore_ascii_case(name))
-            .ok_or_else(|| UnknownVolumeType {
-                given: name.to_owned(),
-                nearest: nearest::by_slips(name, volume_type_names().into_iter(), 1, 1)
-                    .first()
-                    .copied(),
-            })
-    }
-}
-
-/// The names of all volume types.
-pub fn volume_type_names() -> [&'static str; VolumeType::ALL.len()] {
-    VolumeType::ALL.map(VolumeType::name)
-}
-
-/// A volume as one orders it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct VolumeRequest {
-    /// Type.
-    pub kind: VolumeType,
-    /// Size, GiB.
-    pub size_gib: f64,
-    /// Provisioned IOPS: needed for io1 and io2, possible for gp3.
-    pub iops: Option<f64>,
-    /// Provisioned MiB/s: possible for gp3.
-    pub mib_per_s: Option<f64>,
-}
-
-impl VolumeRequest {
-    /// For people: `io1 1000 GiB, 10000 IOPS`.
-    pub fn label(&self) -> String {
-        let mut label = format!("{} {} GiB", self.kind, (self.size_gib * 100.0).round() / 100.0);
-        if let Some(iops) = self.iops {
-            label += &format!(", {iops} IOPS");
-        }
-        if let Some(mib_per_s) = self.mib_per_s {
-            label += &format!(", {mib_per_s} MiB/s");
-        }
-        label
-    }
-}
+use crate::{Burst, InstanceType, IoLimits};
 
 /// What a volume may do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

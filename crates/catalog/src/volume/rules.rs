@@ -5,9 +5,11 @@
 
 use std::sync::LazyLock;
 
-use super::{GIB_PER_TIB, VolumeError, VolumeField, VolumeRequest, VolumeType};
+use super::{VolumeError, VolumeField, VolumeRequest, VolumeType};
 use crate::{Burst, table};
 
+/// GiB in one TiB.
+const GIB_PER_TIB: f64 = 1024.0;
 /// MiB that one I/O of 256 KiB moves, the largest that EBS counts as one on SSD volumes.
 const MIB_PER_LARGEST_IO: f64 = 0.25;
 

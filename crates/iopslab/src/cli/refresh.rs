@@ -45,8 +45,8 @@ mod with_aws {
 
     use ::catalog::{Catalog, UserCatalog};
 
-    use super::RefreshArgs;
     use crate::cli::facts::user_catalog_path;
+    use crate::cli::refresh::RefreshArgs;
     use crate::failure::Failure;
     use crate::output::{Format, pretty};
 

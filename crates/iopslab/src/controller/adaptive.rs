@@ -8,7 +8,7 @@ use analysis::Widest;
 use archive::{JournalEvent, RunDirectory};
 use spec::{Adaptive, PlannedTrial};
 
-use super::note;
+use super::journal::note;
 use crate::failure::Failure;
 use crate::measured::Measured;
 use crate::progress::Screen;

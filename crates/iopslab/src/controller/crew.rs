@@ -215,7 +215,7 @@ impl Crew {
                             .or_insert(reading);
                     }
                     Reply::Clock { unix_ms: None } => break,
-                    other => return Err(super::unexpected(&other)),
+                    other => return Err(unexpected(&other)),
                 }
             }
         }
@@ -257,6 +257,11 @@ fn not_asked(host: HostId, answer: &Result<Reply, Fault>) -> Failure {
     Failure::work(format!(
         "the {host} agent gave an answer that it was not asked for: {answer}"
     ))
+}
+
+/// An agent's answer that does not belong to what it was asked.
+pub(super) fn unexpected(reply: &Reply) -> Failure {
+    Failure::work(format!("an agent gave an answer to another question: {reply:?}"))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use evidence::HostId;
 use spec::Plan;
 use wire::{ClientRequest, DatabaseRequest, Endpoint, Reply, Request, SnapshotFacts};
 
-use super::{Crew, unexpected};
+use super::crew::{Crew, unexpected};
 use crate::failure::Failure;
 use crate::progress::{Screen, human_duration};
 

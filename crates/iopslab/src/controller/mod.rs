@@ -7,6 +7,8 @@
 mod adaptive;
 mod crew;
 mod dataset;
+mod journal;
+mod position;
 mod trial;
 
 use std::path::PathBuf;
@@ -20,8 +22,11 @@ use spec::Plan;
 use wire::{DatabaseRequest, Needs, Reply, Request, UnderTest};
 
 use crate::failure::Failure;
-use crate::progress::{Screen, human_duration};
+use crate::progress::Screen;
 pub use crew::Crew;
+use crew::unexpected;
+use journal::note;
+use position::Position;
 use trial::Carried;
 
 /// Simulated trials between two lines of progress.
@@ -92,7 +97,7 @@ fn run_trials(
     let mut last_reason = String::new();
     for (done, planned) in remaining.iter().enumerate() {
         let eta = remaining_time(plan, began, done, remaining.len());
-        let progress = trial::Position {
+        let progress = Position {
             number: plan.trials.len() - remaining.len() + done + 1,
             of: plan.trials.len(),
             eta_s: eta,
@@ -275,22 +280,4 @@ fn run_name(directory: &RunDirectory) -> String {
         .path()
         .file_name()
         .map_or_else(|| "run".to_owned(), |name| name.to_string_lossy().into_owned())
-}
-
-fn note(directory: &RunDirectory, event: JournalEvent) -> Result<(), Failure> {
-    directory.journal(event).map_err(Failure::work)
-}
-
-fn unexpected(reply: &Reply) -> Failure {
-    Failure::work(format!("an agent gave an answer to another question: {reply:?}"))
-}
-
-/// `12 of 24, about 14m 10s left`.
-fn position_text(position: trial::Position) -> String {
-    format!(
-        "{} of {}, about {} left",
-        position.number,
-        position.of,
-        human_duration(position.eta_s)
-    )
 }

@@ -12,23 +12,16 @@ use wire::{
     TrialTask,
 };
 
-use super::crew::Trouble;
+use super::crew::{Crew, Trouble, unexpected};
 use super::dataset::endpoint;
-use super::{Crew, note, position_text, unexpected};
+use super::journal::note;
+use super::position::{Position, position_text};
 use crate::failure::Failure;
 use crate::live_metrics::LiveSecond;
 use crate::progress::{Screen, human_us};
 
 /// Keys looked up in every restored copy.
 const SAMPLE_KEYS: u64 = 32;
-
-/// Where in the run this trial is.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Position {
-    pub number: usize,
-    pub of: usize,
-    pub eta_s: f64,
-}
 
 /// Whether the database and the client could do what a trial asks of them, or why not. What the database did under load
 /// is another matter.

@@ -6,18 +6,7 @@ use std::path::Path;
 use super::edges;
 
 /// Circles that stay: the crate, the modules that they lie within, and why.
-const CIRCLES: &[(&str, &[&str], &str)] = &[
-    ("analysis", &["", "comparison"], "being mended"),
-    ("catalog", &["volume"], "being mended"),
-    ("iopslab", &["cli"], "being mended"),
-    ("iopslab", &["controller"], "being mended"),
-    ("provider", &["simulated"], "being mended"),
-    ("report", &["comparison"], "being mended"),
-    ("spec", &["", "parse", "plan"], "being mended"),
-    ("storage", &["cgroup"], "being mended"),
-    ("wire", &["", "framing"], "being mended"),
-    ("workload", &["chooser"], "being mended"),
-];
+const CIRCLES: &[(&str, &[&str], &str)] = &[];
 
 /// A module's path in its crate: empty for `lib.rs` and `main.rs`.
 type Module = Vec<String>;

@@ -14,7 +14,7 @@ use wire::{
     StartedTrial, StoppedTrial, TrialResult,
 };
 
-use super::{SimulatedTrial, Simulation};
+use super::simulation::{SimulatedTrial, Simulation};
 use crate::{Agent, AgentError, Incoming, Provider};
 
 /// The hosts of a simulation.

@@ -2,7 +2,7 @@
 
 use analysis::{CellChange, Change, Comparison, Metric};
 
-use super::{SHOWN, words};
+use super::words::{self, SHOWN};
 use crate::labels;
 use crate::table::table;
 

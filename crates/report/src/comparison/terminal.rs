@@ -2,7 +2,7 @@
 
 use analysis::{CellChange, Change, Comparison, Metric};
 
-use super::{SHOWN, words};
+use super::words::{self, SHOWN};
 use crate::figures::MISSING;
 use crate::labels;
 use crate::terminal::table::{Column, fitted, folded};

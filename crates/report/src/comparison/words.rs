@@ -2,10 +2,13 @@
 
 use analysis::{Change, Comparison, GateCell, GateOutcome, GateResult, Metric, Obstacle, Verdict};
 
-use super::DIFFERENCES_SHOWN;
 use crate::figures::{MISSING, ms, number, several_of};
 use crate::labels;
 
+/// Metrics with a table.
+pub const SHOWN: [Metric; 3] = [Metric::Throughput, Metric::Mean, Metric::P99];
+/// Longest list of differing settings that is shown; the JSON document has all.
+const DIFFERENCES_SHOWN: usize = 12;
 /// Differing host facts that a gate names; the list of differences has all.
 const FACTS_SHOWN: usize = 3;
 

@@ -16,11 +16,12 @@ mod workload;
 
 use std::collections::BTreeSet;
 
+use ::workload::{Definition, OperationKind};
 use catalog::Catalog;
 use toml::Spanned;
 
 use crate::mistakes::{Collector, Mistakes, choice};
-use crate::{Configuration, Consistency, Dataset, Definition, Experiment, OperationKind, Provider, raw};
+use crate::{Configuration, Consistency, Dataset, Experiment, Provider, raw};
 pub use measurable::refuse_unmeasurable;
 use names::{safe_name, unique};
 use numbers::Check;

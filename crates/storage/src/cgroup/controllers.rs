@@ -3,17 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::write_control;
+use super::control_files::{CgroupVersion, write_control};
 use crate::error::{Result, StorageError};
-
-/// Version of the control group interface.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CgroupVersion {
-    /// One tree per controller.
-    V1,
-    /// One tree for all.
-    V2,
-}
 
 /// One controller on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]

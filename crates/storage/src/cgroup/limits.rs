@@ -5,7 +5,8 @@ use std::path::Path;
 
 use spec::IoLimits;
 
-use super::{CgroupVersion, Controller, ControllerPath, Controllers, write_control};
+use super::control_files::{CgroupVersion, ControllerPath, write_control};
+use super::controllers::{Controller, Controllers};
 use crate::error::{Result, StorageError, io_error};
 
 /// Scheduling period of a CPU limit, the kernel's default (Documentation/scheduler/sched-bwc.rst).

@@ -23,18 +23,20 @@
 //! charged to the group a process is in *when it touches the page*, so a process moved later would keep its heap and
 //! page cache outside its limit.
 
+mod control_files;
 mod controllers;
 mod limits;
 
-use std::fs::{self, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use spec::IoLimits;
 
-pub use controllers::{CgroupVersion, Controller, Controllers, controllers};
+pub use control_files::{CgroupVersion, ControllerPath};
+pub use controllers::{Controller, Controllers, controllers};
 pub use limits::{DeviceLimit, ResourceLimits};
 
 use crate::error::{Result, StorageError, io_error};
@@ -51,15 +53,6 @@ const LEAF: &str = "iopslab-processes";
 
 /// Exit status of a process that could not join its cgroups (as env(1) and timeout(1) use for their own failures).
 pub const CANNOT_JOIN_EXIT_STATUS: i32 = 125;
-
-/// Where one controller's files of a cgroup are.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ControllerPath {
-    /// Which names the files have.
-    pub version: CgroupVersion,
-    /// Directory.
-    pub path: PathBuf,
-}
 
 /// Where the files of a cgroup are, for those who read its counters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -373,18 +366,6 @@ fn kill_members(directory: &Path) -> Result<usize> {
             pids: left,
         })
     }
-}
-
-/// Writes one value to a control file; a refusal names the file and the value. Control files take whole values, so
-/// appending is the same as writing; in a fake tree it keeps every line.
-fn write_control(directory: &Path, file: &str, value: &str) -> Result<()> {
-    let path = directory.join(file);
-    OpenOptions::new()
-        .append(true)
-        .create(true)
-        .open(&path)
-        .and_then(|mut open| open.write_all(format!("{value}\n").as_bytes()))
-        .map_err(io_error(format!("write `{value}` to"), &path))
 }
 
 /// `text` as one word of a POSIX shell.

@@ -8,11 +8,13 @@
 mod exponential;
 mod hotspot;
 mod latest;
+mod uniform;
 mod zipfian;
 
 pub use exponential::Exponential;
 pub use hotspot::Hotspot;
 pub use latest::Latest;
+pub use uniform::uniform_item;
 pub use zipfian::{ScrambledZipfian, Zipfian};
 
 use crate::{Definition, Distribution, InsertSequence, random::Random};
@@ -21,12 +23,6 @@ use crate::{Definition, Distribution, InsertSequence, random::Random};
 /// factor of 2 for expected inserts a draw misses less than 2 times in 3, so that this many misses mean a setting that
 /// YCSB would never return from.
 const MOST_DRAWS: u32 = 1_000;
-
-/// `|random| % records`: YCSB's `UniformLongGenerator`. 0 when there are no records.
-#[inline]
-pub fn uniform_item(records: u64, random: u64) -> u64 {
-    random.cast_signed().unsigned_abs().checked_rem(records).unwrap_or(0)
-}
 
 /// The key chooser of one load thread.
 #[derive(Debug, Clone)]

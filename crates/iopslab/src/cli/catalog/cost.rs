@@ -4,7 +4,7 @@ use ::catalog::{Catalog, ClusterRequest, Cost, CostDiff, Extras, NodeData};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::FORMAT_VERSION;
+use super::answer::FORMAT_VERSION;
 use crate::cli::basis::BasisArgs;
 use crate::cli::size::data_size;
 use crate::failure::Failure;

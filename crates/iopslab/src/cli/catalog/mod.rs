@@ -1,19 +1,16 @@
 //! `iopslab catalog`: facts about instance and volume types, what they cap, what they cost.
 
+mod answer;
 mod caps;
 mod cost;
 mod list;
 mod show;
 
-use ::catalog::Catalog;
 use clap::{Args, Subcommand};
 
 use super::facts::catalog;
 use crate::failure::Failure;
 use crate::output::Format;
-
-/// Of the JSON documents of `catalog caps` and `catalog cost`.
-const FORMAT_VERSION: u32 = 1;
 
 /// What was typed after `catalog`.
 #[derive(Debug, Args)]
@@ -49,17 +46,4 @@ pub fn run(args: &CatalogArgs, format: Format) -> Result<(), Failure> {
         CatalogCommand::Caps(args) => caps::run(&catalog()?, args, format),
         CatalogCommand::Cost(args) => cost::run(&catalog()?, args, format),
     }
-}
-
-/// Exit 2 for a name that is none, with names like it.
-fn unknown(what: &str, name: &str, near: &[&str]) -> Failure {
-    let help = match near {
-        [] => "see: iopslab catalog list".to_owned(),
-        near => format!("nearest: {}", near.join(", ")),
-    };
-    Failure::input(format!("unknown {what} `{name}`")).help(help)
-}
-
-fn unknown_instance(catalog: &Catalog, name: &str) -> Failure {
-    unknown("instance type", name, &catalog.nearest_instances(name))
 }

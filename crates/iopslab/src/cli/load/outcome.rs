@@ -8,7 +8,7 @@ use evidence::{HIGHEST_US, LOWEST_US, SIGNIFICANT_DIGITS, Series};
 use hdrhistogram::Histogram;
 use serde_json::{Value, json};
 
-use super::LoadArgs;
+use super::args::LoadArgs;
 use crate::failure::Failure;
 use crate::progress::human_us;
 

@@ -82,8 +82,8 @@ fn correlation_modes_drift_and_hosts_are_found_again_over_the_trials() {
     };
     let (_, linked) = paces("run_noise = 0.08\nblock_noise = 0\nrun_autocorrelation = 0.7", 1000);
     for of in [
-        |p: &crate::simulated::Pace| p.cpu,
-        |p: &crate::simulated::Pace| p.device,
+        |p: &crate::simulated::variation::Pace| p.cpu,
+        |p: &crate::simulated::variation::Pace| p.device,
     ] {
         let values: Vec<f64> = linked.iter().map(|p| of(p).ln()).collect();
         assert!(

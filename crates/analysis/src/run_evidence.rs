@@ -1,0 +1,20 @@
+//! What is analysed.
+
+use spec::{Plan, Provider};
+
+use crate::measurement::TrialMeasurement;
+
+/// The evidence of a run, trials already measured.
+#[derive(Debug, Clone)]
+pub struct RunEvidence<'a> {
+    /// Name of the run directory.
+    pub run: String,
+    /// Where the machines came from.
+    pub provider: Provider,
+    /// The frozen plan.
+    pub plan: &'a Plan,
+    /// The frozen host facts (`environment.json`).
+    pub environment: serde_json::Value,
+    /// The trials in place, in any order.
+    pub trials: &'a [TrialMeasurement],
+}

@@ -1,0 +1,310 @@
+//! A simulation: a plan with its truth, played trial by trial.
+
+use std::collections::BTreeMap;
+
+use evidence::{
+    ClientResult, FORMAT_VERSION, HostId, HostSample, Interval, NodeFacts, ProbeResult, SendLag, TrialRecord, Validity,
+    VolumeFacts,
+};
+use spec::{Cell, Definition, FaultKind, LoadLevel, PageCache, Plan, PlannedTrial, Truth, VolumeSetup};
+
+use super::calendar::{rfc3339, started_unix_s};
+use super::closed::Closed;
+use super::faults::Faults;
+use super::host::Counters;
+use super::noise::Noise;
+use super::open::Open;
+use super::recorder::Recorder;
+use super::stops::Stops;
+use super::variation::{self, Pace, Seconds};
+use super::volume::{Paced, Volume, counted};
+use super::world::World;
+
+/// Bytes on disk for each byte of payload: keys, timestamps, index, bloom filter (measured on usertable with 10 x 100
+/// B).
+const ON_DISK: f64 = 1.15;
+/// Request sizes with which fio would probe a volume: random reads, sequential writes.
+const PROBE_BYTES: [f64; 2] = [4_096.0, 65_536.0];
+
+/// What one trial leaves.
+#[derive(Debug, Clone)]
+pub struct SimulatedTrial {
+    /// `trial.json`.
+    pub record: TrialRecord,
+    /// `latency.hlog`.
+    pub intervals: Vec<Interval>,
+    /// `host-<host>.parquet`, by host.
+    pub samples: BTreeMap<HostId, Vec<HostSample>>,
+}
+
+/// A plan with its truth; the page cache's tables are solved once.
+pub struct Simulation {
+    plan: Plan,
+    truth: Truth,
+    /// By workload.
+    caches: BTreeMap<String, PageCache>,
+    /// Of each planned trial.
+    paces: Vec<Pace>,
+}
+
+impl Simulation {
+    /// Prepares all workloads of a plan.
+    pub fn new(plan: &Plan, truth: &Truth) -> Self {
+        let dataset = &plan.dataset;
+        let cache = |w: &Definition| {
+            let cache = PageCache::new(
+                w.distribution,
+                dataset.records,
+                dataset.record_bytes(),
+                truth.chunk_bytes,
+            );
+            (w.name.clone(), cache)
+        };
+        Self {
+            caches: plan.workloads.iter().map(cache).collect(),
+            paces: variation::of_trials(plan, truth),
+            plan: plan.clone(),
+            truth: truth.clone(),
+        }
+    }
+
+    /// Records of the data set.
+    pub(super) fn records(&self) -> u64 {
+        self.plan.dataset.records
+    }
+
+    /// Bytes of the data set on disk.
+    pub(super) fn data_bytes(&self) -> f64 {
+        let dataset = &self.plan.dataset;
+        dataset.payload_bytes() as f64 * (1.0 - dataset.compressibility) * ON_DISK
+    }
+
+    /// When a planned trial begins on the simulated calendar, Unix milliseconds.
+    pub(super) fn started_unix_ms(&self, planned: &PlannedTrial) -> i64 {
+        let position = self.plan.trials.iter().position(|t| t == planned).unwrap_or(0);
+        (started_unix_s(&self.plan, position) * 1e3) as i64
+    }
+
+    /// Simulates a planned trial; the same plan, truth and trial give the same evidence. `None` when the plan has no
+    /// such trial.
+    pub fn trial(&self, planned: &PlannedTrial) -> Option<SimulatedTrial> {
+        let plan = &self.plan;
+        let cell = plan.cells.iter().find(|c| c.id == planned.cell)?;
+        let setup = plan.setups.iter().find(|s| s.configuration == cell.configuration)?;
+        let workload = plan.workloads.iter().find(|w| w.name == cell.workload)?;
+        let position = plan.trials.iter().position(|t| t == planned)?;
+        let faults = Faults::of(&self.truth, &cell.configuration, planned.block);
+        let data_bytes = self.data_bytes() * faults.amount_or(FaultKind::SmallDataset, 1.0);
+        let world = World {
+            truth: &self.truth,
+            setup,
+            workload,
+            load: cell.load,
+            faults,
+            planted: self.truth.speed.get(&cell.configuration).copied().unwrap_or(1.0),
+            data_bytes,
+            cache: self.caches.get(workload.name.as_str())?,
+            write_bytes: World::write_bytes(workload, plan),
+        };
+        Some(
+            Trial {
+                plan,
+                cell,
+                planned,
+                world: &world,
+                pace: *self.paces.get(position)?,
+                started_unix_s: started_unix_s(plan, position),
+            }
+            .run(),
+        )
+    }
+}
+
+/// One trial in the making.
+struct Trial<'a> {
+    plan: &'a Plan,
+    cell: &'a Cell,
+    planned: &'a PlannedTrial,
+    world: &'a World<'a>,
+    pace: Pace,
+    started_unix_s: f64,
+}
+
+/// The database under one of the two kinds of load.
+enum Database<'a> {
+    Closed(Box<Closed<'a>>),
+    Open(Box<Open<'a>>),
+}
+
+impl Database<'_> {
+    fn volume(&self) -> &Volume {
+        match self {
+            Self::Closed(closed) => &closed.volume,
+            Self::Open(open) => open.volume.volume(),
+        }
+    }
+}
+
+/// What a trial adds up to besides the recorder's counts.
+#[derive(Default)]
+struct Sums {
+    measured_s: f64,
+    client_cpu_s: f64,
+    credits: Option<(f64, f64)>,
+    open: Option<(u64, SendLag)>,
+}
+
+impl Trial<'_> {
+    /// Noise of this trial for one purpose.
+    fn noise(&self, name: &str) -> Noise {
+        let seed = variation::seed(self.plan, self.world.truth);
+        Noise::of(seed, &[name, &self.planned.block.to_string(), &self.cell.id])
+    }
+
+    fn run(&self) -> SimulatedTrial {
+        let (world, shape) = (self.world, &self.plan.shape);
+        let warmup_s = shape.warmup_s.floor();
+        let seed = variation::seed(self.plan, world.truth);
+        let mut by_second = Seconds::new(seed, world.truth, self.planned);
+        let stops = Stops::of(
+            world.truth,
+            &world.faults,
+            warmup_s,
+            shape.duration_s,
+            self.noise("stops"),
+        );
+        let volume = Volume::new(world.truth, world.setup, &world.faults);
+        let mut database = match world.load {
+            LoadLevel::Concurrency(n) => Database::Closed(Box::new(Closed::new(world, &stops, volume, n))),
+            LoadLevel::Rate {
+                operations_per_s,
+                poisson,
+            } => Database::Open(Box::new(Open::new(
+                world,
+                &stops,
+                Paced::new(volume, -warmup_s),
+                (operations_per_s, poisson),
+                -warmup_s,
+                [self.noise("arrivals"), self.noise("requests")],
+            ))),
+        };
+        let mut recorder = Recorder::new(world, self.noise("latency"), warmup_s);
+        let mut counters = Counters::new(world, &stops, self.started_unix_s + warmup_s);
+        let budget = (world.setup.page_cache_budget_bytes as f64).min(world.data_bytes);
+        let mut cached_bytes = 0.0;
+        let mut samples: BTreeMap<HostId, Vec<HostSample>> = BTreeMap::new();
+        let mut sample = |counters: &Counters<'_>, volume: &Volume, cached: f64, t_s: f64| {
+            for (host, one) in counters.samples(volume, cached, t_s) {
+                samples.entry(host).or_default().push(one);
+            }
+        };
+        sample(&counters, database.volume(), cached_bytes, -warmup_s);
+        let mut sums = Sums::default();
+        let mut t = -warmup_s;
+        loop {
+            if t >= 0.0 {
+                let now = database.volume().credits;
+                let start = sums.credits.map_or(now, |(start, _)| start);
+                sums.credits = database.volume().bursts().then_some((start, now));
+            }
+            let length = if t < 0.0 { 1.0 } else { (shape.duration_s - t).min(1.0) };
+            if length <= 1e-9 || shape.operations.is_some_and(|n| recorder.counted() >= n) {
+                break;
+            }
+            let trend = world.faults.trend(t, warmup_s, shape.duration_s);
+            let work = world.work(by_second.next(self.pace, trend), cached_bytes);
+            match &mut database {
+                Database::Closed(closed) => closed.second(t, length, &work, &mut recorder),
+                Database::Open(open) => open.second(t, length, &work, &mut recorder),
+            }
+            let tally = recorder.close(t, length);
+            cached_bytes = (cached_bytes + tally.device_reads * world.truth.chunk_bytes).min(budget);
+            counters.add(&tally, length, t);
+            if t >= 0.0 {
+                sums.client_cpu_s += tally.operations * world.client_us() / 1e6;
+            }
+            t += length;
+            sample(&counters, database.volume(), cached_bytes, t);
+        }
+        sums.measured_s = t;
+        if let Database::Open(open) = &database {
+            sums.open = Some(open.sent());
+        }
+        SimulatedTrial {
+            record: self.record(warmup_s, sums, &recorder),
+            intervals: recorder.intervals,
+            samples,
+        }
+    }
+
+    fn record(&self, warmup_s: f64, sums: Sums, recorder: &Recorder<'_>) -> TrialRecord {
+        let setup = self.world.setup;
+        let volumes = std::iter::once(&setup.data).chain(&setup.commitlog);
+        TrialRecord {
+            format_version: FORMAT_VERSION,
+            cell: self.cell.id.clone(),
+            block: self.planned.block,
+            configuration: self.cell.configuration.clone(),
+            workload: self.cell.workload.clone(),
+            load: self.cell.load,
+            validity: Validity::Valid,
+            started_at: rfc3339(self.started_unix_s),
+            client: Some(ClientResult {
+                warmup_s,
+                measured_s: sums.measured_s,
+                operations_sent: sums.open.map_or(recorder.counted(), |(sent, _)| sent),
+                completed: recorder.completed.clone(),
+                errors: recorder.errors.clone(),
+                client_cpu_s: sums.client_cpu_s,
+                client_peak_rss_bytes: 12_000_000,
+                send_lag_us: sums.open.map(|(_, lag)| lag),
+                threads: self.world.truth.client_threads,
+            }),
+            nodes: vec![NodeFacts {
+                host: HostId::DATABASE,
+                cpus: setup.cpus,
+                heap_bytes: setup.heap_bytes,
+                memory_limit_bytes: setup.memory_limit_bytes,
+                page_cache_budget_bytes: setup.page_cache_budget_bytes,
+                data_bytes_on_disk: self.world.data_bytes as u64,
+                restored_keys_checked: 0,
+                volumes: volumes.map(|v| self.facts(v, sums.credits)).collect(),
+            }],
+            clocks: BTreeMap::new(),
+            overhead: None,
+        }
+    }
+
+    /// A volume with what fio would measure: its limit, or what a slow disk makes of it.
+    fn facts(&self, volume: &VolumeSetup, credits: Option<(f64, f64)>) -> VolumeFacts {
+        let is_data = volume.role == spec::VolumeRole::Data;
+        let slow = if is_data {
+            self.world.faults.amount_or(FaultKind::SlowDisk, 1.0)
+        } else {
+            1.0
+        };
+        let limits = volume.limits;
+        let [read_bytes, write_bytes] = PROBE_BYTES;
+        let least = |iops: Option<f64>, bytes_per_s: Option<f64>, bytes: f64| {
+            let by_requests = iops.map_or(f64::INFINITY, |i| i / counted(bytes, self.world.truth));
+            by_requests.min(bytes_per_s.map_or(f64::INFINITY, |b| b / bytes)) * slow
+        };
+        let read_iops = least(limits.read_iops, limits.read_bytes_per_s, read_bytes);
+        let write_iops = least(limits.write_iops, limits.write_bytes_per_s, write_bytes);
+        let probe = (read_iops.is_finite() && write_iops.is_finite()).then_some(ProbeResult {
+            read_iops,
+            read_latency_us: 32.0 / read_iops * 1e6,
+            write_bytes_per_s: write_iops * write_bytes,
+            write_iops,
+            seconds: 3.0,
+        });
+        VolumeFacts {
+            role: volume.role,
+            label: volume.label.clone(),
+            device: "simulated".to_owned(),
+            limits,
+            probe,
+            burst_credits: credits.filter(|_| is_data),
+        }
+    }
+}
