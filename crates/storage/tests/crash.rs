@@ -32,6 +32,7 @@ fn a_killed_run_leaves_a_ledger_that_undoes_everything() {
         memory_bytes: Some(256 << 20),
         cpus: Some(1.0),
         cpuset: Some("0".to_owned()),
+        before_others: true,
         devices: vec![DeviceLimit {
             device: volume.device_number().unwrap(),
             limits: IoLimits::symmetric(Some(500.0), None),

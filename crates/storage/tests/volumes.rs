@@ -30,6 +30,7 @@ fn limited(machine: &Machine, device: (u32, u32), limits: IoLimits) -> Cgroup {
         memory_bytes: Some(512 << 20),
         cpus: Some(2.0),
         cpuset: None,
+        before_others: false,
         devices: vec![DeviceLimit { device, limits }],
     };
     Cgroup::create(Path::new(CGROUP_ROOT), &machine.ledger, &machine.name, &limits).unwrap()

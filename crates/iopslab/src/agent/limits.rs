@@ -32,6 +32,8 @@ impl Limits {
         let limits = ResourceLimits {
             memory_bytes: Some(setup.memory_limit_bytes),
             cpuset: cpus.cpuset.as_ref().map(|_| format!("0-{}", machine_cpus() - 1)),
+            // Its CPUs are what the configuration was promised: whatever else runs here comes after it.
+            before_others: true,
             ..ResourceLimits::default()
         };
         let name = Host::cgroup_name("database");

@@ -23,6 +23,9 @@ pub struct ResourceLimits {
     pub cpus: Option<f64>,
     /// Which CPUs, in the kernel's list form: `0-1,3`.
     pub cpuset: Option<String>,
+    /// Gets the CPUs above before other work of the machine does, as far as weights go: a hundred times that of another
+    /// group or process. Without effect where the machine has no CPU controller.
+    pub before_others: bool,
     /// I/O of block devices.
     pub devices: Vec<DeviceLimit>,
 }
@@ -102,6 +105,16 @@ pub(super) fn set_cpus(at: &ControllerPath, cpus: f64) -> Result<()> {
             write_control(&at.path, "cpu.cfs_period_us", &CPU_PERIOD_US.to_string())?;
             write_control(&at.path, "cpu.cfs_quota_us", &quota_us.to_string())
         }
+    }
+}
+
+/// A hundred times the weight that the kernel gives a group or a process (Documentation/admin-guide/cgroup-v2.rst,
+/// cpu.weight: 100 of at most 10000; Documentation/scheduler/sched-design-CFS.rst, cpu.shares: 1024).
+pub(super) fn set_before_others(at: &ControllerPath) -> Result<()> {
+    match at.version {
+        // What competes with the rest of the machine is the outer of the two directories.
+        CgroupVersion::V2 => write_control(at.path.parent().unwrap_or(&at.path), "cpu.weight", "10000"),
+        CgroupVersion::V1 => write_control(&at.path, "cpu.shares", "102400"),
     }
 }
 

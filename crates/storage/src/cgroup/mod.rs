@@ -141,6 +141,9 @@ impl Cgroup {
         cgroup.paths = paths;
         cgroup.cpuset = cpuset;
         cgroup.set_cpu_limits(limits.cpus, limits.cpuset.as_deref())?;
+        if let (true, Some(at)) = (limits.before_others, &cgroup.paths.cpu) {
+            limits::set_before_others(at)?;
+        }
         if let (Some(bytes), Some(at)) = (limits.memory_bytes, &cgroup.paths.memory) {
             limits::set_memory(at, bytes)?;
         }

@@ -26,6 +26,7 @@ fn limits() -> ResourceLimits {
         memory_bytes: Some(1 << 30),
         cpus: Some(1.5),
         cpuset: Some("0".into()),
+        before_others: true,
         devices: vec![DeviceLimit {
             device: (7, 3),
             limits: IoLimits::symmetric(Some(187.5), Some(10.0)),
@@ -56,6 +57,11 @@ fn version_2_gets_the_lines_that_the_kernel_documents() {
     assert_eq!(
         read(outer.join("cgroup.subtree_control")),
         "+memory\n+cpu\n+io\n+cpuset\n"
+    );
+    assert_eq!(
+        read(outer.join("cpu.weight")),
+        "10000\n",
+        "the outer one competes with the machine"
     );
     let leaf = outer.join(LEAF);
     assert_eq!(read(leaf.join("memory.max")), "1073741824\n");
@@ -134,6 +140,7 @@ fn a_hybrid_machine_uses_each_controller_where_it_is() {
     let cgroup = Cgroup::create(tree.path(), &ledger(work.path()), "iopslab-1-db", &asked).unwrap();
     let joint = tree.path().join("cpu,cpuacct/iopslab-1-db");
     assert_eq!(read(joint.join("cpu.cfs_quota_us")), "150000\n");
+    assert_eq!(read(joint.join("cpu.shares")), "102400\n");
     assert_eq!(
         read(tree.path().join("memory/iopslab-1-db/memory.limit_in_bytes")),
         "1073741824\n"
