@@ -65,6 +65,11 @@ impl Measured {
         })
     }
 
+    /// Where the machines came from.
+    pub fn provider(&self) -> Provider {
+        self.provider
+    }
+
     /// The measurements.
     pub fn trials(&self) -> &[TrialMeasurement] {
         &self.trials

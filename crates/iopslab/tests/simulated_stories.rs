@@ -305,3 +305,43 @@ fn runs_of_different_things_are_not_compared() {
     );
     assert!(!stderr.contains('{'), "a sentence, not a document: {stderr}");
 }
+
+#[test]
+fn an_invalid_trial_is_not_counted_among_the_valid_ones_that_are_too_short() {
+    let lab = Laboratory::new();
+    let short = EXPERIMENT.replace("duration_s = 45", "duration_s = 16");
+    let fault = "[[provider.simulated.fault]]\nkind = \"errors\"\nconfiguration = \"b\"\nblocks = [2]\namount = 0.5\n";
+    let run = simulate(&lab, "short", &format!("{short}{fault}"));
+    let analysis = json(&run.join("analysis.json"));
+    assert_eq!(
+        (&analysis["trials"]["done"], &analysis["trials"]["valid"]),
+        (&8.into(), &7.into())
+    );
+    let answer = analysis["answer"].to_string();
+    assert!(answer.contains("7 of 7 valid trials are too short"), "{answer}");
+}
+
+#[test]
+fn disks_that_are_lost_are_named_where_the_choice_is_still_open() {
+    let lab = Laboratory::new();
+    let experiment = EXPERIMENT
+        .replace("records = 100_000", "records = 40_000_000")
+        .replace(
+            "name = \"b\"\ninstance = { vcpus = 2, memory_gib = 8 }\ndata_volume = { iops = 100000, mib_per_s = 2000, size_gib = 100 }",
+            "name = \"b\"\ninstance = \"i4i.large\"\ndata_volume = \"local\"",
+        )
+        .replace("run_noise = 0.02\nspeed = { b = 1.3 }", "run_noise = 0.2")
+        .replace("memory_gib = 8 }", "memory_gib = 8 }\nprice_usd_per_month = 120");
+    let run = simulate(&lab, "local", &experiment);
+    let analysis = json(&run.join("analysis.json"));
+    assert_eq!(
+        analysis["recommendation"]["status"], "not decided",
+        "{:#}",
+        analysis["answer"]
+    );
+    let answer = analysis["answer"].to_string();
+    assert!(
+        answer.contains("b keeps its data on the instance's own disks"),
+        "{answer}"
+    );
+}

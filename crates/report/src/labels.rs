@@ -2,7 +2,7 @@
 
 use analysis::{
     Analysis, Basis, CellAnalysis, Estimate, IoLimits, LatencyAnalysis, LoadLevel, Metric, OperationKind, Range, Ratio,
-    ValueOfMoney, Verdict, rules,
+    ValueOfMoney, ValueVerdict, Verdict, rules,
 };
 
 use crate::figures::{MISSING, count, duration, given, mib_per_s, ms, number, percent};
@@ -148,8 +148,16 @@ pub const VALUE_WORDS: &str = "Each configuration is compared with the cheaper o
 pub fn value_verdict(step: &ValueOfMoney) -> String {
     match (step.withheld, step.knee) {
         (Some(_), _) => "withheld".to_owned(),
-        (None, true) => format!("{} (knee)", step.verdict.words()),
-        (None, false) => step.verdict.words().to_owned(),
+        (None, true) => format!("{} (knee)", verdict_words(step)),
+        (None, false) => verdict_words(step).to_owned(),
+    }
+}
+
+/// The verdict alone. A range of two pairs beside "not decided" would be read as an interval.
+pub fn verdict_words(step: &ValueOfMoney) -> &'static str {
+    match (step.verdict, step.throughput_ratio.verdict.is_tested()) {
+        (ValueVerdict::NotDecided, false) => "too few to test (range observed)",
+        (verdict, _) => verdict.words(),
     }
 }
 

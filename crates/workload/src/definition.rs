@@ -1,5 +1,7 @@
 //! What a workload is: the operation mix, how keys are chosen, and which fields are touched.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::KeyFormat;
@@ -114,6 +116,31 @@ pub enum Distribution {
     },
     /// Records one after another, then from the start again.
     Sequential,
+}
+
+/// In YCSB's words: `zipfian (0.99)`.
+impl fmt::Display for Distribution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Uniform => f.write_str("uniform"),
+            Self::Zipfian { constant } => write!(f, "zipfian ({constant})"),
+            Self::Latest => f.write_str("latest"),
+            Self::Hotspot {
+                data_fraction,
+                operation_fraction,
+            } => write!(
+                f,
+                "hotspot ({operation_fraction} of the operations on {data_fraction} of the records)"
+            ),
+            Self::Exponential { percentile, fraction } => {
+                write!(
+                    f,
+                    "exponential ({percentile} % of the operations on {fraction} of the records)"
+                )
+            }
+            Self::Sequential => f.write_str("sequential"),
+        }
+    }
 }
 
 /// How the length of a scan is chosen.

@@ -1,9 +1,12 @@
 //! What a reader must know before believing the answer: doubts, and configurations that could not be judged.
 
+use std::collections::BTreeSet;
+
 use spec::Provider;
 
 use super::Answer;
 use crate::document::{Doubt, NotConsidered, NotJudged, Outcome, Place, Verdict};
+use crate::finding::{Finding, Scope};
 use crate::rule::{Rule, Severity};
 
 impl Answer<'_> {
@@ -36,6 +39,10 @@ impl Answer<'_> {
             }));
         }
         all
+    }
+
+    fn of_severity(&self, severity: Severity) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(move |f| f.severity == severity)
     }
 
     fn is_on_local_disks(&self, configuration: &str) -> bool {
@@ -98,7 +105,7 @@ impl Answer<'_> {
             doubts.extend(all.iter().filter_map(|p| fleet_cheaper(p, run)));
         }
         let mut rules: Vec<(Rule, u64)> = Vec::new();
-        for finding in self.findings.iter().filter(|f| f.severity == Severity::Suspect) {
+        for finding in self.of_severity(Severity::Suspect) {
             match rules.iter_mut().find(|(rule, _)| *rule == finding.rule) {
                 Some((_, n)) => *n += 1,
                 None => rules.push((finding.rule, 1)),
@@ -108,16 +115,19 @@ impl Answer<'_> {
         if !rules.is_empty() {
             doubts.push(Doubt::Findings { rules });
         }
-        let short = self.findings.iter().filter(|f| f.rule == Rule::TooShortToJudge).count() as u64;
+        // A trial that is invalid for another reason is not counted among the valid ones.
+        let invalid: BTreeSet<&Scope> = self.of_severity(Severity::Invalid).map(|f| &f.scope).collect();
+        let too_short = self.findings.iter().filter(|f| f.rule == Rule::TooShortToJudge);
+        let short = too_short.filter(|f| !invalid.contains(&f.scope)).count() as u64;
         if short > 0 && 2 * short >= self.trials.valid {
             doubts.push(Doubt::TooShort {
                 trials: short,
                 valid: self.trials.valid,
             });
         }
-        if let Some(run) = run.filter(|run| self.is_on_local_disks(run)) {
+        for configuration in candidates(all, run).into_iter().filter(|c| self.is_on_local_disks(c)) {
             doubts.push(Doubt::LocalDisks {
-                configuration: run.to_owned(),
+                configuration: configuration.to_owned(),
             });
         }
         if self.plan.scale != 1.0 {
@@ -128,6 +138,15 @@ impl Answer<'_> {
         }
         doubts
     }
+}
+
+/// The configuration to run, or those between which the choice is.
+fn candidates<'a>(all: &'a [Place], run: Option<&'a str>) -> BTreeSet<&'a str> {
+    let between = all.iter().filter_map(|place| match &place.outcome {
+        Outcome::Between { configurations, .. } if run.is_none() => Some(configurations.iter().map(String::as_str)),
+        _ => None,
+    });
+    run.into_iter().chain(between.flatten()).collect()
 }
 
 /// More of a cheaper configuration that carries the demand for less than the one to run.

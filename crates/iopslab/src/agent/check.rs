@@ -13,7 +13,7 @@ pub(super) fn problems(needs: &Needs) -> Vec<Problem> {
     if let Some((configuration, wanted)) = needs.cpus.as_ref().filter(|(_, wanted)| *wanted > cpus) {
         problems.push(Problem {
             what: format!("configuration {configuration} needs {wanted:.1} CPUs here, this machine has {cpus}"),
-            fix: "raise provider.local.scale".to_owned(),
+            fix: "raise provider.local.scale; without a machine: --provider simulated".to_owned(),
             is_in_the_experiment: true,
         });
     }

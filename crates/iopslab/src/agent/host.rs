@@ -45,7 +45,8 @@ fn lock(path: &Path, outbox: &Outbox) -> Result<WorkDirectory, Fault> {
     loop {
         match WorkDirectory::lock(path) {
             Err(StorageError::Locked { pid, .. }) if began.elapsed() < LOCK_PATIENCE && !outbox.is_cancelled() => {
-                outbox.progress(format!("waiting for process {pid:?} to leave {}", path.display()), None);
+                let whom = pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
+                outbox.progress(format!("waiting for {whom} to leave {}", path.display()), None);
                 std::thread::sleep(Duration::from_millis(200));
             }
             other => return other.map_err(fault),

@@ -127,6 +127,14 @@ pub fn run(args: &SizeArgs, format: Format) -> Result<(), Failure> {
     };
     let basis = args.basis.basis()?;
     let measured: Vec<Measured> = directories.iter().map(Measured::read).collect::<Result<_, _>>()?;
+    if let Some(other) = measured.iter().find(|m| m.provider() != measured[0].provider()) {
+        return Err(Failure::input(format!(
+            "the runs come from different providers ({} and {}): what was simulated is no evidence beside what was measured",
+            measured[0].provider().name(),
+            other.provider().name()
+        ))
+        .help("give runs of one provider; the provider of a run stands in its environment.json"));
+    }
     let runs: Vec<SizingRun<'_>> = directories
         .iter()
         .zip(&measured)

@@ -119,7 +119,7 @@ fn verdict(analysis: &Analysis, step: &ValueOfMoney) -> String {
     };
     let words = match step.withheld {
         Some(_) => "withheld",
-        None => step.verdict.words(),
+        None => labels::verdict_words(step),
     };
     let knee = if step.knee {
         " <span class=\"tag\">knee</span>"

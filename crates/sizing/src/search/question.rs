@@ -68,7 +68,7 @@ impl<'a> Search<'a> {
         };
         let first = &observations[0];
         if observations.iter().any(|o| o.distribution != first.distribution) {
-            let mut found: Vec<String> = observations.iter().map(|o| format!("{:?}", o.distribution)).collect();
+            let mut found: Vec<String> = observations.iter().map(|o| o.distribution.to_string()).collect();
             found.sort();
             found.dedup();
             return Err(SizingError::Distributions {
