@@ -29,7 +29,7 @@ pub use decision::DecisionRules;
 pub use draft::{Draft, draft};
 pub use experiment::{
     Adaptive, Configuration, Database, Dataset, Experiment, Instance, Load, LoadLevel, LocalSettings, Patience, Target,
-    Volume,
+    Volume, part_of,
 };
 pub use mistakes::{Mistake, Mistakes};
 pub use money::{ConfigurationMoney, Money};

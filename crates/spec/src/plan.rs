@@ -41,6 +41,9 @@ pub struct Plan {
     pub cells: Vec<Cell>,
     /// All trials in the order in which they run.
     pub trials: Vec<PlannedTrial>,
+    /// Clients that share the load of each trial; plans of before there could be several have one.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub clients: u32,
     /// The shape of each trial.
     pub shape: TrialShape,
     /// When to stop before all trials are done.
@@ -62,6 +65,15 @@ pub struct Plan {
     pub money: Option<Money>,
     /// Estimated seconds for the whole run on this machine.
     pub estimated_s: f64,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+const fn is_one(clients: &u32) -> bool {
+    *clients == 1
 }
 
 /// Configuration x workload x load level.
@@ -173,6 +185,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
         workloads: experiment.workloads.clone(),
         cells,
         trials,
+        clients: experiment.load.clients,
         shape,
         adaptive: load.adaptive.clone(),
         objective: experiment.objective.clone(),

@@ -8,6 +8,8 @@ use crate::{Adaptive, Load, LoadLevel, raw};
 
 /// Most requests in flight: a CQL connection has 32,768 stream ids, and one connection per load thread is used.
 const MOST_CONCURRENCY: i64 = 30_000;
+/// Most client processes.
+const MOST_CLIENTS: i64 = 32;
 
 pub(super) fn check(spanned: &Spanned<raw::Load>, mistakes: &mut Collector<'_>) -> Option<Load> {
     let load = spanned.get_ref();
@@ -58,6 +60,7 @@ pub(super) fn check(spanned: &Spanned<raw::Load>, mistakes: &mut Collector<'_>) 
             );
         }
     }
+    let clients = clients(load, &levels, mistakes);
     let (repetitions, adaptive) = repetitions(load, mistakes)?;
     let day = 86_400.0;
     let (warmup_s, warmup_max_s) = warmup(load, mistakes)?;
@@ -74,6 +77,7 @@ pub(super) fn check(spanned: &Spanned<raw::Load>, mistakes: &mut Collector<'_>) 
         levels,
         warmup_s,
         warmup_max_s,
+        clients: clients?,
         duration_s: duration_s?,
         operations: load.operations.as_ref().and(operations).map(|n| n as u64),
         repetitions,
@@ -81,6 +85,40 @@ pub(super) fn check(spanned: &Spanned<raw::Load>, mistakes: &mut Collector<'_>) 
         seed: seed? as u64,
         request_timeout_s: request_timeout_s?,
     })
+}
+
+/// How many clients share a level.
+fn clients(load: &raw::Load, levels: &[LoadLevel], mistakes: &mut Collector<'_>) -> Option<u32> {
+    let clients = mistakes.integer(load.clients.as_ref(), "clients", 1, MOST_CLIENTS, 1)? as u32;
+    let Some(at) = load.clients.as_ref().filter(|_| clients > 1) else {
+        return Some(clients);
+    };
+    let problem = levels.iter().find_map(|level| match level {
+        LoadLevel::Concurrency(n) if *n < clients => Some((
+            format!("concurrency {n} cannot be shared by {clients} clients: each has at least one request in flight"),
+            "give fewer clients, or a higher concurrency",
+        )),
+        LoadLevel::Rate { poisson: false, .. } => Some((
+            format!("arrival = \"constant\" from {clients} clients is not constant: their requests fall anyhow between each other"),
+            "give arrival = \"poisson\", which stays one when several are added up",
+        )),
+        _ => None,
+    });
+    let problem = problem.or_else(|| {
+        load.warmup.as_ref().map(|_| {
+            (
+                format!("warmup = \"auto\" with {clients} clients: each would find its own rest, at its own time"),
+                "give warmup_s in seconds",
+            )
+        })
+    });
+    match problem {
+        Some((what, help)) => {
+            mistakes.add(at.span(), what, help);
+            None
+        }
+        None => Some(clients),
+    }
 }
 
 /// Once throughput has come to rest the client connects anew; this many seconds cover its first requests.
