@@ -6,6 +6,7 @@
 mod decision;
 mod draft;
 mod experiment;
+mod judged;
 mod mistakes;
 mod money;
 mod note;

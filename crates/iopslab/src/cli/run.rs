@@ -312,7 +312,7 @@ fn settings_for(plan: &spec::Plan) -> Settings {
 }
 
 fn report_plan(catalog: &Catalog, plan: &spec::Plan, experiment: &Experiment, provider: Provider) -> String {
-    let notes = spec::static_notes(catalog, experiment, Some(provider));
+    let notes = spec::static_notes(catalog, experiment, Some(provider), None);
     ::report::plan_table(plan, &notes, terminal::width())
 }
 
