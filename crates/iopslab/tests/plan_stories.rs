@@ -69,4 +69,9 @@ fn a_plan_warns_of_what_cannot_be_tested_and_of_what_this_machine_cannot_carry()
     let refused = String::from_utf8_lossy(&run.stderr);
     assert_eq!(run.status.code(), Some(2), "{refused}");
     assert!(refused.contains("raise provider.local.scale"), "{refused}");
+    assert!(
+        !refused.contains("Estimated time"),
+        "a refusal shows no plan: {refused}"
+    );
+    assert!(!lab.path().join("runs").exists());
 }
