@@ -4,6 +4,7 @@ mod basis;
 mod configuration;
 mod effect;
 mod keys;
+mod kinds;
 mod load;
 mod local;
 mod measurable;
