@@ -7,6 +7,7 @@ mod consistency;
 mod decision;
 mod draft;
 mod experiment;
+mod judged;
 mod mistakes;
 mod money;
 mod note;

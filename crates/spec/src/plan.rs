@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use workload::Definition;
 
+use crate::judged::ROOMY_S;
 use crate::scale::scaled_dataset;
 use crate::{
     Adaptive, Dataset, DecisionRules, Experiment, LoadLevel, Money, Objective, Patience, Setup, Target, Truth,
@@ -119,7 +120,7 @@ pub struct TrialShape {
 const OVERHEAD_PER_TRIAL_S: f64 = 8.0;
 /// Seconds until throughput has come to rest, where that decides: the shortest series that can be judged, and half as
 /// much again.
-const UNTIL_REST_S: f64 = 60.0;
+const UNTIL_REST_S: f64 = ROOMY_S;
 /// Records loaded per second on two cores (measured 15,000 to 30,000 with 10 x 100 B), without compaction.
 const LOAD_RATE: f64 = 15_000.0;
 /// Fetching, starting and stopping the loader, creating and measuring volumes.

@@ -3,6 +3,7 @@
 use toml::Spanned;
 
 use super::numbers::Check as _;
+use crate::judged::{JUDGED_FROM_S, REPETITIONS_MIN};
 use crate::mistakes::{Collector, choice};
 use crate::{Adaptive, Load, LoadLevel, raw};
 
@@ -148,7 +149,7 @@ fn warmup(load: &raw::Load, mistakes: &mut Collector<'_>) -> Option<(f64, Option
                 );
                 return None;
             }
-            let most = mistakes.number(load.max_warmup_s.as_ref(), "max_warmup_s", 40.0..=day, 300.0);
+            let most = mistakes.number(load.max_warmup_s.as_ref(), "max_warmup_s", JUDGED_FROM_S..=day, 300.0);
             Some((WARMUP_AFTER_REST_S, Some(most?)))
         }
         Some(text) => {
@@ -162,9 +163,9 @@ fn warmup(load: &raw::Load, mistakes: &mut Collector<'_>) -> Option<(f64, Option
     }
 }
 
-/// Fewest and, by default, most blocks of an adaptive run. With fewer than three the spread itself is hardly known;
+/// Fewest and, by default, most blocks of an adaptive run. With fewer than are tested the spread is hardly known;
 /// whether three are enough is the stopping rule's to say, which reckons with it.
-const ADAPTIVE_BLOCKS: (i64, i64) = (3, 20);
+const ADAPTIVE_BLOCKS: (i64, i64) = (REPETITIONS_MIN as i64, 20);
 
 /// A number of trials, or `"auto"` with its bounds.
 fn repetitions(load: &raw::Load, mistakes: &mut Collector<'_>) -> Option<(u32, Option<Adaptive>)> {
