@@ -22,7 +22,7 @@ pub fn static_notes(
     let meant = provider.or(experiment.simulated.as_ref().map(|_| Provider::Simulated));
     let concerns = |note: &&Note| note.provider.is_none() || note.provider == meant;
     let mut notes: Vec<Note> = experiment.notes.iter().filter(concerns).cloned().collect();
-    notes.extend(judged::notes(&experiment.load));
+    notes.extend(judged::notes(&experiment.load, experiment.local.scale));
     if meant != Some(Provider::Simulated) {
         notes.extend(machine_cpus.and_then(|cpus| above_machine(experiment, cpus)));
     }
