@@ -162,7 +162,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         scale: plan.scale,
         database: match &plan.target.database {
             Database::Cassandra { version } => format!("Apache Cassandra {version}"),
-            Database::Hosts { hosts } => format!("existing CQL cluster at {}", hosts.join(", ")),
+            Database::Hosts { hosts, .. } => format!("existing CQL cluster at {}", hosts.join(", ")),
         },
         dataset: plan.dataset,
         shape: plan.shape,

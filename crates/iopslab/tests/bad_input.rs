@@ -131,14 +131,14 @@ fn a_run_of_three_nodes_is_not_resumed() {
 }
 
 #[test]
-fn an_existing_cluster_is_refused_at_its_place() {
+fn an_existing_cluster_without_a_keyspace_is_refused_at_its_place() {
     let target = SIMULATED.replacen("[dataset]", "[target]\nhosts = [\"h:9042\"]\n[dataset]", 1);
     let stderr = refused(&target);
     assert!(
-        stderr.contains("[target] hosts: a run starts its own Cassandra so far"),
+        stderr.contains("broken.toml:12:9: `hosts` without `keyspace`"),
         "{stderr}"
     );
-    assert!(stderr.contains("iopslab load --hosts"), "{stderr}");
+    assert!(stderr.contains("never dropped"), "{stderr}");
 }
 
 #[test]

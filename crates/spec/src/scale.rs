@@ -6,7 +6,9 @@
 
 use catalog::Burst;
 
-use crate::{Configuration, Dataset, Experiment, LocalSettings, Setup, Volume, VolumeKind, VolumeRole, VolumeSetup};
+use crate::{
+    Configuration, Database, Dataset, Experiment, LocalSettings, Setup, Volume, VolumeKind, VolumeRole, VolumeSetup,
+};
 
 /// Bytes in one GiB.
 pub(crate) const GIB: f64 = 1_073_741_824.0;
@@ -47,8 +49,19 @@ pub fn setups(experiment: &Experiment) -> Vec<Setup> {
     experiment
         .configurations
         .iter()
-        .map(|c| setup(c, &experiment.local, &dataset))
+        .map(|c| Setup {
+            existing: existing(c, &experiment.target.database),
+            ..setup(c, &experiment.local, &dataset)
+        })
         .collect()
+}
+
+/// Contact points of the cluster that a configuration is the name of.
+fn existing(configuration: &Configuration, database: &Database) -> Option<Vec<String>> {
+    match database {
+        Database::Cassandra { .. } => None,
+        Database::Hosts { hosts, .. } => Some(configuration.hosts.clone().unwrap_or_else(|| hosts.clone())),
+    }
 }
 
 /// The data set with its records divided by the scale.
@@ -88,6 +101,7 @@ fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset
             .as_ref()
             .map(|v| volume(v, VolumeRole::Commitlog, scale, payload)),
         placement: configuration.placement,
+        existing: None,
         consistency: configuration.consistency,
     }
 }

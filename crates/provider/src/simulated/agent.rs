@@ -155,6 +155,8 @@ impl Shared {
                     seconds: 0.0,
                 }));
             }
+            ClientRequest::Take(_) => return Ok(Reply::Taken(true)),
+            ClientRequest::Loaded(_) => return Ok(Reply::Marked),
             ClientRequest::Close => return Ok(Reply::Closed),
             ClientRequest::Trial(task) => task,
         };

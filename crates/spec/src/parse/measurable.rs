@@ -62,14 +62,18 @@ pub(super) fn check(file: &raw::Experiment, provider: Option<Provider>, mistakes
 
 fn problems(file: &raw::Experiment, provider: Option<Provider>) -> Vec<Problem> {
     let target = file.target.as_ref().map(Spanned::get_ref);
-    let hosts = target.and_then(|t| t.hosts.as_ref()).map(|hosts| Problem {
-        at: hosts.span(),
-        what: "[target] hosts: a run starts its own Cassandra so far".to_owned(),
-        help: "measure an existing cluster with: iopslab load --hosts ...",
-    });
+    let simulated = || provider == Some(Provider::Simulated);
+    let hosts = target
+        .and_then(|t| t.hosts.as_ref())
+        .filter(|_| simulated())
+        .map(|hosts| Problem {
+            at: hosts.span(),
+            what: "[target] hosts: a simulation has no cluster to talk to".to_owned(),
+            help: "remove it, or run without --provider simulated",
+        });
     let nodes = file.configuration.iter().filter_map(|configuration| {
         let nodes = configuration.get_ref().nodes.as_ref().filter(|n| *n.get_ref() > 1);
-        let nodes = nodes.filter(|_| provider == Some(Provider::Simulated))?;
+        let nodes = nodes.filter(|_| simulated())?;
         Some(Problem {
             at: nodes.span(),
             what: format!("nodes = {}: the simulation has one node so far", nodes.get_ref()),

@@ -188,6 +188,7 @@ impl Machine {
             data: volume(VolumeRole::Data, &self.data),
             commitlog: self.log.as_ref().map(|log| volume(VolumeRole::Commitlog, log)),
             placement: spec::Placement::ONE_NODE,
+            existing: None,
             consistency: None,
         }
     }
