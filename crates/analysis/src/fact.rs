@@ -1,5 +1,8 @@
 //! What findings say in words, by the names under which they carry it: made by the rules, read by crate `report`.
 
+/// The nodes that a finding was seen on, where the database has several: names between commas, the worst one first.
+pub const NODES: &str = "nodes";
+
 /// One of the four limits of a volume; its name is that of the field in [`spec::IoLimits`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VolumeLimit {

@@ -30,6 +30,7 @@ mod limit;
 mod measure;
 mod measurement;
 mod money;
+mod node;
 mod objective;
 mod panels;
 mod precision;
@@ -61,11 +62,11 @@ pub use decision::UNTESTED_SHARE;
 pub use document::{
     Analysis, By, Candidate, Caution, CellAnalysis, CellChange, Change, Check, Comparison, ConfigurationFacts,
     Criterion, Decision, Doubt, FleetOf, GateCell, GateOutcome, GateResult, InvalidTrial, LatencyAnalysis, Meets,
-    Metric, NotConsidered, NotJudged, Obstacle, Outcome, Place, Range, Ranked, Ratio, Reason, Recommendation,
-    ResidualSpread, Status, TrialCounts, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadFacts,
-    WouldDecide,
+    Metric, NodeAnalysis, NotConsidered, NotJudged, Obstacle, Outcome, Place, Range, Ranked, Ratio, Reason,
+    Recommendation, ResidualSpread, Status, TrialCounts, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld,
+    WorkloadFacts, WouldDecide,
 };
-pub use fact::{SmallerThan, TooShort, VolumeLimit};
+pub use fact::{NODES, SmallerThan, TooShort, VolumeLimit};
 pub use finding::{Finding, Scope};
 pub use gate::{Gate, GateError};
 pub use host::{DatabaseHost, HostWindow, VolumeActivity, WindowRates};
@@ -77,6 +78,7 @@ pub use limit::{
 };
 pub use measure::measure;
 pub use measurement::{TrialEvidence, TrialMeasurement};
+pub use node::Node;
 pub use panels::{Line, Panel};
 pub use precision::{Precision, Widest, precision};
 pub use progress::Second;
@@ -192,6 +194,7 @@ fn by_intervention(plan: &Plan, cells: &mut [CellAnalysis], throughput: &Compari
     let found = limit::interventions(&plan.setups, &limited, &gain);
     for (cell, found) in cells.iter_mut().zip(found) {
         cell.limit = limit::by_intervention(std::mem::take(&mut cell.limit), found);
+        cell.locate_limit();
     }
 }
 
@@ -210,7 +213,12 @@ fn configurations(plan: &Plan, trials: &[&TrialMeasurement]) -> Vec<Configuratio
         .iter()
         .map(|setup| {
             let of_setup = || trials.iter().filter(|t| t.record.configuration == setup.configuration);
-            let probe = |role| of_setup().find_map(|t| rules::probe_of(&t.record.node().volumes, role));
+            let probes = |role| rules::probes_of(of_setup().copied(), role);
+            let slowest = |role| {
+                probes(role)
+                    .into_values()
+                    .min_by(|a, b| a.read_iops.total_cmp(&b.read_iops))
+            };
             let volumes = [Some(&setup.data), setup.commitlog.as_ref()].into_iter().flatten();
             let cost = money::of_configuration(plan, &setup.configuration);
             ConfigurationFacts {
@@ -227,7 +235,8 @@ fn configurations(plan: &Plan, trials: &[&TrialMeasurement]) -> Vec<Configuratio
                         size_bytes: v.size_bytes,
                         limits: v.limits,
                         burst: v.burst,
-                        probe: probe(v.role),
+                        probe: slowest(v.role),
+                        probes: Some(probes(v.role)).filter(|p| p.len() > 1).unwrap_or_default(),
                     })
                     .collect(),
                 usd_per_month: cost.and_then(|c| c.usd_per_month),

@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{HostFigures, HostSample, TrialRecord, VolumeFigures, VolumeRole};
+use evidence::{HostFigures, HostId, HostSample, NodeFacts, TrialRecord, VolumeFigures, VolumeRole};
 
 use crate::latencies::{Latencies, Seconds as Points};
+use crate::node;
 
 /// Most points of a line.
 pub const POINTS: usize = 240;
@@ -53,12 +54,18 @@ const MIB: f64 = 1_048_576.0;
 const MB: f64 = 1e6;
 
 /// Every panel that has data.
-pub fn of_trial(record: &TrialRecord, latencies: &Latencies, database: &[HostSample]) -> Vec<Panel> {
+pub fn of_trial(
+    record: &TrialRecord,
+    latencies: &Latencies,
+    by_host: &BTreeMap<HostId, Vec<HostSample>>,
+) -> Vec<Panel> {
     let mut panels = load(latencies);
-    for role in [VolumeRole::Data, VolumeRole::Commitlog] {
-        panels.extend(volume(record, database, role));
-    }
-    panels.extend(host(record, database));
+    let nodes = node::hosts(record).into_iter().map(|host| {
+        let facts = record.nodes.iter().find(|n| n.host == host);
+        let samples = by_host.get(&host).map_or(&[][..], Vec::as_slice);
+        (host, of_node(facts.unwrap_or(&NodeFacts::UNKNOWN), samples))
+    });
+    panels.extend(together(nodes.collect()));
     for panel in &mut panels {
         panel.lines.retain(|line| line.points.iter().any(|(_, v)| v.is_some()));
         for line in &mut panel.lines {
@@ -67,6 +74,32 @@ pub fn of_trial(record: &TrialRecord, latencies: &Latencies, database: &[HostSam
     }
     panels.retain(|panel| !panel.lines.is_empty());
     panels
+}
+
+fn of_node(facts: &NodeFacts, samples: &[HostSample]) -> Vec<Panel> {
+    let mut panels = volume(facts, samples, VolumeRole::Data);
+    panels.extend(volume(facts, samples, VolumeRole::Commitlog));
+    panels.extend(host(facts, samples));
+    panels
+}
+
+/// The same charts of several nodes in one another; each line says whose it is. Levels are those of the first node: the
+/// nodes of a configuration are given the same.
+fn together(nodes: Vec<(HostId, Vec<Panel>)>) -> Vec<Panel> {
+    let is_alone = nodes.len() == 1;
+    let mut together: Vec<Panel> = Vec::new();
+    for (host, panels) in nodes {
+        for (at, mut panel) in panels.into_iter().enumerate() {
+            for line in panel.lines.iter_mut().filter(|_| !is_alone) {
+                line.name = format!("{host} {}", line.name);
+            }
+            match together.get_mut(at) {
+                Some(known) => known.lines.extend(panel.lines),
+                None => together.push(panel),
+            }
+        }
+    }
+    together
 }
 
 /// What the client saw: completed and failed operations, latencies by kind.
@@ -95,7 +128,7 @@ fn load(latencies: &Latencies) -> Vec<Panel> {
     ]
 }
 
-fn volume(record: &TrialRecord, samples: &[HostSample], role: VolumeRole) -> Vec<Panel> {
+fn volume(facts: &NodeFacts, samples: &[HostSample], role: VolumeRole) -> Vec<Panel> {
     let of = |s: &HostSample, figure: fn(&VolumeFigures) -> Option<f64>| figure(s.volumes.get(&role)?);
     let rate = |figure: fn(&VolumeFigures) -> Option<f64>, unit: f64| -> Points {
         rates(samples, |s| of(s, figure))
@@ -114,7 +147,7 @@ fn volume(record: &TrialRecord, samples: &[HostSample], role: VolumeRole) -> Vec
             "Commit-log volume burst credits",
         ],
     };
-    let limits = record.node().volumes.iter().find(|v| v.role == role).map(|v| v.limits);
+    let limits = facts.volumes.iter().find(|v| v.role == role).map(|v| v.limits);
     let limit = |read: Option<f64>, write: Option<f64>, unit: f64| -> Vec<(String, f64)> {
         match (read, write) {
             (Some(r), Some(w)) if r == w => vec![("limit".to_owned(), r / unit)],
@@ -156,7 +189,7 @@ fn volume(record: &TrialRecord, samples: &[HostSample], role: VolumeRole) -> Vec
     vec![iops, bytes, credits]
 }
 
-fn host(record: &TrialRecord, samples: &[HostSample]) -> Vec<Panel> {
+fn host(facts: &NodeFacts, samples: &[HostSample]) -> Vec<Panel> {
     let gauge = |figure: fn(&HostFigures) -> Option<f64>, unit: f64| -> Points {
         samples
             .iter()
@@ -177,7 +210,7 @@ fn host(record: &TrialRecord, samples: &[HostSample]) -> Vec<Panel> {
             line("anonymous", gauge(|h| h.cgroup_anonymous_bytes, MIB)),
         ],
     );
-    let budget = record.node().page_cache_budget_bytes;
+    let budget = facts.page_cache_budget_bytes;
     if budget > 0 {
         memory.limits = vec![("page-cache budget".to_owned(), budget as f64 / MIB)];
     }
@@ -190,8 +223,8 @@ fn host(record: &TrialRecord, samples: &[HostSample]) -> Vec<Panel> {
             line("stolen", rate(|h| h.cpu_steal_s, 1.0)),
         ],
     );
-    if record.node().cpus > 0.0 {
-        cpu.limits = vec![("database's CPUs".to_owned(), record.node().cpus)];
+    if facts.cpus > 0.0 {
+        cpu.limits = vec![("database's CPUs".to_owned(), facts.cpus)];
     }
     vec![
         memory,

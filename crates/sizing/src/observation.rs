@@ -132,7 +132,7 @@ fn of_trials<'a>(
     };
     let median = |figure: &dyn Fn(&TrialMeasurement) -> Option<f64>| stats::median(&values(figure));
     let volume = |role: VolumeRole, figure: fn(&VolumeActivity) -> f64| {
-        median(&move |t: &TrialMeasurement| t.per_operation(t.host.volumes.get(&role).map(figure)))
+        median(&move |t: &TrialMeasurement| t.per_operation(t.sum_of_volumes(role, figure)))
     };
     let throughput = stats::estimate(&values(&TrialMeasurement::throughput), CONFIDENCE)?;
     let cache_share = median(&TrialMeasurement::page_cache_share)?.min(1.0);
@@ -158,7 +158,7 @@ fn of_trials<'a>(
         is_at_rest: !trials.iter().flat_map(|t| suspicions(t)).any(says_no_steady_state),
         throughput: throughput.median,
         half_width: (trials.len() > 1).then(|| (throughput.high - throughput.low) / 2.0 / throughput.median),
-        cpus_used: median(&|t| t.host.cpus_used)?,
+        cpus_used: median(&|t| t.sum(|node| node.host.cpus_used))?,
         device_reads,
         read_request_bytes: volume(VolumeRole::Data, |v| v.read_bytes)
             .and_then(|bytes| stats::ratio(bytes, device_reads)),

@@ -1,6 +1,8 @@
 //! Configurations as they were built.
 
-use evidence::ProbeResult;
+use std::collections::BTreeMap;
+
+use evidence::{HostId, ProbeResult};
 use serde::{Deserialize, Serialize};
 use spec::{Burst, CostLine, IoLimits, VolumeRole};
 
@@ -42,6 +44,9 @@ pub struct VolumeReport {
     pub limits: IoLimits,
     /// Burst bucket on this machine.
     pub burst: Option<Burst>,
-    /// fio's measurement; `None` when no trial has one.
+    /// fio's measurement, of several nodes that of the one whose reads were slowest; `None` when no trial has one.
     pub probe: Option<ProbeResult>,
+    /// fio's measurement on each node; empty where the database has one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub probes: BTreeMap<HostId, ProbeResult>,
 }

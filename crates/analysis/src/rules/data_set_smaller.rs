@@ -52,7 +52,7 @@ fn least_bytes(dataset: &Dataset) -> f64 {
 /// A trial whose data set is smaller than that of the run's other trials.
 pub fn than_the_others(trial: &TrialMeasurement, typical: Option<f64>) -> Option<Finding> {
     let typical = typical?;
-    let on_disk = trial.record.node().data_bytes_on_disk as f64;
+    let on_disk = trial.data_bytes_on_disk();
     (on_disk > 0.0 && on_disk < (1.0 - LESS_THAN_OTHERS) * typical).then(|| {
         let numbers = [
             ("bytes_on_disk", on_disk),
@@ -68,7 +68,7 @@ pub fn than_the_others(trial: &TrialMeasurement, typical: Option<f64>) -> Option
 pub fn typical(trials: &[&TrialMeasurement]) -> Option<f64> {
     let bytes: Vec<f64> = trials
         .iter()
-        .map(|t| t.record.node().data_bytes_on_disk as f64)
+        .map(|t| t.data_bytes_on_disk())
         .filter(|bytes| *bytes > 0.0)
         .collect();
     stats::median(&bytes)

@@ -24,6 +24,7 @@ mod limits_count_separately;
 mod little;
 mod network_retransmits;
 mod no_steady_state;
+mod nodes;
 mod not_found;
 mod offered_rate;
 mod repetitions_spread;
@@ -40,8 +41,10 @@ mod trial_invalid;
 mod volume_above_instance;
 mod volume_at_cap;
 
-use evidence::{ProbeResult, VolumeFacts};
-use spec::{Dataset, Plan, Provider};
+use std::collections::BTreeMap;
+
+use evidence::{HostId, ProbeResult};
+use spec::{Dataset, Plan, Provider, VolumeRole};
 
 use crate::document::{CellAnalysis, ConfigurationFacts};
 use crate::finding::Finding;
@@ -86,11 +89,11 @@ pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {
     .into_iter()
     .flatten()
     .collect();
-    for volume in &trial.record.node().volumes {
-        found.extend(burst::finding(trial, volume));
-        found.extend(throttle_slices::finding(trial, volume));
-        found.extend(volume_at_cap::finding(trial, volume));
-        found.extend(separate_read_write_limits::finding(trial, volume));
+    for role in [VolumeRole::Data, VolumeRole::Commitlog] {
+        found.extend(burst::findings(trial, role));
+        found.extend(throttle_slices::finding(trial, role));
+        found.extend(volume_at_cap::finding(trial, role));
+        found.extend(separate_read_write_limits::finding(trial, role));
     }
     found
 }
@@ -138,9 +141,19 @@ pub fn of_run(run: &str, provider: Provider, configurations: &[ConfigurationFact
     found
 }
 
-/// The probe of a role's volume among a trial's volumes.
-pub fn probe_of(volumes: &[VolumeFacts], role: spec::VolumeRole) -> Option<ProbeResult> {
-    volumes.iter().find(|v| v.role == role).and_then(|v| v.probe)
+/// What fio measured of a role's volume on each node: of several trials the first that tells.
+pub fn probes_of<'a>(
+    trials: impl Iterator<Item = &'a TrialMeasurement>,
+    role: VolumeRole,
+) -> BTreeMap<HostId, ProbeResult> {
+    let mut probes = BTreeMap::new();
+    for node in trials.flat_map(TrialMeasurement::nodes) {
+        let volume = node.facts.volumes.iter().find(|v| v.role == role);
+        if let Some(probe) = volume.and_then(|v| v.probe) {
+            probes.entry(node.id).or_insert(probe);
+        }
+    }
+    probes
 }
 
 /// A trial without fault and what makes others of it, for the tables of cases.
@@ -148,7 +161,8 @@ pub fn probe_of(volumes: &[VolumeFacts], role: spec::VolumeRole) -> Option<Probe
 mod cases {
     use evidence::{ClientResult, TrialRecord};
 
-    use super::{Finding, Rule, of_trial};
+    use super::{Finding, HostId, Rule, of_trial};
+    use crate::host::DatabaseHost;
     use crate::measurement::TrialMeasurement;
     use crate::story::{Told, measured, record};
 
@@ -185,6 +199,16 @@ mod cases {
         change(&mut trial);
         trial.findings = of_trial(&trial);
         trial
+    }
+
+    /// The sound trial after a change to what its database host showed.
+    pub fn changed_host(change: impl FnOnce(&mut DatabaseHost)) -> TrialMeasurement {
+        changed(|t| change(first_host(t)))
+    }
+
+    /// What the only database host showed.
+    pub fn first_host(trial: &mut TrialMeasurement) -> &mut DatabaseHost {
+        trial.hosts.get_mut(&HostId::DATABASE).unwrap()
     }
 
     /// What a rule found in a trial.

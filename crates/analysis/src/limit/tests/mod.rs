@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod clusters;
 mod intervened;
 mod made;
 mod random;
