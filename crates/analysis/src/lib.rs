@@ -227,7 +227,7 @@ fn configurations(plan: &Plan, trials: &[&TrialMeasurement]) -> Vec<Configuratio
                 memory_limit_bytes: setup.memory_limit_bytes,
                 heap_bytes: setup.heap_bytes,
                 page_cache_budget_bytes: setup.page_cache_budget_bytes,
-                nodes: setup.nodes,
+                nodes: setup.placement.nodes,
                 volumes: volumes
                     .map(|v| VolumeReport {
                         role: v.role,

@@ -29,6 +29,7 @@ use scylla::serialize::row::{RowSerializationContext, SerializeRow};
 use scylla::serialize::writers::RowWriter;
 use scylla::statement::Consistency;
 use scylla::statement::prepared::PreparedStatement;
+use spec::ConsistencyLevels;
 
 /// Requests that one connection carries at once. The protocol has 32,768 stream ids (native_protocol_v4.spec, section
 /// 2.3); the rest is left to the driver's own requests and to ids that wait for the answer to a timed-out request.
@@ -45,8 +46,8 @@ pub struct CqlConnect {
     pub table: String,
     /// Fields of a record.
     pub fields: u32,
-    /// Consistency level of every request.
-    pub consistency: spec::Consistency,
+    /// Consistency level of each kind of request.
+    pub consistency: ConsistencyLevels,
     /// Longest wait for a response; then the request counts as `client_timeout`.
     pub request_timeout: Duration,
 }
@@ -56,7 +57,6 @@ impl Connect for CqlConnect {
 
     async fn connect(&self) -> Result<CqlDriver, String> {
         let profile = ExecutionProfile::builder()
-            .consistency(consistency(self.consistency))
             .serial_consistency(None)
             .request_timeout(Some(self.request_timeout))
             .retry_policy(Arc::new(FallthroughRetryPolicy::new()))
@@ -97,30 +97,45 @@ impl CqlDriver {
         let table = format!("{}.{}", to.keyspace, to.table);
         let columns: Vec<String> = (0..to.fields).map(|field| format!("field{field}")).collect();
         let marks = vec!["?"; columns.len() + 1].join(", ");
-        let prepare = async |statement: String| {
+        let ConsistencyLevels {
+            read,
+            scan,
+            update,
+            insert,
+        } = to.consistency;
+        let prepare = async |statement: String, level: spec::Consistency| {
             let mut prepared = session
                 .prepare(statement.as_str())
                 .await
                 .map_err(|error| format!("cannot prepare `{statement}`: {error}"))?;
             // The table does not change under a trial: without this every row's response carries its column names.
             prepared.set_use_cached_result_metadata(true);
+            prepared.set_consistency(consistency(level));
             Ok::<_, String>(prepared)
         };
         let mut read_field = Vec::new();
         let mut update_field = Vec::new();
         for column in &columns {
-            read_field.push(prepare(format!("SELECT {column} FROM {table} WHERE y_id = ?")).await?);
-            update_field.push(prepare(format!("UPDATE {table} SET {column} = ? WHERE y_id = ?")).await?);
+            read_field.push(prepare(format!("SELECT {column} FROM {table} WHERE y_id = ?"), read).await?);
+            update_field.push(prepare(format!("UPDATE {table} SET {column} = ? WHERE y_id = ?"), update).await?);
         }
         let assignments: Vec<String> = columns.iter().map(|column| format!("{column} = ?")).collect();
         let names = columns.join(", ");
         Ok(Self {
-            read_record: prepare(format!("SELECT * FROM {table} WHERE y_id = ?")).await?,
+            read_record: prepare(format!("SELECT * FROM {table} WHERE y_id = ?"), read).await?,
             read_field,
-            update_record: prepare(format!("UPDATE {table} SET {} WHERE y_id = ?", assignments.join(", "))).await?,
+            update_record: prepare(
+                format!("UPDATE {table} SET {} WHERE y_id = ?", assignments.join(", ")),
+                update,
+            )
+            .await?,
             update_field,
-            insert: prepare(format!("INSERT INTO {table} (y_id, {names}) VALUES ({marks})")).await?,
-            scan: prepare(format!("SELECT * FROM {table} WHERE token(y_id) >= token(?) LIMIT ?")).await?,
+            insert: prepare(format!("INSERT INTO {table} (y_id, {names}) VALUES ({marks})"), insert).await?,
+            scan: prepare(
+                format!("SELECT * FROM {table} WHERE token(y_id) >= token(?) LIMIT ?"),
+                scan,
+            )
+            .await?,
             session,
         })
     }

@@ -13,7 +13,7 @@ use engine::{Connect as _, Driver as _, ErrorKind, Load, LoadPlan, TrialOutcome,
 use rustix::process::{Pid, Signal, kill_process};
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
-use spec::{Consistency, Definition, Distribution, Mix, ScanLength};
+use spec::{Consistency, ConsistencyLevels, Definition, Distribution, Mix, ScanLength};
 
 /// An address of this test alone, so that it can run beside others.
 const ADDRESS: Ipv4Addr = Ipv4Addr::new(127, 0, 51, 2);
@@ -78,7 +78,7 @@ impl Server {
             keyspace: "ycsb".into(),
             table: "usertable".into(),
             fields: FIELDS,
-            consistency: Consistency::One,
+            consistency: ConsistencyLevels::all(Consistency::One),
             request_timeout,
         }
     }

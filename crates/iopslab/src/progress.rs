@@ -19,6 +19,8 @@ pub struct Screen {
     about: String,
     doing: String,
     is_ticking: bool,
+    /// Nothing takes long enough to be told while it is done.
+    is_quiet: bool,
     last_plain: Option<Instant>,
     metrics: Option<LiveMetrics>,
 }
@@ -38,6 +40,7 @@ impl Screen {
             about: String::new(),
             doing: String::new(),
             is_ticking: false,
+            is_quiet: false,
             last_plain: None,
             metrics: None,
         }
@@ -56,6 +59,11 @@ impl Screen {
         }
     }
 
+    /// From now on only lines that stay are shown: nothing takes long enough to be told while it is done.
+    pub fn quiet(&mut self) {
+        self.is_quiet = true;
+    }
+
     /// A line that stays.
     pub fn say(&mut self, line: &str) {
         match &self.bar {
@@ -72,6 +80,9 @@ impl Screen {
 
     /// What is being done now; its time begins when it is first said. `detail` changes while it goes on.
     pub fn doing(&mut self, what: &str, detail: &str) {
+        if self.is_quiet {
+            return;
+        }
         if self.doing != what {
             what.clone_into(&mut self.doing);
             if let Some(bar) = &self.bar {

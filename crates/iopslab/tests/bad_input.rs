@@ -79,33 +79,19 @@ fn plan_touches_nothing_and_speaks_json() {
 
 const SIMULATED: &str = include_str!("../../../examples/simulated.toml");
 
-/// Three are priced, one would be measured: nobody measures that, and a plan says so.
+/// The simulation has one node so far.
 #[test]
-fn more_than_one_node_is_refused_wherever_it_would_be_measured() {
+fn more_than_one_node_is_refused_where_it_would_not_be_measured() {
     let lab = Laboratory::new();
     let text = SIMULATED.replacen("memory_limit_gib = 3\n", "memory_limit_gib = 3\nnodes = 3\n", 1);
     let line = text.lines().position(|l| l == "nodes = 3").unwrap() + 1;
     lab.write("nodes.toml", &text);
-    for provider in ["local", "simulated"] {
-        let output = lab.output(&["run", "nodes.toml", "--provider", provider]);
-        let stderr = unwrapped(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{stderr}");
-        let expected =
-            format!("nodes.toml:{line}:9: nodes = 3 of gp2-960: one node would be measured and three priced");
-        assert!(stderr.contains(&expected), "{stderr}");
-        assert!(
-            stderr.contains("state nodes = 1, or price clusters with iopslab plan or iopslab size"),
-            "{stderr}"
-        );
-        assert!(!lab.path().join("runs").exists());
-    }
-    let planned = lab.output(&["plan", "nodes.toml"]);
-    assert!(planned.status.success());
-    let stdout = String::from_utf8_lossy(&planned.stdout);
-    assert!(
-        stdout.contains("iopslab run refuses this: nodes = 3 of gp2-960"),
-        "{stdout}"
-    );
+    let output = lab.output(&["run", "nodes.toml", "--provider", "simulated"]);
+    let stderr = unwrapped(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    let expected = format!("nodes.toml:{line}:9: nodes = 3: the simulation has one node so far");
+    assert!(stderr.contains(&expected), "{stderr}");
+    assert!(!lab.path().join("runs").exists());
 }
 
 /// A run of before this was refused does not go on either, and its frozen experiment is where to look.
@@ -129,7 +115,6 @@ fn a_run_of_three_nodes_is_not_resumed() {
         "memory_limit_gib = 3\n",
         "memory_limit_gib = 3\nnodes = 3\n",
     );
-    change("plan.json", "\"nodes\": 1", "\"nodes\": 3");
     let journal = std::fs::read(run.join("journal.jsonl")).unwrap();
     let resumed = |expected: &str| {
         let output = lab.output(&["run", "--resume", run.to_str().unwrap()]);
@@ -142,10 +127,7 @@ fn a_run_of_three_nodes_is_not_resumed() {
             "nothing is begun"
         );
     };
-    resumed(":9: nodes = 3 of gp2-960: one node would be measured and three priced");
-    // The plan is what would be carried out, whatever the file says.
-    change("experiment.toml", "nodes = 3", "nodes = 1");
-    resumed("configuration gp2-960: one node would be measured and 3 priced");
+    resumed(":9: nodes = 3 of gp2-960: this run was planned with 1");
 }
 
 #[test]

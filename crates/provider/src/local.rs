@@ -1,12 +1,13 @@
 //! The local provider: every agent is a child process on this machine, started from the same binary.
 
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::mpsc::Sender;
 
 use evidence::HostId;
 
-use crate::{Agent, AgentError, Incoming, ProcessAgent, Provider};
+use crate::{Agent, AgentError, Incoming, Place, ProcessAgent, Provider};
 
 /// Starts agents here.
 #[derive(Debug, Clone)]
@@ -28,6 +29,14 @@ impl Provider for Local {
         let mut command = Command::new(&self.binary);
         command.args(["agent", "--role", host.role.name()]);
         Ok(Box::new(ProcessAgent::start(host, command, inbox)?))
+    }
+
+    /// All on this machine, each at an address of its own: 127.0.0.1 and the next ones.
+    fn place(&self, host: HostId) -> Place {
+        Place {
+            machine: "this machine".to_owned(),
+            address: Ipv4Addr::from_bits(Ipv4Addr::LOCALHOST.to_bits() + host.index),
+        }
     }
 
     fn is_simulated(&self) -> bool {

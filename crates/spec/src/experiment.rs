@@ -7,7 +7,7 @@ use catalog::{Basis, Burst, IoLimits, VolumeRequest};
 use serde::{Deserialize, Serialize};
 use workload::Definition;
 
-use crate::{Provider, Truth, VolumeKind};
+use crate::{ConsistencyLevels, Placement, Provider, Truth, VolumeKind};
 
 /// A checked experiment, at full scale (before `provider.local.scale`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -68,8 +68,8 @@ impl Experiment {
 pub struct Target {
     /// A database that iopslab starts, or a cluster that exists already.
     pub database: Database,
-    /// Consistency level of every request.
-    pub consistency: Consistency,
+    /// Consistency level of every kind of request, where a configuration does not state its own.
+    pub consistency: ConsistencyLevels,
 }
 
 /// Where the database comes from.
@@ -86,22 +86,6 @@ pub enum Database {
         /// Contact points.
         hosts: Vec<String>,
     },
-}
-
-/// CQL consistency level.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names are CQL's own")]
-pub enum Consistency {
-    Any,
-    One,
-    Two,
-    Three,
-    Quorum,
-    All,
-    LocalQuorum,
-    EachQuorum,
-    LocalOne,
 }
 
 /// The records that are loaded once and restored before every trial.
@@ -144,8 +128,10 @@ pub struct Configuration {
     pub commitlog_volume: Option<Volume>,
     /// Memory that the database process (and its page cache) may use, bytes.
     pub memory_limit_bytes: u64,
-    /// Database nodes.
-    pub nodes: u32,
+    /// Its nodes, and where replicas are.
+    pub placement: Placement,
+    /// Its consistency levels, where they are not those of the target.
+    pub consistency: Option<ConsistencyLevels>,
     /// Its price as the file states it, instead of the catalog's.
     pub price_usd_per_month: Option<f64>,
 }

@@ -3,6 +3,7 @@
 //! [`parse()`] turns text into an [`Experiment`] or into all its mistakes at once; [`plan()`] turns an experiment into
 //! the [`Plan`] of cells and trials for a machine. Both are pure.
 
+mod consistency;
 mod decision;
 mod draft;
 mod experiment;
@@ -12,6 +13,7 @@ mod note;
 mod notes;
 mod objective;
 mod parse;
+mod placement;
 mod plan;
 mod pricing;
 mod provider;
@@ -22,11 +24,12 @@ mod simulated;
 mod volume_kind;
 
 pub use catalog::{Basis, Burst, CostKind, CostLine, IoLimits};
+pub use consistency::{Consistency, ConsistencyLevels};
 pub use decision::DecisionRules;
 pub use draft::{Draft, draft};
 pub use experiment::{
-    Adaptive, Configuration, Consistency, Database, Dataset, Experiment, Instance, Load, LoadLevel, LocalSettings,
-    Patience, Target, Volume,
+    Adaptive, Configuration, Database, Dataset, Experiment, Instance, Load, LoadLevel, LocalSettings, Patience, Target,
+    Volume,
 };
 pub use mistakes::{Mistake, Mistakes};
 pub use money::{ConfigurationMoney, Money};
@@ -34,6 +37,7 @@ pub use note::Note;
 pub use notes::static_notes;
 pub use objective::{DEFAULT_HEADROOM, ERROR_SHARE_MAX, LatencyFigure, LatencyObjective, Objective};
 pub use parse::{parse, parse_to_run, refuse_unmeasurable};
+pub use placement::Placement;
 pub use plan::{Cell, FORMAT_VERSION, Plan, PlannedTrial, TrialShape, plan};
 pub use provider::{Provider, UnknownProvider};
 pub use scale::{page_cache_at_full_scale, setups};

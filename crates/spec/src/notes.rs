@@ -129,7 +129,7 @@ fn wasted(catalog: &Catalog, experiment: &Experiment, configuration: &Configurat
         let cost = catalog.cost_of(
             &configuration.instance.label,
             &[volume],
-            configuration.nodes,
+            configuration.placement.nodes,
             &experiment.basis,
         );
         cost.ok().map(|cost| cost.usd_per_month)

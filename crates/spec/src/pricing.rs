@@ -60,7 +60,12 @@ fn of_configuration(
             }
         }
     }
-    match catalog.cost_of(&configuration.instance.label, &orders, configuration.nodes, basis) {
+    match catalog.cost_of(
+        &configuration.instance.label,
+        &orders,
+        configuration.placement.nodes,
+        basis,
+    ) {
         Err(error) => missing(error.to_string()),
         Ok(cost) => (money(Some(cost.usd_per_month), cost.lines, None), cost.basis.price_date),
     }

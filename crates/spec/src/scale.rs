@@ -69,6 +69,8 @@ fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset
         .map_or_else(|| (full_heap / scale).max(LEAST_HEAP.min(full_heap)), |b| b as f64);
     let direct = direct_rule(heap);
     let full_cache = page_cache_at_full_scale(configuration.memory_limit_bytes).unwrap_or(0.0);
+    // What each node holds of the data set.
+    let payload = dataset.payload_bytes() as f64 * configuration.placement.share_per_node();
     let budget = local
         .page_cache_bytes
         .map_or_else(|| (full_cache / scale).max(LEAST_PAGE_CACHE), |b| b as f64);
@@ -79,20 +81,21 @@ fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset
         direct_memory_bytes: direct as u64,
         memory_limit_bytes: (heap + direct + NATIVE_BYTES + budget) as u64,
         page_cache_budget_bytes: budget as u64,
-        data: volume(&configuration.data_volume, VolumeRole::Data, scale, dataset),
+        data: volume(&configuration.data_volume, VolumeRole::Data, scale, payload),
         commitlog: configuration
             .commitlog_volume
             .as_ref()
-            .map(|v| volume(v, VolumeRole::Commitlog, scale, dataset)),
-        nodes: configuration.nodes,
+            .map(|v| volume(v, VolumeRole::Commitlog, scale, payload)),
+        placement: configuration.placement,
+        consistency: configuration.consistency,
     }
 }
 
 /// Device sizes are scaled too, but never below what the run itself needs; images are sparse, so size costs nothing.
-fn volume(volume: &Volume, role: VolumeRole, scale: f64, dataset: &Dataset) -> VolumeSetup {
+fn volume(volume: &Volume, role: VolumeRole, scale: f64, payload_bytes: f64) -> VolumeSetup {
     let least = match role {
         // The pristine copy, the live copy after updates, and compaction's working space.
-        VolumeRole::Data => GIB.max(5.0 * dataset.payload_bytes() as f64),
+        VolumeRole::Data => GIB.max(5.0 * payload_bytes),
         // commitlog_total_space is 1 GiB here; twice that never fills.
         VolumeRole::Commitlog => 2.0 * GIB,
     };

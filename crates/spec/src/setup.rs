@@ -3,7 +3,10 @@
 use catalog::{Burst, IoLimits};
 use serde::{Deserialize, Serialize};
 
-/// One configuration as the local provider builds it: everything divided by `scale` that scales.
+use crate::{ConsistencyLevels, Placement};
+
+/// One configuration as the local provider builds it: everything divided by `scale` that scales. All figures are of one
+/// node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Setup {
     /// The configuration's name.
@@ -23,8 +26,12 @@ pub struct Setup {
     pub data: VolumeSetup,
     /// The commit-log volume, if it is separate.
     pub commitlog: Option<VolumeSetup>,
-    /// Database nodes.
-    pub nodes: u32,
+    /// Database nodes, each with all of the above, and where replicas are; plans of before there were clusters have one.
+    #[serde(default, skip_serializing_if = "Placement::is_one_node")]
+    pub placement: Placement,
+    /// Its consistency levels, where they are not those of the target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consistency: Option<ConsistencyLevels>,
 }
 
 /// A volume as the local provider builds it.

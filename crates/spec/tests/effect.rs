@@ -11,29 +11,94 @@ fn to_run(text: &str, provider: Provider) -> Result<spec::Experiment, String> {
 }
 
 #[test]
-fn three_nodes_are_priced_but_not_measured() {
-    let text = with("size_gib = 320 }", "size_gib = 320 }\nnodes = 3");
-    let planned = accepted(&text);
+fn three_nodes_are_priced_three_times_and_planned_with_their_replicas() {
+    let of = |keys: &str| accepted(&with("size_gib = 320 }", &format!("size_gib = 320 }}\n{keys}")));
     let one = accepted(GOOD);
+    let three = of("nodes = 3");
     let usd = |e: &spec::Experiment| e.money.configurations[0].usd_per_month.unwrap();
-    assert!((usd(&planned) - 3.0 * usd(&one)).abs() < 1e-6);
-    let told = notes(&planned, "cannot_be_run", None);
+    assert!((usd(&three) - 3.0 * usd(&one)).abs() < 1e-6);
+    let label = |e: &spec::Experiment| e.configurations[0].placement.label();
+    assert_eq!(label(&one), "1 node, 1 rack, 1 replica");
+    assert_eq!(label(&three), "3 nodes, 3 racks, 3 replicas");
+    // A rack for each replica only where the nodes divide by them.
+    assert_eq!(label(&of("nodes = 2")), "2 nodes, 2 racks, 2 replicas");
+    assert_eq!(label(&of("nodes = 4")), "4 nodes, 1 rack, 3 replicas");
     assert_eq!(
-        told,
-        [
-            "note: iopslab run refuses this: nodes = 3 of a: one node would be measured and three priced, so that \
-             every figure per dollar would be wrong by that factor. Clusters are not measured so far: state nodes = \
-             1, or price clusters with iopslab plan or iopslab size"
-        ]
+        label(&of("nodes = 6\nracks = 1\nreplication_factor = 2")),
+        "6 nodes, 1 rack, 2 replicas"
     );
-    for provider in [Provider::Local, Provider::Simulated] {
-        let message = to_run(&text, provider).unwrap_err();
-        assert!(
-            message.starts_with("x.toml:10:9: nodes = 3 of a: one node would be measured and three priced"),
-            "{message}"
-        );
+    // Each node has room for its part of the data set.
+    let big = |keys: &str| {
+        let text = with("size_gib = 320 }", &format!("size_gib = 320 }}\n{keys}")).replacen("1000", "1000000000", 1);
+        spec::plan(&accepted(&text)).setups[0].data.size_bytes as f64
+    };
+    assert!((big("nodes = 6\nreplication_factor = 3") / big("nodes = 1") - 0.5).abs() < 1e-6);
+}
+
+#[test]
+fn a_cluster_that_would_hold_its_data_unevenly_or_answer_nothing_is_refused() {
+    let of = |keys: &str| with("size_gib = 320 }", &format!("size_gib = 320 }}\n{keys}"));
+    let target = |level: &str, keys: &str| of(keys).replacen("[dataset]", &format!("[target]\n{level}\n[dataset]"), 1);
+    each_refused(&[
+        (
+            of("nodes = 13"),
+            "x.toml:10:9: nodes cannot be 13 (a whole number from 1 to 12)",
+        ),
+        (of("racks = 2"), "x.toml:10:9: racks = 2 is not possible with one node"),
+        (
+            of("nodes = 3\nreplication_factor = 4"),
+            "x.toml:11:22: replication_factor = 4 is not possible with 3 nodes",
+        ),
+        (
+            of("nodes = 4\nracks = 3"),
+            "x.toml:11:9: 4 nodes cannot be spread evenly over 3 racks",
+        ),
+        (of("nodes = 4\nracks = 2"), "x.toml:11:9: 3 replicas in 2 racks"),
+        (
+            target("consistency = \"two\"", ""),
+            "x.toml:4:15: consistency `two` waits for 2 replicas, and a keeps 1: every request would fail",
+        ),
+        (
+            of("nodes = 2\nconsistency = { read = \"one\", update = \"three\" }"),
+            "x.toml:11:41: consistency `three` waits for 3 replicas, and a keeps 2",
+        ),
+        (
+            of("consistency = { reads = \"one\" }"),
+            "x.toml:10:17: in consistency: unknown key `reads`",
+        ),
+        (of("consistency = 2"), "x.toml:10:15: consistency cannot be integer"),
+        (
+            of("consistency = { read = \"any\" }"),
+            "consistency `any` is for writes alone, and `w` reads",
+        ),
+    ]);
+    for keys in [
+        "nodes = 3\nconsistency = \"three\"",
+        "consistency = { update = \"any\" }",
+        "consistency = \"quorum\"",
+    ] {
+        accepted(&of(keys));
     }
-    assert!(refuse_unmeasurable("x.toml", &text).is_err() && refuse_unmeasurable("x.toml", GOOD).is_ok());
+}
+
+/// The simulation has one node so far.
+#[test]
+fn a_simulated_cluster_is_refused_and_a_real_one_is_not() {
+    let text = with("size_gib = 320 }", "size_gib = 320 }\nnodes = 3");
+    let message = to_run(&text, Provider::Simulated).unwrap_err();
+    assert!(
+        message.starts_with("x.toml:10:9: nodes = 3: the simulation has one node so far"),
+        "{message}"
+    );
+    let plan = spec::plan(&to_run(&text, Provider::Local).unwrap());
+    assert!(refuse_unmeasurable("x.toml", &text, &plan).is_ok());
+    // A plan of when one node was measured whatever the file said.
+    let plan = spec::plan(&accepted(GOOD));
+    let message = refuse_unmeasurable("x.toml", &text, &plan).unwrap_err().to_string();
+    assert!(
+        message.contains("x.toml:10:9: nodes = 3 of a: this run was planned with 1"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -42,29 +107,21 @@ fn what_cannot_be_run_is_told_with_all_other_mistakes() {
     let message = to_run(&text, Provider::Simulated).unwrap_err();
     assert!(message.contains("x.toml:4:11: records cannot be 0"), "{message}");
     assert!(
-        message.contains("x.toml:10:9: nodes = 2 of a: one node would be measured and two priced"),
+        message.contains("x.toml:10:9: nodes = 2: the simulation has one node so far"),
         "{message}"
     );
 }
 
 #[test]
-fn a_run_refuses_hosts_and_replicas_that_are_not_there() {
-    for (target, expected) in [
-        (
-            "hosts = [\"h:9042\"]",
-            "x.toml:4:9: [target] hosts: a run starts its own Cassandra so far",
-        ),
-        (
-            "consistency = \"two\"",
-            "x.toml:4:15: consistency `two` needs as many replicas, and one node is measured",
-        ),
-    ] {
-        let text = with("[dataset]", &format!("[target]\n{target}\n[dataset]"));
-        assert_eq!(notes(&accepted(&text), "cannot_be_run", None).len(), 1);
-        for provider in [Provider::Local, Provider::Simulated] {
-            let message = to_run(&text, provider).unwrap_err();
-            assert!(message.contains(expected), "{message}");
-        }
+fn a_run_refuses_hosts_that_it_does_not_start() {
+    let text = with("[dataset]", "[target]\nhosts = [\"h:9042\"]\n[dataset]");
+    assert_eq!(notes(&accepted(&text), "cannot_be_run", None).len(), 1);
+    for provider in [Provider::Local, Provider::Simulated] {
+        let message = to_run(&text, provider).unwrap_err();
+        assert!(
+            message.contains("x.toml:4:9: [target] hosts: a run starts its own Cassandra so far"),
+            "{message}"
+        );
     }
 }
 
@@ -137,7 +194,7 @@ fn keys_that_follow_nothing_are_told_where_they_follow_nothing() {
     let experiment = accepted(&text);
     let told = |provider| notes(&experiment, "key_without_effect", provider);
     let of_one_node = "note: consistency = \"quorum\" waits for the only replica of one node, as \"one\" does. What \
-                       it costs in a cluster is not measured here";
+                       it costs is measured with more nodes and replicas";
     let simulated = "note: without effect in a simulated run: [target] version, [target] consistency, [load] \
                      request_timeout_s, [provider.local] heap_mib. They are for a database on a machine";
     let warmup = "note: warmup = \"auto\": a simulated run warms up for the whole of max_warmup_s. Simulated seconds \

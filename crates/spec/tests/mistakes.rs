@@ -191,7 +191,7 @@ fn every_wrong_input_is_refused_at_its_place() {
             "size_gib = 320 }\nmemory_limit_gib = 0.6",
             "leaves nothing for the page cache",
         ),
-        ("size_gib = 320 }", "size_gib = 320 }\nnodes = 4", "nodes cannot be 4"),
+        ("size_gib = 320 }", "size_gib = 320 }\nnodes = 40", "nodes cannot be 40"),
         ("name = \"x\"", "name = ", "x.toml:1:8:"),
     ];
     for (replace, by, expected) in cases {

@@ -11,7 +11,7 @@ mod messages;
 pub use framing::{WireError, read, write};
 pub use histogram::{WireInterval, from_wire, to_wire};
 pub use messages::{
-    ClientRequest, DatabaseRequest, Endpoint, Event, Fault, LoadedDataset, Needs, PROTOCOL, PreparedConfiguration,
-    Problem, Progress, Reply, Request, Second, SnapshotFacts, StartedTrial, StoppedTrial, TextFile, TrialResult,
-    TrialTask, UnderTest,
+    ClientRequest, DatabaseRequest, Demand, Endpoint, Event, Fault, LoadedDataset, Needs, PROTOCOL,
+    PreparedConfiguration, Problem, Progress, Reply, Request, Second, SnapshotFacts, StartedTrial, StoppedTrial,
+    TextFile, TrialResult, TrialTask, UnderTest,
 };

@@ -1,13 +1,17 @@
 //! The vocabulary. Every message is a plain value; units are in the names.
 
+use std::net::Ipv4Addr;
+
 use evidence::{ClientResult, Environment, HostSample, VolumeFacts};
 use serde::{Deserialize, Serialize};
-use spec::{Consistency, Dataset, Definition, LoadLevel, Patience, PlannedTrial, Setup, TrialShape};
+use spec::{
+    ConsistencyLevels, Dataset, Definition, KeyFormat, LoadLevel, Patience, Placement, PlannedTrial, Setup, TrialShape,
+};
 
 use crate::WireInterval;
 
 /// Version of these messages; controller and agent must agree.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 
 /// Controller to agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -37,10 +41,22 @@ pub enum DatabaseRequest {
     Check(Needs),
     /// Take the work directory, clean what an earlier run left, fetch the database, find Java.
     Open(UnderTest),
-    /// Start an unlimited database for loading, with the schema in place.
-    StartLoading,
-    /// Flush, compact to rest, stop, keep as the snapshot.
+    /// Look for this node's snapshot of the data set.
+    FindSnapshot {
+        /// Of which cluster.
+        placement: Placement,
+    },
+    /// Start an unlimited node for loading, wait until it knows the others, and see to the schema.
+    StartLoading {
+        /// Of which cluster.
+        placement: Placement,
+        /// Names this loading: snapshots of several nodes belong together only if they come from the same one.
+        loading: String,
+    },
+    /// Everything is inserted: flush, and compact to rest.
     FinishLoading,
+    /// All nodes are at rest: stop, and keep the files as this node's snapshot.
+    KeepSnapshot,
     /// Create the configuration's volumes, copy the snapshot onto them, and measure what they deliver.
     Prepare {
         /// Which configuration.
@@ -68,8 +84,28 @@ pub struct Needs {
     pub work_directory: String,
     /// Bytes there.
     pub bytes: u64,
-    /// CPUs for the largest configuration, with its name.
-    pub cpus: Option<(String, f64)>,
+    /// The configuration that needs most CPUs.
+    pub cpus: Option<Demand>,
+    /// The configuration that needs most memory, bytes.
+    pub memory: Option<Demand>,
+}
+
+/// What a configuration's nodes on one machine need of something.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Demand {
+    /// The configuration's name.
+    pub configuration: String,
+    /// Its nodes on this machine.
+    pub nodes: u32,
+    /// What each of them needs.
+    pub each: f64,
+}
+
+impl Demand {
+    /// What all of them need.
+    pub fn total(&self) -> f64 {
+        f64::from(self.nodes) * self.each
+    }
 }
 
 /// Something that stands in the way of a run.
@@ -88,15 +124,21 @@ pub struct Problem {
 pub struct UnderTest {
     /// Name of the run; part of cgroup names.
     pub run: String,
-    /// Where volumes, snapshots and the ledger live.
+    /// Where this node's volumes, snapshots and ledger live.
     pub work_directory: String,
+    /// Addresses of the nodes of all database hosts, by index.
+    pub addresses: Vec<Ipv4Addr>,
+    /// Number of this host among them, from 0.
+    pub index: u32,
+    /// Number of this host among those of its machine, from 0: it decides which CPUs it gets, and its management port.
+    pub on_machine: u32,
     /// Where downloads are kept.
     pub cache_directory: String,
     /// Cassandra version.
     pub version: String,
     /// The data set on this machine.
     pub dataset: Dataset,
-    /// Bytes that the run needs in the work directory.
+    /// Bytes that this node needs in the work directory.
     pub needed_bytes: u64,
     /// How long the database may take.
     pub patience: Patience,
@@ -112,10 +154,8 @@ pub enum ClientRequest {
         endpoint: Endpoint,
         /// What to insert.
         dataset: Dataset,
-        /// Keys are hashed, as YCSB does by default.
-        hashed_keys: bool,
-        /// Zero padding of the number in a key.
-        zero_padding: u32,
+        /// How keys are written.
+        keys: KeyFormat,
         /// Requests in flight.
         concurrency: u32,
     },
@@ -153,8 +193,8 @@ pub struct Endpoint {
     pub keyspace: String,
     /// Table of the data set.
     pub table: String,
-    /// Consistency level of every request.
-    pub consistency: Consistency,
+    /// Consistency level of each kind of request.
+    pub consistency: ConsistencyLevels,
     /// Client-side timeout of one request, seconds.
     pub request_timeout_s: f64,
 }
@@ -237,17 +277,19 @@ pub enum Reply {
     Opened {
         /// What an earlier run had left and is gone now, for people.
         cleaned: Vec<String>,
-        /// The snapshot of the data set, if there is one already.
-        snapshot: Option<SnapshotFacts>,
         /// What the database is and what runs it, for people; `None` where it is only simulated.
         software: Option<String>,
     },
+    /// To `FindSnapshot`.
+    Found(Option<SnapshotFacts>),
     /// To `StartLoading`.
     Loading {
         /// `host:port` contact points.
         contact_points: Vec<String>,
     },
     /// To `FinishLoading`.
+    AtRest,
+    /// To `KeepSnapshot`.
     Snapshot(SnapshotFacts),
     /// To `Prepare`.
     Prepared(PreparedConfiguration),
@@ -263,13 +305,16 @@ pub enum Reply {
     Closed,
 }
 
-/// The data set as it lies in the snapshot.
+/// The data set, or a node's part of it, as it lies in the snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SnapshotFacts {
     /// Content key of (data set, database version, schema).
     pub key: String,
-    /// Records loaded.
+    /// Records loaded, over all nodes.
     pub records: u64,
+    /// Which loading made it; snapshots of before there were clusters say nothing.
+    #[serde(default)]
+    pub loading: String,
     /// Bytes of the table's files.
     pub table_bytes: u64,
     /// Bytes of the whole snapshot.

@@ -2,18 +2,38 @@
 
 use std::path::Path;
 
-use wire::{Needs, Problem};
+use wire::{Demand, Needs, Problem};
 
 use super::volumes::CGROUP_ROOT;
+
+/// Bytes in one GiB.
+const GIB: f64 = 1_073_741_824.0;
 
 /// Everything that stands in the way, the experiment's part first; changes nothing.
 pub(super) fn problems(needs: &Needs) -> Vec<Problem> {
     let mut problems = Vec::new();
     let cpus = std::thread::available_parallelism().map_or(1, usize::from) as f64;
-    if let Some((configuration, wanted)) = needs.cpus.as_ref().filter(|(_, wanted)| *wanted > cpus) {
+    if let Some(demand) = needs.cpus.as_ref().filter(|demand| demand.total() > cpus) {
         problems.push(Problem {
-            what: format!("configuration {configuration} needs {wanted:.1} CPUs here, this machine has {cpus}"),
+            what: format!(
+                "configuration {} needs {} CPUs here, this machine has {cpus}",
+                demand.configuration,
+                sum(demand, 1.0, 1)
+            ),
             fix: "raise provider.local.scale; without a machine: --provider simulated".to_owned(),
+            is_in_the_experiment: true,
+        });
+    }
+    let memory = memory_bytes();
+    if let Some(demand) = needs.memory.as_ref().filter(|demand| demand.total() > memory) {
+        problems.push(Problem {
+            what: format!(
+                "configuration {} needs {} GiB of memory here, this machine has {:.1}",
+                demand.configuration,
+                sum(demand, GIB, 1),
+                memory / GIB
+            ),
+            fix: "raise provider.local.scale, or state heap_mib and page_cache_mib in [provider.local]".to_owned(),
             is_in_the_experiment: true,
         });
     }
@@ -28,4 +48,19 @@ pub(super) fn problems(needs: &Needs) -> Vec<Problem> {
         });
     }
     problems
+}
+
+/// `1.0`, or `3 x 0.5 = 1.5`.
+fn sum(demand: &Demand, unit: f64, digits: usize) -> String {
+    let (each, total) = (demand.each / unit, demand.total() / unit);
+    match demand.nodes {
+        1 => format!("{total:.digits$}"),
+        nodes => format!("{nodes} x {each:.digits$} = {total:.digits$}"),
+    }
+}
+
+/// Main memory of this machine, bytes; without bound where it is not known.
+fn memory_bytes() -> f64 {
+    let environment = monitor::environment(Path::new("/"));
+    environment.memory_bytes.map_or(f64::INFINITY, |bytes| bytes as f64)
 }

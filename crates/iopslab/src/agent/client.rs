@@ -21,16 +21,9 @@ pub(super) fn handle(request: ClientRequest, outbox: &Outbox) -> Result<Reply, F
         ClientRequest::Load {
             endpoint,
             dataset,
-            hashed_keys,
-            zero_padding,
+            keys,
             concurrency,
-        } => {
-            let keys = KeyFormat {
-                hashed: hashed_keys,
-                zero_padding,
-            };
-            load(&endpoint, &dataset, keys, concurrency, outbox)
-        }
+        } => load(&endpoint, &dataset, keys, concurrency, outbox),
         ClientRequest::Trial(task) => trial(&task, outbox),
         ClientRequest::Close => Ok(Reply::Closed),
     }

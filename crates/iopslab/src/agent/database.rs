@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use spec::Setup;
+use spec::{Placement, Setup};
 use wire::{DatabaseRequest, Fault, PreparedConfiguration, Reply, StoppedTrial, UnderTest};
 
 use super::check::problems;
@@ -27,6 +27,8 @@ struct Opened {
     volumes: BTreeMap<String, Volumes>,
     loading: Option<Loading>,
     trial: Option<Trial>,
+    /// Number of this host among those of its machine.
+    on_machine: u32,
 }
 
 impl DatabaseHost {
@@ -50,8 +52,10 @@ impl DatabaseHost {
             .as_mut()
             .ok_or_else(|| fault("the database agent was not opened first"))?;
         let reply = match request {
-            DatabaseRequest::StartLoading => opened.start_loading(),
+            DatabaseRequest::FindSnapshot { placement } => Ok(opened.find_snapshot(placement)),
+            DatabaseRequest::StartLoading { placement, loading } => opened.start_loading(placement, loading),
             DatabaseRequest::FinishLoading => opened.finish_loading(),
+            DatabaseRequest::KeepSnapshot => opened.keep_snapshot(),
             DatabaseRequest::Prepare { setup } => opened.prepare(&setup),
             DatabaseRequest::StartTrial { setup, sample_keys, .. } => {
                 let started = opened.start_trial(&setup, &sample_keys);
@@ -80,7 +84,6 @@ impl DatabaseHost {
         let host = Host::open(work, task.run, outbox.clone())?;
         let reply = Reply::Opened {
             cleaned,
-            snapshot: host.snapshot(&database.snapshot_key),
             software: Some(database.software()),
         };
         self.opened = Some(Opened {
@@ -89,6 +92,7 @@ impl DatabaseHost {
             volumes: BTreeMap::new(),
             loading: None,
             trial: None,
+            on_machine: task.on_machine,
         });
         Ok(reply)
     }
@@ -111,8 +115,13 @@ impl DatabaseHost {
 }
 
 impl Opened {
-    fn start_loading(&mut self) -> Result<Reply, Fault> {
-        let loading = self.loading.insert(Loading::start(&self.host, &self.database)?);
+    fn find_snapshot(&self, placement: Placement) -> Reply {
+        Reply::Found(self.host.snapshot(&self.database.snapshot_key(placement)))
+    }
+
+    fn start_loading(&mut self, placement: Placement, name: String) -> Result<Reply, Fault> {
+        let loading = Loading::start(&self.host, &self.database, placement, name)?;
+        let loading = self.loading.insert(loading);
         loading.make_ready(&self.host, &self.database)?;
         Ok(Reply::Loading {
             contact_points: self.database.contact_points(),
@@ -121,7 +130,13 @@ impl Opened {
 
     fn finish_loading(&mut self) -> Result<Reply, Fault> {
         let loading = self.loading.as_mut().ok_or_else(|| fault("no database is loading"))?;
-        let facts = loading.finish(&self.host, &self.database)?;
+        loading.finish(&self.host, &self.database)?;
+        Ok(Reply::AtRest)
+    }
+
+    fn keep_snapshot(&mut self) -> Result<Reply, Fault> {
+        let loading = self.loading.as_mut().ok_or_else(|| fault("no database is loading"))?;
+        let facts = loading.keep(&self.host, &self.database)?;
         self.loading = None;
         Ok(Reply::Snapshot(facts))
     }
@@ -136,7 +151,9 @@ impl Opened {
             }
             let doing = format!("creating the volumes of {name} and copying the data set");
             host.outbox.progress(doing, None);
-            let snapshot = host.snapshot_directory(&self.database.snapshot_key).join("data");
+            let snapshot = host
+                .snapshot_directory(&self.database.snapshot_key(setup.placement))
+                .join("data");
             let mut volumes = Volumes::create(&host.ledger, &directory, setup, &snapshot).map_err(fault)?;
             host.outbox.progress(format!("measuring the volumes of {name}"), None);
             volumes
@@ -155,7 +172,9 @@ impl Opened {
             .volumes
             .get_mut(&setup.configuration)
             .ok_or_else(|| fault(format!("configuration {} was not prepared", setup.configuration)))?;
-        let trial = self.trial.insert(Trial::prepare(&self.host, volumes, setup)?);
+        let trial = self
+            .trial
+            .insert(Trial::prepare(&self.host, volumes, setup, self.on_machine)?);
         let started = trial.start(&self.host, &self.database, volumes, sample_keys)?;
         Ok(Reply::Started(Box::new(started)))
     }

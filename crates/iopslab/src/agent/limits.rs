@@ -27,8 +27,10 @@ pub(super) struct Limits {
 impl Limits {
     /// A cgroup for a database that starts: its memory is limited from the first instruction. It has all CPUs for the
     /// start: what it computes does not depend on them (the number of CPUs is told to it).
-    pub fn for_start(ledger: &Arc<Ledger>, setup: &Setup) -> Result<Self, Fault> {
-        let cpus = cpu_limits(setup.cpus);
+    ///
+    /// `on_machine` is the number of this node among those of its machine, from 0.
+    pub fn for_start(ledger: &Arc<Ledger>, setup: &Setup, on_machine: u32) -> Result<Self, Fault> {
+        let cpus = cpu_limits(setup.cpus, on_machine, machine_cpus());
         let limits = ResourceLimits {
             memory_bytes: Some(setup.memory_limit_bytes),
             cpuset: cpus.cpuset.as_ref().map(|_| format!("0-{}", machine_cpus() - 1)),
@@ -115,14 +117,17 @@ impl Limits {
 /// Whole CPUs are given whole: the last ones of the machine, by cpuset. A quota on more CPUs would stop the database
 /// for up to 100 ms in each period once it is spent, which shows as steps in every latency percentile (measured: p95 of
 /// 50 ms). Only a fraction of a CPU needs the quota.
-fn cpu_limits(cpus: f64) -> ResourceLimits {
-    let machine = machine_cpus();
-    let whole = (cpus.ceil() as usize).clamp(1, machine);
-    let last = machine - 1;
-    let first = machine - whole;
+///
+/// Nodes of one machine take theirs one after the other, from the end: a node shares a CPU only where its part begins or
+/// ends within one.
+fn cpu_limits(cpus: f64, on_machine: u32, machine: usize) -> ResourceLimits {
+    let taken = cpus * f64::from(on_machine);
+    let end = (machine - (taken.floor() as usize).min(machine - 1)).max(1);
+    let first = machine.saturating_sub((taken + cpus).ceil() as usize).min(end - 1);
+    let last = end - 1;
     ResourceLimits {
         cpus: (cpus.fract() > 0.0).then_some(cpus),
-        cpuset: (whole < machine).then(|| format!("{first}-{last}")),
+        cpuset: (end - first < machine).then(|| format!("{first}-{last}")),
         ..ResourceLimits::default()
     }
 }
@@ -130,4 +135,35 @@ fn cpu_limits(cpus: f64) -> ResourceLimits {
 /// CPUs of this machine that this process may use.
 pub(super) fn machine_cpus() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cpu_limits;
+
+    #[test]
+    fn nodes_of_one_machine_take_their_cpus_one_after_the_other() {
+        let sets = |cpus: f64, nodes: u32, machine| -> Vec<String> {
+            let set = |node| {
+                cpu_limits(cpus, node, machine)
+                    .cpuset
+                    .unwrap_or_else(|| "all".to_owned())
+            };
+            (0..nodes).map(set).collect()
+        };
+        // One node has the last CPUs of the machine, or all of it.
+        assert_eq!(sets(1.0, 1, 2), ["1-1"]);
+        assert_eq!(sets(0.5, 1, 2), ["1-1"]);
+        assert_eq!(sets(1.5, 1, 2), ["all"]);
+        assert_eq!(sets(2.0, 1, 2), ["all"]);
+        assert_eq!(sets(3.0, 1, 8), ["5-7"]);
+        // Several share none that they need not share.
+        assert_eq!(sets(0.5, 3, 2), ["1-1", "1-1", "0-0"]);
+        assert_eq!(sets(2.0, 3, 8), ["6-7", "4-5", "2-3"]);
+        assert_eq!(sets(1.5, 2, 4), ["2-3", "1-2"]);
+        // More than there is: refused before anything starts; here it only must not fail.
+        assert_eq!(sets(2.0, 2, 2), ["all", "0-0"]);
+        assert_eq!(cpu_limits(1.5, 1, 4).cpus, Some(1.5));
+        assert_eq!(cpu_limits(2.0, 1, 4).cpus, None);
+    }
 }

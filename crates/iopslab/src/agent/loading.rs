@@ -4,15 +4,18 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use database::{DATABASE_LOG, Directories, RunningNode};
+use spec::Placement;
 use wire::{Fault, SnapshotFacts};
 
 use super::host::Host;
 use super::limits::machine_cpus;
 use super::outbox::fault;
-use super::server::{Database, KEYSPACE, REPLICATION, TABLE};
+use super::server::{Database, KEYSPACE, NodeResources, TABLE, replication};
 
-/// Main memory of the database that loads.
+/// Main memory of a database that loads alone; the nodes of a cluster share it.
 const LOADER_BYTES: u64 = 2 << 30;
+/// Less than this does not load well.
+const LEAST_LOADER_BYTES: u64 = 768 << 20;
 /// How long it may take to stop in order; everything is flushed by then.
 const STOP_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -20,34 +23,57 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(60);
 pub(super) struct Loading {
     node: Box<dyn RunningNode>,
     directory: PathBuf,
+    placement: Placement,
+    /// Names this loading.
+    name: String,
 }
 
 impl Loading {
     /// Starts the database; [`Self::make_ready`] follows, so that a start that fails leaves something to end.
-    pub fn start(host: &Host, database: &Database) -> Result<Self, Fault> {
-        let directory = host.loading_directory(&database.snapshot_key)?;
+    pub fn start(host: &Host, database: &Database, placement: Placement, name: String) -> Result<Self, Fault> {
+        let directory = host.loading_directory(&database.snapshot_key(placement))?;
         host.outbox
             .progress(format!("starting {} to load the data set", database.name()), None);
-        let memory = database.server.memory(LOADER_BYTES);
-        let directories = Directories::below(&directory);
-        let node = database.start(directories, memory, machine_cpus() as f64, Vec::new())?;
-        Ok(Self { node, directory })
+        let main_bytes = (LOADER_BYTES / u64::from(placement.nodes)).max(LEAST_LOADER_BYTES);
+        let resources = NodeResources {
+            directories: Directories::below(&directory),
+            memory: database.server.memory(main_bytes),
+            cpus: machine_cpus() as f64,
+            launch_prefix: Vec::new(),
+        };
+        let node = database.start(placement, resources)?;
+        Ok(Self {
+            node,
+            directory,
+            placement,
+            name,
+        })
     }
 
-    /// Waits until it answers, and creates the schema.
+    /// Waits until it answers and knows the other nodes; the first one creates the schema.
     pub fn make_ready(&mut self, host: &Host, database: &Database) -> Result<(), Fault> {
         host.remember_process(self.node.pid(), database.name())?;
         database.wait_ready(&mut *self.node, &host.outbox)?;
+        if self.placement.is_cluster() {
+            database.settle(self.placement, &mut *self.node, &host.outbox)?;
+        }
+        if !database.is_first() {
+            return Ok(());
+        }
         self.node
-            .create_schema(KEYSPACE, TABLE, &database.dataset, &REPLICATION)
+            .create_schema(KEYSPACE, TABLE, &database.dataset, &replication(self.placement))
             .map_err(fault)
     }
 
-    /// Everything is loaded: flushes, compacts, stops, and keeps the files as the snapshot.
-    pub fn finish(&mut self, host: &Host, database: &Database) -> Result<SnapshotFacts, Fault> {
+    /// Everything is inserted: flushes and compacts. The other nodes may still be at it, so this one stays.
+    pub fn finish(&mut self, host: &Host, database: &Database) -> Result<(), Fault> {
         host.outbox.progress("flushing and compacting the data set", None);
         self.node.compact(KEYSPACE).map_err(fault)?;
-        database.settle(&mut *self.node, &host.outbox)?;
+        database.settle(self.placement, &mut *self.node, &host.outbox)
+    }
+
+    /// Stops, and keeps the files as the snapshot.
+    pub fn keep(&mut self, host: &Host, database: &Database) -> Result<SnapshotFacts, Fault> {
         let name = database.name();
         host.outbox
             .progress(format!("stopping {name} and keeping its data as a snapshot"), None);
@@ -55,8 +81,9 @@ impl Loading {
         self.check_stop(name)?;
         let data = Directories::below(&self.directory).data;
         let facts = SnapshotFacts {
-            key: database.snapshot_key.clone(),
+            key: database.snapshot_key(self.placement),
             records: database.dataset.records,
+            loading: self.name.clone(),
             table_bytes: database.data_set_bytes(&data),
             bytes: storage::tree_bytes(&data),
         };

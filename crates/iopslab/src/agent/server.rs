@@ -5,8 +5,10 @@ use std::net::Ipv4Addr;
 use std::path::Path;
 use std::time::Duration;
 
-use database::{Directories, Installed, MemoryPlan, NodePlan, Replication, RunningNode, Server, ServerError};
-use spec::{Dataset, Patience};
+use database::{
+    Directories, Installed, MemoryPlan, NodePlan, Place, Ports, Replication, RunningNode, Server, ServerError,
+};
+use spec::{Dataset, Patience, Placement};
 use wire::{Fault, UnderTest};
 
 use super::outbox::{Outbox, fault};
@@ -16,10 +18,8 @@ pub(super) const KEYSPACE: &str = "ycsb";
 pub(super) const TABLE: &str = "usertable";
 /// One cluster name for all runs: the snapshot's system tables remember it, and a database refuses another one.
 const CLUSTER: &str = "iopslab";
-/// The one node of a configuration.
-const ADDRESS: Ipv4Addr = Ipv4Addr::LOCALHOST;
-const NODES: u32 = 1;
-pub(super) const REPLICATION: Replication = Replication::Each(1);
+/// The data centre of clusters; racks are `rack1` and so on.
+const DATA_CENTRE: &str = "dc1";
 /// Commit-log space; half of the smallest emulated commit-log volume.
 const COMMITLOG_BYTES: u64 = 1 << 30;
 
@@ -31,14 +31,36 @@ pub(super) struct Database {
     /// What is stored in it.
     pub dataset: Dataset,
     patience: Patience,
-    /// Names the snapshot of the data set.
-    pub snapshot_key: String,
+    /// Addresses of the nodes of all database hosts, by index.
+    addresses: Vec<Ipv4Addr>,
+    /// This host's among them.
+    index: u32,
+    ports: Ports,
+}
+
+/// What a node is given on its host.
+pub(super) struct NodeResources {
+    pub directories: Directories,
+    pub memory: MemoryPlan,
+    pub cpus: f64,
+    /// Comes before its command.
+    pub launch_prefix: Vec<String>,
 }
 
 impl Database {
     /// Fetches and verifies what is missing, once its ports are found to be free.
     pub fn install(server: Box<dyn Server>, task: &UnderTest, outbox: &Outbox) -> Result<Self, Fault> {
-        server.check(ADDRESS, server.ports()).map_err(fault)?;
+        let address = task.addresses.get(task.index as usize).copied();
+        let address = address.ok_or_else(|| fault("this host has no address among those of the run"))?;
+        let usual = server.ports();
+        let ports = Ports {
+            // Management has one address on a machine, whatever the node's is.
+            management: usual
+                .management
+                .saturating_add(u16::try_from(task.on_machine).unwrap_or(u16::MAX)),
+            ..usual
+        };
+        server.check(address, ports).map_err(fault)?;
         let installed = server
             .install(
                 Path::new(&task.cache_directory),
@@ -46,13 +68,14 @@ impl Database {
                 &|| outbox.is_cancelled(),
             )
             .map_err(fault)?;
-        let snapshot_key = server.snapshot_key(&task.dataset, &[None; NODES as usize], &REPLICATION);
         Ok(Self {
             server,
             installed,
             dataset: task.dataset,
             patience: task.patience,
-            snapshot_key,
+            addresses: task.addresses.clone(),
+            index: task.index,
+            ports,
         })
     }
 
@@ -69,25 +92,47 @@ impl Database {
 
     /// Where clients are answered, `host:port`.
     pub fn contact_points(&self) -> Vec<String> {
-        vec![format!("{ADDRESS}:{}", self.server.ports().clients)]
+        vec![format!("{}:{}", self.address(), self.ports.clients)]
+    }
+
+    fn address(&self) -> Ipv4Addr {
+        self.addresses[self.index as usize]
+    }
+
+    /// Whether this is the first node of its clusters: it sees to what is done once.
+    pub fn is_first(&self) -> bool {
+        self.index == 0
+    }
+
+    /// Names this node's snapshot of the data set. That of a cluster's node is of use to no other node, and at no other
+    /// addresses.
+    pub fn snapshot_key(&self, placement: Placement) -> String {
+        let places: Vec<_> = (0..placement.nodes).map(|index| place(placement, index)).collect();
+        let replication = replication(placement);
+        let key = self.server.snapshot_key(&self.dataset, &places, &replication);
+        if placement.is_cluster() {
+            format!("{key}-node-{}-{}", self.index + 1, self.address())
+        } else {
+            key
+        }
     }
 
     /// Starts the node and returns at once; [`Self::wait_ready`] follows.
-    pub fn start(
-        &self,
-        directories: Directories,
-        memory: MemoryPlan,
-        cpus: f64,
-        launch_prefix: Vec<String>,
-    ) -> Result<Box<dyn RunningNode>, Fault> {
+    pub fn start(&self, placement: Placement, resources: NodeResources) -> Result<Box<dyn RunningNode>, Fault> {
+        let NodeResources {
+            directories,
+            memory,
+            cpus,
+            launch_prefix,
+        } = resources;
         let plan = NodePlan {
             cluster: CLUSTER.to_owned(),
-            index: 0,
-            nodes: NODES,
-            seeds: vec![ADDRESS],
-            place: None,
-            address: ADDRESS,
-            ports: self.server.ports(),
+            index: self.index,
+            nodes: placement.nodes,
+            seeds: self.addresses.iter().take(placement.nodes as usize).copied().collect(),
+            place: place(placement, self.index),
+            address: self.address(),
+            ports: self.ports,
             directories,
             memory,
             cpus,
@@ -105,10 +150,10 @@ impl Database {
         ready.map(|_| ()).map_err(not_started)
     }
 
-    /// Waits until nothing goes on in the background.
-    pub fn settle(&self, node: &mut dyn RunningNode, outbox: &Outbox) -> Result<(), Fault> {
+    /// Waits until it knows all nodes and nothing goes on in the background.
+    pub fn settle(&self, placement: Placement, node: &mut dyn RunningNode, outbox: &Outbox) -> Result<(), Fault> {
         let timeout = Duration::from_secs_f64(self.patience.settle_s);
-        let settled = node.settle(NODES, timeout, &|| outbox.is_cancelled());
+        let settled = node.settle(placement.nodes, timeout, &|| outbox.is_cancelled());
         settled.map(|_| ()).map_err(fault)
     }
 
@@ -117,6 +162,19 @@ impl Database {
         let directories = self.server.keyspace_directories(data, KEYSPACE);
         directories.iter().map(|directory| storage::tree_bytes(directory)).sum()
     }
+}
+
+/// The copies that a cluster keeps.
+pub(super) fn replication(placement: Placement) -> Replication {
+    Replication::Each(placement.replication_factor)
+}
+
+/// Where a node stands; one that is alone stands nowhere in particular.
+fn place(placement: Placement, index: u32) -> Option<Place> {
+    placement.is_cluster().then(|| Place {
+        data_centre: DATA_CENTRE.to_owned(),
+        rack: format!("rack{}", index % placement.racks + 1),
+    })
 }
 
 /// A database that did not start, with what a user can do about one that is only slow.

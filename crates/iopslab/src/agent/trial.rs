@@ -13,7 +13,7 @@ use super::host::Host;
 use super::limits::Limits;
 use super::outbox::fault;
 use super::product;
-use super::server::{Database, KEYSPACE, TABLE};
+use super::server::{Database, KEYSPACE, NodeResources, TABLE};
 use super::shared::with;
 use super::volumes::Volumes;
 use super::watch::watch;
@@ -31,14 +31,14 @@ pub(super) struct Trial {
 impl Trial {
     /// Cold volumes with restored data, and a cgroup. [`Self::start`] follows, so that a start that fails leaves
     /// something to stop.
-    pub fn prepare(host: &Host, volumes: &mut Volumes, setup: &Setup) -> Result<Self, Fault> {
+    pub fn prepare(host: &Host, volumes: &mut Volumes, setup: &Setup, on_machine: u32) -> Result<Self, Fault> {
         host.outbox.progress("restoring the data set", None);
         let began_unix_ms = jiff::Timestamp::now().as_millisecond();
         let clock = Stopwatch::start();
         volumes.restore().map_err(fault)?;
         Ok(Self {
             setup: setup.clone(),
-            limits: Limits::for_start(&host.ledger, setup)?,
+            limits: Limits::for_start(&host.ledger, setup, on_machine)?,
             node: None,
             monitor: None,
             began_unix_ms,
@@ -67,15 +67,20 @@ impl Trial {
         };
         outbox.progress(format!("starting {name}"), None);
         let restore_s = self.clock.lap_s();
-        let memory = product::memory(setup);
-        let node = database.start(directories, memory, setup.cpus, self.limits.launch_prefix())?;
+        let resources = NodeResources {
+            directories,
+            memory: product::memory(setup),
+            cpus: setup.cpus,
+            launch_prefix: self.limits.launch_prefix(),
+        };
+        let node = database.start(setup.placement, resources)?;
         let (pid, logs) = (node.pid(), node.logs());
         let node = self.node.insert(Arc::new(Mutex::new(node)));
         host.remember_process(pid, name)?;
         with(node, |n| database.wait_ready(&mut **n, outbox))?;
         let start_s = self.clock.lap_s();
         outbox.progress(format!("waiting for {name} to settle"), None);
-        with(node, |n| database.settle(&mut **n, outbox))?;
+        with(node, |n| database.settle(setup.placement, &mut **n, outbox))?;
         let keys_checked = with(node, |n| check_sample(&mut **n, sample_keys))?;
         self.limits.enforce(volumes)?;
         let started = StartedTrial {

@@ -1,10 +1,11 @@
 //! `iopslab clean`: removes what interrupted runs left on this machine.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use storage::WorkDirectory;
 
+use crate::controller::NODE_DIRECTORY;
 use crate::failure::Failure;
 use crate::output::{Format, pretty};
 use crate::paths::work_directory;
@@ -20,23 +21,34 @@ pub struct CleanArgs {
     work_directory: Option<PathBuf>,
 }
 
+/// The work directory itself, and those of further nodes below it.
+fn nodes(path: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    let is_node = |entry: &std::fs::DirEntry| {
+        let name = entry.file_name();
+        name.to_string_lossy().starts_with(NODE_DIRECTORY) && entry.path().is_dir()
+    };
+    let mut further: Vec<PathBuf> = entries.filter(is_node).map(|entry| entry.path()).collect();
+    further.sort();
+    std::iter::once(path.to_owned()).chain(further).collect()
+}
+
 pub fn run(args: &CleanArgs, format: Format) -> Result<(), Failure> {
     let path = args.work_directory.clone().unwrap_or_else(work_directory);
     let mut removed = Vec::new();
     let mut failed: Vec<String> = Vec::new();
     if path.exists() {
-        let work = WorkDirectory::lock(&path).map_err(|e| Failure::work(e).help("wait for that run, or stop it"))?;
-        let cleaned = storage::clean(&work.ledger_path()).map_err(Failure::work)?;
-        removed = cleaned.removed;
-        failed = cleaned
-            .failed
-            .iter()
-            .map(|(what, why)| format!("{what:?}: {why}"))
-            .collect();
-        let snapshots = path.join("snapshots");
-        if args.snapshots && snapshots.exists() {
-            storage::remove_tree(&snapshots).map_err(Failure::work)?;
-            removed.push(format!("snapshots in {}", snapshots.display()));
+        for directory in nodes(&path) {
+            let work =
+                WorkDirectory::lock(&directory).map_err(|e| Failure::work(e).help("wait for that run, or stop it"))?;
+            let cleaned = storage::clean(&work.ledger_path()).map_err(Failure::work)?;
+            removed.extend(cleaned.removed);
+            failed.extend(cleaned.failed.iter().map(|(what, why)| format!("{what:?}: {why}")));
+            let snapshots = directory.join("snapshots");
+            if args.snapshots && snapshots.exists() {
+                storage::remove_tree(&snapshots).map_err(Failure::work)?;
+                removed.push(format!("snapshots in {}", snapshots.display()));
+            }
         }
     }
     match format {

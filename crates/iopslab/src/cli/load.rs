@@ -33,7 +33,7 @@ pub fn run(args: &LoadArgs, format: Format) -> Result<(), Failure> {
         keyspace: args.keyspace.clone(),
         table: args.table.clone(),
         fields: plan.fields,
-        consistency: args.consistency,
+        consistency: spec::ConsistencyLevels::all(args.consistency),
         request_timeout: args.request_timeout,
     };
     let cancelled = interrupt::install(|| eprintln!("stopping"))

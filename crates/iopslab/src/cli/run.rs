@@ -95,6 +95,9 @@ pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
         (None, Some(path)) => resume(path, args, channel, &mut screen)?,
         _ => return Err(Failure::input("give an experiment file, or --resume RUN")),
     };
+    if crew.is_simulated() {
+        screen.quiet();
+    }
     let driven = drive(&directory, &mut crew, &mut screen, &interrupted);
     if let Err(failure) = driven {
         // What was measured before the work failed is reported. Who stops a run does not wait for a report.

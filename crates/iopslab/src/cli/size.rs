@@ -212,11 +212,26 @@ fn target(args: &SizeArgs, directories: &[RunDirectory]) -> Result<Target, Failu
         zones: args.zones,
         headroom_percent: args.headroom * 100.0,
         survive: args.survive,
-        consistency: args
-            .consistency
-            .unwrap_or_else(|| directories[0].plan().target.consistency),
+        consistency: match args.consistency {
+            Some(level) => level,
+            None => one_level(directories[0].plan())?,
+        },
         disk_fill_percent: args.disk_fill * 100.0,
     })
+}
+
+/// The level at which a run read and wrote, if it is one.
+fn one_level(plan: &spec::Plan) -> Result<spec::Consistency, Failure> {
+    let levels = plan.target.consistency;
+    let one = levels.read;
+    let own = plan.setups.iter().filter_map(|setup| setup.consistency);
+    if std::iter::once(levels)
+        .chain(own)
+        .all(|l| l == spec::ConsistencyLevels::all(one))
+    {
+        return Ok(one);
+    }
+    Err(Failure::input("the run has several consistency levels").help("state the target's: --consistency LEVEL"))
 }
 
 /// The workloads asked for, every one known to some run.

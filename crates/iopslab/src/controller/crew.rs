@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use evidence::{ClockReading, HostId, Role};
 use provider::{Agent, Incoming, Provider};
-use wire::{Event, Fault, Reply, Request};
+use wire::{DatabaseRequest, Event, Fault, Reply, Request};
 
 use crate::failure::Failure;
 use crate::progress::Screen;
@@ -85,6 +85,21 @@ impl Crew {
             }
         }
         Ok(())
+    }
+
+    /// Where a host is.
+    pub(super) fn place(&self, host: HostId) -> provider::Place {
+        self.provider.place(host)
+    }
+
+    /// Asks several database hosts the same at the same time; every fault ends the run.
+    pub(super) fn ask_each(
+        &mut self,
+        hosts: &[HostId],
+        request: &DatabaseRequest,
+        screen: &mut Screen,
+    ) -> Result<BTreeMap<HostId, Reply>, Failure> {
+        self.call_all(to_each(hosts, request), screen)
     }
 
     /// Sends a request and waits for its answer, showing progress meanwhile; every fault ends the run.
@@ -199,6 +214,7 @@ impl Crew {
     }
 
     /// Reads the clocks of hosts, the most certain of a few readings each. A host is missing where time is only simulated.
+    /// What hosts say meanwhile is passed over: nothing that counts may be under way.
     pub fn clocks(&mut self, hosts: &[HostId]) -> Result<BTreeMap<HostId, ClockReading>, Failure> {
         let mut clocks: BTreeMap<HostId, ClockReading> = BTreeMap::new();
         for host in hosts {
@@ -225,15 +241,21 @@ impl Crew {
     /// Ends all agents: clients first, so that nothing loads a database that is being stopped.
     pub fn close(&mut self, screen: &mut Screen) {
         screen.about("");
-        if !self.is_simulated() {
-            screen.doing("cleaning up", "");
-        }
+        screen.doing("cleaning up", "");
         for (host, agent) in self.agents.iter_mut().rev() {
             if !agent.close() {
                 screen.say(&format!("the {host} agent had to be killed; then: iopslab clean"));
             }
         }
     }
+}
+
+/// The same request for each of several database hosts.
+pub(super) fn to_each(hosts: &[HostId], request: &DatabaseRequest) -> Vec<(HostId, Request)> {
+    hosts
+        .iter()
+        .map(|host| (*host, Request::Database(request.clone())))
+        .collect()
 }
 
 /// The controller's clock, Unix milliseconds.
@@ -272,7 +294,7 @@ mod tests {
     use std::path::Path;
 
     use provider::local::Local;
-    use wire::{ClientRequest, DatabaseRequest};
+    use wire::ClientRequest;
 
     use super::*;
 

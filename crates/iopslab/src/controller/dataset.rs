@@ -1,12 +1,15 @@
-//! Loading the data set: once per (data set, database version, schema); later runs find its snapshot.
+//! Loading the data set: once per (data set, database version, schema, cluster); later runs find its snapshots.
 
 use std::time::Instant;
 
+use archive::{JournalEvent, RunDirectory};
 use evidence::HostId;
-use spec::Plan;
+use spec::{Consistency, ConsistencyLevels, Placement, Plan};
 use wire::{ClientRequest, DatabaseRequest, Endpoint, Reply, Request, SnapshotFacts};
 
 use super::crew::{Crew, unexpected};
+use super::hosts;
+use super::journal::note;
 use crate::failure::Failure;
 use crate::progress::{Screen, human_duration};
 
@@ -15,55 +18,130 @@ const LOAD_CONCURRENCY: u32 = 128;
 /// Loading may wait for a flush; a trial's timeout would be too strict.
 const LOAD_TIMEOUT_S: f64 = 30.0;
 
-pub(super) fn load(plan: &Plan, crew: &mut Crew, screen: &mut Screen) -> Result<SnapshotFacts, Failure> {
+/// Makes sure that every node of every cluster of the plan has its snapshot of the data set.
+pub(super) fn provide(directory: &RunDirectory, crew: &mut Crew, screen: &mut Screen) -> Result<(), Failure> {
+    let plan = directory.plan();
+    for placement in hosts::placements(plan) {
+        let of = match placement.is_cluster() {
+            true => format!("data set of {}", placement.label()),
+            false => "data set".to_owned(),
+        };
+        let parts = match find(placement, crew, screen)? {
+            Some(found) => {
+                let records = plan.dataset.records;
+                screen.say(&format!("{of}: {records} records from an earlier run's snapshot"));
+                found
+            }
+            None => load(plan, placement, &of, crew, screen)?,
+        };
+        let bytes = parts.iter().map(|part| part.table_bytes).sum();
+        screen.say(&format!(
+            "{of}: {:.0} MiB payload, {:.0} MiB on disk",
+            plan.dataset.payload_bytes() as f64 / catalog::MIB,
+            bytes as f64 / catalog::MIB
+        ));
+        note(
+            directory,
+            JournalEvent::DatasetReady {
+                records: plan.dataset.records,
+                bytes,
+            },
+        )?;
+    }
+    Ok(())
+}
+
+/// The snapshots of all nodes, where all of them are there and come from the same loading.
+fn find(placement: Placement, crew: &mut Crew, screen: &mut Screen) -> Result<Option<Vec<SnapshotFacts>>, Failure> {
+    let request = DatabaseRequest::FindSnapshot { placement };
+    let replies = crew.ask_each(&hosts::nodes(placement), &request, screen)?;
+    let mut found = Vec::new();
+    for reply in replies.into_values() {
+        match reply {
+            Reply::Found(facts) => found.push(facts),
+            other => return Err(unexpected(&other)),
+        }
+    }
+    let found: Option<Vec<SnapshotFacts>> = found.into_iter().collect();
+    Ok(found.filter(|parts| parts.windows(2).all(|pair| pair[0].loading == pair[1].loading)))
+}
+
+fn load(
+    plan: &Plan,
+    placement: Placement,
+    of: &str,
+    crew: &mut Crew,
+    screen: &mut Screen,
+) -> Result<Vec<SnapshotFacts>, Failure> {
     let began = Instant::now();
-    let reply = crew.call(
-        HostId::DATABASE,
-        Request::Database(DatabaseRequest::StartLoading),
-        screen,
-    )?;
-    let Reply::Loading { contact_points } = reply else {
-        return Err(unexpected(&reply));
+    let nodes = hosts::nodes(placement);
+    let start = DatabaseRequest::StartLoading {
+        placement,
+        loading: jiff::Timestamp::now().to_string(),
     };
+    let mut contact_points = Vec::new();
+    for reply in crew.ask_each(&nodes, &start, screen)?.into_values() {
+        match reply {
+            Reply::Loading {
+                contact_points: of_node,
+            } => contact_points.extend(of_node),
+            other => return Err(unexpected(&other)),
+        }
+    }
     let workload = plan.workloads.first();
     let keys = workload
         .map(|workload| workload.keys)
         .ok_or_else(|| Failure::input("the plan has no workload"))?;
+    // Every replica has every record, so that no hint is left to deliver and no trial finds one missing.
+    let levels = ConsistencyLevels::all(Consistency::All);
     let request = ClientRequest::Load {
-        endpoint: endpoint(plan, contact_points, LOAD_TIMEOUT_S),
+        endpoint: endpoint(contact_points, levels, LOAD_TIMEOUT_S),
         dataset: plan.dataset,
-        hashed_keys: keys.hashed,
-        zero_padding: keys.zero_padding,
+        keys,
         concurrency: LOAD_CONCURRENCY,
     };
     let reply = crew.call(HostId::CLIENT, Request::Client(request), screen)?;
     let Reply::Loaded(loaded) = reply else {
         return Err(unexpected(&reply));
     };
-    let reply = crew.call(
-        HostId::DATABASE,
-        Request::Database(DatabaseRequest::FinishLoading),
-        screen,
-    )?;
-    let Reply::Snapshot(facts) = reply else {
-        return Err(unexpected(&reply));
-    };
+    for reply in crew
+        .ask_each(&nodes, &DatabaseRequest::FinishLoading, screen)?
+        .into_values()
+    {
+        if !matches!(reply, Reply::AtRest) {
+            return Err(unexpected(&reply));
+        }
+    }
+    let mut parts = Vec::new();
+    for reply in crew
+        .ask_each(&nodes, &DatabaseRequest::KeepSnapshot, screen)?
+        .into_values()
+    {
+        match reply {
+            Reply::Snapshot(facts) => parts.push(facts),
+            other => return Err(unexpected(&other)),
+        }
+    }
     screen.say(&format!(
-        "data set: loaded {} records ({:.0} records/s), kept as a snapshot; {} in all",
+        "{of}: loaded {} records ({:.0} records/s), kept as a snapshot; {} in all",
         loaded.records,
         loaded.records as f64 / loaded.seconds,
         human_duration(began.elapsed().as_secs_f64())
     ));
-    Ok(facts)
+    Ok(parts)
 }
 
-/// Where the database of this plan answers.
-pub(super) fn endpoint(plan: &Plan, contact_points: Vec<String>, request_timeout_s: f64) -> Endpoint {
+/// Where the database answers that a run has started.
+pub(super) fn endpoint(
+    contact_points: Vec<String>,
+    consistency: ConsistencyLevels,
+    request_timeout_s: f64,
+) -> Endpoint {
     Endpoint {
         contact_points,
         keyspace: "ycsb".to_owned(),
         table: "usertable".to_owned(),
-        consistency: plan.target.consistency,
+        consistency,
         request_timeout_s,
     }
 }

@@ -7,19 +7,22 @@
 mod adaptive;
 mod crew;
 mod dataset;
+mod hosts;
 mod journal;
 mod position;
 mod trial;
 
+use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use archive::{JournalEvent, RunDirectory};
-use evidence::{Environment, HostId};
+use evidence::{Environment, HostId, Role};
 use spec::Plan;
-use wire::{DatabaseRequest, Needs, Reply, Request, UnderTest};
+use wire::{DatabaseRequest, Reply, Request, UnderTest};
 
 use crate::failure::Failure;
 use crate::progress::Screen;
@@ -38,12 +41,25 @@ const CLOCK_WARNING_MS: f64 = 50.0;
 /// So many trials that could not be carried out, one after the other, end the run.
 const FAILURES_IN_A_ROW: u32 = 3;
 
+/// Where the second and later nodes of a machine live, below its work directory: `node-2` and so on.
+pub const NODE_DIRECTORY: &str = "node-";
+
 /// Everything a run needs that is not in its plan.
 pub struct Settings {
     /// Where volumes, snapshots and the ledger live.
     pub work_directory: PathBuf,
     /// Where downloads are kept.
     pub cache_directory: PathBuf,
+}
+
+impl Settings {
+    /// The work directory of a machine's nth database host, from 0: each has its own lock, ledger and snapshots.
+    fn work_directory_of(&self, on_machine: usize) -> PathBuf {
+        match on_machine {
+            0 => self.work_directory.clone(),
+            n => self.work_directory.join(format!("{NODE_DIRECTORY}{}", n + 1)),
+        }
+    }
 }
 
 /// Runs what is missing of `directory`; at the end every planned trial has its evidence.
@@ -81,13 +97,7 @@ fn run_trials(
 ) -> Result<(), Failure> {
     let plan = directory.plan();
     let remaining = directory.remaining().map_err(Failure::work)?;
-    screen.publish(|live| {
-        live.begin(
-            run_name(directory),
-            plan.trials.len(),
-            plan.trials.len() - remaining.len(),
-        )
-    });
+    screen.publish(|live| live.begin(directory.name(), plan.trials.len(), plan.trials.len() - remaining.len()));
     if remaining.is_empty() {
         return Ok(());
     }
@@ -145,7 +155,7 @@ fn remaining_time(plan: &Plan, began: Instant, done: usize, total: usize) -> f64
     each * (total - done) as f64
 }
 
-/// Takes the database host and makes sure that the data set's snapshot is there.
+/// Takes the database hosts and makes sure that they have the data set.
 fn open(directory: &RunDirectory, crew: &mut Crew, settings: &Settings, screen: &mut Screen) -> Result<(), Failure> {
     let plan = directory.plan();
     let version = match &plan.target.database {
@@ -157,77 +167,63 @@ fn open(directory: &RunDirectory, crew: &mut Crew, settings: &Settings, screen: 
             ));
         }
     };
-    let under_test = UnderTest {
-        run: run_name(directory),
-        work_directory: settings.work_directory.display().to_string(),
+    let machines = hosts::by_machine(plan, crew);
+    let nodes = hosts::of_plan(plan)
+        .into_iter()
+        .filter(|host| host.role == Role::Database);
+    let addresses: Vec<Ipv4Addr> = nodes.map(|host| crew.place(host).address).collect();
+    let open = |on_machine: usize, host: HostId| UnderTest {
+        run: directory.name(),
+        work_directory: settings.work_directory_of(on_machine).display().to_string(),
+        addresses: addresses.clone(),
+        index: host.index,
+        on_machine: on_machine as u32,
         cache_directory: settings.cache_directory.display().to_string(),
         version: version.clone(),
         dataset: plan.dataset,
-        needed_bytes: needed_bytes(plan),
+        needed_bytes: hosts::needed_bytes(plan, host),
         patience: plan.patience,
     };
-    let reply = crew.call(
-        HostId::DATABASE,
-        Request::Database(DatabaseRequest::Open(under_test)),
-        screen,
-    )?;
-    let Reply::Opened {
-        cleaned,
-        snapshot,
-        software,
-    } = reply
-    else {
-        return Err(unexpected(&reply));
-    };
-    for what in cleaned {
-        screen.say(&format!("cleaned up after an earlier run: {what}"));
-    }
-    let Some(software) = software else {
-        return Ok(());
-    };
-    screen.say(&software);
-    let snapshot = match snapshot {
-        Some(found) => {
-            screen.say(&format!(
-                "data set: {} records from an earlier run's snapshot",
-                found.records
-            ));
-            found
+    let mut software = BTreeSet::new();
+    // All machines at the same time, the hosts of one machine in turn: what the first fetches, the next one finds.
+    let most = machines.values().map(Vec::len).max().unwrap_or(0);
+    for number in 0..most {
+        let of_turn = machines.values().filter_map(|hosts| hosts.get(number));
+        let requests = of_turn.map(|host| (*host, Request::Database(DatabaseRequest::Open(open(number, *host)))));
+        for reply in crew.call_all(requests.collect(), screen)?.into_values() {
+            let Reply::Opened {
+                cleaned,
+                software: runs,
+            } = reply
+            else {
+                return Err(unexpected(&reply));
+            };
+            for what in cleaned {
+                screen.say(&format!("cleaned up after an earlier run: {what}"));
+            }
+            software.extend(runs);
         }
-        None => dataset::load(plan, crew, screen)?,
-    };
-    screen.say(&format!(
-        "data set: {:.0} MiB payload, {:.0} MiB on disk",
-        plan.dataset.payload_bytes() as f64 / catalog::MIB,
-        snapshot.table_bytes as f64 / catalog::MIB
-    ));
-    note(
-        directory,
-        JournalEvent::DatasetReady {
-            records: snapshot.records,
-            bytes: snapshot.table_bytes,
-        },
-    )
+    }
+    if software.is_empty() {
+        // There is nothing to load into where the database is only simulated.
+        return Ok(());
+    }
+    software.iter().for_each(|line| screen.say(line));
+    dataset::provide(directory, crew, screen)
 }
 
-/// Bytes that the run needs in the work directory: the snapshot once, and each configuration's copy with room for
-/// updates.
+/// Bytes that a plan needs below one work directory where all of its nodes share a machine.
 pub fn needed_bytes(plan: &Plan) -> u64 {
-    // On disk a record costs about 1.15 times its payload (keys, timestamps, index, bloom filter: measured on
-    // usertable with 10 x 100 B); updates and their compaction may double a configuration's copy.
-    let on_disk = plan.dataset.payload_bytes() * 115 / 100;
-    on_disk * 2 + plan.setups.len() as u64 * (on_disk * 2 + (256 << 20))
-}
-
-/// The hosts that a plan needs.
-pub fn hosts(_plan: &Plan) -> Vec<HostId> {
-    vec![HostId::DATABASE, HostId::CLIENT]
+    let nodes = hosts::of_plan(plan)
+        .into_iter()
+        .filter(|host| host.role == Role::Database);
+    nodes.map(|host| hosts::needed_bytes(plan, host)).sum()
 }
 
 /// Starts and greets the agents; returns the facts about their hosts and what their clocks show beside the
 /// controller's.
 pub fn greet(crew: &mut Crew, plan: &Plan, screen: &mut Screen) -> Result<Vec<(HostId, Environment)>, Failure> {
-    let hosts = hosts(plan);
+    let hosts = hosts::of_plan(plan);
     crew.start(&hosts)?;
     let hello = |host: &HostId| {
         let protocol = wire::PROTOCOL;
@@ -254,30 +250,19 @@ pub fn greet(crew: &mut Crew, plan: &Plan, screen: &mut Screen) -> Result<Vec<(H
 
 /// What stands in the way of this plan, asked of the machines that would do the work; nothing is created before.
 pub fn check(plan: &Plan, crew: &mut Crew, settings: &Settings, screen: &mut Screen) -> Result<(), Failure> {
-    let largest = plan.setups.iter().max_by(|a, b| a.cpus.total_cmp(&b.cpus));
-    let needs = Needs {
-        work_directory: settings.work_directory.display().to_string(),
-        bytes: needed_bytes(plan),
-        cpus: largest.map(|s| (s.configuration.clone(), s.cpus)),
-    };
-    let reply = crew.call(
-        HostId::DATABASE,
-        Request::Database(DatabaseRequest::Check(needs)),
-        screen,
-    )?;
-    let Reply::Checked(problems) = reply else {
-        return Err(unexpected(&reply));
-    };
+    let mut problems = Vec::new();
+    for on_machine in hosts::by_machine(plan, crew).into_values() {
+        let Some(host) = on_machine.first() else { continue };
+        let needs = hosts::needs(plan, settings.work_directory.display().to_string(), &on_machine);
+        let reply = crew.call(*host, Request::Database(DatabaseRequest::Check(needs)), screen)?;
+        let Reply::Checked(found) = reply else {
+            return Err(unexpected(&reply));
+        };
+        problems.extend(found);
+    }
     match problems.into_iter().next() {
         Some(problem) if problem.is_in_the_experiment => Err(Failure::input(problem.what).help(problem.fix)),
         Some(problem) => Err(Failure::work(problem.what).help(problem.fix)),
         None => Ok(()),
     }
-}
-
-fn run_name(directory: &RunDirectory) -> String {
-    directory
-        .path()
-        .file_name()
-        .map_or_else(|| "run".to_owned(), |name| name.to_string_lossy().into_owned())
 }

@@ -12,8 +12,9 @@ use wire::{
     TrialTask,
 };
 
-use super::crew::{Crew, Trouble, unexpected};
+use super::crew::{Crew, Trouble, to_each, unexpected};
 use super::dataset::endpoint;
+use super::hosts;
 use super::journal::note;
 use super::position::{Position, position_text};
 use crate::failure::Failure;
@@ -114,7 +115,7 @@ pub(super) fn run(
         (live.second, live.device_iops) = (None, None);
     });
     let mut happened = execute(crew, parts, screen)?;
-    happened.clocks_at_end = crew.clocks(&all_hosts(parts.setup))?;
+    happened.clocks_at_end = crew.clocks(&hosts::of_setup(parts.setup))?;
     let stopped = stop(crew, parts.setup, screen)?;
     let carried = happened.carried();
     let record = record(parts, &happened, &stopped);
@@ -124,18 +125,6 @@ pub(super) fn run(
         screen.say(&summary(&label, &record));
     }
     Ok(carried)
-}
-
-/// The database hosts of a configuration.
-fn database_hosts(_setup: &Setup) -> Vec<HostId> {
-    vec![HostId::DATABASE]
-}
-
-/// All hosts of a trial.
-fn all_hosts(setup: &Setup) -> Vec<HostId> {
-    let mut hosts = database_hosts(setup);
-    hosts.push(HostId::CLIENT);
-    hosts
 }
 
 fn parts<'a>(plan: &'a Plan, planned: &'a PlannedTrial) -> Result<Parts<'a>, Failure> {
@@ -160,16 +149,13 @@ fn parts<'a>(plan: &'a Plan, planned: &'a PlannedTrial) -> Result<Parts<'a>, Fai
     })
 }
 
-/// The same request for each database host of a configuration.
-fn to_each(setup: &Setup, request: &DatabaseRequest) -> Vec<(HostId, Request)> {
-    let hosts = database_hosts(setup).into_iter();
-    hosts.map(|host| (host, Request::Database(request.clone()))).collect()
-}
-
 /// The configuration's volumes exist and have been measured (work for its first trial only).
 fn prepare(crew: &mut Crew, setup: &Setup, screen: &mut Screen) -> Result<(), Failure> {
     let request = DatabaseRequest::Prepare { setup: setup.clone() };
-    for reply in crew.call_all(to_each(setup, &request), screen)?.into_values() {
+    for reply in crew
+        .ask_each(&hosts::nodes(setup.placement), &request, screen)?
+        .into_values()
+    {
         if !matches!(reply, Reply::Prepared(_)) {
             return Err(unexpected(&reply));
         }
@@ -184,18 +170,23 @@ fn start(crew: &mut Crew, parts: Parts<'_>, happened: &mut Happened, screen: &mu
         setup: parts.setup.clone(),
         sample_keys: sample_keys(parts.plan, parts.workload),
     };
-    for (host, answer) in crew.try_call_all(to_each(parts.setup, &request), screen)? {
+    let nodes = hosts::nodes(parts.setup.placement);
+    let mut faults = Vec::new();
+    for (host, answer) in crew.try_call_all(to_each(&nodes, &request), screen)? {
         match answer {
             Ok(Reply::Started(started)) => drop(happened.started.insert(host, *started)),
             Ok(other) => return Err(unexpected(&other)),
-            Err(Trouble::Fault(fault)) if fault.cancelled => {}
-            Err(Trouble::Fault(fault)) => {
-                let help = fault.help.map_or_else(String::new, |help| format!("\nhelp: {help}"));
-                let reason = format!("the database did not start: {}{help}", fault.message);
-                happened.spoil(Cause::DidNotStart, reason, Vec::new());
-            }
+            Err(Trouble::Fault(fault)) => faults.push((host, fault)),
             Err(trouble @ Trouble::ClientLost(_)) => return Err(trouble.into()),
         }
+    }
+    // Nodes that were called off because of another one say less than that one.
+    faults.sort_by_key(|(_, fault)| fault.cancelled);
+    if let Some((host, fault)) = faults.into_iter().next() {
+        let help = fault.help.map_or_else(String::new, |help| format!("\nhelp: {help}"));
+        let what = subject("the database", parts.setup, host);
+        let reason = format!("{what} did not start: {}{help}", fault.message);
+        happened.spoil(Cause::DidNotStart, reason, Vec::new());
     }
     Ok(())
 }
@@ -211,6 +202,8 @@ fn execute(crew: &mut Crew, parts: Parts<'_>, screen: &mut Screen) -> Result<Hap
         clocks_at_end: BTreeMap::new(),
         validity: Validity::Valid,
     };
+    // Before anything is under way: what a host says while its clock is read is passed over.
+    happened.clocks_at_start = crew.clocks(&hosts::of_setup(parts.setup))?;
     start(crew, parts, &mut happened, screen)?;
     if happened.validity != Validity::Valid {
         return Ok(happened);
@@ -220,9 +213,10 @@ fn execute(crew: &mut Crew, parts: Parts<'_>, screen: &mut Screen) -> Result<Hap
         happened.started_at = began;
     }
     let contact_points = happened.started.values().flat_map(|s| s.contact_points.clone());
+    let levels = parts.setup.consistency.unwrap_or(plan.target.consistency);
     let task = TrialTask {
         trial: parts.planned.clone(),
-        endpoint: endpoint(plan, contact_points.collect(), plan.shape.request_timeout_s),
+        endpoint: endpoint(contact_points.collect(), levels, plan.shape.request_timeout_s),
         dataset: plan.dataset,
         workload: parts.workload.clone(),
         load: cell.load,
@@ -230,14 +224,12 @@ fn execute(crew: &mut Crew, parts: Parts<'_>, screen: &mut Screen) -> Result<Hap
         // The same seed for every configuration of a block: they see the same sequence of requests.
         seed: plan.seed.wrapping_add(u64::from(parts.planned.block)),
     };
-    happened.clocks_at_start = crew.clocks(&all_hosts(parts.setup))?;
     let mut death = None;
     let mut errors = 0;
+    let mut iops_of = BTreeMap::new();
     let mut device_iops = None;
     let samples = &mut happened.samples;
-    if !crew.is_simulated() {
-        screen.doing("connecting the client", "");
-    }
+    screen.doing("connecting the client", "");
     let request = Request::Client(ClientRequest::Trial(Box::new(task)));
     let mut answers = crew.converse(vec![(HostId::CLIENT, request)], &mut |host, event| {
         match event {
@@ -258,13 +250,16 @@ fn execute(crew: &mut Crew, parts: Parts<'_>, screen: &mut Screen) -> Result<Hap
             }
             Event::Sample(sample) => {
                 let of_host = samples.entry(host).or_default();
-                if let Some(before) = of_host.last() {
-                    device_iops = sample.volume_iops_since(before, VolumeRole::Data);
+                if let Some(before) = of_host.last()
+                    && let Some(iops) = sample.volume_iops_since(before, VolumeRole::Data)
+                {
+                    iops_of.insert(host, iops);
+                    device_iops = Some(iops_of.values().sum());
                 }
                 of_host.push(*sample);
             }
             Event::DatabaseDied { how, log_tail } => {
-                death = Some((how, log_tail));
+                death = death.take().or(Some((host, how, log_tail)));
             }
             Event::Progress(_) | Event::Reply(_) => {}
         }
@@ -272,8 +267,11 @@ fn execute(crew: &mut Crew, parts: Parts<'_>, screen: &mut Screen) -> Result<Hap
     })?;
     let answer = answers.remove(&HostId::CLIENT);
     match (death, answer) {
-        (Some((how, log_tail)), _) => {
-            let reason = format!("Cassandra ended during the trial: {how}");
+        (Some((host, how, log_tail)), _) => {
+            let reason = format!(
+                "{} ended during the trial: {how}",
+                subject("Cassandra", parts.setup, host)
+            );
             happened.spoil(Cause::DatabaseEnded, reason, log_tail);
         }
         (None, Some(Ok(Reply::Trial(result)))) => happened.result = Some(*result),
@@ -286,6 +284,14 @@ fn execute(crew: &mut Crew, parts: Parts<'_>, screen: &mut Screen) -> Result<Hap
         (None, None) => return Err(Failure::work("the client agent does not answer")),
     }
     Ok(happened)
+}
+
+/// What a reason is about: which node where there are several.
+fn subject(what: &str, setup: &Setup, host: HostId) -> String {
+    match setup.placement.is_cluster() {
+        true => format!("{what} on {host}"),
+        false => what.to_owned(),
+    }
 }
 
 /// Keys spread over the whole data set.
@@ -302,10 +308,8 @@ fn sample_keys(plan: &Plan, workload: &Definition) -> Vec<String> {
 }
 
 fn stop(crew: &mut Crew, setup: &Setup, screen: &mut Screen) -> Result<BTreeMap<HostId, StoppedTrial>, Failure> {
-    if !crew.is_simulated() {
-        screen.doing("stopping Cassandra and detaching its volumes", "");
-    }
-    let replies = crew.call_all(to_each(setup, &DatabaseRequest::StopTrial), screen)?;
+    screen.doing("stopping Cassandra and detaching its volumes", "");
+    let replies = crew.ask_each(&hosts::nodes(setup.placement), &DatabaseRequest::StopTrial, screen)?;
     let each = replies.into_iter().map(|(host, reply)| match reply {
         Reply::Stopped(stopped) => Ok((host, *stopped)),
         other => Err(unexpected(&other)),
@@ -340,7 +344,7 @@ fn record(parts: Parts<'_>, happened: &Happened, stopped: &BTreeMap<HostId, Stop
         validity: happened.validity.clone(),
         started_at: happened.started_at.to_string(),
         client: happened.result.as_ref().map(|r| r.result.clone()),
-        nodes: database_hosts(parts.setup)
+        nodes: hosts::nodes(parts.setup.placement)
             .into_iter()
             .map(|host| node(host, parts.setup, happened, stopped.get(&host)))
             .collect(),

@@ -4,6 +4,7 @@
 //! is kept for it.
 
 use std::cell::RefCell;
+use std::net::Ipv4Addr;
 use std::rc::Rc;
 use std::sync::mpsc::Sender;
 
@@ -15,7 +16,7 @@ use wire::{
 };
 
 use super::simulation::{SimulatedTrial, Simulation};
-use crate::{Agent, AgentError, Incoming, Provider};
+use crate::{Agent, AgentError, Incoming, Place, Provider};
 
 /// The hosts of a simulation.
 pub struct SimulatedHosts(Rc<RefCell<Shared>>);
@@ -44,6 +45,13 @@ impl Provider for SimulatedHosts {
             shared: Rc::clone(&self.0),
             inbox,
         }))
+    }
+
+    fn place(&self, host: HostId) -> Place {
+        Place {
+            machine: host.to_string(),
+            address: Ipv4Addr::LOCALHOST,
+        }
     }
 
     fn is_simulated(&self) -> bool {
@@ -90,10 +98,11 @@ impl Agent for SimulatedAgent {
 }
 
 impl Shared {
-    fn snapshot(&self, records: u64) -> SnapshotFacts {
+    fn snapshot(&self) -> SnapshotFacts {
         SnapshotFacts {
             key: "simulated".to_owned(),
-            records,
+            records: self.simulation.records(),
+            loading: String::new(),
             table_bytes: self.simulation.data_bytes() as u64,
             bytes: self.simulation.data_bytes() as u64,
         }
@@ -102,15 +111,16 @@ impl Shared {
     fn database(&mut self, request: &DatabaseRequest) -> Result<Reply, Fault> {
         Ok(match request {
             DatabaseRequest::Check(_) => Reply::Checked(Vec::new()),
-            DatabaseRequest::Open(under_test) => Reply::Opened {
+            DatabaseRequest::Open(_) => Reply::Opened {
                 cleaned: Vec::new(),
-                snapshot: Some(self.snapshot(under_test.dataset.records)),
                 software: None,
             },
-            DatabaseRequest::StartLoading => Reply::Loading {
+            DatabaseRequest::FindSnapshot { .. } => Reply::Found(Some(self.snapshot())),
+            DatabaseRequest::StartLoading { .. } => Reply::Loading {
                 contact_points: Vec::new(),
             },
-            DatabaseRequest::FinishLoading => Reply::Snapshot(self.snapshot(self.simulation.records())),
+            DatabaseRequest::FinishLoading => Reply::AtRest,
+            DatabaseRequest::KeepSnapshot => Reply::Snapshot(self.snapshot()),
             DatabaseRequest::Close => Reply::Closed,
             DatabaseRequest::Prepare { .. } => Reply::Prepared(PreparedConfiguration { volumes: Vec::new() }),
             DatabaseRequest::StartTrial { trial, .. } => {

@@ -6,10 +6,10 @@ use catalog::{Burst, Catalog, IoLimits, ResolvedVolume, VolumeRequest, VolumeTyp
 use toml::{Spanned, Value};
 
 use super::local::{BURST_STARTS, burst_share};
-use super::measurable::MOST_NODES;
 use super::names::safe_name;
 use super::numbers::Check as _;
 use super::place::{table, within};
+use super::{consistency, placement};
 use crate::mistakes::{Collector, choice};
 use crate::scale::{GIB, page_cache_at_full_scale};
 use crate::{Configuration, Instance, LocalSettings, Volume, VolumeKind, raw};
@@ -47,7 +47,11 @@ pub(super) fn check(
             "leave commitlog_volume out: the commit log then shares the data volume",
         );
     }
-    let nodes = mistakes.integer(raw.nodes.as_ref(), "nodes", 1, MOST_NODES, 1);
+    let placement = placement::check(raw, mistakes);
+    let consistency = raw
+        .consistency
+        .as_ref()
+        .map(|given| consistency::check(given, mistakes));
     let price = mistakes.number(raw.price_usd_per_month.as_ref(), "price_usd_per_month", 0.01..=1e9, 1.0);
     let instance = instance?;
     let instance_gib = instance.memory_bytes as f64 / GIB;
@@ -66,7 +70,11 @@ pub(super) fn check(
             None => None,
         },
         memory_limit_bytes: (memory_gib? * GIB) as u64,
-        nodes: nodes? as u32,
+        placement: placement?,
+        consistency: match consistency {
+            Some(checked) => Some(checked?),
+            None => None,
+        },
         price_usd_per_month: raw.price_usd_per_month.as_ref().and(price),
     };
     if local.page_cache_bytes.is_none() && page_cache_at_full_scale(configuration.memory_limit_bytes).is_none() {

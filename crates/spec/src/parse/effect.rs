@@ -3,7 +3,7 @@
 
 use toml::Spanned;
 
-use crate::{Configuration, Consistency, Database, Experiment, LoadLevel, Note, Provider, raw};
+use crate::{Configuration, Experiment, LoadLevel, Note, Provider, raw};
 
 /// The notes on keys without effect.
 pub(super) fn notes(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note> {
@@ -12,7 +12,10 @@ pub(super) fn notes(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note
         let why = "[provider.simulated] has no effect in a run on this machine".to_owned();
         notes.push(without_effect(why, "It is for: iopslab run --provider simulated").only(Provider::Local));
     }
-    notes.extend(consistency(file, experiment));
+    notes.extend(super::consistency::of_one_replica(file, experiment).map(|levels| {
+        let message = format!("consistency = \"{levels}\" waits for the only replica of one node, as \"one\" does");
+        without_effect(message, "What it costs is measured with more nodes and replicas")
+    }));
     notes.extend(memory(file, experiment));
     notes.extend(burst(file, experiment));
     notes.extend(basis(file, experiment));
@@ -51,21 +54,6 @@ fn in_simulation(file: &raw::Experiment) -> Vec<Note> {
         notes.push(without_effect(message, "Simulated seconds cost nothing").only(Provider::Simulated));
     }
     notes
-}
-
-/// With one replica most levels are the same.
-fn consistency(file: &raw::Experiment, experiment: &Experiment) -> Option<Note> {
-    let stated = file.target.as_ref()?.get_ref().consistency.as_ref()?.get_ref();
-    let waits_for_more = !matches!(
-        experiment.target.consistency,
-        Consistency::Any | Consistency::One | Consistency::LocalOne | Consistency::Two | Consistency::Three
-    );
-    let is_ours = matches!(experiment.target.database, Database::Cassandra { .. });
-    let is_one = experiment.configurations.iter().all(|c| c.nodes == 1);
-    (waits_for_more && is_ours && is_one).then(|| {
-        let message = format!("consistency = \"{stated}\" waits for the only replica of one node, as \"one\" does");
-        without_effect(message, "What it costs in a cluster is not measured here")
-    })
 }
 
 /// A stated page cache takes the place of what memory would leave.

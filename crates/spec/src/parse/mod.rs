@@ -2,6 +2,7 @@
 
 mod basis;
 mod configuration;
+mod consistency;
 mod effect;
 mod keys;
 mod load;
@@ -11,6 +12,7 @@ mod names;
 mod numbers;
 mod objective;
 mod place;
+mod placement;
 mod target;
 mod workload;
 
@@ -21,7 +23,7 @@ use catalog::Catalog;
 use toml::Spanned;
 
 use crate::mistakes::{Collector, Mistakes, choice};
-use crate::{Configuration, Consistency, Dataset, Experiment, Provider, raw};
+use crate::{Configuration, Dataset, Experiment, Provider, raw};
 pub use measurable::refuse_unmeasurable;
 use names::{safe_name, unique};
 use numbers::Check;
@@ -128,12 +130,7 @@ fn check(
             );
         }
     }
-    any_reads(
-        file.target.as_ref(),
-        target.as_ref().map(|t| t.consistency),
-        &workloads,
-        mistakes,
-    );
+    consistency::reachable(file, target.as_ref(), &configurations, &workloads, mistakes);
     let all: Option<Vec<Definition>> = workloads.iter().cloned().collect();
     let objective = objective::objective(file.objective.as_ref(), all.as_deref(), mistakes);
     let decision = objective::decision(file.decision.as_ref(), mistakes);
@@ -200,23 +197,6 @@ fn check(
         );
     }
     Some(experiment)
-}
-
-/// Cassandra answers every read at ANY with an error.
-fn any_reads(
-    target: Option<&Spanned<raw::Target>>,
-    level: Option<Consistency>,
-    workloads: &[Option<Definition>],
-    mistakes: &mut Collector<'_>,
-) {
-    let reads = |w: &&Definition| w.mix.reads() > 0.0;
-    if let Some(at) = target.and_then(|t| t.get_ref().consistency.as_ref())
-        && level == Some(Consistency::Any)
-        && let Some(reader) = workloads.iter().flatten().find(reads)
-    {
-        let message = format!("consistency `any` is for writes alone, and `{}` reads", reader.name);
-        mistakes.add(at.span(), message, "state consistency = \"one\"");
-    }
 }
 
 /// Figures that are possible, names that exist.

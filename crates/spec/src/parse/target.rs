@@ -2,8 +2,9 @@
 
 use toml::Spanned;
 
-use crate::mistakes::{Collector, choice};
-use crate::{Consistency, Database, Target, raw};
+use super::consistency;
+use crate::mistakes::Collector;
+use crate::{Consistency, ConsistencyLevels, Database, Target, raw};
 
 pub(super) fn check(target: Option<&Spanned<raw::Target>>, mistakes: &mut Collector<'_>) -> Option<Target> {
     let default_version = || Database::Cassandra {
@@ -12,7 +13,7 @@ pub(super) fn check(target: Option<&Spanned<raw::Target>>, mistakes: &mut Collec
     let Some(spanned) = target else {
         return Some(Target {
             database: default_version(),
-            consistency: Consistency::One,
+            consistency: ConsistencyLevels::all(Consistency::One),
         });
     };
     let target = spanned.get_ref();
@@ -65,34 +66,11 @@ pub(super) fn check(target: Option<&Spanned<raw::Target>>, mistakes: &mut Collec
         (None, None) => default_version(),
     };
     let consistency = match &target.consistency {
-        None => Consistency::One,
-        Some(level) => match CONSISTENCIES
-            .iter()
-            .find(|(name, _)| *name == level.get_ref().to_ascii_lowercase())
-        {
-            Some((_, level)) => *level,
-            None => {
-                let names: Vec<_> = CONSISTENCIES.iter().map(|(name, _)| *name).collect();
-                let message = format!("unknown consistency level `{}`", level.get_ref());
-                mistakes.add(level.span(), message, choice(level.get_ref(), &names));
-                return None;
-            }
-        },
+        None => ConsistencyLevels::all(Consistency::One),
+        Some(given) => consistency::check(given, mistakes)?,
     };
     Some(Target { database, consistency })
 }
 
 /// Used when the file names no version.
 const DEFAULT_VERSION: &str = "5.0.9";
-
-const CONSISTENCIES: [(&str, Consistency); 9] = [
-    ("any", Consistency::Any),
-    ("one", Consistency::One),
-    ("two", Consistency::Two),
-    ("three", Consistency::Three),
-    ("quorum", Consistency::Quorum),
-    ("all", Consistency::All),
-    ("local_quorum", Consistency::LocalQuorum),
-    ("each_quorum", Consistency::EachQuorum),
-    ("local_one", Consistency::LocalOne),
-];

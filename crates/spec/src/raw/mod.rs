@@ -82,9 +82,10 @@ pub(crate) struct Target {
     /// Contact points `host:port` of an existing CQL cluster, instead of `database`.
     #[schemars(with = "Option<Vec<String>>")]
     pub hosts: Option<Spanned<Vec<String>>>,
-    /// Consistency level of every request, such as `one` (the default) or `local_quorum`.
-    #[schemars(with = "Option<String>")]
-    pub consistency: Option<Spanned<String>>,
+    /// Consistency level of every request, such as `one` (the default) or `local_quorum`; or one for each kind:
+    /// `{ read = "one", update = "quorum" }`.
+    #[schemars(with = "Option<ConsistencyForms>")]
+    pub consistency: Option<Spanned<Value>>,
 }
 
 /// Records x fields x field length.
@@ -128,12 +129,50 @@ pub(crate) struct Configuration {
     /// Memory that the database and its page cache may use, GiB. Default: all of the instance's.
     #[schemars(with = "Option<f64>")]
     pub memory_limit_gib: Option<Spanned<f64>>,
-    /// Database nodes, 1 to 3. Default 1. More than one is priced by `iopslab plan`, but cannot be measured so far.
+    /// Database nodes, 1 to 12, each with the instance and volumes above. Default 1.
     #[schemars(with = "Option<u32>")]
     pub nodes: Option<Spanned<i64>>,
+    /// Nodes that keep each record. Default 3, or as many as there are nodes.
+    #[schemars(with = "Option<u32>")]
+    pub replication_factor: Option<Spanned<i64>>,
+    /// Racks (availability zones) over which the nodes are spread evenly. Default: one for each replica where that is
+    /// possible, else one.
+    #[schemars(with = "Option<u32>")]
+    pub racks: Option<Spanned<i64>>,
+    /// Consistency levels of this configuration, instead of those of `[target]`.
+    #[schemars(with = "Option<ConsistencyForms>")]
+    pub consistency: Option<Spanned<Value>>,
     /// What all of it costs a month at full scale, USD, where the catalog has no price for it or you pay another.
     #[schemars(with = "Option<f64>")]
     pub price_usd_per_month: Option<Spanned<f64>>,
+}
+
+/// One level, or one for each kind of request.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(
+    dead_code,
+    reason = "describes the file for the schema; values are read by hand to keep their places"
+)]
+pub(crate) enum ConsistencyForms {
+    /// Of every request.
+    Same(String),
+    /// By kind.
+    ByKind(ConsistencyByKind),
+}
+
+/// Consistency levels by kind; `one` where none is stated. A read-modify-write reads at the one and updates at the other.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ConsistencyByKind {
+    /// Of reads.
+    pub read: Option<String>,
+    /// Of scans.
+    pub scan: Option<String>,
+    /// Of updates.
+    pub update: Option<String>,
+    /// Of inserts.
+    pub insert: Option<String>,
 }
 
 /// A catalog name or a size.

@@ -187,7 +187,8 @@ impl Machine {
             page_cache_budget_bytes: 1 << 30,
             data: volume(VolumeRole::Data, &self.data),
             commitlog: self.log.as_ref().map(|log| volume(VolumeRole::Commitlog, log)),
-            nodes: 1,
+            placement: spec::Placement::ONE_NODE,
+            consistency: None,
         }
     }
 

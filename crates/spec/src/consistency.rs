@@ -1,0 +1,188 @@
+//! CQL consistency levels, one for each kind of statement.
+
+use serde::{Deserialize, Serialize};
+
+/// CQL consistency level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names are CQL's own")]
+pub enum Consistency {
+    Any,
+    One,
+    Two,
+    Three,
+    Quorum,
+    All,
+    LocalQuorum,
+    EachQuorum,
+    LocalOne,
+}
+
+impl Consistency {
+    /// Every level.
+    pub const ALL_LEVELS: [Self; 9] = [
+        Self::Any,
+        Self::One,
+        Self::Two,
+        Self::Three,
+        Self::Quorum,
+        Self::All,
+        Self::LocalQuorum,
+        Self::EachQuorum,
+        Self::LocalOne,
+    ];
+
+    /// The name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Any => "any",
+            Self::One => "one",
+            Self::Two => "two",
+            Self::Three => "three",
+            Self::Quorum => "quorum",
+            Self::All => "all",
+            Self::LocalQuorum => "local_quorum",
+            Self::EachQuorum => "each_quorum",
+            Self::LocalOne => "local_one",
+        }
+    }
+
+    /// Replicas that a request waits for where `replication_factor` are kept in one data centre (Cassandra: a quorum is
+    /// half of them, rounded down, and one).
+    pub fn replicas(self, replication_factor: u32) -> u32 {
+        match self {
+            Self::Any | Self::One | Self::LocalOne => 1,
+            Self::Two => 2,
+            Self::Three => 3,
+            Self::Quorum | Self::LocalQuorum | Self::EachQuorum => replication_factor / 2 + 1,
+            Self::All => replication_factor,
+        }
+    }
+}
+
+/// The level of each kind of statement. A read-modify-write reads at the one and updates at the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "AsStored", into = "AsStored")]
+pub struct ConsistencyLevels {
+    /// Of reads.
+    pub read: Consistency,
+    /// Of scans.
+    pub scan: Consistency,
+    /// Of updates.
+    pub update: Consistency,
+    /// Of inserts.
+    pub insert: Consistency,
+}
+
+impl ConsistencyLevels {
+    /// The same level for every statement.
+    pub const fn all(level: Consistency) -> Self {
+        Self {
+            read: level,
+            scan: level,
+            update: level,
+            insert: level,
+        }
+    }
+
+    /// Each kind by its name, with its level.
+    pub fn by_kind(self) -> [(&'static str, Consistency); 4] {
+        [
+            ("read", self.read),
+            ("scan", self.scan),
+            ("update", self.update),
+            ("insert", self.insert),
+        ]
+    }
+
+    /// For people: `quorum`, or `read one, scan one, update quorum, insert quorum`.
+    pub fn label(self) -> String {
+        if self == Self::all(self.read) {
+            return self.read.name().to_owned();
+        }
+        let each = self.by_kind().map(|(kind, level)| format!("{kind} {}", level.name()));
+        each.join(", ")
+    }
+}
+
+/// One level is one word; so it was before there could be several.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum AsStored {
+    Same(Consistency),
+    Each {
+        read: Consistency,
+        scan: Consistency,
+        update: Consistency,
+        insert: Consistency,
+    },
+}
+
+impl From<AsStored> for ConsistencyLevels {
+    fn from(stored: AsStored) -> Self {
+        match stored {
+            AsStored::Same(level) => Self::all(level),
+            AsStored::Each {
+                read,
+                scan,
+                update,
+                insert,
+            } => Self {
+                read,
+                scan,
+                update,
+                insert,
+            },
+        }
+    }
+}
+
+impl From<ConsistencyLevels> for AsStored {
+    fn from(levels: ConsistencyLevels) -> Self {
+        let ConsistencyLevels {
+            read,
+            scan,
+            update,
+            insert,
+        } = levels;
+        if levels == ConsistencyLevels::all(read) {
+            return Self::Same(read);
+        }
+        Self::Each {
+            read,
+            scan,
+            update,
+            insert,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_waits_for_as_many_replicas_as_cassandra_says() {
+        let of_three = Consistency::ALL_LEVELS.map(|level| level.replicas(3));
+        assert_eq!(of_three, [1, 1, 2, 3, 2, 3, 2, 2, 1]);
+        assert_eq!(
+            (1..=6).map(|rf| Consistency::Quorum.replicas(rf)).collect::<Vec<_>>(),
+            [1, 2, 2, 3, 3, 4]
+        );
+    }
+
+    #[test]
+    fn one_level_is_stored_as_one_word_and_several_by_kind() {
+        let same = ConsistencyLevels::all(Consistency::LocalQuorum);
+        let mixed = ConsistencyLevels {
+            update: Consistency::Quorum,
+            ..ConsistencyLevels::all(Consistency::One)
+        };
+        assert_eq!(serde_json::to_value(same).unwrap(), "local_quorum");
+        assert_eq!(mixed.label(), "read one, scan one, update quorum, insert one");
+        for levels in [same, mixed] {
+            let text = serde_json::to_string(&levels).unwrap();
+            assert_eq!(serde_json::from_str::<ConsistencyLevels>(&text).unwrap(), levels);
+        }
+    }
+}

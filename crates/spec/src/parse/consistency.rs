@@ -1,0 +1,133 @@
+//! `consistency`: a word for all statements, or one for each kind.
+
+use toml::{Spanned, Value};
+
+use super::place::{table, within};
+use crate::mistakes::{Collector, choice};
+use crate::{Configuration, Consistency, ConsistencyLevels, Database, Definition, Experiment, OperationKind, raw};
+
+/// The levels that are stated; what a table leaves out is `one`.
+pub(super) fn check(given: &Spanned<Value>, mistakes: &mut Collector<'_>) -> Option<ConsistencyLevels> {
+    match given.get_ref() {
+        Value::String(word) => level(given, word, mistakes).map(ConsistencyLevels::all),
+        Value::Table(_) => {
+            let raw: raw::ConsistencyByKind = table(given, "consistency", mistakes)?;
+            let mut of = |word: &Option<String>| match word {
+                None => Some(Consistency::One),
+                Some(word) => level(given, word, mistakes),
+            };
+            let (read, scan, update, insert) = (of(&raw.read), of(&raw.scan), of(&raw.update), of(&raw.insert));
+            Some(ConsistencyLevels {
+                read: read?,
+                scan: scan?,
+                update: update?,
+                insert: insert?,
+            })
+        }
+        other => {
+            let message = format!("consistency cannot be {}", other.type_str());
+            mistakes.add(
+                given.span(),
+                message,
+                "a level such as \"quorum\", or { read = \"one\", update = \"quorum\" }",
+            );
+            None
+        }
+    }
+}
+
+fn level(given: &Spanned<Value>, word: &str, mistakes: &mut Collector<'_>) -> Option<Consistency> {
+    let known = |level: &&Consistency| level.name() == word.to_ascii_lowercase();
+    let found = Consistency::ALL_LEVELS.iter().find(known).copied();
+    if found.is_none() {
+        let names = Consistency::ALL_LEVELS.map(Consistency::name);
+        mistakes.add(
+            place(given, word, mistakes),
+            format!("unknown consistency level `{word}`"),
+            choice(word, &names),
+        );
+    }
+    found
+}
+
+/// Where a level stands: the whole value, or the word inside a table.
+fn place(given: &Spanned<Value>, word: &str, mistakes: &Collector<'_>) -> std::ops::Range<usize> {
+    match given.get_ref() {
+        Value::Table(_) => within(mistakes.text, &given.span(), word),
+        _ => given.span(),
+    }
+}
+
+/// Levels that no request could reach: ANY for what reads (Cassandra answers it with an error), and more replicas than
+/// are kept.
+pub(super) fn reachable(
+    file: &raw::Experiment,
+    target: Option<&crate::Target>,
+    configurations: &[Option<Configuration>],
+    workloads: &[Option<Definition>],
+    mistakes: &mut Collector<'_>,
+) {
+    let of_target = file.target.as_ref().and_then(|t| t.get_ref().consistency.as_ref());
+    let of_all = of_target.zip(target.map(|t| t.consistency));
+    let of_each = file
+        .configuration
+        .iter()
+        .zip(configurations)
+        .filter_map(|(raw, checked)| {
+            let checked = checked.as_ref()?;
+            let own = raw.get_ref().consistency.as_ref().zip(checked.consistency);
+            Some((own, checked))
+        });
+    let of_each: Vec<_> = of_each.collect();
+    let stated = of_each.iter().filter_map(|(own, _)| *own).chain(of_all);
+    for (at, levels) in stated {
+        any_reads(at, levels, workloads, mistakes);
+    }
+    let ours = target.is_none_or(|t| matches!(t.database, Database::Cassandra { .. }));
+    for (own, configuration) in of_each.into_iter().filter(|_| ours) {
+        let replicas = configuration.placement.replication_factor;
+        let Some((at, levels)) = own.or(of_all) else { continue };
+        let too_many = |(_, level): &(&str, Consistency)| level.replicas(replicas) > replicas;
+        if let Some((_, level)) = levels.by_kind().into_iter().find(too_many) {
+            mistakes.add(
+                place(at, level.name(), mistakes),
+                format!(
+                    "consistency `{}` waits for {} replicas, and {} keeps {replicas}: every request would fail",
+                    level.name(),
+                    level.replicas(replicas),
+                    configuration.name,
+                ),
+                "state consistency = \"one\" or \"quorum\", or more `nodes` with a higher `replication_factor`",
+            );
+            return;
+        }
+    }
+}
+
+fn any_reads(
+    at: &Spanned<Value>,
+    levels: ConsistencyLevels,
+    workloads: &[Option<Definition>],
+    mistakes: &mut Collector<'_>,
+) {
+    use OperationKind::{Read, ReadModifyWrite, Scan};
+    let asks = |w: &&Definition| {
+        let read = w.mix.share(Read) + w.mix.share(ReadModifyWrite) > 0.0;
+        (read && levels.read == Consistency::Any) || (w.mix.share(Scan) > 0.0 && levels.scan == Consistency::Any)
+    };
+    if let Some(reader) = workloads.iter().flatten().find(asks) {
+        let message = format!("consistency `any` is for writes alone, and `{}` reads", reader.name);
+        mistakes.add(place(at, "any", mistakes), message, "state consistency = \"one\"");
+    }
+}
+
+/// Levels that wait for the only replica, as every level does then: what they cost in a cluster is not seen.
+pub(super) fn of_one_replica(file: &raw::Experiment, experiment: &Experiment) -> Option<String> {
+    file.target.as_ref()?.get_ref().consistency.as_ref()?;
+    let is_ours = matches!(experiment.target.database, Database::Cassandra { .. });
+    let is_one = |c: &Configuration| c.placement.replication_factor == 1;
+    let several = |(_, level): (_, Consistency)| level.replicas(3) > 1;
+    let levels = experiment.target.consistency;
+    (is_ours && experiment.configurations.iter().all(is_one) && levels.by_kind().into_iter().any(several))
+        .then(|| levels.label())
+}

@@ -1,0 +1,56 @@
+//! Where the replicas of a cluster are.
+
+use serde::{Deserialize, Serialize};
+
+/// The shape of a cluster: what decides which node holds which data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Placement {
+    /// Nodes.
+    pub nodes: u32,
+    /// Racks (availability zones); node i (from 0) stands in rack i modulo `racks`, so that neighbours on the ring are in
+    /// different ones.
+    pub racks: u32,
+    /// Nodes that hold each record.
+    pub replication_factor: u32,
+}
+
+impl Default for Placement {
+    fn default() -> Self {
+        Self::ONE_NODE
+    }
+}
+
+impl Placement {
+    /// One node that holds everything.
+    pub const ONE_NODE: Self = Self {
+        nodes: 1,
+        racks: 1,
+        replication_factor: 1,
+    };
+
+    /// Whether there are several nodes.
+    pub fn is_cluster(self) -> bool {
+        self.nodes > 1
+    }
+
+    /// Whether this is one node; plans of before there were clusters say nothing of it.
+    pub fn is_one_node(&self) -> bool {
+        *self == Self::ONE_NODE
+    }
+
+    /// Share of the records that each node holds: nodes own equal parts of the ring.
+    pub fn share_per_node(self) -> f64 {
+        f64::from(self.replication_factor) / f64::from(self.nodes)
+    }
+
+    /// For people: `3 nodes, 3 racks, 3 replicas`.
+    pub fn label(self) -> String {
+        let counted = |n: u32, one: &str, more: &str| format!("{n} {}", if n == 1 { one } else { more });
+        [
+            counted(self.nodes, "node", "nodes"),
+            counted(self.racks, "rack", "racks"),
+            counted(self.replication_factor, "replica", "replicas"),
+        ]
+        .join(", ")
+    }
+}
