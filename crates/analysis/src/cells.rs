@@ -111,7 +111,11 @@ impl CellAnalysis {
     }
 }
 
-/// Each node apart, where there are several.
+/// Each node of a cell apart, from its valid trials; none where the database has one.
+pub fn nodes_of_cell(setup: Option<&Setup>, trials: &[&TrialMeasurement]) -> Vec<NodeAnalysis> {
+    nodes(&limit::of_nodes(setup, trials), trials)
+}
+
 fn nodes(uses: &BTreeMap<HostId, limit::Uses>, trials: &[&TrialMeasurement]) -> Vec<NodeAnalysis> {
     if uses.len() < 2 {
         return Vec::new();

@@ -16,6 +16,23 @@ pub enum VolumeLimit {
     WriteBytesPerS,
 }
 
+/// A figure by which the nodes of a configuration are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NodeFigure {
+    /// CPUs that the database used.
+    Cpus,
+    /// Read requests of the data volume per second.
+    DeviceReads,
+    /// Write requests of the data volume per second.
+    DeviceWrites,
+    /// Bytes of the data set on disk.
+    BytesOnDisk,
+    /// Random reads per second that fio measured.
+    ProbedReads,
+    /// Bytes per second of sequential writes that fio measured.
+    ProbedWrites,
+}
+
 /// What a data set is smaller than.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SmallerThan {
@@ -55,6 +72,34 @@ impl VolumeLimit {
     /// The limit of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|limit| limit.name() == name)
+    }
+}
+
+impl NodeFigure {
+    const ALL: [Self; 6] = [
+        Self::Cpus,
+        Self::DeviceReads,
+        Self::DeviceWrites,
+        Self::BytesOnDisk,
+        Self::ProbedReads,
+        Self::ProbedWrites,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cpus => "cpus",
+            Self::DeviceReads => "device_reads",
+            Self::DeviceWrites => "device_writes",
+            Self::BytesOnDisk => "bytes_on_disk",
+            Self::ProbedReads => "probed_reads",
+            Self::ProbedWrites => "probed_writes",
+        }
+    }
+
+    /// The figure of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|figure| figure.name() == name)
     }
 }
 

@@ -55,7 +55,7 @@ use comparisons::Comparisons;
 use figures::Figures;
 use recommendation::Answer;
 
-pub use cells::CONFIDENCE;
+pub use cells::{CONFIDENCE, nodes_of_cell};
 pub use charts::{Charts, LatencyCurve, TrialCharts, charts};
 pub use comparison::compare;
 pub use decision::UNTESTED_SHARE;
@@ -66,7 +66,7 @@ pub use document::{
     Recommendation, ResidualSpread, Status, TrialCounts, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld,
     WorkloadFacts, WouldDecide,
 };
-pub use fact::{NODES, SmallerThan, TooShort, VolumeLimit};
+pub use fact::{NODES, NodeFigure, SmallerThan, TooShort, VolumeLimit};
 pub use finding::{Finding, Scope};
 pub use gate::{Gate, GateError};
 pub use host::{DatabaseHost, HostWindow, VolumeActivity, WindowRates};
@@ -86,10 +86,10 @@ pub use rule::{Rule, Severity};
 pub use run_evidence::RunEvidence;
 pub use steady::Window;
 // What the document shows from other rooms, so that its reader needs no other room.
-pub use evidence::{ErrorKind, ProbeResult};
+pub use evidence::{ErrorKind, HostId, ProbeResult};
 pub use spec::{
-    Basis, Burst, BurstStart, CostKind, CostLine, Dataset, IoLimits, LatencyFigure, LoadLevel, OperationKind, Plan,
-    Provider, Setup, TrialShape, VolumeRole, VolumeSetup,
+    Basis, Burst, BurstStart, ConsistencyLevels, CostKind, CostLine, Dataset, IoLimits, LatencyFigure, LoadLevel, OperationKind, Plan,
+    Placement, Provider, Setup, TrialShape, VolumeRole, VolumeSetup,
 };
 pub use stats::{Estimate, IntervalMethod, Summary};
 
@@ -113,10 +113,12 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
             let mut analysed = cells::of_trials(plan, setup, cell, trials);
             money::add_to_cell(plan, &mut analysed);
             let of_trials: Vec<Vec<Finding>> = trials.iter().map(|t| rules::of_trial_in_run(t, &together)).collect();
-            let valid = trials.iter().zip(&of_trials).filter(|(t, _)| t.is_valid());
-            analysed.findings = rules::of_cell(&analysed, &plan.dataset);
-            analysed.withheld =
-                withheld::of_cell(&analysed.findings, &valid.map(|(_, f)| f.clone()).collect::<Vec<_>>());
+            let valid = || trials.iter().zip(&of_trials).filter(|(t, _)| t.is_valid());
+            let replicas = setup.map_or(1, |s| s.placement.replication_factor);
+            let measured: Vec<&TrialMeasurement> = valid().map(|(t, _)| *t).collect();
+            analysed.findings = rules::of_cell(&analysed, &measured, &plan.dataset, replicas);
+            let of_valid: Vec<Vec<Finding>> = valid().map(|(_, found)| found.clone()).collect();
+            analysed.withheld = withheld::of_cell(&analysed.findings, &of_valid);
             analysed.findings.extend(of_trials.into_iter().flatten());
             analysed
         })
@@ -207,6 +209,12 @@ fn baseline(plan: &Plan) -> String {
         .unwrap_or_default()
 }
 
+/// Consistency levels, where they say something: of clusters, and where a configuration has its own.
+fn stated_levels(plan: &Plan, setup: &Setup) -> Option<ConsistencyLevels> {
+    let of_all = setup.placement.is_cluster().then_some(plan.target.consistency);
+    setup.consistency.or(of_all)
+}
+
 /// The configurations as planned, with the probe that the trials carry and what they cost.
 fn configurations(plan: &Plan, trials: &[&TrialMeasurement]) -> Vec<ConfigurationFacts> {
     plan.setups
@@ -228,6 +236,8 @@ fn configurations(plan: &Plan, trials: &[&TrialMeasurement]) -> Vec<Configuratio
                 heap_bytes: setup.heap_bytes,
                 page_cache_budget_bytes: setup.page_cache_budget_bytes,
                 nodes: setup.placement.nodes,
+                placement: setup.placement,
+                consistency: stated_levels(plan, setup),
                 volumes: volumes
                     .map(|v| VolumeReport {
                         role: v.role,

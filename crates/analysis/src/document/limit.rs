@@ -18,6 +18,9 @@ pub struct Limit {
     /// The nodes that were at it; empty where the database has one node, and where it is no node's limit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<HostId>,
+    /// Of so many; left out with one node.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub of_nodes: u32,
     /// Each watched resource: how much of it was used; of several nodes that on which it was fullest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uses: Vec<ResourceUse>,
@@ -26,6 +29,10 @@ pub struct Limit {
     pub interventions: Vec<Intervention>,
     /// The numbers of `uses` by name, units in their names.
     pub evidence: BTreeMap<String, f64>,
+}
+
+fn is_none(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Resources that can bound a cell.

@@ -20,6 +20,8 @@ mod window;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) use tests::made;
 
 pub use crate::document::limit::{
     Counted, Intervention, Limit, LimitKind, Outcome, Resource, ResourceChange, ResourceUse, Unit,

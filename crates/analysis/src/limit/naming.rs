@@ -35,7 +35,9 @@ pub fn named(nodes: &BTreeMap<HostId, Uses>, trials: &[&TrialMeasurement]) -> Li
     uses.extend(typical::of_load(trials).into_iter().map(|(_, used)| used));
     uses.sort_by_key(|u| u.kind);
     let (kind, also) = name(&uses);
+    let count = if nodes.len() > 1 { nodes.len() as u32 } else { 0 };
     Limit {
+        of_nodes: count,
         nodes: at(kind, nodes.values().flatten().map(|(_, used)| used)),
         ..told(kind, also, uses)
     }

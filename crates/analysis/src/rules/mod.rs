@@ -38,6 +38,7 @@ mod throttle_slices;
 mod too_few_samples;
 mod too_short_to_judge;
 mod trial_invalid;
+mod unequal_nodes;
 mod volume_above_instance;
 mod volume_at_cap;
 
@@ -57,6 +58,7 @@ pub(crate) use offered_rate::{OFF_MAX, POISSON_DEVIATIONS};
 pub use repetitions_spread::{LEVEL as OUTLIER_LEVEL, finding as repetitions_spread};
 pub use slow_change_possible::CHANGE_HIDDEN_MAX;
 pub use too_few_samples::{PERCENTILES, SAMPLES_BEYOND};
+pub use unequal_nodes::findings as unequal_nodes;
 pub use volume_above_instance::of_plan;
 pub(crate) use volume_at_cap::{AT_CAP as VOLUME_AT_CAP, AT_CAP_WINDOWS};
 
@@ -102,7 +104,7 @@ pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {
 #[derive(Debug, Clone, Copy)]
 pub struct Together<'a> {
     plan: &'a Plan,
-    /// Median over the run's trials of the bytes of the data set on disk.
+    /// Median over the run's trials of the bytes on disk of one replica of the data set.
     data_bytes: Option<f64>,
 }
 
@@ -111,7 +113,7 @@ impl<'a> Together<'a> {
     pub fn of(plan: &'a Plan, trials: &[&TrialMeasurement]) -> Self {
         Self {
             plan,
-            data_bytes: data_set_smaller::typical(trials),
+            data_bytes: data_set_smaller::typical(plan, trials),
         }
     }
 }
@@ -123,20 +125,22 @@ pub fn of_trial_in_run(trial: &TrialMeasurement, together: &Together<'_>) -> Vec
         .iter()
         .map(|finding| burst::completed(finding.clone(), trial, together.plan))
         .collect();
-    found.extend(data_set_smaller::than_the_others(trial, together.data_bytes));
+    found.extend(data_set_smaller::than_the_others(trial, together.plan, together.data_bytes));
     found
 }
 
-/// Findings on a cell, from its figures and the data set that it should have had.
-pub fn of_cell(cell: &CellAnalysis, dataset: &Dataset) -> Vec<Finding> {
+/// Findings on a cell, from its figures, its valid trials, and the replicas of the data set that it should have had.
+pub fn of_cell(cell: &CellAnalysis, valid: &[&TrialMeasurement], dataset: &Dataset, replicas: u32) -> Vec<Finding> {
     let mut found = too_few_samples::findings(cell);
-    found.extend(data_set_smaller::than_its_layout(cell, dataset));
+    found.extend(data_set_smaller::than_its_layout(cell, dataset, replicas));
+    found.extend(unequal_nodes::findings(&cell.id, &cell.nodes, valid));
     found
 }
 
 /// Findings on configurations and on the run as a whole.
 pub fn of_run(run: &str, provider: Provider, configurations: &[ConfigurationFacts]) -> Vec<Finding> {
     let mut found: Vec<Finding> = configurations.iter().flat_map(emulation_off_limit::findings).collect();
+    found.extend(configurations.iter().flat_map(unequal_nodes::of_configuration));
     found.extend(limits_count_separately::finding(run, provider, configurations));
     found
 }

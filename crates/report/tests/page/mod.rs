@@ -322,6 +322,8 @@ fn facts(name: &str, index: usize) -> ConfigurationFacts {
         heap_bytes: 1 << 30,
         page_cache_budget_bytes: 1 << 28,
         nodes: 1,
+        placement: analysis::Placement::ONE_NODE,
+        consistency: None,
         volumes: vec![VolumeReport {
             probes: BTreeMap::new(),
             role: VolumeRole::Data,

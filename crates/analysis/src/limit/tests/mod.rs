@@ -2,6 +2,6 @@
 
 mod clusters;
 mod intervened;
-mod made;
+pub mod made;
 mod random;
 mod stories;
