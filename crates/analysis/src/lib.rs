@@ -88,8 +88,8 @@ pub use steady::Window;
 // What the document shows from other rooms, so that its reader needs no other room.
 pub use evidence::{ErrorKind, HostId, ProbeResult};
 pub use spec::{
-    Basis, Burst, BurstStart, ConsistencyLevels, CostKind, CostLine, Dataset, IoLimits, LatencyFigure, LoadLevel, OperationKind, Plan,
-    Placement, Provider, Setup, TrialShape, VolumeRole, VolumeSetup,
+    Basis, Burst, BurstStart, ConsistencyLevels, CostKind, CostLine, Dataset, IoLimits, LatencyFigure, LoadLevel,
+    OperationKind, Placement, Plan, Provider, Setup, TrialShape, VolumeRole, VolumeSetup,
 };
 pub use stats::{Estimate, IntervalMethod, Summary};
 

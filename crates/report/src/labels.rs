@@ -2,8 +2,7 @@
 
 use analysis::{
     Analysis, Basis, CellAnalysis, ConfigurationFacts, Estimate, IoLimits, LatencyAnalysis, Limit, LoadLevel, Metric,
-    OperationKind, Range, Ratio,
-    ValueOfMoney, ValueVerdict, Verdict, rules,
+    OperationKind, Range, Ratio, ValueOfMoney, ValueVerdict, Verdict, rules,
 };
 
 use crate::figures::{MISSING, count, duration, given, listed, mib_per_s, ms, number, percent};
@@ -72,7 +71,9 @@ const NODES_NAMED: usize = 3;
 
 /// The nodes of a configuration: `1`; of a cluster `3 nodes, 3 racks, 3 replicas, consistency quorum`.
 pub fn nodes(configuration: &ConfigurationFacts) -> String {
-    let levels = configuration.consistency.map(|levels| format!("consistency {}", levels.label()));
+    let levels = configuration
+        .consistency
+        .map(|levels| format!("consistency {}", levels.label()));
     let placement = match configuration.placement.is_cluster() {
         true => configuration.placement.label(),
         false => configuration.nodes.to_string(),

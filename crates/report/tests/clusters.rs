@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+#[allow(dead_code, reason = "this test needs only a part of it")]
 mod page;
 
 use std::collections::BTreeMap;
@@ -99,12 +100,18 @@ fn the_nodes_of_a_cell_stand_side_by_side() {
     }
     let csv = nodes_csv(&analysis).unwrap();
     let rows: Vec<&str> = csv.lines().collect();
-    assert_eq!(rows.len(), 1 + 3 * analysis.cells.iter().filter(|c| c.configuration == "three").count());
+    assert_eq!(
+        rows.len(),
+        1 + 3 * analysis.cells.iter().filter(|c| c.configuration == "three").count()
+    );
     assert!(rows[2].contains(",database-2,1.5,2,0.75,2990,12,"), "{}", rows[2]);
     assert!(rows[2].ends_with(",volume IOPS") && rows[1].ends_with(','), "{csv}");
     let summary = summary_csv(&analysis);
     let (head, first) = (summary.lines().next().unwrap(), summary.lines().nth(1).unwrap());
-    assert!(head.ends_with(",nodes,racks,replication_factor,consistency,limit_nodes"), "{head}");
+    assert!(
+        head.ends_with(",nodes,racks,replication_factor,consistency,limit_nodes"),
+        "{head}"
+    );
     assert!(first.ends_with(",3,3,3,quorum,database-2"), "{first}");
 }
 
@@ -124,7 +131,10 @@ fn finding(rule: Rule, numbers: &[(&str, f64)], facts: &[(&str, &str)]) -> Findi
         severity: rule.severity(),
         scope: Scope::Trial("cell/1".to_owned()),
         numbers: numbers.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect(),
-        facts: facts.iter().map(|(name, f)| ((*name).to_owned(), (*f).to_owned())).collect::<BTreeMap<_, _>>(),
+        facts: facts
+            .iter()
+            .map(|(name, f)| ((*name).to_owned(), (*f).to_owned()))
+            .collect::<BTreeMap<_, _>>(),
     }
 }
 
@@ -142,15 +152,26 @@ fn a_finding_says_on_which_nodes() {
         dropped("database-3, database")
             .ends_with("On database-3 and database of 3 nodes; these figures are those of database-3.")
     );
-    assert!(dropped("database-3, database, database-2").ends_with("On all 3 nodes; these figures are those of database-3."));
+    assert!(
+        dropped("database-3, database, database-2").ends_with("On all 3 nodes; these figures are those of database-3.")
+    );
 }
 
 #[test]
 fn unequal_nodes_are_told_with_their_numbers() {
     let told = message(&finding(
         Rule::UnequalNodes,
-        &[("most", 2400.0), ("least", 1900.0), ("less_by_share", 1.0 - 1900.0 / 2400.0), ("nodes", 3.0)],
-        &[("figure", "device_reads"), ("most", "database-2"), ("least", "database")],
+        &[
+            ("most", 2400.0),
+            ("least", 1900.0),
+            ("less_by_share", 1.0 - 1900.0 / 2400.0),
+            ("nodes", 3.0),
+        ],
+        &[
+            ("figure", "device_reads"),
+            ("most", "database-2"),
+            ("least", "database"),
+        ],
     ));
     assert_eq!(
         told,
@@ -158,8 +179,18 @@ fn unequal_nodes_are_told_with_their_numbers() {
     );
     let probed = message(&finding(
         Rule::UnequalNodes,
-        &[("most", 3000.0), ("least", 1500.0), ("less_by_share", 0.5), ("nodes", 3.0)],
-        &[("figure", "probed_reads"), ("most", "database"), ("least", "database-3"), ("volume", "data")],
+        &[
+            ("most", 3000.0),
+            ("least", 1500.0),
+            ("less_by_share", 0.5),
+            ("nodes", 3.0),
+        ],
+        &[
+            ("figure", "probed_reads"),
+            ("most", "database"),
+            ("least", "database-3"),
+            ("volume", "data"),
+        ],
     ));
     assert_eq!(
         probed,

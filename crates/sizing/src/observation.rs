@@ -192,7 +192,12 @@ fn of_trials<'a>(
         is_open_loop: matches!(load, LoadLevel::Rate { .. }),
         p99_us: median(&|t| t.response.values().map(|figures| figures.p99).max_by(f64::total_cmp)),
         data_bytes: median(&|t| Some(t.data_bytes_on_disk() / nodes * plan.scale))?,
-        on_disk: median(&|t| stats::ratio(t.data_bytes_on_disk(), payload * f64::from(placement.replication_factor)))?,
+        on_disk: median(&|t| {
+            stats::ratio(
+                t.data_bytes_on_disk(),
+                payload * f64::from(placement.replication_factor),
+            )
+        })?,
         record_bytes: plan.dataset.record_bytes(),
     })
 }

@@ -125,7 +125,11 @@ pub fn of_trial_in_run(trial: &TrialMeasurement, together: &Together<'_>) -> Vec
         .iter()
         .map(|finding| burst::completed(finding.clone(), trial, together.plan))
         .collect();
-    found.extend(data_set_smaller::than_the_others(trial, together.plan, together.data_bytes));
+    found.extend(data_set_smaller::than_the_others(
+        trial,
+        together.plan,
+        together.data_bytes,
+    ));
     found
 }
 

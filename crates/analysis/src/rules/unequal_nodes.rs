@@ -9,11 +9,11 @@ use evidence::{HostId, ProbeResult};
 use spec::VolumeRole;
 use stats::{LEVEL, Layout, Series};
 
+use crate::document::limit::{LimitKind, ResourceUse, Unit};
 use crate::document::{ConfigurationFacts, NodeAnalysis, VolumeReport};
 use crate::fact::NodeFigure;
 use crate::finding::{Finding, Scope};
 use crate::host::VolumeActivity;
-use crate::document::limit::{LimitKind, ResourceUse, Unit};
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
 use crate::rule::Rule;
@@ -46,7 +46,8 @@ pub fn findings(cell: &str, nodes: &[NodeAnalysis], trials: &[&TrialMeasurement]
     let of_rate = |(figure, of): (NodeFigure, Figure)| {
         let values = by_node(trials, of);
         let extremes = Extremes::of(&values)?;
-        (matters(figure, nodes, &values, trials) && extremes.is_shown(&values)).then(|| extremes.finding(figure, scope()))
+        (matters(figure, nodes, &values, trials) && extremes.is_shown(&values))
+            .then(|| extremes.finding(figure, scope()))
     };
     let on_disk = by_node(trials, |n| Some(n.facts.data_bytes_on_disk as f64));
     let on_disk = Extremes::of(&on_disk).map(|e| e.finding(NodeFigure::BytesOnDisk, scope()));
@@ -68,7 +69,11 @@ pub fn of_configuration(configuration: &ConfigurationFacts) -> Vec<Finding> {
                 .map(|(node, probe)| (*node, BTreeMap::from([(1, of(probe))])))
                 .collect();
             let scope = Scope::Configuration(configuration.name.clone());
-            Some(Extremes::of(&values)?.finding(figure, scope).with("volume", role.name()))
+            Some(
+                Extremes::of(&values)?
+                    .finding(figure, scope)
+                    .with("volume", role.name()),
+            )
         });
         found.collect::<Vec<_>>()
     };
@@ -135,7 +140,10 @@ impl Extremes {
     /// which these two stick out, lies above 1. With too few trials for an interval each trial must show it.
     fn is_shown(&self, values: &ByNode) -> bool {
         let (most, least) = (&values[&self.most.0], &values[&self.least.0]);
-        let pairs = || most.iter().filter_map(|(block, value)| Some((*value, *least.get(block)?)));
+        let pairs = || {
+            most.iter()
+                .filter_map(|(block, value)| Some((*value, *least.get(block)?)))
+        };
         let each = pairs().count() > 0 && pairs().all(|(more, less)| more > (1.0 + APART) * less);
         // Nothing at all against something that matters is not noise, and has no logarithm.
         if values.values().flat_map(BTreeMap::values).any(|v| *v <= 0.0) {

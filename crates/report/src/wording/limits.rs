@@ -110,8 +110,12 @@ fn sentence(used: &ResourceUse) -> String {
             used.share() * 100.0
         ),
         LimitKind::Compaction => {
-            format!("compactions waiting{} grew by {:.0} in the window.", on(used), used.used + 1.0)
-        },
+            format!(
+                "compactions waiting{} grew by {:.0} in the window.",
+                on(used),
+                used.used + 1.0
+            )
+        }
         LimitKind::Network | LimitKind::NoneFound | LimitKind::NotComparable => String::new(),
     }
 }

@@ -15,7 +15,10 @@ pub fn seen_on(finding: &Finding) -> Option<String> {
         [worst, ..] if names.len() == all => format!("On all {all} nodes; these figures are those of {worst}."),
         [worst, ..] => {
             let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-            format!("On {} of {all} nodes; these figures are those of {worst}.", listed(&names))
+            format!(
+                "On {} of {all} nodes; these figures are those of {worst}.",
+                listed(&names)
+            )
         }
         [] => return None,
     })

@@ -33,7 +33,13 @@ const NOTHING: [&str; 0] = [];
 
 #[test]
 fn fifteen_percent_between_the_largest_and_the_smallest() {
-    let at = |more: f64| reading(&[[2000.0, 2000.0 * more, 2050.0], [2010.0, 2010.0 * more, 2060.0], [1990.0, 1990.0 * more, 2040.0]]);
+    let at = |more: f64| {
+        reading(&[
+            [2000.0, 2000.0 * more, 2050.0],
+            [2010.0, 2010.0 * more, 2060.0],
+            [1990.0, 1990.0 * more, 2040.0],
+        ])
+    };
     assert_eq!(at(1.0), NOTHING);
     assert_eq!(at(1.14), NOTHING);
     assert_eq!(at(1.16), READS);
@@ -51,9 +57,17 @@ fn a_figure_that_bounds_nothing_is_not_judged() {
 #[test]
 fn what_changes_from_trial_to_trial_is_noise() {
     // Means 2,000, 2,000 and 2,400: 20 % apart, with 20 % of noise.
-    let noisy = [[2400.0, 1700.0, 2400.0], [1700.0, 2300.0, 2900.0], [1900.0, 2000.0, 1900.0]];
+    let noisy = [
+        [2400.0, 1700.0, 2400.0],
+        [1700.0, 2300.0, 2900.0],
+        [1900.0, 2000.0, 1900.0],
+    ];
     assert_eq!(reading(&noisy), NOTHING);
-    let steady = [[2010.0, 1990.0, 2400.0], [1990.0, 2010.0, 2380.0], [2000.0, 2000.0, 2420.0]];
+    let steady = [
+        [2010.0, 1990.0, 2400.0],
+        [1990.0, 2010.0, 2380.0],
+        [2000.0, 2000.0, 2420.0],
+    ];
     assert_eq!(reading(&steady), READS);
 }
 
@@ -90,7 +104,10 @@ fn data_on_disk_is_a_fact_of_each_trial() {
     assert_eq!(with(1.14), None);
     let found = with(1.2).unwrap();
     assert_eq!(found.fact("figure"), Some("bytes_on_disk"));
-    assert_eq!((found.fact("most"), found.fact("least")), (Some("database-3"), Some("database")));
+    assert_eq!(
+        (found.fact("most"), found.fact("least")),
+        (Some("database-3"), Some("database"))
+    );
     assert_eq!(found.scope, Scope::Cell("cell".to_owned()));
 }
 
@@ -105,7 +122,9 @@ fn a_slower_volume_of_one_node_shows_in_the_probe() {
     };
     let with = |third: f64| {
         let probes = [3000.0, 2990.0, third];
-        let mut facts = crate::analyse(&crate::story::run(&crate::story::plan(), &[])).configurations.remove(0);
+        let mut facts = crate::analyse(&crate::story::run(&crate::story::plan(), &[]))
+            .configurations
+            .remove(0);
         facts.volumes[0].probes = (0..).map(HostId::database).zip(probes.map(probe)).collect();
         of_configuration(&facts)
     };
@@ -113,5 +132,8 @@ fn a_slower_volume_of_one_node_shows_in_the_probe() {
     let found = with(2500.0);
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].fact("figure"), Some("probed_reads"));
-    assert_eq!((found[0].fact("least"), found[0].fact("volume")), (Some("database-3"), Some("data")));
+    assert_eq!(
+        (found[0].fact("least"), found[0].fact("volume")),
+        (Some("database-3"), Some("data"))
+    );
 }
