@@ -67,13 +67,17 @@ pub fn of_trial(
     });
     panels.extend(together(nodes.collect()));
     for panel in &mut panels {
-        panel.lines.retain(|line| line.points.iter().any(|(_, v)| v.is_some()));
+        panel.lines.retain(has_data);
         for line in &mut panel.lines {
             line.points = thinned(&line.points);
         }
     }
     panels.retain(|panel| !panel.lines.is_empty());
     panels
+}
+
+fn has_data(line: &Line) -> bool {
+    line.points.iter().any(|(_, v)| v.is_some())
 }
 
 fn of_node(facts: &NodeFacts, samples: &[HostSample]) -> Vec<Panel> {
@@ -83,13 +87,26 @@ fn of_node(facts: &NodeFacts, samples: &[HostSample]) -> Vec<Panel> {
     panels
 }
 
-/// The same charts of several nodes in one another; each line says whose it is. Levels are those of the first node: the
-/// nodes of a configuration are given the same.
-fn together(nodes: Vec<(HostId, Vec<Panel>)>) -> Vec<Panel> {
+/// Lines that a chart tells apart by colour.
+const COLOURS: usize = 8;
+
+/// The same charts of several nodes in one another; each line says whose it is. Where they are more than can be told
+/// apart, only the first line of each node is kept: reads before writes. Levels are those of the first node: the nodes of
+/// a configuration are given the same.
+fn together(mut nodes: Vec<(HostId, Vec<Panel>)>) -> Vec<Panel> {
     let is_alone = nodes.len() == 1;
+    for panel in nodes.iter_mut().flat_map(|(_, panels)| panels) {
+        panel.lines.retain(has_data);
+    }
+    let lines = |at: usize| nodes.iter().map(|(_, panels)| panels[at].lines.len()).sum::<usize>();
+    let panels = nodes.first().map_or(0, |(_, panels)| panels.len());
+    let is_crowded: Vec<bool> = (0..panels).map(|at| !is_alone && lines(at) > COLOURS).collect();
     let mut together: Vec<Panel> = Vec::new();
     for (host, panels) in nodes {
         for (at, mut panel) in panels.into_iter().enumerate() {
+            if is_crowded[at] {
+                panel.lines.truncate(1);
+            }
             for line in panel.lines.iter_mut().filter(|_| !is_alone) {
                 line.name = format!("{host} {}", line.name);
             }
@@ -332,5 +349,50 @@ mod tests {
         let samples = [sample(0.0, 5.0), sample(1.0, 7.0), sample(2.0, 1.0)];
         let rates = rates(&samples, |s| s.host.gc_pause_s);
         assert_eq!(rates, [(1.0, Some(2.0)), (2.0, None)]);
+    }
+
+    /// So many nodes, each reading and writing; how the lines of the data volume's requests are called.
+    fn lines_of(nodes: u32) -> Vec<String> {
+        let mut record = crate::rules::cases::sound_record();
+        let facts = record.nodes[0].clone();
+        record.nodes = (0..nodes)
+            .map(|index| NodeFacts {
+                host: HostId::database(index),
+                ..facts.clone()
+            })
+            .collect();
+        let sample = |t: f64| {
+            let figures = VolumeFigures {
+                reads: Some(100.0 * t),
+                writes: Some(t),
+                ..VolumeFigures::default()
+            };
+            HostSample {
+                t_s: t,
+                volumes: BTreeMap::from([(VolumeRole::Data, figures)]),
+                ..HostSample::default()
+            }
+        };
+        let samples: Vec<HostSample> = (0..5).map(|t| sample(f64::from(t))).collect();
+        let by_host = record.nodes.iter().map(|n| (n.host, samples.clone())).collect();
+        let panels = of_trial(&record, &Latencies::of(&record), &by_host);
+        let iops = panels.iter().find(|p| p.title == Panel::DATA_IOPS).unwrap();
+        iops.lines.iter().map(|l| l.name.clone()).collect()
+    }
+
+    #[test]
+    fn lines_of_several_nodes_say_whose_they_are() {
+        assert_eq!(lines_of(1), ["reads", "writes"]);
+        assert_eq!(
+            lines_of(2),
+            [
+                "database reads",
+                "database writes",
+                "database-2 reads",
+                "database-2 writes"
+            ]
+        );
+        let many = lines_of(6);
+        assert_eq!((many.len(), many[5].as_str()), (6, "database-6 reads"), "{many:?}");
     }
 }

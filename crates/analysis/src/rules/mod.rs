@@ -166,7 +166,7 @@ pub fn probes_of<'a>(
 
 /// A trial without fault and what makes others of it, for the tables of cases.
 #[cfg(test)]
-mod cases {
+pub(crate) mod cases {
     use evidence::{ClientResult, TrialRecord};
 
     use super::{Finding, HostId, Rule, of_trial};
