@@ -7,6 +7,7 @@ mod consistency;
 mod decision;
 mod draft;
 mod experiment;
+mod judged;
 mod mistakes;
 mod money;
 mod note;
@@ -29,7 +30,7 @@ pub use decision::DecisionRules;
 pub use draft::{Draft, draft};
 pub use experiment::{
     Adaptive, Configuration, Database, Dataset, Experiment, Instance, Load, LoadLevel, LocalSettings, Patience, Target,
-    Volume,
+    Volume, part_of,
 };
 pub use mistakes::{Mistake, Mistakes};
 pub use money::{ConfigurationMoney, Money};

@@ -68,7 +68,7 @@ fn a_busier_node_is_told_by_how_much_it_is_busier() {
     } else {
         12
     };
-    for (amount, least, most) in [(1.1, 0.0, 0.1), (1.3, 0.9, 1.0), (1.5, 1.0, 1.0)] {
+    for (amount, least, most) in [(1.1, 0.0, 0.1), (1.3, 0.9, 1.0), (1.5, 0.95, 1.0)] {
         let mut story = usual(NVME, 0.95);
         story.configurations = story.configurations.replace("quorum", "one");
         let story = story.fault(&format!("kind = \"busy_node\"\nnode = 2\namount = {amount:.1}"));

@@ -1,10 +1,11 @@
 //! `consistency`: a word for all statements, or one for each kind.
 
 use toml::{Spanned, Value};
+use workload::{Definition, OperationKind};
 
 use super::place::{table, within};
 use crate::mistakes::{Collector, choice};
-use crate::{Configuration, Consistency, ConsistencyLevels, Database, Definition, Experiment, OperationKind, raw};
+use crate::{Configuration, Consistency, ConsistencyLevels, Database, Experiment, raw};
 
 /// The levels that are stated; what a table leaves out is `one`.
 pub(super) fn check(given: &Spanned<Value>, mistakes: &mut Collector<'_>) -> Option<ConsistencyLevels> {

@@ -5,6 +5,7 @@ mod configuration;
 mod consistency;
 mod effect;
 mod keys;
+mod kinds;
 mod load;
 mod local;
 mod measurable;
