@@ -98,6 +98,7 @@ fn the_nodes_of_a_cell_stand_side_by_side() {
     for shown in [&page, &text] {
         assert!(shown.contains("3 nodes, 3 racks, 3 replicas, consistency quorum"));
     }
+    assert!(page.contains("href=\"nodes.csv\""));
     let csv = nodes_csv(&analysis).unwrap();
     let rows: Vec<&str> = csv.lines().collect();
     assert_eq!(
@@ -121,7 +122,7 @@ fn one_node_is_shown_as_ever() {
     assert_eq!(nodes_csv(&analysis), None);
     assert!(!summary_csv(&analysis).contains("replication_factor"));
     for text in [html(&analysis, &charts), markdown(&analysis)] {
-        assert!(!text.contains("The nodes of each cell"));
+        assert!(!text.contains("The nodes of each cell") && !text.contains("nodes.csv"));
     }
 }
 
