@@ -7,6 +7,7 @@ mod load;
 mod machine;
 mod nodes;
 mod of;
+pub mod scaling;
 mod storage;
 mod trial;
 

@@ -12,6 +12,7 @@ mod money;
 mod node;
 mod ratio;
 mod recommendation;
+mod scaling;
 
 use evidence::{FORMAT_VERSION, OperationKind};
 use serde::{Deserialize, Serialize};
@@ -29,6 +30,8 @@ pub use recommendation::{
     By, Candidate, Check, Criterion, Doubt, FleetOf, Meets, NotConsidered, NotJudged, Outcome, Place, Reason,
     Recommendation, Status, Withheld, WouldDecide,
 };
+
+pub use scaling::{Scaling, ScalingPoint};
 
 /// The whole document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -70,6 +73,9 @@ pub struct Analysis {
     pub decision: Vec<Decision>,
     /// What more expensive configurations give for their money. Empty when fewer than two configurations have a price.
     pub value_of_money: Vec<ValueOfMoney>,
+    /// Throughput over the number of nodes, where clusters differ in nothing else.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scaling: Vec<Scaling>,
     /// Which configuration to run, and why, or that this is not decided.
     pub recommendation: Recommendation,
     /// What "the same" means: a ratio within this share of 1.

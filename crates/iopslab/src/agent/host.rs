@@ -5,14 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use storage::{Ledger, LedgerItem, StorageError, WorkDirectory};
+use storage::{LOCK_PATIENCE, Ledger, LedgerItem, StorageError, WorkDirectory};
 use wire::{Fault, SnapshotFacts};
 
 use super::outbox::{Outbox, fault};
 use super::volumes::CGROUP_ROOT;
-
-/// How long a killed run's agent may take to clean up before its work directory counts as taken.
-const LOCK_PATIENCE: Duration = Duration::from_secs(20);
 
 /// The host, taken for one run.
 pub(super) struct Host {
