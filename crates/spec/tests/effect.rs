@@ -81,15 +81,10 @@ fn a_cluster_that_would_hold_its_data_unevenly_or_answer_nothing_is_refused() {
     }
 }
 
-/// The simulation has one node so far.
 #[test]
-fn a_simulated_cluster_is_refused_and_a_real_one_is_not() {
+fn a_cluster_is_measured_and_simulated_as_it_was_planned() {
     let text = with("size_gib = 320 }", "size_gib = 320 }\nnodes = 3");
-    let message = to_run(&text, Provider::Simulated).unwrap_err();
-    assert!(
-        message.starts_with("x.toml:10:9: nodes = 3: the simulation has one node so far"),
-        "{message}"
-    );
+    assert!(to_run(&text, Provider::Simulated).is_ok());
     let plan = spec::plan(&to_run(&text, Provider::Local).unwrap());
     assert!(refuse_unmeasurable("x.toml", &text, &plan).is_ok());
     // A plan of when one node was measured whatever the file said.
@@ -103,11 +98,12 @@ fn a_simulated_cluster_is_refused_and_a_real_one_is_not() {
 
 #[test]
 fn what_cannot_be_run_is_told_with_all_other_mistakes() {
-    let text = with("size_gib = 320 }", "size_gib = 320 }\nnodes = 2").replacen("records = 1000", "records = 0", 1);
+    let text =
+        with("concurrency = [10]", "clients = 2\nconcurrency = [10]").replacen("records = 1000", "records = 0", 1);
     let message = to_run(&text, Provider::Simulated).unwrap_err();
     assert!(message.contains("x.toml:4:11: records cannot be 0"), "{message}");
     assert!(
-        message.contains("x.toml:10:9: nodes = 2: the simulation has one node so far"),
+        message.contains("clients = 2: the simulation has one client"),
         "{message}"
     );
 }

@@ -71,24 +71,15 @@ fn problems(file: &raw::Experiment, provider: Option<Provider>) -> Vec<Problem> 
             what: "[target] hosts: a simulation has no cluster to talk to".to_owned(),
             help: "remove it, or run without --provider simulated",
         });
-    let nodes = file.configuration.iter().filter_map(|configuration| {
-        let nodes = configuration.get_ref().nodes.as_ref().filter(|n| *n.get_ref() > 1);
-        let nodes = nodes.filter(|_| simulated())?;
-        Some(Problem {
-            at: nodes.span(),
-            what: format!("nodes = {}: the simulation has one node so far", nodes.get_ref()),
-            help: "run it on this machine: without --provider simulated",
-        })
-    });
     let clients = file.load.get_ref().clients.as_ref().filter(|n| *n.get_ref() > 1);
     let clients = clients
-        .filter(|_| provider == Some(Provider::Simulated))
+        .filter(|_| simulated())
         .map(|n| Problem {
             at: n.span(),
             what: format!("clients = {}: the simulation has one client", n.get_ref()),
             help: "its client is never the limit; run it on this machine: without --provider simulated",
         });
-    hosts.into_iter().chain(nodes).chain(clients).collect()
+    hosts.into_iter().chain(clients).collect()
 }
 
 fn capitalised(text: &str) -> String {
