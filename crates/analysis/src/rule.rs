@@ -100,6 +100,8 @@ pub enum Rule {
     /// A host's clock moved during the trial (`clock_drift.rs`). A doubt: its samples stand beside other seconds than
     /// their own; throughput and latency come from the client's own clock.
     ClockDrift,
+    /// Clients that share a load did not begin together.
+    ClientsApart,
     /// The hypervisor took CPU time (`cpu_steal.rs`). A doubt: blocks spread a neighbour over all configurations.
     CpuSteal,
     /// A CPU quota that nobody asked for (`cpu_throttled.rs`). A doubt, as above.
@@ -125,7 +127,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 35] = [
+    pub const ALL: [Self; 36] = [
         Self::TrialInvalid,
         Self::DatabaseRestarted,
         Self::ErrorsAbove,
@@ -152,6 +154,7 @@ impl Rule {
         Self::BacklogDrained,
         Self::Little,
         Self::ClockDrift,
+        Self::ClientsApart,
         Self::CpuSteal,
         Self::CpuThrottled,
         Self::GcPauses,
@@ -192,6 +195,7 @@ impl Rule {
             Self::BacklogDrained => "backlog_drained",
             Self::Little => "little",
             Self::ClockDrift => "clock_drift",
+            Self::ClientsApart => "clients_apart",
             Self::CpuSteal => "cpu_steal",
             Self::CpuThrottled => "cpu_throttled",
             Self::GcPauses => "gc_pauses",
@@ -232,6 +236,7 @@ impl Rule {
             | Self::BacklogDrained
             | Self::Little
             | Self::ClockDrift
+            | Self::ClientsApart
             | Self::CpuSteal
             | Self::CpuThrottled
             | Self::GcPauses

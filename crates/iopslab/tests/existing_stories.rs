@@ -81,7 +81,7 @@ fn a_cluster_of_somebody_else_is_loaded_once_and_measured_from_outside() {
     assert_eq!(record["nodes"], serde_json::json!([]));
     assert!(!trial.join("host-database.parquet").exists());
     assert!(trial.join("host-client.parquet").exists());
-    assert_eq!(cell["limit"]["kind"], "unknown", "{:#}", cell["limit"]);
+    assert_eq!(cell["limit"]["kind"], "not_watched", "{:#}", cell["limit"]);
     assert_eq!(cell["device_reads_per_operation"], Value::Null, "{cell:#}");
 
     // The second run finds the data set.

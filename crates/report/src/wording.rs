@@ -54,6 +54,7 @@ fn words(finding: &Finding) -> (String, String) {
             load::words(&of)
         }
         Rule::ClockDrift
+        | Rule::ClientsApart
         | Rule::CpuSteal
         | Rule::CpuThrottled
         | Rule::GcPauses

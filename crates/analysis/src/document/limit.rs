@@ -63,6 +63,8 @@ pub enum LimitKind {
     OfferedRate,
     /// None of the above is near its limit.
     NoneFound,
+    /// Nobody watched the hosts of the database: a cluster of somebody else, measured from outside.
+    NotWatched,
     /// No valid trial.
     #[default]
     NotComparable,
@@ -84,6 +86,7 @@ impl LimitKind {
             Self::CommitLog => "commit log",
             Self::OfferedRate => "offered rate",
             Self::NoneFound => "none found",
+            Self::NotWatched => "not watched",
             Self::NotComparable => "no valid trial",
         }
     }

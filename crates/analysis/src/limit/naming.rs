@@ -35,6 +35,11 @@ pub fn named(nodes: &BTreeMap<HostId, Uses>, trials: &[&TrialMeasurement]) -> Li
     uses.extend(typical::of_load(trials).into_iter().map(|(_, used)| used));
     uses.sort_by_key(|u| u.kind);
     let (kind, also) = name(&uses);
+    let kind = match kind {
+        // "None found" would say that somebody has looked.
+        LimitKind::NoneFound if nodes.values().all(Vec::is_empty) => LimitKind::NotWatched,
+        kind => kind,
+    };
     let count = if nodes.len() > 1 { nodes.len() as u32 } else { 0 };
     Limit {
         of_nodes: count,

@@ -8,6 +8,7 @@
 
 mod burst;
 mod client_saturated;
+mod clients_apart;
 mod clock_drift;
 mod compaction_debt;
 mod counts_disagree;
@@ -79,6 +80,7 @@ pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {
         offered_rate::finding(trial),
         little::finding(trial),
         clock_drift::finding(trial),
+        clients_apart::finding(trial),
         cpu_steal::finding(trial),
         cpu_throttled::finding(trial),
         gc_pauses::finding(trial),

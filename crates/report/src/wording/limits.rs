@@ -13,6 +13,9 @@ pub fn message(limit: &Limit) -> String {
     let mut sentences: Vec<String> = Vec::new();
     match limit.kind {
         LimitKind::NotComparable => return "No valid trial.".to_owned(),
+        LimitKind::NotWatched => sentences.push(
+            "The hosts of the database were not watched, so that nothing is known of what limited it.".to_owned(),
+        ),
         LimitKind::NoneFound => sentences.extend(none_found(limit)),
         kind => sentences.extend(fullest(limit, kind).map(sentence)),
     }
@@ -116,7 +119,7 @@ fn sentence(used: &ResourceUse) -> String {
                 used.used + 1.0
             )
         }
-        LimitKind::Network | LimitKind::NoneFound | LimitKind::NotComparable => String::new(),
+        LimitKind::Network | LimitKind::NoneFound | LimitKind::NotWatched | LimitKind::NotComparable => String::new(),
     }
 }
 

@@ -14,6 +14,14 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
             ),
             "Its samples are up to half of that off in time. Look for a clock that is being set (chrony, ntpd, a suspended machine).",
         ),
+        Rule::ClientsApart => (
+            format!(
+                "The {:.0} clients that share the load began {:.0} ms apart.",
+                of.number("clients"),
+                of.number("apart_ms")
+            ),
+            "Their seconds are not the same seconds. Look for a client host that was slow to connect, or whose clock was set.",
+        ),
         Rule::CpuSteal => (
             format!(
                 "The hypervisor took {} of the host's CPU time ({} in the worst 10 s).",

@@ -72,13 +72,11 @@ fn problems(file: &raw::Experiment, provider: Option<Provider>) -> Vec<Problem> 
             help: "remove it, or run without --provider simulated",
         });
     let clients = file.load.get_ref().clients.as_ref().filter(|n| *n.get_ref() > 1);
-    let clients = clients
-        .filter(|_| simulated())
-        .map(|n| Problem {
-            at: n.span(),
-            what: format!("clients = {}: the simulation has one client", n.get_ref()),
-            help: "its client is never the limit; run it on this machine: without --provider simulated",
-        });
+    let clients = clients.filter(|_| simulated()).map(|n| Problem {
+        at: n.span(),
+        what: format!("clients = {}: the simulation has one client", n.get_ref()),
+        help: "its client is never the limit; run it on this machine: without --provider simulated",
+    });
     hosts.into_iter().chain(clients).collect()
 }
 
