@@ -234,6 +234,7 @@ fn configurations(plan: &Plan, trials: &[&TrialMeasurement]) -> Vec<Configuratio
             let cost = money::of_configuration(plan, &setup.configuration);
             ConfigurationFacts {
                 name: setup.configuration.clone(),
+                exists_at: setup.existing.clone().unwrap_or_default(),
                 cpus: setup.cpus,
                 memory_limit_bytes: setup.memory_limit_bytes,
                 heap_bytes: setup.heap_bytes,

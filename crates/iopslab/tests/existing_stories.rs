@@ -83,6 +83,15 @@ fn a_cluster_of_somebody_else_is_loaded_once_and_measured_from_outside() {
     assert!(trial.join("host-client.parquet").exists());
     assert_eq!(cell["limit"]["kind"], "not_watched", "{:#}", cell["limit"]);
     assert_eq!(cell["device_reads_per_operation"], Value::Null, "{cell:#}");
+    assert_eq!(
+        analysis["configurations"][0]["exists_at"],
+        serde_json::json!(["127.0.0.1:9042"])
+    );
+    assert!(stderr.contains("exists: 127.0.0.1:9042"), "{stderr}");
+    assert!(
+        !stderr.contains("here nothing") && !stderr.contains("Emulated"),
+        "{stderr}"
+    );
 
     // The second run finds the data set.
     std::fs::rename(lab.path().join("runs"), lab.path().join("first")).unwrap();

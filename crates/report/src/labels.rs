@@ -304,3 +304,11 @@ pub fn summary(analysis: &Analysis) -> String {
     }
     text
 }
+
+/// A figure of what a run made; of a cluster that exists already nothing is known.
+pub fn made(configuration: &ConfigurationFacts, figure: String) -> String {
+    match configuration.exists_at.is_empty() {
+        true => figure,
+        false => MISSING.to_owned(),
+    }
+}

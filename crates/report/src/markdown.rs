@@ -317,8 +317,8 @@ fn configurations(analysis: &Analysis, text: &mut String) {
                 labels::nodes(c),
                 given(c.cpus),
                 bytes(c.memory_limit_bytes as f64),
-                bytes(c.heap_bytes as f64),
-                bytes(c.page_cache_budget_bytes as f64),
+                labels::made(c, bytes(c.heap_bytes as f64)),
+                labels::made(c, bytes(c.page_cache_budget_bytes as f64)),
             ]
         }),
     ));

@@ -75,6 +75,14 @@ fn matrix(plan: &Plan) -> String {
 fn setups(plan: &Plan, width: usize) -> String {
     let each = |show: &dyn Fn(&analysis::Setup) -> String| plan.setups.iter().map(show).collect::<Vec<String>>();
     let machine = |setup: &analysis::Setup| {
+        if let Some(hosts) = &setup.existing {
+            return format!(
+                "exists: {}\nstated: {} CPUs,\n{} memory",
+                hosts.join(",\n"),
+                given(setup.cpus),
+                bytes(setup.memory_limit_bytes as f64)
+            );
+        }
         format!(
             "{} {}\n{} memory\n{} heap\n{} page cache",
             given(setup.cpus),
@@ -135,7 +143,8 @@ fn money(plan: &Plan) -> Vec<String> {
             given(basis.uplift_percent)
         ));
     }
-    if let Some(usd) = plan.usd_of(plan.trials.iter()) {
+    let is_made = plan.setups.iter().all(|setup| setup.existing.is_none());
+    if let Some(usd) = plan.usd_of(plan.trials.iter()).filter(|_| is_made) {
         lines.push(format!(
             "The database hosts of this matrix would cost about {} on AWS for these trials, each configuration by the \
             hour for its own; here nothing.",

@@ -11,6 +11,10 @@ use spec::{Burst, ConsistencyLevels, CostLine, IoLimits, Placement, VolumeRole};
 pub struct ConfigurationFacts {
     /// Its name.
     pub name: String,
+    /// Contact points of the cluster that it is the name of; empty where a run made it. Of such a cluster all that
+    /// follows is as the experiment states it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exists_at: Vec<String>,
     /// CPUs of the database.
     pub cpus: f64,
     /// Memory limit of the database, bytes.

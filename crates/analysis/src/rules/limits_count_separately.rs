@@ -9,6 +9,7 @@ use crate::rule::Rule;
 pub fn finding(run: &str, provider: Provider, configurations: &[ConfigurationFacts]) -> Option<Finding> {
     let limited = configurations
         .iter()
+        .filter(|c| c.exists_at.is_empty())
         .flat_map(|c| &c.volumes)
         .filter(|v| v.limits.read_iops.is_some())
         .count();

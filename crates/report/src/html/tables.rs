@@ -294,8 +294,8 @@ pub fn configurations(analysis: &Analysis) -> String {
             labels::nodes(c),
             given(c.cpus),
             number(c.memory_limit_bytes as f64 / GIB),
-            number(c.heap_bytes as f64 / GIB),
-            number(c.page_cache_budget_bytes as f64 / MIB),
+            labels::made(c, number(c.heap_bytes as f64 / GIB)),
+            labels::made(c, number(c.page_cache_budget_bytes as f64 / MIB)),
             shown(c.usd_per_month, |usd| labels::usd(usd).replace('$', "")),
         ]);
         for v in &c.volumes {

@@ -317,6 +317,7 @@ fn summary(median: f64) -> Summary {
 
 fn facts(name: &str, index: usize) -> ConfigurationFacts {
     ConfigurationFacts {
+        exists_at: Vec::new(),
         name: name.to_owned(),
         cpus: 1.0,
         memory_limit_bytes: 3 << 29,
