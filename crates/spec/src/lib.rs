@@ -7,6 +7,7 @@ mod consistency;
 mod decision;
 mod draft;
 mod experiment;
+mod hosts;
 mod mistakes;
 mod money;
 mod note;
@@ -31,6 +32,7 @@ pub use experiment::{
     Adaptive, Configuration, Database, Dataset, Experiment, Instance, Load, LoadLevel, LocalSettings, Patience, Target,
     Volume,
 };
+pub use hosts::{DatabaseMachine, HostsSettings, MachineStorage};
 pub use mistakes::{Mistake, Mistakes};
 pub use money::{ConfigurationMoney, Money};
 pub use note::Note;
@@ -40,7 +42,7 @@ pub use parse::{parse, parse_to_run, refuse_unmeasurable};
 pub use placement::Placement;
 pub use plan::{Cell, FORMAT_VERSION, Plan, PlannedTrial, TrialShape, plan};
 pub use provider::{Provider, UnknownProvider};
-pub use scale::{page_cache_at_full_scale, setups};
+pub use scale::{page_cache_at_full_scale, setups, use_whole_machines};
 pub use setup::{BurstStart, Setup, VolumeRole, VolumeSetup};
 pub use simulated::{Fault, FaultKind, Truth};
 pub use volume_kind::VolumeKind;

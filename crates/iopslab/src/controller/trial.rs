@@ -53,6 +53,18 @@ struct Happened {
 }
 
 impl Happened {
+    fn nothing() -> Self {
+        Self {
+            started_at: jiff::Timestamp::now(),
+            started: BTreeMap::new(),
+            result: None,
+            samples: BTreeMap::new(),
+            clocks_at_start: BTreeMap::new(),
+            clocks_at_end: BTreeMap::new(),
+            validity: Validity::Valid,
+        }
+    }
+
     /// The trial is invalid.
     fn spoil(&mut self, cause: Cause, reason: String, log_tail: Vec<String>) {
         self.validity = Validity::Invalid {
@@ -114,9 +126,21 @@ pub(super) fn run(
         live.trial = Some((cell.id.clone(), planned.block));
         (live.second, live.device_iops) = (None, None);
     });
-    let mut happened = execute(crew, parts, screen)?;
-    happened.clocks_at_end = crew.clocks(&hosts::of_setup(parts.setup))?;
-    let stopped = stop(crew, parts.setup, screen)?;
+    let mut happened = Happened::nothing();
+    let worked = execute(crew, parts, &mut happened, screen).and_then(|()| {
+        happened.clocks_at_end = crew.clocks(&hosts::of_setup(parts.setup))?;
+        stop(crew, parts.setup, screen)
+    });
+    let (stopped, lost) = match (worked, crew.cut_off()) {
+        (Ok(stopped), _) => (stopped, None),
+        (Err(failure), Some(how)) => {
+            if happened.validity == Validity::Valid {
+                happened.spoil(Cause::HostLost, format!("a host was lost: {how}"), Vec::new());
+            }
+            (BTreeMap::new(), Some(failure))
+        }
+        (Err(failure), None) => return Err(failure),
+    };
     let carried = happened.carried();
     let record = record(parts, &happened, &stopped);
     store(directory, &record, happened, &stopped)?;
@@ -124,7 +148,7 @@ pub(super) fn run(
     if !crew.is_simulated() {
         screen.say(&summary(&label, &record));
     }
-    Ok(carried)
+    lost.map_or(Ok(carried), Err)
 }
 
 fn parts<'a>(plan: &'a Plan, planned: &'a PlannedTrial) -> Result<Parts<'a>, Failure> {
@@ -191,22 +215,13 @@ fn start(crew: &mut Crew, parts: Parts<'_>, happened: &mut Happened, screen: &mu
     Ok(())
 }
 
-fn execute(crew: &mut Crew, parts: Parts<'_>, screen: &mut Screen) -> Result<Happened, Failure> {
+fn execute(crew: &mut Crew, parts: Parts<'_>, happened: &mut Happened, screen: &mut Screen) -> Result<(), Failure> {
     let Parts { plan, cell, .. } = parts;
-    let mut happened = Happened {
-        started_at: jiff::Timestamp::now(),
-        started: BTreeMap::new(),
-        result: None,
-        samples: BTreeMap::new(),
-        clocks_at_start: BTreeMap::new(),
-        clocks_at_end: BTreeMap::new(),
-        validity: Validity::Valid,
-    };
     // Before anything is under way: what a host says while its clock is read is passed over.
     happened.clocks_at_start = crew.clocks(&hosts::of_setup(parts.setup))?;
-    start(crew, parts, &mut happened, screen)?;
+    start(crew, parts, happened, screen)?;
     if happened.validity != Validity::Valid {
-        return Ok(happened);
+        return Ok(());
     }
     let first = happened.started.values().next();
     if let Some(began) = first.and_then(|s| jiff::Timestamp::from_millisecond(s.began_unix_ms).ok()) {
@@ -283,7 +298,7 @@ fn execute(crew: &mut Crew, parts: Parts<'_>, screen: &mut Screen) -> Result<Hap
         (None, Some(Err(Trouble::ClientLost(how)))) => happened.spoil(Cause::ClientLost, how, Vec::new()),
         (None, None) => return Err(Failure::work("the client agent does not answer")),
     }
-    Ok(happened)
+    Ok(())
 }
 
 /// What a reason is about: which node where there are several.

@@ -8,10 +8,10 @@ use crate::mistakes::{Collector, Mistakes};
 use crate::{Note, Plan, Provider, raw};
 
 /// Why a run would not measure what the file states, at its place.
-struct Problem {
-    at: Range<usize>,
-    what: String,
-    help: &'static str,
+pub(super) struct Problem {
+    pub at: Range<usize>,
+    pub what: String,
+    pub help: &'static str,
 }
 
 /// Refuses the frozen file of a run that is to go on, where it states what cannot be measured, or what this plan of it
@@ -22,9 +22,10 @@ struct Problem {
 pub fn refuse_unmeasurable(source_name: &str, text: &str, plan: &Plan) -> Result<(), Mistakes> {
     let mut mistakes = Collector::new(source_name, text);
     if let Ok(file) = toml::from_str::<raw::Experiment>(text) {
-        let provider = match plan.simulated {
-            Some(_) => Provider::Simulated,
-            None => Provider::Local,
+        let provider = match (&plan.simulated, &plan.hosts) {
+            (Some(_), _) => Provider::Simulated,
+            (None, Some(_)) => Provider::Hosts,
+            (None, None) => Provider::Local,
         };
         check(&file, Some(provider), &mut mistakes);
         for configuration in file.configuration.iter().map(Spanned::get_ref) {
@@ -76,7 +77,11 @@ fn problems(file: &raw::Experiment, provider: Option<Provider>) -> Vec<Problem> 
             help: "run it on this machine: without --provider simulated",
         })
     });
-    hosts.into_iter().chain(nodes).collect()
+    let machines = match provider {
+        Some(Provider::Hosts) => super::hosts::unmeasurable(file),
+        _ => Vec::new(),
+    };
+    hosts.into_iter().chain(nodes).chain(machines).collect()
 }
 
 fn capitalised(text: &str) -> String {
