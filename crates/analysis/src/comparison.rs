@@ -55,6 +55,7 @@ pub fn compare(a: &RunEvidence<'_>, b: &RunEvidence<'_>) -> Comparison {
         format_version: evidence::FORMAT_VERSION,
         a: a.run.clone(),
         b: b.run.clone(),
+        same_run: false,
         hosts_differ: hosts_differ(&a.environment, &b.environment),
         differences: differences(a, b),
         not_compared,

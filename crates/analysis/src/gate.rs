@@ -4,7 +4,7 @@
 //! A gate must not fail by noise, nor pass because nobody could have seen a loss. So the interval of each change is
 //! held against the threshold: wholly beyond it in one cell fails, wholly on the good side in all cells passes, and
 //! anything else is inconclusive, with the number of repetitions that would decide. Single repetitions, runs on
-//! different machines, and a comparison without any cell are inconclusive too.
+//! different machines, a run against itself, and a comparison without any cell are inconclusive too.
 
 use std::fmt;
 
@@ -83,6 +83,9 @@ impl Gate {
             obstacles.push(Obstacle::CellsMissing {
                 cells: comparison.not_compared.len() as u64,
             });
+        }
+        if comparison.same_run {
+            obstacles.push(Obstacle::SameRun);
         }
         if !comparison.hosts_differ.is_empty() {
             obstacles.push(Obstacle::DifferentHosts {

@@ -127,6 +127,8 @@ fn plan(mix: Mix, load: Load, duration: Duration) -> TrialPlan {
         threads: 1,
         seed: 3,
         first_insert: RECORDS,
+        part: engine::Part::WHOLE,
+        begin: None,
     }
 }
 

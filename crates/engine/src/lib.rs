@@ -45,5 +45,5 @@ pub use driver::{Connect, Driver};
 pub use error::EngineError;
 pub use evidence::ErrorKind;
 pub use load::run_load;
-pub use plan::{Load, LoadOutcome, LoadPlan, Second, TrialOutcome, TrialPlan};
+pub use plan::{Load, LoadOutcome, LoadPlan, Part, Second, TrialOutcome, TrialPlan};
 pub use trial::run_trial;

@@ -126,6 +126,7 @@ pub fn run_load<C: Connect + Sync>(
     let span = Span {
         warmup: Duration::ZERO,
         duration: None,
+        begin: None,
     };
     let gathered = run_threads(
         connect,

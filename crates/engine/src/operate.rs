@@ -8,7 +8,7 @@ use evidence::{ErrorKind, OperationKind};
 use workload::{Generator, InsertSequence, KeyFormat, Operation, ValuePool, write_key};
 
 use crate::Driver;
-use crate::plan::TrialPlan;
+use crate::plan::{Part, TrialPlan};
 use crate::schedule::thread_seed;
 
 /// What the slots of a load thread generate requests from.
@@ -18,6 +18,8 @@ pub(crate) struct Source {
     values: Arc<ValuePool>,
     fields: u32,
     keys: KeyFormat,
+    part: Part,
+    first_insert: u64,
     read_all_fields: bool,
 }
 
@@ -40,6 +42,8 @@ impl Source {
             values: Arc::clone(values),
             fields: plan.fields,
             keys: plan.definition.keys,
+            part: plan.part,
+            first_insert: plan.first_insert,
             read_all_fields: plan.definition.read_all_fields,
         }
     }
@@ -58,7 +62,8 @@ impl Source {
     pub(crate) fn next<'a>(&'a self, buffers: &mut Buffers<'a>) -> Operation {
         let mut generator = self.generator.borrow_mut();
         let operation = generator.next_operation();
-        write_key(operation.record, self.keys, &mut buffers.key);
+        let record = self.part.record(operation.record, self.first_insert);
+        write_key(record, self.keys, &mut buffers.key);
         match operation.kind {
             OperationKind::Insert => {
                 buffers.record.clear();

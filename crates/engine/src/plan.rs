@@ -1,7 +1,7 @@
 //! What is asked of the engine, and what it gives back.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use evidence::{ClientResult, ErrorKind, Interval};
 use workload::{Definition, KeyFormat};
@@ -52,6 +52,34 @@ pub struct TrialPlan {
     pub seed: u64,
     /// Record number of the first insert: `records`, or more when an earlier trial has inserted on the same data.
     pub first_insert: u64,
+    /// Which of several clients this is: each inserts records of its own.
+    pub part: Part,
+    /// When the first request is sent; at once, where that has passed by the time that everything is connected.
+    pub begin: Option<Instant>,
+}
+
+/// One of several clients that share a load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    /// Its number, from 0.
+    pub number: u32,
+    /// How many there are.
+    pub of: u32,
+}
+
+impl Part {
+    /// The only client.
+    pub const WHOLE: Self = Self { number: 0, of: 1 };
+
+    /// The record that this client means by its own number for it: below `first_insert` all clients mean the same; from
+    /// there on they take turns, so that no two insert the same record.
+    #[inline]
+    pub(crate) fn record(self, own: u64, first_insert: u64) -> u64 {
+        match own.checked_sub(first_insert) {
+            Some(inserted) => first_insert + inserted * u64::from(self.of) + u64::from(self.number),
+            None => own,
+        }
+    }
 }
 
 /// The load phase: every record of a range is inserted once.
@@ -163,8 +191,29 @@ pub(crate) fn check(plan: &TrialPlan) -> Result<(), EngineError> {
     if plan.operations == Some(0) {
         return refuse("0 operations measure nothing; leave the bound out or raise it".into());
     }
+    if plan.part.number >= plan.part.of {
+        let Part { number, of } = plan.part;
+        return refuse(format!("there is no client {number} among {of}"));
+    }
     if plan.fields == 0 {
         return refuse("records need at least one field".into());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Part;
+
+    #[test]
+    fn clients_share_the_records_that_exist_and_no_others() {
+        let third = Part { number: 2, of: 3 };
+        assert_eq!([0, 99].map(|own| third.record(own, 100)), [0, 99]);
+        let mut inserted: Vec<u64> = (0..3)
+            .flat_map(|number| (100..104).map(move |own| Part { number, of: 3 }.record(own, 100)))
+            .collect();
+        inserted.sort_unstable();
+        assert_eq!(inserted, (100..112).collect::<Vec<u64>>());
+        assert_eq!(Part::WHOLE.record(107, 100), 107);
+    }
 }

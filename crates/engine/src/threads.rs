@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 use tokio::runtime::{Builder, LocalOptions};
@@ -117,6 +117,8 @@ pub(crate) struct Gathered {
 pub(crate) struct Span {
     pub(crate) warmup: Duration,
     pub(crate) duration: Option<Duration>,
+    /// Not before this moment.
+    pub(crate) begin: Option<Instant>,
 }
 
 impl Span {
@@ -184,7 +186,10 @@ pub(crate) fn run_threads<C: Connect + Sync, W: Work>(
                 Some(_) | None => {}
             }
         }
-        let times = span.beginning_at(now_ns() + HEAD_START_NS);
+        let wait = span
+            .begin
+            .map_or(Duration::ZERO, |at| at.saturating_duration_since(Instant::now()));
+        let times = span.beginning_at(now_ns() + HEAD_START_NS.max(wait.as_nanos() as u64));
         collector.begin(times, threads as usize);
         for go in &go {
             let _ = go.send(times);

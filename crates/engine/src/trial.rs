@@ -78,6 +78,7 @@ pub fn run_trial<C: Connect + Sync>(
     let span = Span {
         warmup: plan.warmup,
         duration: Some(plan.duration),
+        begin: plan.begin,
     };
     let collector = Collector::keeping(expected_series(plan));
     let gathered = run_threads(connect, threads, &work, &span, collector, on_second, cancelled)?;

@@ -14,7 +14,8 @@ pub use host_id::{HostId, NoSuchHost, Role};
 pub use interval::{HIGHEST_US, Interval, LOWEST_US, SIGNIFICANT_DIGITS, Series};
 pub use spec::{OperationKind, VolumeRole};
 pub use trial::{
-    Cause, ClientResult, ErrorKind, NodeFacts, Overhead, ProbeResult, SendLag, TrialRecord, Validity, VolumeFacts,
+    Cause, ClientPart, ClientResult, ErrorKind, NodeFacts, Overhead, ProbeResult, SendLag, TrialRecord, Validity,
+    VolumeFacts,
 };
 
 /// Version of every JSON file in a run directory. A newer one is refused; older ones are read. 2: a trial's record has

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use spec::{IoLimits, LoadLevel, OperationKind, VolumeRole};
 
 use crate::{Clock, HostId};
@@ -98,7 +98,6 @@ pub enum Validity {
 
 /// One measured execution of a cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(from = "AsStored")]
 pub struct TrialRecord {
     /// Version of this file's shape.
     pub format_version: u32,
@@ -119,7 +118,11 @@ pub struct TrialRecord {
     pub started_at: String,
     /// What the client measured; `None` when it never got to measure.
     pub client: Option<ClientResult>,
+    /// What each client measured, where several shared the load; `client` is then their sum.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub clients: BTreeMap<HostId, ClientPart>,
     /// What each database host says about this trial, by its index.
+    #[serde(default, alias = "database", deserialize_with = "one_or_more")]
     pub nodes: Vec<NodeFacts>,
     /// What was found out about each host's clock; empty where nothing was started, and in runs of before it was asked.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -164,6 +167,16 @@ pub struct ClientResult {
     pub send_lag_us: Option<SendLag>,
     /// Load threads used.
     pub threads: u32,
+}
+
+/// What one of several clients measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClientPart {
+    /// Its own figures.
+    #[serde(flatten)]
+    pub result: ClientResult,
+    /// How much later than the first client it began to measure, milliseconds.
+    pub started_after_ms: f64,
 }
 
 /// How late an open-loop generator sent its requests against its own schedule.
@@ -225,45 +238,18 @@ impl TrialRecord {
     }
 }
 
-/// A record as it lies on disk: format 1 had one `database` where format 2 has `nodes`.
-#[derive(Deserialize)]
-struct AsStored {
-    format_version: u32,
-    cell: String,
-    block: u32,
-    configuration: String,
-    workload: String,
-    load: LoadLevel,
-    #[serde(flatten)]
-    validity: Validity,
-    started_at: String,
-    client: Option<ClientResult>,
-    database: Option<NodeFacts>,
-    #[serde(default)]
-    nodes: Vec<NodeFacts>,
-    #[serde(default)]
-    clocks: BTreeMap<HostId, Clock>,
-    #[serde(default)]
-    overhead: Option<Overhead>,
-}
-
-impl From<AsStored> for TrialRecord {
-    fn from(stored: AsStored) -> Self {
-        Self {
-            format_version: stored.format_version,
-            cell: stored.cell,
-            block: stored.block,
-            configuration: stored.configuration,
-            workload: stored.workload,
-            load: stored.load,
-            validity: stored.validity,
-            started_at: stored.started_at,
-            client: stored.client,
-            nodes: stored.database.into_iter().chain(stored.nodes).collect(),
-            clocks: stored.clocks,
-            overhead: stored.overhead,
-        }
+/// Format 1 had one `database` (or none) where format 2 has `nodes`.
+fn one_or_more<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<NodeFacts>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Nodes {
+        One(Option<Box<NodeFacts>>),
+        Several(Vec<NodeFacts>),
     }
+    Ok(match Nodes::deserialize(from)? {
+        Nodes::One(node) => node.into_iter().map(|node| *node).collect(),
+        Nodes::Several(nodes) => nodes,
+    })
 }
 
 /// A volume: limits asked for, and what the probe measured.

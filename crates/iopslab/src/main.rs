@@ -22,7 +22,7 @@ mod progress;
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use tracing_subscriber::filter::Targets;
+use tracing_subscriber::filter::{LevelFilter, ParseError, Targets};
 use tracing_subscriber::prelude::*;
 
 fn main() -> ExitCode {
@@ -45,20 +45,29 @@ fn main() -> ExitCode {
 
 /// Logs on stderr: warnings, or what `IOPSLAB_LOG` asks for (`debug`, `warn,engine=trace`).
 fn start_log() {
-    let asked = std::env::var("IOPSLAB_LOG").ok();
-    let parsed = asked.as_deref().map(str::parse::<Targets>);
-    let filter = match &parsed {
-        Some(Ok(filter)) => filter.clone(),
-        _ => Targets::new()
-            .with_default(tracing::Level::WARN)
-            .with_target("scylla", tracing::Level::ERROR),
-    };
+    let asked = std::env::var("IOPSLAB_LOG").unwrap_or_default();
+    let (filter, problem) = log_filter(&asked);
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .without_time();
     tracing_subscriber::registry().with(lines.with_filter(filter)).init();
-    if let (Some(asked), Some(Err(error))) = (asked, parsed) {
-        tracing::warn!("IOPSLAB_LOG={asked:?} is ignored: {error}");
+    if let Some(problem) = problem {
+        tracing::warn!("IOPSLAB_LOG={asked:?} is ignored: {problem}");
+    }
+}
+
+/// What is logged, and why it is not what was asked for. Without a wish warnings, but none of the CQL driver's: what
+/// it cannot do is an error of ours, told once and in our words.
+fn log_filter(asked: &str) -> (Targets, Option<ParseError>) {
+    let usual = Targets::new()
+        .with_default(tracing::Level::WARN)
+        .with_target("scylla", LevelFilter::OFF);
+    match asked.trim() {
+        "" => (usual, None),
+        asked => match asked.parse() {
+            Ok(filter) => (filter, None),
+            Err(error) => (usual, Some(error)),
+        },
     }
 }
 
@@ -81,6 +90,30 @@ fn ended(code: u8, format: output::Format) -> ExitCode {
             let failure = failure::Failure::work(format!("cannot write the results to stdout: {error}"));
             failure.show(format);
             ExitCode::from(if code == 0 { failure.code() } else { code })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tracing::Level;
+
+    use super::log_filter;
+
+    #[test]
+    fn an_empty_wish_is_none_and_one_that_cannot_be_read_is_told() {
+        for (asked, warns, debugs, driver, is_told) in [
+            ("", true, false, false, false),
+            (" ", true, false, false, false),
+            ("debug", true, true, true, false),
+            ("error", false, false, true, false),
+            ("a=b=c", true, false, false, true),
+        ] {
+            let (filter, problem) = log_filter(asked);
+            assert_eq!(filter.would_enable("iopslab", &Level::WARN), warns, "{asked:?}");
+            assert_eq!(filter.would_enable("iopslab", &Level::DEBUG), debugs, "{asked:?}");
+            assert_eq!(filter.would_enable("scylla", &Level::ERROR), driver, "{asked:?}");
+            assert_eq!(problem.is_some(), is_told, "{asked:?}");
         }
     }
 }

@@ -113,6 +113,7 @@ fn unreadable(plan: &Plan, trial: &PlannedTrial, error: &RunError) -> Result<Tri
         },
         started_at: String::new(),
         client: None,
+        clients: BTreeMap::new(),
         nodes: vec![NodeFacts::UNKNOWN],
         clocks: BTreeMap::new(),
         overhead: None,

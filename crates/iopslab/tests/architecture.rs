@@ -14,7 +14,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("catalog", &[]),
     ("stats", &[]),
     ("workload", &[]),
-    ("spec", &["catalog", "workload"]),
+    ("spec", &["catalog", "stats", "workload"]),
     ("evidence", &["spec"]),
     ("analysis", &["evidence", "spec", "catalog", "stats"]),
     (

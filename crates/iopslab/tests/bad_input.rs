@@ -214,3 +214,34 @@ fn every_mistake_is_shown_once_and_none_hides_another() {
         assert_eq!(stderr.matches(told).count(), 1, "{told}: {stderr}");
     }
 }
+
+/// The matrix used to be printed before the refusal, and an empty run directory stayed.
+#[test]
+fn a_run_that_is_refused_shows_no_plan_and_leaves_no_directory() {
+    let lab = Laboratory::new();
+    lab.write("good.toml", GOOD);
+    let work = lab.path().join("work");
+    std::fs::create_dir(&work).unwrap();
+    let lock = std::fs::File::create(work.join("lock")).unwrap();
+    let refused = |expected: &str, shows_plan: bool| {
+        let output = lab
+            .iopslab(&["run", "good.toml"])
+            .env("IOPSLAB_WORK", &work)
+            .env("IOPSLAB_CACHE", lab.path().join("cache"))
+            .env("IOPSLAB_MAVEN_MIRROR", "http://127.0.0.1:9")
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert!(stderr.contains(expected), "{stderr}");
+        assert_eq!(stderr.contains("Estimated time"), shows_plan, "{stderr}");
+        let runs = std::fs::read_dir(lab.path().join("runs"));
+        assert_eq!(runs.map_or(0, Iterator::count), 0, "{stderr}");
+        assert!(!stderr.contains("--resume"), "there is nothing to go on with: {stderr}");
+    };
+    lock.lock().unwrap();
+    refused("is in use by process", false);
+    lock.unlock().unwrap();
+    // What only the agent finds out, once it has begun.
+    refused("127.0.0.1:9", true);
+}

@@ -217,35 +217,49 @@ fn the_tutorial_shows_its_example() {
     }
 }
 
-const REHEARSAL: (&str, &str) = ("<!-- rehearsal -->\n```\n", "```\n<!-- /rehearsal -->");
-
-/// What the tutorial's rehearsal prints on 80 columns, without its findings.
+/// Holds what the tutorial shows between the marks of this name to what is printed, and gives it back.
 /// `UPDATE_DOCS=1 cargo test -p iopslab --test docs` writes it anew.
-#[test]
-fn the_tutorial_shows_what_its_rehearsal_prints() {
-    let lab = Laboratory::new();
-    let experiment = read("examples/tutorial.toml") + "[provider.simulated]\n";
-    lab.write("rehearsal.toml", &experiment);
-    let arguments = ["run", "rehearsal.toml", "--provider", "simulated"];
-    let output = lab.iopslab(&arguments).env("COLUMNS", "80").output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let printed = String::from_utf8(output.stdout).unwrap();
-    let (answer, _) = printed.split_once("\nFindings").unwrap();
-    let answer: String = answer.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
-
-    let (before, after) = REHEARSAL;
+fn shows(name: &str, printed: &str) {
+    let printed: String = printed.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
+    let (before, after) = (format!("<!-- {name} -->\n```\n"), format!("```\n<!-- /{name} -->"));
     let page = read("docs/tutorial.md");
-    let (start, rest) = page.split_once(before).unwrap();
-    let (shown, end) = rest.split_once(after).unwrap();
+    let (start, rest) = page.split_once(&before).unwrap();
+    let (shown, end) = rest.split_once(&after).unwrap();
     if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(
-            root().join("docs/tutorial.md"),
-            [start, before, &answer, after, end].concat(),
-        )
-        .unwrap();
+        let page = [start, &before, &printed, &after, end].concat();
+        std::fs::write(root().join("docs/tutorial.md"), page).unwrap();
     } else {
-        assert_eq!(shown, answer, "docs/tutorial.md is stale");
+        assert_eq!(shown, printed, "docs/tutorial.md is stale: {name}");
     }
+}
+
+/// What its commands print on 80 columns: of the plan what comes before its table, of the rehearsal all but its
+/// findings, of the size the verdict on today's fleet.
+#[test]
+fn the_tutorial_shows_what_its_commands_print() {
+    let lab = Laboratory::new();
+    let printed = |arguments: &[&str]| {
+        let output = lab.iopslab(arguments).env("COLUMNS", "80").output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let until = |text: &str, end: &str| text.split_once(end).unwrap().0.to_owned();
+    let example = read("examples/tutorial.toml");
+    lab.write("tutorial.toml", &example);
+    shows("plan", &until(&printed(&["plan", "tutorial.toml"]), "\n\n"));
+
+    lab.write("rehearsal.toml", &(example + "[provider.simulated]\n"));
+    let rehearsal = printed(&["run", "rehearsal.toml", "--provider", "simulated"]);
+    shows("rehearsal", &until(&rehearsal, "\nFindings"));
+
+    // The command as it stands there.
+    let page = read("docs/tutorial.md");
+    let command = page.split_once("\niopslab size runs/tutorial-* ").unwrap().1;
+    let command = until(command, "\n```").replace('\'', "");
+    let flags = command.split_whitespace().filter(|word| *word != "\\");
+    let run = lab.run_directory().display().to_string();
+    let arguments: Vec<&str> = ["size", run.as_str()].into_iter().chain(flags).collect();
+    shows("size", &until(&printed(&arguments), "\nCheapest: "));
 }
 
 /// What a command says about itself.

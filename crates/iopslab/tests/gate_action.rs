@@ -89,6 +89,11 @@ fn a_job_fails_on_a_proven_loss_and_passes_on_the_same_speed() {
     assert_eq!(output.status.code(), Some(3), "{output:?}");
     assert_eq!(outputs, "verdict=failed\n");
 
+    let (output, summary, outputs) = step(&lab, &before, &before, "fail");
+    assert_eq!(output.status.code(), Some(3), "a run against itself: {output:?}");
+    assert_eq!(outputs, "verdict=inconclusive\n");
+    assert!(summary.contains("both are the same run"), "{summary}");
+
     let (output, _, outputs) = step(&lab, &before, "/nonexistent", "pass");
     assert_eq!(output.status.code(), Some(2), "a missing run is bad input: {output:?}");
     assert_eq!(outputs, "", "nothing was judged");

@@ -25,7 +25,7 @@ fn what_init_writes_can_be_planned_and_run() {
     let lab = Laboratory::new();
     let sets: [&[&str]; 5] = [
         &[],
-        &["--candidate", "i4i.2xlarge", "--p99", "10", "--rate", "5000"],
+        &["--candidate", "i4i.2xlarge", "--demand", "4000", "--rate", "5000"],
         &["--read-share", "95%", "--data", "2TB", "--in-flight", "200"],
         &[
             "--question",
@@ -126,4 +126,54 @@ fn what_cannot_be_measured_is_refused_and_nothing_is_written() {
         words(&output)
     );
     assert_eq!(std::fs::read_dir(lab.path()).unwrap().count(), 0);
+}
+
+/// On a machine that cannot carry full scale a bound on latency would be judged in a model whose queues take longer.
+#[test]
+fn a_demand_is_written_and_a_latency_is_judged_at_full_scale_alone() {
+    let lab = Laboratory::new();
+    let planned = |file: &str| -> Value {
+        let planned = lab.output(&["plan", file, "--format", "json"]);
+        assert!(planned.status.success(), "{}", words(&planned));
+        serde_json::from_slice(&planned.stdout).unwrap()
+    };
+    let demand = init(&lab, &["--demand", "5000", "--out", "demand.toml"]);
+    assert!(demand.status.success(), "{}", words(&demand));
+    let objective = &planned("demand.toml")["plan"]["objective"];
+    assert_eq!(
+        (&objective["throughput"], &objective["headroom"]),
+        (&5000.0.into(), &0.3.into())
+    );
+
+    let both = [
+        ("large", "r6i.32xlarge+gp3:500GiB", "r6i.32xlarge+gp3:500GiB:12000:300"),
+        ("small", "m3.medium+gp2:500GiB", "m3.medium+gp2:1000GiB"),
+    ];
+    for (name, current, candidate) in both {
+        let file = format!("{name}.toml");
+        let flags = [
+            "init",
+            "--current",
+            current,
+            "--candidate",
+            candidate,
+            "--p99",
+            "10",
+            "--out",
+            &file,
+        ];
+        let output = lab.output(&flags);
+        assert!(output.status.success(), "{}", words(&output));
+        let plan = planned(&file);
+        let scaled = plan["plan"]["scale"].as_f64().unwrap() > 1.0;
+        let bounded = plan["plan"]["objective"]["latency"].is_array();
+        // One vCPU fits any machine that builds this.
+        assert_eq!((scaled, bounded), (name == "large", name == "small"), "{plan}");
+        assert_eq!(
+            words(&output).contains("note: p99_ms = 10 is a comment"),
+            scaled,
+            "{}",
+            words(&output)
+        );
+    }
 }

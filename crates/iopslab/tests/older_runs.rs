@@ -48,6 +48,28 @@ fn a_run_of_format_1_is_reported_with_every_figure_of_its_host() {
     assert!(cell["bytes_on_disk"].as_f64().unwrap() > 6e8, "{cell:#}");
 }
 
+/// The kind of a line of money that is not itemised was once called by words that are hard to read.
+#[test]
+fn a_run_whose_money_has_the_old_name_is_reported() {
+    let directory = tempfile::tempdir().unwrap();
+    let run = directory.path().join("kept");
+    kept(&run);
+    let path = run.join("plan.json");
+    let mut plan: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let configuration = &mut plan["money"]["configurations"][0];
+    configuration["lines"] = serde_json::json!([{
+        "kind": "not_told_apart", "what": "as the experiment states it", "quantity": 1.0, "unit": "month", "unit_usd": 5.0,
+        "usd_per_month": 5.0, "price_date": null, "source": "the experiment",
+    }]);
+    std::fs::write(&path, plan.to_string()).unwrap();
+    let (analysis, _) = iopslab(&["report", run.to_str().unwrap(), "--format", "json"]);
+    let line = &analysis["configurations"][0]["cost_lines"][0];
+    assert_eq!(
+        (&line["kind"], &line["usd_per_month"]),
+        (&"not_itemised".into(), &5.0.into())
+    );
+}
+
 #[test]
 fn a_newer_format_is_refused_by_its_number() {
     let directory = tempfile::tempdir().unwrap();

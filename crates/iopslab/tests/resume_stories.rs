@@ -226,6 +226,22 @@ fn one_damaged_trial_is_an_invalid_one_and_the_rest_is_reported() {
         "{stderr}"
     );
 
+    // The journal has no hash, because it grows; emptied or cut it is found all the same.
+    let journal = run.join("journal.jsonl");
+    let whole = std::fs::read_to_string(&journal).unwrap();
+    let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+    for (kept, expected) in [(0, "does not begin with the run"), (3, "was cut"), (lines.len(), "")] {
+        std::fs::write(&journal, lines[..kept].concat()).unwrap();
+        let (code, stdout, stderr) = ask(&lab, &["report", &path, "--verify"]);
+        assert_eq!(
+            code,
+            Some(if expected.is_empty() { 0 } else { 3 }),
+            "{kept} lines: {stderr}"
+        );
+        assert!(stderr.contains(expected), "{stderr}");
+        assert_eq!(stdout.is_empty(), !expected.is_empty(), "{stdout}");
+    }
+
     // A damaged trial is repeated like any invalid one.
     std::fs::remove_file(trial.join("latency.hlog")).unwrap();
     let (code, _, stderr) = ask(&lab, &["run", "--resume", &path, "--retry-invalid"]);

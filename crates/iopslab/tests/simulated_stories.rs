@@ -128,7 +128,24 @@ fn a_comparison_gates_a_loss_and_lets_noise_pass() {
         text.contains("simulated") || text.contains("What else differs"),
         "{text}"
     );
-    assert_eq!(compare(&before, "throughput < 0%").0, Some(0), "a run against itself");
+    // A run against itself, or against a copy of it, cannot lose: that is no pass.
+    let copy = lab.path().join("copy");
+    assert!(
+        std::process::Command::new("cp")
+            .arg("-r")
+            .args([&before, &copy])
+            .status()
+            .unwrap()
+            .success()
+    );
+    for same in [&before, &copy] {
+        let (code, text) = compare(same, "throughput < 0%");
+        assert_eq!(code, Some(3), "{text}");
+        assert!(
+            text.contains("**INCONCLUSIVE**") && text.contains("both are the same run, or copies of one"),
+            "{text}"
+        );
+    }
 
     // The threshold lies inside the interval: neither passed nor failed, and it says what would decide.
     let noisy = [

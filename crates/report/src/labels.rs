@@ -1,8 +1,8 @@
 //! Short texts that both the terminal and Markdown use.
 
 use analysis::{
-    Analysis, Basis, CellAnalysis, Estimate, IoLimits, LatencyAnalysis, LoadLevel, Metric, OperationKind, Range, Ratio,
-    ValueOfMoney, ValueVerdict, Verdict, rules,
+    Analysis, Basis, CellAnalysis, CostLine, Estimate, IoLimits, LatencyAnalysis, LoadLevel, Metric, OperationKind,
+    Range, Ratio, ValueOfMoney, ValueVerdict, Verdict, rules,
 };
 
 use crate::figures::{MISSING, count, duration, given, mib_per_s, ms, number, percent};
@@ -185,18 +185,32 @@ pub fn usd(value: f64) -> String {
 }
 
 /// How money was counted, printed beside every cost.
-pub fn basis(basis: &Basis) -> String {
+pub fn basis(analysis: &Analysis) -> String {
+    let basis = &analysis.basis;
+    let lines = analysis.configurations.iter().flat_map(|c| &c.cost_lines);
     format!(
         "{} h/month, {}, {}, {}, uplift {} %",
         given(basis.hours_per_month),
         basis.purchase,
         basis.region,
-        basis.price_date.as_ref().map_or_else(
+        price_days(lines, basis).map_or_else(
             || "prices as stated, without a date".to_owned(),
-            |day| format!("prices of {day}")
+            |days| format!("prices of {days}")
         ),
         given(basis.uplift_percent)
     )
+}
+
+/// The days of all prices in a sum, from the oldest to the newest: its age is that of the oldest. Of lines that kept no
+/// day only the newest is known, from the basis. `None`: no price has a day.
+pub fn price_days<'a>(lines: impl Iterator<Item = &'a CostLine>, basis: &Basis) -> Option<String> {
+    let mut days: Vec<&str> = lines.filter_map(|line| line.price_date.as_deref()).collect();
+    days.sort_unstable();
+    match (days.first(), days.last()) {
+        (Some(oldest), Some(newest)) if oldest != newest => Some(format!("{oldest} to {newest}")),
+        (Some(only), _) => Some((*only).to_owned()),
+        _ => basis.price_date.clone(),
+    }
 }
 
 /// Limits in a few words: `60.0 IOPS, 10.0 MiB/s`; reads and writes apart where they differ.

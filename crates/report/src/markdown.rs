@@ -157,7 +157,7 @@ fn money(analysis: &Analysis, text: &mut String) {
     ));
     text.push_str(&format!(
         "\nBasis: {}; at full scale. {}\n\n",
-        labels::basis(&analysis.basis),
+        labels::basis(analysis),
         labels::VALUE_WORDS
     ));
 }
@@ -417,7 +417,7 @@ fn method(analysis: &Analysis, text: &mut String) {
     text.push_str(&format!(
         "* Money: basis {}.\n\
          * Recompute everything from the evidence: `iopslab report {}`.\n",
-        labels::basis(&analysis.basis),
+        labels::basis(analysis),
         analysis.run
     ));
 }

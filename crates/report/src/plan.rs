@@ -125,12 +125,13 @@ fn money(plan: &Plan) -> Vec<String> {
     let mut lines = Vec::new();
     if money.configurations.iter().any(|m| m.usd_per_month.is_some()) {
         let basis = &money.basis;
+        let days = labels::price_days(money.configurations.iter().flat_map(|m| &m.lines), basis);
         lines.push(format!(
             "Money at full scale; basis: {} h/month, {}, {}, prices of {}, uplift {} %.",
             given(basis.hours_per_month),
             basis.purchase,
             basis.region,
-            basis.price_date.as_deref().unwrap_or("the experiment"),
+            days.as_deref().unwrap_or("the experiment"),
             given(basis.uplift_percent)
         ));
     }

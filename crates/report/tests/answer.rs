@@ -440,3 +440,38 @@ fn the_guard_against_contradictions_sees_them() {
         "two winners"
     );
 }
+
+/// A sum is as old as its oldest price.
+#[test]
+fn the_days_of_prices_are_told_from_the_oldest_to_the_newest() {
+    let mut analysis = story();
+    let mut told = |days: [Option<&str>; 3]| {
+        for (configuration, day) in analysis.configurations.iter_mut().zip(days) {
+            for line in &mut configuration.cost_lines {
+                line.price_date = day.map(str::to_owned);
+            }
+        }
+        analysis.basis.price_date = Some("2026-11-01".to_owned());
+        let page = html(&analysis, &page::run(&["gp2", "gp3", "io2"], &["read-heavy"], 3).1);
+        let basis = answer(&analysis).basis.unwrap();
+        let days = basis
+            .split("prices of ")
+            .nth(1)
+            .unwrap()
+            .split(',')
+            .next()
+            .unwrap()
+            .to_owned();
+        assert!(page.contains(&format!("prices of {days}, uplift")), "{days}");
+        assert!(
+            markdown(&analysis).contains(&format!("prices of {days}, uplift")),
+            "{days}"
+        );
+        days
+    };
+    let (old, new) = (Some("2025-10-01"), Some("2026-11-01"));
+    assert_eq!(told([new, old, new]), "2025-10-01 to 2026-11-01");
+    assert_eq!(told([old, old, None]), "2025-10-01");
+    // Lines of before they kept their day: the basis has the newest.
+    assert_eq!(told([None, None, None]), "2026-11-01");
+}

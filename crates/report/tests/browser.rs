@@ -102,6 +102,39 @@ fn a_browser_finds_nothing_to_complain_about_and_asks_nobody() {
     );
 }
 
+/// On a telephone wide tables were cut at the edge without a word: scroll bars are shown there only while one scrolls.
+#[test]
+fn a_table_that_goes_on_beyond_the_edge_says_so() {
+    let Some(browser) = browser() else {
+        eprintln!("skipped: no Chromium on this machine");
+        return;
+    };
+    let (analysis, charts) = story();
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    // For each table that can be seen (not in a closed fold) whether it is cut, and whether it says so.
+    let ask = "<script>addEventListener('load', () => setTimeout(() => {
+        const seen = [...document.querySelectorAll('.wide')].filter(wide => wide.checkVisibility());
+        const told = wide => parseFloat(getComputedStyle(wide, '::before').height) > 0;
+        document.title = seen.map(wide => (wide.scrollWidth > wide.clientWidth) + '-' + told(wide)).join(' ');
+    }, 500))</script>";
+    for (width, some_are_cut) in [("400px", true), ("4000px", false)] {
+        let page = directory.path().join(format!("{width}.html"));
+        let style = format!("<style>body, main {{ width: {width}; max-width: none !important; }}</style>");
+        let policy = "default-src 'none'";
+        let html = report::html(&analysis, &charts);
+        assert!(html.contains(policy), "no script runs in the page as it is");
+        let html = html.replacen(policy, "default-src 'none'; script-src 'unsafe-inline'", 1);
+        std::fs::write(&page, html + &style + ask).unwrap();
+        let (dom, log) = visit(browser, directory.path(), &page);
+        let title = dom.split("<title>").nth(1).and_then(|rest| rest.split('<').next());
+        let tables: Vec<&str> = title.unwrap_or_default().split(' ').collect();
+        assert!(tables.len() > 3, "{tables:?}: {log}");
+        let honest = |table: &&str| ["true-true", "false-false"].contains(table);
+        assert!(tables.iter().all(honest), "{width}: {tables:?}: {log}");
+        assert_eq!(tables.contains(&"true-true"), some_are_cut, "{width}: {tables:?}");
+    }
+}
+
 /// What the page asked the network for. The browser asks its maker for this and that by itself; such requests come from
 /// no page, and the name of no host is looked up in these tests.
 fn asked_by_the_page(directory: &Path) -> Vec<String> {

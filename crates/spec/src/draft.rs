@@ -5,13 +5,16 @@
 //!
 //! * `scale` divides IOPS, CPUs and data by N, so that the largest instance takes at most half of this machine's CPUs;
 //!   the client needs the others.
+//! * An objective for latency is in force only at `scale = 1`: in a 1:N model a queue in front of a volume takes N times
+//!   as long. At a larger scale it stands in the file as a comment that says so.
 //! * Where the data are still too many to load in minutes, data and page cache are reduced together. What counts is the
 //!   share of the data that the page cache holds, because it decides how many reads reach the volume.
 
 use catalog::{Catalog, ClusterRequest, VolumeRequest};
 
-use crate::LoadLevel;
+use crate::judged::{JUDGED_FROM_S, REPETITIONS_MIN, ROOMY_S};
 use crate::scale::{GIB, LEAST_HEAP, LEAST_PAGE_CACHE, page_cache_at_full_scale};
+use crate::{DEFAULT_HEADROOM, LoadLevel};
 
 /// What a draft is made from.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +32,8 @@ pub struct Draft {
     pub data_bytes: f64,
     /// Load on one node.
     pub load: LoadLevel,
+    /// Operations/s that one node has to carry at full scale.
+    pub demand: Option<f64>,
     /// Greatest 99th percentile that is good enough, milliseconds.
     pub p99_ms: Option<f64>,
     /// CPUs of the machine that is to run it.
@@ -46,6 +51,8 @@ const MOST_SCALE: f64 = 512.0;
 /// The model that this machine can carry.
 struct Model {
     scale: f64,
+    /// vCPUs of the largest instance.
+    vcpus: f64,
     records: u64,
     /// Memory limit of each configuration, GiB, where data and page cache are reduced together.
     memory_gib: Vec<Option<f64>>,
@@ -79,6 +86,7 @@ fn model(catalog: &Catalog, draft: &Draft) -> Model {
     let thousands = (local / RECORD_BYTES / 1_000.0).round().max(1.0);
     Model {
         scale,
+        vcpus,
         records: (thousands * 1_000.0 * scale) as u64,
         memory_gib: memories.iter().map(|m| limit_for(*m, reduced_to?)).collect(),
         reduced_to,
@@ -111,7 +119,7 @@ pub fn draft(catalog: &Catalog, draft: &Draft) -> String {
         text += &configuration(request, name, i == 0, model.memory_gib.get(i).copied().flatten());
     }
     text += &workload_and_load(draft);
-    text += &objective(draft.p99_ms);
+    text += &objective(draft, &model);
     text += &local(draft, &model);
     text
 }
@@ -233,30 +241,56 @@ distribution = \"zipfian\"
 [load]
 {level}
 warmup_s = 20
-duration_s = 30
+duration_s = {ROOMY_S}                # {JUDGED_FROM_S} s are the least that can be judged for a steady state
 # The fewest that can be tested. \"auto\": until every ratio is known to 5 %, or budget_minutes are spent.
-repetitions = 3
+repetitions = {REPETITIONS_MIN}
 seed = 1
 "
     )
 }
 
-fn objective(p99_ms: Option<f64>) -> String {
-    match p99_ms {
-        Some(ms) => format!(
-            "
-# What good enough means: the cheapest configuration that meets it is recommended.
-[objective]
-p99_ms = {ms}                    # 99th percentile of the worst operation kind
-"
-        ),
-        None => "
-# Without an objective, the answer is which configuration does the most for its money. What good enough means:
-# [objective]
-# p99_ms = 10
-"
-        .to_owned(),
+/// The bounds that are in force; what is not stated, or not judged in this model, is a comment.
+fn objective(draft: &Draft, model: &Model) -> String {
+    let mut stated = Vec::new();
+    let mut comments = Vec::new();
+    match draft.demand {
+        Some(demand) => {
+            stated.push(format!(
+                "throughput = {demand}              # operations/s of one node of full size"
+            ));
+            stated.push(format!(
+                "headroom = {DEFAULT_HEADROOM}                 # share of its capacity that then stays free"
+            ));
+        }
+        None => comments.push("# throughput = 5000            # operations/s of one node of full size".to_owned()),
     }
+    let p99 = |ms: f64| format!("p99_ms = {ms}                    # 99th percentile of the worst operation kind");
+    match draft.p99_ms {
+        Some(ms) if model.scale <= 1.0 => stated.push(p99(ms)),
+        asked => {
+            if model.scale > 1.0 {
+                comments.push(format!(
+                    "# Latency is no objective at 1:{scale}: a queue in front of a volume takes {scale} times as long as in production. Use\n\
+                     # this at scale = 1, on a machine with {} CPUs for the database:",
+                    model.vcpus,
+                    scale = model.scale,
+                ));
+            }
+            comments.push(format!("# {}", p99(asked.unwrap_or(10.0))));
+        }
+    }
+    let (what, table) = match stated.is_empty() {
+        true => (
+            "Without an objective, the answer is which configuration does the most for its money. What good enough means:",
+            "# [objective]",
+        ),
+        false => (
+            "What good enough means: the cheapest configuration that meets it is recommended.",
+            "[objective]",
+        ),
+    };
+    let lines = [vec![format!("\n# {what}"), table.to_owned()], stated, comments].concat();
+    lines.join("\n") + "\n"
 }
 
 fn local(draft: &Draft, model: &Model) -> String {

@@ -185,6 +185,8 @@ pub struct Load {
     pub warmup_s: f64,
     /// Before these, the load runs until throughput has come to rest, at most this many seconds; `None`: not at all.
     pub warmup_max_s: Option<f64>,
+    /// Clients that share each level's load.
+    pub clients: u32,
     /// Measured seconds; a bound on the time when `operations` is given too.
     pub duration_s: f64,
     /// Measured operations at full scale; the trial ends at whichever comes first.
@@ -233,7 +235,28 @@ pub enum LoadLevel {
     },
 }
 
+/// The part of `total` that number `number` of `of` gets, so that all parts add up to it.
+pub fn part_of(total: u64, number: u32, of: u32) -> u64 {
+    let of = u64::from(of.max(1));
+    total / of + u64::from(u64::from(number) < total % of)
+}
+
 impl LoadLevel {
+    /// What client `number` of `of` offers, so that all of them together offer this. Poisson processes add up to one.
+    #[must_use]
+    pub fn part(self, number: u32, of: u32) -> Self {
+        match self {
+            Self::Concurrency(n) => Self::Concurrency(part_of(u64::from(n), number, of) as u32),
+            Self::Rate {
+                operations_per_s,
+                poisson,
+            } => Self::Rate {
+                operations_per_s: operations_per_s / f64::from(of.max(1)),
+                poisson,
+            },
+        }
+    }
+
     /// Short form for tables and file names: `c100`, `r5000`, `p5000` (Poisson).
     pub fn slug(&self) -> String {
         match self {

@@ -8,6 +8,7 @@ mod decision;
 mod draft;
 mod experiment;
 mod hosts;
+mod judged;
 mod mistakes;
 mod money;
 mod note;
@@ -30,7 +31,7 @@ pub use decision::DecisionRules;
 pub use draft::{Draft, draft};
 pub use experiment::{
     Adaptive, Configuration, Database, Dataset, Experiment, Instance, Load, LoadLevel, LocalSettings, Patience, Target,
-    Volume,
+    Volume, part_of,
 };
 pub use hosts::{DatabaseMachine, HostsSettings, MachineStorage};
 pub use mistakes::{Mistake, Mistakes};

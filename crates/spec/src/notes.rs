@@ -4,18 +4,28 @@ use std::collections::BTreeMap;
 
 use catalog::{Catalog, VolumeRequest};
 
-use crate::{Configuration, Experiment, Note, Provider, Volume, setups};
+use crate::{Configuration, Experiment, Note, Provider, Volume, judged, setups};
 
 /// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published
 /// figures.
 const SLACK: f64 = 0.001;
 
 /// All static remarks on an experiment; what buys nothing is priced with `catalog`. With a `provider` those on its
-/// runs; without one those on any run, and on a simulated one where the file states a truth.
-pub fn static_notes(catalog: &Catalog, experiment: &Experiment, provider: Option<Provider>) -> Vec<Note> {
+/// runs; without one those on any run, and on a simulated one where the file states a truth. `machine_cpus` are those
+/// of this machine, where it may be the one that runs it; a run asks its host itself.
+pub fn static_notes(
+    catalog: &Catalog,
+    experiment: &Experiment,
+    provider: Option<Provider>,
+    machine_cpus: Option<f64>,
+) -> Vec<Note> {
     let meant = provider.or(experiment.simulated.as_ref().map(|_| Provider::Simulated));
     let concerns = |note: &&Note| note.provider.is_none() || note.provider == meant;
     let mut notes: Vec<Note> = experiment.notes.iter().filter(concerns).cloned().collect();
+    notes.extend(judged::notes(&experiment.load));
+    if meant != Some(Provider::Simulated) {
+        notes.extend(machine_cpus.and_then(|cpus| above_machine(experiment, cpus)));
+    }
     for configuration in &experiment.configurations {
         notes.extend(volumes(configuration).filter_map(|v| above_instance(catalog, experiment, configuration, v)));
         notes.extend(together_above_instance(configuration));
@@ -56,6 +66,28 @@ pub fn static_notes(catalog: &Catalog, experiment: &Experiment, provider: Option
         }
     }
     notes
+}
+
+/// Configurations that want more CPUs than this machine has: a run on it is refused.
+fn above_machine(experiment: &Experiment, machine_cpus: f64) -> Option<Note> {
+    let setups = setups(experiment);
+    let wanting: Vec<_> = setups.iter().filter(|setup| setup.cpus > machine_cpus).collect();
+    let most = wanting.iter().map(|setup| setup.cpus).reduce(f64::max)?;
+    let scale = experiment.local.scale;
+    let names: Vec<_> = wanting
+        .iter()
+        .map(|s| format!("{} {}", s.configuration, s.cpus))
+        .collect();
+    let message = format!(
+        "CPUs of the database at scale 1:{scale}: {}; this machine has {machine_cpus}, so that iopslab run refuses \
+         this here",
+        names.join(", ")
+    );
+    let enough = (most * scale / machine_cpus).ceil();
+    let advice =
+        format!("Set [provider.local] scale to {enough} or more, or run it on a machine with {most} CPUs or more");
+    let note = Note::new("cpus_above_machine", message, advice).only(Provider::Local);
+    Some(note.with([("cpus", most), ("machine_cpus", machine_cpus), ("scale_min", enough)]))
 }
 
 fn volumes(configuration: &Configuration) -> impl Iterator<Item = &Volume> {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use workload::Definition;
 
+use crate::judged::ROOMY_S;
 use crate::scale::scaled_dataset;
 use crate::{
     Adaptive, Dataset, DecisionRules, Experiment, HostsSettings, LoadLevel, Money, Objective, Patience, Setup, Target,
@@ -42,6 +43,9 @@ pub struct Plan {
     pub cells: Vec<Cell>,
     /// All trials in the order in which they run.
     pub trials: Vec<PlannedTrial>,
+    /// Clients that share the load of each trial; plans of before there could be several have one.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub clients: u32,
     /// The shape of each trial.
     pub shape: TrialShape,
     /// When to stop before all trials are done.
@@ -66,6 +70,15 @@ pub struct Plan {
     pub money: Option<Money>,
     /// Estimated seconds for the whole run on this machine.
     pub estimated_s: f64,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+const fn is_one(clients: &u32) -> bool {
+    *clients == 1
 }
 
 /// Configuration x workload x load level.
@@ -111,7 +124,7 @@ pub struct TrialShape {
 const OVERHEAD_PER_TRIAL_S: f64 = 8.0;
 /// Seconds until throughput has come to rest, where that decides: the shortest series that can be judged, and half as
 /// much again.
-const UNTIL_REST_S: f64 = 60.0;
+const UNTIL_REST_S: f64 = ROOMY_S;
 /// Records loaded per second on two cores (measured 15,000 to 30,000 with 10 x 100 B), without compaction.
 const LOAD_RATE: f64 = 15_000.0;
 /// Fetching, starting and stopping the loader, creating and measuring volumes.
@@ -177,6 +190,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
         workloads: experiment.workloads.clone(),
         cells,
         trials,
+        clients: experiment.load.clients,
         shape,
         adaptive: load.adaptive.clone(),
         objective: experiment.objective.clone(),

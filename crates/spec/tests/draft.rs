@@ -14,6 +14,7 @@ fn asked(configurations: &[&str]) -> Draft {
         read_share: 0.8,
         data_bytes: 400e9,
         load: LoadLevel::Concurrency(64),
+        demand: None,
         p99_ms: None,
         machine_cpus: 2.0,
     }
@@ -37,7 +38,7 @@ fn every_answer_is_in_the_file() {
             operations_per_s: 5_000.0,
             poisson: true,
         },
-        p99_ms: Some(7.5),
+        demand: Some(4_500.0),
         question: "Is \"fast\" worth it?\nReally?".to_owned(),
         ..asked(&[TODAY, "r6i.2xlarge+gp3:500GiB:12000:300+gp3:50GiB", "i4i.2xlarge"])
     });
@@ -60,8 +61,46 @@ fn every_answer_is_in_the_file() {
     let mix = experiment.workloads[0].mix;
     assert_eq!((mix.read, mix.update), (0.8, 0.2));
     assert_eq!(experiment.load.levels[0].slug(), "p5000");
-    assert_eq!(experiment.objective.unwrap().latency[0].limit_us, 7_500.0);
+    let objective = experiment.objective.unwrap();
+    assert_eq!((objective.throughput, objective.headroom), (Some(4_500.0), 0.3));
     assert_eq!(plan.trials.len(), 3 * 3);
+}
+
+/// In a 1:N model a queue takes N times as long: a bound on latency would refuse what is good enough in production.
+#[test]
+fn a_bound_on_latency_is_in_force_at_full_scale_alone() {
+    for (machine_cpus, demand) in [(2.0, None), (2.0, Some(4_500.0)), (16.0, None), (16.0, Some(4_500.0))] {
+        let (text, experiment, plan) = drafted(&Draft {
+            machine_cpus,
+            demand,
+            p99_ms: Some(7.5),
+            ..asked(&[TODAY, "i4i.2xlarge"])
+        });
+        let objective = experiment.objective.as_ref();
+        assert_eq!(objective.and_then(|o| o.throughput), demand);
+        let bounds: Vec<f64> = objective
+            .into_iter()
+            .flat_map(|o| &o.latency)
+            .map(|l| l.limit_us)
+            .collect();
+        if plan.scale > 1.0 {
+            assert_eq!(bounds, [0.0; 0], "{text}");
+            assert!(text.contains("# Latency is no objective at 1:8: "), "{text}");
+            assert!(text.contains("\n# p99_ms = 7.5 "), "the bound is kept: {text}");
+            assert!(text.contains("with 8 CPUs for the database"), "{text}");
+        } else {
+            assert_eq!(bounds, [7_500.0], "{text}");
+        }
+    }
+}
+
+#[test]
+fn what_is_drafted_can_be_judged() {
+    let (_, experiment, _) = drafted(&asked(&[TODAY, "i4i.2xlarge"]));
+    let notes = spec::static_notes(Catalog::built_in(), &experiment, None, Some(2.0));
+    for rule in ["trials_too_short", "repetitions_too_few", "cpus_above_machine"] {
+        assert!(notes.iter().all(|note| note.rule != rule), "{notes:?}");
+    }
 }
 
 /// What the page cache holds of the data decides what reaches the volume; CPUs have to fit this machine.

@@ -193,6 +193,68 @@ fn every_wrong_input_is_refused_at_its_place() {
         ),
         ("size_gib = 320 }", "size_gib = 320 }\nnodes = 40", "nodes cannot be 40"),
         ("name = \"x\"", "name = ", "x.toml:1:8:"),
+        // Values of the wrong kind: at the value, with an example of the right one.
+        (
+            "size_gib = 320",
+            "size_gib = \"4TB\"",
+            "x.toml:9:42: in data_volume: size_gib cannot be the text \"4TB\" (a number without quotes or unit, such as \
+             size_gib = 4.5)",
+        ),
+        (
+            "\"gp2\"",
+            "2",
+            "x.toml:9:24: in data_volume: type cannot be the number 2 (text in quotes",
+        ),
+        (
+            "\"r4.4xlarge\"",
+            "{ vcpus = 4, memory_gib = \"16 GiB\" }",
+            "x.toml:8:38: in instance: memory_gib cannot be the text \"16 GiB\" (a number",
+        ),
+        (
+            "records = 1000",
+            "records = 1e6",
+            "x.toml:4:11: records cannot be the number 1000000.0 (a whole number",
+        ),
+        (
+            "records = 1000",
+            "records = \"1000\"",
+            "x.toml:4:11: records cannot be the text \"1000\" (a whole number",
+        ),
+        (
+            "read = 0.8",
+            "read = \"80%\"",
+            "read cannot be the text \"80%\" (a number without quotes or unit, such as read = 0.8)",
+        ),
+        (
+            "concurrency = [10]",
+            "concurrency = 10",
+            "x.toml:17:15: concurrency cannot be the number 10 (a list in brackets, such as concurrency = [10])",
+        ),
+        (
+            "concurrency = [10]",
+            "concurrency = [10, \"20\"]",
+            "x.toml:17:20: concurrency cannot be the text \"20\" (a whole number",
+        ),
+        (
+            "update = 0.2",
+            "update = 0.2\nread_all_fields = \"yes\"",
+            "read_all_fields cannot be the text \"yes\" (read_all_fields = true or read_all_fields = false",
+        ),
+        (
+            "update = 0.2",
+            "update = 0.2\ndistribution = { kind = \"zipfian\", constant = \"high\" }",
+            "in distribution: constant cannot be the text \"high\" (a number",
+        ),
+        (
+            "[dataset]",
+            "[[dataset]]",
+            "dataset cannot be a list of tables (one table: write [dataset]",
+        ),
+        (
+            "[[configuration]]",
+            "[configuration]",
+            "configuration cannot be a table (a list of tables: write [[configuration]]",
+        ),
     ];
     for (replace, by, expected) in cases {
         let text = GOOD.replacen(replace, by, 1);

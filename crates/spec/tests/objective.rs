@@ -171,3 +171,20 @@ fn latency_of_a_closed_loop_is_remarked_on() {
     ));
     assert_eq!(notes(&open, "closed_loop_latency", None), Vec::<String>::new());
 }
+
+#[test]
+fn a_bound_on_latency_in_a_model_is_remarked_on() {
+    let told = |objective: &str, scale: u32| {
+        let text = and(&format!(
+            "[objective]\n{objective}\n[provider.local]\nscale = {scale}\n"
+        ));
+        notes(&accepted(&text), "latency_in_a_model", None)
+    };
+    let bound = told("p99_ms = 10", 8);
+    assert!(
+        bound[0].contains("at scale 1:8, where a queue in front of a volume takes 8 times as long"),
+        "{bound:?}"
+    );
+    assert_eq!(told("p99_ms = 10", 1), Vec::<String>::new());
+    assert_eq!(told("throughput = 500", 8), Vec::<String>::new());
+}

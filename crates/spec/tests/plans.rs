@@ -75,10 +75,20 @@ fn a_plan_of_before_lines_kept_their_source_is_read() {
     // What was not kept is not made up.
     assert_eq!(
         (storage.kind, storage.unit.as_str(), storage.source.as_str()),
-        (CostKind::NotToldApart, "month", "not kept")
+        (CostKind::NotItemised, "month", "not kept")
     );
     assert_eq!(storage.price_date, None);
     assert!(plan.workloads[0].keys.hashed && plan.workloads[0].keys.zero_padding == 1);
+}
+
+/// The kind of a line without a kind of its own once had another name.
+#[test]
+fn a_line_of_before_its_kind_was_renamed_is_read() {
+    let kept = r#"{"kind": "not_told_apart", "what": "as stated", "quantity": 1.0, "unit": "month", "unit_usd": 5.0,
+                   "usd_per_month": 5.0, "price_date": null, "source": "the experiment"}"#;
+    let line: spec::CostLine = serde_json::from_str(kept).unwrap();
+    assert_eq!((line.kind, line.usd_per_month), (CostKind::NotItemised, 5.0));
+    assert_eq!(serde_json::to_value(&line).unwrap()["kind"], "not_itemised");
 }
 
 #[test]

@@ -3,8 +3,12 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::error::{Result, StorageError, io_error};
+
+/// How long a killed run's agent may take to clean up before its work directory counts as taken.
+pub const LOCK_PATIENCE: Duration = Duration::from_secs(20);
 
 /// A locked work directory; dropping it (or dying) gives it free.
 #[derive(Debug)]
@@ -23,7 +27,7 @@ impl WorkDirectory {
         fs::create_dir_all(path).map_err(io_error("create the work directory", path))?;
         // Absolute and without symbolic links, because the ledger's entries must mean the same from anywhere.
         let path = fs::canonicalize(path).map_err(io_error("resolve the work directory", path))?;
-        let lock_path = path.join("lock");
+        let lock_path = path.join(LOCK);
         let mut lock = OpenOptions::new()
             .read(true)
             .write(true)
@@ -33,15 +37,7 @@ impl WorkDirectory {
             .map_err(io_error("open", &lock_path))?;
         match lock.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let mut text = String::new();
-                // An unreadable holder is still a holder.
-                let _ = lock.read_to_string(&mut text);
-                return Err(StorageError::Locked {
-                    path,
-                    pid: text.trim().parse().ok(),
-                });
-            }
+            Err(TryLockError::WouldBlock) => return Err(locked(path, &mut lock)),
             Err(TryLockError::Error(error)) => return Err(io_error("lock", &lock_path)(error)),
         }
         lock.set_len(0)
@@ -49,6 +45,15 @@ impl WorkDirectory {
             .and_then(|()| writeln!(lock, "{}", std::process::id()))
             .map_err(io_error("write to", &lock_path))?;
         Ok(Self { path, _lock: lock })
+    }
+
+    /// That another process holds the work directory `path` now; takes and creates nothing.
+    pub fn taken(path: &Path) -> Option<StorageError> {
+        let mut lock = File::open(path.join(LOCK)).ok()?;
+        match lock.try_lock_shared() {
+            Err(TryLockError::WouldBlock) => Some(locked(path.to_owned(), &mut lock)),
+            _ => None,
+        }
     }
 
     /// Where it is, absolute.
@@ -67,6 +72,19 @@ impl WorkDirectory {
     }
 }
 
+/// File of the lock, with the process that holds it.
+const LOCK: &str = "lock";
+
+fn locked(path: PathBuf, lock: &mut File) -> StorageError {
+    let mut text = String::new();
+    // An unreadable holder is still a holder.
+    let _ = lock.read_to_string(&mut text);
+    StorageError::Locked {
+        path,
+        pid: text.trim().parse().ok(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,13 +93,21 @@ mod tests {
     fn the_second_owner_is_told_who_is_the_first() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("work");
-        let first = WorkDirectory::lock(&path).unwrap();
-        let message = WorkDirectory::lock(&path).unwrap_err().to_string();
         assert!(
-            message.contains(&format!("process {}", std::process::id())),
-            "{message}"
+            WorkDirectory::taken(&path).is_none() && !path.exists(),
+            "asking creates nothing"
         );
+        let first = WorkDirectory::lock(&path).unwrap();
+        let asked = WorkDirectory::taken(&path).unwrap();
+        for refusal in [WorkDirectory::lock(&path).unwrap_err(), asked] {
+            let message = refusal.to_string();
+            assert!(
+                message.contains(&format!("process {}", std::process::id())),
+                "{message}"
+            );
+        }
         drop(first);
+        assert!(WorkDirectory::taken(&path).is_none());
         WorkDirectory::lock(&path).unwrap();
     }
 }

@@ -154,7 +154,7 @@ pub struct UnderTest {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClientRequest {
-    /// Insert the whole data set.
+    /// Insert a part of the data set.
     Load {
         /// Where the database listens.
         endpoint: Endpoint,
@@ -162,6 +162,10 @@ pub enum ClientRequest {
         dataset: Dataset,
         /// How keys are written.
         keys: KeyFormat,
+        /// First record to insert.
+        first_record: u64,
+        /// How many.
+        records: u64,
         /// Requests in flight.
         concurrency: u32,
     },
@@ -188,6 +192,12 @@ pub struct TrialTask {
     pub shape: TrialShape,
     /// Seed of this trial's choosers.
     pub seed: u64,
+    /// Number of this client among those that share the load, from 0; `load` and `shape` are its part already.
+    pub number: u32,
+    /// How many clients there are.
+    pub clients: u32,
+    /// When to send the first request, by this host's clock, Unix milliseconds; `None`: as soon as it is connected.
+    pub begin_unix_ms: Option<f64>,
 }
 
 /// Where a database listens and how to talk to it.

@@ -17,6 +17,9 @@ pub struct Comparison {
     pub a: String,
     /// Name of the second run.
     pub b: String,
+    /// Both are one run, or one and a copy of it: nothing can have changed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub same_run: bool,
     /// What is known to differ between the runs: settings, machine.
     pub differences: Vec<String>,
     /// Facts by which the two machines differ: their difference is part of every change. Empty where they are alike as
@@ -133,6 +136,8 @@ pub struct GateCell {
 pub enum Obstacle {
     /// The two runs have no valid cell in common that has this metric.
     NothingCompared,
+    /// Both are one run.
+    SameRun,
     /// Cells that only one of the runs has, or has valid trials of.
     CellsMissing {
         /// How many.

@@ -222,7 +222,7 @@ struct Allowed {
 }
 
 impl Allowed {
-    /// Of reads and writes that are not told apart.
+    /// Of reads and writes, where the direction is not known.
     fn lesser(self) -> Option<f64> {
         self.reads.into_iter().chain(self.writes).min_by(f64::total_cmp)
     }

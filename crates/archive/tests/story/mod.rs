@@ -64,6 +64,7 @@ pub fn record(cell: &str, block: u32) -> TrialRecord {
             send_lag_us: None,
             threads: 1,
         }),
+        clients: BTreeMap::new(),
         nodes: vec![NodeFacts::UNKNOWN],
         clocks: BTreeMap::new(),
         overhead: None,

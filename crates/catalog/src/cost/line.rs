@@ -25,7 +25,8 @@ pub enum CostKind {
     Uplift,
     /// Several of these together: a price stated for everything, or a line that was kept before kinds were.
     #[default]
-    NotToldApart,
+    #[serde(alias = "not_told_apart")]
+    NotItemised,
 }
 
 impl CostKind {
@@ -40,7 +41,7 @@ impl CostKind {
             Self::BetweenZones => "data between zones",
             Self::Snapshots => "snapshots",
             Self::Uplift => "uplift",
-            Self::NotToldApart => "not told apart",
+            Self::NotItemised => "not itemised",
         }
     }
 }
@@ -79,7 +80,7 @@ impl CostLine {
     /// A price for a month that somebody states.
     pub fn stated(what: &str, usd_per_month: f64, source: &str) -> Self {
         Self {
-            kind: CostKind::NotToldApart,
+            kind: CostKind::NotItemised,
             what: what.to_owned(),
             quantity: 1.0,
             unit: MONTH.to_owned(),

@@ -153,6 +153,8 @@ pub fn plan(mix: Mix, load: Load, duration: Duration) -> TrialPlan {
         threads: 1,
         seed: 7,
         first_insert: 1000,
+        part: engine::Part::WHOLE,
+        begin: None,
     }
 }
 

@@ -10,9 +10,8 @@ use std::time::{Duration, Instant};
 use database::CqlConnect;
 use engine::{LoadPlan, TrialPlan};
 use monitor::{Monitor, MonitorHooks, Sources};
-use spec::{Dataset, LoadLevel};
+use spec::LoadLevel;
 use wire::{ClientRequest, Endpoint, Event, Fault, LoadedDataset, Reply, Second, TrialResult, TrialTask};
-use workload::KeyFormat;
 
 use super::outbox::{Outbox, cancelled, fault};
 
@@ -22,8 +21,23 @@ pub(super) fn handle(request: ClientRequest, outbox: &Outbox) -> Result<Reply, F
             endpoint,
             dataset,
             keys,
+            first_record,
+            records,
             concurrency,
-        } => load(&endpoint, &dataset, keys, concurrency, outbox),
+        } => {
+            let plan = LoadPlan {
+                first_record,
+                records,
+                fields: dataset.fields,
+                field_length: dataset.field_length,
+                compressibility: dataset.compressibility,
+                keys,
+                concurrency,
+                threads: 0,
+                seed: dataset.seed,
+            };
+            load(&endpoint, &plan, outbox)
+        }
         ClientRequest::Trial(task) => trial(&task, outbox),
         ClientRequest::Close => Ok(Reply::Closed),
     }
@@ -50,31 +64,14 @@ fn second(s: &engine::Second) -> Event {
     })
 }
 
-fn load(
-    endpoint: &Endpoint,
-    dataset: &Dataset,
-    keys: KeyFormat,
-    concurrency: u32,
-    outbox: &Outbox,
-) -> Result<Reply, Fault> {
-    let plan = LoadPlan {
-        first_record: 0,
-        records: dataset.records,
-        fields: dataset.fields,
-        field_length: dataset.field_length,
-        compressibility: dataset.compressibility,
-        keys,
-        concurrency,
-        threads: 0,
-        seed: dataset.seed,
-    };
+fn load(endpoint: &Endpoint, plan: &LoadPlan, outbox: &Outbox) -> Result<Reply, Fault> {
     let mut inserted = 0;
     let loaded = engine::run_load(
-        &connect(endpoint, dataset.fields),
-        &plan,
+        &connect(endpoint, plan.fields),
+        plan,
         &mut |s| {
             inserted += s.operations;
-            outbox.progress("loading records", Some((inserted, dataset.records)));
+            outbox.progress("loading records", Some((inserted, plan.records)));
         },
         &outbox.cancelled,
     )
@@ -86,6 +83,12 @@ fn load(
         records: loaded.records,
         seconds: loaded.seconds,
     }))
+}
+
+/// A moment of this host's wall clock; now, where it has passed.
+fn moment(unix_ms: f64) -> Instant {
+    let now_ms = jiff::Timestamp::now().as_microsecond() as f64 / 1e3;
+    Instant::now() + Duration::from_secs_f64((unix_ms - now_ms).max(0.0) / 1e3)
 }
 
 fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, Fault> {
@@ -111,6 +114,11 @@ fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, Fault> {
         threads: 0,
         seed: task.seed,
         first_insert: task.dataset.records,
+        part: engine::Part {
+            number: task.number,
+            of: task.clients,
+        },
+        begin: task.begin_unix_ms.map(moment),
     };
     let samples = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&samples);

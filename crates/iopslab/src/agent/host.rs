@@ -6,15 +6,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use spec::MachineStorage;
-use storage::{Ledger, LedgerItem, Problem, StorageError, WorkDirectory};
+use storage::{LOCK_PATIENCE, Ledger, LedgerItem, Problem, StorageError, WorkDirectory};
 use wire::{Fault, Ground, SnapshotFacts};
 
 use super::backing::is_limited;
 use super::outbox::{Outbox, fault};
 use super::volumes::CGROUP_ROOT;
-
-/// How long a killed run's agent may take to clean up before its work directory counts as taken.
-const LOCK_PATIENCE: Duration = Duration::from_secs(20);
 
 /// The host, taken for one run.
 pub(super) struct Host {

@@ -21,7 +21,8 @@ use crate::output::{Format, pretty};
   iopslab compare A B --format json | jq '.gates[] | {expression, outcome}'
 
 A gate has three outcomes. Passed: every cell is shown to lie on the good side of the threshold. Failed: a cell is shown to lie beyond it.
-Inconclusive: anything else, such as an interval that holds the threshold, single repetitions, or runs made on different hosts.
+Inconclusive: anything else, such as an interval that holds the threshold, single repetitions, runs made on
+different hosts, or a run against itself.
 
 On a terminal the output is tables; into a file or a pipe it is Markdown, fit for a pull-request comment. Exit 3: a gate failed or was inconclusive.")]
 pub struct CompareArgs {
@@ -59,6 +60,7 @@ pub fn run(args: &CompareArgs, format: Format) -> Result<(), Failure> {
     related(&a, &b)?;
     let (measured_a, measured_b) = (Measured::read(&a)?, Measured::read(&b)?);
     let mut comparison = analysis::compare(&measured_a.evidence(&a), &measured_b.evidence(&b));
+    comparison.same_run = same_run(&a, &b);
     comparison.gates = gates.iter().map(|gate| gate.decide(&comparison)).collect();
     match format {
         Format::Json => println!("{}", pretty(&comparison)),
@@ -90,6 +92,14 @@ fn related(a: &RunDirectory, b: &RunDirectory) -> Result<(), Failure> {
         some(&of_b)
     ))
     .help("compare two runs of the same experiment; a cell is CONFIGURATION.WORKLOAD.LOAD"))
+}
+
+/// Whether both are one run: the same directory, or one and a copy of it, whose evidence has the same hashes.
+fn same_run(a: &RunDirectory, b: &RunDirectory) -> bool {
+    let place = |run: &RunDirectory| std::fs::canonicalize(run.path()).ok();
+    let hashes = |run: &RunDirectory| std::fs::read(run.path().join("run.sha256")).ok();
+    let alike = |a: Option<_>, b: Option<_>| a.is_some() && a == b;
+    alike(place(a), place(b)) || (hashes(a).is_some() && hashes(a) == hashes(b))
 }
 
 /// The exit of the command: failed gates before inconclusive ones, each with its own word.

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use ::catalog::{Catalog, ClusterRequest};
 use clap::Args;
-use spec::{Draft, LoadLevel};
+use spec::{Draft, Experiment, LoadLevel};
 
 use super::facts::catalog;
+use super::plan::machine_cpus;
 use super::size::{data_size, share};
 use crate::failure::Failure;
 use crate::output::{Format, pretty};
@@ -21,7 +22,7 @@ a volume the instance's own disks are meant.
 Examples:
   iopslab init
   iopslab init --current r6i.2xlarge+gp3:500GiB --candidate r6i.2xlarge+gp3:500GiB:12000:300 --candidate i4i.2xlarge --out storage.toml
-  iopslab init --current r6i.2xlarge+gp3:500GiB --candidate i4i.2xlarge --rate 5000 --p99 10 --read-share 95% --data 800GB --out -")]
+  iopslab init --current r6i.2xlarge+gp3:500GiB --candidate i4i.2xlarge --demand 5000 --read-share 95% --data 800GB --out -")]
 pub struct InitArgs {
     /// What the experiment is to answer
     #[arg(long)]
@@ -44,7 +45,10 @@ pub struct InitArgs {
     /// Operations a second on one node, instead of --in-flight
     #[arg(long, value_name = "OPS_PER_S", value_parser = positive)]
     rate: Option<f64>,
-    /// Greatest 99th percentile of latency that is good enough, milliseconds
+    /// Operations a second that one node has to carry: the cheapest configuration that does is recommended
+    #[arg(long, value_name = "OPS_PER_S", value_parser = positive)]
+    demand: Option<f64>,
+    /// Greatest 99th percentile of latency that is good enough, milliseconds; in force at scale = 1, else a comment
     #[arg(long, value_name = "MS", value_parser = positive)]
     p99: Option<f64>,
     /// Where to write the file; - prints it
@@ -78,13 +82,14 @@ pub fn run(mut args: InitArgs, format: Format) -> Result<(), Failure> {
         };
         interview(&catalog, &mut args, &mut conversation)?;
     }
-    let cpus = std::thread::available_parallelism().map_or(1.0, |n| n.get() as f64);
-    let text = drafted(&catalog, &args, cpus)?;
+    let (text, experiment) = drafted(&catalog, &args, machine_cpus())?;
     if to_stdout {
         print!("{text}");
+        tell_of_latency(&args, &experiment);
         return Ok(());
     }
     write(&args, &text)?;
+    tell_of_latency(&args, &experiment);
     let out = args.out.display();
     match format {
         Format::Json => println!("{}", pretty(&serde_json::json!({ "experiment": args.out }))),
@@ -93,8 +98,20 @@ pub fn run(mut args: InitArgs, format: Format) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The text, which has been read back: what init writes can be planned.
-fn drafted(catalog: &Catalog, args: &InitArgs, machine_cpus: f64) -> Result<String, Failure> {
+/// A bound that was asked for and is not in force must not go unnoticed.
+fn tell_of_latency(args: &InitArgs, experiment: &Experiment) {
+    let in_force = experiment.objective.as_ref().is_some_and(|o| !o.latency.is_empty());
+    if let Some(ms) = args.p99.filter(|_| !in_force) {
+        eprintln!(
+            "note: p99_ms = {ms} is a comment in the file: in a 1:{} model a queue in front of a volume takes that many \
+             times as long. --demand states an objective that carries over",
+            experiment.local.scale
+        );
+    }
+}
+
+/// The text and what it says, because it has been read back: what init writes can be planned.
+fn drafted(catalog: &Catalog, args: &InitArgs, machine_cpus: f64) -> Result<(String, Experiment), Failure> {
     let configurations = args
         .current
         .iter()
@@ -114,14 +131,15 @@ fn drafted(catalog: &Catalog, args: &InitArgs, machine_cpus: f64) -> Result<Stri
             },
             None => LoadLevel::Concurrency(args.in_flight.unwrap_or(IN_FLIGHT)),
         },
+        demand: args.demand,
         p99_ms: args.p99,
         machine_cpus,
     };
     let text = spec::draft(catalog, &draft);
     let no_file = |_: &str| Err("no other file is named".to_owned());
-    spec::parse(catalog, "the file that would be written", &text, &no_file)
+    let experiment = spec::parse(catalog, "the file that would be written", &text, &no_file)
         .map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?;
-    Ok(text)
+    Ok((text, experiment))
 }
 
 /// One node with at most two volumes: what an experiment can measure.
@@ -241,9 +259,15 @@ fn interview(catalog: &Catalog, args: &mut InitArgs, with: &mut Conversation<'_>
             positive,
         )?;
     }
+    if args.demand.is_none() {
+        args.demand = with.ask(
+            "How many operations a second must one node carry? [not stated]",
+            positive,
+        )?;
+    }
     if args.p99.is_none() {
         args.p99 = with.ask(
-            "Which 99th percentile of latency is good enough, in ms? [not stated]",
+            "Which 99th percentile of latency is good enough, in ms? It is judged at scale 1 alone. [not stated]",
             positive,
         )?;
     }
@@ -274,7 +298,7 @@ mod tests {
     #[test]
     fn a_conversation_with_slips_ends_in_a_sound_file() {
         let (said, args) = asked(
-            "Is it?\nr6i.2xlrage+gp3:500GiB\n\nr6i.2xlarge+gp3:500GiB\n\ni4i.2xlarge*3\ni4i.2xlarge\n\nmost\n95%\n800\n800GB\n5_000\n10\n",
+            "Is it?\nr6i.2xlrage+gp3:500GiB\n\nr6i.2xlarge+gp3:500GiB\n\ni4i.2xlarge*3\ni4i.2xlarge\n\nmost\n95%\n800\n800GB\n5_000\n6000\n10\n",
         );
         let args = args.unwrap();
         for problem in [
@@ -288,8 +312,11 @@ mod tests {
         assert_eq!(args.question.as_deref(), Some("Is it?"));
         assert_eq!(args.candidates, ["i4i.2xlarge"]);
         assert_eq!((args.read_share, args.data), (Some(0.95), Some(800e9)));
-        assert_eq!((args.rate, args.p99), (Some(5_000.0), Some(10.0)));
-        let text = drafted(Catalog::built_in(), &args, 2.0).unwrap();
+        assert_eq!(
+            (args.rate, args.demand, args.p99),
+            (Some(5_000.0), Some(6_000.0), Some(10.0))
+        );
+        let (text, _) = drafted(Catalog::built_in(), &args, 2.0).unwrap();
         assert!(
             text.contains("name = \"own\"") && text.contains("rate = [5000]"),
             "{text}"
@@ -298,8 +325,8 @@ mod tests {
 
     #[test]
     fn empty_answers_take_the_defaults_and_the_end_of_input_writes_nothing() {
-        let (_, args) = asked("\nr6i.2xlarge+gp3:500GiB\ni4i.2xlarge\n\n\n\n\n\n");
-        let text = drafted(Catalog::built_in(), &args.unwrap(), 2.0).unwrap();
+        let (_, args) = asked("\nr6i.2xlarge+gp3:500GiB\ni4i.2xlarge\n\n\n\n\n\n\n");
+        let (text, _) = drafted(Catalog::built_in(), &args.unwrap(), 2.0).unwrap();
         assert!(text.contains(QUESTION) && text.contains("concurrency = [64]"), "{text}");
         assert!(matches!(asked("Is it?\n").1, Err(Failure::Input { .. })));
     }

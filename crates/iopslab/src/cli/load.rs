@@ -98,6 +98,8 @@ fn trial_plan(args: &LoadArgs, chosen: &workload::Chosen) -> TrialPlan {
         threads: args.threads,
         seed: args.seed,
         first_insert: args.first_insert.unwrap_or(records),
+        part: engine::Part::WHOLE,
+        begin: None,
     }
 }
 

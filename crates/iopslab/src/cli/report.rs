@@ -1,11 +1,13 @@
 //! `iopslab report`: analysis and reports from the evidence in run directories, and from nothing else.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use ::report::TerminalOptions;
 use analysis::Analysis;
-use archive::RunDirectory;
+use archive::{JournalEvent, RunDirectory};
 use clap::Args;
+use spec::PlannedTrial;
 
 use super::terminal;
 use crate::failure::Failure;
@@ -84,7 +86,8 @@ fn verify(directory: &RunDirectory) -> Result<(), Failure> {
             directory.path().display()
         )));
     };
-    if found.is_whole() {
+    let journal = journal_problem(directory);
+    if found.is_whole() && journal.is_none() {
         eprintln!(
             "verified: all {} files of evidence are as they were measured",
             found.same
@@ -99,7 +102,43 @@ fn verify(directory: &RunDirectory) -> Result<(), Failure> {
     ] {
         lines.extend(files.iter().map(|file| format!("  {file} {what}")));
     }
+    lines.extend(journal.map(|problem| format!("  journal.jsonl {problem}")));
+    lines.push(
+        "restore these files from a copy; or measure a trial again: move its directory out of the run, then iopslab run \
+         --resume RUN"
+            .to_owned(),
+    );
     Err(Failure::Verdict(lines.join("\n")))
+}
+
+/// What the journal lacks. It grows, so that it has no hash; but it begins with the run, and it names every trial in
+/// place but the one at which a kill may have struck, which is journaled after it is in place.
+fn journal_problem(directory: &RunDirectory) -> Option<String> {
+    let entries = match directory.journal_entries() {
+        Ok(entries) => entries,
+        Err(error) => return Some(format!("cannot be read: {error}")),
+    };
+    let Some(JournalEvent::RunStarted { .. }) = entries.first().map(|entry| &entry.event) else {
+        return Some("does not begin with the run: it was emptied or cut".to_owned());
+    };
+    let mut journaled = BTreeSet::new();
+    for entry in entries {
+        match entry.event {
+            JournalEvent::TrialDone { cell, block, .. } => {
+                journaled.insert(PlannedTrial { block, cell });
+            }
+            JournalEvent::TrialSetAside { cell, block, .. } => {
+                journaled.remove(&PlannedTrial { block, cell });
+            }
+            _ => {}
+        }
+    }
+    let lost = directory
+        .done()
+        .iter()
+        .filter(|trial| !journaled.contains(trial))
+        .count();
+    (lost > 1).then(|| format!("was cut: {lost} trials are in place that it does not name"))
 }
 
 /// Analyses the evidence, writes the analysis and the reports, and prints the result.

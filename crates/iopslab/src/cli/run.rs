@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use ::catalog::Catalog;
 use archive::{JournalEvent, RunDirectory};
@@ -12,6 +13,7 @@ use provider::Incoming;
 use provider::local::Local;
 use provider::simulated::SimulatedHosts;
 use spec::{Experiment, PlannedTrial, Provider};
+use storage::{LOCK_PATIENCE, WorkDirectory};
 
 use super::facts::catalog;
 use super::{machines, plan, report, terminal};
@@ -94,8 +96,8 @@ pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
     .map_err(|e| Failure::work(format!("cannot watch for Ctrl-C: {e}")))?;
 
     let (directory, mut crew) = match (&args.experiment, &args.resume) {
-        (Some(file), None) => begin(file, args, channel, &mut screen)?,
-        (None, Some(path)) => resume(path, args, channel, &mut screen)?,
+        (Some(file), None) => begin(file, args, channel, &mut screen, &interrupted)?,
+        (None, Some(path)) => resume(path, args, channel, &mut screen, &interrupted)?,
         _ => return Err(Failure::input("give an experiment file, or --resume RUN")),
     };
     if crew.is_simulated() {
@@ -103,6 +105,10 @@ pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
     }
     let driven = drive(&directory, &mut crew, &mut screen, &interrupted);
     if let Err(failure) = driven {
+        if args.resume.is_none() && is_refusal(&directory, &failure) {
+            return Err(taken_back(directory, failure));
+        }
+        let failure = keep(&directory, failure);
         // What was measured before the work failed is reported. Who stops a run does not wait for a report.
         if matches!(failure, Failure::Work { .. })
             && !directory.done().is_empty()
@@ -126,8 +132,14 @@ pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
 /// Both ends of the agents' messages.
 type Channel = (std::sync::mpsc::Sender<Incoming>, std::sync::mpsc::Receiver<Incoming>);
 
-/// A new run: everything is checked before anything is created.
-fn begin(file: &Path, args: &RunArgs, channel: Channel, screen: &mut Screen) -> Result<(RunDirectory, Crew), Failure> {
+/// A new run: everything is checked before anything is created or told.
+fn begin(
+    file: &Path,
+    args: &RunArgs,
+    channel: Channel,
+    screen: &mut Screen,
+    interrupted: &AtomicBool,
+) -> Result<(RunDirectory, Crew), Failure> {
     let catalog = catalog()?;
     let provider = match args.provider.unwrap_or(ProviderName::Local) {
         ProviderName::Local => Provider::Local,
@@ -139,16 +151,43 @@ fn begin(file: &Path, args: &RunArgs, channel: Channel, screen: &mut Screen) -> 
         machines::settle_files(hosts, file)?;
     }
     let mut plan = spec::plan(&experiment);
-    eprintln!("{}", report_plan(&catalog, &plan, &experiment, provider));
     let mut crew = Crew::new(hosts_of(provider, &plan)?, channel);
     let hosts = controller::greet(&mut crew, &plan, screen)?;
     if plan.hosts.as_ref().is_some_and(|hosts| !hosts.limits) {
         controller::take_as_they_are(&mut plan, &hosts, screen)?;
     }
     controller::check(&plan, &mut crew, &settings_for(&plan), screen)?;
+    wait_for_work_directory(provider, &plan, screen, interrupted)?;
+    screen.say(&report_plan(&catalog, &plan, &experiment, provider));
     let directory = create(args, &catalog, &experiment, &text, &plan, provider, hosts)?;
     screen.say(&format!("evidence goes to {}", directory.path().display()));
     Ok((directory, crew))
+}
+
+/// Waits until no other process of this machine holds the work directory, as long as one that was killed may take to
+/// leave it. The agent takes the lock later; what it would refuse is refused before a run directory is made.
+fn wait_for_work_directory(
+    provider: Provider,
+    plan: &spec::Plan,
+    screen: &mut Screen,
+    interrupted: &AtomicBool,
+) -> Result<(), Failure> {
+    if provider != Provider::Local {
+        return Ok(());
+    }
+    let path = settings_for(plan).work_directory;
+    let began = Instant::now();
+    while let Some(taken) = WorkDirectory::taken(&path) {
+        if interrupted.load(Ordering::Relaxed) {
+            return Err(Failure::interrupted("interrupted; nothing was begun"));
+        }
+        if began.elapsed() >= LOCK_PATIENCE {
+            return Err(Failure::work(taken));
+        }
+        screen.doing(&format!("waiting for another run to leave {}", path.display()), "");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    Ok(())
 }
 
 /// Where the hosts of this plan come from.
@@ -201,7 +240,13 @@ fn create(
 }
 
 /// Goes on with a run, by the provider that it began with.
-fn resume(path: &Path, args: &RunArgs, channel: Channel, screen: &mut Screen) -> Result<(RunDirectory, Crew), Failure> {
+fn resume(
+    path: &Path,
+    args: &RunArgs,
+    channel: Channel,
+    screen: &mut Screen,
+    interrupted: &AtomicBool,
+) -> Result<(RunDirectory, Crew), Failure> {
     let directory = RunDirectory::open(path).map_err(Failure::input)?;
     let provider = crate::measured::provider_of(&directory)?;
     if args.provider.is_some() {
@@ -229,6 +274,9 @@ fn resume(path: &Path, args: &RunArgs, channel: Channel, screen: &mut Screen) ->
     let mut crew = Crew::new(hosts_of(provider, directory.plan())?, channel);
     let hosts = controller::greet(&mut crew, directory.plan(), screen)?;
     controller::check(directory.plan(), &mut crew, &settings_for(directory.plan()), screen)?;
+    if !(remaining.is_empty() && again.is_empty()) {
+        wait_for_work_directory(provider, directory.plan(), screen, interrupted)?;
+    }
     same_machine(&directory, &hosts, screen)?;
     directory.journal(JournalEvent::Resumed).map_err(Failure::work)?;
     set_aside(&directory, &again, screen)?;
@@ -303,7 +351,27 @@ fn drive(
 ) -> Result<(), Failure> {
     let _lock = directory.lock().map_err(Failure::work)?;
     let settings = settings_for(directory.plan());
-    controller::run(directory, crew, &settings, screen, interrupted).map_err(|failure| keep(directory, failure))
+    controller::run(directory, crew, &settings, screen, interrupted)
+}
+
+/// Whether work failed before there was anything to keep: no data set, no trial begun.
+fn is_refusal(directory: &RunDirectory, failure: &Failure) -> bool {
+    let is_begun = |event: &JournalEvent| !matches!(event, JournalEvent::RunStarted { .. } | JournalEvent::Note { .. });
+    matches!(failure, Failure::Work { .. } | Failure::Input { .. })
+        && directory.done().is_empty()
+        && directory
+            .journal_entries()
+            .is_ok_and(|entries| !entries.iter().any(|entry| is_begun(&entry.event)))
+}
+
+/// The directory of a run that was refused holds nothing: it goes, and the failure stays.
+fn taken_back(directory: RunDirectory, failure: Failure) -> Failure {
+    let path = directory.path().to_owned();
+    drop(directory);
+    if let Err(error) = std::fs::remove_dir_all(&path) {
+        tracing::warn!("cannot remove {}, which holds no trial: {error}", path.display());
+    }
+    failure
 }
 
 /// A failure of the work says that nothing is lost.
@@ -326,7 +394,7 @@ fn settings_for(plan: &spec::Plan) -> Settings {
 }
 
 fn report_plan(catalog: &Catalog, plan: &spec::Plan, experiment: &Experiment, provider: Provider) -> String {
-    let notes = spec::static_notes(catalog, experiment, Some(provider));
+    let notes = spec::static_notes(catalog, experiment, Some(provider), None);
     ::report::plan_table(plan, &notes, terminal::width())
 }
 

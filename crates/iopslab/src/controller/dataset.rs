@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use archive::{JournalEvent, RunDirectory};
 use evidence::HostId;
-use spec::{Consistency, ConsistencyLevels, Placement, Plan};
+use spec::{Consistency, ConsistencyLevels, Placement, Plan, part_of};
 use wire::{ClientRequest, DatabaseRequest, Endpoint, Reply, Request, SnapshotFacts};
 
 use super::crew::{Crew, unexpected};
@@ -94,16 +94,29 @@ fn load(
         .ok_or_else(|| Failure::input("the plan has no workload"))?;
     // Every replica has every record, so that no hint is left to deliver and no trial finds one missing.
     let levels = ConsistencyLevels::all(Consistency::All);
-    let request = ClientRequest::Load {
-        endpoint: endpoint(contact_points, levels, LOAD_TIMEOUT_S),
-        dataset: plan.dataset,
-        keys,
-        concurrency: LOAD_CONCURRENCY,
+    let clients = hosts::clients(plan);
+    let part = |client: &HostId| {
+        let (records, of) = (plan.dataset.records, plan.clients);
+        let part = |number| part_of(records, number, of);
+        let request = ClientRequest::Load {
+            endpoint: endpoint(contact_points.clone(), levels, LOAD_TIMEOUT_S),
+            dataset: plan.dataset,
+            keys,
+            first_record: (0..client.index).map(part).sum(),
+            records: part(client.index),
+            concurrency: LOAD_CONCURRENCY.div_ceil(of),
+        };
+        (*client, Request::Client(request))
     };
-    let reply = crew.call(HostId::CLIENT, Request::Client(request), screen)?;
-    let Reply::Loaded(loaded) = reply else {
-        return Err(unexpected(&reply));
-    };
+    let requests = clients.iter().map(part).collect();
+    let (mut records, mut seconds) = (0, 0.0_f64);
+    for reply in crew.call_all(requests, screen)?.into_values() {
+        let Reply::Loaded(loaded) = reply else {
+            return Err(unexpected(&reply));
+        };
+        records += loaded.records;
+        seconds = seconds.max(loaded.seconds);
+    }
     for reply in crew
         .ask_each(&nodes, &DatabaseRequest::FinishLoading, screen)?
         .into_values()
@@ -124,8 +137,8 @@ fn load(
     }
     screen.say(&format!(
         "{of}: loaded {} records ({:.0} records/s), kept as a snapshot; {} in all",
-        loaded.records,
-        loaded.records as f64 / loaded.seconds,
+        records,
+        records as f64 / seconds,
         human_duration(began.elapsed().as_secs_f64())
     ));
     Ok(parts)

@@ -18,10 +18,15 @@ pub(super) fn nodes(placement: Placement) -> Vec<HostId> {
     (0..placement.nodes).map(HostId::database).collect()
 }
 
+/// The clients of every trial.
+pub(super) fn clients(plan: &Plan) -> Vec<HostId> {
+    (0..plan.clients).map(HostId::client).collect()
+}
+
 /// All hosts of a configuration's trials.
-pub(super) fn of_setup(setup: &Setup) -> Vec<HostId> {
+pub(super) fn of_trial(plan: &Plan, setup: &Setup) -> Vec<HostId> {
     let mut hosts = nodes(setup.placement);
-    hosts.push(HostId::CLIENT);
+    hosts.extend(clients(plan));
     hosts
 }
 
@@ -29,7 +34,7 @@ pub(super) fn of_setup(setup: &Setup) -> Vec<HostId> {
 pub(super) fn of_plan(plan: &Plan) -> Vec<HostId> {
     let placements = plan.setups.iter().map(|s| s.placement);
     let mut hosts = nodes(placements.max().unwrap_or_default());
-    hosts.push(HostId::CLIENT);
+    hosts.extend(clients(plan));
     hosts
 }
 
@@ -116,7 +121,7 @@ mod tests {
             name = "w"
             read = 1.0
             [load]
-            concurrency = [1]
+            concurrency = [2]
         "#;
         let catalog = catalog::Catalog::built_in();
         let no_file = |_: &str| Err("none".to_owned());
@@ -131,7 +136,7 @@ mod tests {
             names(of_plan(&plan)),
             ["database", "database-2", "database-3", "client"]
         );
-        assert_eq!(names(of_setup(&plan.setups[0])), ["database", "client"]);
+        assert_eq!(names(of_trial(&plan, &plan.setups[0])), ["database", "client"]);
         assert_eq!(placements(&plan).len(), 2);
     }
 

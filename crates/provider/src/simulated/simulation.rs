@@ -260,6 +260,7 @@ impl Trial<'_> {
                 send_lag_us: sums.open.map(|(_, lag)| lag),
                 threads: self.world.truth.client_threads,
             }),
+            clients: BTreeMap::new(),
             nodes: vec![NodeFacts {
                 host: HostId::DATABASE,
                 cpus: setup.cpus,

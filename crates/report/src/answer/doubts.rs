@@ -234,7 +234,7 @@ pub fn limits_of(analysis: &Analysis) -> Option<String> {
 /// How money is counted, beside an answer that speaks of it.
 pub fn basis(analysis: &Analysis) -> Option<String> {
     let priced = analysis.cells.iter().any(|c| c.usd_per_month.is_some());
-    priced.then(|| format!("Cost: {}.", labels::basis(&analysis.basis)))
+    priced.then(|| format!("Cost: {}.", labels::basis(analysis)))
 }
 
 /// How intervals are made, and what "the same" means.

@@ -9,6 +9,9 @@ use crate::table::table;
 /// The whole comparison.
 pub fn comparison_markdown(comparison: &Comparison) -> String {
     let mut text = format!("### {} against {}\n\n", comparison.b, comparison.a);
+    if comparison.same_run {
+        text.push_str(&format!("**Note:** {}.\n\n", words::SAME_RUN));
+    }
     for gate in &comparison.gates {
         text.push_str(&format!("* Gate `{}`: **{}**\n", gate.expression, words::outcome(gate)));
         for reason in words::reasons(gate) {

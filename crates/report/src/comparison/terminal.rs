@@ -11,6 +11,9 @@ use crate::wrap::wrapped;
 /// The whole comparison, at most `width` columns wide.
 pub fn comparison_terminal(comparison: &Comparison, width: usize) -> String {
     let mut text = wrapped(&format!("{} against {}", comparison.b, comparison.a), width, "");
+    if comparison.same_run {
+        text.push_str(&wrapped(&format!("Note: {}.", words::SAME_RUN), width, ""));
+    }
     for gate in &comparison.gates {
         let line = format!("Gate {}: {}", gate.expression, words::outcome(gate));
         text.push_str(&format!("\n{}", wrapped(&line, width, "")));

@@ -17,6 +17,9 @@ pub const KEY: &str = "A is the first run, B the second. Change: ratio of geomet
  within cells pooled over both runs. Intervals are adjusted for all cells of a metric (Holm), at the level of what is \
  shown. Latencies are those of the worst operation kind.";
 
+/// What a comparison of a run with itself is worth.
+pub const SAME_RUN: &str = "both are the same run, or copies of one: nothing can have changed";
+
 /// How a gate ended.
 pub fn outcome(gate: &GateResult) -> &'static str {
     match gate.outcome {
@@ -63,6 +66,7 @@ fn cell(cell: &GateCell) -> String {
 fn obstacle(obstacle: &Obstacle) -> String {
     match obstacle {
         Obstacle::NothingCompared => "the two runs have no valid cell in common that has this metric".to_owned(),
+        Obstacle::SameRun => SAME_RUN.to_owned(),
         Obstacle::CellsMissing { cells } => {
             let cells = several_of(*cells, "cell stands", "cells stand");
             format!("{cells} in one of the runs only, or without valid trials: see \"Not compared\"")

@@ -95,6 +95,6 @@ fn key(analysis: &Analysis, charts: &[Chart]) -> String {
          cx=\"13\" cy=\"5\" r=\"4\"/></svg>says nothing about its storage</ul>\n\
          <p class=\"soft\">{is_better} Bars: 95 % interval; dashed: the observed range of fewer than three repetitions. An axis \
          of money may begin above 0.{model} Cost: {}.</p>\n",
-        text(&labels::basis(&analysis.basis))
+        text(&labels::basis(analysis))
     )
 }

@@ -19,7 +19,7 @@ pub fn money(analysis: &Analysis) -> String {
         frontiers(analysis),
         steps(analysis),
         reasons(analysis),
-        text(&labels::basis(&analysis.basis)),
+        text(&labels::basis(analysis)),
         text(labels::VALUE_WORDS),
     )
 }

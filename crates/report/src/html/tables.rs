@@ -317,7 +317,7 @@ pub fn configurations(analysis: &Analysis) -> String {
         machines.html(),
         volumes.html(),
         bill.html(),
-        text(&labels::basis(&analysis.basis))
+        text(&labels::basis(analysis))
     )
 }
 

@@ -64,7 +64,9 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
                 "{:.2} TCP segments were sent again for each megabyte sent.",
                 of.number("retransmits_per_mb")
             ),
-            "The network lost or delayed packets: look at the instance's network allowance before judging its storage.",
+            "The counter is that of the whole machine. Where client and database share it they talk over loopback, which loses nothing: other \
+             programs sent these, or the CPUs were too busy to answer in time. Between machines: look at the instance's network allowance before \
+             judging its storage.",
         ),
     }
 }

@@ -149,7 +149,8 @@ fn off_limit(of: &Of<'_>) -> (String, &'static str) {
             off * 100.0
         ),
         if off < 0.0 {
-            "This machine's own disk is slower than the volume it models, or was busy: raise provider.local.scale, or use a faster or idle disk for work_directory."
+            "Ask this machine's own disk while nothing else runs: iopslab probe DIR, with the work directory. If it gives more than the limit, other programs used \
+             it: stop them, or take a quieter hour, and run again. If it gives less: raise provider.local.scale, or set work_directory to a faster disk."
         } else {
             "The limit does not hold: check with `iopslab doctor` that the cgroup controller limits this device."
         },

@@ -9,8 +9,8 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
     match of.0.rule {
         Rule::TrialInvalid => (
             of.fact("reason").to_owned(),
-            "Read the last lines of the log in trial.json and database.log. The trial is kept as evidence and left out of every comparison; delete its \
-             directory and use `iopslab run --resume` to measure it again.",
+            "Read the last lines of the log in trial.json and database.log. The trial is left out of every comparison. `iopslab run --resume RUN \
+             --retry-invalid` measures it again, and keeps what it left in set-aside/.",
         ),
         Rule::DatabaseRestarted => (
             format!(

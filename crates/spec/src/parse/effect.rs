@@ -21,6 +21,7 @@ pub(super) fn notes(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note
     notes.extend(burst(file, experiment));
     notes.extend(basis(file, experiment));
     notes.extend(closed_loop(experiment));
+    notes.extend(latency_in_a_model(experiment));
     notes
 }
 
@@ -177,4 +178,19 @@ fn closed_loop(experiment: &Experiment) -> Option<Note> {
         message,
         "Give rate = [N]: latency at the load that is expected",
     ))
+}
+
+/// A queue in front of a volume with an N-th of the IOPS takes N times as long, so that a bound on latency refuses what
+/// is good enough in production.
+fn latency_in_a_model(experiment: &Experiment) -> Option<Note> {
+    let bounded = experiment.objective.as_ref().is_some_and(|o| !o.latency.is_empty());
+    let scale = experiment.local.scale;
+    (bounded && scale > 1.0).then(|| {
+        let message = format!(
+            "the objective bounds latency at scale 1:{scale}, where a queue in front of a volume takes {scale} times as \
+             long as in production"
+        );
+        let advice = "Bound latency at scale = 1; in a model state a demand: throughput = N";
+        Note::new("latency_in_a_model", message, advice).with([("scale", scale)])
+    })
 }

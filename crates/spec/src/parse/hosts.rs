@@ -11,9 +11,6 @@ use super::place::{table, within};
 use crate::mistakes::Collector;
 use crate::{DatabaseMachine, HostsSettings, MachineStorage, raw};
 
-/// Clients that a run can use so far.
-const CLIENTS: usize = 1;
-
 /// The settings; what is wrong with them is noted at its place, and there are none then.
 pub(super) fn check(given: &Spanned<raw::Hosts>, mistakes: &mut Collector<'_>) -> Option<HostsSettings> {
     let hosts = given.get_ref();
@@ -27,18 +24,11 @@ pub(super) fn check(given: &Spanned<raw::Hosts>, mistakes: &mut Collector<'_>) -
         .collect();
     let client: Vec<_> = hosts.client.get_ref().iter().collect();
     let client: Vec<_> = client.into_iter().map(|host| client_name(host, mistakes)).collect();
-    if let Some(second) = hosts.client.get_ref().get(CLIENTS) {
-        let help = "name one: what it can send is checked in every trial";
-        mistakes.add(second.span(), "a run has one client so far", help);
-    }
-    let mut seen = BTreeSet::new();
-    for (host, machine) in hosts.database.get_ref().iter().zip(&database) {
-        let Some(machine) = machine else { continue };
-        if !seen.insert(machine.ssh.as_str()) {
-            let message = format!("`{}` is named twice: each node has a machine of its own", machine.ssh);
-            mistakes.add(host.span(), message, "several nodes on one machine: --provider local");
-        }
-    }
+    let databases = database.iter().map(|machine| Some(machine.as_ref()?.ssh.as_str()));
+    let help = "each node has a machine of its own; several nodes on one machine: --provider local";
+    twice(&hosts.database, databases, help, mistakes);
+    let help = "a second client on the same machine sends no more than the first";
+    twice(&hosts.client, client.iter().map(Option::as_deref), help, mistakes);
     Some(HostsSettings {
         database: database.into_iter().collect::<Option<_>>()?,
         client: client.into_iter().collect::<Option<_>>()?,
@@ -76,6 +66,16 @@ pub(super) fn unmeasurable(file: &raw::Experiment) -> Vec<Problem> {
             });
         }
     }
+    let sending = hosts.client.get_ref().len();
+    if let Some(clients) = file.load.get_ref().clients.as_ref()
+        && usize::try_from(*clients.get_ref()).is_ok_and(|clients| clients > sending)
+    {
+        problems.push(Problem {
+            at: clients.span(),
+            what: format!("clients = {}: [provider.hosts] names {sending}", clients.get_ref()),
+            help: "name one machine for each client in [provider.hosts] client",
+        });
+    }
     let scale = file
         .provider
         .local
@@ -93,6 +93,21 @@ pub(super) fn unmeasurable(file: &raw::Experiment) -> Vec<Problem> {
         });
     }
     problems
+}
+
+/// The second of two entries with the same name is a mistake.
+fn twice<'n>(
+    hosts: &Spanned<Vec<Spanned<Value>>>,
+    names: impl Iterator<Item = Option<&'n str>>,
+    help: &str,
+    mistakes: &mut Collector<'_>,
+) {
+    let mut seen = BTreeSet::new();
+    for (host, name) in hosts.get_ref().iter().zip(names) {
+        if let Some(name) = name.filter(|name| !seen.insert(*name)) {
+            mistakes.add(host.span(), format!("`{name}` is named twice"), help);
+        }
+    }
 }
 
 fn some(key: &str, hosts: &Spanned<Vec<Spanned<Value>>>, mistakes: &mut Collector<'_>) {

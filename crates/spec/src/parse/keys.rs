@@ -11,6 +11,8 @@ use toml::de::{DeTable, DeValue, Deserializer};
 use crate::mistakes::{Collector, choice, nearest};
 use crate::raw;
 
+use super::kinds::wrong_kind;
+
 /// The file as it is typed, or `None` where it cannot be read any further.
 pub(super) fn read(text: &str, mistakes: &mut Collector<'_>) -> Option<raw::Experiment> {
     let mut document = match DeTable::parse(text) {
@@ -26,7 +28,7 @@ pub(super) fn read(text: &str, mistakes: &mut Collector<'_>) -> Option<raw::Expe
             Err(error) => error,
         };
         let span = error.span().unwrap_or(0..0);
-        let (message, help) = explain(error.message());
+        let (message, help) = explain(error.message(), key_of(document.get_ref(), &span));
         mistakes.add(span.clone(), message, help);
         let valid = match unknown_key(error.message()) {
             Some((_, valid)) => valid,
@@ -44,10 +46,14 @@ fn unknown_key(message: &str) -> Option<(&str, Vec<&str>)> {
     Some((quoted.next()?, quoted.collect()))
 }
 
-/// Serde's message, with the nearest name where it names a choice.
-pub(super) fn explain(message: &str) -> (String, String) {
+/// Serde's message in plain words, with the nearest name where it names a choice. `key`: whose value it is about, and
+/// whether that is a list.
+pub(super) fn explain(message: &str, key: Option<(&str, bool)>) -> (String, String) {
     if let Some((given, valid)) = unknown_key(message) {
         return (format!("unknown key `{given}`"), choice(given, &valid));
+    }
+    if let Some(words) = wrong_kind(message, key) {
+        return words;
     }
     match message
         .strip_prefix("missing field")
@@ -56,6 +62,25 @@ pub(super) fn explain(message: &str) -> (String, String) {
         Some(missing) => (format!("the key `{missing}` is missing"), String::new()),
         None => (message.to_owned(), String::new()),
     }
+}
+
+/// The key whose value, or an element of whose list, stands at this place, and whether that value is a list.
+pub(super) fn key_of<'t>(table: &'t DeTable<'_>, at: &Range<usize>) -> Option<(&'t str, bool)> {
+    table.iter().find_map(|(key, value)| {
+        let key: &'t str = key.get_ref();
+        let is_list = matches!(value.get_ref(), DeValue::Array(_));
+        if value.span() == *at {
+            return Some((key, is_list));
+        }
+        match value.get_ref() {
+            DeValue::Table(inner) => key_of(inner, at),
+            DeValue::Array(values) => values.iter().find_map(|value| match value.get_ref() {
+                DeValue::Table(inner) => key_of(inner, at),
+                _ => (value.span() == *at).then_some((key, false)),
+            }),
+            _ => None,
+        }
+    })
 }
 
 /// Takes out the key at this place, wherever it is. Its value moves to the nearest valid key, unless that is there too:

@@ -3,11 +3,14 @@
 use toml::Spanned;
 
 use super::numbers::Check as _;
+use crate::judged::{JUDGED_FROM_S, REPETITIONS_MIN};
 use crate::mistakes::{Collector, choice};
 use crate::{Adaptive, Load, LoadLevel, raw};
 
 /// Most requests in flight: a CQL connection has 32,768 stream ids, and one connection per load thread is used.
 const MOST_CONCURRENCY: i64 = 30_000;
+/// Most client processes.
+const MOST_CLIENTS: i64 = 32;
 
 pub(super) fn check(spanned: &Spanned<raw::Load>, mistakes: &mut Collector<'_>) -> Option<Load> {
     let load = spanned.get_ref();
@@ -58,6 +61,7 @@ pub(super) fn check(spanned: &Spanned<raw::Load>, mistakes: &mut Collector<'_>) 
             );
         }
     }
+    let clients = clients(load, &levels, mistakes);
     let (repetitions, adaptive) = repetitions(load, mistakes)?;
     let day = 86_400.0;
     let (warmup_s, warmup_max_s) = warmup(load, mistakes)?;
@@ -74,6 +78,7 @@ pub(super) fn check(spanned: &Spanned<raw::Load>, mistakes: &mut Collector<'_>) 
         levels,
         warmup_s,
         warmup_max_s,
+        clients: clients?,
         duration_s: duration_s?,
         operations: load.operations.as_ref().and(operations).map(|n| n as u64),
         repetitions,
@@ -81,6 +86,40 @@ pub(super) fn check(spanned: &Spanned<raw::Load>, mistakes: &mut Collector<'_>) 
         seed: seed? as u64,
         request_timeout_s: request_timeout_s?,
     })
+}
+
+/// How many clients share a level.
+fn clients(load: &raw::Load, levels: &[LoadLevel], mistakes: &mut Collector<'_>) -> Option<u32> {
+    let clients = mistakes.integer(load.clients.as_ref(), "clients", 1, MOST_CLIENTS, 1)? as u32;
+    let Some(at) = load.clients.as_ref().filter(|_| clients > 1) else {
+        return Some(clients);
+    };
+    let problem = levels.iter().find_map(|level| match level {
+        LoadLevel::Concurrency(n) if *n < clients => Some((
+            format!("concurrency {n} cannot be shared by {clients} clients: each has at least one request in flight"),
+            "give fewer clients, or a higher concurrency",
+        )),
+        LoadLevel::Rate { poisson: false, .. } => Some((
+            format!("arrival = \"constant\" from {clients} clients is not constant: their requests fall anyhow between each other"),
+            "give arrival = \"poisson\", which stays one when several are added up",
+        )),
+        _ => None,
+    });
+    let problem = problem.or_else(|| {
+        load.warmup.as_ref().map(|_| {
+            (
+                format!("warmup = \"auto\" with {clients} clients: each would find its own rest, at its own time"),
+                "give warmup_s in seconds",
+            )
+        })
+    });
+    match problem {
+        Some((what, help)) => {
+            mistakes.add(at.span(), what, help);
+            None
+        }
+        None => Some(clients),
+    }
 }
 
 /// Once throughput has come to rest the client connects anew; this many seconds cover its first requests.
@@ -110,7 +149,7 @@ fn warmup(load: &raw::Load, mistakes: &mut Collector<'_>) -> Option<(f64, Option
                 );
                 return None;
             }
-            let most = mistakes.number(load.max_warmup_s.as_ref(), "max_warmup_s", 40.0..=day, 300.0);
+            let most = mistakes.number(load.max_warmup_s.as_ref(), "max_warmup_s", JUDGED_FROM_S..=day, 300.0);
             Some((WARMUP_AFTER_REST_S, Some(most?)))
         }
         Some(text) => {
@@ -124,9 +163,9 @@ fn warmup(load: &raw::Load, mistakes: &mut Collector<'_>) -> Option<(f64, Option
     }
 }
 
-/// Fewest and, by default, most blocks of an adaptive run. With fewer than three the spread itself is hardly known;
+/// Fewest and, by default, most blocks of an adaptive run. With fewer than are tested the spread is hardly known;
 /// whether three are enough is the stopping rule's to say, which reckons with it.
-const ADAPTIVE_BLOCKS: (i64, i64) = (3, 20);
+const ADAPTIVE_BLOCKS: (i64, i64) = (REPETITIONS_MIN as i64, 20);
 
 /// A number of trials, or `"auto"` with its bounds.
 fn repetitions(load: &raw::Load, mistakes: &mut Collector<'_>) -> Option<(u32, Option<Adaptive>)> {

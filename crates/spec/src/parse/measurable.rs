@@ -77,11 +77,19 @@ fn problems(file: &raw::Experiment, provider: Option<Provider>) -> Vec<Problem> 
             help: "run it on this machine: without --provider simulated",
         })
     });
+    let clients = file.load.get_ref().clients.as_ref().filter(|n| *n.get_ref() > 1);
+    let clients = clients
+        .filter(|_| provider == Some(Provider::Simulated))
+        .map(|n| Problem {
+            at: n.span(),
+            what: format!("clients = {}: the simulation has one client", n.get_ref()),
+            help: "its client is never the limit; run it on this machine: without --provider simulated",
+        });
     let machines = match provider {
         Some(Provider::Hosts) => super::hosts::unmeasurable(file),
         _ => Vec::new(),
     };
-    hosts.into_iter().chain(nodes).chain(machines).collect()
+    hosts.into_iter().chain(nodes).chain(clients).chain(machines).collect()
 }
 
 fn capitalised(text: &str) -> String {

@@ -6,6 +6,7 @@ mod consistency;
 mod effect;
 mod hosts;
 mod keys;
+mod kinds;
 mod load;
 mod local;
 mod measurable;

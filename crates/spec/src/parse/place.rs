@@ -3,26 +3,41 @@
 use std::ops::Range;
 
 use serde::de::DeserializeOwned;
+use toml::de::{DeValue, ValueDeserializer};
 use toml::{Spanned, Value};
 
-use super::keys::explain;
+use super::keys::{explain, key_of};
 use crate::mistakes::Collector;
 
-/// An inline table as a raw type; a mistake inside it is placed on the key it names, where that can be found.
+/// An inline table as a raw type; a mistake inside it is placed on the value or the key that it is about, where that
+/// can be found.
 pub(super) fn table<T: DeserializeOwned>(given: &Spanned<Value>, key: &str, mistakes: &mut Collector<'_>) -> Option<T> {
     match T::deserialize(given.get_ref().clone()) {
         Ok(value) => Some(value),
         Err(error) => {
-            let (message, help) = explain(error.message());
-            let named = message.split('`').nth(1).unwrap_or_default().to_owned();
-            mistakes.add(
-                within(mistakes.text, &given.span(), &named),
-                format!("in {key}: {message}"),
-                help,
-            );
+            let (at, message, help) = placed::<T>(mistakes.text, &given.span()).unwrap_or_else(|| {
+                let (message, help) = explain(error.message(), None);
+                let named = message.split('`').nth(1).unwrap_or_default();
+                (within(mistakes.text, &given.span(), named), message, help)
+            });
+            mistakes.add(at, format!("in {key}: {message}"), help);
             None
         }
     }
+}
+
+/// What is wrong with the value at `span`, read again from its own text, which keeps the places inside it. `None`: a
+/// table under a header of its own is not one piece of text.
+fn placed<T: DeserializeOwned>(text: &str, span: &Range<usize>) -> Option<(Range<usize>, String, String)> {
+    let value = DeValue::parse(text.get(span.clone())?).ok()?;
+    let DeValue::Table(keys) = value.get_ref() else {
+        return None;
+    };
+    let keys = keys.clone();
+    let error = T::deserialize(ValueDeserializer::from(value)).err()?;
+    let at = error.span()?;
+    let (message, help) = explain(error.message(), key_of(&keys, &at));
+    Some((span.start + at.start..span.start + at.end, message, help))
 }
 
 /// Where `word` stands within `span`, not as a part of a longer one; the whole span if it does not.

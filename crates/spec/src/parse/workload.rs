@@ -3,10 +3,9 @@
 use toml::{Spanned, Value};
 use workload::{Definition, Distribution, KeyFormat, Mix, ScanLength};
 
-use super::keys::explain;
 use super::names::safe_name;
 use super::numbers::Check as _;
-use super::place::within;
+use super::place::{table, within};
 use crate::mistakes::{Collector, choice};
 use crate::{Note, raw};
 
@@ -159,14 +158,7 @@ fn distribution(given: Option<&Spanned<Value>>, mistakes: &mut Collector<'_>) ->
     };
     let raw = match given.get_ref() {
         Value::String(name) => named(name),
-        table => match raw::Distribution::deserialize_from(table) {
-            Ok(raw) => raw,
-            Err(error) => {
-                let (message, help) = explain(error.message());
-                mistakes.add(given.span(), format!("in distribution: {message}"), help);
-                return None;
-            }
-        },
+        _ => table(given, "distribution", mistakes)?,
     };
     let mut foreign = false;
     for (key, owner, stated) in [
@@ -236,12 +228,6 @@ fn distribution(given: Option<&Spanned<Value>>, mistakes: &mut Collector<'_>) ->
             );
             None
         }
-    }
-}
-
-impl raw::Distribution {
-    fn deserialize_from(value: &Value) -> Result<Self, toml::de::Error> {
-        serde::Deserialize::deserialize(value.clone())
     }
 }
 

@@ -12,7 +12,7 @@ pub(crate) struct Hosts {
     /// `{ ssh = "db1", address = "10.0.0.5", data = "/mnt/nvme" }`.
     #[schemars(with = "Vec<DatabaseForms>")]
     pub database: Spanned<Vec<Spanned<Value>>>,
-    /// The machine that makes the load: its name as `ssh` takes it. One so far.
+    /// Machines that make the load, in the order of the clients (`clients` in `[load]`): names as `ssh` takes them.
     #[schemars(with = "Vec<ClientForms>")]
     pub client: Spanned<Vec<Spanned<Value>>>,
     /// Configuration file of `ssh` (`ssh -F`), relative to this file. Default: the user's own.

@@ -345,6 +345,9 @@ pub(crate) struct Load {
     /// Arrivals of the open loop: `poisson` (default) or `constant`.
     #[schemars(with = "Option<String>")]
     pub arrival: Option<Spanned<String>>,
+    /// Client processes that share each level, each on a host of its own where there are several. Default 1.
+    #[schemars(with = "Option<u32>")]
+    pub clients: Option<Spanned<i64>>,
     /// Seconds before measurement, under the same load. Default 20: a freshly started server compiles its code first.
     #[schemars(with = "Option<f64>")]
     pub warmup_s: Option<Spanned<f64>>,

@@ -62,7 +62,7 @@ pub fn each_refused(cases: &[(String, &str)]) {
 
 /// The notes of a rule, as a plan shows them.
 pub fn notes(experiment: &Experiment, rule: &str, provider: Option<spec::Provider>) -> Vec<String> {
-    spec::static_notes(catalog::Catalog::built_in(), experiment, provider)
+    spec::static_notes(catalog::Catalog::built_in(), experiment, provider, None)
         .iter()
         .filter(|note| note.rule == rule)
         .map(ToString::to_string)

@@ -1,0 +1,139 @@
+//! From what happened in a trial to its stored evidence.
+
+use std::collections::BTreeMap;
+
+use archive::{JournalEvent, RunDirectory};
+use evidence::{Clock, ClockReading, FORMAT_VERSION, HostId, HostSample, NodeFacts, Overhead, TrialRecord, Validity};
+use spec::{Cell, PlannedTrial, Setup};
+use wire::{StoppedTrial, TextFile};
+
+use super::happened::Happened;
+use crate::controller::hosts;
+use crate::controller::journal::note;
+use crate::failure::Failure;
+
+/// The record of a trial.
+pub(super) fn record(
+    (planned, cell, setup): (&PlannedTrial, &Cell, &Setup),
+    happened: &Happened,
+    stopped: &BTreeMap<HostId, StoppedTrial>,
+) -> TrialRecord {
+    let measured = happened.measured.as_ref();
+    // The slowest host is what the trial waits for.
+    let overheads = happened.started.iter().filter_map(|(host, started)| {
+        let stop_s = stopped.get(host).map_or(0.0, |s| s.stop_s);
+        started.overhead.map(|o| Overhead { stop_s, ..o })
+    });
+    let slowest = |a: Overhead, b: Overhead| Overhead {
+        restore_s: a.restore_s.max(b.restore_s),
+        start_s: a.start_s.max(b.start_s),
+        settle_s: a.settle_s.max(b.settle_s),
+        stop_s: a.stop_s.max(b.stop_s),
+    };
+    let clock = |(host, start): (&HostId, &ClockReading)| {
+        let end = happened.clocks_at_end.get(host).copied();
+        (*host, Clock { start: *start, end })
+    };
+    TrialRecord {
+        format_version: FORMAT_VERSION,
+        cell: cell.id.clone(),
+        block: planned.block,
+        configuration: cell.configuration.clone(),
+        workload: cell.workload.clone(),
+        load: cell.load,
+        validity: happened.validity.clone(),
+        started_at: happened.started_at.to_string(),
+        client: measured.and_then(|m| m.result.clone()),
+        clients: measured.map(|m| m.parts.clone()).unwrap_or_default(),
+        nodes: hosts::nodes(setup.placement)
+            .into_iter()
+            .map(|host| node(host, setup, happened, stopped.get(&host)))
+            .collect(),
+        clocks: happened.clocks_at_start.iter().map(clock).collect(),
+        overhead: overheads.reduce(slowest),
+    }
+}
+
+fn node(host: HostId, setup: &Setup, happened: &Happened, stopped: Option<&StoppedTrial>) -> NodeFacts {
+    let started = happened.started.get(&host);
+    let mut volumes = started.map(|s| s.volumes.clone()).unwrap_or_default();
+    let began_ms = happened.measurement_began_ms(host);
+    let samples = happened.samples.get(&host).map_or(&[][..], Vec::as_slice);
+    for volume in &mut volumes {
+        let credits = |sample: &HostSample| sample.volumes.get(&volume.role).and_then(|v| v.burst_credits);
+        let first = samples
+            .iter()
+            .find(|s| began_ms.is_none_or(|began| s.unix_ms as f64 >= began))
+            .and_then(credits);
+        volume.burst_credits = first.zip(samples.iter().rev().find_map(credits));
+    }
+    NodeFacts {
+        host,
+        cpus: setup.cpus,
+        heap_bytes: setup.heap_bytes,
+        memory_limit_bytes: setup.memory_limit_bytes,
+        page_cache_budget_bytes: setup.page_cache_budget_bytes,
+        data_bytes_on_disk: match (started, stopped) {
+            (Some(started), _) => started.data_bytes_on_disk,
+            (None, Some(stopped)) => stopped.data_bytes_on_disk,
+            (None, None) => 0,
+        },
+        restored_keys_checked: started.map_or(0, |s| s.keys_checked),
+        volumes,
+    }
+}
+
+/// Stores a trial: it appears whole or not at all.
+pub(super) fn store(
+    directory: &RunDirectory,
+    record: &TrialRecord,
+    mut happened: Happened,
+    stopped: &BTreeMap<HostId, StoppedTrial>,
+) -> Result<(), Failure> {
+    let mut samples = std::mem::take(&mut happened.samples);
+    for node in &record.nodes {
+        samples.entry(node.host).or_default();
+    }
+    let mut intervals = Vec::new();
+    if let Some(measured) = &mut happened.measured {
+        samples.append(&mut measured.samples);
+        intervals.append(&mut measured.intervals);
+    }
+    for (host, of_host) in &mut samples {
+        if let Some(began_ms) = happened.measurement_began_ms(*host) {
+            for sample in of_host {
+                sample.t_s = (sample.unix_ms as f64 - began_ms) / 1e3;
+            }
+        }
+    }
+    let logs: Vec<(String, &[u8])> = stopped
+        .iter()
+        .flat_map(|(host, stopped)| {
+            stopped
+                .logs
+                .iter()
+                .map(|log| (log_name(*host, log), log.text.as_bytes()))
+        })
+        .collect();
+    let logs: Vec<(&str, &[u8])> = logs.iter().map(|(name, text)| (name.as_str(), *text)).collect();
+    directory
+        .write_trial(record, &intervals, &samples, &logs)
+        .map_err(Failure::work)?;
+    let valid = record.validity == Validity::Valid;
+    note(
+        directory,
+        JournalEvent::TrialDone {
+            cell: record.cell.clone(),
+            block: record.block,
+            valid,
+        },
+    )
+}
+
+/// `database.log` of the first host, `database-2.database.log` of the second.
+fn log_name(host: HostId, log: &TextFile) -> String {
+    match host.index {
+        0 => log.name.clone(),
+        _ => format!("{host}.{}", log.name),
+    }
+}

@@ -1,0 +1,86 @@
+//! What happened in a trial, before it is written down.
+
+use std::collections::BTreeMap;
+
+use evidence::{Cause, ClockReading, HostId, HostSample, Validity};
+use wire::StartedTrial;
+
+use super::clients::Measured;
+
+/// What happened in a trial, before it is written down.
+pub(super) struct Happened {
+    pub started_at: jiff::Timestamp,
+    pub started: BTreeMap<HostId, StartedTrial>,
+    /// What the clients measured together.
+    pub measured: Option<Measured>,
+    pub samples: BTreeMap<HostId, Vec<HostSample>>,
+    pub clocks_at_start: BTreeMap<HostId, ClockReading>,
+    pub clocks_at_end: BTreeMap<HostId, ClockReading>,
+    pub validity: Validity,
+}
+
+impl Happened {
+    /// Nothing yet.
+    pub fn nothing_yet() -> Self {
+        Self {
+            started_at: jiff::Timestamp::now(),
+            started: BTreeMap::new(),
+            measured: None,
+            samples: BTreeMap::new(),
+            clocks_at_start: BTreeMap::new(),
+            clocks_at_end: BTreeMap::new(),
+            validity: Validity::Valid,
+        }
+    }
+
+    /// The trial is invalid.
+    pub fn spoil(&mut self, cause: Cause, reason: String, log_tail: Vec<String>) {
+        self.validity = Validity::Invalid {
+            cause,
+            reason,
+            log_tail,
+        };
+    }
+
+    /// What a host's clock showed beyond the controller's, milliseconds: the mean of what was read of it.
+    pub fn offset_ms(&self, host: HostId) -> f64 {
+        let readings = [&self.clocks_at_start, &self.clocks_at_end];
+        let offsets: Vec<f64> = readings
+            .iter()
+            .filter_map(|at| Some(at.get(&host)?.offset_ms))
+            .collect();
+        offsets.iter().sum::<f64>() / offsets.len().max(1) as f64
+    }
+
+    /// Start of measurement (of the first client) by the clock of a host, Unix milliseconds.
+    pub fn measurement_began_ms(&self, host: HostId) -> Option<f64> {
+        let by_client = self.measured.as_ref()?.started_unix_ms as f64;
+        Some(by_client - self.offset_ms(HostId::CLIENT) + self.offset_ms(host))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_start_of_measurement_is_found_on_the_clock_of_every_host() {
+        let reading = |offset_ms| ClockReading {
+            offset_ms,
+            round_trip_ms: 1.0,
+        };
+        let mut happened = Happened {
+            measured: Some(Measured::starting_at(1_003_000)),
+            clocks_at_start: BTreeMap::from([(HostId::CLIENT, reading(3_000.0)), (HostId::DATABASE, reading(-990.0))]),
+            clocks_at_end: BTreeMap::from([(HostId::DATABASE, reading(-1_010.0))]),
+            ..Happened::nothing_yet()
+        };
+        // The client is 3 s ahead of the controller; the database's clock is 1 s behind, in the mean of both ends.
+        assert_eq!(happened.measurement_began_ms(HostId::CLIENT), Some(1_003_000.0));
+        assert_eq!(happened.measurement_began_ms(HostId::DATABASE), Some(999_000.0));
+        // A host whose clock nobody read is taken for right.
+        assert_eq!(happened.measurement_began_ms(HostId::database(1)), Some(1_000_000.0));
+        happened.measured = None;
+        assert_eq!(happened.measurement_began_ms(HostId::DATABASE), None);
+    }
+}

@@ -1,0 +1,45 @@
+//! What is logged on stderr beside our own words.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod support;
+
+use support::Laboratory;
+
+/// The CQL driver logged its own error first, in its own words.
+#[test]
+fn a_server_that_is_not_there_is_told_once_and_in_our_words() {
+    let lab = Laboratory::new();
+    for (log, logs) in [(None, false), (Some(""), false), (Some("scylla=error"), true)] {
+        let mut load = lab.iopslab(&[
+            "load",
+            "--hosts",
+            "127.0.0.1:9",
+            "--workload",
+            "read=1",
+            "--duration",
+            "1s",
+        ]);
+        load.env_remove("IOPSLAB_LOG");
+        load.envs(log.map(|log| ("IOPSLAB_LOG", log)));
+        let output = load.output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert!(stderr.contains("is a CQL server listening there"), "{stderr}");
+        assert_eq!(stderr.contains("ERROR scylla"), logs, "{log:?}: {stderr}");
+        assert_eq!(
+            stderr.lines().filter(|line| line.starts_with("error: ")).count(),
+            1,
+            "{stderr}"
+        );
+    }
+}
+
+/// A log that is asked for and cannot be is told, which shows that warnings are not silenced.
+#[test]
+fn a_wish_that_cannot_be_read_is_told() {
+    let lab = Laboratory::new();
+    let output = lab.iopslab(&["schema"]).env("IOPSLAB_LOG", "a=b=c").output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("is ignored"), "{stderr}");
+}

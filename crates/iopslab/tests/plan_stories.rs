@@ -1,0 +1,77 @@
+//! Stories of `iopslab plan`: what is known before hours are spent.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod support;
+
+use serde_json::Value;
+use support::Laboratory;
+
+const SIMULATED: &str = include_str!("../../../examples/simulated.toml");
+
+fn simulated(duration_s: u32, repetitions: u32) -> String {
+    let text = SIMULATED
+        .replacen("duration_s = 120", &format!("duration_s = {duration_s}"), 1)
+        .replacen("repetitions = 6", &format!("repetitions = {repetitions}"), 1);
+    assert_ne!(text, SIMULATED);
+    text
+}
+
+fn of_rule<'a>(list: &'a Value, rule: &str) -> Vec<&'a Value> {
+    let all = list.as_array().unwrap().iter();
+    all.filter(|one| one["rule"] == rule).collect()
+}
+
+/// It used to be found by every trial, and told after the run alone.
+#[test]
+fn what_the_plan_says_of_short_trials_is_what_the_run_finds() {
+    let lab = Laboratory::new();
+    for (duration_s, short) in [(39, true), (120, false)] {
+        lab.write("own.toml", &simulated(duration_s, 3));
+        let planned = lab.output(&["plan", "own.toml", "--format", "json"]);
+        let plan: Value = serde_json::from_slice(&planned.stdout).unwrap();
+        let notes = of_rule(&plan["notes"], "trials_too_short");
+        let run = lab.output(&["run", "own.toml", "--provider", "simulated", "--format", "json"]);
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        let analysis: Value = serde_json::from_slice(&run.stdout).unwrap();
+        // Seconds that resemble each other too much are found besides, and cannot be known before.
+        let number = |of: &Value, name: &str| of["numbers"][name].as_f64().unwrap();
+        let found = of_rule(&analysis["findings"], "too_short_to_judge").into_iter();
+        let found: Vec<_> = found
+            .filter(|f| number(f, "measured_s") < number(f, "needed_s"))
+            .collect();
+        assert_eq!((notes.is_empty(), found.is_empty()), (!short, !short), "{duration_s} s");
+        for finding in found {
+            assert_eq!(number(finding, "needed_s"), number(notes[0], "needed_s"));
+        }
+    }
+}
+
+#[test]
+fn a_plan_warns_of_what_cannot_be_tested_and_of_what_this_machine_cannot_carry() {
+    let lab = Laboratory::new();
+    let (no_truth, _) = SIMULATED.split_once("[provider.simulated]").unwrap();
+    let one = no_truth.replacen("repetitions = 6", "repetitions = 1", 1);
+    // More CPUs than any machine of today.
+    let large = one.replace("vcpus = 4,", "vcpus = 1000,");
+    lab.write("own.toml", &large);
+    let planned = lab.output(&["plan", "own.toml"]);
+    let said = String::from_utf8_lossy(&planned.stdout);
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(planned.status.success(), "{}", String::from_utf8_lossy(&planned.stderr));
+    assert!(
+        said.contains("note: repetitions = 1: figures without intervals"),
+        "{said}"
+    );
+    assert!(said.contains("note: CPUs of the database at scale 1:"), "{said}");
+    assert!(said.contains("so that iopslab run refuses this here"), "{said}");
+    let run = lab.output(&["run", "own.toml"]);
+    let refused = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(2), "{refused}");
+    assert!(refused.contains("raise provider.local.scale"), "{refused}");
+    assert!(
+        !refused.contains("Estimated time"),
+        "a refusal shows no plan: {refused}"
+    );
+    assert!(!lab.path().join("runs").exists());
+}

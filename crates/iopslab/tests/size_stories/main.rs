@@ -1,0 +1,114 @@
+//! `iopslab size` on evidence whose truth is known: what it predicts is then simulated. One process, because all stories
+//! read the same evidence, which takes longest to make.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod clusters;
+mod predictions;
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use serde_json::Value;
+use support::Laboratory;
+
+/// Machines with volumes under three mixes; 1.15 times as many GB on disk, warmed until the page cache is full.
+fn experiment(name: &str, gb: u32, machines: &[(&str, u32)], load: &str, truth: &str) -> String {
+    let mut text = format!("name = \"{name}\"\n[dataset]\nrecords = {gb}_000_000\n");
+    for (instance, iops) in machines {
+        let id = instance.replace('.', "-");
+        text += &format!(
+            "[[configuration]]\nname = \"{id}-{iops}\"\ninstance = \"{instance}\"\n\
+             data_volume = {{ type = \"io1\", size_gib = 1000, iops = {iops} }}\n\
+             commitlog_volume = {{ type = \"gp2\", size_gib = 100 }}\n"
+        );
+    }
+    for (workload, read) in [("read-heavy", 0.8), ("balanced", 0.5), ("write-heavy", 0.2)] {
+        text += &format!(
+            "[[workload]]\nname = \"{workload}\"\nread = {read}\nupdate = {}\n",
+            1.0 - read
+        );
+    }
+    text + &format!(
+        "[load]\n{load}\nduration_s = 120\n\
+         [provider.simulated]\nread_cpu_us = 400\nwrite_cpu_us = 250\nreads_per_miss = 1.3\nclient_threads = 16\n\
+         block_noise = 0.01\n{truth}\n"
+    )
+}
+
+const MEASURED: [(&str, u32); 4] = [
+    ("r4.xlarge", 2000),
+    ("r4.xlarge", 8000),
+    ("r4.2xlarge", 4000),
+    ("r4.2xlarge", 12_000),
+];
+
+/// Long enough to fill the page cache of the slowest of [`MEASURED`].
+const CLOSED: &str = "concurrency = [128]\nwarmup_s = 700\nrepetitions = 2";
+
+/// Runs an experiment; gives its directory.
+fn run(lab: &Laboratory, name: &str, text: &str) -> String {
+    lab.write(&format!("{name}.toml"), text);
+    let output = lab.output(&[
+        "run",
+        &format!("{name}.toml"),
+        "--provider",
+        "simulated",
+        "--out",
+        &format!("run-{name}"),
+    ]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let run = std::fs::read_dir(lab.path().join(format!("run-{name}")))
+        .unwrap()
+        .next();
+    run.unwrap().unwrap().path().display().to_string()
+}
+
+/// One run of [`MEASURED`] in a closed loop for all stories that only read it; made anew by each test process.
+fn evidence(lab: &Laboratory) -> &'static str {
+    static EVIDENCE: OnceLock<String> = OnceLock::new();
+    EVIDENCE.get_or_init(|| {
+        let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("size-evidence");
+        drop(std::fs::remove_dir_all(&kept));
+        let made = run(lab, "evidence", &experiment("evidence", 100, &MEASURED, CLOSED, ""));
+        std::fs::rename(&made, &kept).unwrap();
+        kept.display().to_string()
+    })
+}
+
+/// One node without replication, everything used to the full: the answer is then a capacity.
+const ONE_NODE: [&str; 10] = [
+    "--replication-factor",
+    "1",
+    "--zones",
+    "1",
+    "--survive",
+    "none",
+    "--headroom",
+    "0%",
+    "--consistency",
+    "one",
+];
+
+fn size(lab: &Laboratory, run: &str, more: &[&str]) -> Value {
+    let output = lab.output(&[&["--format", "json", "size", run], more].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// 9 TB-copies on machines of 64 GiB: 9 % of the data must fit the page cache for the evidence to carry (half of the 18
+/// % measured).
+const MUCH_DATA: [&str; 10] = [
+    "--throughput",
+    "30000",
+    "--read-share",
+    "0.8",
+    "--data",
+    "3TB",
+    "--consistency",
+    "quorum",
+    "--candidate",
+    "r5.2xlarge+gp3:7000GiB:16000:1000",
+];

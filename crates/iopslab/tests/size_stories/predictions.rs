@@ -1,0 +1,236 @@
+//! Is the model right, and does it say where it does not know?
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::support::Laboratory;
+use super::{CLOSED, MEASURED, MUCH_DATA, ONE_NODE, evidence, experiment, run, size};
+
+#[test]
+fn a_machine_that_was_not_measured_does_what_was_predicted() {
+    let lab = Laboratory::new();
+    let evidence = evidence(&lab);
+    // Unmeasured: another size, other IOPS. With 5,000 IOPS the volume is its limit, with 18,000 the CPU.
+    let unknown = [("r4.4xlarge", 5000), ("r4.4xlarge", 18_000)];
+    let truth = run(
+        &lab,
+        "truth",
+        &experiment(
+            "truth",
+            200,
+            &unknown,
+            "concurrency = [512]\nwarmup_s = 2500\nrepetitions = 1",
+            "",
+        ),
+    );
+    let truth: Value = serde_json::from_slice(&std::fs::read(format!("{truth}/analysis.json")).unwrap()).unwrap();
+    for (iops, workload, read_share, asked, limit) in [
+        (5000, "balanced", "0.5", "20000", "volume_iops"),
+        (18_000, "read-heavy", "0.8", "30000", "cpu"),
+        (18_000, "write-heavy", "0.2", "40000", "cpu"),
+    ] {
+        let candidate = format!("r4.4xlarge+io1:1000GiB:{iops}");
+        // Twice the memory, twice the data: the ratio is one that was measured.
+        let mut arguments = vec![
+            "--throughput",
+            asked,
+            "--read-share",
+            read_share,
+            "--candidate",
+            &candidate,
+        ];
+        arguments.extend(ONE_NODE);
+        arguments.extend(["--data", "200GB"]);
+        let answer = size(&lab, evidence, &arguments);
+        let best = &answer["proposals"][0];
+        assert_eq!(
+            (best["nodes"].as_u64(), best["limit"].as_str()),
+            (Some(1), Some(limit)),
+            "{best}"
+        );
+        let predicted = best["operations_per_s"].as_f64().unwrap();
+        let cell = truth["cells"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|cell| cell["configuration"] == format!("r4-4xlarge-{iops}") && cell["workload"] == workload);
+        let real = cell.unwrap()["throughput_ops_per_s"]["median"].as_f64().unwrap();
+        println!("{iops} IOPS, {workload}: predicted {predicted:.0}, simulated {real:.0}");
+        assert!(
+            (predicted / real - 1.0).abs() < 0.15,
+            "{iops} {workload}: {predicted} against {real}"
+        );
+        assert_eq!(best["label"], "modelled");
+    }
+}
+
+#[test]
+fn every_figure_says_where_it_comes_from() {
+    let lab = Laboratory::new();
+    let evidence = evidence(&lab);
+    let proposal = |candidate: &str, more: &[&str]| {
+        let mut arguments = vec![
+            "--throughput",
+            "1000",
+            "--read-share",
+            "0.8",
+            "--data",
+            "100GB",
+            "--candidate",
+            candidate,
+        ];
+        arguments.extend(more);
+        size(&lab, evidence, &arguments)["proposals"][0].clone()
+    };
+    // The very machine, mix and data that were measured, its commit log included.
+    let measured = proposal("r4.2xlarge+io1:1000GiB:12000+gp2:100GiB", &ONE_NODE);
+    assert_eq!(measured["label"], "measured", "{measured}");
+    let without_log = proposal("r4.2xlarge+io1:1000GiB:12000", &ONE_NODE);
+    assert_eq!(without_log["label"], "interpolated", "{without_log}");
+    assert!(measured["uncertainty_percent"].as_f64().unwrap() > 0.0);
+    // Between what was measured.
+    let between = proposal("r4.2xlarge+io1:1000GiB:6000", &ONE_NODE);
+    assert_eq!(
+        (
+            between["label"].as_str(),
+            between["beyond_evidence"].as_array().unwrap().len()
+        ),
+        (Some("interpolated"), 0)
+    );
+    assert!(between["uncertainty_percent"].as_f64().unwrap() < 25.0);
+    // Far outside: told, without a claim about its error.
+    let far = proposal("r4.16xlarge+io1:1000GiB:20000", &ONE_NODE);
+    assert_eq!(
+        (far["label"].as_str(), far["uncertainty_percent"].as_f64()),
+        (Some("modelled"), None),
+        "{far}"
+    );
+    let doubts = far["beyond_evidence"].as_array().unwrap();
+    let vcpus = doubts.iter().find(|doubt| doubt["kind"] == "vcpus").unwrap();
+    assert_eq!(
+        (&vcpus["vcpus"], &vcpus["measured"]),
+        (&json!(64), &json!({"low": 4.0, "high": 8.0}))
+    );
+}
+
+/// The ranks of the keys were spread over one node's rows, as if every popular row lay on every node: too few were
+/// found in the page cache. That this model is close to LRUs that are really run: `cargo test -p sizing page_cache`.
+#[test]
+fn a_nodes_page_cache_is_that_of_the_clusters_rows() {
+    let lab = Laboratory::new();
+    let evidence = evidence(&lab);
+    let answer = size(&lab, evidence, &MUCH_DATA);
+    let rows = workload::PageCache::new(
+        workload::Distribution::Zipfian { constant: 0.99 },
+        3_000_000_000,
+        1000.0,
+        16_384.0,
+    );
+    for p in answer["proposals"].as_array().unwrap() {
+        let (share, hits) = (p["cache_share"].as_f64().unwrap(), p["hit_ratio"].as_f64().unwrap());
+        println!("{} nodes: {share:.3} of the data cached, {hits:.3} found", p["nodes"]);
+        assert!((hits - rows.hit_ratio(share)).abs() < 0.005, "{p}");
+    }
+}
+
+#[test]
+fn p99_counts_where_it_was_measured_under_an_offered_load() {
+    let lab = Laboratory::new();
+    let load = "concurrency = [128]\nrate = [1000]\nwarmup_s = 700\nrepetitions = 2";
+    let closed = evidence(&lab);
+    let evidence = run(&lab, "open", &experiment("open", 100, &MEASURED[..2], load, ""));
+    let evidence = evidence.as_str();
+    let target = [
+        "--throughput",
+        "20000",
+        "--read-share",
+        "0.8",
+        "--data",
+        "500GB",
+        "--consistency",
+        "one",
+        "--family",
+        "r5",
+    ];
+    let arguments = |ms: &'static str| [&target[..], &["--p99-ms", ms]].concat();
+    let kept = size(&lab, evidence, &arguments("200"));
+    let utilisation = kept["evidence"]["p99_utilisation"].as_f64().unwrap();
+    assert!((0.05..1.1).contains(&utilisation), "{utilisation}");
+    let output = lab.output(&[&["size", evidence], arguments("0.2").as_slice()].concat());
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    assert!(
+        stderr.contains("no open-loop cell kept p99 <= 0.2 ms: the lowest measured is"),
+        "{stderr}"
+    );
+    // Closed loop promises nothing: said, not guessed.
+    let unchecked = size(&lab, closed, &arguments("20"));
+    assert!(
+        unchecked["notes"].to_string().contains("NOT checked"),
+        "{}",
+        unchecked["notes"]
+    );
+    // Half reads, half updates: the p99 is that of the reads, as everywhere else, which wait for the volume.
+    let balanced = size(
+        &lab,
+        closed,
+        &[&arguments("20")[..], &["--workload", "balanced"]].concat(),
+    );
+    let analysis = std::fs::read(Path::new(closed).join("analysis.json")).unwrap();
+    let analysis: Value = serde_json::from_slice(&analysis).unwrap();
+    let cells = analysis["cells"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|cell| cell["workload"] == "balanced");
+    let lowest = cells
+        .map(|cell| cell["latency_us"]["read"]["p99"].as_f64().unwrap())
+        .fold(f64::INFINITY, f64::min);
+    let told = format!("lowest p99 there: {:.1} ms", lowest / 1e3);
+    assert!(
+        balanced["notes"].to_string().contains(&told),
+        "{told}: {}",
+        balanced["notes"]
+    );
+}
+
+#[test]
+fn a_model_that_fails_its_own_test_is_not_used() {
+    let lab = Laboratory::new();
+    // A machine of half the speed that nothing in the experiment tells apart.
+    let evidence = run(
+        &lab,
+        "slow",
+        &experiment("slow", 100, &MEASURED, CLOSED, "speed = { r4-xlarge-8000 = 0.4 }"),
+    );
+    let mut arguments = vec![
+        "size",
+        evidence.as_str(),
+        "--throughput",
+        "1000",
+        "--read-share",
+        "0.8",
+        "--data",
+        "100GB",
+    ];
+    arguments.extend(ONE_NODE);
+    let refused = lab.output(&[&arguments[..], &["--candidate", "r4.4xlarge+io1:1000GiB:6000"]].concat());
+    let stderr = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(3), "{stderr}");
+    assert!(
+        stderr.contains("the model may not be used on this evidence: held out, its error is"),
+        "{stderr}"
+    );
+    // What was measured still counts.
+    let measured = size(
+        &lab,
+        &evidence,
+        &[
+            &arguments[2..],
+            &["--candidate", "r4.2xlarge+io1:1000GiB:12000+gp2:100GiB"],
+        ]
+        .concat(),
+    );
+    assert_eq!(measured["proposals"][0]["label"], "measured");
+}

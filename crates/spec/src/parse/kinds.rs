@@ -1,0 +1,131 @@
+//! A value of the wrong kind, in plain words: what it is, and an example of what is expected.
+
+/// What is wrong with the value of `key` and what is expected instead, out of serde's message (`invalid type: string
+/// "4TB", expected f64`). With the key goes whether its value is a list. `None`: the message is about something else.
+pub(super) fn wrong_kind(message: &str, key: Option<(&str, bool)>) -> Option<(String, String)> {
+    let stated = message.strip_prefix("invalid type: ");
+    let (given, expected) = stated
+        .or_else(|| message.strip_prefix("invalid value: "))?
+        .rsplit_once(", expected ")?;
+    // Serde takes the elements of a list for the fields of a table, and complains about the first.
+    if let Some((key, true)) = key
+        && given == "map"
+    {
+        return Some((format!("{key} cannot be a list of tables"), one_table(key)));
+    }
+    let key = key.map(|(name, _)| name);
+    let said = match key {
+        Some(key) => format!("{key} cannot be {}", given_words(given)),
+        None => format!("{} cannot stand here", given_words(given)),
+    };
+    Some((said, expected_words(given, expected, key)))
+}
+
+/// `string "4TB"` -> `the text "4TB"`.
+fn given_words(given: &str) -> String {
+    let (kind, value) = given.split_once([' ', '`']).unwrap_or((given, ""));
+    let bare = || given.split('`').nth(1).unwrap_or(value);
+    match kind {
+        "string" => format!("the text {value}"),
+        "integer" => format!("the number {}", bare()),
+        "floating" => format!("the number {}", bare()),
+        "boolean" => bare().to_owned(),
+        "sequence" => "a list".to_owned(),
+        "map" => "a table".to_owned(),
+        _ => given.to_owned(),
+    }
+}
+
+fn expected_words(given: &str, expected: &str, key: Option<&str>) -> String {
+    let key = key.unwrap_or("key");
+    let number = given.split('`').nth(1).unwrap_or("64");
+    match (expected, given) {
+        ("f64", _) => format!(
+            "a number without quotes or unit, such as {key} = {}",
+            share(given).unwrap_or(4.5)
+        ),
+        // Unsigned: serde names the type.
+        ("u32" | "u64", _) => format!("a whole number from 0 on, such as {key} = 3"),
+        ("i64", _) => format!("a whole number without quotes, point or unit, such as {key} = 3 or {key} = 1_000_000"),
+        ("a string", _) => format!("text in quotes, such as {key} = \"...\""),
+        ("a boolean", _) => format!("{key} = true or {key} = false, without quotes"),
+        ("a sequence", "map") => format!("a list of tables: write [[{key}]] with two brackets on each side"),
+        ("a sequence", _) => format!("a list in brackets, such as {key} = [{number}]"),
+        (table, "sequence") if table.starts_with("struct ") => one_table(key),
+        (table, _) if table == "a map" || table.starts_with("struct ") => {
+            format!("a table: a line [{key}] with its keys below it, or {key} = {{ ... }}")
+        }
+        (other, _) => format!("expected: {other}"),
+    }
+}
+
+fn one_table(key: &str) -> String {
+    format!("one table: write [{key}] with one bracket on each side")
+}
+
+/// `string "80%"` -> 0.8: shares are numbers up to 1.
+fn share(given: &str) -> Option<f64> {
+    let per_cent: f64 = given.split('"').nth(1)?.strip_suffix('%')?.trim().parse().ok()?;
+    Some(per_cent / 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+    use super::wrong_kind;
+
+    /// As the TOML library says it.
+    #[test]
+    fn every_kind_has_its_words_and_an_example() {
+        for (message, said, expected) in [
+            (
+                "invalid type: string \"4TB\", expected f64",
+                "k cannot be the text \"4TB\"",
+                "a number without quotes or unit, such as k = 4.5",
+            ),
+            (
+                "invalid type: floating point `2.5`, expected i64",
+                "k cannot be the number 2.5",
+                "a whole number without quotes, point or unit, such as k = 3 or k = 1_000_000",
+            ),
+            (
+                "invalid value: integer `-2`, expected u32",
+                "k cannot be the number -2",
+                "a whole number from 0 on, such as k = 3",
+            ),
+            (
+                "invalid type: integer `64`, expected a sequence",
+                "k cannot be the number 64",
+                "a list in brackets, such as k = [64]",
+            ),
+            (
+                "invalid type: boolean `true`, expected a string",
+                "k cannot be true",
+                "text in quotes, such as k = \"...\"",
+            ),
+            (
+                "invalid type: string \"a, expected b\", expected a boolean",
+                "k cannot be the text \"a, expected b\"",
+                "k = true or k = false, without quotes",
+            ),
+            (
+                "invalid type: map, expected a sequence",
+                "k cannot be a table",
+                "a list of tables: write [[k]] with two brackets on each side",
+            ),
+            (
+                "invalid type: sequence, expected struct Dataset",
+                "k cannot be a list",
+                "one table: write [k] with one bracket on each side",
+            ),
+        ] {
+            let found = wrong_kind(message, Some(("k", false)));
+            assert_eq!(found, Some((said.to_owned(), expected.to_owned())), "{message}");
+        }
+        let (said, expected) = wrong_kind("invalid type: map, expected i64", Some(("dataset", true))).unwrap();
+        assert_eq!(said, "dataset cannot be a list of tables");
+        assert!(expected.contains("write [dataset]"), "{expected}");
+        assert_eq!(wrong_kind("missing field `records`", None), None);
+    }
+}
