@@ -57,6 +57,7 @@ pub(super) fn through_losses(
         loop {
             crew.dismiss(screen);
             match super::greet(crew, directory.plan(), screen) {
+                Ok(_) if interrupted.load(Ordering::Relaxed) => return Err(Failure::interrupted("interrupted")),
                 Ok(_) => break,
                 Err(failure) if began.elapsed() + wait > PATIENCE => return Err(failure),
                 Err(failure) if crew.cut_off().is_none() => return Err(failure),
