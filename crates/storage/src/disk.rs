@@ -34,12 +34,11 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// Makes a file system on an empty device.
+    /// Looks whether a device is empty and nobody's; changes nothing. Gives its own path, without links.
     ///
     /// # Errors
     /// [`StorageError::DeviceInUse`] when anything is on it, or when somebody holds it.
-    pub fn format(ledger: &Arc<Ledger>, device: &Path) -> Result<Self> {
-        let mkfs = require("mkfs.xfs", "xfsprogs")?;
+    pub fn check(device: &Path) -> Result<PathBuf> {
         let device = fs::canonicalize(device).map_err(io_error("find the device", device))?;
         let in_use = |found: &str| StorageError::DeviceInUse {
             device: device.clone(),
@@ -56,9 +55,19 @@ impl Disk {
             Err(error) if error.kind() == std::io::ErrorKind::ResourceBusy => return Err(in_use("somebody uses it")),
             Err(error) => return Err(io_error("open", &device)(error)),
         }
-        if let Some(found) = signatures(&device)?.first() {
-            return Err(in_use(&format!("wipefs finds {found}")));
+        match signatures(&device)?.first() {
+            Some(found) => Err(in_use(&format!("wipefs finds {found}"))),
+            None => Ok(device),
         }
+    }
+
+    /// Makes a file system on an empty device.
+    ///
+    /// # Errors
+    /// As [`Self::check`], which it calls first.
+    pub fn format(ledger: &Arc<Ledger>, device: &Path) -> Result<Self> {
+        let mkfs = require("mkfs.xfs", "xfsprogs")?;
+        let device = Self::check(device)?;
         let random = Path::new("/proc/sys/kernel/random/uuid");
         let uuid = fs::read_to_string(random)
             .map_err(io_error("read", random))?

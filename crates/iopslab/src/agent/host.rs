@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use spec::MachineStorage;
-use storage::{LOCK_PATIENCE, Ledger, LedgerItem, Problem, StorageError, WorkDirectory};
+use storage::{Disk, LOCK_PATIENCE, Ledger, LedgerItem, Problem, StorageError, WorkDirectory};
 use wire::{Fault, Ground, SnapshotFacts};
 
 use super::backing::is_limited;
@@ -35,6 +35,15 @@ pub(super) fn take(
     let work = lock(path, outbox)?;
     let cleaned = storage::clean(&work.ledger_path()).map_err(fault)?;
     let problems = missing(work.path(), needed_bytes, ground);
+    // Only here: what an earlier run had left on a device is gone now.
+    let stated = ground
+        .into_iter()
+        .flat_map(|ground| ground.data.iter().chain(&ground.commitlog));
+    for storage in stated {
+        if let MachineStorage::Device(device) = storage {
+            Disk::check(Path::new(device)).map_err(fault)?;
+        }
+    }
     match problems.into_iter().next() {
         Some(problem) => Err(Fault {
             help: Some(problem.fix),

@@ -169,10 +169,7 @@ fn check(
         truth_checked(truth, file, mistakes);
         truth.get_ref().clone()
     });
-    let hosts = match &file.provider.hosts {
-        Some(given) => Some(hosts::check(given, mistakes)),
-        None => None,
-    };
+    let hosts = file.provider.hosts.as_ref().map(|given| hosts::check(given, mistakes));
     let configurations: Vec<Configuration> = configurations.into_iter().collect::<Option<_>>()?;
     let basis = basis::check(catalog, file.basis.as_ref(), mistakes);
     let experiment = Experiment {
