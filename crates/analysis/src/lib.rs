@@ -38,6 +38,7 @@ mod recommendation;
 mod rule;
 pub mod rules;
 mod run_evidence;
+mod scaling;
 mod steady;
 mod value;
 mod withheld;
@@ -62,8 +63,8 @@ pub use document::{
     Analysis, By, Candidate, Caution, CellAnalysis, CellChange, Change, Check, Comparison, ConfigurationFacts,
     Criterion, Decision, Doubt, FleetOf, GateCell, GateOutcome, GateResult, InvalidTrial, LatencyAnalysis, Meets,
     Metric, NotConsidered, NotJudged, Obstacle, Outcome, Place, Range, Ranked, Ratio, Reason, Recommendation,
-    ResidualSpread, Status, TrialCounts, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadFacts,
-    WouldDecide,
+    ResidualSpread, Scaling, ScalingPoint, Status, TrialCounts, ValueOfMoney, ValueVerdict, Verdict, VolumeReport,
+    Withheld, WorkloadFacts, WouldDecide,
 };
 pub use fact::{SmallerThan, TooShort, VolumeLimit};
 pub use finding::{Finding, Scope};
@@ -131,6 +132,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
     let p99 = Comparisons::new(Metric::P99, &cells, &figures, margin);
     let decision = decision::decisions(plan, &cells, &figures, &throughput, &p99);
     let value_of_money = value::of_money(plan, &cells, &throughput, &p99);
+    let scaling = scaling::scalings(plan, &figures, &throughput);
     let mut findings = rules::of_run(&input.run, input.provider, &configurations);
     findings.extend(rules::of_plan(plan));
     findings.extend(cells.iter().flat_map(|c| c.findings.iter().cloned()));
@@ -171,6 +173,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         findings,
         decision,
         value_of_money,
+        scaling,
         stopped: plan.adaptive.as_ref().and_then(|a| a.stopped.clone()),
         recommendation,
         margin,

@@ -7,7 +7,7 @@ use crate::figures::{MISSING, bytes, count, duration, given, mib_per_s, number, 
 use crate::findings::grouped;
 use crate::labels;
 use crate::table::table;
-use crate::wording::limits;
+use crate::wording::{limits, scaling as words};
 
 /// The whole report.
 pub fn markdown(analysis: &Analysis) -> String {
@@ -31,6 +31,7 @@ pub fn markdown(analysis: &Analysis) -> String {
             text.push('\n');
         }
     }
+    scaling(analysis, &mut text);
     text.push_str(
         "Throughput: geometric mean (95 % interval) over valid repetitions. Ratios: by pairs of the same block, each interval at the level of its verdict. \
          Fewer than three repetitions: the observed range. Latencies: median over repetitions of each trial's figure, ms.",
@@ -108,6 +109,27 @@ fn metric_value(decision: &analysis::Decision, ranked: &analysis::Ranked) -> Str
         .operation
         .map_or_else(String::new, |k| format!(" ({})", labels::operation(k)));
     format!("{}{kind}", labels::metric_value(decision.metric, ranked.value))
+}
+
+fn scaling(analysis: &Analysis, text: &mut String) {
+    for one in &analysis.scaling {
+        text.push_str(&format!("## Scaling over nodes: {}\n\n", words::title(one)));
+        let rows = one.points.iter().map(|p| {
+            vec![
+                p.configuration.clone(),
+                p.nodes.to_string(),
+                number(p.ops_per_s),
+                number(p.by_law_ops_per_s),
+            ]
+        });
+        let head = ["Configuration", "Nodes", "Operations/s", "By the law"];
+        text.push_str(&table(&head, 1, rows));
+        text.push('\n');
+        for sentence in words::sentences(one) {
+            text.push_str(&format!("* {sentence}\n"));
+        }
+        text.push('\n');
+    }
 }
 
 fn money(analysis: &Analysis, text: &mut String) {

@@ -6,6 +6,7 @@ pub mod limits;
 mod load;
 mod machine;
 mod of;
+pub mod scaling;
 mod storage;
 mod trial;
 

@@ -1,6 +1,6 @@
 //! What the analysis needs at the least, by its own bounds: told before anything runs, where a plan has less.
 
-use crate::{Load, Note};
+use crate::{Load, LoadLevel, Note};
 
 /// Measured seconds below which no trial can be judged for a steady state.
 pub(crate) const JUDGED_FROM_S: f64 = stats::JUDGED_FROM as f64;
@@ -9,9 +9,38 @@ pub(crate) const ROOMY_S: f64 = 1.5 * JUDGED_FROM_S;
 /// Trials of a cell below which nothing is tested.
 pub(crate) const REPETITIONS_MIN: u32 = stats::REPETITIONS_MIN as u32;
 
-/// What a run of this load would measure, and the analysis not judge.
-pub(crate) fn notes(load: &Load) -> Vec<Note> {
-    [trials(load), repetitions(load)].into_iter().flatten().collect()
+/// CPU seconds that an open loop costs its client for each operation, at 5,000 operations/s, where each request wakes a
+/// thread by itself; less at higher rates (measured with the CQL driver on loopback, docs/performance.md).
+const CLIENT_CPU_S: f64 = 40e-6;
+/// Share of a load thread above which a client counts as saturated.
+const CLIENT_SHARE_MAX: f64 = 0.8;
+
+/// What a run of this load at 1:`scale` would measure, and the analysis not judge.
+pub(crate) fn notes(load: &Load, scale: f64) -> Vec<Note> {
+    let notes = [trials(load), repetitions(load), clients(load, scale)];
+    notes.into_iter().flatten().collect()
+}
+
+/// A rate that takes more clients than are stated.
+fn clients(load: &Load, scale: f64) -> Option<Note> {
+    let rates = load.levels.iter().filter_map(|level| match level {
+        LoadLevel::Rate { operations_per_s, .. } => Some(*operations_per_s / scale),
+        LoadLevel::Concurrency(_) => None,
+    });
+    let most = rates.reduce(f64::max)?;
+    let carried = CLIENT_SHARE_MAX / CLIENT_CPU_S;
+    let needed = (most / carried).ceil();
+    (needed > f64::from(load.clients)).then(|| {
+        let message = format!(
+            "{most:.0} operations/s cost the clients about {:.1} CPUs ({:.0} us an operation, less at high rates): one \
+             client carries {carried:.0} or more",
+            most * CLIENT_CPU_S,
+            CLIENT_CPU_S * 1e6
+        );
+        let advice = format!("Set [load] clients = {needed}, if the report finds the client saturated");
+        let numbers = [("rate", most), ("clients_needed", needed)];
+        Note::new("clients_too_few", message, advice).with(numbers)
+    })
 }
 
 fn trials(load: &Load) -> Option<Note> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use catalog::{Catalog, VolumeRequest};
 
-use crate::{Configuration, Experiment, Note, Provider, Volume, judged, setups};
+use crate::{Configuration, Experiment, Note, Provider, Setup, Volume, judged, setups};
 
 /// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published
 /// figures.
@@ -22,7 +22,7 @@ pub fn static_notes(
     let meant = provider.or(experiment.simulated.as_ref().map(|_| Provider::Simulated));
     let concerns = |note: &&Note| note.provider.is_none() || note.provider == meant;
     let mut notes: Vec<Note> = experiment.notes.iter().filter(concerns).cloned().collect();
-    notes.extend(judged::notes(&experiment.load));
+    notes.extend(judged::notes(&experiment.load, experiment.local.scale));
     if meant != Some(Provider::Simulated) {
         notes.extend(machine_cpus.and_then(|cpus| above_machine(experiment, cpus)));
     }
@@ -71,12 +71,16 @@ pub fn static_notes(
 /// Configurations that want more CPUs than this machine has: a run on it is refused.
 fn above_machine(experiment: &Experiment, machine_cpus: f64) -> Option<Note> {
     let setups = setups(experiment);
-    let wanting: Vec<_> = setups.iter().filter(|setup| setup.cpus > machine_cpus).collect();
-    let most = wanting.iter().map(|setup| setup.cpus).reduce(f64::max)?;
+    let all = |setup: &Setup| setup.cpus * f64::from(setup.placement.nodes);
+    let wanting: Vec<_> = setups.iter().filter(|setup| all(setup) > machine_cpus).collect();
+    let most = wanting.iter().map(|setup| all(setup)).reduce(f64::max)?;
     let scale = experiment.local.scale;
     let names: Vec<_> = wanting
         .iter()
-        .map(|s| format!("{} {}", s.configuration, s.cpus))
+        .map(|s| match s.placement.nodes {
+            1 => format!("{} {}", s.configuration, s.cpus),
+            nodes => format!("{} {nodes} x {} = {}", s.configuration, s.cpus, all(s)),
+        })
         .collect();
     let message = format!(
         "CPUs of the database at scale 1:{scale}: {}; this machine has {machine_cpus}, so that iopslab run refuses \

@@ -200,28 +200,31 @@ pub fn plan(experiment: &Experiment) -> Plan {
         hosts: experiment.hosts.clone(),
         money: Some(experiment.money.clone()),
     };
-    plan.estimated_s += plan.seconds_per_trial() * plan.trials.len() as f64;
+    plan.estimated_s += plan.trials.iter().map(|trial| plan.seconds_of(trial)).sum::<f64>();
     plan
 }
 
 impl Plan {
-    /// Estimated seconds of one trial, restore and start of the database included.
-    pub fn seconds_per_trial(&self) -> f64 {
+    /// Estimated seconds of a trial, restore and start of the database included: nodes that share a machine start at its
+    /// speed.
+    pub fn seconds_of(&self, trial: &PlannedTrial) -> f64 {
         let until_rest = self.shape.warmup_max_s.map_or(0.0, |most| most.min(UNTIL_REST_S));
-        until_rest + self.shape.warmup_s + self.shape.duration_s + OVERHEAD_PER_TRIAL_S
+        let cell = self.cells.iter().find(|c| c.id == trial.cell);
+        let setup = cell.and_then(|cell| self.setups.iter().find(|s| s.configuration == cell.configuration));
+        let nodes = setup.map_or(1, |setup| setup.placement.nodes);
+        until_rest + self.shape.warmup_s + self.shape.duration_s + OVERHEAD_PER_TRIAL_S * f64::from(nodes)
     }
 
     /// What trials cost at full scale: each configuration by the hour for its own trials. `None` where any of them has
     /// no price.
     pub fn usd_of<'t>(&self, trials: impl Iterator<Item = &'t PlannedTrial>) -> Option<f64> {
         let money = self.money.as_ref()?;
-        let hours = self.seconds_per_trial() / 3600.0;
         trials
             .map(|trial| {
                 let cell = self.cells.iter().find(|c| c.id == trial.cell)?;
                 let mut priced = money.configurations.iter();
                 let usd = priced.find(|m| m.configuration == cell.configuration)?.usd_per_month?;
-                Some(usd / money.basis.hours_per_month * hours)
+                Some(usd / money.basis.hours_per_month * self.seconds_of(trial) / 3600.0)
             })
             .sum()
     }

@@ -21,8 +21,9 @@ const MOST_HEAP: f64 = 8.0 * GIB;
 pub(crate) const LEAST_HEAP: f64 = GIB;
 /// Smallest page-cache budget: below it the kernel reclaims executable pages and nothing is measured but thrashing.
 pub(crate) const LEAST_PAGE_CACHE: f64 = 64.0 * catalog::MIB;
-/// Smallest CPU share on which Cassandra starts within a minute.
-const LEAST_CPUS: f64 = 0.5;
+/// Smallest CPU share of a node: below it what Cassandra does in any case (gossip, collection, metrics: some 0.05 CPUs)
+/// is no longer small beside what it is asked for. The start is not bound by it.
+const LEAST_CPUS: f64 = 0.25;
 
 /// Heap at full scale.
 fn heap_rule(memory_bytes: f64) -> f64 {

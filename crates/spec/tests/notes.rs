@@ -60,6 +60,21 @@ fn repetitions_that_cannot_be_tested_are_told() {
     }
 }
 
+/// One client carries 20,000 operations/s at the least.
+#[test]
+fn a_rate_that_takes_more_clients_is_told_with_their_number() {
+    for (lines, told) in [
+        ("rate = [19_000]", None),
+        ("rate = [21_000]", Some(2.0)),
+        ("rate = [5_000, 90_000]", Some(5.0)),
+        ("clients = 5\nrate = [5_000, 90_000]", None),
+        ("rate = [90_000]\n[provider.local]\nscale = 16", None),
+    ] {
+        let found = note(&loaded(lines), "clients_too_few", 64.0);
+        assert_eq!(found.map(|note| note.numbers["clients_needed"]), told, "{lines}");
+    }
+}
+
 /// An r4.4xlarge has 16 vCPUs.
 #[test]
 fn cpus_that_this_machine_lacks_are_told_with_the_scale_that_fits() {

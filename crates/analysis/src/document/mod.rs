@@ -11,6 +11,7 @@ pub(crate) mod limit;
 mod money;
 mod ratio;
 mod recommendation;
+mod scaling;
 
 use evidence::{FORMAT_VERSION, OperationKind};
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,8 @@ pub use recommendation::{
     By, Candidate, Check, Criterion, Doubt, FleetOf, Meets, NotConsidered, NotJudged, Outcome, Place, Reason,
     Recommendation, Status, Withheld, WouldDecide,
 };
+
+pub use scaling::{Scaling, ScalingPoint};
 
 /// The whole document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -68,6 +71,9 @@ pub struct Analysis {
     pub decision: Vec<Decision>,
     /// What more expensive configurations give for their money. Empty when fewer than two configurations have a price.
     pub value_of_money: Vec<ValueOfMoney>,
+    /// Throughput over the number of nodes, where clusters differ in nothing else.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scaling: Vec<Scaling>,
     /// Which configuration to run, and why, or that this is not decided.
     pub recommendation: Recommendation,
     /// What "the same" means: a ratio within this share of 1.

@@ -16,6 +16,7 @@ mod money;
 mod multiples;
 mod placing;
 mod rates;
+mod scaling;
 mod tables;
 mod timeline;
 
@@ -39,10 +40,11 @@ const fn part(id: &'static str, title: &'static str, body: fn(&Analysis, &Charts
 }
 
 /// In the order of the page.
-const SECTIONS: [Section; 12] = [
+const SECTIONS: [Section; 13] = [
     part("money", "Cost and performance", |a, _| money::money(a)),
     part("limits", "What limited it", |a, _| limits::limits(a)),
     part("rates", "Latency by rate", |a, _| rates::rates(a)),
+    part("scaling", "Scaling over nodes", |a, _| scaling::scaling(a)),
     part("time", "Over time", multiples::multiples),
     part("decision", "Decision", |a, _| decision::matrix(a)),
     part("throughput", "Throughput", |a, _| bars::bars(a)),
@@ -68,10 +70,16 @@ pub fn html(analysis: &Analysis, charts: &Charts) -> String {
         text(title)
     );
     out.push_str(&card::header(analysis));
-    out.push_str(&navigation());
+    // A part that has nothing to say about this run is left out.
+    let parts: Vec<(&Section, String)> = SECTIONS
+        .iter()
+        .map(|part| (part, (part.body)(analysis, charts)))
+        .collect();
+    let parts: Vec<_> = parts.into_iter().filter(|(_, body)| !body.is_empty()).collect();
+    out.push_str(&navigation(parts.iter().map(|(part, _)| *part)));
     out.push_str("<main>\n");
-    for Section { id, title, body } in SECTIONS {
-        out.push_str(&section(id, title, &body(analysis, charts)));
+    for (Section { id, title, .. }, body) in &parts {
+        out.push_str(&section(id, title, body));
     }
     out.push_str("</main>\n");
     out.push_str(&footer::footer(analysis));
@@ -79,9 +87,8 @@ pub fn html(analysis: &Analysis, charts: &Charts) -> String {
     out
 }
 
-fn navigation() -> String {
-    let links: String = SECTIONS
-        .iter()
+fn navigation<'a>(parts: impl Iterator<Item = &'a Section>) -> String {
+    let links: String = parts
         .map(|Section { id, title, .. }| format!("<li><a href=\"#{id}\">{title}</a></li>"))
         .collect();
     format!("<nav aria-label=\"Sections\"><ul>{links}</ul></nav>\n")

@@ -9,6 +9,7 @@ use analysis::{Analysis, CellAnalysis, Severity, Status};
 use crate::answer::answer;
 use crate::findings::grouped;
 use crate::labels;
+use crate::wording::scaling;
 use crate::wrap::wrapped;
 
 /// How the text may look.
@@ -55,6 +56,13 @@ pub fn terminal(analysis: &Analysis, options: TerminalOptions) -> String {
                 title.replacen(&workload.name, &paint.bold(&workload.name), 1)
             ));
             text.push_str(&format!("{}\n", cells::table(&cells, width)));
+        }
+    }
+    for one in &analysis.scaling {
+        let title = format!("Scaling over nodes: {}", scaling::title(one));
+        text.push_str(&format!("\n{}\n", paint.bold(&title)));
+        for sentence in scaling::sentences(one) {
+            text.push_str(&wrapped(&format!("* {sentence}"), width, "  "));
         }
     }
     text.push('\n');

@@ -104,6 +104,7 @@ pub fn empty(baseline: &str) -> Analysis {
         },
         trials: TrialCounts::default(),
         stopped: None,
+        scaling: Vec::new(),
         configurations: Vec::new(),
         workloads: Vec::new(),
         cells: Vec::new(),

@@ -1,0 +1,125 @@
+//! Throughput over nodes: clusters that differ in nothing else are one scaling, all others are none.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod story;
+
+use analysis::{RunEvidence, TrialMeasurement, analyse};
+use serde_json::json;
+use spec::{Placement, Plan};
+use story::{Told, measured, record};
+
+/// Names of configurations by nodes.
+const SIZES: [(u32, &str); 4] = [(1, "one"), (3, "three"), (6, "six"), (9, "nine")];
+
+fn name(nodes: u32) -> &'static str {
+    SIZES.iter().find(|(n, _)| *n == nodes).unwrap().1
+}
+
+/// Clusters of these sizes, three blocks.
+fn plan(sizes: &[u32]) -> Plan {
+    let mut plan = story::plan();
+    let (setup, cell) = (plan.setups[0].clone(), plan.cells[0].clone());
+    plan.setups.clear();
+    plan.cells.clear();
+    plan.trials.clear();
+    for nodes in sizes {
+        let mut setup = setup.clone();
+        setup.configuration = name(*nodes).to_owned();
+        setup.placement = Placement {
+            nodes: *nodes,
+            ..Placement::ONE_NODE
+        };
+        setup.data.size_bytes /= u64::from(*nodes);
+        plan.setups.push(setup);
+        let mut cell = cell.clone();
+        cell.id = format!("{}.read-heavy.c100", name(*nodes));
+        cell.configuration = name(*nodes).to_owned();
+        plan.trials.extend((1..=3).map(|block| spec::PlannedTrial {
+            block,
+            cell: cell.id.clone(),
+        }));
+        plan.cells.push(cell);
+    }
+    plan
+}
+
+/// Each size has this many times the throughput of one node, a little more or less from block to block.
+fn trials(plan: &Plan, times: impl Fn(f64) -> f64) -> Vec<TrialMeasurement> {
+    let trial = |setup: &spec::Setup, block: u32| {
+        let nodes = f64::from(setup.placement.nodes);
+        let noise = 1.0
+            + 0.02
+                * (f64::from(block) - 2.0)
+                * if block.is_multiple_of(2) {
+                    0.0
+                } else {
+                    (nodes * 0.9).sin()
+                };
+        let told = Told {
+            configuration: name(setup.placement.nodes),
+            block,
+            operations: (60_000.0 * times(nodes) * noise) as u64,
+            device_reads: 9_600.0,
+            probe_read_iops: 625.0,
+        };
+        measured(&record(told), 9_600.0)
+    };
+    plan.setups
+        .iter()
+        .flat_map(|setup| (1..=3).map(|block| trial(setup, block)).collect::<Vec<_>>())
+        .collect()
+}
+
+fn analysed(plan: &Plan, trials: &[TrialMeasurement]) -> analysis::Analysis {
+    analyse(&RunEvidence {
+        run: "story".to_owned(),
+        provider: spec::Provider::Local,
+        plan,
+        trials,
+        environment: json!({}),
+    })
+}
+
+#[test]
+fn the_law_is_found_with_bounds_that_hold_it() {
+    let plan = plan(&[1, 3, 6, 9]);
+    let law = |n: f64| n / (1.0 + 0.08 * (n - 1.0) + 0.004 * n * (n - 1.0));
+    let analysis = analysed(&plan, &trials(&plan, law));
+    let [scaling] = analysis.scaling.as_slice() else {
+        panic!("{:?}", analysis.scaling);
+    };
+    assert_eq!(scaling.points.iter().map(|p| p.nodes).collect::<Vec<_>>(), [1, 3, 6, 9]);
+    let range = scaling.efficiency_range.unwrap();
+    let truth = law(9.0) / 9.0;
+    assert!((range.low..=range.high).contains(&truth), "{range:?} {truth}");
+    assert!(range.high - range.low < 0.1, "{range:?}");
+    let contention = scaling.contention_range.unwrap();
+    assert!((contention.low..=contention.high).contains(&0.08), "{contention:?}");
+    assert!(
+        (10.0..22.0).contains(&scaling.peak_nodes.unwrap()),
+        "{:?}: the truth is 15",
+        scaling.peak_nodes
+    );
+}
+
+#[test]
+fn clusters_that_differ_in_more_than_nodes_are_not_one_law() {
+    // Two sizes alone; or three, of which one keeps more replicas, or has another volume.
+    let two = plan(&[1, 3]);
+    assert!(analysed(&two, &trials(&two, |n| n)).scaling.is_empty());
+    let mut other_replicas = plan(&[1, 3, 6]);
+    other_replicas.setups[2].placement.replication_factor = 3;
+    assert!(
+        analysed(&other_replicas, &trials(&other_replicas, |n| n))
+            .scaling
+            .is_empty()
+    );
+    let mut other_volume = plan(&[1, 3, 6]);
+    other_volume.setups[0].data.limits = spec::IoLimits::symmetric(Some(61.0), None);
+    assert!(
+        analysed(&other_volume, &trials(&other_volume, |n| n))
+            .scaling
+            .is_empty()
+    );
+}
