@@ -73,9 +73,9 @@ pub fn run(
     screen: &mut Screen,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<(), Failure> {
-    let result = reconnect::through_losses(directory, crew, interrupted, screen, |crew, screen| {
-        run_trials(directory, crew, settings, screen)
-    });
+    let greeting = |crew: &mut Crew, screen: &mut Screen| greet(crew, directory.plan(), screen).map(drop);
+    let work = |crew: &mut Crew, screen: &mut Screen| run_trials(directory, crew, settings, screen);
+    let result = reconnect::through_losses(directory, crew, interrupted, screen, &greeting, &work);
     crew.close(screen);
     screen.clear();
     if interrupted.load(Ordering::Relaxed) {

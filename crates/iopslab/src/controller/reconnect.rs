@@ -22,13 +22,17 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// So many losses without a trial between them end the run.
 const LOSSES_IN_A_ROW: u32 = 3;
 
-/// Does `work` again after each loss of a host, once all hosts are there.
+/// What is done with the crew of a run.
+pub(super) type Act<'a> = &'a dyn Fn(&mut Crew, &mut Screen) -> Result<(), Failure>;
+
+/// Does `work` again after each loss of a host, once all hosts answer a `greeting` again.
 pub(super) fn through_losses(
     directory: &RunDirectory,
     crew: &mut Crew,
     interrupted: &Arc<AtomicBool>,
     screen: &mut Screen,
-    mut work: impl FnMut(&mut Crew, &mut Screen) -> Result<(), Failure>,
+    greeting: Act<'_>,
+    work: Act<'_>,
 ) -> Result<(), Failure> {
     let mut in_a_row = 0;
     loop {
@@ -56,7 +60,7 @@ pub(super) fn through_losses(
         let mut wait = FIRST_WAIT;
         loop {
             crew.dismiss(screen);
-            match super::greet(crew, directory.plan(), screen) {
+            match greeting(crew, screen) {
                 Ok(_) if interrupted.load(Ordering::Relaxed) => return Err(Failure::interrupted("interrupted")),
                 Ok(_) => break,
                 Err(failure) if began.elapsed() + wait > PATIENCE => return Err(failure),
