@@ -6,9 +6,7 @@
 
 use catalog::{Burst, IoLimits};
 
-use crate::{
-    Configuration, Dataset, Experiment, LocalSettings, Plan, Setup, Volume, VolumeKind, VolumeRole, VolumeSetup,
-};
+use crate::{Configuration, Dataset, Experiment, LocalSettings, Setup, Volume, VolumeKind, VolumeRole, VolumeSetup};
 
 /// Bytes in one GiB.
 pub(crate) const GIB: f64 = 1_073_741_824.0;
@@ -61,11 +59,11 @@ pub fn setups(experiment: &Experiment) -> Vec<Setup> {
     setups
 }
 
-/// A plan without limits, once the machines are known: each configuration has all CPUs and all memory of the smallest of
+/// Configurations without limits, once the machines are known: each configuration has all CPUs and all memory of the smallest of
 /// them, and the page cache what its database leaves. `Err` names a configuration whose heap leaves nothing, with what
 /// its database takes, bytes.
-pub fn use_whole_machines(plan: &mut Plan, cpus: f64, memory_bytes: u64) -> Result<(), (String, u64)> {
-    for setup in &mut plan.setups {
+pub fn use_whole_machines(setups: &mut [Setup], cpus: f64, memory_bytes: u64) -> Result<(), (String, u64)> {
+    for setup in setups {
         let own = setup.heap_bytes + setup.direct_memory_bytes + NATIVE_BYTES as u64;
         let left = memory_bytes
             .checked_sub(own)

@@ -54,7 +54,7 @@ pub fn take_as_they_are(plan: &mut Plan, hosts: &[(HostId, Environment)], screen
             ));
         }
     }
-    spec::use_whole_machines(plan, f64::from(cpus), memory).map_err(|(configuration, own)| {
+    spec::use_whole_machines(&mut plan.setups, f64::from(cpus), memory).map_err(|(configuration, own)| {
         let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
         Failure::input(format!(
             "the database of configuration {configuration} takes {:.1} GiB, the hosts have {:.1} GiB",

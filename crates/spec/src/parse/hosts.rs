@@ -6,7 +6,6 @@ use std::ops::Range;
 
 use toml::{Spanned, Value};
 
-use super::measurable::Problem;
 use super::place::{table, within};
 use crate::mistakes::Collector;
 use crate::{DatabaseMachine, HostsSettings, MachineStorage, raw};
@@ -37,62 +36,6 @@ pub(super) fn check(given: &Spanned<raw::Hosts>, mistakes: &mut Collector<'_>) -
         binary_x86_64: hosts.binary_x86_64.as_ref().map(|file| file.get_ref().clone()),
         binary_aarch64: hosts.binary_aarch64.as_ref().map(|file| file.get_ref().clone()),
     })
-}
-
-/// What a run on these hosts would not measure as the file states it.
-pub(super) fn unmeasurable(file: &raw::Experiment) -> Vec<Problem> {
-    let Some(hosts) = &file.provider.hosts else {
-        return vec![Problem {
-            at: file.name.span(),
-            what: "[provider.hosts] is missing: --provider hosts needs machines".to_owned(),
-            help: "for example: [provider.hosts] database = [\"db1\"] client = [\"load1\"]",
-        }];
-    };
-    let hosts = hosts.get_ref();
-    let machines = hosts.database.get_ref().len();
-    let mut problems = Vec::new();
-    for configuration in file.configuration.iter().map(Spanned::get_ref) {
-        if let Some(nodes) = configuration.nodes.as_ref()
-            && usize::try_from(*nodes.get_ref()).is_ok_and(|nodes| nodes > machines)
-        {
-            problems.push(Problem {
-                at: nodes.span(),
-                what: format!(
-                    "nodes = {} of {}: [provider.hosts] names {machines} for databases",
-                    nodes.get_ref(),
-                    configuration.name.get_ref()
-                ),
-                help: "name one machine for each node in [provider.hosts] database",
-            });
-        }
-    }
-    let sending = hosts.client.get_ref().len();
-    if let Some(clients) = file.load.get_ref().clients.as_ref()
-        && usize::try_from(*clients.get_ref()).is_ok_and(|clients| clients > sending)
-    {
-        problems.push(Problem {
-            at: clients.span(),
-            what: format!("clients = {}: [provider.hosts] names {sending}", clients.get_ref()),
-            help: "name one machine for each client in [provider.hosts] client",
-        });
-    }
-    let scale = file
-        .provider
-        .local
-        .scale
-        .as_ref()
-        .filter(|scale| *scale.get_ref() != 1.0);
-    if let Some(scale) = scale.filter(|_| !hosts.limits.unwrap_or(false)) {
-        problems.push(Problem {
-            at: scale.span(),
-            what: format!(
-                "scale = {}: machines without limits are measured as they are",
-                scale.get_ref()
-            ),
-            help: "leave scale out, or hold the machines to the configurations with limits = true in [provider.hosts]",
-        });
-    }
-    problems
 }
 
 /// The second of two entries with the same name is a mistake.

@@ -8,10 +8,10 @@ use crate::mistakes::{Collector, Mistakes};
 use crate::{Note, Plan, Provider, raw};
 
 /// Why a run would not measure what the file states, at its place.
-pub(super) struct Problem {
-    pub at: Range<usize>,
-    pub what: String,
-    pub help: &'static str,
+struct Problem {
+    at: Range<usize>,
+    what: String,
+    help: &'static str,
 }
 
 /// Refuses the frozen file of a run that is to go on, where it states what cannot be measured, or what this plan of it
@@ -86,10 +86,66 @@ fn problems(file: &raw::Experiment, provider: Option<Provider>) -> Vec<Problem> 
             help: "its client is never the limit; run it on this machine: without --provider simulated",
         });
     let machines = match provider {
-        Some(Provider::Hosts) => super::hosts::unmeasurable(file),
+        Some(Provider::Hosts) => on_hosts(file),
         _ => Vec::new(),
     };
     hosts.into_iter().chain(nodes).chain(clients).chain(machines).collect()
+}
+
+/// What a run on the hosts of the file would not measure as it states it.
+fn on_hosts(file: &raw::Experiment) -> Vec<Problem> {
+    let Some(hosts) = &file.provider.hosts else {
+        return vec![Problem {
+            at: file.name.span(),
+            what: "[provider.hosts] is missing: --provider hosts needs machines".to_owned(),
+            help: "for example: [provider.hosts] database = [\"db1\"] client = [\"load1\"]",
+        }];
+    };
+    let hosts = hosts.get_ref();
+    let machines = hosts.database.get_ref().len();
+    let mut problems = Vec::new();
+    for configuration in file.configuration.iter().map(Spanned::get_ref) {
+        if let Some(nodes) = configuration.nodes.as_ref()
+            && usize::try_from(*nodes.get_ref()).is_ok_and(|nodes| nodes > machines)
+        {
+            problems.push(Problem {
+                at: nodes.span(),
+                what: format!(
+                    "nodes = {} of {}: [provider.hosts] names {machines} for databases",
+                    nodes.get_ref(),
+                    configuration.name.get_ref()
+                ),
+                help: "name one machine for each node in [provider.hosts] database",
+            });
+        }
+    }
+    let sending = hosts.client.get_ref().len();
+    if let Some(clients) = file.load.get_ref().clients.as_ref()
+        && usize::try_from(*clients.get_ref()).is_ok_and(|clients| clients > sending)
+    {
+        problems.push(Problem {
+            at: clients.span(),
+            what: format!("clients = {}: [provider.hosts] names {sending}", clients.get_ref()),
+            help: "name one machine for each client in [provider.hosts] client",
+        });
+    }
+    let scale = file
+        .provider
+        .local
+        .scale
+        .as_ref()
+        .filter(|scale| *scale.get_ref() != 1.0);
+    if let Some(scale) = scale.filter(|_| !hosts.limits.unwrap_or(false)) {
+        problems.push(Problem {
+            at: scale.span(),
+            what: format!(
+                "scale = {}: machines without limits are measured as they are",
+                scale.get_ref()
+            ),
+            help: "leave scale out, or hold the machines to the configurations with limits = true in [provider.hosts]",
+        });
+    }
+    problems
 }
 
 fn capitalised(text: &str) -> String {
