@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use evidence::OperationKind;
-use spec::{Cell, Plan, Setup};
+use evidence::{HostId, OperationKind};
+use spec::{Cell, Plan, Setup, VolumeRole};
 use stats::Summary;
 
-use crate::document::{CellAnalysis, InvalidTrial, LatencyAnalysis};
+use crate::document::{CellAnalysis, InvalidTrial, LatencyAnalysis, NodeAnalysis};
 use crate::host::VolumeActivity;
 use crate::latency::{LatencyFigures, across_trials};
-use crate::limit;
+use crate::limit::{self, ResourceUse};
 use crate::measurement::TrialMeasurement;
+use crate::node::Node;
 
 /// Confidence of the intervals of cells and ratios.
 pub const CONFIDENCE: f64 = 0.95;
@@ -22,11 +23,10 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
         valid.iter().filter_map(|t| figure(t)).collect()
     };
     let median = |figure: &dyn Fn(&TrialMeasurement) -> Option<f64>| stats::median(&values(figure));
-    let volumes =
-        |pick: fn(&VolumeActivity) -> f64| move |t: &TrialMeasurement| t.per_operation(t.host.sum_of_volumes(pick));
-    let data = |pick: fn(&VolumeActivity) -> f64| {
-        move |t: &TrialMeasurement| t.host.volumes.get(&spec::VolumeRole::Data).map(pick)
+    let volumes = |pick: fn(&VolumeActivity) -> f64| {
+        move |t: &TrialMeasurement| t.per_operation(t.sum(|node| node.host.sum_of_volumes(pick)))
     };
+    let data = |pick: fn(&VolumeActivity) -> f64| move |t: &TrialMeasurement| t.sum_of_volumes(VolumeRole::Data, pick);
     let mut errors = BTreeMap::new();
     for (kind, n) in valid
         .iter()
@@ -35,6 +35,7 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
     {
         *errors.entry(*kind).or_insert(0) += n;
     }
+    let by_node = limit::of_nodes(setup, &valid);
     let failed: u64 = valid.iter().map(|t| t.failed_operations()).sum();
     let counted: u64 = valid.iter().map(|t| t.counted()).sum();
     CellAnalysis {
@@ -66,21 +67,32 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
         device_read_iops: median(&data(VolumeActivity::read_iops)),
         device_write_iops: median(&data(VolumeActivity::write_iops)),
         page_cache_share: median(&TrialMeasurement::page_cache_share),
-        page_cache_bytes: median(&|t| t.host.page_cache_bytes),
-        bytes_on_disk: median(&|t| Some(t.record.node().data_bytes_on_disk as f64)),
-        database_cpus_used: median(&|t| t.host.cpus_used),
+        page_cache_bytes: median(&|t| t.sum(|node| node.host.page_cache_bytes)),
+        bytes_on_disk: median(&|t| Some(t.data_bytes_on_disk())),
+        database_cpus_used: median(&|t| t.sum(|node| node.host.cpus_used)),
         client_cpu_us_per_operation: median(&TrialMeasurement::client_cpu_us_per_operation),
-        gc_pause_share: median(&|t| t.host.gc_pause_share),
+        gc_pause_share: median(&|t| {
+            t.nodes()
+                .filter_map(|node| node.host.gc_pause_share)
+                .max_by(f64::total_cmp)
+        }),
         ratio_to_baseline: None,
         ratio_to_slowest: None,
         withheld: None,
-        limit: limit::of_cell(setup, &valid),
+        limit: limit::named(&by_node, &valid),
+        nodes: nodes(&by_node, &valid),
         usd_per_month: None,
         findings: Vec::new(),
     }
 }
 
 impl CellAnalysis {
+    /// The nodes at the cell's limit, told anew after the limit was.
+    pub(crate) fn locate_limit(&mut self) {
+        let uses = self.nodes.iter().flat_map(|node| &node.uses);
+        self.limit.nodes = limit::at(self.limit.kind, uses);
+    }
+
     /// The cell as the interventions see it.
     pub(crate) fn limited(&self) -> limit::CellLimit<'_> {
         let share = |reads: Option<f64>, writes: Option<f64>| stats::ratio(reads?, reads? + writes?);
@@ -97,6 +109,39 @@ impl CellAnalysis {
             ),
         }
     }
+}
+
+/// Each node of a cell apart, from its valid trials; none where the database has one.
+pub fn nodes_of_cell(setup: Option<&Setup>, trials: &[&TrialMeasurement]) -> Vec<NodeAnalysis> {
+    nodes(&limit::of_nodes(setup, trials), trials)
+}
+
+fn nodes(uses: &BTreeMap<HostId, limit::Uses>, trials: &[&TrialMeasurement]) -> Vec<NodeAnalysis> {
+    if uses.len() < 2 {
+        return Vec::new();
+    }
+    let of_node = |(host, uses): (&HostId, &limit::Uses)| {
+        let median = |figure: &dyn Fn(&Node<'_>) -> Option<f64>| {
+            let nodes = trials.iter().flat_map(|t| t.nodes()).filter(|n| n.id == *host);
+            stats::median(&nodes.filter_map(|n| figure(&n)).collect::<Vec<_>>())
+        };
+        let data = |pick: fn(&VolumeActivity) -> f64| median(&|n| n.activity(VolumeRole::Data).map(pick));
+        let mut uses: Vec<ResourceUse> = uses.iter().map(|(_, used)| *used).collect();
+        uses.sort_by_key(|u| u.kind);
+        NodeAnalysis {
+            host: *host,
+            cpus_used: median(&|n| n.host.cpus_used),
+            device_read_iops: data(VolumeActivity::read_iops),
+            device_write_iops: data(VolumeActivity::write_iops),
+            device_read_bytes_per_s: data(VolumeActivity::read_bytes_per_s),
+            device_write_bytes_per_s: data(VolumeActivity::write_bytes_per_s),
+            page_cache_bytes: median(&|n| n.host.page_cache_bytes),
+            bytes_on_disk: median(&|n| Some(n.facts.data_bytes_on_disk as f64)).unwrap_or(0.0),
+            gc_pause_share: median(&|n| n.host.gc_pause_share),
+            uses,
+        }
+    };
+    uses.iter().map(of_node).collect()
 }
 
 fn latencies(

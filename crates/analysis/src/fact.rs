@@ -1,5 +1,8 @@
 //! What findings say in words, by the names under which they carry it: made by the rules, read by crate `report`.
 
+/// The nodes that a finding was seen on, where the database has several: names between commas, the worst one first.
+pub const NODES: &str = "nodes";
+
 /// One of the four limits of a volume; its name is that of the field in [`spec::IoLimits`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VolumeLimit {
@@ -11,6 +14,23 @@ pub enum VolumeLimit {
     ReadBytesPerS,
     /// Bytes written per second.
     WriteBytesPerS,
+}
+
+/// A figure by which the nodes of a configuration are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NodeFigure {
+    /// CPUs that the database used.
+    Cpus,
+    /// Read requests of the data volume per second.
+    DeviceReads,
+    /// Write requests of the data volume per second.
+    DeviceWrites,
+    /// Bytes of the data set on disk.
+    BytesOnDisk,
+    /// Random reads per second that fio measured.
+    ProbedReads,
+    /// Bytes per second of sequential writes that fio measured.
+    ProbedWrites,
 }
 
 /// What a data set is smaller than.
@@ -52,6 +72,34 @@ impl VolumeLimit {
     /// The limit of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|limit| limit.name() == name)
+    }
+}
+
+impl NodeFigure {
+    const ALL: [Self; 6] = [
+        Self::Cpus,
+        Self::DeviceReads,
+        Self::DeviceWrites,
+        Self::BytesOnDisk,
+        Self::ProbedReads,
+        Self::ProbedWrites,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cpus => "cpus",
+            Self::DeviceReads => "device_reads",
+            Self::DeviceWrites => "device_writes",
+            Self::BytesOnDisk => "bytes_on_disk",
+            Self::ProbedReads => "probed_reads",
+            Self::ProbedWrites => "probed_writes",
+        }
+    }
+
+    /// The figure of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|figure| figure.name() == name)
     }
 }
 

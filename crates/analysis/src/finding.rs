@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::fact::NODES;
 use crate::rule::{Rule, Severity};
 
 /// What a finding is about.
@@ -70,6 +71,12 @@ impl Finding {
     pub(crate) fn with(mut self, name: &str, fact: impl Into<String>) -> Self {
         self.facts.insert(name.to_owned(), fact.into());
         self
+    }
+
+    /// The same, seen on these of `all` nodes.
+    pub(crate) fn on_nodes(mut self, names: &[String], all: usize) -> Self {
+        self.numbers.insert(NODES.to_owned(), all as f64);
+        self.with(NODES, names.join(", "))
     }
 
     /// A number by its name; `None` where the finding has none.

@@ -30,6 +30,7 @@ mod limit;
 mod measure;
 mod measurement;
 mod money;
+mod node;
 mod objective;
 mod panels;
 mod precision;
@@ -55,18 +56,18 @@ use comparisons::Comparisons;
 use figures::Figures;
 use recommendation::Answer;
 
-pub use cells::CONFIDENCE;
+pub use cells::{CONFIDENCE, nodes_of_cell};
 pub use charts::{Charts, LatencyCurve, TrialCharts, charts};
 pub use comparison::compare;
 pub use decision::UNTESTED_SHARE;
 pub use document::{
     Analysis, By, Candidate, Caution, CellAnalysis, CellChange, Change, Check, Comparison, ConfigurationFacts,
     Criterion, Decision, Doubt, FleetOf, GateCell, GateOutcome, GateResult, InvalidTrial, LatencyAnalysis, Meets,
-    Metric, NotConsidered, NotJudged, Obstacle, Outcome, Place, Range, Ranked, Ratio, Reason, Recommendation,
-    ResidualSpread, Scaling, ScalingPoint, Status, TrialCounts, ValueOfMoney, ValueVerdict, Verdict, VolumeReport,
-    Withheld, WorkloadFacts, WouldDecide,
+    Metric, NodeAnalysis, NotConsidered, NotJudged, Obstacle, Outcome, Place, Range, Ranked, Ratio, Reason,
+    Recommendation, ResidualSpread, Scaling, ScalingPoint, Status, TrialCounts, ValueOfMoney, ValueVerdict, Verdict,
+    VolumeReport, Withheld, WorkloadFacts, WouldDecide,
 };
-pub use fact::{SmallerThan, TooShort, VolumeLimit};
+pub use fact::{NODES, NodeFigure, SmallerThan, TooShort, VolumeLimit};
 pub use finding::{Finding, Scope};
 pub use gate::{Gate, GateError};
 pub use host::{DatabaseHost, HostWindow, VolumeActivity, WindowRates};
@@ -78,6 +79,7 @@ pub use limit::{
 };
 pub use measure::measure;
 pub use measurement::{TrialEvidence, TrialMeasurement};
+pub use node::Node;
 pub use panels::{Line, Panel};
 pub use precision::{Precision, Widest, precision};
 pub use progress::Second;
@@ -85,10 +87,10 @@ pub use rule::{Rule, Severity};
 pub use run_evidence::RunEvidence;
 pub use steady::Window;
 // What the document shows from other rooms, so that its reader needs no other room.
-pub use evidence::{ErrorKind, ProbeResult};
+pub use evidence::{ErrorKind, HostId, ProbeResult};
 pub use spec::{
-    Basis, Burst, BurstStart, CostKind, CostLine, Dataset, IoLimits, LatencyFigure, LoadLevel, OperationKind, Plan,
-    Provider, Setup, TrialShape, VolumeRole, VolumeSetup,
+    Basis, Burst, BurstStart, ConsistencyLevels, CostKind, CostLine, Dataset, IoLimits, LatencyFigure, LoadLevel,
+    OperationKind, Placement, Plan, Provider, Setup, TrialShape, VolumeRole, VolumeSetup,
 };
 pub use stats::{Estimate, IntervalMethod, Summary};
 
@@ -112,10 +114,12 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
             let mut analysed = cells::of_trials(plan, setup, cell, trials);
             money::add_to_cell(plan, &mut analysed);
             let of_trials: Vec<Vec<Finding>> = trials.iter().map(|t| rules::of_trial_in_run(t, &together)).collect();
-            let valid = trials.iter().zip(&of_trials).filter(|(t, _)| t.is_valid());
-            analysed.findings = rules::of_cell(&analysed, &plan.dataset);
-            analysed.withheld =
-                withheld::of_cell(&analysed.findings, &valid.map(|(_, f)| f.clone()).collect::<Vec<_>>());
+            let valid = || trials.iter().zip(&of_trials).filter(|(t, _)| t.is_valid());
+            let replicas = setup.map_or(1, |s| s.placement.replication_factor);
+            let measured: Vec<&TrialMeasurement> = valid().map(|(t, _)| *t).collect();
+            analysed.findings = rules::of_cell(&analysed, &measured, &plan.dataset, replicas);
+            let of_valid: Vec<Vec<Finding>> = valid().map(|(_, found)| found.clone()).collect();
+            analysed.withheld = withheld::of_cell(&analysed.findings, &of_valid);
             analysed.findings.extend(of_trials.into_iter().flatten());
             analysed
         })
@@ -162,7 +166,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         scale: plan.scale,
         database: match &plan.target.database {
             Database::Cassandra { version } => format!("Apache Cassandra {version}"),
-            Database::Hosts { hosts } => format!("existing CQL cluster at {}", hosts.join(", ")),
+            Database::Hosts { hosts, .. } => format!("existing CQL cluster at {}", hosts.join(", ")),
         },
         dataset: plan.dataset,
         shape: plan.shape,
@@ -195,6 +199,7 @@ fn by_intervention(plan: &Plan, cells: &mut [CellAnalysis], throughput: &Compari
     let found = limit::interventions(&plan.setups, &limited, &gain);
     for (cell, found) in cells.iter_mut().zip(found) {
         cell.limit = limit::by_intervention(std::mem::take(&mut cell.limit), found);
+        cell.locate_limit();
     }
 }
 
@@ -207,13 +212,24 @@ fn baseline(plan: &Plan) -> String {
         .unwrap_or_default()
 }
 
+/// Consistency levels, where they say something: of clusters, and where a configuration has its own.
+fn stated_levels(plan: &Plan, setup: &Setup) -> Option<ConsistencyLevels> {
+    let of_all = setup.placement.is_cluster().then_some(plan.target.consistency);
+    setup.consistency.or(of_all)
+}
+
 /// The configurations as planned, with the probe that the trials carry and what they cost.
 fn configurations(plan: &Plan, trials: &[&TrialMeasurement]) -> Vec<ConfigurationFacts> {
     plan.setups
         .iter()
         .map(|setup| {
             let of_setup = || trials.iter().filter(|t| t.record.configuration == setup.configuration);
-            let probe = |role| of_setup().find_map(|t| rules::probe_of(&t.record.node().volumes, role));
+            let probes = |role| rules::probes_of(of_setup().copied(), role);
+            let slowest = |role| {
+                probes(role)
+                    .into_values()
+                    .min_by(|a, b| a.read_iops.total_cmp(&b.read_iops))
+            };
             let volumes = [Some(&setup.data), setup.commitlog.as_ref()].into_iter().flatten();
             let cost = money::of_configuration(plan, &setup.configuration);
             ConfigurationFacts {
@@ -223,6 +239,8 @@ fn configurations(plan: &Plan, trials: &[&TrialMeasurement]) -> Vec<Configuratio
                 heap_bytes: setup.heap_bytes,
                 page_cache_budget_bytes: setup.page_cache_budget_bytes,
                 nodes: setup.placement.nodes,
+                placement: setup.placement,
+                consistency: stated_levels(plan, setup),
                 volumes: volumes
                     .map(|v| VolumeReport {
                         role: v.role,
@@ -230,7 +248,8 @@ fn configurations(plan: &Plan, trials: &[&TrialMeasurement]) -> Vec<Configuratio
                         size_bytes: v.size_bytes,
                         limits: v.limits,
                         burst: v.burst,
-                        probe: probe(v.role),
+                        probe: slowest(v.role),
+                        probes: Some(probes(v.role)).filter(|p| p.len() > 1).unwrap_or_default(),
                     })
                     .collect(),
                 usd_per_month: cost.and_then(|c| c.usd_per_month),

@@ -8,7 +8,7 @@ use crate::host::database_host;
 use crate::latencies::Latencies;
 use crate::latency::{self, LatencyFigures};
 use crate::measurement::{TrialEvidence, TrialMeasurement};
-use crate::{panels, rules, steady};
+use crate::{node, panels, rules, steady};
 
 /// Reduces a trial to its figures and judges it by every rule that needs nothing but the trial.
 pub fn measure(trial: &TrialEvidence<'_>) -> TrialMeasurement {
@@ -38,9 +38,12 @@ impl Latencies {
             service: BTreeMap::new(),
             failed: BTreeMap::new(),
             curves: BTreeMap::new(),
-            host: database_host(samples(HostId::DATABASE), window.from_s, window.to_s),
+            hosts: node::hosts(record)
+                .into_iter()
+                .map(|host| (host, database_host(samples(host), window.from_s, window.to_s)))
+                .collect(),
             client_cpu_pressure: client.cpu_pressure,
-            panels: panels::of_trial(record, self, samples(HostId::DATABASE)),
+            panels: panels::of_trial(record, self, by_host),
             findings: Vec::new(),
         };
         for (series, histogram) in self.merged(window.from_s) {

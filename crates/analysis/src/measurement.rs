@@ -6,11 +6,12 @@
 use std::collections::BTreeMap;
 
 use evidence::{ErrorKind, HostId, HostSample, Interval, OperationKind, TrialRecord, Validity};
-use spec::Plan;
+use spec::{Plan, VolumeRole};
 
 use crate::finding::Finding;
-use crate::host::DatabaseHost;
+use crate::host::{DatabaseHost, VolumeActivity};
 use crate::latency::LatencyFigures;
+use crate::node::{self, Node};
 use crate::panels::Panel;
 use crate::progress::Second;
 use crate::rule::Severity;
@@ -48,8 +49,8 @@ pub struct TrialMeasurement {
     pub failed: BTreeMap<ErrorKind, LatencyFigures>,
     /// (quantile, microseconds) of the response times by kind.
     pub curves: BTreeMap<OperationKind, Vec<(f64, f64)>>,
-    /// What the database host showed in the window.
-    pub host: DatabaseHost,
+    /// What each database host showed in the window; at least one.
+    pub hosts: BTreeMap<HostId, DatabaseHost>,
     /// Share of the window in which some task of the client's host waited for a CPU (pressure stall information).
     pub client_cpu_pressure: Option<f64>,
     /// The trial over time.
@@ -135,16 +136,33 @@ impl TrialMeasurement {
         )
     }
 
-    /// `figure` of the host for each completed operation.
+    /// The nodes of the database, in the order of their hosts; at least one.
+    pub fn nodes(&self) -> impl Iterator<Item = Node<'_>> + Clone {
+        node::of(&self.record, &self.hosts)
+    }
+
+    /// A figure summed over all nodes; `None` where one of them does not have it: missing is not zero.
+    pub fn sum(&self, figure: impl Fn(Node<'_>) -> Option<f64>) -> Option<f64> {
+        self.nodes().map(figure).sum()
+    }
+
+    /// A figure of one of the volumes, summed over all nodes.
+    pub fn sum_of_volumes(&self, role: VolumeRole, figure: impl Fn(&VolumeActivity) -> f64) -> Option<f64> {
+        self.sum(|node| node.activity(role).map(&figure))
+    }
+
+    /// Bytes of the data set on the disks of all nodes, every replica counted.
+    pub fn data_bytes_on_disk(&self) -> f64 {
+        self.nodes().map(|node| node.facts.data_bytes_on_disk as f64).sum()
+    }
+
+    /// `figure` of the database for each completed operation.
     pub fn per_operation(&self, figure: Option<f64>) -> Option<f64> {
         stats::ratio(figure?, self.completed() as f64)
     }
 
-    /// Page cache at the end / bytes of the data set on disk.
+    /// Page cache at the end / bytes of the data set on disk, of all nodes.
     pub fn page_cache_share(&self) -> Option<f64> {
-        stats::ratio(
-            self.host.page_cache_bytes?,
-            self.record.node().data_bytes_on_disk as f64,
-        )
+        stats::ratio(self.sum(|node| node.host.page_cache_bytes)?, self.data_bytes_on_disk())
     }
 }

@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{HostFigures, HostSample, TrialRecord, VolumeFigures, VolumeRole};
+use evidence::{HostFigures, HostId, HostSample, NodeFacts, TrialRecord, VolumeFigures, VolumeRole};
 
 use crate::latencies::{Latencies, Seconds as Points};
+use crate::node;
 
 /// Most points of a line.
 pub const POINTS: usize = 240;
@@ -53,20 +54,69 @@ const MIB: f64 = 1_048_576.0;
 const MB: f64 = 1e6;
 
 /// Every panel that has data.
-pub fn of_trial(record: &TrialRecord, latencies: &Latencies, database: &[HostSample]) -> Vec<Panel> {
+pub fn of_trial(
+    record: &TrialRecord,
+    latencies: &Latencies,
+    by_host: &BTreeMap<HostId, Vec<HostSample>>,
+) -> Vec<Panel> {
     let mut panels = load(latencies);
-    for role in [VolumeRole::Data, VolumeRole::Commitlog] {
-        panels.extend(volume(record, database, role));
-    }
-    panels.extend(host(record, database));
+    let nodes = node::hosts(record).into_iter().map(|host| {
+        let facts = record.nodes.iter().find(|n| n.host == host);
+        let samples = by_host.get(&host).map_or(&[][..], Vec::as_slice);
+        (host, of_node(facts.unwrap_or(&NodeFacts::UNKNOWN), samples))
+    });
+    panels.extend(together(nodes.collect()));
     for panel in &mut panels {
-        panel.lines.retain(|line| line.points.iter().any(|(_, v)| v.is_some()));
+        panel.lines.retain(has_data);
         for line in &mut panel.lines {
             line.points = thinned(&line.points);
         }
     }
     panels.retain(|panel| !panel.lines.is_empty());
     panels
+}
+
+fn has_data(line: &Line) -> bool {
+    line.points.iter().any(|(_, v)| v.is_some())
+}
+
+fn of_node(facts: &NodeFacts, samples: &[HostSample]) -> Vec<Panel> {
+    let mut panels = volume(facts, samples, VolumeRole::Data);
+    panels.extend(volume(facts, samples, VolumeRole::Commitlog));
+    panels.extend(host(facts, samples));
+    panels
+}
+
+/// Lines that a chart tells apart by colour.
+const COLOURS: usize = 8;
+
+/// The same charts of several nodes in one another; each line says whose it is. Where they are more than can be told
+/// apart, only the first line of each node is kept: reads before writes. Levels are those of the first node: the nodes of
+/// a configuration are given the same.
+fn together(mut nodes: Vec<(HostId, Vec<Panel>)>) -> Vec<Panel> {
+    let is_alone = nodes.len() == 1;
+    for panel in nodes.iter_mut().flat_map(|(_, panels)| panels) {
+        panel.lines.retain(has_data);
+    }
+    let lines = |at: usize| nodes.iter().map(|(_, panels)| panels[at].lines.len()).sum::<usize>();
+    let panels = nodes.first().map_or(0, |(_, panels)| panels.len());
+    let is_crowded: Vec<bool> = (0..panels).map(|at| !is_alone && lines(at) > COLOURS).collect();
+    let mut together: Vec<Panel> = Vec::new();
+    for (host, panels) in nodes {
+        for (at, mut panel) in panels.into_iter().enumerate() {
+            if is_crowded[at] {
+                panel.lines.truncate(1);
+            }
+            for line in panel.lines.iter_mut().filter(|_| !is_alone) {
+                line.name = format!("{host} {}", line.name);
+            }
+            match together.get_mut(at) {
+                Some(known) => known.lines.extend(panel.lines),
+                None => together.push(panel),
+            }
+        }
+    }
+    together
 }
 
 /// What the client saw: completed and failed operations, latencies by kind.
@@ -95,7 +145,7 @@ fn load(latencies: &Latencies) -> Vec<Panel> {
     ]
 }
 
-fn volume(record: &TrialRecord, samples: &[HostSample], role: VolumeRole) -> Vec<Panel> {
+fn volume(facts: &NodeFacts, samples: &[HostSample], role: VolumeRole) -> Vec<Panel> {
     let of = |s: &HostSample, figure: fn(&VolumeFigures) -> Option<f64>| figure(s.volumes.get(&role)?);
     let rate = |figure: fn(&VolumeFigures) -> Option<f64>, unit: f64| -> Points {
         rates(samples, |s| of(s, figure))
@@ -114,7 +164,7 @@ fn volume(record: &TrialRecord, samples: &[HostSample], role: VolumeRole) -> Vec
             "Commit-log volume burst credits",
         ],
     };
-    let limits = record.node().volumes.iter().find(|v| v.role == role).map(|v| v.limits);
+    let limits = facts.volumes.iter().find(|v| v.role == role).map(|v| v.limits);
     let limit = |read: Option<f64>, write: Option<f64>, unit: f64| -> Vec<(String, f64)> {
         match (read, write) {
             (Some(r), Some(w)) if r == w => vec![("limit".to_owned(), r / unit)],
@@ -156,7 +206,7 @@ fn volume(record: &TrialRecord, samples: &[HostSample], role: VolumeRole) -> Vec
     vec![iops, bytes, credits]
 }
 
-fn host(record: &TrialRecord, samples: &[HostSample]) -> Vec<Panel> {
+fn host(facts: &NodeFacts, samples: &[HostSample]) -> Vec<Panel> {
     let gauge = |figure: fn(&HostFigures) -> Option<f64>, unit: f64| -> Points {
         samples
             .iter()
@@ -177,7 +227,7 @@ fn host(record: &TrialRecord, samples: &[HostSample]) -> Vec<Panel> {
             line("anonymous", gauge(|h| h.cgroup_anonymous_bytes, MIB)),
         ],
     );
-    let budget = record.node().page_cache_budget_bytes;
+    let budget = facts.page_cache_budget_bytes;
     if budget > 0 {
         memory.limits = vec![("page-cache budget".to_owned(), budget as f64 / MIB)];
     }
@@ -190,8 +240,8 @@ fn host(record: &TrialRecord, samples: &[HostSample]) -> Vec<Panel> {
             line("stolen", rate(|h| h.cpu_steal_s, 1.0)),
         ],
     );
-    if record.node().cpus > 0.0 {
-        cpu.limits = vec![("database's CPUs".to_owned(), record.node().cpus)];
+    if facts.cpus > 0.0 {
+        cpu.limits = vec![("database's CPUs".to_owned(), facts.cpus)];
     }
     vec![
         memory,
@@ -299,5 +349,50 @@ mod tests {
         let samples = [sample(0.0, 5.0), sample(1.0, 7.0), sample(2.0, 1.0)];
         let rates = rates(&samples, |s| s.host.gc_pause_s);
         assert_eq!(rates, [(1.0, Some(2.0)), (2.0, None)]);
+    }
+
+    /// So many nodes, each reading and writing; how the lines of the data volume's requests are called.
+    fn lines_of(nodes: u32) -> Vec<String> {
+        let mut record = crate::rules::cases::sound_record();
+        let facts = record.nodes[0].clone();
+        record.nodes = (0..nodes)
+            .map(|index| NodeFacts {
+                host: HostId::database(index),
+                ..facts.clone()
+            })
+            .collect();
+        let sample = |t: f64| {
+            let figures = VolumeFigures {
+                reads: Some(100.0 * t),
+                writes: Some(t),
+                ..VolumeFigures::default()
+            };
+            HostSample {
+                t_s: t,
+                volumes: BTreeMap::from([(VolumeRole::Data, figures)]),
+                ..HostSample::default()
+            }
+        };
+        let samples: Vec<HostSample> = (0..5).map(|t| sample(f64::from(t))).collect();
+        let by_host = record.nodes.iter().map(|n| (n.host, samples.clone())).collect();
+        let panels = of_trial(&record, &Latencies::of(&record), &by_host);
+        let iops = panels.iter().find(|p| p.title == Panel::DATA_IOPS).unwrap();
+        iops.lines.iter().map(|l| l.name.clone()).collect()
+    }
+
+    #[test]
+    fn lines_of_several_nodes_say_whose_they_are() {
+        assert_eq!(lines_of(1), ["reads", "writes"]);
+        assert_eq!(
+            lines_of(2),
+            [
+                "database reads",
+                "database writes",
+                "database-2 reads",
+                "database-2 writes"
+            ]
+        );
+        let many = lines_of(6);
+        assert_eq!((many.len(), many[5].as_str()), (6, "database-6 reads"), "{many:?}");
     }
 }

@@ -114,6 +114,9 @@ pub enum Rule {
     DroppedMessages,
     /// TCP segments were sent again (`network_retransmits.rs`). A doubt, as for steal.
     NetworkRetransmits,
+    /// The nodes of a configuration differ (`unequal_nodes.rs`). A doubt: the cluster is as fast as its slowest node, and
+    /// what was measured is this inequality.
+    UnequalNodes,
     /// A percentile rests on few samples (`too_few_samples.rs`). A doubt about that percentile.
     TooFewSamples,
     /// Repetitions lie far apart (`repetitions_spread.rs`). A doubt: intervals already contain it.
@@ -122,7 +125,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 35] = [
         Self::TrialInvalid,
         Self::DatabaseRestarted,
         Self::ErrorsAbove,
@@ -155,6 +158,7 @@ impl Rule {
         Self::CompactionDebt,
         Self::DroppedMessages,
         Self::NetworkRetransmits,
+        Self::UnequalNodes,
         Self::TooFewSamples,
         Self::RepetitionsSpread,
     ];
@@ -194,6 +198,7 @@ impl Rule {
             Self::CompactionDebt => "compaction_debt",
             Self::DroppedMessages => "dropped_messages",
             Self::NetworkRetransmits => "network_retransmits",
+            Self::UnequalNodes => "unequal_nodes",
             Self::TooFewSamples => "too_few_samples",
             Self::RepetitionsSpread => "repetitions_spread",
         }
@@ -233,6 +238,7 @@ impl Rule {
             | Self::CompactionDebt
             | Self::DroppedMessages
             | Self::NetworkRetransmits
+            | Self::UnequalNodes
             | Self::RepetitionsSpread => Severity::Suspect,
         }
     }

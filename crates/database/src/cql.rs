@@ -50,6 +50,49 @@ pub struct CqlConnect {
     pub consistency: ConsistencyLevels,
     /// Longest wait for a response; then the request counts as `client_timeout`.
     pub request_timeout: Duration,
+    /// Who asks.
+    pub access: Access,
+}
+
+/// Who asks, and which nodes.
+#[derive(Clone, Default)]
+pub struct Access {
+    /// User and password, where the cluster wants them.
+    pub credentials: Option<(String, String)>,
+    /// Data centre whose nodes are asked; `None`: any.
+    pub data_centre: Option<String>,
+}
+
+impl std::fmt::Debug for Access {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let user = self.credentials.as_ref().map(|(user, _)| user);
+        write!(
+            formatter,
+            "Access {{ user: {user:?}, data_centre: {:?} }}",
+            self.data_centre
+        )
+    }
+}
+
+impl Access {
+    /// Nodes that requests may go to: those of the data centre, whichever holds the record.
+    pub(crate) fn policy(&self) -> Arc<dyn LoadBalancingPolicy> {
+        match &self.data_centre {
+            Some(name) => DefaultPolicy::builder()
+                .prefer_datacenter(name.clone())
+                .permit_dc_failover(false)
+                .build(),
+            None => DefaultPolicy::builder().build(),
+        }
+    }
+
+    /// Adds user and password.
+    pub(crate) fn log_in(&self, builder: SessionBuilder) -> SessionBuilder {
+        match &self.credentials {
+            Some((user, password)) => builder.user(user, password),
+            None => builder,
+        }
+    }
 }
 
 impl Connect for CqlConnect {
@@ -62,11 +105,13 @@ impl Connect for CqlConnect {
             .retry_policy(Arc::new(FallthroughRetryPolicy::new()))
             .speculative_execution_policy(None)
             .load_balancing_policy(Arc::new(Routing {
-                several: DefaultPolicy::builder().build(),
+                several: self.access.policy(),
             }))
             .build();
-        let session = SessionBuilder::new()
-            .known_nodes(&self.contact_points)
+        let builder = SessionBuilder::new().known_nodes(&self.contact_points);
+        let session = self
+            .access
+            .log_in(builder)
             .default_execution_profile_handle(profile.into_handle())
             .pool_size(PoolSize::PerHost(NonZeroUsize::MIN))
             .tcp_nodelay(true)

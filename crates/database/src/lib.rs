@@ -12,11 +12,13 @@
 pub mod cassandra;
 mod cluster;
 mod cql;
+mod existing;
 mod plan;
 mod server;
 
 pub use cluster::{Cluster, ClusterError, ClusterSpec, NodeStatus};
-pub use cql::{CqlConnect, CqlDriver};
+pub use cql::{Access, CqlConnect, CqlDriver};
+pub use existing::{Existing, ExistingError, Found};
 pub use plan::{Directories, MemoryPlan, NodePlan, Place, Ports, Replication};
 pub use server::{
     Cancelled, DATABASE_LOG, Installed, Metrics, MetricsReader, NodeLog, OnProgress, RunningNode, Server, ServerError,

@@ -362,3 +362,48 @@ fn disks_that_are_lost_are_named_where_the_choice_is_still_open() {
         "{answer}"
     );
 }
+
+/// Three nodes, one volume of which delivers half: evidence of each node, and a report that names it.
+#[test]
+fn a_cluster_is_simulated_node_by_node() {
+    let lab = Laboratory::new();
+    let text = EXPERIMENT
+        .replace("records = 100_000", "records = 20_000_000")
+        .replace("iops = 100000", "iops = 1000")
+        .replace(
+            "size_gib = 100 }",
+            "size_gib = 100 }\nnodes = 3\nconsistency = \"quorum\"",
+        )
+        .replace("repetitions = 4", "repetitions = 3")
+        + "[[provider.simulated.fault]]\nkind = \"slow_disk\"\nconfiguration = \"a\"\nnode = 2\namount = 0.5\n";
+    let run = simulate(&lab, "cluster", &text);
+    conformance::is_whole(&lab, &run, "simulated");
+    let trial = run.join("trials/a.reads.c32/1");
+    let nodes = json(&trial.join("trial.json"))["nodes"].as_array().unwrap().len();
+    assert_eq!(nodes, 3);
+    for host in ["database", "database-2", "database-3", "client"] {
+        assert!(trial.join(format!("host-{host}.parquet")).is_file(), "{host}");
+    }
+    let analysis = json(&run.join("analysis.json"));
+    let limit = &analysis["cells"][0]["limit"];
+    assert_eq!(
+        (&limit["kind"], &limit["nodes"]),
+        (&"volume_iops".into(), &serde_json::json!(["database-2"]))
+    );
+    let equal = &analysis["cells"][1]["limit"];
+    assert_eq!(
+        (&equal["nodes"].as_array().unwrap().len(), &equal["of_nodes"]),
+        (&3, &3.into())
+    );
+    let report = std::fs::read_to_string(run.join("report.md")).unwrap();
+    for said in [
+        "volume IOPS of database-2",
+        "volume IOPS of all 3 nodes",
+        "3 nodes, 3 racks, 3 replicas, consistency quorum",
+        "The nodes are unequal: ",
+    ] {
+        assert!(report.contains(said), "{said}: {report}");
+    }
+    let rows = std::fs::read_to_string(run.join("nodes.csv")).unwrap();
+    assert_eq!(rows.lines().count(), 1 + 2 * 3);
+}

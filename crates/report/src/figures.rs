@@ -63,6 +63,15 @@ fn separated(digits: &str) -> String {
     out
 }
 
+/// `a`, `a and b`, `a, b and c`.
+pub fn listed(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [only] => only.clone(),
+        [all @ .., last] => format!("{} and {last}", all.join(", ")),
+    }
+}
+
 /// A figure that may be missing.
 pub fn optional(value: Option<f64>) -> String {
     value.map_or_else(|| MISSING.to_owned(), number)

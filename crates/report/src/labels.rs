@@ -1,11 +1,11 @@
 //! Short texts that both the terminal and Markdown use.
 
 use analysis::{
-    Analysis, Basis, CellAnalysis, CostLine, Estimate, IoLimits, LatencyAnalysis, LoadLevel, Metric, OperationKind,
-    Range, Ratio, ValueOfMoney, ValueVerdict, Verdict, rules,
+    Analysis, Basis, CellAnalysis, ConfigurationFacts, CostLine, Estimate, IoLimits, LatencyAnalysis, Limit, LoadLevel,
+    Metric, OperationKind, Range, Ratio, ValueOfMoney, ValueVerdict, Verdict, rules,
 };
 
-use crate::figures::{MISSING, count, duration, given, mib_per_s, ms, number, percent};
+use crate::figures::{MISSING, count, duration, given, listed, mib_per_s, ms, number, percent};
 
 /// A load level: `100 in flight`, `5,000/s Poisson`.
 pub fn load(level: LoadLevel) -> String {
@@ -46,6 +46,39 @@ pub fn begun(run: &str) -> Option<String> {
         let (year, month, day) = (&day[..4], &day[4..6], &day[6..]);
         format!("{year}-{month}-{day} {}:{} UTC", &time[..2], &time[2..4])
     })
+}
+
+/// A limit: `volume IOPS`; in a cluster `volume IOPS of database-2`, `CPU of all 3 nodes`.
+pub fn limit(limit: &Limit) -> String {
+    match limit.nodes.is_empty() {
+        true => limit.kind.words().to_owned(),
+        false => format!("{} of {}", limit.kind.words(), nodes_at(limit)),
+    }
+}
+
+/// The nodes at a limit: `database-2`, `database and database-3`, `all 3 nodes`, `5 of 12 nodes`.
+pub fn nodes_at(limit: &Limit) -> String {
+    let (at, all) = (limit.nodes.len(), limit.of_nodes as usize);
+    match at {
+        _ if at == all => format!("all {all} nodes"),
+        0..=NODES_NAMED => listed(&limit.nodes.iter().map(ToString::to_string).collect::<Vec<_>>()),
+        _ => format!("{at} of {all} nodes"),
+    }
+}
+
+/// More nodes than this are counted rather than named.
+const NODES_NAMED: usize = 3;
+
+/// The nodes of a configuration: `1`; of a cluster `3 nodes, 3 racks, 3 replicas, consistency quorum`.
+pub fn nodes(configuration: &ConfigurationFacts) -> String {
+    let levels = configuration
+        .consistency
+        .map(|levels| format!("consistency {}", levels.label()));
+    let placement = match configuration.placement.is_cluster() {
+        true => configuration.placement.label(),
+        false => configuration.nodes.to_string(),
+    };
+    std::iter::once(placement).chain(levels).collect::<Vec<_>>().join(", ")
 }
 
 /// A kind of operation: `read-modify-write`.

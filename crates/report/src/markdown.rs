@@ -6,6 +6,7 @@ use crate::answer::{self, Answer, answer};
 use crate::figures::{MISSING, bytes, count, duration, given, mib_per_s, number, optional, percent};
 use crate::findings::grouped;
 use crate::labels;
+use crate::nodes;
 use crate::table::table;
 use crate::wording::{limits, scaling as words};
 
@@ -191,7 +192,7 @@ fn limits(analysis: &Analysis, text: &mut String) {
             cell.configuration.clone(),
             cell.workload.clone(),
             labels::load(cell.load),
-            cell.limit.kind.words().to_owned(),
+            labels::limit(&cell.limit),
             limits::message(&cell.limit),
         ]
     });
@@ -201,6 +202,12 @@ fn limits(analysis: &Analysis, text: &mut String) {
         rows,
     ));
     text.push('\n');
+    let mut of_nodes = nodes::rows(analysis).peekable();
+    if of_nodes.peek().is_some() {
+        text.push_str(&format!("{}:\n\n", nodes::LABEL));
+        text.push_str(&table(&nodes::HEAD, nodes::TEXTS, of_nodes));
+        text.push('\n');
+    }
 }
 
 fn throughput(analysis: &Analysis, cells: &[&CellAnalysis]) -> String {
@@ -307,7 +314,7 @@ fn configurations(analysis: &Analysis, text: &mut String) {
         analysis.configurations.iter().map(|c| {
             vec![
                 c.name.clone(),
-                c.nodes.to_string(),
+                labels::nodes(c),
                 given(c.cpus),
                 bytes(c.memory_limit_bytes as f64),
                 bytes(c.heap_bytes as f64),

@@ -6,7 +6,8 @@ use analysis::{Analysis, CellAnalysis, LoadLevel};
 pub fn summary_csv(analysis: &Analysis) -> String {
     let mut out = String::new();
     for (i, cell) in analysis.cells.iter().enumerate() {
-        let columns = columns(cell);
+        let mut columns = columns(cell);
+        columns.extend(of_cluster(analysis, cell));
         if i == 0 {
             line(&mut out, columns.iter().map(|(name, _)| name.clone()));
         }
@@ -80,7 +81,28 @@ fn columns(cell: &CellAnalysis) -> Vec<(String, String)> {
     columns
 }
 
-fn line(out: &mut String, values: impl Iterator<Item = String>) {
+/// What the cell's database is, in runs with clusters: the nodes themselves are rows of `nodes.csv`.
+fn of_cluster(analysis: &Analysis, cell: &CellAnalysis) -> Vec<(String, String)> {
+    if !analysis.configurations.iter().any(|c| c.placement.is_cluster()) {
+        return Vec::new();
+    }
+    let configuration = analysis.configurations.iter().find(|c| c.name == cell.configuration);
+    let placement = configuration.map(|c| c.placement).unwrap_or_default();
+    let levels = configuration.and_then(|c| c.consistency);
+    let at: Vec<String> = cell.limit.nodes.iter().map(ToString::to_string).collect();
+    [
+        ("nodes", placement.nodes.to_string()),
+        ("racks", placement.racks.to_string()),
+        ("replication_factor", placement.replication_factor.to_string()),
+        ("consistency", levels.map_or_else(String::new, |levels| levels.label())),
+        ("limit_nodes", at.join(" ")),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .into()
+}
+
+/// One line of values.
+pub fn line(out: &mut String, values: impl Iterator<Item = String>) {
     for (i, value) in values.enumerate() {
         if i > 0 {
             out.push(',');

@@ -5,6 +5,7 @@
 pub mod limits;
 mod load;
 mod machine;
+mod nodes;
 mod of;
 pub mod scaling;
 mod storage;
@@ -26,7 +27,7 @@ pub fn advice(finding: &Finding) -> String {
 
 fn words(finding: &Finding) -> (String, String) {
     let of = Of(finding);
-    let (message, advice) = match finding.rule {
+    let (mut message, advice) = match finding.rule {
         Rule::TrialInvalid
         | Rule::DatabaseRestarted
         | Rule::ErrorsAbove
@@ -59,6 +60,10 @@ fn words(finding: &Finding) -> (String, String) {
         | Rule::CompactionDebt
         | Rule::DroppedMessages
         | Rule::NetworkRetransmits => machine::words(&of),
+        Rule::UnequalNodes => nodes::words(&of),
     };
+    if let Some(where_seen) = nodes::seen_on(finding) {
+        message = format!("{message} {where_seen}");
+    }
     (message, advice.to_owned())
 }

@@ -7,6 +7,7 @@ use report::limit_message;
 
 fn used(kind: LimitKind, unit: Unit, used: f64, capacity: f64) -> ResourceUse {
     ResourceUse {
+        node: None,
         kind,
         unit,
         used,

@@ -1,12 +1,16 @@
 //! What a run says about demands: one observation a cell.
+//!
+//! An observation is of one node. Of a cluster it is the mean node, with the part of each of the client's operations that
+//! falls to it: the replicas that the operation reads or writes / nodes. So demands come out for an operation of a
+//! replica, whatever the size of the cluster that was measured; coordination is in them, spread over the replicas.
 
 use std::collections::BTreeSet;
 
 use analysis::{
     CONFIDENCE, Finding, LimitKind, Rule, RunEvidence, Severity, TrialMeasurement, VolumeActivity, VolumeRole,
-    limit_of_cell,
+    limit_of_cell, nodes_of_cell, rules,
 };
-use spec::{Configuration, Definition, LoadLevel, Setup};
+use spec::{Configuration, ConsistencyLevels, Definition, LoadLevel, OperationKind, Setup};
 use workload::{Distribution, PageCache};
 
 use crate::document::Limit;
@@ -30,7 +34,7 @@ pub(super) struct Observation<'a> {
     pub setup: &'a Setup,
     pub scale: f64,
     pub distribution: Distribution,
-    /// Operations that read and that write, for each operation; a read-modify-write does both.
+    /// Reads and writes that the node does as a replica, for each operation; a read-modify-write does both.
     pub reads: f64,
     pub writes: f64,
     pub trials: u64,
@@ -131,12 +135,20 @@ fn of_trials<'a>(
         trials.iter().filter_map(|t| figure(t)).collect()
     };
     let median = |figure: &dyn Fn(&TrialMeasurement) -> Option<f64>| stats::median(&values(figure));
+    let placement = built.setup.placement;
+    let nodes = f64::from(placement.nodes);
+    // A trial of which a node said nothing would look like a smaller cluster.
+    if trials.iter().any(|t| t.nodes().count() != placement.nodes as usize) {
+        return None;
+    }
     let volume = |role: VolumeRole, figure: fn(&VolumeActivity) -> f64| {
-        median(&move |t: &TrialMeasurement| t.per_operation(t.host.volumes.get(&role).map(figure)))
+        median(&move |t: &TrialMeasurement| t.per_operation(t.sum_of_volumes(role, figure))).map(|sum| sum / nodes)
     };
+    let levels = built.setup.consistency.unwrap_or(plan.target.consistency);
+    let (reads, writes) = of_a_node(built.workload, built.setup, levels);
+    let unequal = rules::unequal_nodes(cell, &nodes_of_cell(Some(built.setup), trials), trials);
     let throughput = stats::estimate(&values(&TrialMeasurement::throughput), CONFIDENCE)?;
     let cache_share = median(&TrialMeasurement::page_cache_share)?.min(1.0);
-    let mix = &built.workload.mix;
     let payload = plan.dataset.payload_bytes() as f64;
     let device_reads = volume(VolumeRole::Data, |v| v.reads)?;
     Some(Observation {
@@ -146,19 +158,23 @@ fn of_trials<'a>(
         setup: built.setup,
         scale: plan.scale,
         distribution: built.workload.distribution,
-        reads: mix.reads(),
-        writes: mix.writes(),
+        reads,
+        writes,
         trials: trials.len() as u64,
-        suspect_trials: trials.iter().filter(|t| suspicions(t).next().is_some()).count() as u64,
+        suspect_trials: trials
+            .iter()
+            .filter(|t| !unequal.is_empty() || suspicions(t).next().is_some())
+            .count() as u64,
         suspicions: trials
             .iter()
             .flat_map(|t| suspicions(t))
+            .chain(&unequal)
             .map(|finding| finding.rule)
             .collect(),
         is_at_rest: !trials.iter().flat_map(|t| suspicions(t)).any(says_no_steady_state),
         throughput: throughput.median,
         half_width: (trials.len() > 1).then(|| (throughput.high - throughput.low) / 2.0 / throughput.median),
-        cpus_used: median(&|t| t.host.cpus_used)?,
+        cpus_used: median(&|t| t.sum(|node| node.host.cpus_used))? / nodes,
         device_reads,
         read_request_bytes: volume(VolumeRole::Data, |v| v.read_bytes)
             .and_then(|bytes| stats::ratio(bytes, device_reads)),
@@ -167,21 +183,40 @@ fn of_trials<'a>(
         log_writes: volume(VolumeRole::Commitlog, |v| v.writes).unwrap_or(0.0),
         log_bytes: volume(VolumeRole::Commitlog, |v| v.write_bytes).unwrap_or(0.0),
         cache_given: median(&|t| {
-            let database = &t.record.node();
-            stats::ratio(
-                database.page_cache_budget_bytes as f64,
-                database.data_bytes_on_disk as f64,
-            )
+            let budget: u64 = t.nodes().map(|node| node.facts.page_cache_budget_bytes).sum();
+            stats::ratio(budget as f64, t.data_bytes_on_disk())
         })?,
         cache_share,
         hit_ratio: built.cache.hit_ratio(cache_share),
         limit: limit_of_cell(Some(built.setup), trials).kind,
         is_open_loop: matches!(load, LoadLevel::Rate { .. }),
         p99_us: median(&|t| t.response.values().map(|figures| figures.p99).max_by(f64::total_cmp)),
-        data_bytes: median(&|t| Some(t.record.node().data_bytes_on_disk as f64 * plan.scale))?,
-        on_disk: median(&|t| stats::ratio(t.record.node().data_bytes_on_disk as f64, payload))?,
+        data_bytes: median(&|t| Some(t.data_bytes_on_disk() / nodes * plan.scale))?,
+        on_disk: median(&|t| {
+            stats::ratio(
+                t.data_bytes_on_disk(),
+                payload * f64::from(placement.replication_factor),
+            )
+        })?,
         record_bytes: plan.dataset.record_bytes(),
     })
+}
+
+/// Reads and writes of a replica that one node does for each operation of the client, work being spread evenly: a read
+/// asks as many replicas as its level waits for (Cassandra sends digest requests to no more of them), a write goes to all.
+fn of_a_node(workload: &Definition, setup: &Setup, levels: ConsistencyLevels) -> (f64, f64) {
+    let (mix, placement) = (&workload.mix, setup.placement);
+    let copies = placement.replication_factor;
+    let asked = |level: spec::Consistency| f64::from(level.replicas(copies).min(copies));
+    let scans = mix.share(OperationKind::Scan);
+    let reads = match levels.read == levels.scan {
+        true => mix.reads() * asked(levels.read),
+        false => (mix.reads() - scans) * asked(levels.read) + scans * asked(levels.scan),
+    };
+    (
+        reads / f64::from(placement.nodes),
+        mix.writes() * placement.share_per_node(),
+    )
 }
 
 fn suspicions(trial: &TrialMeasurement) -> impl Iterator<Item = &Finding> {

@@ -87,10 +87,22 @@ pub enum Database {
         /// For example `5.0.9`.
         version: String,
     },
-    /// An existing CQL cluster, as `host:port` contact points; iopslab owns nothing there.
+    /// An existing CQL cluster, as `host:port` contact points; iopslab owns nothing there but a keyspace.
     Hosts {
-        /// Contact points.
+        /// Contact points, where a configuration does not state its own.
         hosts: Vec<String>,
+        /// Where the data set goes.
+        #[serde(default)]
+        keyspace: String,
+        /// Data centre whose nodes are asked; `None`: any.
+        #[serde(default)]
+        data_centre: Option<String>,
+        /// User; its password is in no file of a run.
+        #[serde(default)]
+        user: Option<String>,
+        /// File with the password; `None`: the environment has it.
+        #[serde(default)]
+        password_file: Option<String>,
     },
 }
 
@@ -138,6 +150,8 @@ pub struct Configuration {
     pub placement: Placement,
     /// Its consistency levels, where they are not those of the target.
     pub consistency: Option<ConsistencyLevels>,
+    /// Contact points of the cluster that it is the name of, where that is not the target's.
+    pub hosts: Option<Vec<String>>,
     /// Its price as the file states it, instead of the catalog's.
     pub price_usd_per_month: Option<f64>,
 }

@@ -6,7 +6,9 @@
 
 use catalog::{Burst, IoLimits};
 
-use crate::{Configuration, Dataset, Experiment, LocalSettings, Setup, Volume, VolumeKind, VolumeRole, VolumeSetup};
+use crate::{
+    Configuration, Database, Dataset, Experiment, LocalSettings, Setup, Volume, VolumeKind, VolumeRole, VolumeSetup,
+};
 
 /// Bytes in one GiB.
 pub(crate) const GIB: f64 = 1_073_741_824.0;
@@ -47,7 +49,10 @@ pub fn setups(experiment: &Experiment) -> Vec<Setup> {
     let mut setups: Vec<Setup> = experiment
         .configurations
         .iter()
-        .map(|c| setup(c, &experiment.local, &dataset))
+        .map(|c| Setup {
+            existing: existing(c, &experiment.target.database),
+            ..setup(c, &experiment.local, &dataset)
+        })
         .collect();
     if experiment.hosts.as_ref().is_some_and(|hosts| !hosts.limits) {
         for setup in &mut setups {
@@ -72,6 +77,14 @@ pub fn use_whole_machines(setups: &mut [Setup], cpus: f64, memory_bytes: u64) ->
         (setup.cpus, setup.memory_limit_bytes, setup.page_cache_budget_bytes) = (cpus, memory_bytes, left);
     }
     Ok(())
+}
+
+/// Contact points of the cluster that a configuration is the name of.
+fn existing(configuration: &Configuration, database: &Database) -> Option<Vec<String>> {
+    match database {
+        Database::Cassandra { .. } => None,
+        Database::Hosts { hosts, .. } => Some(configuration.hosts.clone().unwrap_or_else(|| hosts.clone())),
+    }
 }
 
 /// The data set with its records divided by the scale.
@@ -111,6 +124,7 @@ fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset
             .as_ref()
             .map(|v| volume(v, VolumeRole::Commitlog, scale, payload)),
         placement: configuration.placement,
+        existing: None,
         consistency: configuration.consistency,
     }
 }

@@ -29,6 +29,9 @@ pub struct Setup {
     /// Database nodes, each with all of the above, and where replicas are; plans of before there were clusters have one.
     #[serde(default, skip_serializing_if = "Placement::is_one_node")]
     pub placement: Placement,
+    /// Contact points of a cluster that exists, of which this is the name and the price: nothing of the above is made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub existing: Option<Vec<String>>,
     /// Its consistency levels, where they are not those of the target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consistency: Option<ConsistencyLevels>,

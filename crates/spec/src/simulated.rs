@@ -15,7 +15,10 @@ pub struct Truth {
     pub read_cpu_us: f64,
     /// CPU time of a write, microseconds.
     pub write_cpu_us: f64,
-    /// CPUs that the database uses without load.
+    /// Share of these that only the node does which the client asks (parsing, routing, answering), 0 to 1; every replica
+    /// does the rest. With one node it means nothing.
+    pub coordinator_share: f64,
+    /// CPUs that the database uses without load, on each node.
     pub background_cpus: f64,
     /// Time of a request besides CPU, device and waiting: network and driver, microseconds.
     pub network_us: f64,
@@ -62,6 +65,9 @@ pub struct Truth {
     /// Coefficient of variation of a constant factor per configuration, of CPU and device apart: differences between
     /// machines, which no repetition on the same machine can see.
     pub host_noise: f64,
+    /// Coefficient of variation of CPU speed and of device work per operation from node to node, drawn anew in each trial
+    /// and apart for both: what equal nodes of a cluster differ by. With one node it means nothing.
+    pub node_noise: f64,
     /// Change of speed from the first to the last planned trial, as a share, linear in the order of execution: -0.1 is
     /// 10 % slower at the end. It acts on CPU and device work alike.
     pub drift: f64,
@@ -91,6 +97,7 @@ impl Default for Truth {
         Self {
             read_cpu_us: 150.0,
             write_cpu_us: 100.0,
+            coordinator_share: 0.5,
             background_cpus: 0.02,
             network_us: 100.0,
             device_us: 500.0,
@@ -111,6 +118,7 @@ impl Default for Truth {
             second_noise: 0.02,
             second_autocorrelation: 0.0,
             host_noise: 0.0,
+            node_noise: 0.02,
             drift: 0.0,
             slow_share: 0.0,
             slow_factor: 0.8,
@@ -136,6 +144,9 @@ pub struct Fault {
     /// Only in these blocks. Default: in all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocks: Vec<u32>,
+    /// Only on this node of a cluster, counted from 1 (`database`, `database-2`, ...). Default: on all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<u32>,
     /// How much; its meaning and unit belong to the kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount: Option<f64>,
@@ -192,6 +203,9 @@ pub enum FaultKind {
     LostLatencies,
     /// The client keeps `amount` (default 0.8) of the requests in flight that it was asked for (closed loop).
     FewerInFlight,
+    /// The node `node` of a cluster is asked `amount` times (default 1.5) as often as each of the others: a driver that
+    /// does not know the ring, or a popular part of it.
+    BusyNode,
 }
 
 impl FaultKind {
@@ -210,10 +224,42 @@ impl FaultKind {
     }
 }
 
+impl FaultKind {
+    /// Faults that one node of a cluster may have alone.
+    fn is_of_a_node(self) -> bool {
+        matches!(
+            self,
+            Self::SlowDisk
+                | Self::Steal
+                | Self::Throttle
+                | Self::CompactionDebt
+                | Self::ServedFromMemory
+                | Self::Restart
+                | Self::DroppedMessages
+                | Self::Retransmits
+                | Self::BusyNode
+        )
+    }
+}
+
 impl Fault {
     /// What is impossible about it, if anything.
     fn problem(&self) -> Option<String> {
         let (kind, finite) = (self.kind, |v: &f64| v.is_finite());
+        match self.node {
+            Some(0) => {
+                return Some(format!(
+                    "node of the fault {kind:?} cannot be 0: nodes are counted from 1"
+                ));
+            }
+            Some(_) if !kind.is_of_a_node() => {
+                return Some(format!(
+                    "the fault {kind:?} is one of the whole database: leave out `node`"
+                ));
+            }
+            None if kind == FaultKind::BusyNode => return Some(format!("the fault {kind:?} needs a `node`")),
+            _ => {}
+        }
         if let Some(amount) = self.amount {
             if !(finite(&amount) && amount >= 0.0) {
                 return Some(format!("amount of the fault {kind:?} cannot be {amount}: 0 or more"));
@@ -262,6 +308,7 @@ impl Truth {
             ("device_block_noise", self.device_block_noise.unwrap_or(0.0)),
             ("second_noise", self.second_noise),
             ("host_noise", self.host_noise),
+            ("node_noise", self.node_noise),
         ];
         let correlations = [
             ("run_autocorrelation", self.run_autocorrelation),
@@ -280,7 +327,10 @@ impl Truth {
             .or_else(|| first(&correlations, |v| (0.0..1.0).contains(&v), "0 or more and below 1"))
             .or_else(|| {
                 first(
-                    &[("slow_share", self.slow_share)],
+                    &[
+                        ("slow_share", self.slow_share),
+                        ("coordinator_share", self.coordinator_share),
+                    ],
                     |v| (0.0..=1.0).contains(&v),
                     "0 to 1",
                 )
@@ -302,6 +352,7 @@ mod tests {
             kind,
             configuration: None,
             blocks: Vec::new(),
+            node: None,
             amount,
             seconds,
         };
@@ -326,6 +377,32 @@ mod tests {
             (
                 Box::new(move |t| t.fault.push(fault(FaultKind::Stall, None, Some(5.0)))),
                 "has no `seconds`",
+            ),
+            (
+                Box::new(|t| t.coordinator_share = 1.1),
+                "coordinator_share cannot be 1.1: 0 to 1",
+            ),
+            (
+                Box::new(move |t| t.fault.push(fault(FaultKind::BusyNode, None, None))),
+                "needs a `node`",
+            ),
+            (
+                Box::new(move |t| {
+                    t.fault.push(Fault {
+                        node: Some(2),
+                        ..fault(FaultKind::Errors, None, None)
+                    })
+                }),
+                "is one of the whole database",
+            ),
+            (
+                Box::new(move |t| {
+                    t.fault.push(Fault {
+                        node: Some(0),
+                        ..fault(FaultKind::SlowDisk, None, None)
+                    })
+                }),
+                "counted from 1",
             ),
             (
                 Box::new(move |t| t.fault.push(fault(FaultKind::Decay, None, Some(0.0)))),

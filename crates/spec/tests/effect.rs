@@ -81,15 +81,10 @@ fn a_cluster_that_would_hold_its_data_unevenly_or_answer_nothing_is_refused() {
     }
 }
 
-/// The simulation has one node so far.
 #[test]
-fn a_simulated_cluster_is_refused_and_a_real_one_is_not() {
+fn a_cluster_is_measured_and_simulated_as_it_was_planned() {
     let text = with("size_gib = 320 }", "size_gib = 320 }\nnodes = 3");
-    let message = to_run(&text, Provider::Simulated).unwrap_err();
-    assert!(
-        message.starts_with("x.toml:10:9: nodes = 3: the simulation has one node so far"),
-        "{message}"
-    );
+    assert!(to_run(&text, Provider::Simulated).is_ok());
     let plan = spec::plan(&to_run(&text, Provider::Local).unwrap());
     assert!(refuse_unmeasurable("x.toml", &text, &plan).is_ok());
     // A plan of when one node was measured whatever the file said.
@@ -103,26 +98,59 @@ fn a_simulated_cluster_is_refused_and_a_real_one_is_not() {
 
 #[test]
 fn what_cannot_be_run_is_told_with_all_other_mistakes() {
-    let text = with("size_gib = 320 }", "size_gib = 320 }\nnodes = 2").replacen("records = 1000", "records = 0", 1);
+    let text =
+        with("concurrency = [10]", "clients = 2\nconcurrency = [10]").replacen("records = 1000", "records = 0", 1);
     let message = to_run(&text, Provider::Simulated).unwrap_err();
     assert!(message.contains("x.toml:4:11: records cannot be 0"), "{message}");
     assert!(
-        message.contains("x.toml:10:9: nodes = 2: the simulation has one node so far"),
+        message.contains("clients = 2: the simulation has one client"),
         "{message}"
     );
 }
 
 #[test]
-fn a_run_refuses_hosts_that_it_does_not_start() {
-    let text = with("[dataset]", "[target]\nhosts = [\"h:9042\"]\n[dataset]");
-    assert_eq!(notes(&accepted(&text), "cannot_be_run", None).len(), 1);
-    for provider in [Provider::Local, Provider::Simulated] {
-        let message = to_run(&text, provider).unwrap_err();
-        assert!(
-            message.contains("x.toml:4:9: [target] hosts: a run starts its own Cassandra so far"),
-            "{message}"
-        );
-    }
+fn an_existing_cluster_is_named_with_its_keyspace_and_nothing_that_it_cannot_be() {
+    let target = |lines: &str| with("[dataset]", &format!("[target]\n{lines}\n[dataset]"));
+    let sound = target("hosts = [\"h:9042\"]\nkeyspace = \"lab\"\nuser = \"bench\"");
+    let plan = spec::plan(&to_run(&sound, Provider::Local).unwrap());
+    assert_eq!(plan.setups[0].existing.as_deref(), Some(&["h:9042".to_owned()][..]));
+    let message = to_run(&sound, Provider::Simulated).unwrap_err();
+    assert!(
+        message.contains("x.toml:4:9: [target] hosts: a simulation has no cluster to talk to"),
+        "{message}"
+    );
+    // Several clusters in one matrix.
+    let own = sound.replacen("size_gib = 320 }", "size_gib = 320 }\nhosts = [\"other:9042\"]", 1);
+    let plan = spec::plan(&accepted(&own));
+    assert_eq!(plan.setups[0].existing.as_deref(), Some(&["other:9042".to_owned()][..]));
+
+    each_refused(&[
+        (target("hosts = [\"h:9042\"]"), "x.toml:4:9: `hosts` without `keyspace`"),
+        (
+            target("hosts = [\"h:9042\"]\nkeyspace = \"Lab\""),
+            "x.toml:5:12: `Lab` is no name of a keyspace here",
+        ),
+        (
+            target("hosts = [\"h:9042\"]\nkeyspace = \"lab\"\npassword_file = \"p\""),
+            "x.toml:6:17: `password_file` without `user`",
+        ),
+        (
+            target("keyspace = \"lab\""),
+            "x.toml:4:12: `keyspace` is for an existing cluster, and [target] names none",
+        ),
+        (
+            with("size_gib = 320 }", "size_gib = 320 }\nhosts = [\"h:9042\"]"),
+            "x.toml:10:9: `hosts` is for an existing cluster",
+        ),
+        (
+            format!("{sound}[provider.local]\nscale = 4\n"),
+            "an existing cluster is what it is: nothing of it can be divided by a scale",
+        ),
+        (
+            sound.replacen("update = 0.2", "insert = 0.2", 1),
+            "x.toml:4:9: `w` inserts, and nothing is restored in an existing cluster",
+        ),
+    ]);
 }
 
 #[test]

@@ -99,3 +99,13 @@ fn machines_without_limits_claim_none_and_take_what_the_machines_have() {
     let local = spec::plan(&read(&text, Provider::Local).unwrap());
     assert_ne!(local.setups[0].data.limits, spec::IoLimits::default());
 }
+
+#[test]
+fn a_cluster_that_exists_already_is_not_measured_by_clients_elsewhere_so_far() {
+    let text = with("database = [\"db1\"]\nclient = [\"load1\"]") + "[target]\nhosts = [\"10.0.0.5:9042\"]\n";
+    let said = read(&text, Provider::Hosts).unwrap_err();
+    assert!(
+        said.contains("an existing cluster is measured from this machine so far"),
+        "{said}"
+    );
+}

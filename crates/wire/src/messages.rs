@@ -154,6 +154,10 @@ pub struct UnderTest {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClientRequest {
+    /// Look for the data set in an existing cluster, and make room for it where it is missing.
+    Take(Box<ExistingDataset>),
+    /// The whole data set is in that cluster now.
+    Loaded(Box<ExistingDataset>),
     /// Insert a part of the data set.
     Load {
         /// Where the database listens.
@@ -173,6 +177,41 @@ pub enum ClientRequest {
     Trial(Box<TrialTask>),
     /// Exit.
     Close,
+}
+
+/// A data set in a cluster that iopslab does not own.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ExistingDataset {
+    /// Where.
+    pub endpoint: Endpoint,
+    /// What.
+    pub dataset: Dataset,
+    /// How keys are written.
+    pub keys: KeyFormat,
+    /// Nodes that keep each record, in a keyspace that is created.
+    pub replication_factor: u32,
+}
+
+/// Who asks, and which nodes.
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Access {
+    /// User, where the cluster wants one.
+    pub user: Option<String>,
+    /// Its password. It is only ever on the way to an agent: never in a file, a log or a message for people.
+    pub password: Option<String>,
+    /// Data centre whose nodes are asked; `None`: any.
+    pub data_centre: Option<String>,
+}
+
+impl std::fmt::Debug for Access {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Access")
+            .field("user", &self.user)
+            .field("password", &self.password.as_ref().map(|_| "..."))
+            .field("data_centre", &self.data_centre)
+            .finish()
+    }
 }
 
 /// One trial, as the client sees it.
@@ -213,6 +252,8 @@ pub struct Endpoint {
     pub consistency: ConsistencyLevels,
     /// Client-side timeout of one request, seconds.
     pub request_timeout_s: f64,
+    /// Who asks.
+    pub access: Access,
 }
 
 /// Agent to controller.
@@ -313,6 +354,10 @@ pub enum Reply {
     Started(Box<StartedTrial>),
     /// To `StopTrial`.
     Stopped(Box<StoppedTrial>),
+    /// To `Take`: whether the whole data set is there already.
+    Taken(bool),
+    /// To `Loaded`.
+    Marked,
     /// To `Load`.
     Loaded(LoadedDataset),
     /// To `Trial`.

@@ -8,6 +8,7 @@ use spec::LoadLevel;
 use stats::{Estimate, Summary};
 
 use super::limit::Limit;
+use super::node::NodeAnalysis;
 use super::ratio::Ratio;
 use super::recommendation::Withheld;
 use crate::Finding;
@@ -46,7 +47,7 @@ pub struct CellAnalysis {
     pub errors: BTreeMap<ErrorKind, u64>,
     /// Failed operations / all operations.
     pub error_share: Option<f64>,
-    /// Read requests of the volumes (data and commit log) for each completed operation.
+    /// Read requests of the volumes (data and commit log, all nodes) for each completed operation.
     pub device_reads_per_operation: Option<f64>,
     /// Write requests of the volumes for each completed operation.
     pub device_writes_per_operation: Option<f64>,
@@ -54,21 +55,21 @@ pub struct CellAnalysis {
     pub device_read_bytes_per_operation: Option<f64>,
     /// Bytes written to the volumes for each completed operation.
     pub device_write_bytes_per_operation: Option<f64>,
-    /// Read requests of the data volume per second.
+    /// Read requests of the data volumes of all nodes per second.
     pub device_read_iops: Option<f64>,
-    /// Write requests of the data volume per second.
+    /// Write requests of the data volumes of all nodes per second.
     pub device_write_iops: Option<f64>,
     /// Page cache of the database at the end of the trial / bytes of the data set on disk.
     pub page_cache_share: Option<f64>,
-    /// Page cache of the database at the end of the trial, bytes.
+    /// Page cache of the database at the end of the trial, all nodes, bytes.
     pub page_cache_bytes: Option<f64>,
-    /// Live bytes of the data set on disk.
+    /// Live bytes of the data set on the disks of all nodes: every replica counts.
     pub bytes_on_disk: Option<f64>,
-    /// CPUs that the database used.
+    /// CPUs that the database used, all nodes.
     pub database_cpus_used: Option<f64>,
     /// CPU time of the client for each operation, microseconds.
     pub client_cpu_us_per_operation: Option<f64>,
-    /// Share of the window spent in garbage collection pauses.
+    /// Share of the window spent in garbage collection pauses; of several nodes the largest.
     pub gc_pause_share: Option<f64>,
     /// Throughput against the baseline configuration.
     pub ratio_to_baseline: Option<Ratio>,
@@ -80,6 +81,9 @@ pub struct CellAnalysis {
     pub withheld: Option<Withheld>,
     /// The resource that bounded the cell.
     pub limit: Limit,
+    /// Node by node; empty where the database has one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<NodeAnalysis>,
     /// Money; `None`: not computed.
     pub usd_per_month: Option<f64>,
     /// Findings about this cell and its trials.

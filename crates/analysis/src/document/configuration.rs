@@ -1,8 +1,10 @@
 //! Configurations as they were built.
 
-use evidence::ProbeResult;
+use std::collections::BTreeMap;
+
+use evidence::{HostId, ProbeResult};
 use serde::{Deserialize, Serialize};
-use spec::{Burst, CostLine, IoLimits, VolumeRole};
+use spec::{Burst, ConsistencyLevels, CostLine, IoLimits, Placement, VolumeRole};
 
 /// A configuration as it was built on the machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,6 +21,12 @@ pub struct ConfigurationFacts {
     pub page_cache_budget_bytes: u64,
     /// Database nodes.
     pub nodes: u32,
+    /// Its nodes, racks and replicas; left out of the file where it is one node.
+    #[serde(default, skip_serializing_if = "Placement::is_one_node")]
+    pub placement: Placement,
+    /// Consistency levels of its requests, where it is a cluster or has levels of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consistency: Option<ConsistencyLevels>,
     /// Its volumes: asked for and measured.
     pub volumes: Vec<VolumeReport>,
     /// What it costs at full scale; `None` when a price is missing or the configuration names no catalog types.
@@ -42,6 +50,9 @@ pub struct VolumeReport {
     pub limits: IoLimits,
     /// Burst bucket on this machine.
     pub burst: Option<Burst>,
-    /// fio's measurement; `None` when no trial has one.
+    /// fio's measurement, of several nodes that of the one whose reads were slowest; `None` when no trial has one.
     pub probe: Option<ProbeResult>,
+    /// fio's measurement on each node; empty where the database has one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub probes: BTreeMap<HostId, ProbeResult>,
 }

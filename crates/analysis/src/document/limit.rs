@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use evidence::HostId;
 use serde::{Deserialize, Serialize};
 
 use super::ratio::Range;
@@ -14,7 +15,13 @@ pub struct Limit {
     /// Others that were at their cap at the same time, fullest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<LimitKind>,
-    /// Each watched resource: how much of it was used.
+    /// The nodes that were at it; empty where the database has one node, and where it is no node's limit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<HostId>,
+    /// Of so many; left out with one node.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub of_nodes: u32,
+    /// Each watched resource: how much of it was used; of several nodes that on which it was fullest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uses: Vec<ResourceUse>,
     /// What more of a resource gave, where the matrix holds such a configuration.
@@ -22,6 +29,10 @@ pub struct Limit {
     pub interventions: Vec<Intervention>,
     /// The numbers of `uses` by name, units in their names.
     pub evidence: BTreeMap<String, f64>,
+}
+
+fn is_none(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Resources that can bound a cell.
@@ -96,6 +107,9 @@ pub struct ResourceUse {
     /// What of a volume is counted; `None` for anything else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted: Option<Counted>,
+    /// On which node, where the database has several; `None` for what is no node's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<HostId>,
 }
 
 impl ResourceUse {

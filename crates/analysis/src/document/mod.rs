@@ -9,6 +9,7 @@ mod configuration;
 mod decision;
 pub(crate) mod limit;
 mod money;
+mod node;
 mod ratio;
 mod recommendation;
 mod scaling;
@@ -23,6 +24,7 @@ pub use change::{CellChange, Change, Comparison, GateCell, GateOutcome, GateResu
 pub use configuration::{ConfigurationFacts, VolumeReport};
 pub use decision::{Caution, Decision, Ranked};
 pub use money::{ValueOfMoney, ValueVerdict};
+pub use node::NodeAnalysis;
 pub use ratio::{Metric, Range, Ratio, Verdict};
 pub use recommendation::{
     By, Candidate, Check, Criterion, Doubt, FleetOf, Meets, NotConsidered, NotJudged, Outcome, Place, Reason,

@@ -3,14 +3,14 @@
 use super::window::Window;
 use crate::document::limit::LimitKind;
 use crate::host::HostWindow;
-use crate::measurement::TrialMeasurement;
+use crate::node::Node;
 
 /// CPUs of the database in use, of those it could have. Waiting threads always leave a little of a CPU idle.
 pub const AT_CAP: f64 = 0.9;
 
 /// Windows of the host; where its samples were not kept, one of the means of the trial.
-pub fn host_windows(trial: &TrialMeasurement) -> Vec<HostWindow> {
-    let host = &trial.host;
+pub fn host_windows(node: &Node<'_>) -> Vec<HostWindow> {
+    let host = node.host;
     if !host.windows.is_empty() {
         return host.windows.clone();
     }
@@ -26,20 +26,20 @@ pub fn host_windows(trial: &TrialMeasurement) -> Vec<HostWindow> {
     }
 }
 
-/// The CPUs of a trial, window by window.
-pub fn windows(trial: &TrialMeasurement) -> Vec<Window> {
-    if trial.host.windows.is_empty() && trial.host.cpus_used.is_none() {
+/// The CPUs of a node, window by window.
+pub fn windows(node: &Node<'_>) -> Vec<Window> {
+    if node.host.windows.is_empty() && node.host.cpus_used.is_none() {
         return Vec::new();
     }
-    host_windows(trial)
+    host_windows(node)
         .iter()
-        .filter_map(|window| of_window(trial, window))
+        .filter_map(|window| of_window(node, window))
         .collect()
 }
 
 /// The CPUs of one window; `None` where the database was given none.
-pub fn of_window(trial: &TrialMeasurement, window: &HostWindow) -> Option<Window> {
-    let capacity = available(trial.record.node().cpus, window);
+pub fn of_window(node: &Node<'_>, window: &HostWindow) -> Option<Window> {
+    let capacity = available(node.facts.cpus, window);
     (capacity > 0.0).then(|| Window::at(LimitKind::Cpu, window.used, capacity, AT_CAP))
 }
 

@@ -1,8 +1,10 @@
 //! What bounded a cell?
 //!
 //! ```text
-//! trial --uses--> windows (used of what was really there) --naming--> limit by use --intervention--> limit as told
-//!         cpu, volume                                                    what more of it gave, elsewhere in the matrix
+//! trial --uses--> windows (used of what was really there) --typical--> uses of a cell, on each node
+//!         cpu, volume                                                       | naming: each resource where it is fullest
+//!                                                                           v
+//!                          limit as told <--intervention: what more of it gave, elsewhere in the matrix-- limit by use
 //! ```
 //!
 //! [`crate::document::limit`] holds the data; crate `report` puts it into words.
@@ -11,15 +13,19 @@ mod cpu;
 mod intervention;
 mod naming;
 mod numbers;
+mod typical;
 mod uses;
 mod volume;
 mod window;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) use tests::made;
 
 pub use crate::document::limit::{
     Counted, Intervention, Limit, LimitKind, Outcome, Resource, ResourceChange, ResourceUse, Unit,
 };
 pub use intervention::{CellLimit, by_intervention, interventions};
-pub use naming::of_cell;
+pub use naming::{at, named, of_cell};
+pub use typical::{Uses, of_nodes};

@@ -2,17 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use evidence::HostId;
 use spec::Setup;
 
 use super::numbers;
-use super::uses::{self, GC_DOMINATES};
-use super::window::{Watched, Window};
-use crate::document::limit::{Counted, Limit, LimitKind, ResourceUse};
+use super::typical::{self, Uses};
+use super::uses::GC_DOMINATES;
+use super::window::Watched;
+use crate::document::limit::{Limit, LimitKind, ResourceUse};
 use crate::measurement::TrialMeasurement;
-use crate::rules::{AT_CAP_WINDOWS, CLIENT_CPU_MAX};
-
-/// That reads and writes share one limit is believed when their sum stays at it in at least this share of the windows.
-const TOGETHER_WINDOWS: f64 = 0.9;
+use crate::rules::CLIENT_CPU_MAX;
 
 /// Names the resource that bounded a cell, from the windows of its valid trials.
 ///
@@ -20,21 +19,61 @@ const TOGETHER_WINDOWS: f64 = 0.9;
 /// others are told with it. A capacity is what was really there in that window: CPUs less steal and foreign quotas, a
 /// bucket's burst rate while credits last and its baseline after. The network is named only where its capacity is
 /// known, which the local provider (loopback) never knows.
+///
+/// A database of several nodes is as fast as its slowest node: each resource counts where it is fullest, against what
+/// that node had of it.
 pub fn of_cell(setup: Option<&Setup>, trials: &[&TrialMeasurement]) -> Limit {
+    named(&typical::of_nodes(setup, trials), trials)
+}
+
+/// The same from what was used on each node.
+pub fn named(nodes: &BTreeMap<HostId, Uses>, trials: &[&TrialMeasurement]) -> Limit {
     if trials.is_empty() {
         return told(LimitKind::NotComparable, Vec::new(), Vec::new());
     }
-    let mut by_resource: BTreeMap<Watched, Vec<Vec<Window>>> = BTreeMap::new();
-    for (watched, windows) in trials.iter().flat_map(|t| uses::of_trial(setup, t)) {
-        by_resource.entry(watched).or_default().push(windows);
-    }
-    let all: Vec<(Watched, ResourceUse)> = by_resource
-        .iter()
-        .filter_map(|(watched, trials)| Some((*watched, typical(*watched, trials)?)))
-        .collect();
-    let uses = one_way_of_counting(all);
+    let mut uses = fullest(nodes);
+    uses.extend(typical::of_load(trials).into_iter().map(|(_, used)| used));
+    uses.sort_by_key(|u| u.kind);
     let (kind, also) = name(&uses);
-    told(kind, also, uses)
+    let count = if nodes.len() > 1 { nodes.len() as u32 } else { 0 };
+    Limit {
+        of_nodes: count,
+        nodes: at(kind, nodes.values().flatten().map(|(_, used)| used)),
+        ..told(kind, also, uses)
+    }
+}
+
+/// The nodes at a limit, of several: those whose resource is at its cap; where it is at its cap on none, the one whose
+/// is the fullest. Empty for one node, and for what is no node's.
+pub fn at<'a>(kind: LimitKind, uses: impl Iterator<Item = &'a ResourceUse>) -> Vec<HostId> {
+    let of_kind: Vec<(HostId, &ResourceUse)> = uses
+        .filter(|u| u.kind == kind)
+        .filter_map(|u| Some((u.node?, u)))
+        .collect();
+    let at_cap = of_kind.iter().filter(|(_, u)| u.at_cap);
+    let mut nodes: BTreeSet<HostId> = at_cap.map(|(node, _)| *node).collect();
+    if nodes.is_empty() {
+        let fullest = of_kind.iter().max_by(|a, b| by_fullness(a.1, b.1));
+        nodes.extend(fullest.map(|(node, _)| *node));
+    }
+    nodes.into_iter().collect()
+}
+
+/// At its cap before not, then by share.
+fn by_fullness(a: &ResourceUse, b: &ResourceUse) -> std::cmp::Ordering {
+    a.at_cap.cmp(&b.at_cap).then(a.share().total_cmp(&b.share()))
+}
+
+/// Of each resource the use of the node where it is fullest.
+fn fullest(nodes: &BTreeMap<HostId, Uses>) -> Vec<ResourceUse> {
+    let mut fullest: BTreeMap<Watched, ResourceUse> = BTreeMap::new();
+    for (resource, used) in nodes.values().flatten() {
+        let known = fullest.entry(*resource).or_insert(*used);
+        if by_fullness(known, used).is_lt() {
+            *known = *used;
+        }
+    }
+    fullest.into_values().collect()
 }
 
 /// A limit with its numbers.
@@ -46,84 +85,6 @@ fn told(kind: LimitKind, also: Vec<LimitKind>, uses: Vec<ResourceUse>) -> Limit 
         uses,
         ..Limit::default()
     }
-}
-
-/// The middle window of each trial, median over trials; of a volume that changed its limit only the windows under the
-/// limit that it was at most often.
-fn typical(watched: Watched, trials: &[Vec<Window>]) -> Option<ResourceUse> {
-    let mut full: BTreeMap<LimitKind, (usize, usize)> = BTreeMap::new();
-    for window in trials.iter().flatten() {
-        let (at_cap, all) = full.entry(window.kind).or_default();
-        *at_cap += usize::from(window.at_cap);
-        *all += 1;
-    }
-    let kind = full
-        .into_iter()
-        .max_by_key(|(_, counts)| *counts)
-        .map(|(kind, _)| kind)?;
-    let middle: Vec<Window> = trials.iter().filter_map(|windows| middle_of(windows, kind)).collect();
-    let median = |figure: fn(&Window) -> f64| stats::median(&middle.iter().map(figure).collect::<Vec<_>>());
-    let shares: Vec<f64> = trials
-        .iter()
-        .filter_map(|windows| {
-            let full = windows.iter().filter(|w| w.at_cap).count();
-            stats::ratio(full as f64, windows.len() as f64)
-        })
-        .collect();
-    let windows_at_cap = stats::ratio(shares.iter().sum(), shares.len() as f64)?;
-    let counted = match watched {
-        Watched::Volume(_, _, counted) => Some(counted),
-        _ => None,
-    };
-    let needed = match counted {
-        Some(Counted::Together | Counted::InUnits) => TOGETHER_WINDOWS,
-        _ => AT_CAP_WINDOWS,
-    };
-    Some(ResourceUse {
-        kind,
-        unit: watched.unit(),
-        used: median(|w| w.used)?,
-        capacity: median(|w| w.capacity)?,
-        windows_at_cap,
-        at_cap: windows_at_cap >= needed,
-        counted,
-    })
-}
-
-/// The middle one by share; of two the fuller.
-fn middle_of(windows: &[Window], kind: LimitKind) -> Option<Window> {
-    let mut of_kind: Vec<Window> = windows.iter().copied().filter(|w| w.kind == kind).collect();
-    of_kind.sort_by(|a, b| a.share().total_cmp(&b.share()));
-    of_kind.get(of_kind.len() / 2).copied()
-}
-
-/// Keeps one way of counting for each volume and dimension: the one that is full; else reads and writes together
-/// where the limit may mean that; else the fuller of the two.
-fn one_way_of_counting(all: Vec<(Watched, ResourceUse)>) -> Vec<ResourceUse> {
-    let mut kept = Vec::new();
-    let mut volumes: BTreeMap<_, Vec<ResourceUse>> = BTreeMap::new();
-    for (watched, used) in all {
-        match watched {
-            Watched::Volume(role, dimension, _) => volumes.entry((role, dimension)).or_default().push(used),
-            _ => kept.push(used),
-        }
-    }
-    let fullest = |uses: &[ResourceUse], of: &dyn Fn(&ResourceUse) -> bool| {
-        let candidates = uses.iter().filter(|u| of(u)).copied();
-        candidates.max_by(|a, b| a.share().total_cmp(&b.share()))
-    };
-    let counted = |u: &ResourceUse, wanted: &[Counted]| u.counted.is_some_and(|c| wanted.contains(&c));
-    let apart = [Counted::Reads, Counted::Writes];
-    for uses in volumes.into_values() {
-        let chosen = fullest(&uses, &|u| u.at_cap && counted(u, &[Counted::Together]))
-            .or_else(|| fullest(&uses, &|u| u.at_cap && counted(u, &apart)))
-            .or_else(|| fullest(&uses, &|u| u.at_cap))
-            .or_else(|| fullest(&uses, &|u| u.share() <= 1.0 && counted(u, &[Counted::Together])))
-            .or_else(|| fullest(&uses, &|u| counted(u, &apart)));
-        kept.extend(chosen);
-    }
-    kept.sort_by_key(|u| u.kind);
-    kept
 }
 
 /// The limit and those beside it.

@@ -1,4 +1,4 @@
-//! What one trial used of each resource, window by window, against what was really there.
+//! What one trial used of each resource, on the client and on each node, window by window, against what was really there.
 
 use spec::{LoadLevel, Setup};
 
@@ -6,6 +6,7 @@ use super::window::{Watched, Window};
 use super::{cpu, volume};
 use crate::document::limit::LimitKind;
 use crate::measurement::TrialMeasurement;
+use crate::node::Node;
 use crate::rules::{OFF_MAX, POISSON_DEVIATIONS};
 
 /// CPU of the client's load threads in use from which the client is full; from [`crate::rules::CLIENT_CPU_MAX`] on it
@@ -16,18 +17,28 @@ pub const GC_DOMINATES: f64 = 0.2;
 /// ... and of this share when the CPUs are busy between the pauses.
 const GC_MATTERS: f64 = 0.05;
 
-/// All resources of a trial that have a known capacity; each with at least one window.
-pub fn of_trial(setup: Option<&Setup>, trial: &TrialMeasurement) -> Vec<(Watched, Vec<Window>)> {
-    let mut uses = vec![
+/// The rate and the client of a trial, where they have a known capacity; each with at least one window.
+pub fn of_load(trial: &TrialMeasurement) -> Vec<(Watched, Vec<Window>)> {
+    known(vec![
         (Watched::OfferedRate, offered(trial).into_iter().collect()),
         (Watched::Client, client(trial).into_iter().collect()),
-        (Watched::Gc, gc(trial)),
-        (Watched::Compaction, compaction(trial).into_iter().collect()),
+    ])
+}
+
+/// All resources of a node that have a known capacity; each with at least one window.
+pub fn of_node(setup: Option<&Setup>, node: &Node<'_>) -> Vec<(Watched, Vec<Window>)> {
+    let mut uses = vec![
+        (Watched::Gc, gc(node)),
+        (Watched::Compaction, compaction(node).into_iter().collect()),
+        (Watched::Cpu, cpu::windows(node)),
     ];
-    uses.push((Watched::Cpu, cpu::windows(trial)));
-    for facts in &trial.record.node().volumes {
-        uses.extend(volume::windows(setup, trial, facts));
+    for facts in &node.facts.volumes {
+        uses.extend(volume::windows(setup, node, facts));
     }
+    known(uses)
+}
+
+fn known(mut uses: Vec<(Watched, Vec<Window>)>) -> Vec<(Watched, Vec<Window>)> {
     uses.retain(|(_, windows)| !windows.is_empty());
     uses
 }
@@ -64,12 +75,12 @@ fn client(trial: &TrialMeasurement) -> Option<Window> {
 }
 
 /// Pauses count where they leave little of the time, or where the CPUs had no room between them.
-fn gc(trial: &TrialMeasurement) -> Vec<Window> {
-    cpu::host_windows(trial)
+fn gc(node: &Node<'_>) -> Vec<Window> {
+    cpu::host_windows(node)
         .into_iter()
         .filter_map(|window| {
             let paused = window.gc_pause_share?;
-            let busy = cpu::of_window(trial, &window).is_some_and(|cpu| cpu.share() >= cpu::AT_CAP * (1.0 - paused));
+            let busy = cpu::of_window(node, &window).is_some_and(|cpu| cpu.share() >= cpu::AT_CAP * (1.0 - paused));
             Some(Window {
                 kind: LimitKind::Gc,
                 used: paused,
@@ -81,8 +92,8 @@ fn gc(trial: &TrialMeasurement) -> Vec<Window> {
 }
 
 /// A debt that grew by at least two tasks and by half.
-fn compaction(trial: &TrialMeasurement) -> Option<Window> {
-    let (start, end) = trial.host.compactions?;
+fn compaction(node: &Node<'_>) -> Option<Window> {
+    let (start, end) = node.host.compactions?;
     let grown = (end - start - 1.0).max(0.0);
     Some(Window::at(LimitKind::Compaction, grown, 1.0 + start / 2.0, 1.0))
 }

@@ -6,7 +6,7 @@ use spec::Setup;
 use super::window::{Dimension, Watched, Window};
 use crate::document::limit::{Counted, LimitKind};
 use crate::host::{VolumeActivity, WindowRates};
-use crate::measurement::TrialMeasurement;
+use crate::node::Node;
 use crate::rules::VOLUME_AT_CAP;
 
 /// Reads and writes together that do more than this share of a limit show that it does not count them together.
@@ -30,8 +30,8 @@ const INSTANCE_UNIT_BYTES: f64 = 16.0 * 1024.0;
 /// cgroups limit reads and writes apart, EBS together; which of them this volume does is not known here, so that both
 /// are looked at. Together is possible only where both have the same limit, and at its cap only from [`VOLUME_AT_CAP`]
 /// to [`TOGETHER_MAX`] of it.
-pub fn windows(setup: Option<&Setup>, trial: &TrialMeasurement, facts: &VolumeFacts) -> Vec<(Watched, Vec<Window>)> {
-    let Some(activity) = trial.host.volumes.get(&facts.role) else {
+pub fn windows(setup: Option<&Setup>, node: &Node<'_>, facts: &VolumeFacts) -> Vec<(Watched, Vec<Window>)> {
+    let Some(activity) = node.activity(facts.role) else {
         return Vec::new();
     };
     let rates = rates(activity);

@@ -61,6 +61,14 @@ pub enum Watched {
 }
 
 impl Watched {
+    /// The same resource, in whichever way it is counted.
+    pub fn resource(self) -> Self {
+        match self {
+            Self::Volume(role, dimension, _) => Self::Volume(role, dimension, Counted::Reads),
+            other => other,
+        }
+    }
+
     /// Unit of used and capacity.
     pub fn unit(self) -> Unit {
         match self {

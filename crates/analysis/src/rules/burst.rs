@@ -3,13 +3,14 @@
 //! `burst_changed`: credits ran out inside the window, so that the trial mixes two speeds. `burst_only`: they fell, so
 //! that what was measured does not last. Both carry what tells how long it lasts: see [`crate::burst::lasts`].
 
-use evidence::VolumeFacts;
 use spec::{Plan, VolumeRole};
 
+use super::nodes::{first_named, worst};
 use super::scope::scope;
 use crate::burst::lasts;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::node::Node;
 use crate::rule::Rule;
 
 /// Credits spent matter from this share of the volume's requests on: an empty bucket holds a few ticks' worth at any
@@ -20,9 +21,16 @@ const EMPTY: f64 = 1.0;
 /// Credits that fall by less than this share of those at the start are how a bucket breathes.
 const FALLEN: f64 = 0.99;
 
-pub fn finding(trial: &TrialMeasurement, volume: &VolumeFacts) -> Option<Finding> {
+/// One finding of each rule: the buckets of two nodes may end in different states.
+pub fn findings(trial: &TrialMeasurement, role: VolumeRole) -> impl Iterator<Item = Finding> {
+    let of_rule = move |rule| worst(trial, |node| of_node(trial, node, role).filter(|(_, f)| f.rule == rule));
+    [Rule::BurstChanged, Rule::BurstOnly].into_iter().filter_map(of_rule)
+}
+
+fn of_node(trial: &TrialMeasurement, node: &Node<'_>, role: VolumeRole) -> Option<(f64, Finding)> {
+    let volume = node.facts.volumes.iter().find(|v| v.role == role)?;
     let (start, end) = volume.burst_credits?;
-    let requests = trial.host.volumes.get(&volume.role).map(|v| v.reads + v.writes);
+    let requests = node.activity(role).map(|v| v.reads + v.writes);
     if requests.is_some_and(|n| start - end < CREDITS_SHARE * n) {
         return None;
     }
@@ -35,7 +43,8 @@ pub fn finding(trial: &TrialMeasurement, volume: &VolumeFacts) -> Option<Finding
         return None;
     };
     let numbers = [("credits_start", start), ("credits_end", end)];
-    Some(Finding::new(rule, scope(trial), numbers).with("volume", volume.role.name()))
+    let found = Finding::new(rule, scope(trial), numbers).with("volume", role.name());
+    Some((start - end, found))
 }
 
 /// The finding with what the plan knows of the bucket: rates, a full bucket, and how long it lasts under the measured
@@ -57,7 +66,8 @@ pub fn completed(mut finding: Finding, trial: &TrialMeasurement, plan: &Plan) ->
         VolumeRole::Data => s.data.burst,
         VolumeRole::Commitlog => s.commitlog.as_ref()?.burst,
     });
-    let (Some(bucket), Some(activity)) = (bucket, trial.host.volumes.get(&role)) else {
+    let node = first_named(trial, &finding);
+    let (Some(bucket), Some(activity)) = (bucket, node.and_then(|n| n.activity(role))) else {
         return finding;
     };
     // Where the bucket ran empty inside the window, the mean rate is not the demand: that was what emptied it, the

@@ -1,5 +1,6 @@
 //! Did compaction keep up with what was written?
 
+use super::nodes::worst;
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
@@ -11,22 +12,25 @@ const COMPACTION_GROWTH: f64 = 0.1;
 const COMPACTION_TASKS: f64 = 2.0;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
-    let (start, end) = trial.host.compactions?;
-    (end > start * (1.0 + COMPACTION_GROWTH) && end - start >= COMPACTION_TASKS).then(|| {
-        let numbers = [
-            ("compactions_start", start),
-            ("compactions_end", end),
-            ("threshold_growth_share", COMPACTION_GROWTH),
-            ("threshold_tasks", COMPACTION_TASKS),
-        ];
-        Finding::new(Rule::CompactionDebt, scope(trial), numbers)
+    worst(trial, |node| {
+        let (start, end) = node.host.compactions?;
+        (end > start * (1.0 + COMPACTION_GROWTH) && end - start >= COMPACTION_TASKS).then(|| {
+            let numbers = [
+                ("compactions_start", start),
+                ("compactions_end", end),
+                ("threshold_growth_share", COMPACTION_GROWTH),
+                ("threshold_tasks", COMPACTION_TASKS),
+            ];
+            let grown = end - start;
+            (grown, Finding::new(Rule::CompactionDebt, scope(trial), numbers))
+        })
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::cases::{changed, fires};
+    use crate::rules::cases::{changed_host, fires};
 
     #[test]
     fn a_tenth_more_and_two_tasks_more() {
@@ -39,7 +43,7 @@ mod tests {
                 ((30.0, 33.5), true),
                 ((9.0, 2.0), false),
             ],
-            |compactions| changed(|t| t.host.compactions = Some(compactions)),
+            |compactions| changed_host(|h| h.compactions = Some(compactions)),
         );
     }
 }

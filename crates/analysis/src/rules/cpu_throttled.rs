@@ -1,5 +1,6 @@
 //! Did a CPU quota hold the database back that nobody asked for?
 
+use super::nodes::worst;
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
@@ -10,19 +11,21 @@ use crate::rule::Rule;
 const THROTTLED_MAX: f64 = 0.01;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
-    // A fraction of a CPU can only be given by a quota: then being held back is the configuration.
-    let share = trial.host.cpu_throttled_share?;
-    let is_whole = trial.record.node().cpus.fract() == 0.0;
-    (is_whole && share > THROTTLED_MAX).then(|| {
-        let numbers = [("throttled_periods_share", share), ("threshold", THROTTLED_MAX)];
-        Finding::new(Rule::CpuThrottled, scope(trial), numbers)
+    worst(trial, |node| {
+        // A fraction of a CPU can only be given by a quota: then being held back is the configuration.
+        let share = node.host.cpu_throttled_share?;
+        let is_whole = node.facts.cpus.fract() == 0.0;
+        (is_whole && share > THROTTLED_MAX).then(|| {
+            let numbers = [("throttled_periods_share", share), ("threshold", THROTTLED_MAX)];
+            (share, Finding::new(Rule::CpuThrottled, scope(trial), numbers))
+        })
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::cases::{changed, fires};
+    use crate::rules::cases::{changed, fires, first_host};
 
     #[test]
     fn a_quota_of_its_own_is_the_configuration() {
@@ -34,7 +37,12 @@ mod tests {
                 ((0.5, 0.5), false),
                 ((0.5, 2.0), true),
             ],
-            |(share, cpus)| changed(|t| (t.host.cpu_throttled_share, t.record.nodes[0].cpus) = (Some(share), cpus)),
+            |(share, cpus)| {
+                changed(|t| {
+                    t.record.nodes[0].cpus = cpus;
+                    first_host(t).cpu_throttled_share = Some(share);
+                })
+            },
         );
     }
 }

@@ -2,20 +2,30 @@
 
 use evidence::VolumeRole;
 
+use super::nodes::worst;
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::node::Node;
 use crate::rule::Rule;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
-    let facts = &trial.record.node();
-    let (data, budget) = (facts.data_bytes_on_disk as f64, facts.page_cache_budget_bytes as f64);
-    // A volume must be there to speak of.
-    trial.host.volumes.get(&VolumeRole::Data)?;
-    (data > 0.0 && budget > 0.0 && data <= budget).then(|| {
-        let numbers = [("data_bytes_on_disk", data), ("page_cache_budget_bytes", budget)];
-        Finding::new(Rule::DataFitsPageCache, scope(trial), numbers)
-    })
+    let fits = |node: &Node<'_>| {
+        let (data, budget) = (
+            node.facts.data_bytes_on_disk as f64,
+            node.facts.page_cache_budget_bytes as f64,
+        );
+        // A volume must be there to speak of.
+        node.activity(VolumeRole::Data)?;
+        (data > 0.0 && budget > 0.0 && data <= budget).then(|| {
+            let numbers = [("data_bytes_on_disk", data), ("page_cache_budget_bytes", budget)];
+            let found = Finding::new(Rule::DataFitsPageCache, scope(trial), numbers);
+            (data / budget, found)
+        })
+    };
+    // A node whose data does not fit still reads from its storage.
+    let all = trial.nodes().all(|node| fits(&node).is_some());
+    worst(trial, fits).filter(|_| all)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! a run whose every trial lacks records; and each trial against the others of its run, which sees a single trial that
 //! lacks a few.
 
-use spec::Dataset;
+use spec::{Dataset, Plan};
 
 use super::scope::scope;
 use crate::document::CellAnalysis;
@@ -27,14 +27,15 @@ const ROW_BYTES: f64 = 24.0;
 const LESS_THAN_OTHERS: f64 = 0.05;
 
 /// A cell whose data set is smaller than the least that its records take.
-pub fn than_its_layout(cell: &CellAnalysis, dataset: &Dataset) -> Option<Finding> {
-    let least = least_bytes(dataset);
+pub fn than_its_layout(cell: &CellAnalysis, dataset: &Dataset, replicas: u32) -> Option<Finding> {
+    let replicas = f64::from(replicas);
+    let least = replicas * least_bytes(dataset);
     let on_disk = cell.bytes_on_disk.filter(|bytes| *bytes > 0.0 && *bytes < least)?;
     let numbers = [
         ("bytes_on_disk", on_disk),
         ("least_bytes", least),
-        ("payload_bytes", dataset.payload_bytes() as f64),
-        ("records", dataset.records as f64),
+        ("payload_bytes", replicas * dataset.payload_bytes() as f64),
+        ("records", replicas * dataset.records as f64),
     ];
     Some(
         Finding::new(Rule::DataSetSmaller, Scope::Cell(cell.id.clone()), numbers)
@@ -50,9 +51,9 @@ fn least_bytes(dataset: &Dataset) -> f64 {
 }
 
 /// A trial whose data set is smaller than that of the run's other trials.
-pub fn than_the_others(trial: &TrialMeasurement, typical: Option<f64>) -> Option<Finding> {
+pub fn than_the_others(trial: &TrialMeasurement, plan: &Plan, typical: Option<f64>) -> Option<Finding> {
     let typical = typical?;
-    let on_disk = trial.record.node().data_bytes_on_disk as f64;
+    let on_disk = of_one_replica(trial, plan);
     (on_disk > 0.0 && on_disk < (1.0 - LESS_THAN_OTHERS) * typical).then(|| {
         let numbers = [
             ("bytes_on_disk", on_disk),
@@ -64,11 +65,21 @@ pub fn than_the_others(trial: &TrialMeasurement, typical: Option<f64>) -> Option
     })
 }
 
-/// Median over the run's trials of the bytes of the data set on disk.
-pub fn typical(trials: &[&TrialMeasurement]) -> Option<f64> {
+/// Bytes on disk of one replica of the data set: clusters of a run may keep different numbers of them.
+fn of_one_replica(trial: &TrialMeasurement, plan: &Plan) -> f64 {
+    let setup = plan
+        .setups
+        .iter()
+        .find(|s| s.configuration == trial.record.configuration);
+    let replicas = setup.map_or(1, |s| s.placement.replication_factor);
+    trial.data_bytes_on_disk() / f64::from(replicas)
+}
+
+/// Median over the run's trials of the bytes on disk of one replica of the data set.
+pub fn typical(plan: &Plan, trials: &[&TrialMeasurement]) -> Option<f64> {
     let bytes: Vec<f64> = trials
         .iter()
-        .map(|t| t.record.node().data_bytes_on_disk as f64)
+        .map(|t| of_one_replica(t, plan))
         .filter(|bytes| *bytes > 0.0)
         .collect();
     stats::median(&bytes)

@@ -1,30 +1,30 @@
 //! Was it the same database process from end to end? A trial across a restart measures a start.
 
+use super::nodes::worst;
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
 use crate::rule::Rule;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
-    let restarts = trial.host.restarts.filter(|n| *n > 0)?;
-    Some(Finding::new(
-        Rule::DatabaseRestarted,
-        scope(trial),
-        [("restarts", restarts as f64)],
-    ))
+    worst(trial, |node| {
+        let restarts = node.host.restarts.filter(|n| *n > 0)? as f64;
+        let numbers = [("restarts", restarts)];
+        Some((restarts, Finding::new(Rule::DatabaseRestarted, scope(trial), numbers)))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::cases::{changed, fires};
+    use crate::rules::cases::{changed_host, fires};
 
     #[test]
     fn one_restart_is_enough_and_not_having_looked_is_none() {
         fires(
             Rule::DatabaseRestarted,
             &[(None, false), (Some(0), false), (Some(1), true)],
-            |restarts| changed(|t| t.host.restarts = restarts),
+            |restarts| changed_host(|h| h.restarts = restarts),
         );
     }
 }

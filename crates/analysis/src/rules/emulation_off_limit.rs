@@ -1,6 +1,8 @@
 //! Is the emulated volume what was asked for? fio measured it before the trials.
 
-use evidence::ProbeResult;
+use std::collections::BTreeMap;
+
+use evidence::{HostId, ProbeResult};
 use spec::IoLimits;
 
 use crate::document::{ConfigurationFacts, VolumeReport};
@@ -14,15 +16,35 @@ const OFF_LIMIT_MAX: f64 = 0.10;
 const PROBE_READ_BYTES: f64 = 4096.0;
 const PROBE_WRITE_BYTES: f64 = 65536.0;
 
-/// Findings on the volumes of a configuration.
+/// Findings on the volumes of a configuration; of several nodes those whose volume is off are named.
 pub fn findings(configuration: &ConfigurationFacts) -> Vec<Finding> {
-    let probed = configuration
-        .volumes
-        .iter()
-        .filter_map(|v| Some((v, v.probe.as_ref()?)));
-    probed
-        .flat_map(|(volume, probe)| off_limit(&configuration.name, volume, probe))
-        .collect()
+    let of_volume = |volume: &VolumeReport| {
+        if volume.probes.is_empty() {
+            let probe = volume.probe.iter();
+            return probe.flat_map(|p| off_limit(&configuration.name, volume, p)).collect();
+        }
+        on_nodes(configuration, volume)
+    };
+    configuration.volumes.iter().flat_map(of_volume).collect()
+}
+
+/// One finding for each figure of the probe: that of the node that is furthest off.
+fn on_nodes(configuration: &ConfigurationFacts, volume: &VolumeReport) -> Vec<Finding> {
+    let mut by_figure: BTreeMap<String, Vec<(HostId, Finding)>> = BTreeMap::new();
+    for (node, probe) in &volume.probes {
+        for found in off_limit(&configuration.name, volume, probe) {
+            let figure = found.fact("probed").unwrap_or_default().to_owned();
+            by_figure.entry(figure).or_default().push((*node, found));
+        }
+    }
+    let off = |found: &Finding| found.number("off_by").unwrap_or(0.0).abs();
+    let furthest = |mut found: Vec<(HostId, Finding)>| {
+        found.sort_by(|a, b| off(&b.1).total_cmp(&off(&a.1)));
+        let names: Vec<String> = found.iter().map(|(node, _)| node.to_string()).collect();
+        let (_, first) = found.into_iter().next()?;
+        Some(first.on_nodes(&names, volume.probes.len()))
+    };
+    by_figure.into_values().filter_map(furthest).collect()
 }
 
 /// What the limits allow the probe's reads, requests per second.

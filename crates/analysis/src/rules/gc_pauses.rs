@@ -1,5 +1,6 @@
 //! How long did garbage collection stop the database?
 
+use super::nodes::worst;
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
@@ -11,23 +12,26 @@ const GC_SHARE_MAX: f64 = 0.02;
 const GC_PAUSE_MAX_S: f64 = 0.5;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
-    let share = trial.host.gc_pause_share.unwrap_or(0.0);
-    let longest = trial.host.gc_longest_pause_s.unwrap_or(0.0);
-    (share > GC_SHARE_MAX || longest > GC_PAUSE_MAX_S).then(|| {
-        let numbers = [
-            ("gc_pause_share", share),
-            ("threshold", GC_SHARE_MAX),
-            ("longest_pause_s", longest),
-            ("threshold_s", GC_PAUSE_MAX_S),
-        ];
-        Finding::new(Rule::GcPauses, scope(trial), numbers)
+    worst(trial, |node| {
+        let share = node.host.gc_pause_share.unwrap_or(0.0);
+        let longest = node.host.gc_longest_pause_s.unwrap_or(0.0);
+        (share > GC_SHARE_MAX || longest > GC_PAUSE_MAX_S).then(|| {
+            let numbers = [
+                ("gc_pause_share", share),
+                ("threshold", GC_SHARE_MAX),
+                ("longest_pause_s", longest),
+                ("threshold_s", GC_PAUSE_MAX_S),
+            ];
+            let beyond = (share / GC_SHARE_MAX).max(longest / GC_PAUSE_MAX_S);
+            (beyond, Finding::new(Rule::GcPauses, scope(trial), numbers))
+        })
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::cases::{changed, fires};
+    use crate::rules::cases::{changed_host, fires};
 
     #[test]
     fn the_share_of_the_window_or_one_long_pause() {
@@ -39,7 +43,7 @@ mod tests {
                 ((Some(0.004), Some(0.51)), true),
                 ((None, None), false),
             ],
-            |(share, longest)| changed(|t| (t.host.gc_pause_share, t.host.gc_longest_pause_s) = (share, longest)),
+            |(share, longest)| changed_host(|h| (h.gc_pause_share, h.gc_longest_pause_s) = (share, longest)),
         );
     }
 }

@@ -24,6 +24,7 @@ mod limits_count_separately;
 mod little;
 mod network_retransmits;
 mod no_steady_state;
+mod nodes;
 mod not_found;
 mod offered_rate;
 mod repetitions_spread;
@@ -37,11 +38,14 @@ mod throttle_slices;
 mod too_few_samples;
 mod too_short_to_judge;
 mod trial_invalid;
+mod unequal_nodes;
 mod volume_above_instance;
 mod volume_at_cap;
 
-use evidence::{ProbeResult, VolumeFacts};
-use spec::{Dataset, Plan, Provider};
+use std::collections::BTreeMap;
+
+use evidence::{HostId, ProbeResult};
+use spec::{Dataset, Plan, Provider, VolumeRole};
 
 use crate::document::{CellAnalysis, ConfigurationFacts};
 use crate::finding::Finding;
@@ -54,6 +58,7 @@ pub(crate) use offered_rate::{OFF_MAX, POISSON_DEVIATIONS};
 pub use repetitions_spread::{LEVEL as OUTLIER_LEVEL, finding as repetitions_spread};
 pub use slow_change_possible::CHANGE_HIDDEN_MAX;
 pub use too_few_samples::{PERCENTILES, SAMPLES_BEYOND};
+pub use unequal_nodes::findings as unequal_nodes;
 pub use volume_above_instance::of_plan;
 pub(crate) use volume_at_cap::{AT_CAP as VOLUME_AT_CAP, AT_CAP_WINDOWS};
 
@@ -86,11 +91,11 @@ pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {
     .into_iter()
     .flatten()
     .collect();
-    for volume in &trial.record.node().volumes {
-        found.extend(burst::finding(trial, volume));
-        found.extend(throttle_slices::finding(trial, volume));
-        found.extend(volume_at_cap::finding(trial, volume));
-        found.extend(separate_read_write_limits::finding(trial, volume));
+    for role in [VolumeRole::Data, VolumeRole::Commitlog] {
+        found.extend(burst::findings(trial, role));
+        found.extend(throttle_slices::finding(trial, role));
+        found.extend(volume_at_cap::finding(trial, role));
+        found.extend(separate_read_write_limits::finding(trial, role));
     }
     found
 }
@@ -99,7 +104,7 @@ pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {
 #[derive(Debug, Clone, Copy)]
 pub struct Together<'a> {
     plan: &'a Plan,
-    /// Median over the run's trials of the bytes of the data set on disk.
+    /// Median over the run's trials of the bytes on disk of one replica of the data set.
     data_bytes: Option<f64>,
 }
 
@@ -108,7 +113,7 @@ impl<'a> Together<'a> {
     pub fn of(plan: &'a Plan, trials: &[&TrialMeasurement]) -> Self {
         Self {
             plan,
-            data_bytes: data_set_smaller::typical(trials),
+            data_bytes: data_set_smaller::typical(plan, trials),
         }
     }
 }
@@ -120,35 +125,52 @@ pub fn of_trial_in_run(trial: &TrialMeasurement, together: &Together<'_>) -> Vec
         .iter()
         .map(|finding| burst::completed(finding.clone(), trial, together.plan))
         .collect();
-    found.extend(data_set_smaller::than_the_others(trial, together.data_bytes));
+    found.extend(data_set_smaller::than_the_others(
+        trial,
+        together.plan,
+        together.data_bytes,
+    ));
     found
 }
 
-/// Findings on a cell, from its figures and the data set that it should have had.
-pub fn of_cell(cell: &CellAnalysis, dataset: &Dataset) -> Vec<Finding> {
+/// Findings on a cell, from its figures, its valid trials, and the replicas of the data set that it should have had.
+pub fn of_cell(cell: &CellAnalysis, valid: &[&TrialMeasurement], dataset: &Dataset, replicas: u32) -> Vec<Finding> {
     let mut found = too_few_samples::findings(cell);
-    found.extend(data_set_smaller::than_its_layout(cell, dataset));
+    found.extend(data_set_smaller::than_its_layout(cell, dataset, replicas));
+    found.extend(unequal_nodes::findings(&cell.id, &cell.nodes, valid));
     found
 }
 
 /// Findings on configurations and on the run as a whole.
 pub fn of_run(run: &str, provider: Provider, configurations: &[ConfigurationFacts]) -> Vec<Finding> {
     let mut found: Vec<Finding> = configurations.iter().flat_map(emulation_off_limit::findings).collect();
+    found.extend(configurations.iter().flat_map(unequal_nodes::of_configuration));
     found.extend(limits_count_separately::finding(run, provider, configurations));
     found
 }
 
-/// The probe of a role's volume among a trial's volumes.
-pub fn probe_of(volumes: &[VolumeFacts], role: spec::VolumeRole) -> Option<ProbeResult> {
-    volumes.iter().find(|v| v.role == role).and_then(|v| v.probe)
+/// What fio measured of a role's volume on each node: of several trials the first that tells.
+pub fn probes_of<'a>(
+    trials: impl Iterator<Item = &'a TrialMeasurement>,
+    role: VolumeRole,
+) -> BTreeMap<HostId, ProbeResult> {
+    let mut probes = BTreeMap::new();
+    for node in trials.flat_map(TrialMeasurement::nodes) {
+        let volume = node.facts.volumes.iter().find(|v| v.role == role);
+        if let Some(probe) = volume.and_then(|v| v.probe) {
+            probes.entry(node.id).or_insert(probe);
+        }
+    }
+    probes
 }
 
 /// A trial without fault and what makes others of it, for the tables of cases.
 #[cfg(test)]
-mod cases {
+pub(crate) mod cases {
     use evidence::{ClientResult, TrialRecord};
 
-    use super::{Finding, Rule, of_trial};
+    use super::{Finding, HostId, Rule, of_trial};
+    use crate::host::DatabaseHost;
     use crate::measurement::TrialMeasurement;
     use crate::story::{Told, measured, record};
 
@@ -185,6 +207,16 @@ mod cases {
         change(&mut trial);
         trial.findings = of_trial(&trial);
         trial
+    }
+
+    /// The sound trial after a change to what its database host showed.
+    pub fn changed_host(change: impl FnOnce(&mut DatabaseHost)) -> TrialMeasurement {
+        changed(|t| change(first_host(t)))
+    }
+
+    /// What the only database host showed.
+    pub fn first_host(trial: &mut TrialMeasurement) -> &mut DatabaseHost {
+        trial.hosts.get_mut(&HostId::DATABASE).unwrap()
     }
 
     /// What a rule found in a trial.

@@ -1,5 +1,6 @@
 //! Did the network lose packets?
 
+use super::nodes::worst;
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
@@ -9,22 +10,24 @@ use crate::rule::Rule;
 const RETRANSMITS_PER_MB: f64 = 0.001 * 1e6 / 1448.0;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
-    let rate = trial.host.retransmits_per_mb.filter(|r| *r > RETRANSMITS_PER_MB)?;
-    let numbers = [("retransmits_per_mb", rate), ("threshold_per_mb", RETRANSMITS_PER_MB)];
-    Some(Finding::new(Rule::NetworkRetransmits, scope(trial), numbers))
+    worst(trial, |node| {
+        let rate = node.host.retransmits_per_mb.filter(|r| *r > RETRANSMITS_PER_MB)?;
+        let numbers = [("retransmits_per_mb", rate), ("threshold_per_mb", RETRANSMITS_PER_MB)];
+        Some((rate, Finding::new(Rule::NetworkRetransmits, scope(trial), numbers)))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::cases::{changed, fires};
+    use crate::rules::cases::{changed_host, fires};
 
     #[test]
     fn one_segment_in_a_thousand() {
         fires(
             Rule::NetworkRetransmits,
             &[(0.0, false), (0.68, false), (0.70, true)],
-            |rate| changed(|t| t.host.retransmits_per_mb = Some(rate)),
+            |rate| changed_host(|h| h.retransmits_per_mb = Some(rate)),
         );
     }
 }

@@ -1,8 +1,9 @@
 //! Did an emulated volume give more than EBS would have? cgroups limit reads and writes apart, EBS counts them
 //! together.
 
-use evidence::VolumeFacts;
+use evidence::VolumeRole;
 
+use super::nodes::worst;
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
@@ -11,24 +12,26 @@ use crate::rule::Rule;
 /// Reads and writes together this much above the limit.
 const COMBINED_MAX: f64 = 1.05;
 
-pub fn finding(trial: &TrialMeasurement, volume: &VolumeFacts) -> Option<Finding> {
-    let activity = trial.host.volumes.get(&volume.role)?;
-    // EBS has one number for both kinds; only then is the sum comparable with it.
-    let limit = volume
-        .limits
-        .read_iops
-        .filter(|l| Some(*l) == volume.limits.write_iops)?;
-    let combined = activity.read_iops() + activity.write_iops();
-    let share = stats::ratio(combined, limit).filter(|share| *share > COMBINED_MAX)?;
-    let numbers = [
-        ("read_iops", activity.read_iops()),
-        ("write_iops", activity.write_iops()),
-        ("limit_iops", limit),
-        ("combined_share", share),
-        ("threshold", COMBINED_MAX),
-    ];
-    let found = Finding::new(Rule::SeparateReadWriteLimits, scope(trial), numbers);
-    Some(found.with("volume", volume.role.name()))
+pub fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Finding> {
+    worst(trial, |node| {
+        let (volume, activity) = node.volume(role)?;
+        // EBS has one number for both kinds; only then is the sum comparable with it.
+        let limit = volume
+            .limits
+            .read_iops
+            .filter(|l| Some(*l) == volume.limits.write_iops)?;
+        let combined = activity.read_iops() + activity.write_iops();
+        let share = stats::ratio(combined, limit).filter(|share| *share > COMBINED_MAX)?;
+        let numbers = [
+            ("read_iops", activity.read_iops()),
+            ("write_iops", activity.write_iops()),
+            ("limit_iops", limit),
+            ("combined_share", share),
+            ("threshold", COMBINED_MAX),
+        ];
+        let found = Finding::new(Rule::SeparateReadWriteLimits, scope(trial), numbers);
+        Some((share, found.with("volume", role.name())))
+    })
 }
 
 #[cfg(test)]

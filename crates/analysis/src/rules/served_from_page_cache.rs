@@ -12,15 +12,15 @@ const READS_PER_READ_MIN: f64 = 0.05;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let reads = trial.completed_reads() as f64;
-    let device = trial.host.volumes.get(&VolumeRole::Data)?.reads;
+    let device = trial.sum_of_volumes(VolumeRole::Data, |v| v.reads)?;
     let per_read = stats::ratio(device, reads).filter(|per_read| *per_read < READS_PER_READ_MIN)?;
-    let facts = &trial.record.node();
+    let budget: u64 = trial.nodes().map(|n| n.facts.page_cache_budget_bytes).sum();
     let numbers = [
         ("device_reads", device),
         ("operations_that_read", reads),
         ("device_reads_per_read", per_read),
-        ("page_cache_budget_bytes", facts.page_cache_budget_bytes as f64),
-        ("data_bytes_on_disk", facts.data_bytes_on_disk as f64),
+        ("page_cache_budget_bytes", budget as f64),
+        ("data_bytes_on_disk", trial.data_bytes_on_disk()),
         ("threshold", READS_PER_READ_MIN),
     ];
     Some(Finding::new(Rule::ServedFromPageCache, scope(trial), numbers))

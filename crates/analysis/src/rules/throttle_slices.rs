@@ -1,7 +1,8 @@
 //! Does the kernel's throttle show in the tail latency?
 
-use evidence::VolumeFacts;
+use evidence::VolumeRole;
 
+use super::nodes::worst;
 use super::scope::scope;
 use super::volume_at_cap;
 use crate::finding::Finding;
@@ -13,8 +14,7 @@ const SLICE_US: f64 = 100_000.0;
 /// ... so that a p99 from here on, on a volume at its cap, shows the slices.
 const THROTTLE_STEP_US: f64 = 80_000.0;
 
-pub fn finding(trial: &TrialMeasurement, volume: &VolumeFacts) -> Option<Finding> {
-    volume_at_cap::finding(trial, volume)?;
+pub fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Finding> {
     let (kind, p99) = trial
         .response
         .iter()
@@ -26,8 +26,11 @@ pub fn finding(trial: &TrialMeasurement, volume: &VolumeFacts) -> Option<Finding
         ("slice_us", SLICE_US),
         ("threshold_us", THROTTLE_STEP_US),
     ];
-    let found = Finding::new(Rule::ThrottleSlices, scope(trial), numbers);
-    Some(found.with("operation", kind.name()).with("volume", volume.role.name()))
+    worst(trial, |node| {
+        let (share, _) = volume_at_cap::of_node(trial, node, role)?;
+        let found = Finding::new(Rule::ThrottleSlices, scope(trial), numbers);
+        Some((share, found.with("operation", kind.name()).with("volume", role.name())))
+    })
 }
 
 #[cfg(test)]

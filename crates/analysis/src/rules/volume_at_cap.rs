@@ -1,11 +1,13 @@
 //! Was a volume at its limit?
 
-use evidence::VolumeFacts;
+use evidence::VolumeRole;
 
+use super::nodes::worst;
 use super::scope::scope;
 use crate::fact::VolumeLimit;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
+use crate::node::Node;
 use crate::rule::Rule;
 
 /// A volume is at its cap in a 10 s window when it does at least this share of its limit (practice: >= 95 %) ...
@@ -13,8 +15,13 @@ pub const AT_CAP: f64 = 0.95;
 /// ... and at its cap in a trial when that holds for at least this share of the windows (practice: >= 50 %).
 pub const AT_CAP_WINDOWS: f64 = 0.5;
 
-pub fn finding(trial: &TrialMeasurement, volume: &VolumeFacts) -> Option<Finding> {
-    let activity = trial.host.volumes.get(&volume.role)?;
+pub fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Finding> {
+    worst(trial, |node| of_node(trial, node, role))
+}
+
+/// Whether the volume of a node was at its limit: in which share of the windows, and the finding on it.
+pub fn of_node(trial: &TrialMeasurement, node: &Node<'_>, role: VolumeRole) -> Option<(f64, Finding)> {
+    let (volume, activity) = node.volume(role)?;
     let (limits, windows) = (&volume.limits, &activity.windows);
     let (what, share, limit) = [
         (VolumeLimit::ReadIops, &windows.read_iops, limits.read_iops),
@@ -43,7 +50,8 @@ pub fn finding(trial: &TrialMeasurement, volume: &VolumeFacts) -> Option<Finding
         ("write_bytes_per_s", activity.write_bytes_per_s()),
     ];
     let found = Finding::new(Rule::VolumeAtCap, scope(trial), numbers);
-    Some(found.with("volume", volume.role.name()).with("limited", what.name()))
+    let found = found.with("volume", role.name()).with("limited", what.name());
+    Some((share, found))
 }
 
 /// Share of the 10 s windows in which the volume is at the given limit.
@@ -56,14 +64,14 @@ fn share_at(windows: &[f64], limit: Option<f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::cases::{changed, fires};
+    use crate::rules::cases::{changed_host, fires};
 
     /// 625 IOPS: 593.75 are 95 %.
     #[test]
     fn ninety_five_percent_in_half_of_the_windows() {
         let with = |windows: [f64; 4]| {
-            changed(|t| {
-                let data = t.host.volumes.get_mut(&spec::VolumeRole::Data).unwrap();
+            changed_host(|h| {
+                let data = h.volumes.get_mut(&VolumeRole::Data).unwrap();
                 data.windows.read_iops = windows.to_vec();
             })
         };

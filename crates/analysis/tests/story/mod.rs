@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use analysis::{
     DatabaseHost, RunEvidence, TrialEvidence, TrialMeasurement, VolumeActivity, VolumeRole, WindowRates, measure, rules,
 };
-use evidence::{HIGHEST_US, Interval, LOWEST_US, OperationKind, SIGNIFICANT_DIGITS, Series, TrialRecord};
+use evidence::{HIGHEST_US, HostId, Interval, LOWEST_US, OperationKind, SIGNIFICANT_DIGITS, Series, TrialRecord};
 use hdrhistogram::Histogram;
 use serde_json::{Value, json};
 use spec::Plan;
@@ -130,7 +130,7 @@ pub fn measured(record: &TrialRecord, device_reads: f64) -> TrialMeasurement {
             ..WindowRates::default()
         },
     };
-    trial.host = DatabaseHost {
+    let host = DatabaseHost {
         volumes: BTreeMap::from([(VolumeRole::Data, activity)]),
         page_cache_bytes: Some(172_500_000.0),
         cpus_used: Some(0.8),
@@ -138,6 +138,7 @@ pub fn measured(record: &TrialRecord, device_reads: f64) -> TrialMeasurement {
         restarts: Some(0),
         ..DatabaseHost::default()
     };
+    trial.hosts = BTreeMap::from([(HostId::DATABASE, host)]);
     trial.findings = rules::of_trial(&trial);
     trial
 }

@@ -35,6 +35,7 @@ pub mod start_archive;
 mod verified;
 mod yaml;
 
+pub(crate) use admin::schema_statements;
 pub use admin::{Admin, AdminError, Settled};
 pub use distribution::{Distribution, download_bytes, ensure_distribution};
 pub use distribution_error::DistributionError;

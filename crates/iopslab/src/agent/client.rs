@@ -7,11 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use database::CqlConnect;
+use database::{Access, CqlConnect, Existing, ExistingError, Found};
 use engine::{LoadPlan, TrialPlan};
 use monitor::{Monitor, MonitorHooks, Sources};
 use spec::LoadLevel;
-use wire::{ClientRequest, Endpoint, Event, Fault, LoadedDataset, Reply, Second, TrialResult, TrialTask};
+use wire::{
+    ClientRequest, Endpoint, Event, ExistingDataset, Fault, LoadedDataset, Reply, Second, TrialResult, TrialTask,
+};
 
 use super::outbox::{Outbox, cancelled, fault};
 
@@ -38,6 +40,12 @@ pub(super) fn handle(request: ClientRequest, outbox: &Outbox) -> Result<Reply, F
             };
             load(&endpoint, &plan, outbox)
         }
+        ClientRequest::Take(wanted) => take(&wanted),
+        ClientRequest::Loaded(wanted) => {
+            let existing = Existing::connect(&connect(&wanted.endpoint, wanted.dataset.fields)).map_err(fault)?;
+            existing.loaded(&wanted.dataset, wanted.keys).map_err(fault)?;
+            Ok(Reply::Marked)
+        }
         ClientRequest::Trial(task) => trial(&task, outbox),
         ClientRequest::Close => Ok(Reply::Closed),
     }
@@ -51,6 +59,24 @@ fn connect(endpoint: &Endpoint, fields: u32) -> CqlConnect {
         fields,
         consistency: endpoint.consistency,
         request_timeout: Duration::from_secs_f64(endpoint.request_timeout_s),
+        access: Access {
+            credentials: endpoint.access.user.clone().zip(endpoint.access.password.clone()),
+            data_centre: endpoint.access.data_centre.clone(),
+        },
+    }
+}
+
+/// The data set in a cluster that exists: is it there?
+fn take(wanted: &ExistingDataset) -> Result<Reply, Fault> {
+    let existing = Existing::connect(&connect(&wanted.endpoint, wanted.dataset.fields)).map_err(fault)?;
+    let data_centre = wanted.endpoint.access.data_centre.as_deref();
+    match existing.take(&wanted.dataset, wanted.keys, wanted.replication_factor, data_centre) {
+        Ok(found) => Ok(Reply::Taken(found == Found::Whole)),
+        Err(error @ (ExistingError::Foreign { .. } | ExistingError::Other { .. })) => Err(Fault {
+            help: Some("name another keyspace in [target] keyspace; iopslab drops nothing".to_owned()),
+            ..fault(error)
+        }),
+        Err(error) => Err(fault(error)),
     }
 }
 

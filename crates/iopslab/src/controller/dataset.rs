@@ -4,12 +4,13 @@ use std::time::Instant;
 
 use archive::{JournalEvent, RunDirectory};
 use evidence::HostId;
-use spec::{Consistency, ConsistencyLevels, Placement, Plan, part_of};
-use wire::{ClientRequest, DatabaseRequest, Endpoint, Reply, Request, SnapshotFacts};
+use spec::{Consistency, ConsistencyLevels, KeyFormat, Placement, Plan, part_of};
+use wire::{ClientRequest, DatabaseRequest, Endpoint, ExistingDataset, Reply, Request, SnapshotFacts};
 
 use super::crew::{Crew, unexpected};
 use super::hosts;
 use super::journal::note;
+use super::target::Target;
 use crate::failure::Failure;
 use crate::progress::{Screen, human_duration};
 
@@ -19,7 +20,12 @@ const LOAD_CONCURRENCY: u32 = 128;
 const LOAD_TIMEOUT_S: f64 = 30.0;
 
 /// Makes sure that every node of every cluster of the plan has its snapshot of the data set.
-pub(super) fn provide(directory: &RunDirectory, crew: &mut Crew, screen: &mut Screen) -> Result<(), Failure> {
+pub(super) fn provide(
+    directory: &RunDirectory,
+    target: &Target,
+    crew: &mut Crew,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
     let plan = directory.plan();
     for placement in hosts::placements(plan) {
         let of = match placement.is_cluster() {
@@ -32,7 +38,7 @@ pub(super) fn provide(directory: &RunDirectory, crew: &mut Crew, screen: &mut Sc
                 screen.say(&format!("{of}: {records} records from an earlier run's snapshot"));
                 found
             }
-            None => load(plan, placement, &of, crew, screen)?,
+            None => load(plan, target, placement, &of, crew, screen)?,
         };
         let bytes = parts.iter().map(|part| part.table_bytes).sum();
         screen.say(&format!(
@@ -68,6 +74,7 @@ fn find(placement: Placement, crew: &mut Crew, screen: &mut Screen) -> Result<Op
 
 fn load(
     plan: &Plan,
+    target: &Target,
     placement: Placement,
     of: &str,
     crew: &mut Crew,
@@ -88,35 +95,10 @@ fn load(
             other => return Err(unexpected(&other)),
         }
     }
-    let workload = plan.workloads.first();
-    let keys = workload
-        .map(|workload| workload.keys)
-        .ok_or_else(|| Failure::input("the plan has no workload"))?;
     // Every replica has every record, so that no hint is left to deliver and no trial finds one missing.
     let levels = ConsistencyLevels::all(Consistency::All);
-    let clients = hosts::clients(plan);
-    let part = |client: &HostId| {
-        let (records, of) = (plan.dataset.records, plan.clients);
-        let part = |number| part_of(records, number, of);
-        let request = ClientRequest::Load {
-            endpoint: endpoint(contact_points.clone(), levels, LOAD_TIMEOUT_S),
-            dataset: plan.dataset,
-            keys,
-            first_record: (0..client.index).map(part).sum(),
-            records: part(client.index),
-            concurrency: LOAD_CONCURRENCY.div_ceil(of),
-        };
-        (*client, Request::Client(request))
-    };
-    let requests = clients.iter().map(part).collect();
-    let (mut records, mut seconds) = (0, 0.0_f64);
-    for reply in crew.call_all(requests, screen)?.into_values() {
-        let Reply::Loaded(loaded) = reply else {
-            return Err(unexpected(&reply));
-        };
-        records += loaded.records;
-        seconds = seconds.max(loaded.seconds);
-    }
+    let endpoint = target.endpoint(contact_points, levels, LOAD_TIMEOUT_S);
+    let (records, seconds) = insert(plan, &endpoint, crew, screen)?;
     for reply in crew
         .ask_each(&nodes, &DatabaseRequest::FinishLoading, screen)?
         .into_values()
@@ -144,17 +126,95 @@ fn load(
     Ok(parts)
 }
 
-/// Where the database answers that a run has started.
-pub(super) fn endpoint(
-    contact_points: Vec<String>,
-    consistency: ConsistencyLevels,
-    request_timeout_s: f64,
-) -> Endpoint {
-    Endpoint {
-        contact_points,
-        keyspace: "ycsb".to_owned(),
-        table: "usertable".to_owned(),
-        consistency,
-        request_timeout_s,
+/// Makes sure that every existing cluster of the plan has the data set.
+pub(super) fn provide_existing(
+    plan: &Plan,
+    target: &Target,
+    crew: &mut Crew,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let mut seen: Vec<&Vec<String>> = Vec::new();
+    for setup in &plan.setups {
+        let Some(hosts) = setup.existing.as_ref().filter(|hosts| !seen.contains(hosts)) else {
+            continue;
+        };
+        seen.push(hosts);
+        let of = format!("data set in {}", hosts.join(", "));
+        let levels = setup.consistency.unwrap_or(plan.target.consistency);
+        let wanted = ExistingDataset {
+            endpoint: target.endpoint(hosts.clone(), levels, LOAD_TIMEOUT_S),
+            dataset: plan.dataset,
+            keys: keys(plan)?,
+            replication_factor: setup.placement.replication_factor,
+        };
+        screen.doing("looking for the data set", "");
+        let reply = crew.call(
+            HostId::CLIENT,
+            Request::Client(ClientRequest::Take(Box::new(wanted.clone()))),
+            screen,
+        )?;
+        match reply {
+            Reply::Taken(true) => {
+                screen.say(&format!("{of}: {} records, loaded before", plan.dataset.records));
+                continue;
+            }
+            Reply::Taken(false) => {}
+            other => return Err(unexpected(&other)),
+        }
+        let began = Instant::now();
+        // As many replicas as can be reached: a node that is down does not stop somebody else's cluster.
+        let everywhere = ConsistencyLevels::all(Consistency::Quorum);
+        let endpoint = target.endpoint(hosts.clone(), everywhere, LOAD_TIMEOUT_S);
+        let (records, seconds) = insert(plan, &endpoint, crew, screen)?;
+        let reply = crew.call(
+            HostId::CLIENT,
+            Request::Client(ClientRequest::Loaded(Box::new(wanted))),
+            screen,
+        )?;
+        if !matches!(reply, Reply::Marked) {
+            return Err(unexpected(&reply));
+        }
+        screen.say(&format!(
+            "{of}: loaded {records} records ({:.0} records/s); {} in all",
+            records as f64 / seconds,
+            human_duration(began.elapsed().as_secs_f64())
+        ));
     }
+    Ok(())
+}
+
+/// How keys are written: the same for all workloads.
+fn keys(plan: &Plan) -> Result<KeyFormat, Failure> {
+    let workload = plan.workloads.first();
+    workload
+        .map(|workload| workload.keys)
+        .ok_or_else(|| Failure::input("the plan has no workload"))
+}
+
+/// Has the clients insert the whole data set; gives its records and the seconds of the slowest client.
+fn insert(plan: &Plan, endpoint: &Endpoint, crew: &mut Crew, screen: &mut Screen) -> Result<(u64, f64), Failure> {
+    let keys = keys(plan)?;
+    let part = |client: HostId| {
+        let (records, of) = (plan.dataset.records, plan.clients);
+        let part = |number| part_of(records, number, of);
+        let request = ClientRequest::Load {
+            endpoint: endpoint.clone(),
+            dataset: plan.dataset,
+            keys,
+            first_record: (0..client.index).map(part).sum(),
+            records: part(client.index),
+            concurrency: LOAD_CONCURRENCY.div_ceil(of),
+        };
+        (client, Request::Client(request))
+    };
+    let requests = hosts::clients(plan).into_iter().map(part).collect();
+    let (mut records, mut seconds) = (0, 0.0_f64);
+    for reply in crew.call_all(requests, screen)?.into_values() {
+        let Reply::Loaded(loaded) = reply else {
+            return Err(unexpected(&reply));
+        };
+        records += loaded.records;
+        seconds = seconds.max(loaded.seconds);
+    }
+    Ok((records, seconds))
 }

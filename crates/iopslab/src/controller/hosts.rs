@@ -13,9 +13,22 @@ const ON_DISK: f64 = 1.15;
 /// Room besides the data on each configuration's volumes, bytes.
 const SPARE_BYTES: f64 = 268_435_456.0;
 
-/// The database hosts of a cluster.
+/// The database hosts of a cluster that a run starts.
 pub(super) fn nodes(placement: Placement) -> Vec<HostId> {
     (0..placement.nodes).map(HostId::database).collect()
+}
+
+/// The database hosts of a configuration: none where its cluster exists already.
+pub(super) fn nodes_of(setup: &Setup) -> Vec<HostId> {
+    match setup.existing {
+        Some(_) => Vec::new(),
+        None => nodes(setup.placement),
+    }
+}
+
+/// The configurations whose nodes a run starts.
+fn started(plan: &Plan) -> impl Iterator<Item = &Setup> {
+    plan.setups.iter().filter(|setup| setup.existing.is_none())
 }
 
 /// The clients of every trial.
@@ -25,22 +38,22 @@ pub(super) fn clients(plan: &Plan) -> Vec<HostId> {
 
 /// All hosts of a configuration's trials.
 pub(super) fn of_trial(plan: &Plan, setup: &Setup) -> Vec<HostId> {
-    let mut hosts = nodes(setup.placement);
+    let mut hosts = nodes_of(setup);
     hosts.extend(clients(plan));
     hosts
 }
 
 /// All hosts of a plan: as many nodes as its largest cluster has.
 pub(super) fn of_plan(plan: &Plan) -> Vec<HostId> {
-    let placements = plan.setups.iter().map(|s| s.placement);
-    let mut hosts = nodes(placements.max().unwrap_or_default());
+    let largest = started(plan).map(|setup| setup.placement).max();
+    let mut hosts = largest.map(nodes).unwrap_or_default();
     hosts.extend(clients(plan));
     hosts
 }
 
 /// The placements of a plan, each once.
 pub(super) fn placements(plan: &Plan) -> Vec<Placement> {
-    let mut placements: Vec<Placement> = plan.setups.iter().map(|s| s.placement).collect();
+    let mut placements: Vec<Placement> = started(plan).map(|s| s.placement).collect();
     placements.sort_unstable();
     placements.dedup();
     placements

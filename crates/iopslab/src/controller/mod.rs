@@ -12,6 +12,7 @@ mod journal;
 mod machines;
 mod position;
 mod reconnect;
+mod target;
 mod trial;
 
 use std::collections::BTreeSet;
@@ -33,6 +34,7 @@ use crew::unexpected;
 use journal::note;
 pub use machines::take_as_they_are;
 use position::Position;
+use target::Target;
 use trial::Carried;
 
 /// Simulated trials between two lines of progress.
@@ -106,7 +108,8 @@ fn run_trials(
     if remaining.is_empty() {
         return Ok(());
     }
-    open(directory, crew, settings, screen)?;
+    let target = Target::of(plan)?;
+    open(directory, &target, crew, settings, screen)?;
     let began = Instant::now();
     let mut failures_in_a_row = 0;
     let mut last_reason = String::new();
@@ -119,7 +122,7 @@ fn run_trials(
         };
         // A database that cannot be started, or a client that is lost, will fail the next time too: stop before hours
         // are wasted.
-        match trial::run(directory, crew, planned, progress, screen)? {
+        match trial::run(directory, crew, planned, &target, progress, screen)? {
             Carried::Out => failures_in_a_row = 0,
             Carried::Not(reason) => {
                 failures_in_a_row += 1;
@@ -161,16 +164,17 @@ fn remaining_time(plan: &Plan, began: Instant, done: usize, total: usize) -> f64
 }
 
 /// Takes the database hosts and makes sure that they have the data set.
-fn open(directory: &RunDirectory, crew: &mut Crew, settings: &Settings, screen: &mut Screen) -> Result<(), Failure> {
+fn open(
+    directory: &RunDirectory,
+    target: &Target,
+    crew: &mut Crew,
+    settings: &Settings,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
     let plan = directory.plan();
     let version = match &plan.target.database {
         spec::Database::Cassandra { version } => version,
-        spec::Database::Hosts { .. } if crew.is_simulated() => return Ok(()),
-        spec::Database::Hosts { .. } => {
-            return Err(Failure::input(
-                "the local provider starts its own Cassandra; [target] hosts is for: iopslab load",
-            ));
-        }
+        spec::Database::Hosts { .. } => return dataset::provide_existing(plan, target, crew, screen),
     };
     let machines = hosts::by_machine(plan, crew);
     let nodes = hosts::of_plan(plan)
@@ -225,7 +229,7 @@ fn open(directory: &RunDirectory, crew: &mut Crew, settings: &Settings, screen: 
         return Ok(());
     }
     software.iter().for_each(|line| screen.say(line));
-    dataset::provide(directory, crew, screen)
+    dataset::provide(directory, target, crew, screen)
 }
 
 /// Bytes that a plan needs below one work directory where all of its nodes share a machine.
@@ -266,6 +270,7 @@ pub fn greet(crew: &mut Crew, plan: &Plan, screen: &mut Screen) -> Result<Vec<(H
 
 /// What stands in the way of this plan, asked of the machines that would do the work; nothing is created before.
 pub fn check(plan: &Plan, crew: &mut Crew, settings: &Settings, screen: &mut Screen) -> Result<(), Failure> {
+    Target::of(plan)?;
     let mut problems = Vec::new();
     for on_machine in hosts::by_machine(plan, crew).into_values() {
         let Some(host) = on_machine.first() else { continue };

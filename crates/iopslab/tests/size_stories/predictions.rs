@@ -234,3 +234,53 @@ fn a_model_that_fails_its_own_test_is_not_used() {
     );
     assert_eq!(measured["proposals"][0]["label"], "measured");
 }
+
+/// Three nodes, three copies, QUORUM: each read asks two of them, each write goes to three. The demands that come out are
+/// those of one replica, and the cluster that was measured is what `size` proposes for what it did.
+#[test]
+fn a_cluster_is_evidence_for_what_a_replica_does() {
+    let lab = Laboratory::new();
+    let text = experiment(
+        "cluster",
+        100,
+        &[("r4.xlarge", 8000)],
+        "concurrency = [512]\nwarmup_s = 700\nrepetitions = 2",
+        "coordinator_share = 0\ngc_pause_ms = 0\nbackground_cpus = 0",
+    )
+    .replace(
+        "[[workload]]\nname = \"read-heavy\"",
+        "nodes = 3\nconsistency = \"quorum\"\n[[workload]]\nname = \"read-heavy\"",
+    );
+    let cluster = run(&lab, "cluster", &text);
+    let document: Value = serde_json::from_slice(&std::fs::read(format!("{cluster}/analysis.json")).unwrap()).unwrap();
+    let balanced = document["cells"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|c| c["workload"] == "balanced")
+        .unwrap();
+    let measured = balanced["throughput_ops_per_s"]["median"].as_f64().unwrap();
+    assert_eq!(balanced["nodes"].as_array().unwrap().len(), 3);
+    let asked = |share: f64| {
+        let throughput = format!("{:.0}", measured * share);
+        let target = ["--throughput", &throughput, "--read-share", "0.5", "--data", "100GB"];
+        let shape = [
+            "--candidate",
+            "r4.xlarge+io1:1000GiB:8000",
+            "--replication-factor",
+            "3",
+            "--zones",
+            "3",
+        ];
+        let full = ["--survive", "none", "--headroom", "0%", "--consistency", "quorum"];
+        size(&lab, &cluster, &[&target[..], &shape, &full].concat())
+    };
+    let within = asked(0.98);
+    let demand = &within["evidence"]["demand"];
+    for (figure, truth) in [("read_cpu_us", 400.0), ("write_cpu_us", 250.0)] {
+        let found = demand[figure].as_f64().unwrap();
+        assert!((found / truth - 1.0).abs() < 0.03, "{figure}: {found}");
+    }
+    assert_eq!(within["proposals"][0]["nodes"], 3, "{within:#}");
+    assert_eq!(asked(1.05)["proposals"][0]["nodes"], 6);
+}

@@ -109,6 +109,11 @@ impl Story {
         self
     }
 
+    pub fn workload(mut self, workload: &str) -> Self {
+        self.workload = workload.into();
+        self
+    }
+
     pub fn truth(mut self, line: &str) -> Self {
         self.truth.push_str(&format!("\n{line}"));
         self

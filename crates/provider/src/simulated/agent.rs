@@ -78,7 +78,7 @@ impl Agent for SimulatedAgent {
                 environment: Box::new(Environment::default()),
             }),
             (Request::Clock, _) => Ok(Reply::Clock { unix_ms: None }),
-            (Request::Database(request), Role::Database) => shared.database(request),
+            (Request::Database(request), Role::Database) => shared.database(self.host, request),
             (Request::Client(request), Role::Client) => shared.client(request, &self.inbox),
             (request, _) => Err(fault(format!("the simulated {} cannot do {request:?}", self.host))),
         };
@@ -108,7 +108,7 @@ impl Shared {
         }
     }
 
-    fn database(&mut self, request: &DatabaseRequest) -> Result<Reply, Fault> {
+    fn database(&mut self, host: HostId, request: &DatabaseRequest) -> Result<Reply, Fault> {
         Ok(match request {
             DatabaseRequest::Check(_) => Reply::Checked(Vec::new()),
             DatabaseRequest::Open(_) => Reply::Opened {
@@ -124,10 +124,16 @@ impl Shared {
             DatabaseRequest::Close => Reply::Closed,
             DatabaseRequest::Prepare { .. } => Reply::Prepared(PreparedConfiguration { volumes: Vec::new() }),
             DatabaseRequest::StartTrial { trial, .. } => {
-                let simulated = self.simulation.trial(trial);
-                let simulated =
-                    simulated.ok_or_else(|| fault(format!("the plan has no cell {} to simulate", trial.cell)))?;
-                let facts = simulated.record.node();
+                // The first node that is asked makes it for all.
+                if self.trial.as_ref().is_none_or(|(known, _)| known != trial) {
+                    let simulated = self.simulation.trial(trial);
+                    let simulated =
+                        simulated.ok_or_else(|| fault(format!("the plan has no cell {} to simulate", trial.cell)))?;
+                    self.trial = Some((trial.clone(), simulated));
+                }
+                let nodes = self.trial.iter().flat_map(|(_, simulated)| &simulated.record.nodes);
+                let facts = nodes.into_iter().find(|node| node.host == host);
+                let facts = facts.ok_or_else(|| fault(format!("{host} is no node of {}", trial.cell)))?;
                 let started = StartedTrial {
                     contact_points: Vec::new(),
                     volumes: facts.volumes.clone(),
@@ -136,7 +142,6 @@ impl Shared {
                     began_unix_ms: self.simulation.started_unix_ms(trial),
                     overhead: None,
                 };
-                self.trial = Some((trial.clone(), simulated));
                 Reply::Started(Box::new(started))
             }
             DatabaseRequest::StopTrial => Reply::Stopped(Box::new(StoppedTrial {
@@ -155,6 +160,8 @@ impl Shared {
                     seconds: 0.0,
                 }));
             }
+            ClientRequest::Take(_) => return Ok(Reply::Taken(true)),
+            ClientRequest::Loaded(_) => return Ok(Reply::Marked),
             ClientRequest::Close => return Ok(Reply::Closed),
             ClientRequest::Trial(task) => task,
         };
@@ -163,11 +170,11 @@ impl Shared {
             .take()
             .filter(|(trial, _)| *trial == task.trial)
             .ok_or_else(|| fault("the simulated database was not started for this trial"))?;
-        for sample in simulated.samples.remove(&HostId::DATABASE).unwrap_or_default() {
-            let _ = inbox.send(Incoming::Event(
-                HostId::DATABASE,
-                Box::new(Event::Sample(Box::new(sample))),
-            ));
+        let nodes: Vec<HostId> = simulated.record.nodes.iter().map(|node| node.host).collect();
+        for node in nodes {
+            for sample in simulated.samples.remove(&node).unwrap_or_default() {
+                let _ = inbox.send(Incoming::Event(node, Box::new(Event::Sample(Box::new(sample)))));
+            }
         }
         let result = simulated
             .record

@@ -4,7 +4,7 @@
 //! resource's capacity over its demand per operation, and by requests in flight over the response time without waiting;
 //! the two bounds are joined by a smooth knee. The mean response then follows from Little's law; the waiting belongs to
 //! those operations that use the resource at its bound. A second is cut where something changes inside it: a stop
-//! begins or ends, a bucket empties.
+//! begins or ends, a bucket empties. A cluster is as fast as its slowest node.
 
 use std::collections::VecDeque;
 
@@ -26,7 +26,7 @@ const LEAST_IN_FLIGHT: f64 = 0.01;
 pub const PERIOD_S: f64 = 0.1;
 
 /// How it runs while nothing changes.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Flow {
     /// Operations per second.
     rate: f64,
@@ -35,19 +35,68 @@ struct Flow {
     write_us: f64,
     /// Seconds that a request waits for the device.
     at_device_s: f64,
+    /// On each node.
+    nodes: Vec<NodeFlow>,
+}
+
+/// How a node runs.
+#[derive(Debug, Clone, Copy)]
+struct NodeFlow {
+    /// CPU time for each of the client's operations, microseconds.
+    cpu_us: f64,
     /// Requests of an operation.
     requests: Requests,
     /// Share of the periods in which a CPU quota is used up.
     throttled: f64,
 }
 
-/// A database with a fixed number of requests in flight.
+/// A node under load.
+pub struct ClosedNode<'a> {
+    world: &'a World<'a>,
+    /// The data volume.
+    pub volume: Volume,
+}
+
+impl ClosedNode<'_> {
+    /// What it does, and what of it bounds the client's operations: its volume, and anything else.
+    fn asked(&self, work: &Work, bursting: bool) -> (NodeFlow, f64, f64) {
+        let world = self.world;
+        let (reads, writes) = (world.workload.mix.reads(), world.workload.mix.writes());
+        let share = world.share;
+        let requests = Requests {
+            reads: reads * work.miss * work.reads_per_miss * share.reads,
+            writes: self.volume.write_requests(writes * work.flushed * share.writes),
+        };
+        let [read_us, write_us] = world.cpu_us(work);
+        let cpu_us = reads * read_us + writes * write_us;
+        let log = if writes > 0.0 {
+            world.log_rate() / (writes * share.writes)
+        } else {
+            f64::INFINITY
+        };
+        let flow = NodeFlow {
+            cpu_us,
+            requests,
+            throttled: 0.0,
+        };
+        let others = (world.cpus() * 1e6 / cpu_us).min(log);
+        (flow, self.volume.rate(requests, bursting), others)
+    }
+
+    /// Operations per second under a quota that nobody asked for; infinite where there is none.
+    fn quota(&self, cpu_us: f64) -> f64 {
+        self.world.quota().map_or(f64::INFINITY, |q| q * 1e6 / cpu_us)
+    }
+}
+
+/// A database with a fixed number of requests in flight. Its nodes stop together.
 pub struct Closed<'a> {
+    /// What the nodes have in common, and the client.
     world: &'a World<'a>,
     stops: &'a Stops,
     in_flight: f64,
-    /// The data volume.
-    pub volume: Volume,
+    /// The nodes.
+    pub nodes: Vec<ClosedNode<'a>>,
     /// Requests that waited through stops: how many, and for how long, seconds. The oldest first.
     late: VecDeque<(f64, f64)>,
     /// For how long nothing has moved, seconds.
@@ -58,14 +107,16 @@ pub struct Closed<'a> {
 }
 
 impl<'a> Closed<'a> {
-    /// `in_flight` requests that have just been sent.
-    pub fn new(world: &'a World<'a>, stops: &'a Stops, volume: Volume, in_flight: u32) -> Self {
+    /// `in_flight` requests that have just been sent, to one node or more.
+    pub fn new(worlds: &'a [World<'a>], stops: &'a Stops, volumes: Vec<Volume>, in_flight: u32) -> Self {
+        let world = &worlds[0];
+        let node = |(world, volume)| ClosedNode { world, volume };
         Self {
             world,
             stops,
             in_flight: (f64::from(in_flight) * world.faults.amount_or(FaultKind::FewerInFlight, 1.0))
                 .max(LEAST_IN_FLIGHT),
-            volume,
+            nodes: worlds.iter().zip(volumes).map(node).collect(),
             late: VecDeque::new(),
             standing_s: 0.0,
             queued_s: None,
@@ -73,35 +124,41 @@ impl<'a> Closed<'a> {
         }
     }
 
-    /// The second (or less) from `t` on.
-    pub fn second(&mut self, t: f64, seconds: f64, work: &Work, recorder: &mut Recorder<'_>) {
+    /// The second (or less) from `t` on; `works` is of each node.
+    pub fn second(&mut self, t: f64, seconds: f64, works: &[Work], recorder: &mut Recorder<'_>) {
         self.parts.clear();
-        let flows = [false, true].map(|bursting| self.flow(work, bursting));
         let mut now = t;
         for stop in self.stops.within(t, t + seconds) {
-            self.move_on(now, stop.start - now, &flows, work, recorder);
+            self.move_on(now, stop.start - now, works, recorder);
             let mut length = stop.end - stop.start;
             if !stop.is_stall {
                 // A pause of the collector stops the database; the device works off what is queued.
-                let recent = &flows[usize::from(self.volume.credits >= 1.0)];
-                let queued_s = self.queued_s.get_or_insert(recent.at_device_s);
+                let bursting: Vec<bool> = self.nodes.iter().map(|n| n.volume.credits >= 1.0).collect();
+                let at_device_s = self.flow(works, &bursting).at_device_s;
+                let queued_s = self.queued_s.get_or_insert(at_device_s);
                 let working_s = length.min(*queued_s);
                 *queued_s -= working_s;
                 length -= working_s;
-                recorder.tally(t).cpu_s += self.world.all_cpus() * (stop.end - stop.start);
-                self.move_on(stop.start, working_s, &flows, work, recorder);
+                for (at, node) in self.nodes.iter().enumerate() {
+                    recorder.done(t, at).cpu_s += node.world.all_cpus() * (stop.end - stop.start);
+                }
+                self.move_on(stop.start, working_s, works, recorder);
             }
             self.standing_s += length;
-            self.volume.pass(length, 0.0, false);
+            for node in &mut self.nodes {
+                node.volume.pass(length, 0.0, false);
+            }
             now = stop.end;
         }
-        self.move_on(now, t + seconds - now, &flows, work, recorder);
-        recorder.tally(t).cpu_s += self.world.truth.background_cpus * seconds;
+        self.move_on(now, t + seconds - now, works, recorder);
+        for at in 0..self.nodes.len() {
+            recorder.done(t, at).cpu_s += self.world.truth.background_cpus * seconds;
+        }
         recorder.many(t, &self.parts);
     }
 
-    /// `seconds` from `t` on in which requests are worked on.
-    fn move_on(&mut self, t: f64, seconds: f64, flows: &[Flow; 2], work: &Work, recorder: &mut Recorder<'_>) {
+    /// `seconds` from `t` on in which requests are worked on; cut where a bucket ends.
+    fn move_on(&mut self, t: f64, seconds: f64, works: &[Work], recorder: &mut Recorder<'_>) {
         if seconds <= 0.0 {
             return;
         }
@@ -116,30 +173,61 @@ impl<'a> Closed<'a> {
             let others = self.in_flight - self.late.iter().map(|(n, _)| n).sum::<f64>();
             self.late.push_back((others.max(0.0), standing));
         }
-        let [slow, fast] = flows;
-        let bursting_s = self.volume.lasts_s(fast.requests, fast.rate).min(seconds);
-        self.pass(t, bursting_s, fast, false, work, recorder);
-        if bursting_s < seconds {
-            let stays_empty = self.volume.cost(fast.requests) * fast.rate > self.volume.baseline();
-            self.pass(t, seconds - bursting_s, slow, stays_empty, work, recorder);
+        let mut bursting = vec![true; self.nodes.len()];
+        let mut left = seconds;
+        // Each turn ends a bucket at the least.
+        for _ in 0..=self.nodes.len() {
+            let flow = self.flow(works, &bursting);
+            let lasts: Vec<f64> = self
+                .nodes
+                .iter()
+                .zip(&flow.nodes)
+                .zip(&bursting)
+                .map(|((node, of_node), bursting)| match bursting {
+                    true => node.volume.lasts_s(of_node.requests, flow.rate),
+                    false => f64::INFINITY,
+                })
+                .collect();
+            let until = lasts.iter().copied().fold(left, f64::min);
+            self.pass(t, until, &flow, &bursting, works, recorder);
+            if until >= left {
+                return;
+            }
+            left -= until;
+            for (bursting, lasts) in bursting.iter_mut().zip(lasts) {
+                *bursting &= lasts > until;
+            }
         }
     }
 
     /// `seconds` of one flow.
-    fn pass(&mut self, t: f64, seconds: f64, flow: &Flow, empty: bool, work: &Work, recorder: &mut Recorder<'_>) {
+    fn pass(
+        &mut self,
+        t: f64,
+        seconds: f64,
+        flow: &Flow,
+        bursting: &[bool],
+        works: &[Work],
+        recorder: &mut Recorder<'_>,
+    ) {
         if seconds <= 0.0 {
             return;
         }
         let operations = flow.rate * seconds;
-        self.volume
-            .pass(seconds, self.volume.cost(flow.requests) * operations, empty);
         let (reads, writes) = (self.world.workload.mix.reads(), self.world.workload.mix.writes());
-        let tally = recorder.tally(t);
-        tally.cpu_s += operations * (reads * work.read_cpu_us + writes * work.write_cpu_us) / 1e6;
-        tally.device_reads += operations * flow.requests.reads;
-        tally.written += operations * writes * work.flushed;
-        tally.logged += operations * writes * self.world.write_bytes;
-        tally.throttled += flow.throttled * seconds / PERIOD_S;
+        for (at, node) in self.nodes.iter_mut().enumerate() {
+            let (of_node, work, share) = (&flow.nodes[at], &works[at], node.world.share);
+            let cost = node.volume.cost(of_node.requests);
+            let stays_empty = !bursting[at] && cost * flow.rate > node.volume.baseline();
+            node.volume.pass(seconds, cost * operations, stays_empty);
+            let [read_us, write_us] = node.world.cpu_us(work);
+            let done = recorder.done(t, at);
+            done.cpu_s += operations * (reads * read_us + writes * write_us) / 1e6;
+            done.device_reads += operations * of_node.requests.reads;
+            done.written += operations * writes * work.flushed * share.writes;
+            done.logged += operations * writes * node.world.write_bytes * share.writes;
+            done.throttled += of_node.throttled * seconds / PERIOD_S;
+        }
         let mut left = operations;
         let part = |operations, extra_s: f64| Part {
             operations,
@@ -163,28 +251,27 @@ impl<'a> Closed<'a> {
         }
     }
 
-    /// Throughput and response times while the bucket holds credits, or is empty.
-    fn flow(&self, work: &Work, bursting: bool) -> Flow {
+    /// Throughput and response times while buckets hold credits, or are empty: that of the slowest node, because each
+    /// operation of the client may need any of them.
+    fn flow(&self, works: &[Work], bursting: &[bool]) -> Flow {
         let world = self.world;
         let (reads, writes) = (world.workload.mix.reads(), world.workload.mix.writes());
-        let requests = Requests {
-            reads: reads * work.miss * work.reads_per_miss,
-            writes: self.volume.write_requests(writes * work.flushed),
-        };
-        let cpu_us = reads * work.read_cpu_us + writes * work.write_cpu_us;
-        let log = if writes > 0.0 {
-            world.log_rate() / writes
-        } else {
-            f64::INFINITY
-        };
-        let of_volume = self.volume.rate(requests, bursting);
-        let others = (world.cpus() * 1e6 / cpu_us).min(world.client_rate()).min(log);
-        let read_us = world.truth.network_us + work.read_cpu_us + work.miss * work.reads_per_miss * work.device_us;
-        let write_us = world.truth.network_us + work.write_cpu_us;
+        let (mut of_volume, mut others, mut quota) = (f64::INFINITY, world.client_rate(), f64::INFINITY);
+        let mut nodes = Vec::with_capacity(self.nodes.len());
+        for ((node, work), bursting) in self.nodes.iter().zip(works).zip(bursting) {
+            let (flow, volume, other) = node.asked(work, *bursting);
+            of_volume = of_volume.min(volume);
+            others = others.min(other);
+            quota = quota.min(node.quota(flow.cpu_us));
+            nodes.push(flow);
+        }
+        let [read_us, write_us] = self.alone_us(works);
         let alone_us = reads * read_us + writes * write_us;
         let wanted = self.joined(alone_us, of_volume.min(others));
-        let quota = world.quota().map_or(f64::INFINITY, |q| q * 1e6 / cpu_us);
         let rate = self.joined(alone_us, of_volume.min(others).min(quota));
+        for (flow, node) in nodes.iter_mut().zip(&self.nodes) {
+            flow.throttled = throttled_share(wanted, node.quota(flow.cpu_us), flow.cpu_us);
+        }
         let waiting_us = (self.in_flight / rate * 1e6 - alone_us).max(0.0);
         // Who waits: readers for a device at its bound (what is written waits in memory), everybody for anything else.
         let at_device = of_volume < others.min(quota);
@@ -198,9 +285,30 @@ impl<'a> Closed<'a> {
             read_us: read_us + read_wait,
             write_us: write_us + write_wait,
             at_device_s: if at_device { waiting_us / 1e6 } else { 0.0 },
-            requests,
-            throttled: throttled_share(wanted, quota, cpu_us),
+            nodes,
         }
+    }
+
+    /// Response times of a read and of a write without waiting, microseconds: the mean over nodes, of several replicas
+    /// the slowest that is waited for, one more way over the network.
+    fn alone_us(&self, works: &[Work]) -> [f64; 2] {
+        let (world, spread) = (self.world, self.world.spread);
+        let network_us = world.truth.network_us;
+        let of_node = |work: &Work| {
+            let read_us = work.read_cpu_us + work.miss * work.reads_per_miss * work.device_us;
+            [network_us + read_us, network_us + work.write_cpu_us]
+        };
+        if let [work] = works {
+            let read_us = network_us + work.read_cpu_us + work.miss * work.reads_per_miss * work.device_us;
+            return [read_us, network_us + work.write_cpu_us];
+        }
+        let n = works.len() as f64;
+        let mean = |part: usize| works.iter().map(|work| of_node(work)[part]).sum::<f64>() / n;
+        let hop = |replicas: usize| if replicas > 1 { network_us } else { 0.0 };
+        [
+            mean(0) * spread.slowest_of_read + hop(spread.read),
+            mean(1) * spread.slowest_of_write + hop(spread.waits),
+        ]
     }
 
     /// Requests in flight over the time without waiting, and the narrowest resource, joined by a knee.

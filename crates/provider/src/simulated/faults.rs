@@ -5,15 +5,16 @@ use spec::{Fault, FaultKind, Truth};
 /// Time constant of a decay where the file states none, seconds.
 const DECAY_S: f64 = 600.0;
 
-/// What goes wrong in one trial.
+/// What goes wrong in one trial, on one node.
 pub struct Faults<'a>(Vec<&'a Fault>);
 
 impl<'a> Faults<'a> {
-    /// Those of the truth that name this configuration and block, or none.
-    pub fn of(truth: &'a Truth, configuration: &str, block: u32) -> Self {
+    /// Those of the truth that name this configuration, block and node (from 0), or none.
+    pub fn of(truth: &'a Truth, configuration: &str, block: u32, node: u32) -> Self {
         let meant = |f: &&Fault| {
             f.configuration.as_ref().is_none_or(|c| c == configuration)
                 && (f.blocks.is_empty() || f.blocks.contains(&block))
+                && f.node.is_none_or(|n| n == node + 1)
         };
         Self(truth.fault.iter().filter(meant).collect())
     }
@@ -56,5 +57,6 @@ fn default_amount(kind: FaultKind) -> f64 {
         FaultKind::Retransmits => 0.02,
         FaultKind::SendLag => 20.0,
         FaultKind::FewerInFlight => 0.8,
+        FaultKind::BusyNode => 1.5,
     }
 }

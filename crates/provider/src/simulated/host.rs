@@ -1,4 +1,4 @@
-//! The counters that a monitor would have read on the two hosts, once a second.
+//! The counters that a monitor would have read on the hosts, once a second.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use evidence::{HostFigures, HostId, HostSample, VolumeFigures};
 use spec::{FaultKind, VolumeRole};
 
 use super::closed::PERIOD_S;
-use super::recorder::Tally;
+use super::recorder::{Done, Tally};
 use super::stops::Stops;
 use super::volume::Volume;
 use super::world::World;
@@ -20,13 +20,14 @@ const HOST_MEMORY: f64 = 1.25;
 /// Size of a write request of the commit log, bytes.
 const LOG_REQUEST_BYTES: f64 = 65_536.0;
 
-/// Counters since the start of the trial.
+/// Counters of a node's host since the start of the trial; the client runs beside the first node.
 pub struct Counters<'a> {
     world: &'a World<'a>,
     stops: &'a Stops,
     zero_unix_s: f64,
     seconds: f64,
-    sum: Tally,
+    operations: f64,
+    sum: Done,
     client_cpu_s: f64,
     stolen_s: f64,
     dropped: f64,
@@ -42,7 +43,8 @@ impl<'a> Counters<'a> {
             stops,
             zero_unix_s,
             seconds: 0.0,
-            sum: Tally::default(),
+            operations: 0.0,
+            sum: Done::default(),
             client_cpu_s: 0.0,
             stolen_s: 0.0,
             dropped: 0.0,
@@ -56,30 +58,41 @@ impl<'a> Counters<'a> {
         let faults = &self.world.faults;
         let amount = |kind| faults.amount_or(kind, 0.0);
         self.seconds += seconds;
-        self.sum.operations += tally.operations;
-        self.sum.cpu_s += tally.cpu_s;
-        self.sum.device_reads += tally.device_reads;
-        self.sum.written += tally.written;
-        self.sum.logged += tally.logged;
-        self.sum.throttled += tally.throttled;
-        self.client_cpu_s += tally.operations * self.world.client_us() / 1e6;
+        let done = &tally.nodes[self.world.node];
+        self.operations += tally.operations * self.world.share.coordinates;
+        self.sum.cpu_s += done.cpu_s;
+        self.sum.device_reads += done.device_reads;
+        self.sum.written += done.written;
+        self.sum.logged += done.logged;
+        self.sum.throttled += done.throttled;
+        if self.has_client() {
+            self.client_cpu_s += tally.operations * self.world.client_us() / 1e6;
+        }
         self.stolen_s += amount(FaultKind::Steal) * self.cpus() * seconds;
         self.dropped += amount(FaultKind::DroppedMessages) * seconds;
-        if tally.written > 0.0 {
+        if done.written > 0.0 {
             self.pending += amount(FaultKind::CompactionDebt) * seconds;
         }
         self.restarted |= faults.amount(FaultKind::Restart).is_some() && t >= 5.0;
     }
 
     fn cpus(&self) -> f64 {
-        self.world.setup.cpus.max(1.0) + f64::from(self.world.truth.client_threads)
+        let of_client = match self.has_client() {
+            true => f64::from(self.world.truth.client_threads),
+            false => 0.0,
+        };
+        self.world.setup.cpus.max(1.0) + of_client
     }
 
-    /// Both hosts now, by role.
-    pub fn samples(&self, volume: &Volume, cached_bytes: f64, t_s: f64) -> [(HostId, HostSample); 2] {
+    fn has_client(&self) -> bool {
+        self.world.node == 0
+    }
+
+    /// The node's host now, and the client where it is beside it.
+    pub fn samples(&self, volume: &Volume, cached_bytes: f64, t_s: f64) -> Vec<(HostId, HostSample)> {
         let (setup, faults, sum) = (self.world.setup, &self.world.faults, &self.sum);
         let unix_ms = ((self.zero_unix_s + t_s) * 1e3) as i64;
-        let bytes = sum.operations * MESSAGE_BYTES;
+        let bytes = self.operations * MESSAGE_BYTES;
         let again = faults.amount_or(FaultKind::Retransmits, 0.0) * bytes / SEGMENT_BYTES;
         let busy = sum.cpu_s + self.client_cpu_s;
         let (pauses, paused_s, longest) = self.stops.pauses_until(t_s);
@@ -112,7 +125,7 @@ impl<'a> Counters<'a> {
             gc_longest_pause_s: longest,
             pending_compactions: Some(self.pending.floor()),
             dropped_messages: Some(self.dropped.floor()),
-            client_requests: Some(sum.operations),
+            client_requests: Some(self.operations),
             ..host.clone()
         };
         let client = HostFigures {
@@ -125,10 +138,12 @@ impl<'a> Counters<'a> {
             host,
             volumes,
         };
-        [
-            (HostId::DATABASE, sample(database, self.volumes(volume))),
-            (HostId::CLIENT, sample(client, BTreeMap::new())),
-        ]
+        let id = HostId::database(self.world.node as u32);
+        let mut samples = vec![(id, sample(database, self.volumes(volume)))];
+        if self.has_client() {
+            samples.push((HostId::CLIENT, sample(client, BTreeMap::new())));
+        }
+        samples
     }
 
     fn volumes(&self, volume: &Volume) -> BTreeMap<VolumeRole, VolumeFigures> {

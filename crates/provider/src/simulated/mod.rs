@@ -7,6 +7,7 @@
 //! ```text
 //! Truth + Plan -> Simulation -> trial by trial: record, latency intervals, host samples
 //!   variation   how fast CPU and device are, by trial, block, host and second
+//!   share       which part of an operation falls to which node of a cluster
 //!   stops       stalls and collection pauses        faults   what goes wrong in this trial
 //!   world       what an operation asks of each resource (page cache by Che's approximation)
 //!   volume      limits, burst bucket, request rules
@@ -23,6 +24,7 @@ mod latency;
 mod noise;
 mod open;
 mod recorder;
+mod share;
 mod simulation;
 mod stops;
 #[cfg(test)]

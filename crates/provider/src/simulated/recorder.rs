@@ -17,11 +17,18 @@ const ERRORS: [ErrorKind; 2] = [ErrorKind::ReadTimeout, ErrorKind::NotFound];
 /// Series: responses by kind, service times by kind, errors.
 const SERIES: usize = 2 * KINDS + ERRORS.len();
 
-/// What the machine did in a second.
-#[derive(Debug, Clone, Copy, Default)]
+/// What the machines did in a second.
+#[derive(Debug, Clone, Default)]
 pub struct Tally {
     /// Operations answered, errors too.
     pub operations: f64,
+    /// What each node did.
+    pub nodes: Vec<Done>,
+}
+
+/// What a node did in a second.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Done {
     /// CPU seconds of the database.
     pub cpu_s: f64,
     /// Device read requests of the data volume.
@@ -72,6 +79,8 @@ pub struct Recorder<'a> {
     noise: Noise,
     /// Seconds before the start of measurement in the first slot; whole.
     first_s: f64,
+    /// Nodes of the database.
+    nodes: usize,
     /// Number of the first open slot.
     first_open: usize,
     slots: VecDeque<Slot>,
@@ -88,9 +97,10 @@ pub struct Recorder<'a> {
 
 impl<'a> Recorder<'a> {
     /// Nothing recorded yet; load begins `warmup_s` (whole seconds) before the measurement.
-    pub fn new(world: &'a World<'a>, noise: Noise, warmup_s: f64) -> Self {
+    pub fn new(world: &'a World<'a>, nodes: usize, noise: Noise, warmup_s: f64) -> Self {
         Self {
             world,
+            nodes,
             noise,
             first_s: warmup_s,
             first_open: 0,
@@ -106,19 +116,23 @@ impl<'a> Recorder<'a> {
     /// The second that `t` lies in; the first open one where that has ended.
     fn slot(&mut self, t: f64) -> &mut Slot {
         let number = ((t + self.first_s).max(0.0) as usize).saturating_sub(self.first_open);
+        let idle = Tally {
+            operations: 0.0,
+            nodes: vec![Done::default(); self.nodes],
+        };
         while self.slots.len() <= number {
             self.slots.push_back(Slot {
                 histograms: [const { None }; SERIES],
                 counted: [0; SERIES],
-                tally: Tally::default(),
+                tally: idle.clone(),
             });
         }
         &mut self.slots[number]
     }
 
-    /// What the machine did in the second of `t`, to be added to.
-    pub fn tally(&mut self, t: f64) -> &mut Tally {
-        &mut self.slot(t).tally
+    /// What a node did in the second of `t`, to be added to.
+    pub fn done(&mut self, t: f64, node: usize) -> &mut Done {
+        &mut self.slot(t).tally.nodes[node]
     }
 
     /// Writes down one operation of the open loop.

@@ -15,10 +15,11 @@ use super::host::Counters;
 use super::noise::Noise;
 use super::open::Open;
 use super::recorder::Recorder;
+use super::share::Spread;
 use super::stops::Stops;
 use super::variation::{self, Pace, Seconds};
 use super::volume::{Paced, Volume, counted};
-use super::world::World;
+use super::world::{Work, World};
 
 /// Bytes on disk for each byte of payload: keys, timestamps, index, bloom filter (measured on usertable with 10 x 100
 /// B).
@@ -73,7 +74,7 @@ impl Simulation {
         self.plan.dataset.records
     }
 
-    /// Bytes of the data set on disk.
+    /// Bytes of one replica of the data set on disk.
     pub(super) fn data_bytes(&self) -> f64 {
         let dataset = &self.plan.dataset;
         dataset.payload_bytes() as f64 * (1.0 - dataset.compressibility) * ON_DISK
@@ -93,26 +94,44 @@ impl Simulation {
         let setup = plan.setups.iter().find(|s| s.configuration == cell.configuration)?;
         let workload = plan.workloads.iter().find(|w| w.name == cell.workload)?;
         let position = plan.trials.iter().position(|t| t == planned)?;
-        let faults = Faults::of(&self.truth, &cell.configuration, planned.block);
-        let data_bytes = self.data_bytes() * faults.amount_or(FaultKind::SmallDataset, 1.0);
-        let world = World {
-            truth: &self.truth,
-            setup,
-            workload,
-            load: cell.load,
-            faults,
-            planted: self.truth.speed.get(&cell.configuration).copied().unwrap_or(1.0),
-            data_bytes,
-            cache: self.caches.get(workload.name.as_str())?,
-            write_bytes: World::write_bytes(workload, plan),
+        let at = (cell.configuration.as_str(), planned.block);
+        let levels = setup.consistency.unwrap_or(plan.target.consistency);
+        let spread = Spread::of(&self.truth, at, setup.placement, levels, workload);
+        let cache = self.caches.get(workload.name.as_str())?;
+        let world = |node: usize| {
+            let faults = Faults::of(&self.truth, &cell.configuration, planned.block, node as u32);
+            let held = self.data_bytes() * setup.placement.share_per_node();
+            World {
+                truth: &self.truth,
+                setup,
+                workload,
+                load: cell.load,
+                planted: self.truth.speed.get(&cell.configuration).copied().unwrap_or(1.0),
+                node,
+                spread: &spread,
+                share: spread.share(node),
+                data_bytes: held * faults.amount_or(FaultKind::SmallDataset, 1.0),
+                faults,
+                cache,
+                write_bytes: World::write_bytes(workload, plan),
+            }
+        };
+        let worlds: Vec<World<'_>> = (0..spread.nodes()).map(world).collect();
+        let pace = *self.paces.get(position)?;
+        let paces = match worlds.len() {
+            1 => vec![pace],
+            nodes => (0..nodes)
+                .map(|node| pace.of_node(plan, &self.truth, planned, node))
+                .collect(),
         };
         Some(
             Trial {
                 plan,
                 cell,
                 planned,
-                world: &world,
-                pace: *self.paces.get(position)?,
+                world: &worlds[0],
+                worlds: &worlds,
+                paces,
                 started_unix_s: started_unix_s(plan, position),
             }
             .run(),
@@ -125,8 +144,10 @@ struct Trial<'a> {
     plan: &'a Plan,
     cell: &'a Cell,
     planned: &'a PlannedTrial,
+    /// What the nodes have in common.
     world: &'a World<'a>,
-    pace: Pace,
+    worlds: &'a [World<'a>],
+    paces: Vec<Pace>,
     started_unix_s: f64,
 }
 
@@ -137,10 +158,11 @@ enum Database<'a> {
 }
 
 impl Database<'_> {
-    fn volume(&self) -> &Volume {
+    /// The data volume of a node.
+    fn volume(&self, node: usize) -> &Volume {
         match self {
-            Self::Closed(closed) => &closed.volume,
-            Self::Open(open) => open.volume.volume(),
+            Self::Closed(closed) => &closed.nodes[node].volume,
+            Self::Open(open) => open.nodes[node].volume.volume(),
         }
     }
 }
@@ -150,7 +172,8 @@ impl Database<'_> {
 struct Sums {
     measured_s: f64,
     client_cpu_s: f64,
-    credits: Option<(f64, f64)>,
+    /// Of each node's data volume.
+    credits: Vec<Option<(f64, f64)>>,
     open: Option<(u64, SendLag)>,
 }
 
@@ -165,7 +188,10 @@ impl Trial<'_> {
         let (world, shape) = (self.world, &self.plan.shape);
         let warmup_s = shape.warmup_s.floor();
         let seed = variation::seed(self.plan, world.truth);
-        let mut by_second = Seconds::new(seed, world.truth, self.planned);
+        let nodes = self.worlds.len();
+        let mut by_second: Vec<Seconds> = (0..nodes)
+            .map(|node| Seconds::new(seed, world.truth, self.planned, node))
+            .collect();
         let stops = Stops::of(
             world.truth,
             &world.faults,
@@ -173,58 +199,81 @@ impl Trial<'_> {
             shape.duration_s,
             self.noise("stops"),
         );
-        let volume = Volume::new(world.truth, world.setup, &world.faults);
+        let volumes = self.worlds.iter().map(|w| Volume::new(w.truth, w.setup, &w.faults));
         let mut database = match world.load {
-            LoadLevel::Concurrency(n) => Database::Closed(Box::new(Closed::new(world, &stops, volume, n))),
+            LoadLevel::Concurrency(n) => {
+                Database::Closed(Box::new(Closed::new(self.worlds, &stops, volumes.collect(), n)))
+            }
             LoadLevel::Rate {
                 operations_per_s,
                 poisson,
             } => Database::Open(Box::new(Open::new(
-                world,
+                self.worlds,
                 &stops,
-                Paced::new(volume, -warmup_s),
+                volumes.map(|volume| Paced::new(volume, -warmup_s)).collect(),
                 (operations_per_s, poisson),
                 -warmup_s,
                 [self.noise("arrivals"), self.noise("requests")],
             ))),
         };
-        let mut recorder = Recorder::new(world, self.noise("latency"), warmup_s);
-        let mut counters = Counters::new(world, &stops, self.started_unix_s + warmup_s);
-        let budget = (world.setup.page_cache_budget_bytes as f64).min(world.data_bytes);
-        let mut cached_bytes = 0.0;
+        let mut recorder = Recorder::new(world, nodes, self.noise("latency"), warmup_s);
+        let zero_unix_s = self.started_unix_s + warmup_s;
+        let mut counters: Vec<Counters<'_>> = self
+            .worlds
+            .iter()
+            .map(|world| Counters::new(world, &stops, zero_unix_s))
+            .collect();
+        let budget = |world: &World<'_>| (world.setup.page_cache_budget_bytes as f64).min(world.data_bytes);
+        let mut cached_bytes = vec![0.0; nodes];
         let mut samples: BTreeMap<HostId, Vec<HostSample>> = BTreeMap::new();
-        let mut sample = |counters: &Counters<'_>, volume: &Volume, cached: f64, t_s: f64| {
-            for (host, one) in counters.samples(volume, cached, t_s) {
-                samples.entry(host).or_default().push(one);
+        let mut sample = |counters: &[Counters<'_>], database: &Database<'_>, cached: &[f64], t_s: f64| {
+            for (node, counters) in counters.iter().enumerate() {
+                for (host, one) in counters.samples(database.volume(node), cached[node], t_s) {
+                    samples.entry(host).or_default().push(one);
+                }
             }
         };
-        sample(&counters, database.volume(), cached_bytes, -warmup_s);
-        let mut sums = Sums::default();
+        sample(&counters, &database, &cached_bytes, -warmup_s);
+        let mut sums = Sums {
+            credits: vec![None; nodes],
+            ..Sums::default()
+        };
         let mut t = -warmup_s;
         loop {
             if t >= 0.0 {
-                let now = database.volume().credits;
-                let start = sums.credits.map_or(now, |(start, _)| start);
-                sums.credits = database.volume().bursts().then_some((start, now));
+                for (node, credits) in sums.credits.iter_mut().enumerate() {
+                    let volume = database.volume(node);
+                    let start = credits.map_or(volume.credits, |(start, _)| start);
+                    *credits = volume.bursts().then_some((start, volume.credits));
+                }
             }
             let length = if t < 0.0 { 1.0 } else { (shape.duration_s - t).min(1.0) };
             if length <= 1e-9 || shape.operations.is_some_and(|n| recorder.counted() >= n) {
                 break;
             }
             let trend = world.faults.trend(t, warmup_s, shape.duration_s);
-            let work = world.work(by_second.next(self.pace, trend), cached_bytes);
+            let works: Vec<Work> = self
+                .worlds
+                .iter()
+                .enumerate()
+                .map(|(node, world)| world.work(by_second[node].next(self.paces[node], trend), cached_bytes[node]))
+                .collect();
             match &mut database {
-                Database::Closed(closed) => closed.second(t, length, &work, &mut recorder),
-                Database::Open(open) => open.second(t, length, &work, &mut recorder),
+                Database::Closed(closed) => closed.second(t, length, &works, &mut recorder),
+                Database::Open(open) => open.second(t, length, &works, &mut recorder),
             }
             let tally = recorder.close(t, length);
-            cached_bytes = (cached_bytes + tally.device_reads * world.truth.chunk_bytes).min(budget);
-            counters.add(&tally, length, t);
+            for (node, counters) in counters.iter_mut().enumerate() {
+                let world = &self.worlds[node];
+                let read = tally.nodes[node].device_reads * world.truth.chunk_bytes;
+                cached_bytes[node] = (cached_bytes[node] + read).min(budget(world));
+                counters.add(&tally, length, t);
+            }
             if t >= 0.0 {
                 sums.client_cpu_s += tally.operations * world.client_us() / 1e6;
             }
             t += length;
-            sample(&counters, database.volume(), cached_bytes, t);
+            sample(&counters, &database, &cached_bytes, t);
         }
         sums.measured_s = t;
         if let Database::Open(open) = &database {
@@ -238,8 +287,6 @@ impl Trial<'_> {
     }
 
     fn record(&self, warmup_s: f64, sums: Sums, recorder: &Recorder<'_>) -> TrialRecord {
-        let setup = self.world.setup;
-        let volumes = std::iter::once(&setup.data).chain(&setup.commitlog);
         TrialRecord {
             format_version: FORMAT_VERSION,
             cell: self.cell.id.clone(),
@@ -261,51 +308,63 @@ impl Trial<'_> {
                 threads: self.world.truth.client_threads,
             }),
             clients: BTreeMap::new(),
-            nodes: vec![NodeFacts {
-                host: HostId::DATABASE,
-                cpus: setup.cpus,
-                heap_bytes: setup.heap_bytes,
-                memory_limit_bytes: setup.memory_limit_bytes,
-                page_cache_budget_bytes: setup.page_cache_budget_bytes,
-                data_bytes_on_disk: self.world.data_bytes as u64,
-                restored_keys_checked: 0,
-                volumes: volumes.map(|v| self.facts(v, sums.credits)).collect(),
-            }],
+            nodes: self
+                .worlds
+                .iter()
+                .zip(sums.credits)
+                .map(|(w, c)| self.node(w, c))
+                .collect(),
             clocks: BTreeMap::new(),
             overhead: None,
         }
     }
 
-    /// A volume with what fio would measure: its limit, or what a slow disk makes of it.
-    fn facts(&self, volume: &VolumeSetup, credits: Option<(f64, f64)>) -> VolumeFacts {
-        let is_data = volume.role == spec::VolumeRole::Data;
-        let slow = if is_data {
-            self.world.faults.amount_or(FaultKind::SlowDisk, 1.0)
-        } else {
-            1.0
-        };
-        let limits = volume.limits;
-        let [read_bytes, write_bytes] = PROBE_BYTES;
-        let least = |iops: Option<f64>, bytes_per_s: Option<f64>, bytes: f64| {
-            let by_requests = iops.map_or(f64::INFINITY, |i| i / counted(bytes, self.world.truth));
-            by_requests.min(bytes_per_s.map_or(f64::INFINITY, |b| b / bytes)) * slow
-        };
-        let read_iops = least(limits.read_iops, limits.read_bytes_per_s, read_bytes);
-        let write_iops = least(limits.write_iops, limits.write_bytes_per_s, write_bytes);
-        let probe = (read_iops.is_finite() && write_iops.is_finite()).then_some(ProbeResult {
-            read_iops,
-            read_latency_us: 32.0 / read_iops * 1e6,
-            write_bytes_per_s: write_iops * write_bytes,
-            write_iops,
-            seconds: 3.0,
-        });
-        VolumeFacts {
-            role: volume.role,
-            label: volume.label.clone(),
-            device: "simulated".to_owned(),
-            limits,
-            probe,
-            burst_credits: credits.filter(|_| is_data),
+    /// A node with its volumes.
+    fn node(&self, world: &World<'_>, credits: Option<(f64, f64)>) -> NodeFacts {
+        let setup = world.setup;
+        let volumes = std::iter::once(&setup.data).chain(&setup.commitlog);
+        NodeFacts {
+            host: HostId::database(world.node as u32),
+            cpus: setup.cpus,
+            heap_bytes: setup.heap_bytes,
+            memory_limit_bytes: setup.memory_limit_bytes,
+            page_cache_budget_bytes: setup.page_cache_budget_bytes,
+            data_bytes_on_disk: world.data_bytes as u64,
+            restored_keys_checked: 0,
+            volumes: volumes.map(|v| facts(world, v, credits)).collect(),
         }
+    }
+}
+
+/// A volume with what fio would measure: its limit, or what a slow disk makes of it.
+fn facts(world: &World<'_>, volume: &VolumeSetup, credits: Option<(f64, f64)>) -> VolumeFacts {
+    let is_data = volume.role == spec::VolumeRole::Data;
+    let slow = if is_data {
+        world.faults.amount_or(FaultKind::SlowDisk, 1.0)
+    } else {
+        1.0
+    };
+    let limits = volume.limits;
+    let [read_bytes, write_bytes] = PROBE_BYTES;
+    let least = |iops: Option<f64>, bytes_per_s: Option<f64>, bytes: f64| {
+        let by_requests = iops.map_or(f64::INFINITY, |i| i / counted(bytes, world.truth));
+        by_requests.min(bytes_per_s.map_or(f64::INFINITY, |b| b / bytes)) * slow
+    };
+    let read_iops = least(limits.read_iops, limits.read_bytes_per_s, read_bytes);
+    let write_iops = least(limits.write_iops, limits.write_bytes_per_s, write_bytes);
+    let probe = (read_iops.is_finite() && write_iops.is_finite()).then_some(ProbeResult {
+        read_iops,
+        read_latency_us: 32.0 / read_iops * 1e6,
+        write_bytes_per_s: write_iops * write_bytes,
+        write_iops,
+        seconds: 3.0,
+    });
+    VolumeFacts {
+        role: volume.role,
+        label: volume.label.clone(),
+        device: "simulated".to_owned(),
+        limits,
+        probe,
+        burst_credits: credits.filter(|_| is_data),
     }
 }

@@ -76,6 +76,31 @@ pub fn of_trials(plan: &Plan, truth: &Truth) -> Vec<Pace> {
     plan.trials.iter().enumerate().map(of_trial).collect()
 }
 
+impl Pace {
+    /// That of one node of a cluster: its own machine, and what equal nodes differ by from trial to trial. The first one's
+    /// machine is in the trial's pace already.
+    pub fn of_node(self, plan: &Plan, truth: &Truth, trial: &spec::PlannedTrial, node: usize) -> Self {
+        let seed = seed(plan, truth);
+        let (block, name) = (trial.block.to_string(), node.to_string());
+        let cell = plan.cells.iter().find(|c| c.id == trial.cell);
+        let host = cell.map_or("", |c| c.configuration.as_str());
+        let of = |resource: &str| {
+            let own = Noise::of(seed, &["node", resource, &block, &trial.cell, &name]).normal();
+            let machine = Noise::of(seed, &["host", host, resource, &name]).normal();
+            let machine = if node == 0 {
+                1.0
+            } else {
+                factor(truth.host_noise, machine)
+            };
+            factor(truth.node_noise, own) * machine
+        };
+        self.times(Self {
+            cpu: of("cpu"),
+            device: of("device"),
+        })
+    }
+}
+
 /// Noise from second to second inside a trial.
 pub struct Seconds {
     cpu: Chain,
@@ -84,11 +109,15 @@ pub struct Seconds {
 }
 
 impl Seconds {
-    /// That of one trial.
-    pub fn new(seed: u64, truth: &Truth, trial: &spec::PlannedTrial) -> Self {
+    /// That of a node in one trial.
+    pub fn new(seed: u64, truth: &Truth, trial: &spec::PlannedTrial, node: usize) -> Self {
         let block = trial.block.to_string();
-        let chain = |name| {
-            let noise = Noise::of(seed, &[name, &block, &trial.cell]);
+        let chain = |name: &str| {
+            let number = node.to_string();
+            let noise = match node {
+                0 => Noise::of(seed, &[name, &block, &trial.cell]),
+                _ => Noise::of(seed, &[name, &block, &trial.cell, &number]),
+            };
             Chain::new(noise, truth.second_autocorrelation)
         };
         Self {

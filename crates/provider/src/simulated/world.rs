@@ -1,14 +1,15 @@
-//! What an operation asks of each resource, and what the machine has of it.
+//! What an operation asks of each resource of a node, and what the machine has of it.
 
 use spec::{Definition, FaultKind, LoadLevel, OperationKind, PageCache, Plan, Setup, Truth, VolumeSetup};
 
 use super::faults::Faults;
+use super::share::{Share, Spread};
 use super::variation::Pace;
 
 /// Least capacity that faults leave of a resource, as a share.
 const LEAST_LEFT: f64 = 0.01;
 
-/// The fixed facts of a trial.
+/// The fixed facts of a trial on one node.
 pub struct World<'a> {
     /// What is true.
     pub truth: &'a Truth,
@@ -22,7 +23,13 @@ pub struct World<'a> {
     pub faults: Faults<'a>,
     /// Planted speed of this configuration's CPUs and devices.
     pub planted: f64,
-    /// Bytes of the data set on disk.
+    /// Which node, from 0.
+    pub node: usize,
+    /// How operations are spread over the nodes.
+    pub spread: &'a Spread,
+    /// What of an operation falls to this one.
+    pub share: Share,
+    /// Bytes of the data set on the node's disk.
     pub data_bytes: f64,
     /// Hit ratios.
     pub cache: &'a PageCache,
@@ -30,7 +37,7 @@ pub struct World<'a> {
     pub write_bytes: f64,
 }
 
-/// What reads and writes need in a certain second.
+/// What the reads and writes of one replica need in a certain second.
 #[derive(Debug, Clone, Copy)]
 pub struct Work {
     /// CPU time of a read, microseconds.
@@ -82,6 +89,20 @@ impl World<'_> {
             device_us: self.truth.device_us / self.planted,
             flushed: self.write_bytes * self.truth.write_amplification / pace.device,
         }
+    }
+
+    /// CPU time of the client's operations on this node, for each of the client's reads and writes, microseconds: the
+    /// part that is done once, and that of each replica.
+    pub fn cpu_us(&self, work: &Work) -> [f64; 2] {
+        if self.spread.nodes() == 1 {
+            return [work.read_cpu_us, work.write_cpu_us];
+        }
+        let once = self.truth.coordinator_share;
+        let of = |replicas: f64| once * self.share.coordinates + (1.0 - once) * replicas;
+        [
+            work.read_cpu_us * of(self.share.reads),
+            work.write_cpu_us * of(self.share.writes),
+        ]
     }
 
     /// CPUs that a garbage collection occupies: all that steal and quota leave.

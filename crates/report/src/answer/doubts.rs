@@ -218,7 +218,7 @@ pub fn limits_of(analysis: &Analysis) -> Option<String> {
     let run = analysis.recommendation.run.as_ref()?;
     let entries = analysis.cells.iter().filter(|c| c.configuration == *run).map(|c| {
         let name = places::name(analysis, &c.workload, Some(c.load));
-        (name, c.limit.kind.words().to_owned())
+        (name, labels::limit(&c.limit))
     });
     let groups = places::grouped(entries.collect());
     let clauses: Vec<String> = match groups.as_slice() {

@@ -7,11 +7,4 @@ pub const SIMULATED: &str =
 /// Why nothing is tested.
 pub const TOO_FEW: &str = "fewer than three valid repetitions of each cell, so that nothing can be tested";
 
-/// `a`, `a and b`, `a, b and c`.
-pub fn listed(items: &[String]) -> String {
-    match items {
-        [] => String::new(),
-        [only] => only.clone(),
-        [all @ .., last] => format!("{} and {last}", all.join(", ")),
-    }
-}
+pub use crate::figures::listed;

@@ -13,9 +13,13 @@ pub fn footer(analysis: &Analysis) -> String {
         .iter()
         .map(|(name, value)| format!("<dt>{name}</dt><dd>{}</dd>", text(value)))
         .collect();
+    let of_nodes = match analysis.cells.iter().any(|c| !c.nodes.is_empty()) {
+        true => "<a href=\"nodes.csv\">nodes.csv</a> (one row for each node of a cell), ",
+        false => "",
+    };
     format!(
         "<footer>\n<dl>{facts}</dl>\n\
-         <p>Files beside this page: <a href=\"summary.csv\">summary.csv</a> (one row a cell), \
+         <p>Files beside this page: <a href=\"summary.csv\">summary.csv</a> (one row a cell), {of_nodes}\
          <a href=\"analysis.json\">analysis.json</a> (every number of this page), <a href=\"report.md\">report.md</a>, \
          <a href=\"trials/\">trials/</a> (the evidence: <code>trials/&lt;cell&gt;/&lt;block&gt;/</code>). Made again by: \
          <code>iopslab report {}</code></p>\n</footer>\n",

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::element::{Table, text};
 use crate::figures::several;
 use crate::labels;
+use crate::nodes;
 use crate::wording::limits;
 
 /// Different reasons of one cell that are told; all of them stand with its trials.
@@ -23,7 +24,20 @@ pub fn limits(analysis: &Analysis) -> String {
         key(analysis),
         invalid(analysis),
         numbers(analysis)
-    )
+    ) + &of_nodes(analysis)
+}
+
+/// The nodes of each cell side by side, where there are several.
+fn of_nodes(analysis: &Analysis) -> String {
+    let mut rows = nodes::rows(analysis).peekable();
+    if rows.peek().is_none() {
+        return String::new();
+    }
+    let mut table = Table::new(nodes::LABEL, &nodes::HEAD, nodes::TEXTS).class("dense");
+    for row in rows {
+        table.row(&row.iter().map(|cell| text(cell)).collect::<Vec<_>>());
+    }
+    format!("<h3>Node by node</h3>\n{}", table.html())
 }
 
 /// Workload and load of the cells, in the order of the experiment.
@@ -82,7 +96,7 @@ fn cell(cell: Option<&CellAnalysis>) -> String {
         "<td class=\"lim {}\" title=\"{}\">{}<small>{}</small></td>",
         class(limit.kind),
         text(&limits::message(limit)),
-        text(limit.kind.words()),
+        text(&labels::limit(limit)),
         text(&below.join(", "))
     )
 }
@@ -163,7 +177,7 @@ fn numbers(analysis: &Analysis) -> String {
             text(&cell.configuration),
             text(&cell.workload),
             text(&labels::load(cell.load)),
-            format!("<b>{}</b>", text(cell.limit.kind.words())),
+            format!("<b>{}</b>", text(&labels::limit(&cell.limit))),
             text(&limits::message(&cell.limit)),
         ]);
     }

@@ -291,7 +291,7 @@ pub fn configurations(analysis: &Analysis) -> String {
     for c in &analysis.configurations {
         machines.row(&[
             text(&c.name),
-            c.nodes.to_string(),
+            labels::nodes(c),
             given(c.cpus),
             number(c.memory_limit_bytes as f64 / GIB),
             number(c.heap_bytes as f64 / GIB),

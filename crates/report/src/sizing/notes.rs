@@ -11,6 +11,11 @@ pub(super) fn note(note: &Note) -> String {
         Note::ReplicaAsNode => "Each replica's part is charged like a whole operation of a single node: coordination \
             is counted, repair, streaming and hints are not."
             .to_owned(),
+        Note::ReplicaOfCluster => {
+            "Of measured clusters, each replica's part is charged what the mean node used for one: \
+            coordination is in it, spread over the replicas asked; repair, streaming and hints are not."
+                .to_owned()
+        }
         Note::Cpu { models } => {
             let of = match models.is_empty() {
                 true => "the measured machine".to_owned(),

@@ -66,7 +66,13 @@ fn columns(cells: &[&CellAnalysis], name: usize) -> Vec<Column> {
     let reads = |c: &CellAnalysis| optional(c.device_reads_per_operation);
     columns.push(Column::numbers("reads", "Disk\nreads/op.", each(&reads)));
     columns.push(Column::numbers("cache", "Page\ncache", each(&page_cache)));
-    let limit = |c: &CellAnalysis| c.limit.kind.words().replacen(' ', "\n", 1);
+    let limit = |c: &CellAnalysis| {
+        let kind = c.limit.kind.words().replacen(' ', "\n", 1);
+        match c.limit.nodes.is_empty() {
+            true => kind,
+            false => format!("{kind}\n{}", labels::nodes_at(&c.limit)),
+        }
+    };
     columns.push(Column::text("limit", "Limit", each(&limit)));
     let slowest = |c: &CellAnalysis| {
         c.ratio_to_slowest

@@ -6,6 +6,7 @@ use analysis::{
 };
 
 use crate::figures::{given, number};
+use crate::labels;
 
 /// The limit, the others at their cap, and what more of a resource gave.
 pub fn message(limit: &Limit) -> String {
@@ -20,6 +21,7 @@ pub fn message(limit: &Limit) -> String {
     if !also.is_empty() {
         sentences.push(format!("At the same time: {}", also.join(" ")));
     }
+    sentences.extend(also_on(limit));
     let is_named = limit.kind == LimitKind::OfferedRate || limit.also.contains(&LimitKind::OfferedRate);
     let rate = fullest(limit, LimitKind::OfferedRate).filter(|_| !is_named);
     sentences.extend(rate.map(|rate| {
@@ -32,6 +34,11 @@ pub fn message(limit: &Limit) -> String {
     }));
     sentences.extend(limit.interventions.iter().map(|i| of_intervention(i, limit)));
     sentences.join(" ")
+}
+
+/// The other nodes at the limit; the sentence before names one.
+fn also_on(limit: &Limit) -> Option<String> {
+    (limit.nodes.len() > 1).then(|| format!("At this limit: {}.", labels::nodes_at(limit)))
 }
 
 /// The use of a resource that counts: at its cap before below it, then the fullest.
@@ -70,6 +77,7 @@ fn none_found(limit: &Limit) -> Vec<String> {
 /// One resource: used of what was there.
 fn sentence(used: &ResourceUse) -> String {
     let share = percent(used.share());
+    let whose = used.node.map_or_else(String::new, |node| format!(" of {node}"));
     let of = |subject: &str| {
         let (scale, unit) = match used.unit {
             Unit::Iops => (1.0, " IOPS"),
@@ -86,7 +94,7 @@ fn sentence(used: &ResourceUse) -> String {
             None => "",
         };
         let (amount, capacity) = (number(used.used / scale), number(used.capacity / scale));
-        format!("{subject}: {amount} of {capacity}{unit}{counted} ({share}).")
+        format!("{subject}{whose}: {amount} of {capacity}{unit}{counted} ({share}).")
     };
     match used.kind {
         LimitKind::VolumeIops | LimitKind::VolumeThroughput => of("data volume"),
@@ -97,12 +105,24 @@ fn sentence(used: &ResourceUse) -> String {
         LimitKind::OfferedRate => of("offered rate"),
         LimitKind::Client => format!("client: {share} of the CPU of its load threads."),
         LimitKind::Gc => format!(
-            "garbage collection paused the database for {:.1} % of the time.",
+            "garbage collection paused the database{} for {:.1} % of the time.",
+            on(used),
             used.share() * 100.0
         ),
-        LimitKind::Compaction => format!("compactions waiting grew by {:.0} in the window.", used.used + 1.0),
+        LimitKind::Compaction => {
+            format!(
+                "compactions waiting{} grew by {:.0} in the window.",
+                on(used),
+                used.used + 1.0
+            )
+        }
         LimitKind::Network | LimitKind::NoneFound | LimitKind::NotComparable => String::new(),
     }
+}
+
+/// ` on database-2`; nothing where the database has one node.
+fn on(used: &ResourceUse) -> String {
+    used.node.map_or_else(String::new, |node| format!(" on {node}"))
 }
 
 /// `3,000 instead of 960 IOPS (gp2-3000) gave 1.64 times (1.50 to 1.79): IOPS, confirmed.`

@@ -243,6 +243,7 @@ fn cell(
         spread: BTreeMap::from([("p99".to_owned(), summary(5000.0))]),
     };
     CellAnalysis {
+        nodes: Vec::new(),
         id: format!("{configuration}.{workload}.{level}"),
         configuration: configuration.to_owned(),
         workload: workload.to_owned(),
@@ -290,6 +291,7 @@ fn cell(
                 windows_at_cap: 1.0,
                 at_cap: true,
                 counted: None,
+                node: None,
             }],
             evidence: BTreeMap::from([("volume_iops_used_share".to_owned(), 0.99)]),
             ..Limit::default()
@@ -321,7 +323,10 @@ fn facts(name: &str, index: usize) -> ConfigurationFacts {
         heap_bytes: 1 << 30,
         page_cache_budget_bytes: 1 << 28,
         nodes: 1,
+        placement: analysis::Placement::ONE_NODE,
+        consistency: None,
         volumes: vec![VolumeReport {
+            probes: BTreeMap::new(),
             role: VolumeRole::Data,
             label: format!("{name}'s volume"),
             size_bytes: 2 << 30,

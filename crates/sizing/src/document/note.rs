@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 pub enum Note {
     /// Each replica's part is charged like a whole operation of a single node.
     ReplicaAsNode,
+    /// Of clusters, the demands of a replica are those of the mean node: coordination is spread over the replicas.
+    ReplicaOfCluster,
     /// CPU time is that of the measured machines; a vCPU of each type is taken as one of these.
     Cpu {
         /// CPU models of the measured machines; empty: not recorded.

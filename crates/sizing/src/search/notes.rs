@@ -7,6 +7,7 @@ use workload::Distribution;
 
 use super::question::Search;
 use crate::document::Note;
+use crate::observation::Observation;
 use crate::target::CREDIBLE;
 
 /// Trials shorter than this, seconds, see little of what writes cost later (practice: a memtable takes minutes to
@@ -21,12 +22,14 @@ impl Search<'_> {
             .iter()
             .filter_map(|run| cpu_model(&run.evidence.environment))
             .collect();
-        let mut notes = vec![
-            Note::ReplicaAsNode,
-            Note::Cpu {
-                models: models.into_iter().map(str::to_owned).collect(),
-            },
-        ];
+        let is_cluster = |o: &Observation<'_>| o.setup.placement.is_cluster();
+        let alone = self.observations.iter().any(|o| !is_cluster(o));
+        let together = self.observations.iter().any(is_cluster);
+        let mut notes: Vec<Note> = alone.then_some(Note::ReplicaAsNode).into_iter().collect();
+        notes.extend(together.then_some(Note::ReplicaOfCluster));
+        notes.push(Note::Cpu {
+            models: models.into_iter().map(str::to_owned).collect(),
+        });
         if self.busiest_when_down > CREDIBLE {
             notes.push(Note::BeyondCredible {
                 used: self.busiest_when_down,

@@ -70,6 +70,7 @@ pub(super) fn check(
             None => None,
         },
         memory_limit_bytes: (memory_gib? * GIB) as u64,
+        hosts: raw.hosts.as_ref().map(|hosts| hosts.get_ref().clone()),
         placement: placement?,
         consistency: match consistency {
             Some(checked) => Some(checked?),

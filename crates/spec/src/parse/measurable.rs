@@ -63,33 +63,26 @@ pub(super) fn check(file: &raw::Experiment, provider: Option<Provider>, mistakes
 
 fn problems(file: &raw::Experiment, provider: Option<Provider>) -> Vec<Problem> {
     let target = file.target.as_ref().map(Spanned::get_ref);
-    let hosts = target.and_then(|t| t.hosts.as_ref()).map(|hosts| Problem {
-        at: hosts.span(),
-        what: "[target] hosts: a run starts its own Cassandra so far".to_owned(),
-        help: "measure an existing cluster with: iopslab load --hosts ...",
-    });
-    let nodes = file.configuration.iter().filter_map(|configuration| {
-        let nodes = configuration.get_ref().nodes.as_ref().filter(|n| *n.get_ref() > 1);
-        let nodes = nodes.filter(|_| provider == Some(Provider::Simulated))?;
-        Some(Problem {
-            at: nodes.span(),
-            what: format!("nodes = {}: the simulation has one node so far", nodes.get_ref()),
-            help: "run it on this machine: without --provider simulated",
-        })
-    });
-    let clients = file.load.get_ref().clients.as_ref().filter(|n| *n.get_ref() > 1);
-    let clients = clients
-        .filter(|_| provider == Some(Provider::Simulated))
-        .map(|n| Problem {
-            at: n.span(),
-            what: format!("clients = {}: the simulation has one client", n.get_ref()),
-            help: "its client is never the limit; run it on this machine: without --provider simulated",
+    let simulated = || provider == Some(Provider::Simulated);
+    let hosts = target
+        .and_then(|t| t.hosts.as_ref())
+        .filter(|_| simulated())
+        .map(|hosts| Problem {
+            at: hosts.span(),
+            what: "[target] hosts: a simulation has no cluster to talk to".to_owned(),
+            help: "remove it, or run without --provider simulated",
         });
+    let clients = file.load.get_ref().clients.as_ref().filter(|n| *n.get_ref() > 1);
+    let clients = clients.filter(|_| simulated()).map(|n| Problem {
+        at: n.span(),
+        what: format!("clients = {}: the simulation has one client", n.get_ref()),
+        help: "its client is never the limit; run it on this machine: without --provider simulated",
+    });
     let machines = match provider {
         Some(Provider::Hosts) => on_hosts(file),
         _ => Vec::new(),
     };
-    hosts.into_iter().chain(nodes).chain(clients).chain(machines).collect()
+    hosts.into_iter().chain(clients).chain(machines).collect()
 }
 
 /// What a run on the hosts of the file would not measure as it states it.
@@ -104,6 +97,13 @@ fn on_hosts(file: &raw::Experiment) -> Vec<Problem> {
     let hosts = hosts.get_ref();
     let machines = hosts.database.get_ref().len();
     let mut problems = Vec::new();
+    if let Some(existing) = file.target.as_ref().and_then(|target| target.get_ref().hosts.as_ref()) {
+        problems.push(Problem {
+            at: existing.span(),
+            what: "[target] hosts: an existing cluster is measured from this machine so far".to_owned(),
+            help: "without --provider hosts; or leave [target] hosts out, for a Cassandra of its own on the machines",
+        });
+    }
     for configuration in file.configuration.iter().map(Spanned::get_ref) {
         if let Some(nodes) = configuration.nodes.as_ref()
             && usize::try_from(*nodes.get_ref()).is_ok_and(|nodes| nodes > machines)

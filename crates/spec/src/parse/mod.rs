@@ -4,6 +4,7 @@ mod basis;
 mod configuration;
 mod consistency;
 mod effect;
+mod existing;
 mod hosts;
 mod keys;
 mod kinds;
@@ -136,6 +137,7 @@ fn check(
             );
         }
     }
+    existing::fits(file, &configurations, &workloads, &local, mistakes);
     consistency::reachable(file, target.as_ref(), &configurations, &workloads, mistakes);
     let all: Option<Vec<Definition>> = workloads.iter().cloned().collect();
     let objective = objective::objective(file.objective.as_ref(), all.as_deref(), mistakes);

@@ -2,7 +2,7 @@
 
 use toml::Spanned;
 
-use super::consistency;
+use super::{consistency, existing};
 use crate::mistakes::Collector;
 use crate::{Consistency, ConsistencyLevels, Database, Target, raw};
 
@@ -44,9 +44,7 @@ pub(super) fn check(target: Option<&Spanned<raw::Target>>, mistakes: &mut Collec
             );
             return None;
         }
-        (Some(hosts), _) => Database::Hosts {
-            hosts: hosts.get_ref().clone(),
-        },
+        (Some(hosts), _) => existing::check(hosts, target, mistakes)?,
         (None, Some(version)) => {
             let numbers: Vec<_> = version.get_ref().split('.').collect();
             let valid =

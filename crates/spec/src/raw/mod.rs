@@ -84,6 +84,18 @@ pub(crate) struct Target {
     /// Contact points `host:port` of an existing CQL cluster, instead of `database`.
     #[schemars(with = "Option<Vec<String>>")]
     pub hosts: Option<Spanned<Vec<String>>>,
+    /// With `hosts`: the keyspace for the data set, which is created where it does not exist and never dropped.
+    #[schemars(with = "Option<String>")]
+    pub keyspace: Option<Spanned<String>>,
+    /// With `hosts`: the data centre whose nodes are asked.
+    #[schemars(with = "Option<String>")]
+    pub data_centre: Option<Spanned<String>>,
+    /// With `hosts`: the user. The password is in the environment (`IOPSLAB_PASSWORD`) or in `password_file`.
+    #[schemars(with = "Option<String>")]
+    pub user: Option<Spanned<String>>,
+    /// With `user`: the file that holds the password, and nothing else.
+    #[schemars(with = "Option<String>")]
+    pub password_file: Option<Spanned<String>>,
     /// Consistency level of every request, such as `one` (the default) or `local_quorum`; or one for each kind:
     /// `{ read = "one", update = "quorum" }`.
     #[schemars(with = "Option<ConsistencyForms>")]
@@ -141,6 +153,10 @@ pub(crate) struct Configuration {
     /// possible, else one.
     #[schemars(with = "Option<u32>")]
     pub racks: Option<Spanned<i64>>,
+    /// Contact points of the existing cluster that this is the name of, where several are compared; else `hosts` of
+    /// `[target]`.
+    #[schemars(with = "Option<Vec<String>>")]
+    pub hosts: Option<Spanned<Vec<String>>>,
     /// Consistency levels of this configuration, instead of those of `[target]`.
     #[schemars(with = "Option<ConsistencyForms>")]
     pub consistency: Option<Spanned<Value>>,

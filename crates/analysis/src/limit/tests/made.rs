@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{HostFigures, HostSample, OperationKind, ProbeResult, TrialRecord, VolumeFigures};
+use evidence::{HostFigures, HostId, HostSample, OperationKind, ProbeResult, TrialRecord, VolumeFigures};
 use serde_json::json;
 use spec::{Burst, IoLimits, LoadLevel, Setup, VolumeRole, VolumeSetup};
 
@@ -188,6 +188,7 @@ impl Machine {
             data: volume(VolumeRole::Data, &self.data),
             commitlog: self.log.as_ref().map(|log| volume(VolumeRole::Commitlog, log)),
             placement: spec::Placement::ONE_NODE,
+            existing: None,
             consistency: None,
         }
     }
@@ -266,7 +267,7 @@ impl Machine {
             intervals: &[],
             samples: &BTreeMap::new(),
         });
-        trial.host = database_host(&self.samples(), 0.0, seconds);
+        trial.hosts = BTreeMap::from([(HostId::DATABASE, database_host(&self.samples(), 0.0, seconds))]);
         let completed = (self.rate.map_or(1000.0, |(_, achieved)| achieved) * seconds) as u64;
         (trial.window.from_s, trial.window.to_s) = (0.0, seconds);
         let figures = LatencyFigures {
@@ -294,4 +295,22 @@ impl Machine {
             .collect();
         of_cell(Some(&self.setup()), &trials.iter().collect::<Vec<_>>())
     }
+}
+
+/// A trial of a cluster whose nodes are these machines; load and client are those of the first.
+pub fn cluster(machines: &[Machine]) -> TrialMeasurement {
+    let mut trial = machines[0].trial();
+    for (index, machine) in (1..).zip(&machines[1..]) {
+        let other = Machine {
+            seed: machine.seed + u64::from(index),
+            ..machine.clone()
+        }
+        .trial();
+        let id = HostId::database(index);
+        let mut facts = other.record.nodes[0].clone();
+        facts.host = id;
+        trial.record.nodes.push(facts);
+        trial.hosts.insert(id, other.hosts[&HostId::DATABASE].clone());
+    }
+    trial
 }

@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod clusters;
 mod intervened;
-mod made;
+pub mod made;
 mod random;
 mod stories;

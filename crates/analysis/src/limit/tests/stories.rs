@@ -305,7 +305,13 @@ fn an_empty_bucket_is_not_taken_for_a_narrow_instance() {
     machine.data.own = Some(machine.data.limits);
     let mut trial = machine.trial();
     trial.record.nodes[0].volumes[0].limits = IoLimits::symmetric(Some(300.0), Some(160.0));
-    let data = trial.host.volumes.get_mut(&spec::VolumeRole::Data).unwrap();
+    let data = trial
+        .hosts
+        .get_mut(&evidence::HostId::DATABASE)
+        .unwrap()
+        .volumes
+        .get_mut(&spec::VolumeRole::Data)
+        .unwrap();
     for limit in &mut data.windows.iops_limit {
         *limit *= 1.0017;
     }

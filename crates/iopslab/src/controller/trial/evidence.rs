@@ -45,7 +45,7 @@ pub(super) fn record(
         started_at: happened.started_at.to_string(),
         client: measured.and_then(|m| m.result.clone()),
         clients: measured.map(|m| m.parts.clone()).unwrap_or_default(),
-        nodes: hosts::nodes(setup.placement)
+        nodes: hosts::nodes_of(setup)
             .into_iter()
             .map(|host| node(host, setup, happened, stopped.get(&host)))
             .collect(),

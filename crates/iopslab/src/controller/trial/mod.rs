@@ -13,10 +13,10 @@ use spec::{Cell, Definition, Plan, PlannedTrial, Setup};
 use wire::{ClientRequest, DatabaseRequest, Event, Reply, Request, StoppedTrial, TrialTask};
 
 use super::crew::{Crew, Trouble, to_each, unexpected};
-use super::dataset::endpoint;
 use super::hosts;
 use super::journal::note;
 use super::position::{Position, position_text};
+use super::target::Target;
 use crate::failure::Failure;
 use crate::progress::Screen;
 use clients::Measured;
@@ -48,6 +48,7 @@ pub(super) fn run(
     directory: &RunDirectory,
     crew: &mut Crew,
     planned: &PlannedTrial,
+    target: &Target,
     position: Position,
     screen: &mut Screen,
 ) -> Result<Carried, Failure> {
@@ -68,7 +69,7 @@ pub(super) fn run(
         (live.second, live.device_iops) = (None, None);
     });
     let mut happened = Happened::nothing_yet();
-    let worked = execute(crew, parts, &mut happened, screen).and_then(|()| {
+    let worked = execute(crew, parts, target, &mut happened, screen).and_then(|()| {
         happened.clocks_at_end = crew.clocks(&hosts::of_trial(parts.plan, parts.setup))?;
         stop(crew, parts.setup, screen)
     });
@@ -127,10 +128,7 @@ fn parts<'a>(plan: &'a Plan, planned: &'a PlannedTrial) -> Result<Parts<'a>, Fai
 /// The configuration's volumes exist and have been measured (work for its first trial only).
 fn prepare(crew: &mut Crew, setup: &Setup, screen: &mut Screen) -> Result<(), Failure> {
     let request = DatabaseRequest::Prepare { setup: setup.clone() };
-    for reply in crew
-        .ask_each(&hosts::nodes(setup.placement), &request, screen)?
-        .into_values()
-    {
+    for reply in crew.ask_each(&hosts::nodes_of(setup), &request, screen)?.into_values() {
         if !matches!(reply, Reply::Prepared(_)) {
             return Err(unexpected(&reply));
         }
@@ -145,7 +143,7 @@ fn start(crew: &mut Crew, parts: Parts<'_>, happened: &mut Happened, screen: &mu
         setup: parts.setup.clone(),
         sample_keys: sample_keys(parts.plan, parts.workload),
     };
-    let nodes = hosts::nodes(parts.setup.placement);
+    let nodes = hosts::nodes_of(parts.setup);
     let mut faults = Vec::new();
     for (host, answer) in crew.try_call_all(to_each(&nodes, &request), screen)? {
         match answer {
@@ -166,7 +164,13 @@ fn start(crew: &mut Crew, parts: Parts<'_>, happened: &mut Happened, screen: &mu
     Ok(())
 }
 
-fn execute(crew: &mut Crew, parts: Parts<'_>, happened: &mut Happened, screen: &mut Screen) -> Result<(), Failure> {
+fn execute(
+    crew: &mut Crew,
+    parts: Parts<'_>,
+    target: &Target,
+    happened: &mut Happened,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
     let Parts { plan, cell, .. } = parts;
     // Before anything is under way: what a host says while its clock is read is passed over.
     happened.clocks_at_start = crew.clocks(&hosts::of_trial(parts.plan, parts.setup))?;
@@ -178,11 +182,18 @@ fn execute(crew: &mut Crew, parts: Parts<'_>, happened: &mut Happened, screen: &
     if let Some(began) = first.and_then(|s| jiff::Timestamp::from_millisecond(s.began_unix_ms).ok()) {
         happened.started_at = began;
     }
-    let contact_points = happened.started.values().flat_map(|s| s.contact_points.clone());
+    let contact_points = match &parts.setup.existing {
+        Some(hosts) => hosts.clone(),
+        None => happened
+            .started
+            .values()
+            .flat_map(|s| s.contact_points.clone())
+            .collect(),
+    };
     let levels = parts.setup.consistency.unwrap_or(plan.target.consistency);
     let whole = TrialTask {
         trial: parts.planned.clone(),
-        endpoint: endpoint(contact_points.collect(), levels, plan.shape.request_timeout_s),
+        endpoint: target.endpoint(contact_points, levels, plan.shape.request_timeout_s),
         dataset: plan.dataset,
         workload: parts.workload.clone(),
         load: cell.load,
@@ -270,7 +281,7 @@ fn sample_keys(plan: &Plan, workload: &Definition) -> Vec<String> {
 
 fn stop(crew: &mut Crew, setup: &Setup, screen: &mut Screen) -> Result<BTreeMap<HostId, StoppedTrial>, Failure> {
     screen.doing("stopping Cassandra and detaching its volumes", "");
-    let replies = crew.ask_each(&hosts::nodes(setup.placement), &DatabaseRequest::StopTrial, screen)?;
+    let replies = crew.ask_each(&hosts::nodes_of(setup), &DatabaseRequest::StopTrial, screen)?;
     let each = replies.into_iter().map(|(host, reply)| match reply {
         Reply::Stopped(stopped) => Ok((host, *stopped)),
         other => Err(unexpected(&other)),

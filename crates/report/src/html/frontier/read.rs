@@ -317,7 +317,7 @@ fn words(cell: Option<&CellAnalysis>, candidate: Option<&Candidate>) -> String {
         parts.push(format!("{} operations/s", labels::estimate(cell.throughput_ops_per_s)));
         let p99 = cell.latency_us.values().map(|l| l.p99).max_by(f64::total_cmp);
         parts.extend(p99.map(|p99| format!("p99 {} ms", ms(p99))));
-        parts.push(format!("limit: {}", cell.limit.kind.words()));
+        parts.push(format!("limit: {}", labels::limit(&cell.limit)));
     }
     parts.extend(candidate.map(|c| {
         let meets = match c.meets {

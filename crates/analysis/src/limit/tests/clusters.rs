@@ -1,0 +1,152 @@
+//! Clusters: the limit is that of the node that is most limited, and it is named.
+
+use evidence::HostId;
+use spec::LoadLevel;
+
+use super::made::{Disk, Machine, cluster, idle};
+use crate::document::{Ratio, Verdict};
+use crate::limit::LimitKind::{Client, Cpu, NoneFound, OfferedRate, VolumeIops};
+use crate::limit::{CellLimit, Limit, Outcome, by_intervention, interventions, of_cell};
+
+const FIRST: HostId = HostId::DATABASE;
+const SECOND: HostId = HostId::database(1);
+const THIRD: HostId = HostId::database(2);
+
+fn limit(machines: &[Machine]) -> Limit {
+    let trials = [cluster(machines), cluster(machines)];
+    of_cell(Some(&machines[0].setup()), &trials.iter().collect::<Vec<_>>())
+}
+
+fn with(change: impl FnOnce(&mut Machine)) -> Machine {
+    let mut machine = idle();
+    change(&mut machine);
+    machine
+}
+
+/// A node that reads so often from a volume of 3,000 IOPS.
+fn reading(reads: f64) -> Machine {
+    with(|m| m.data = Disk::of(reads, 0.0, 3000.0, 160.0))
+}
+
+#[test]
+fn the_node_whose_volume_is_full_is_named() {
+    let told = limit(&[reading(2000.0), reading(2990.0), reading(2000.0)]);
+    assert_eq!((told.kind, told.nodes.as_slice()), (VolumeIops, &[SECOND][..]));
+    let volume = told.uses.iter().find(|u| u.kind == VolumeIops).unwrap();
+    assert_eq!(volume.node, Some(SECOND), "each resource is told where it is fullest");
+    assert!((volume.used - 2990.0).abs() < 1.0, "{volume:?}");
+    assert_eq!(told.evidence["volume_iops_used"], volume.used);
+}
+
+#[test]
+fn a_smaller_volume_of_one_node_is_full_at_what_the_others_carry() {
+    let small = with(|m| m.data = Disk::of(1490.0, 0.0, 1500.0, 160.0));
+    let told = limit(&[reading(1490.0), reading(1490.0), small]);
+    assert_eq!((told.kind, told.nodes.as_slice()), (VolumeIops, &[THIRD][..]));
+}
+
+#[test]
+fn where_all_are_full_all_are_named() {
+    let told = limit(&[reading(2990.0), reading(2995.0), reading(2985.0)]);
+    assert_eq!(
+        (told.kind, told.nodes.as_slice()),
+        (VolumeIops, &[FIRST, SECOND, THIRD][..])
+    );
+}
+
+#[test]
+fn different_nodes_may_be_full_of_different_things() {
+    let busy = with(|m| m.used = 3.7);
+    let told = limit(&[busy, reading(2998.0), reading(1000.0)]);
+    assert_eq!((told.kind, told.also.as_slice()), (VolumeIops, &[Cpu][..]), "{told:?}");
+    assert_eq!(told.nodes, [SECOND]);
+    let cpu = told.uses.iter().find(|u| u.kind == Cpu).unwrap();
+    assert_eq!((cpu.node, cpu.at_cap), (Some(FIRST), true));
+}
+
+#[test]
+fn what_is_no_nodes_limit_names_none() {
+    let told = limit(&[with(|m| m.client = 0.97), idle()]);
+    assert_eq!((told.kind, told.nodes.len()), (Client, 0));
+    let client = told.uses.iter().find(|u| u.kind == Client).unwrap();
+    assert_eq!(client.node, None);
+    let told = limit(&[with(|m| m.rate = Some((5000.0, 5000.0))), idle()]);
+    assert_eq!((told.kind, told.nodes.len()), (OfferedRate, 0));
+    let told = limit(&[idle(), idle()]);
+    assert_eq!((told.kind, told.nodes.len()), (NoneFound, 0));
+}
+
+/// As today, to the byte.
+#[test]
+fn one_node_is_not_named() {
+    let told = limit(&[reading(2990.0)]);
+    assert_eq!((told.kind, told.nodes.len()), (VolumeIops, 0));
+    assert!(told.uses.iter().all(|u| u.node.is_none()), "{told:?}");
+    let text = serde_json::to_string(&told).unwrap();
+    assert!(!text.contains("node"), "{text}");
+}
+
+/// A node with room must not hide that another one had none: twice the CPUs are no difference beside for the cluster
+/// only where no node was short of them.
+#[test]
+fn a_difference_matters_where_one_node_is_short_of_it() {
+    let full = reading(2990.0);
+    let more = |cpus: f64| {
+        with(|m| {
+            m.given = cpus;
+            m.data = Disk::of(2990.0, 0.0, 10_000.0, 160.0);
+        })
+    };
+    let told = |third_uses: f64| {
+        let third = Machine {
+            used: third_uses,
+            ..full.clone()
+        };
+        let limit = limit(&[full.clone(), full.clone(), third]);
+        let there = self::limit(&[more(8.0), more(8.0), more(8.0)]);
+        let setup = |name: &str, machine: &Machine| spec::Setup {
+            configuration: name.to_owned(),
+            ..machine.setup()
+        };
+        let setups = [setup("a", &full), setup("b", &more(8.0))];
+        let cell = |name, limit| CellLimit {
+            id: name,
+            configuration: name,
+            workload: "w",
+            load: LoadLevel::Concurrency(64),
+            limit,
+            read_share: Some(1.0),
+            read_bytes_share: Some(1.0),
+        };
+        let gain = |_: &str, to: &str| {
+            Some(Ratio {
+                to: to.to_owned(),
+                median: 1.5,
+                low: 1.4,
+                high: 1.6,
+                pairs: 3,
+                level: 0.03,
+                pooled: true,
+                p_value: Some(0.01),
+                p_adjusted: None,
+                p_sign_flip: None,
+                smallest_detectable: None,
+                verdict: Verdict::NotComparable,
+            })
+        };
+        let cells = [cell("a", &limit), cell("b", &there)];
+        let found = interventions(&setups, &cells, &gain).remove(0);
+        let outcome = found[0].outcome;
+        (found[0].more.len(), outcome, by_intervention(limit, found).kind)
+    };
+    assert_eq!(
+        told(2.0),
+        (1, Outcome::Confirmed, VolumeIops),
+        "half of the CPUs were free everywhere"
+    );
+    assert_eq!(
+        told(3.5),
+        (2, Outcome::NotDecided, VolumeIops),
+        "one node's CPUs were nearly full"
+    );
+}

@@ -1,0 +1,88 @@
+//! Rules that look at each node of a trial: one finding on all of them.
+
+use evidence::HostId;
+
+use crate::fact::NODES;
+use crate::finding::Finding;
+use crate::measurement::TrialMeasurement;
+use crate::node::Node;
+
+/// What a rule finds on the node where it is worst; `judge` says how bad it is on one (the larger, the worse).
+///
+/// Of several nodes those on which it fires are named, the worst, whose numbers the finding carries, first.
+pub fn worst(trial: &TrialMeasurement, judge: impl Fn(&Node<'_>) -> Option<(f64, Finding)>) -> Option<Finding> {
+    let mut seen: Vec<(HostId, f64, Finding)> = trial
+        .nodes()
+        .filter_map(|node| judge(&node).map(|(how_bad, finding)| (node.id, how_bad, finding)))
+        .collect();
+    // Stable: of two that are equally bad the first node's.
+    seen.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let all = trial.nodes().count();
+    let names: Vec<String> = seen.iter().map(|(node, ..)| node.to_string()).collect();
+    let (_, _, finding) = seen.into_iter().next()?;
+    Some(match all {
+        1 => finding,
+        _ => finding.on_nodes(&names, all),
+    })
+}
+
+/// The node whose numbers a finding carries.
+pub fn first_named<'t>(trial: &'t TrialMeasurement, finding: &Finding) -> Option<Node<'t>> {
+    let named: Option<HostId> = finding
+        .fact(NODES)
+        .and_then(|names| names.split(", ").next()?.parse().ok());
+    let mut nodes = trial.nodes();
+    match named {
+        Some(host) => nodes.find(|node| node.id == host),
+        None => nodes.next(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rule::Rule;
+    use crate::rules::cases::{found, sound};
+    use crate::rules::of_trial;
+
+    /// Three nodes; messages that each dropped.
+    fn dropped(by_node: [f64; 3]) -> Option<Finding> {
+        let mut trial = sound();
+        let (facts, host) = (trial.record.nodes[0].clone(), trial.hosts[&HostId::DATABASE].clone());
+        for (i, messages) in (0..).zip(by_node) {
+            let id = HostId::database(i);
+            let mut facts = facts.clone();
+            facts.host = id;
+            trial.record.nodes.retain(|n| n.host != id);
+            trial.record.nodes.push(facts);
+            let mut host = host.clone();
+            host.dropped_messages = Some(messages);
+            trial.hosts.insert(id, host);
+        }
+        found(
+            &TrialMeasurement {
+                findings: of_trial(&trial),
+                ..trial
+            },
+            Rule::DroppedMessages,
+        )
+        .cloned()
+    }
+
+    #[test]
+    fn one_finding_names_the_nodes_it_was_seen_on_and_carries_the_numbers_of_the_worst() {
+        assert_eq!(dropped([0.0; 3]), None);
+        let told = dropped([0.0, 3.0, 7.0]).unwrap();
+        assert_eq!(told.fact(NODES), Some("database-3, database-2"));
+        assert_eq!(told.number("dropped_messages"), Some(7.0));
+        assert_eq!(told.number("nodes"), Some(3.0));
+        assert_eq!(dropped([1.0, 0.0, 0.0]).unwrap().fact(NODES), Some("database"));
+    }
+
+    #[test]
+    fn of_one_node_nothing_is_said() {
+        let trial = crate::rules::cases::changed_host(|h| h.dropped_messages = Some(1.0));
+        let told = found(&trial, Rule::DroppedMessages).unwrap();
+        assert_eq!((told.fact(NODES), told.number("nodes")), (None, None));
+    }
+}

@@ -1,0 +1,128 @@
+//! Stories of a cluster that somebody else owns: it is loaded once, measured from outside, and otherwise left as it is.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod support;
+
+use serde_json::Value;
+use support::Laboratory;
+
+const THEIRS: &str = r#"
+name = "theirs"
+
+[target]
+hosts = ["127.0.0.1:9042"]
+keyspace = "lab"
+
+[dataset]
+records = 5_000
+
+[[configuration]]
+name = "as-it-stands"
+instance = { vcpus = 2, memory_gib = 8 }
+data_volume = { iops = 3000 }
+price_usd_per_month = 400.0
+
+[[workload]]
+name = "mixed"
+read = 0.8
+update = 0.2
+
+[load]
+concurrency = [8]
+warmup_s = 1
+duration_s = 4
+repetitions = 2
+"#;
+
+/// The cluster of `iopslab db`, stopped at the end whatever happens.
+struct Theirs<'a>(&'a Laboratory);
+
+impl<'a> Theirs<'a> {
+    fn start(lab: &'a Laboratory) -> Self {
+        let theirs = Self(lab);
+        let output = theirs.db("start");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        theirs
+    }
+
+    fn db(&self, verb: &str) -> std::process::Output {
+        let directory = self.0.path().join("db").display().to_string();
+        self.0.output(&["db", "--directory", &directory, verb])
+    }
+}
+
+impl Drop for Theirs<'_> {
+    fn drop(&mut self) {
+        self.db("stop");
+    }
+}
+
+#[test]
+fn a_cluster_of_somebody_else_is_loaded_once_and_measured_from_outside() {
+    let lab = Laboratory::new();
+    let theirs = Theirs::start(&lab);
+    lab.write("theirs.toml", THEIRS);
+    let run = |file: &str| {
+        let output = lab.output(&["run", file, "--format", "json"]);
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), output.stdout, stderr)
+    };
+    let (status, stdout, stderr) = run("theirs.toml");
+    assert_eq!(status, Some(0), "{stderr}");
+    assert!(stderr.contains("loaded 5000 records"), "{stderr}");
+    let analysis: Value = serde_json::from_slice(&stdout).unwrap();
+    let cell = &analysis["cells"][0];
+    assert_eq!(cell["valid_trials"], 2, "{cell:#}");
+    assert!(cell["throughput_ops_per_s"]["median"].as_f64().unwrap() > 0.0);
+    // Nothing was seen of its hosts, and nothing is made up: no limit by use, no figure of a host.
+    let trial = lab.run_directory().join("trials/as-it-stands.mixed.c8/1");
+    let record: Value = serde_json::from_slice(&std::fs::read(trial.join("trial.json")).unwrap()).unwrap();
+    assert_eq!(record["nodes"], serde_json::json!([]));
+    assert!(!trial.join("host-database.parquet").exists());
+    assert!(trial.join("host-client.parquet").exists());
+    assert_eq!(cell["limit"]["kind"], "unknown", "{:#}", cell["limit"]);
+    assert_eq!(cell["device_reads_per_operation"], Value::Null, "{cell:#}");
+
+    // The second run finds the data set.
+    std::fs::rename(lab.path().join("runs"), lab.path().join("first")).unwrap();
+    let (status, _, stderr) = run("theirs.toml");
+    assert_eq!(status, Some(0), "{stderr}");
+    assert!(stderr.contains("5000 records, loaded before"), "{stderr}");
+
+    // Another data set is not put over it, and records of somebody else are not touched.
+    lab.write("other.toml", &THEIRS.replace("5_000", "6_000"));
+    let (status, _, stderr) = run("other.toml");
+    assert_eq!(status, Some(1), "{stderr}");
+    assert!(
+        stderr.contains("lab.usertable holds another data set: 5000 records of 10 x 100 B"),
+        "{stderr}"
+    );
+    let foreign = [
+        "load",
+        "--hosts",
+        "127.0.0.1:9042",
+        "--load-data",
+        "--keyspace",
+        "foreign",
+        "--records",
+        "100",
+    ];
+    let flags = ["--workload", "read=1", "--duration", "1s"];
+    let output = lab.output(&[foreign.as_slice(), &flags].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    lab.write("foreign.toml", &THEIRS.replace("\"lab\"", "\"foreign\""));
+    let (status, _, stderr) = run("foreign.toml");
+    assert_eq!(status, Some(1), "{stderr}");
+    assert!(
+        stderr.contains("foreign.usertable holds records that iopslab has not loaded"),
+        "{stderr}"
+    );
+    assert!(stderr.contains("name another keyspace"), "{stderr}");
+
+    // Nobody answers.
+    assert!(theirs.db("stop").status.success());
+    let (status, _, stderr) = run("theirs.toml");
+    assert_eq!(status, Some(1), "{stderr}");
+    assert!(stderr.contains("cannot connect to 127.0.0.1:9042"), "{stderr}");
+}

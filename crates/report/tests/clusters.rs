@@ -1,0 +1,201 @@
+//! Databases of several nodes: they are named, shown side by side, and one node is shown as ever.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+#[allow(dead_code, reason = "this test needs only a part of it")]
+mod page;
+
+use std::collections::BTreeMap;
+
+use analysis::{
+    Analysis, ConsistencyLevels, Finding, HostId, LimitKind, NodeAnalysis, Placement, ResourceUse, Rule, Scope, Unit,
+};
+use report::{html, limit_message, markdown, message, nodes_csv, summary_csv};
+
+const NODES: [HostId; 3] = [HostId::database(0), HostId::database(1), HostId::database(2)];
+
+fn used(kind: LimitKind, unit: Unit, used: f64, capacity: f64, node: HostId) -> ResourceUse {
+    ResourceUse {
+        kind,
+        unit,
+        used,
+        capacity,
+        windows_at_cap: 1.0,
+        at_cap: used >= 0.95 * capacity,
+        counted: None,
+        node: Some(node),
+    }
+}
+
+/// The page's first configuration as a cluster of three, of which the second node is at its volume's limit.
+fn cluster(at: &[HostId]) -> (Analysis, analysis::Charts) {
+    let (mut analysis, charts) = page::run(&["three", "one"], &["read-heavy"], 3);
+    let facts = &mut analysis.configurations[0];
+    facts.nodes = 3;
+    facts.placement = Placement {
+        nodes: 3,
+        racks: 3,
+        replication_factor: 3,
+    };
+    facts.consistency = serde_json::from_str::<ConsistencyLevels>("\"quorum\"").ok();
+    for cell in analysis.cells.iter_mut().filter(|c| c.configuration == "three") {
+        cell.nodes = NODES
+            .iter()
+            .map(|host| {
+                let reads = if at.contains(host) { 2990.0 } else { 2000.0 };
+                NodeAnalysis {
+                    host: *host,
+                    cpus_used: Some(1.5),
+                    device_read_iops: Some(reads),
+                    device_write_iops: Some(12.0),
+                    device_read_bytes_per_s: Some(3e7),
+                    device_write_bytes_per_s: Some(1e6),
+                    page_cache_bytes: Some(2e8),
+                    bytes_on_disk: 4e8,
+                    gc_pause_share: Some(0.004),
+                    uses: vec![
+                        used(LimitKind::VolumeIops, Unit::Iops, reads, 3000.0, *host),
+                        used(LimitKind::Cpu, Unit::Cpus, 1.5, 2.0, *host),
+                    ],
+                }
+            })
+            .collect();
+        cell.limit.kind = LimitKind::VolumeIops;
+        cell.limit.also = Vec::new();
+        cell.limit.interventions = Vec::new();
+        cell.limit.uses = vec![used(LimitKind::VolumeIops, Unit::Iops, 2990.0, 3000.0, at[0])];
+        (cell.limit.nodes, cell.limit.of_nodes) = (at.to_vec(), 3);
+    }
+    (analysis, charts)
+}
+
+#[test]
+fn the_limiting_node_is_named_wherever_the_limit_is() {
+    let (analysis, charts) = cluster(&[NODES[1]]);
+    assert_eq!(
+        limit_message(&analysis.cells[0].limit),
+        "data volume of database-2: 2,990 of 3,000 IOPS (100 %)."
+    );
+    for text in [html(&analysis, &charts), markdown(&analysis)] {
+        assert!(text.contains("volume IOPS of database-2"), "{text}");
+    }
+    let (analysis, _) = cluster(&NODES);
+    let told = limit_message(&analysis.cells[0].limit);
+    assert!(told.ends_with("At this limit: all 3 nodes."), "{told}");
+    assert!(markdown(&analysis).contains("volume IOPS of all 3 nodes"));
+    let (analysis, _) = cluster(&NODES[1..]);
+    assert!(markdown(&analysis).contains("volume IOPS of database-2 and database-3"));
+}
+
+#[test]
+fn the_nodes_of_a_cell_stand_side_by_side() {
+    let (analysis, charts) = cluster(&[NODES[1]]);
+    let (page, text) = (html(&analysis, &charts), markdown(&analysis));
+    for node in ["database", "database-2", "database-3"] {
+        assert!(page.contains(&format!("<td class=\"t\">{node}</td>")), "{node}");
+        assert!(text.contains(&format!("| {node} |")), "{node}: {text}");
+    }
+    for shown in [&page, &text] {
+        assert!(shown.contains("3 nodes, 3 racks, 3 replicas, consistency quorum"));
+    }
+    assert!(page.contains("href=\"nodes.csv\""));
+    let csv = nodes_csv(&analysis).unwrap();
+    let rows: Vec<&str> = csv.lines().collect();
+    assert_eq!(
+        rows.len(),
+        1 + 3 * analysis.cells.iter().filter(|c| c.configuration == "three").count()
+    );
+    assert!(rows[2].contains(",database-2,1.5,2,0.75,2990,12,"), "{}", rows[2]);
+    assert!(rows[2].ends_with(",volume IOPS") && rows[1].ends_with(','), "{csv}");
+    let summary = summary_csv(&analysis);
+    let (head, first) = (summary.lines().next().unwrap(), summary.lines().nth(1).unwrap());
+    assert!(
+        head.ends_with(",nodes,racks,replication_factor,consistency,limit_nodes"),
+        "{head}"
+    );
+    assert!(first.ends_with(",3,3,3,quorum,database-2"), "{first}");
+}
+
+#[test]
+fn one_node_is_shown_as_ever() {
+    let (analysis, charts) = page::run(&["one"], &["read-heavy"], 3);
+    assert_eq!(nodes_csv(&analysis), None);
+    assert!(!summary_csv(&analysis).contains("replication_factor"));
+    for text in [html(&analysis, &charts), markdown(&analysis)] {
+        assert!(!text.contains("The nodes of each cell") && !text.contains("nodes.csv"));
+    }
+}
+
+fn finding(rule: Rule, numbers: &[(&str, f64)], facts: &[(&str, &str)]) -> Finding {
+    Finding {
+        rule,
+        severity: rule.severity(),
+        scope: Scope::Trial("cell/1".to_owned()),
+        numbers: numbers.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect(),
+        facts: facts
+            .iter()
+            .map(|(name, f)| ((*name).to_owned(), (*f).to_owned()))
+            .collect::<BTreeMap<_, _>>(),
+    }
+}
+
+#[test]
+fn a_finding_says_on_which_nodes() {
+    let dropped = |nodes: &str| {
+        let numbers = [("dropped_messages", 7.0), ("nodes", 3.0)];
+        message(&finding(Rule::DroppedMessages, &numbers, &[("nodes", nodes)]))
+    };
+    assert_eq!(
+        dropped("database-2"),
+        "The database dropped 7 messages: it shed load to survive. On database-2, one of 3 nodes."
+    );
+    assert!(
+        dropped("database-3, database")
+            .ends_with("On database-3 and database of 3 nodes; these figures are those of database-3.")
+    );
+    assert!(
+        dropped("database-3, database, database-2").ends_with("On all 3 nodes; these figures are those of database-3.")
+    );
+}
+
+#[test]
+fn unequal_nodes_are_told_with_their_numbers() {
+    let told = message(&finding(
+        Rule::UnequalNodes,
+        &[
+            ("most", 2400.0),
+            ("least", 1900.0),
+            ("less_by_share", 1.0 - 1900.0 / 2400.0),
+            ("nodes", 3.0),
+        ],
+        &[
+            ("figure", "device_reads"),
+            ("most", "database-2"),
+            ("least", "database"),
+        ],
+    ));
+    assert_eq!(
+        told,
+        "The nodes are unequal: database-2 read from its data volume 2,400 times a second, database 1,900 (20.8 % less)."
+    );
+    let probed = message(&finding(
+        Rule::UnequalNodes,
+        &[
+            ("most", 3000.0),
+            ("least", 1500.0),
+            ("less_by_share", 0.5),
+            ("nodes", 3.0),
+        ],
+        &[
+            ("figure", "probed_reads"),
+            ("most", "database"),
+            ("least", "database-3"),
+            ("volume", "data"),
+        ],
+    ));
+    assert_eq!(
+        probed,
+        "The nodes are unequal: database's data volume delivered to fio 3,000 random reads a second, database-3's data \
+         volume 1,500 (50.0 % less)."
+    );
+}

@@ -1,0 +1,121 @@
+//! `[target] hosts`: a cluster that exists, of which iopslab owns nothing but a keyspace.
+
+use toml::Spanned;
+use workload::{Definition, OperationKind};
+
+use crate::mistakes::Collector;
+use crate::{Configuration, Database, LocalSettings, raw};
+
+/// The cluster of the target.
+pub(super) fn check(
+    hosts: &Spanned<Vec<String>>,
+    target: &raw::Target,
+    mistakes: &mut Collector<'_>,
+) -> Option<Database> {
+    let Some(keyspace) = &target.keyspace else {
+        mistakes.add(
+            hosts.span(),
+            "`hosts` without `keyspace`: where the data set goes in a cluster of yours is for you to say",
+            "for example keyspace = \"iopslab\"; it is created where it does not exist, and never dropped",
+        );
+        return None;
+    };
+    let name = keyspace.get_ref();
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    if !(name.starts_with(|c: char| c.is_ascii_lowercase()) && name.len() <= 48 && name.chars().all(plain)) {
+        mistakes.add(
+            keyspace.span(),
+            format!("`{name}` is no name of a keyspace here"),
+            "lower-case letters, digits and _, at most 48, a letter first",
+        );
+        return None;
+    }
+    if let (Some(file), None) = (&target.password_file, &target.user) {
+        mistakes.add(
+            file.span(),
+            "`password_file` without `user`",
+            "state the user, or remove it",
+        );
+        return None;
+    }
+    let own = |given: &Option<Spanned<String>>| given.as_ref().map(|value| value.get_ref().clone());
+    Some(Database::Hosts {
+        hosts: hosts.get_ref().clone(),
+        keyspace: name.clone(),
+        data_centre: own(&target.data_centre),
+        user: own(&target.user),
+        password_file: own(&target.password_file),
+    })
+}
+
+/// What is stated and cannot be with a cluster that exists, or without one.
+pub(super) fn fits(
+    file: &raw::Experiment,
+    configurations: &[Option<Configuration>],
+    workloads: &[Option<Definition>],
+    local: &LocalSettings,
+    mistakes: &mut Collector<'_>,
+) {
+    let target = file.target.as_ref().map(Spanned::get_ref);
+    let Some(hosts) = target.and_then(|t| t.hosts.as_ref()) else {
+        let of_target = target.into_iter().flat_map(|t| {
+            [
+                ("keyspace", &t.keyspace),
+                ("data_centre", &t.data_centre),
+                ("user", &t.user),
+                ("password_file", &t.password_file),
+            ]
+        });
+        let of_target = of_target.filter_map(|(key, given)| Some((key, given.as_ref()?.span())));
+        let of_each = file.configuration.iter();
+        let of_each = of_each.filter_map(|c| Some(("hosts", c.get_ref().hosts.as_ref()?.span())));
+        for (key, at) in of_target.chain(of_each).collect::<Vec<_>>() {
+            mistakes.add(
+                at,
+                format!("`{key}` is for an existing cluster, and [target] names none"),
+                "state [target] hosts = [\"address:9042\"], or remove it",
+            );
+        }
+        return;
+    };
+    if let Some(scale) = file.provider.local.scale.as_ref().filter(|_| local.scale != 1.0) {
+        mistakes.add(
+            scale.span(),
+            "an existing cluster is what it is: nothing of it can be divided by a scale",
+            "remove `scale`, and state as many records as fit",
+        );
+    }
+    let inserts = |w: &&Definition| w.mix.share(OperationKind::Insert) > 0.0;
+    if let Some(workload) = workloads.iter().flatten().find(inserts) {
+        mistakes.add(
+            hosts.span(),
+            format!(
+                "`{}` inserts, and nothing is restored in an existing cluster: each trial would find more",
+                workload.name
+            ),
+            "measure updates instead",
+        );
+    }
+    // Who creates a keyspace says how many replicas it keeps.
+    let checked = || configurations.iter().flatten();
+    let of = |c: &Configuration| c.hosts.clone().unwrap_or_else(|| hosts.get_ref().clone());
+    for (configuration, raw) in checked().zip(&file.configuration) {
+        let other = checked().find(|c| {
+            of(c) == of(configuration) && c.placement.replication_factor != configuration.placement.replication_factor
+        });
+        if let Some(other) = other {
+            mistakes.add(
+                raw.span(),
+                format!(
+                    "{} and {} are the same cluster with {} and {} replicas",
+                    configuration.name,
+                    other.name,
+                    configuration.placement.replication_factor,
+                    other.placement.replication_factor
+                ),
+                "one keyspace has one replication factor: state the same `nodes` and `replication_factor`",
+            );
+            return;
+        }
+    }
+}
