@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what iopslab needs and is missing here: a Rust toolchain, JDK 17, xfsprogs, fio; with --tests also a Chromium, in which
-# the report is looked at, and moto, an AWS API server on this machine that `iopslab catalog refresh` is tested against; with --lint
+# the report is looked at, an SSH server, and moto, an AWS API server on this machine that `iopslab catalog refresh` is tested against; with --lint
 # also shellcheck. Says what it does before it does it; asks nothing. Does nothing when everything is there.
 set -euo pipefail
 
@@ -64,6 +64,19 @@ if [ "${1:-}" = --tests ] && ! have chromium && ! have chromium-browser && ! hav
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null
   else
     say "no Chromium here and no apt-get to install it: the report's browser test will be skipped"
+  fi
+fi
+
+# Machines by SSH are tested in network namespaces of this one.
+if [ "${1:-}" = --tests ] && have apt-get; then
+  servers=()
+  [ -x /usr/sbin/sshd ] || servers+=(openssh-server)
+  have ssh || servers+=(openssh-client)
+  have ip || [ -x /sbin/ip ] || servers+=(iproute2)
+  if [ ${#servers[@]} -gt 0 ]; then
+    say "installing with apt-get: ${servers[*]}"
+    as_root apt-get update -qq
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${servers[@]}" >/dev/null
   fi
 fi
 

@@ -69,6 +69,8 @@ pub enum Cause {
     ClientFailed,
     /// The client's process was lost.
     ClientLost,
+    /// A machine of the run could not be reached any more.
+    HostLost,
     /// The stored evidence cannot be read, or belongs to another trial.
     Unreadable,
     /// Records of before causes were kept.

@@ -2,8 +2,9 @@
 
 use std::io::BufReader;
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, Command, Stdio};
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -42,6 +43,9 @@ pub enum AgentError {
         /// Why not.
         source: WireError,
     },
+    /// A machine of the user's cannot be used.
+    #[error("{0}")]
+    Host(#[from] crate::hosts::HostError),
 }
 
 /// An agent that was started: requests go in here, what it says comes out of the [`Incoming`] channel that it was
@@ -63,7 +67,8 @@ pub trait Agent {
 pub struct ProcessAgent {
     host: HostId,
     child: Child,
-    stdin: Option<ChildStdin>,
+    /// Shared with the thread that says that the controller is alive; `None` once it is closed.
+    stdin: Arc<Mutex<Option<ChildStdin>>>,
 }
 
 /// How long an agent may take to clean up once its stdin is closed. Draining Cassandra is bounded by the agent itself.
@@ -83,7 +88,7 @@ impl ProcessAgent {
             command: format!("{command:?}"),
             source,
         })?;
-        let stdin = child.stdin.take();
+        let stdin = Arc::new(Mutex::new(child.stdin.take()));
         let stdout = child.stdout.take().expect("stdout was piped above");
         thread::spawn(move || {
             let mut lines = BufReader::new(stdout);
@@ -101,13 +106,39 @@ impl ProcessAgent {
         });
         Ok(Self { host, child, stdin })
     }
+
+    /// From now on the agent is told every `period` that its controller is there, until it is closed.
+    pub(crate) fn stay_in_touch(&self, period: Duration) {
+        let stdin = Arc::downgrade(&self.stdin);
+        thread::spawn(move || {
+            while let Some(stdin) = stdin.upgrade() {
+                let mut stdin = stdin.lock().unwrap_or_else(PoisonError::into_inner);
+                let Some(open) = stdin.as_mut() else { return };
+                if wire::write(open, &Request::Alive).is_err() {
+                    // It is gone, which shows at the other end.
+                    return;
+                }
+                drop(stdin);
+                thread::sleep(period);
+            }
+        });
+    }
+
+    /// What it writes to stderr, where that was piped.
+    pub(crate) fn take_stderr(&mut self) -> Option<ChildStderr> {
+        self.child.stderr.take()
+    }
+
+    fn stdin(&self) -> std::sync::MutexGuard<'_, Option<ChildStdin>> {
+        self.stdin.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Agent for ProcessAgent {
     fn send(&mut self, request: &Request) -> Result<(), AgentError> {
         let host = self.host;
         let failed = |source| AgentError::Send { host, source };
-        match &mut self.stdin {
+        match self.stdin().as_mut() {
             Some(stdin) => wire::write(stdin, request).map_err(failed),
             None => Err(failed(WireError::Io(std::io::ErrorKind::BrokenPipe.into()))),
         }
@@ -128,7 +159,7 @@ impl Agent for ProcessAgent {
     /// Closes the agent's stdin, which makes it clean up and exit, and waits; a stuck one is killed (its ledger remains
     /// for the next start).
     fn close(&mut self) -> bool {
-        drop(self.stdin.take());
+        drop(self.stdin().take());
         let deadline = Instant::now() + CLEAN_UP_PATIENCE;
         while Instant::now() < deadline {
             match self.child.try_wait() {
@@ -146,7 +177,7 @@ impl Agent for ProcessAgent {
 
 impl Drop for ProcessAgent {
     fn drop(&mut self) {
-        if self.stdin.is_some() {
+        if self.stdin().is_some() {
             self.close();
         }
     }

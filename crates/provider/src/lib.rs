@@ -2,9 +2,10 @@
 //!
 //! A provider starts an agent on each host that is asked for; requests go to the agent, what it says comes out of one
 //! channel. [`local`]: processes of this machine, with emulated volumes. [`simulated`]: no machine; its agents answer the
-//! same requests with the evidence of a stated truth. Whoever drives the agents need not know which they are.
+//! same requests with the evidence of a stated truth. [`hosts`]: machines of the user's own, by SSH. Whoever drives the agents need not know which they are.
 
 mod agent;
+pub mod hosts;
 pub mod local;
 pub mod simulated;
 
@@ -12,6 +13,7 @@ use std::net::Ipv4Addr;
 use std::sync::mpsc::Sender;
 
 use evidence::HostId;
+use wire::Ground;
 
 pub use agent::{Agent, AgentError, Incoming, ProcessAgent};
 
@@ -29,8 +31,24 @@ pub trait Provider {
     /// Starts the agent of a host, or another one where the first was lost. What it says goes to `inbox`.
     fn start(&mut self, host: HostId, inbox: Sender<Incoming>) -> Result<Box<dyn Agent>, AgentError>;
 
+    /// Makes ready what agents of these hosts need, all hosts at the same time; [`Self::start`] follows for each.
+    fn prepare(&mut self, _hosts: &[HostId]) -> Result<(), AgentError> {
+        Ok(())
+    }
+
     /// Where a host is.
     fn place(&self, host: HostId) -> Place;
+
+    /// What a database host's machine is used for; `None`: emulated volumes, all limits in force, the directories of
+    /// this machine.
+    fn ground(&self, _host: HostId) -> Option<Ground> {
+        None
+    }
+
+    /// Whether a host that was lost may be there again in a moment, because only the way to it was cut.
+    fn may_come_back(&self) -> bool {
+        false
+    }
 
     /// Whether time passes: a simulation's trials take none, so that its own seconds are what a budget of time counts.
     fn is_simulated(&self) -> bool;

@@ -7,7 +7,7 @@ use catalog::{Basis, Burst, IoLimits, VolumeRequest};
 use serde::{Deserialize, Serialize};
 use workload::Definition;
 
-use crate::{ConsistencyLevels, Placement, Provider, Truth, VolumeKind};
+use crate::{ConsistencyLevels, HostsSettings, Placement, Provider, Truth, VolumeKind};
 
 /// A checked experiment, at full scale (before `provider.local.scale`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,6 +40,8 @@ pub struct Experiment {
     pub local: LocalSettings,
     /// Truth of the simulated provider; `None` where the file states none.
     pub simulated: Option<Truth>,
+    /// Machines of the hosts provider; `None` where it does not carry the experiment out.
+    pub hosts: Option<HostsSettings>,
     /// What was noticed while the file was read; [`crate::static_notes`] shows it with the rest.
     #[serde(skip)]
     pub notes: Vec<crate::Note>,
@@ -48,10 +50,14 @@ pub struct Experiment {
 impl Experiment {
     /// The experiment as this provider carries it out. A simulation needs a truth (the default where none is stated)
     /// and warms up for the whole of `max_warmup_s`, since its seconds cost nothing; a run on a machine has no truth.
+    /// Only a run on hosts has hosts.
     #[must_use]
     pub fn carried_out_by(mut self, provider: Provider) -> Self {
+        if provider != Provider::Hosts {
+            self.hosts = None;
+        }
         match provider {
-            Provider::Local => self.simulated = None,
+            Provider::Local | Provider::Hosts => self.simulated = None,
             Provider::Simulated => {
                 self.simulated.get_or_insert_with(Truth::default);
                 if let Some(most) = self.load.warmup_max_s.take() {

@@ -7,6 +7,7 @@ mod consistency;
 mod decision;
 mod draft;
 mod experiment;
+mod hosts;
 mod judged;
 mod mistakes;
 mod money;
@@ -32,6 +33,7 @@ pub use experiment::{
     Adaptive, Configuration, Database, Dataset, Experiment, Instance, Load, LoadLevel, LocalSettings, Patience, Target,
     Volume, part_of,
 };
+pub use hosts::{DatabaseMachine, HostsSettings, MachineStorage};
 pub use mistakes::{Mistake, Mistakes};
 pub use money::{ConfigurationMoney, Money};
 pub use note::Note;
@@ -41,7 +43,7 @@ pub use parse::{parse, parse_to_run, refuse_unmeasurable};
 pub use placement::Placement;
 pub use plan::{Cell, FORMAT_VERSION, Plan, PlannedTrial, TrialShape, plan};
 pub use provider::{Provider, UnknownProvider};
-pub use scale::{page_cache_at_full_scale, setups};
+pub use scale::{page_cache_at_full_scale, setups, use_whole_machines};
 pub use setup::{BurstStart, Setup, VolumeRole, VolumeSetup};
 pub use simulated::{Fault, FaultKind, Truth};
 pub use volume_kind::VolumeKind;

@@ -6,7 +6,8 @@ use workload::Definition;
 use crate::judged::ROOMY_S;
 use crate::scale::scaled_dataset;
 use crate::{
-    Adaptive, Dataset, DecisionRules, Experiment, LoadLevel, Money, Objective, Patience, Setup, Target, Truth,
+    Adaptive, Dataset, DecisionRules, Experiment, HostsSettings, LoadLevel, Money, Objective, Patience, Setup, Target,
+    Truth,
 };
 
 /// Version of `plan.json`.
@@ -61,6 +62,9 @@ pub struct Plan {
     /// Truth of a simulated run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulated: Option<Truth>,
+    /// Machines of a run on hosts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<HostsSettings>,
     /// What the configurations cost; absent in plans of before prices were known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub money: Option<Money>,
@@ -193,6 +197,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
         decision: experiment.decision,
         seed: load.seed,
         simulated: experiment.simulated.clone(),
+        hosts: experiment.hosts.clone(),
         money: Some(experiment.money.clone()),
     };
     plan.estimated_s += plan.trials.iter().map(|trial| plan.seconds_of(trial)).sum::<f64>();

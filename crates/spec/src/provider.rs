@@ -12,14 +12,17 @@ pub enum Provider {
     Local,
     /// No machine: a simulation of a stated truth.
     Simulated,
+    /// The user's own machines, by SSH.
+    Hosts,
 }
 
 /// A name that no provider has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "unknown provider `{given}`; expected {} or {}",
+    "unknown provider `{given}`; expected {}, {} or {}",
     Provider::Local,
-    Provider::Simulated
+    Provider::Simulated,
+    Provider::Hosts
 )]
 pub struct UnknownProvider {
     /// What was written.
@@ -32,6 +35,7 @@ impl Provider {
         match self {
             Self::Local => "local",
             Self::Simulated => "simulated",
+            Self::Hosts => "hosts",
         }
     }
 }
@@ -52,7 +56,7 @@ impl TryFrom<String> for Provider {
     type Error = UnknownProvider;
 
     fn try_from(given: String) -> Result<Self, Self::Error> {
-        [Self::Local, Self::Simulated]
+        [Self::Local, Self::Simulated, Self::Hosts]
             .into_iter()
             .find(|provider| provider.name() == given)
             .ok_or(UnknownProvider { given })
@@ -65,14 +69,14 @@ mod tests {
 
     #[test]
     fn a_provider_is_read_by_its_name_and_no_other() {
-        for provider in [Provider::Local, Provider::Simulated] {
+        for provider in [Provider::Local, Provider::Simulated, Provider::Hosts] {
             let text = serde_json::to_string(&provider).unwrap();
             assert_eq!(text, format!("\"{provider}\""));
             assert_eq!(serde_json::from_str::<Provider>(&text).unwrap(), provider);
         }
         let refused = serde_json::from_str::<Provider>("\"cloud\"").unwrap_err().to_string();
         assert!(
-            refused.starts_with("unknown provider `cloud`; expected local or simulated"),
+            refused.starts_with("unknown provider `cloud`; expected local, simulated or hosts"),
             "{refused}"
         );
     }

@@ -4,7 +4,7 @@
 //! operations and rates. Not divided: concurrency, record size, the time of one I/O, and the heap's floor. So *ratios*
 //! between configurations can be rehearsed; latencies under a saturated volume grow by N at the same concurrency.
 
-use catalog::Burst;
+use catalog::{Burst, IoLimits};
 
 use crate::{
     Configuration, Database, Dataset, Experiment, LocalSettings, Setup, Volume, VolumeKind, VolumeRole, VolumeSetup,
@@ -46,14 +46,37 @@ pub fn page_cache_at_full_scale(memory_limit_bytes: u64) -> Option<f64> {
 /// Every configuration as the local provider builds it, in the order of the file.
 pub fn setups(experiment: &Experiment) -> Vec<Setup> {
     let dataset = scaled_dataset(experiment);
-    experiment
+    let mut setups: Vec<Setup> = experiment
         .configurations
         .iter()
         .map(|c| Setup {
             existing: existing(c, &experiment.target.database),
             ..setup(c, &experiment.local, &dataset)
         })
-        .collect()
+        .collect();
+    if experiment.hosts.as_ref().is_some_and(|hosts| !hosts.limits) {
+        for setup in &mut setups {
+            for volume in std::iter::once(&mut setup.data).chain(&mut setup.commitlog) {
+                (volume.limits, volume.own_limits, volume.burst) = (IoLimits::default(), None, None);
+            }
+        }
+    }
+    setups
+}
+
+/// Configurations without limits, once the machines are known: each configuration has all CPUs and all memory of the smallest of
+/// them, and the page cache what its database leaves. `Err` names a configuration whose heap leaves nothing, with what
+/// its database takes, bytes.
+pub fn use_whole_machines(setups: &mut [Setup], cpus: f64, memory_bytes: u64) -> Result<(), (String, u64)> {
+    for setup in setups {
+        let own = setup.heap_bytes + setup.direct_memory_bytes + NATIVE_BYTES as u64;
+        let left = memory_bytes
+            .checked_sub(own)
+            .filter(|left| *left as f64 >= LEAST_PAGE_CACHE);
+        let left = left.ok_or_else(|| (setup.configuration.clone(), own))?;
+        (setup.cpus, setup.memory_limit_bytes, setup.page_cache_budget_bytes) = (cpus, memory_bytes, left);
+    }
+    Ok(())
 }
 
 /// Contact points of the cluster that a configuration is the name of.

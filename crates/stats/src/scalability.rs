@@ -114,9 +114,10 @@ fn least_squares(rows: &[[f64; 3]], subset: &[usize]) -> Option<[f64; 3]> {
         }
         for row in 0..size {
             if row != pivot {
-                let factor = matrix[row][pivot] / matrix[pivot][pivot];
-                for column in pivot..4 {
-                    matrix[row][column] -= factor * matrix[pivot][column];
+                let of_pivot = matrix[pivot];
+                let factor = matrix[row][pivot] / of_pivot[pivot];
+                for (value, above) in matrix[row].iter_mut().zip(of_pivot) {
+                    *value -= factor * above;
                 }
             }
         }

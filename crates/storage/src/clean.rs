@@ -9,6 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::cgroup;
+use crate::disk;
 use crate::error::{Result, StorageError, io_error};
 use crate::ledger::{LedgerItem, Line, append, outstanding_entries};
 use crate::loops;
@@ -75,6 +76,7 @@ fn undo(item: &LedgerItem) -> Result<bool> {
         LedgerItem::Cgroup { path } => cgroup::remove_directory(path),
         LedgerItem::Directory { path } => remove_tree(path),
         LedgerItem::File { path } => gone(fs::remove_file(path), path),
+        LedgerItem::FileSystem { device, uuid } => disk::wipe(device, uuid),
     }
 }
 

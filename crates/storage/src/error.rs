@@ -46,6 +46,14 @@ pub enum StorageError {
         /// Who holds it, as written in the lock file.
         pid: Option<u32>,
     },
+    /// A device that somebody uses, or may want back.
+    #[error("{} is not empty ({found}); if nobody needs what is on it: wipefs --all {}", device.display(), device.display())]
+    DeviceInUse {
+        /// The device.
+        device: PathBuf,
+        /// What is there.
+        found: String,
+    },
     /// The ledger cannot be understood.
     #[error(
         "line {line} of the ledger {} cannot be understood ({reason}); it may have been written by another version of \

@@ -59,6 +59,13 @@ pub enum LedgerItem {
         /// Which.
         path: PathBuf,
     },
+    /// The file system that was made on a whole device.
+    FileSystem {
+        /// The device.
+        device: PathBuf,
+        /// The file system's identity, so that no other one is ever wiped.
+        uuid: String,
+    },
 }
 
 impl LedgerItem {
@@ -81,6 +88,7 @@ impl std::fmt::Display for LedgerItem {
             Self::Process { pid, what, .. } => write!(f, "process {pid} ({what})"),
             Self::Directory { path } => write!(f, "directory {}", path.display()),
             Self::File { path } => write!(f, "file {}", path.display()),
+            Self::FileSystem { device, .. } => write!(f, "file system on {}", device.display()),
         }
     }
 }

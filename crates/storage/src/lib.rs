@@ -10,7 +10,9 @@
 mod burst;
 mod cgroup;
 mod clean;
+mod cold;
 mod command;
+mod disk;
 mod error;
 mod ledger;
 mod loops;
@@ -29,10 +31,12 @@ pub use cgroup::{
     ResourceLimits, controllers,
 };
 pub use clean::{Cleaned, clean};
+pub use cold::{device_of, drop_page_cache};
+pub use disk::Disk;
 pub use error::{Result, StorageError};
 pub use ledger::{Ledger, LedgerId, LedgerItem};
 pub use page_cache::PageCacheBudget;
-pub use preflight::{Problem, free_bytes, preflight};
+pub use preflight::{Problem, free_bytes, preflight, preflight_without_limits};
 pub use probe::{ProbeFigures, probe};
 pub use process::start_time_ticks;
 pub use tree::{Restored, copy_tree, remove_tree, restore_tree, tree_bytes};

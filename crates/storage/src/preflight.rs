@@ -76,20 +76,44 @@ pub fn preflight(work_dir: &Path, needed_bytes: u64, cgroup_root: &Path) -> Vec<
             problems.push(Problem::new(format!("{limit} cannot be limited"), reason));
         }
     }
-    match free_bytes(work_dir) {
-        Ok(free) if free < needed_bytes => problems.push(Problem::new(
+    let fix = "free some space, set `work_directory` in [provider.local] to a larger disk, or raise `scale`";
+    problems.extend(too_small(work_dir, needed_bytes, fix));
+    problems
+}
+
+/// Everything that would stop a run on the machine's own storage, without limits and without root; changes nothing.
+/// `needed_bytes` will be put into each of `directories`.
+pub fn preflight_without_limits(directories: &[&Path], needed_bytes: u64) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if locate("fio").is_none() {
+        problems.push(Problem::new(
+            "fio is not installed",
+            "install the package fio (Debian, Ubuntu: apt-get install fio)",
+        ));
+    }
+    let fix = "free some space, or name a directory on a larger disk in [provider.hosts]";
+    problems.extend(
+        directories
+            .iter()
+            .filter_map(|directory| too_small(directory, needed_bytes, fix)),
+    );
+    problems
+}
+
+fn too_small(directory: &Path, needed_bytes: u64, fix: &str) -> Option<Problem> {
+    match free_bytes(directory) {
+        Ok(free) if free < needed_bytes => Some(Problem::new(
             format!(
                 "{} has {:.1} GiB free and the run needs {:.1} GiB",
-                work_dir.display(),
+                directory.display(),
                 gib(free),
                 gib(needed_bytes)
             ),
-            "free some space, set `work_directory` in [provider.local] to a larger disk, or raise `scale`",
+            fix,
         )),
-        Ok(_) => {}
-        Err(error) => problems.push(Problem::new(error.to_string(), "choose another `work_directory`")),
+        Ok(_) => None,
+        Err(error) => Some(Problem::new(error.to_string(), "choose another directory")),
     }
-    problems
 }
 
 fn gib(bytes: u64) -> f64 {

@@ -240,3 +240,42 @@ fn the_limit_falls_when_the_credits_are_spent() {
     );
     controller.stop().unwrap();
 }
+
+/// A device is taken only when it is empty, and given back as it was.
+#[test]
+fn a_device_with_anything_on_it_is_refused_and_an_empty_one_is_given_back_empty() {
+    let directory = tempfile::tempdir().unwrap();
+    let image = directory.path().join("device.img");
+    std::fs::File::create(&image).unwrap().set_len(400 << 20).unwrap();
+    let losetup = |arguments: &[&str]| {
+        let output = std::process::Command::new("/sbin/losetup")
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    let name = losetup(&["--find", "--show", image.to_str().unwrap()]);
+    let device = std::path::Path::new(&name);
+    let path = directory.path().join("ledger.jsonl");
+    let ledger = std::sync::Arc::new(storage::Ledger::open(&path).unwrap());
+
+    let mut disk = storage::Disk::format(&ledger, device).unwrap();
+    disk.mount(&directory.path().join("mnt")).unwrap();
+    std::fs::write(directory.path().join("mnt/file"), "x").unwrap();
+    let busy = storage::Disk::format(&ledger, device).unwrap_err().to_string();
+    assert!(busy.contains("somebody uses it"), "{busy}");
+    disk.unmount().unwrap();
+    let taken = storage::Disk::format(&ledger, device).unwrap_err().to_string();
+    assert!(taken.contains("wipefs finds") && taken.contains("xfs"), "{taken}");
+    disk.mount(&directory.path().join("mnt")).unwrap();
+    assert!(directory.path().join("mnt/file").exists(), "nothing was made anew");
+    drop(disk);
+
+    let cleaned = storage::clean(&path).unwrap();
+    assert!(cleaned.is_complete(), "{cleaned:?}");
+    assert_eq!(cleaned.removed, [format!("file system on {name}")]);
+    drop(storage::Disk::format(&ledger, device).unwrap());
+    storage::clean(&path).unwrap();
+    losetup(&["--detach", &name]);
+}

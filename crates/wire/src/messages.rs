@@ -8,10 +8,10 @@ use spec::{
     ConsistencyLevels, Dataset, Definition, KeyFormat, LoadLevel, Patience, Placement, PlannedTrial, Setup, TrialShape,
 };
 
-use crate::WireInterval;
+use crate::{Ground, WireInterval};
 
 /// Version of these messages; controller and agent must agree.
-pub const PROTOCOL: u32 = 4;
+pub const PROTOCOL: u32 = 5;
 
 /// Controller to agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -31,6 +31,8 @@ pub enum Request {
     Client(ClientRequest),
     /// End the request under way as soon as possible.
     Cancel,
+    /// The controller is there: an agent with a watchdog ends itself when it has not been told anything for too long.
+    Alive,
 }
 
 /// Work for the agent on a database host.
@@ -80,8 +82,10 @@ pub enum DatabaseRequest {
 /// What a run needs of a database host.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Needs {
-    /// Where volumes, snapshots and the ledger would live.
+    /// Where volumes, snapshots and the ledger would live; empty: the default of that machine.
     pub work_directory: String,
+    /// What the machine is used for; `None`: emulated volumes, all limits in force.
+    pub ground: Option<Ground>,
     /// Bytes there.
     pub bytes: u64,
     /// The configuration that needs most CPUs.
@@ -124,15 +128,17 @@ pub struct Problem {
 pub struct UnderTest {
     /// Name of the run; part of cgroup names.
     pub run: String,
-    /// Where this node's volumes, snapshots and ledger live.
+    /// Where this node's volumes, snapshots and ledger live; empty: the default of that machine.
     pub work_directory: String,
+    /// What the machine is used for; `None`: emulated volumes, all limits in force.
+    pub ground: Option<Ground>,
     /// Addresses of the nodes of all database hosts, by index.
     pub addresses: Vec<Ipv4Addr>,
     /// Number of this host among them, from 0.
     pub index: u32,
     /// Number of this host among those of its machine, from 0: it decides which CPUs it gets, and its management port.
     pub on_machine: u32,
-    /// Where downloads are kept.
+    /// Where downloads are kept; empty: the default of that machine.
     pub cache_directory: String,
     /// Cassandra version.
     pub version: String,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use wire::{Demand, Needs, Problem};
 
-use super::volumes::CGROUP_ROOT;
+use super::host::{missing, work_directory};
 
 /// Bytes in one GiB.
 const GIB: f64 = 1_073_741_824.0;
@@ -12,6 +12,7 @@ const GIB: f64 = 1_073_741_824.0;
 /// Everything that stands in the way, the experiment's part first; changes nothing.
 pub(super) fn problems(needs: &Needs) -> Vec<Problem> {
     let mut problems = Vec::new();
+    let work_directory = work_directory(&needs.work_directory);
     let cpus = std::thread::available_parallelism().map_or(1, usize::from) as f64;
     if let Some(demand) = needs.cpus.as_ref().filter(|demand| demand.total() > cpus) {
         problems.push(Problem {
@@ -37,10 +38,9 @@ pub(super) fn problems(needs: &Needs) -> Vec<Problem> {
             is_in_the_experiment: true,
         });
     }
-    let work_directory = Path::new(&needs.work_directory);
     let existing = work_directory.ancestors().find(|p| p.exists());
     let existing = existing.unwrap_or(Path::new("/"));
-    for problem in storage::preflight(existing, needs.bytes, Path::new(CGROUP_ROOT)) {
+    for problem in missing(existing, needs.bytes, needs.ground.as_ref()) {
         problems.push(Problem {
             what: problem.what,
             fix: problem.fix,

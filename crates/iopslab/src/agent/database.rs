@@ -1,13 +1,16 @@
 //! The database agent: what the controller asks of it, in the order in which it may ask.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 
 use spec::{Placement, Setup};
-use wire::{DatabaseRequest, Fault, PreparedConfiguration, Reply, StoppedTrial, UnderTest};
+use wire::{DatabaseRequest, Fault, Ground, PreparedConfiguration, Reply, StoppedTrial, UnderTest};
 
+use super::backing::{Store, is_limited};
 use super::check::problems;
 use super::host::{self, Host};
+use super::limits::Limits;
 use super::loading::Loading;
 use super::outbox::{Outbox, cancelled, fault};
 use super::product;
@@ -18,11 +21,15 @@ use super::volumes::Volumes;
 pub(super) struct DatabaseHost {
     outbox: Outbox,
     opened: Option<Opened>,
+    /// Where the ledger is, once there is one: for the watchdog.
+    ledger: Arc<OnceLock<PathBuf>>,
 }
 
 /// Everything after `Open`.
 struct Opened {
     host: Host,
+    store: Store,
+    ground: Option<Ground>,
     database: Database,
     volumes: BTreeMap<String, Volumes>,
     loading: Option<Loading>,
@@ -32,8 +39,12 @@ struct Opened {
 }
 
 impl DatabaseHost {
-    pub fn new(outbox: Outbox) -> Self {
-        Self { outbox, opened: None }
+    pub fn new(outbox: Outbox, ledger: Arc<OnceLock<PathBuf>>) -> Self {
+        Self {
+            outbox,
+            opened: None,
+            ledger,
+        }
     }
 
     pub fn handle(&mut self, request: DatabaseRequest) -> Result<Reply, Fault> {
@@ -79,15 +90,21 @@ impl DatabaseHost {
 
     fn open(&mut self, task: UnderTest) -> Result<Reply, Fault> {
         let outbox = &self.outbox;
-        let (work, cleaned) = host::take(Path::new(&task.work_directory), task.needed_bytes, outbox)?;
+        let path = host::work_directory(&task.work_directory);
+        let (work, cleaned) = host::take(&path, task.needed_bytes, task.ground.as_ref(), outbox)?;
+        // It was set before only if the same directory was opened before.
+        let _ = self.ledger.set(work.ledger_path());
         let database = Database::install(product::server(&task.version), &task, outbox)?;
         let host = Host::open(work, task.run, outbox.clone())?;
         let reply = Reply::Opened {
             cleaned,
             software: Some(database.software()),
         };
+        let store = Store::new(&host.ledger, host.run_directory(), &host.run, task.ground.clone());
         self.opened = Some(Opened {
             host,
+            store,
+            ground: task.ground,
             database,
             volumes: BTreeMap::new(),
             loading: None,
@@ -110,6 +127,7 @@ impl DatabaseHost {
             }
         }
         opened.volumes.clear();
+        drop(opened.store);
         opened.host.close();
     }
 }
@@ -154,11 +172,10 @@ impl Opened {
             let snapshot = host
                 .snapshot_directory(&self.database.snapshot_key(setup.placement))
                 .join("data");
-            let mut volumes = Volumes::create(&host.ledger, &directory, setup, &snapshot).map_err(fault)?;
+            let mut volumes = Volumes::create(&mut self.store, setup, &snapshot).map_err(fault)?;
             host.outbox.progress(format!("measuring the volumes of {name}"), None);
-            volumes
-                .probe(&host.ledger, &Host::cgroup_name("probe"))
-                .map_err(fault)?;
+            let cgroup = is_limited(self.ground.as_ref()).then(|| Host::cgroup_name("probe"));
+            volumes.probe(&host.ledger, cgroup.as_deref()).map_err(fault)?;
             volumes.detach().map_err(fault)?;
             self.volumes.insert(name.clone(), volumes);
         }
@@ -172,9 +189,11 @@ impl Opened {
             .volumes
             .get_mut(&setup.configuration)
             .ok_or_else(|| fault(format!("configuration {} was not prepared", setup.configuration)))?;
-        let trial = self
-            .trial
-            .insert(Trial::prepare(&self.host, volumes, setup, self.on_machine)?);
+        let limits = match is_limited(self.ground.as_ref()) {
+            true => Limits::for_start(&self.host.ledger, setup, self.on_machine)?,
+            false => Limits::none(),
+        };
+        let trial = self.trial.insert(Trial::prepare(&self.host, volumes, setup, limits)?);
         let started = trial.start(&self.host, &self.database, volumes, sample_keys)?;
         Ok(Reply::Started(Box::new(started)))
     }

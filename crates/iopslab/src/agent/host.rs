@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use storage::{LOCK_PATIENCE, Ledger, LedgerItem, StorageError, WorkDirectory};
-use wire::{Fault, SnapshotFacts};
+use spec::MachineStorage;
+use storage::{Disk, LOCK_PATIENCE, Ledger, LedgerItem, Problem, StorageError, WorkDirectory};
+use wire::{Fault, Ground, SnapshotFacts};
 
+use super::backing::is_limited;
 use super::outbox::{Outbox, fault};
 use super::volumes::CGROUP_ROOT;
 
@@ -16,17 +18,32 @@ pub(super) struct Host {
     work: WorkDirectory,
     /// What must be undone.
     pub ledger: Arc<Ledger>,
-    run: String,
+    /// The run's name.
+    pub run: String,
     /// The way to the controller.
     pub outbox: Outbox,
 }
 
 /// Takes the work directory and cleans what an earlier run has left there; gives what that was, for people. Refused
 /// where the machine lacks something that a run needs.
-pub(super) fn take(path: &Path, needed_bytes: u64, outbox: &Outbox) -> Result<(WorkDirectory, Vec<String>), Fault> {
+pub(super) fn take(
+    path: &Path,
+    needed_bytes: u64,
+    ground: Option<&Ground>,
+    outbox: &Outbox,
+) -> Result<(WorkDirectory, Vec<String>), Fault> {
     let work = lock(path, outbox)?;
     let cleaned = storage::clean(&work.ledger_path()).map_err(fault)?;
-    let problems = storage::preflight(work.path(), needed_bytes, Path::new(CGROUP_ROOT));
+    let problems = missing(work.path(), needed_bytes, ground);
+    // Only here: what an earlier run had left on a device is gone now.
+    let stated = ground
+        .into_iter()
+        .flat_map(|ground| ground.data.iter().chain(&ground.commitlog));
+    for storage in stated {
+        if let MachineStorage::Device(device) = storage {
+            Disk::check(Path::new(device)).map_err(fault)?;
+        }
+    }
     match problems.into_iter().next() {
         Some(problem) => Err(Fault {
             help: Some(problem.fix),
@@ -34,6 +51,40 @@ pub(super) fn take(path: &Path, needed_bytes: u64, outbox: &Outbox) -> Result<(W
         }),
         None => Ok((work, cleaned.removed)),
     }
+}
+
+/// The work directory that is meant: where none is stated, the default of this machine.
+pub(super) fn work_directory(stated: &str) -> PathBuf {
+    match stated {
+        "" => crate::paths::work_directory(),
+        stated => PathBuf::from(stated),
+    }
+}
+
+/// What stands in the way of a node on this ground.
+pub(super) fn missing(work: &Path, needed_bytes: u64, ground: Option<&Ground>) -> Vec<Problem> {
+    if is_limited(ground) {
+        return storage::preflight(work, needed_bytes, Path::new(CGROUP_ROOT));
+    }
+    let stated = ground
+        .into_iter()
+        .flat_map(|ground| ground.data.iter().chain(&ground.commitlog));
+    let directories = stated.filter_map(|storage| match storage {
+        MachineStorage::Directory(directory) => Some(Path::new(directory)),
+        MachineStorage::Device(_) => None,
+    });
+    let directories: Vec<&Path> = directories.collect();
+    let absent = directories
+        .iter()
+        .filter(|directory| !directory.is_dir())
+        .map(|directory| Problem {
+            what: format!("{} is no directory", directory.display()),
+            fix: "mount the disk that is to be measured, or name another directory in [provider.hosts]".to_owned(),
+        });
+    let mut problems: Vec<Problem> = absent.collect();
+    let all: Vec<&Path> = std::iter::once(work).chain(directories).collect();
+    problems.extend(storage::preflight_without_limits(&all, needed_bytes));
+    problems
 }
 
 /// The work directory. The agent of a run that was killed a moment ago may still be cleaning up, so it gets some time.

@@ -17,7 +17,8 @@ pub(super) type Bursts = Vec<(VolumeRole, Arc<BurstController>)>;
 
 /// A cgroup with what is in force in it.
 pub(super) struct Limits {
-    cgroup: Arc<Cgroup>,
+    /// `None`: the machine is what it is.
+    cgroup: Option<Arc<Cgroup>>,
     cpus: ResourceLimits,
     /// The bucket of each volume that has one, once [`Self::enforce`] has begun.
     pub bursts: Bursts,
@@ -25,6 +26,16 @@ pub(super) struct Limits {
 }
 
 impl Limits {
+    /// Nothing is limited.
+    pub fn none() -> Self {
+        Self {
+            cgroup: None,
+            cpus: ResourceLimits::default(),
+            bursts: Bursts::new(),
+            page_cache: None,
+        }
+    }
+
     /// A cgroup for a database that starts: its memory is limited from the first instruction. It has all CPUs for the
     /// start: what it computes does not depend on them (the number of CPUs is told to it).
     ///
@@ -41,7 +52,7 @@ impl Limits {
         let name = Host::cgroup_name("database");
         let cgroup = Cgroup::create(Path::new(CGROUP_ROOT), ledger, &name, &limits).map_err(fault)?;
         Ok(Self {
-            cgroup: Arc::new(cgroup),
+            cgroup: Some(Arc::new(cgroup)),
             cpus,
             bursts: Bursts::new(),
             page_cache: None,
@@ -50,22 +61,22 @@ impl Limits {
 
     /// What comes before a command so that it runs inside.
     pub fn launch_prefix(&self) -> Vec<String> {
-        self.cgroup.launch_prefix()
+        let cgroup = self.cgroup.as_ref();
+        cgroup.map(|cgroup| cgroup.launch_prefix()).unwrap_or_default()
     }
 
     /// CPU and I/O limits come into force here, after the start: a start-up that crawls at 60 IOPS would measure
     /// nothing but patience.
     pub fn enforce(&mut self, volumes: &Volumes) -> Result<(), Fault> {
-        self.cgroup
+        let Some(cgroup) = &self.cgroup else { return Ok(()) };
+        cgroup
             .set_cpu_limits(self.cpus.cpus, self.cpus.cpuset.as_deref())
             .map_err(fault)?;
         for mounted in &volumes.mounted {
             let Some(limit) = device_limit(mounted) else { continue };
-            self.cgroup
-                .set_device_limits(limit.device, &limit.limits)
-                .map_err(fault)?;
-            if let (Some(burst), Some(device)) = (mounted.setup.burst, mounted.volume.device()) {
-                let (group, rest) = (Arc::clone(&self.cgroup), mounted.setup.limits);
+            cgroup.set_device_limits(limit.device, &limit.limits).map_err(fault)?;
+            if let (Some(burst), Some(device)) = (mounted.setup.burst, mounted.backing.device()) {
+                let (group, rest) = (Arc::clone(cgroup), mounted.setup.limits);
                 let apply = move |iops: f64| {
                     let limits = rest.min(spec::IoLimits::symmetric(Some(iops), None));
                     group.set_device_limits(limit.device, &limits)
@@ -80,7 +91,8 @@ impl Limits {
 
     /// From now on the page cache is held at its budget.
     pub fn hold_page_cache(&mut self, budget_bytes: u64) {
-        self.page_cache = Some(PageCacheBudget::hold(&self.cgroup, budget_bytes));
+        let cgroup = self.cgroup.as_ref();
+        self.page_cache = cgroup.map(|cgroup| PageCacheBudget::hold(cgroup, budget_bytes));
     }
 
     /// Nothing moves the limits any more.
@@ -94,13 +106,17 @@ impl Limits {
 
     /// Ends whatever still runs inside, and removes the cgroup.
     pub fn release(self) -> Result<(), Fault> {
-        self.cgroup.kill_all().map_err(fault)?;
-        self.cgroup.remove().map_err(fault)
+        let Some(cgroup) = self.cgroup else { return Ok(()) };
+        cgroup.kill_all().map_err(fault)?;
+        cgroup.remove().map_err(fault)
     }
 
     /// Where the cgroup's figures are.
     pub fn files(&self) -> CgroupFiles {
-        let paths = self.cgroup.paths();
+        let Some(cgroup) = &self.cgroup else {
+            return CgroupFiles::default();
+        };
+        let paths = cgroup.paths();
         let path = |controller: &Option<storage::ControllerPath>| controller.as_ref().map(|c| c.path.clone());
         CgroupFiles {
             memory_dir: path(&paths.memory),

@@ -3,6 +3,7 @@
 //! One request at a time; `Cancel` ends it early. When stdin closes, or a signal asks to stop, the agent undoes
 //! everything it did and exits, so that a killed controller leaves nothing behind.
 
+mod backing;
 mod check;
 mod client;
 mod database;
@@ -16,17 +17,20 @@ mod shared;
 mod trial;
 mod volumes;
 mod watch;
+mod watchdog;
 
 pub use volumes::CGROUP_ROOT;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use wire::{Event, Fault, Reply, Request};
 
 use outbox::{Outbox, fault};
+use watchdog::Heard;
 
 /// How the agent is started.
 #[derive(Debug, Args)]
@@ -34,6 +38,9 @@ pub struct AgentArgs {
     /// What this agent is for
     #[arg(long, value_enum)]
     role: AgentRole,
+    /// End, and undo everything, when nothing has been heard of the controller for so many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    watchdog_s: Option<u64>,
 }
 
 /// What an agent is for.
@@ -57,7 +64,15 @@ pub fn serve(args: &AgentArgs) {
     let stop = Arc::new(AtomicBool::new(false));
     let outbox = Outbox::new(Arc::clone(&stop));
     let (sender, work) = channel();
-    read_stdin(sender.clone(), Arc::clone(&stop));
+    let (heard, ledger) = (Arc::new(Heard::new()), Arc::new(OnceLock::new()));
+    read_stdin(sender.clone(), Arc::clone(&stop), Arc::clone(&heard));
+    if let Some(seconds) = args.watchdog_s {
+        let (cancelled, sender) = (Arc::clone(&stop), sender.clone());
+        watchdog::watch(heard, Duration::from_secs(seconds), Arc::clone(&ledger), move || {
+            cancelled.store(true, Ordering::Relaxed);
+            let _ = sender.send(Work::End);
+        });
+    }
     let on_signal = Arc::clone(&stop);
     if let Err(error) = crate::interrupt::install(move || {
         on_signal.store(true, Ordering::Relaxed);
@@ -67,7 +82,7 @@ pub fn serve(args: &AgentArgs) {
     }
     match args.role {
         AgentRole::Database => {
-            let mut host = database::DatabaseHost::new(outbox.clone());
+            let mut host = database::DatabaseHost::new(outbox.clone(), ledger);
             answer(&work, &outbox, |request| match request {
                 Request::Database(request) => host.handle(request),
                 other => Err(fault(format!("a database agent cannot do {other:?}"))),
@@ -82,11 +97,17 @@ pub fn serve(args: &AgentArgs) {
 }
 
 /// Reads stdin on its own thread, so that `Cancel` and the end of the stream are seen while a request is under way.
-fn read_stdin(to: Sender<Work>, cancelled: Arc<AtomicBool>) {
+fn read_stdin(to: Sender<Work>, cancelled: Arc<AtomicBool>, heard: Arc<Heard>) {
     std::thread::spawn(move || {
         let mut lines = std::io::stdin().lock();
         loop {
-            match wire::read(&mut lines) {
+            let said = wire::read(&mut lines);
+            if heard.is_over() {
+                return;
+            }
+            heard.note();
+            match said {
+                Ok(Some(Request::Alive)) => {}
                 Ok(Some(Request::Cancel)) => cancelled.store(true, Ordering::Relaxed),
                 Ok(Some(request)) => {
                     // A new request comes only after the reply to the one before: an old Cancel must not reach it.

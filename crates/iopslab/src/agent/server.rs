@@ -2,7 +2,7 @@
 //! counted.
 
 use std::net::Ipv4Addr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use database::{
@@ -63,7 +63,7 @@ impl Database {
         server.check(address, ports).map_err(fault)?;
         let installed = server
             .install(
-                Path::new(&task.cache_directory),
+                &cache_directory(&task.cache_directory),
                 &mut |doing, share| outbox.progress(doing, share),
                 &|| outbox.is_cancelled(),
             )
@@ -161,6 +161,14 @@ impl Database {
     pub fn data_set_bytes(&self, data: &Path) -> u64 {
         let directories = self.server.keyspace_directories(data, KEYSPACE);
         directories.iter().map(|directory| storage::tree_bytes(directory)).sum()
+    }
+}
+
+/// The directory for downloads that is meant: where none is stated, the default of this machine.
+fn cache_directory(stated: &str) -> PathBuf {
+    match stated {
+        "" => crate::paths::cache_directory(),
+        stated => PathBuf::from(stated),
     }
 }
 

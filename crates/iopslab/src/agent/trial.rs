@@ -29,16 +29,16 @@ pub(super) struct Trial {
 }
 
 impl Trial {
-    /// Cold volumes with restored data, and a cgroup. [`Self::start`] follows, so that a start that fails leaves
+    /// Cold volumes with restored data, and what limits the node. [`Self::start`] follows, so that a start that fails leaves
     /// something to stop.
-    pub fn prepare(host: &Host, volumes: &mut Volumes, setup: &Setup, on_machine: u32) -> Result<Self, Fault> {
+    pub fn prepare(host: &Host, volumes: &mut Volumes, setup: &Setup, limits: Limits) -> Result<Self, Fault> {
         host.outbox.progress("restoring the data set", None);
         let began_unix_ms = jiff::Timestamp::now().as_millisecond();
         let clock = Stopwatch::start();
         volumes.restore().map_err(fault)?;
         Ok(Self {
             setup: setup.clone(),
-            limits: Limits::for_start(&host.ledger, setup, on_machine)?,
+            limits,
             node: None,
             monitor: None,
             began_unix_ms,

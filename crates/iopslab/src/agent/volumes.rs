@@ -3,7 +3,8 @@
 //!
 //! A data volume holds `pristine/` (the snapshot, copied once) and `data/` (what the database uses). Both lie on the same
 //! XFS, so that a restore is a reflink: instant, and it costs the volume no data I/O. Mounting anew afterwards makes
-//! the page cache cold for this volume alone.
+//! the page cache cold for this volume alone. On a directory of the host's own the copy is a reflink where its file
+//! system can, and the files are dropped from the page cache one by one.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,9 @@ use std::sync::Arc;
 
 use evidence::{ProbeResult, VolumeFacts};
 use spec::{IoLimits, Setup, VolumeRole, VolumeSetup};
-use storage::{BurstBucket, Cgroup, DeviceLimit, Ledger, ResourceLimits, StorageError, Volume};
+use storage::{BurstBucket, Cgroup, DeviceLimit, Ledger, ResourceLimits, StorageError};
+
+use super::backing::{Backing, Store};
 
 /// Where cgroups live.
 pub const CGROUP_ROOT: &str = "/sys/fs/cgroup";
@@ -23,8 +26,9 @@ const PROBE_BYTES: u64 = 128 << 20;
 /// One volume with its measurement.
 pub(super) struct Mounted {
     pub setup: VolumeSetup,
-    pub volume: Volume,
-    pub mount_point: PathBuf,
+    pub backing: Backing,
+    /// Where its files are.
+    pub root: PathBuf,
     pub probe: Option<ProbeResult>,
 }
 
@@ -34,47 +38,42 @@ pub(super) struct Volumes {
 }
 
 impl Volumes {
-    /// Creates the images, mounts them, and copies the snapshot onto the data volume.
-    pub fn create(
-        ledger: &Arc<Ledger>,
-        directory: &Path,
-        setup: &Setup,
-        snapshot: &Path,
-    ) -> Result<Self, StorageError> {
+    /// Makes the volumes and copies the snapshot onto the one for data.
+    pub fn create(store: &mut Store, setup: &Setup, snapshot: &Path) -> Result<Self, StorageError> {
         let mut mounted = Vec::new();
         for volume_setup in std::iter::once(&setup.data).chain(setup.commitlog.as_ref()) {
             let name = format!("{}-{}", setup.configuration, volume_setup.role.name());
-            let mut volume = Volume::create(ledger, &directory.join(format!("{name}.img")), volume_setup.size_bytes)?;
-            let mount_point = directory.join("mnt").join(&name);
-            volume.attach_and_mount(&mount_point)?;
+            let (backing, root) = store.volume(volume_setup, &name)?;
             if volume_setup.role == VolumeRole::Data {
-                storage::copy_tree(snapshot, &mount_point.join("pristine"))?;
+                storage::copy_tree(snapshot, &root.join("pristine"))?;
             }
             mounted.push(Mounted {
                 setup: volume_setup.clone(),
-                volume,
-                mount_point,
+                backing,
+                root,
                 probe: None,
             });
         }
         Ok(Self { mounted })
     }
 
-    /// Measures every volume under its limits.
-    pub fn probe(&mut self, ledger: &Arc<Ledger>, cgroup_name: &str) -> Result<(), StorageError> {
+    /// Measures every volume, under its limits in a cgroup of this name; without one as it is.
+    pub fn probe(&mut self, ledger: &Arc<Ledger>, cgroup_name: Option<&str>) -> Result<(), StorageError> {
         for mounted in &mut self.mounted {
+            mounted.backing.attach(&mounted.root)?;
             let limits = ResourceLimits {
                 devices: device_limit(mounted).into_iter().collect(),
                 ..Default::default()
             };
-            let cgroup = Cgroup::create(Path::new(CGROUP_ROOT), ledger, cgroup_name, &limits)?;
-            let measured = storage::probe(
-                &mounted.mount_point,
-                &cgroup.launch_prefix(),
-                PROBE_SECONDS,
-                PROBE_BYTES,
-            );
-            cgroup.remove()?;
+            let cgroup = match cgroup_name {
+                Some(name) => Some(Cgroup::create(Path::new(CGROUP_ROOT), ledger, name, &limits)?),
+                None => None,
+            };
+            let prefix = cgroup.as_ref().map(Cgroup::launch_prefix).unwrap_or_default();
+            let measured = storage::probe(&mounted.root, &prefix, PROBE_SECONDS, PROBE_BYTES);
+            if let Some(cgroup) = cgroup {
+                cgroup.remove()?;
+            }
             let measured = measured?;
             mounted.probe = Some(ProbeResult {
                 read_iops: measured.read_iops,
@@ -87,33 +86,26 @@ impl Volumes {
         Ok(())
     }
 
-    /// Restores the data, empties the commit log, and mounts everything anew: cold.
+    /// Restores the data, empties the commit log, and makes everything cold.
     pub fn restore(&mut self) -> Result<u64, StorageError> {
         let mut data_bytes = 0;
         for mounted in &mut self.mounted {
-            if mounted.volume.mount_point().is_none() {
-                mounted.volume.attach_and_mount(&mounted.mount_point)?;
+            mounted.backing.attach(&mounted.root)?;
+            if mounted.setup.role == VolumeRole::Data {
+                let restored = storage::restore_tree(&mounted.root.join("pristine"), &mounted.root.join("data"))?;
+                data_bytes = restored.bytes;
             }
-            match mounted.setup.role {
-                VolumeRole::Data => {
-                    let restored = storage::restore_tree(
-                        &mounted.mount_point.join("pristine"),
-                        &mounted.mount_point.join("data"),
-                    )?;
-                    data_bytes = restored.bytes;
-                    storage::remove_tree(&mounted.mount_point.join("commitlog"))?;
-                }
-                VolumeRole::Commitlog => storage::remove_tree(&mounted.mount_point.join("commitlog"))?,
-            }
-            mounted.volume.unmount_and_detach()?;
-            mounted.volume.attach_and_mount(&mounted.mount_point)?;
+            storage::remove_tree(&mounted.root.join("commitlog"))?;
+            mounted.backing.cool(&mounted.root)?;
         }
+        // A device that two volumes share was mounted by the last of them.
+        self.mounted.iter_mut().try_for_each(|m| m.backing.attach(&m.root))?;
         Ok(data_bytes)
     }
 
     /// Unmounts and detaches everything.
     pub fn detach(&mut self) -> Result<(), StorageError> {
-        self.mounted.iter_mut().try_for_each(|m| m.volume.unmount_and_detach())
+        self.mounted.iter_mut().try_for_each(|m| m.backing.detach())
     }
 
     /// Where the database's data directory is.
@@ -126,9 +118,9 @@ impl Volumes {
         self.by_role(VolumeRole::Commitlog).join("commitlog")
     }
 
-    /// Kernel names of the devices that are attached.
+    /// Kernel names of the devices that are attached, or that hold a directory.
     pub fn devices(&self) -> BTreeMap<VolumeRole, String> {
-        let name = |m: &Mounted| Some((m.setup.role, m.volume.device()?.to_owned()));
+        let name = |m: &Mounted| Some((m.setup.role, m.backing.device()?));
         self.mounted.iter().filter_map(name).collect()
     }
 
@@ -138,7 +130,7 @@ impl Volumes {
             .iter()
             .find(|m| m.setup.role == role)
             .or_else(|| self.mounted.first());
-        &found.expect("a configuration has a data volume").mount_point
+        &found.expect("a configuration has a data volume").root
     }
 
     /// What the record of a trial says about them.
@@ -148,7 +140,7 @@ impl Volumes {
             .map(|m| VolumeFacts {
                 role: m.setup.role,
                 label: m.setup.label.clone(),
-                device: m.volume.device().unwrap_or_default().to_owned(),
+                device: m.backing.device().unwrap_or_default(),
                 limits: starting_limits(&m.setup),
                 probe: m.probe,
                 burst_credits: None,
@@ -159,7 +151,7 @@ impl Volumes {
 
 /// The limit of a volume on its device, if it is attached.
 pub(super) fn device_limit(mounted: &Mounted) -> Option<DeviceLimit> {
-    mounted.volume.device_number().map(|device| DeviceLimit {
+    mounted.backing.own_device_number().map(|device| DeviceLimit {
         device,
         limits: starting_limits(&mounted.setup),
     })

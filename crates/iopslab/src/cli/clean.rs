@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use storage::WorkDirectory;
 
+use super::machines;
 use crate::controller::NODE_DIRECTORY;
 use crate::failure::Failure;
 use crate::output::{Format, pretty};
@@ -19,6 +20,9 @@ pub struct CleanArgs {
     /// The work directory to clean [default: $IOPSLAB_WORK or /var/tmp/iopslab]
     #[arg(long, value_name = "DIR")]
     work_directory: Option<PathBuf>,
+    /// Clean the database machines that [provider.hosts] of this experiment names, instead of this machine
+    #[arg(long, value_name = "EXPERIMENT", conflicts_with = "work_directory")]
+    hosts: Option<PathBuf>,
 }
 
 /// The work directory itself, and those of further nodes below it.
@@ -34,6 +38,9 @@ fn nodes(path: &Path) -> Vec<PathBuf> {
 }
 
 pub fn run(args: &CleanArgs, format: Format) -> Result<(), Failure> {
+    if let Some(experiment) = &args.hosts {
+        return machines::clean(experiment, args.snapshots, format);
+    }
     let path = args.work_directory.clone().unwrap_or_else(work_directory);
     let mut removed = Vec::new();
     let mut failed: Vec<String> = Vec::new();

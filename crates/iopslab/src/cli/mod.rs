@@ -9,6 +9,7 @@ mod doctor;
 mod facts;
 mod init;
 mod load;
+mod machines;
 mod plan;
 mod probe;
 mod refresh;

@@ -16,7 +16,7 @@ use spec::{Experiment, PlannedTrial, Provider};
 use storage::{LOCK_PATIENCE, WorkDirectory};
 
 use super::facts::catalog;
-use super::{plan, report, terminal};
+use super::{machines, plan, report, terminal};
 use crate::controller::{self, Crew, Settings};
 use crate::failure::Failure;
 use crate::interrupt;
@@ -36,7 +36,8 @@ Examples:
   iopslab run --resume runs/quickstart-20261120T221500Z --retry-invalid
   iopslab run examples/quickstart.toml --format json > analysis.json
   iopslab run examples/quickstart.toml --metrics 127.0.0.1:9464     # watch it with Prometheus
-  iopslab run examples/simulated.toml --provider simulated    # no machine, no root: a stated truth")]
+  iopslab run examples/simulated.toml --provider simulated    # no machine, no root: a stated truth
+  iopslab run examples/hosts.toml --provider hosts            # machines of your own, by SSH")]
 pub struct RunArgs {
     /// The experiment file
     #[arg(required_unless_present = "resume", conflicts_with = "resume")]
@@ -68,6 +69,8 @@ enum ProviderName {
     Local,
     /// No machine: a queueing simulation of the truth that [provider.simulated] states
     Simulated,
+    /// Machines of your own, by SSH: those that [provider.hosts] names
+    Hosts,
 }
 
 /// Where run directories are created.
@@ -141,11 +144,18 @@ fn begin(
     let provider = match args.provider.unwrap_or(ProviderName::Local) {
         ProviderName::Local => Provider::Local,
         ProviderName::Simulated => Provider::Simulated,
+        ProviderName::Hosts => Provider::Hosts,
     };
-    let (text, experiment) = plan::read_experiment(&catalog, file, Some(provider))?;
-    let plan = spec::plan(&experiment);
+    let (text, mut experiment) = plan::read_experiment(&catalog, file, Some(provider))?;
+    if let Some(hosts) = &mut experiment.hosts {
+        machines::settle_files(hosts, file)?;
+    }
+    let mut plan = spec::plan(&experiment);
     let mut crew = Crew::new(hosts_of(provider, &plan)?, channel);
     let hosts = controller::greet(&mut crew, &plan, screen)?;
+    if plan.hosts.as_ref().is_some_and(|hosts| !hosts.limits) {
+        controller::take_as_they_are(&mut plan, &hosts, screen)?;
+    }
     controller::check(&plan, &mut crew, &settings_for(&plan), screen)?;
     wait_for_work_directory(provider, &plan, screen, interrupted)?;
     screen.say(&report_plan(&catalog, &plan, &experiment, provider));
@@ -183,10 +193,11 @@ fn wait_for_work_directory(
 /// Where the hosts of this plan come from.
 fn hosts_of(provider: Provider, plan: &spec::Plan) -> Result<Box<dyn provider::Provider>, Failure> {
     match provider {
-        Provider::Local => {
-            let binary = std::env::current_exe()
-                .map_err(|e| Failure::work(format!("cannot find this program's own file: {e}")))?;
-            Ok(Box::new(Local::new(binary)))
+        Provider::Local => Ok(Box::new(Local::new(machines::own_binary()?))),
+        Provider::Hosts => {
+            let hosts = plan.hosts.as_ref();
+            let hosts = hosts.ok_or_else(|| Failure::input("this run's plan names no machines"))?;
+            Ok(Box::new(machines::hosts(hosts)?))
         }
         Provider::Simulated => {
             let truth = plan.simulated.as_ref().ok_or_else(|| {

@@ -13,6 +13,8 @@ use crate::progress::Screen;
 
 /// How long agents may take to end a cancelled request.
 const CANCEL_PATIENCE: Duration = Duration::from_secs(6);
+/// How long an agent that has ended may take to be noticed.
+const LAST_WORDS_PATIENCE: Duration = Duration::from_secs(2);
 /// Readings of a host's clock, of which the most certain is kept.
 const CLOCK_READINGS: u32 = 5;
 
@@ -22,6 +24,8 @@ pub struct Crew {
     agents: BTreeMap<HostId, Box<dyn Agent>>,
     /// Clients that are gone; another one is started before it is asked for something.
     lost: BTreeSet<HostId>,
+    /// A host that cannot be reached and may be there again, in words.
+    cut_off: Option<String>,
     inbox: Receiver<Incoming>,
     to: Sender<Incoming>,
 }
@@ -58,6 +62,7 @@ impl Crew {
             provider,
             agents: BTreeMap::new(),
             lost: BTreeSet::new(),
+            cut_off: None,
             inbox,
             to,
         }
@@ -79,12 +84,54 @@ impl Crew {
             if self.lost.remove(host) {
                 self.agents.remove(host);
             }
-            if !self.agents.contains_key(host) {
-                let agent = self.provider.start(*host, self.to.clone()).map_err(Failure::work)?;
-                self.agents.insert(*host, agent);
+        }
+        let missing = hosts.iter().filter(|host| !self.agents.contains_key(host));
+        let missing: Vec<HostId> = missing.copied().collect();
+        if let Err(error) = self.provider.prepare(&missing) {
+            return Err(self.out_of_reach(error.to_string()));
+        }
+        for host in missing {
+            match self.provider.start(host, self.to.clone()) {
+                Ok(agent) => drop(self.agents.insert(host, agent)),
+                Err(error) => return Err(self.out_of_reach(error.to_string())),
             }
         }
         Ok(())
+    }
+
+    /// A host that cannot be reached and may be there again after [`Self::dismiss`], in words.
+    pub fn cut_off(&self) -> Option<&str> {
+        self.cut_off.as_deref()
+    }
+
+    fn out_of_reach(&mut self, how: String) -> Failure {
+        if self.provider.may_come_back() {
+            self.cut_off = Some(how.clone());
+        }
+        Failure::work(how)
+    }
+
+    /// Ends all agents and forgets them with what they still say; the next request starts others.
+    pub fn dismiss(&mut self, screen: &mut Screen) {
+        self.close(screen);
+        let mut speaking: BTreeSet<HostId> = self.agents.keys().copied().collect();
+        speaking.retain(|host| !self.lost.contains(host));
+        self.agents.clear();
+        // The last that each one says is that it is lost.
+        while !speaking.is_empty() {
+            match self.inbox.recv_timeout(LAST_WORDS_PATIENCE) {
+                Ok(Incoming::Lost(host, _)) => drop(speaking.remove(&host)),
+                Ok(_) => {}
+                Err(_) => break,
+            }
+        }
+        self.lost.clear();
+        self.cut_off = None;
+    }
+
+    /// What a database host's machine is used for.
+    pub(super) fn ground(&self, host: HostId) -> Option<wire::Ground> {
+        self.provider.ground(host)
     }
 
     /// Where a host is.
@@ -152,7 +199,7 @@ impl Crew {
                 (Some(Ok(())), _) => {}
                 // It ended unnoticed; what it left in the inbox says so soon.
                 (_, Role::Client) => give_up = Some(Instant::now() + CANCEL_PATIENCE),
-                (Some(Err(error)), Role::Database) => return Err(Failure::work(error)),
+                (Some(Err(error)), Role::Database) => return Err(self.out_of_reach(error.to_string())),
                 (None, Role::Database) => return Err(no_answer(host)),
             }
             waiting.insert(host);
@@ -188,8 +235,17 @@ impl Crew {
                     was_asked
                 }
                 Ok(Incoming::Lost(lost, how)) => {
-                    return Err(Failure::work(format!("the {lost} agent is gone: {how}"))
-                        .help("its last words are above; a killed agent's leftovers go with: iopslab clean"));
+                    let ended = self.agents.get_mut(&lost).and_then(|agent| agent.how_it_ended());
+                    self.lost.insert(lost);
+                    let may_come_back = self.provider.may_come_back();
+                    let help = match may_come_back {
+                        true => {
+                            "its agent undoes everything by itself; what a dead machine keeps goes with: iopslab clean --hosts"
+                        }
+                        false => "its last words are above; a killed agent's leftovers go with: iopslab clean",
+                    };
+                    let how = ended.filter(|_| may_come_back).unwrap_or(how);
+                    return Err(self.out_of_reach(format!("the {lost} agent is gone: {how}")).help(help));
                 }
                 Ok(Incoming::Interrupt) => {
                     interrupted = true;

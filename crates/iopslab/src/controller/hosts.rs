@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use evidence::{HostId, Role};
 use spec::{Placement, Plan, Setup};
-use wire::{Demand, Needs};
+use wire::{Demand, Ground, Needs};
 
 use super::crew::Crew;
 
@@ -69,7 +69,7 @@ pub(super) fn by_machine(plan: &Plan, crew: &Crew) -> BTreeMap<String, Vec<HostI
 }
 
 /// What a plan needs of a machine that has these database hosts.
-pub(super) fn needs(plan: &Plan, work_directory: String, on_machine: &[HostId]) -> Needs {
+pub(super) fn needs(plan: &Plan, work_directory: String, ground: Option<Ground>, on_machine: &[HostId]) -> Needs {
     let most = |each: fn(&Setup) -> f64| {
         let demand = |setup: &Setup| Demand {
             configuration: setup.configuration.clone(),
@@ -81,6 +81,7 @@ pub(super) fn needs(plan: &Plan, work_directory: String, on_machine: &[HostId]) 
     };
     Needs {
         work_directory,
+        ground,
         bytes: on_machine.iter().map(|host| needed_bytes(plan, *host)).sum(),
         cpus: most(|setup| setup.cpus),
         memory: most(|setup| setup.memory_limit_bytes as f64),
@@ -156,7 +157,7 @@ mod tests {
     fn nodes_of_one_machine_need_what_they_need_together() {
         let plan = plan();
         let all = nodes(plan.setups[1].placement);
-        let needs_of = |hosts: &[HostId]| needs(&plan, String::new(), hosts);
+        let needs_of = |hosts: &[HostId]| needs(&plan, String::new(), None, hosts);
         let together = needs_of(&all);
         let cpus = together
             .cpus

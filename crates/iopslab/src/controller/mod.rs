@@ -9,7 +9,9 @@ mod crew;
 mod dataset;
 mod hosts;
 mod journal;
+mod machines;
 mod position;
+mod reconnect;
 mod target;
 mod trial;
 
@@ -23,13 +25,14 @@ use std::time::Instant;
 use archive::{JournalEvent, RunDirectory};
 use evidence::{Environment, HostId, Role};
 use spec::Plan;
-use wire::{DatabaseRequest, Reply, Request, UnderTest};
+use wire::{DatabaseRequest, Ground, Problem, Reply, Request, UnderTest};
 
 use crate::failure::Failure;
 use crate::progress::Screen;
 pub use crew::Crew;
 use crew::unexpected;
 use journal::note;
+pub use machines::take_as_they_are;
 use position::Position;
 use target::Target;
 use trial::Carried;
@@ -72,7 +75,9 @@ pub fn run(
     screen: &mut Screen,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<(), Failure> {
-    let result = run_trials(directory, crew, settings, screen);
+    let greeting = |crew: &mut Crew, screen: &mut Screen| greet(crew, directory.plan(), screen).map(drop);
+    let work = |crew: &mut Crew, screen: &mut Screen| run_trials(directory, crew, settings, screen);
+    let result = reconnect::through_losses(directory, crew, interrupted, screen, &greeting, &work);
     crew.close(screen);
     screen.clear();
     if interrupted.load(Ordering::Relaxed) {
@@ -176,13 +181,20 @@ fn open(
         .into_iter()
         .filter(|host| host.role == Role::Database);
     let addresses: Vec<Ipv4Addr> = nodes.map(|host| crew.place(host).address).collect();
-    let open = |on_machine: usize, host: HostId| UnderTest {
+    let open = |on_machine: usize, host: HostId, ground: Option<Ground>| UnderTest {
         run: directory.name(),
-        work_directory: settings.work_directory_of(on_machine).display().to_string(),
+        work_directory: match &ground {
+            Some(ground) => ground.work_directory.clone().unwrap_or_default(),
+            None => settings.work_directory_of(on_machine).display().to_string(),
+        },
         addresses: addresses.clone(),
         index: host.index,
         on_machine: on_machine as u32,
-        cache_directory: settings.cache_directory.display().to_string(),
+        cache_directory: match ground {
+            Some(_) => String::new(),
+            None => settings.cache_directory.display().to_string(),
+        },
+        ground,
         version: version.clone(),
         dataset: plan.dataset,
         needed_bytes: hosts::needed_bytes(plan, host),
@@ -193,8 +205,12 @@ fn open(
     let most = machines.values().map(Vec::len).max().unwrap_or(0);
     for number in 0..most {
         let of_turn = machines.values().filter_map(|hosts| hosts.get(number));
-        let requests = of_turn.map(|host| (*host, Request::Database(DatabaseRequest::Open(open(number, *host)))));
-        for reply in crew.call_all(requests.collect(), screen)?.into_values() {
+        let requests = of_turn.map(|host| {
+            let task = open(number, *host, crew.ground(*host));
+            (*host, Request::Database(DatabaseRequest::Open(task)))
+        });
+        let requests: Vec<_> = requests.collect();
+        for reply in crew.call_all(requests, screen)?.into_values() {
             let Reply::Opened {
                 cleaned,
                 software: runs,
@@ -258,12 +274,23 @@ pub fn check(plan: &Plan, crew: &mut Crew, settings: &Settings, screen: &mut Scr
     let mut problems = Vec::new();
     for on_machine in hosts::by_machine(plan, crew).into_values() {
         let Some(host) = on_machine.first() else { continue };
-        let needs = hosts::needs(plan, settings.work_directory.display().to_string(), &on_machine);
+        let ground = crew.ground(*host);
+        let (work_directory, whose) = match &ground {
+            Some(ground) => {
+                let stated = ground.work_directory.clone().unwrap_or_default();
+                (stated, format!("{}: ", crew.place(*host).machine))
+            }
+            None => (settings.work_directory.display().to_string(), String::new()),
+        };
+        let needs = hosts::needs(plan, work_directory, ground, &on_machine);
         let reply = crew.call(*host, Request::Database(DatabaseRequest::Check(needs)), screen)?;
         let Reply::Checked(found) = reply else {
             return Err(unexpected(&reply));
         };
-        problems.extend(found);
+        problems.extend(found.into_iter().map(|problem| Problem {
+            what: format!("{whose}{}", problem.what),
+            ..problem
+        }));
     }
     match problems.into_iter().next() {
         Some(problem) if problem.is_in_the_experiment => Err(Failure::input(problem.what).help(problem.fix)),

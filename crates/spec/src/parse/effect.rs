@@ -12,6 +12,7 @@ pub(super) fn notes(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note
         let why = "[provider.simulated] has no effect in a run on this machine".to_owned();
         notes.push(without_effect(why, "It is for: iopslab run --provider simulated").only(Provider::Local));
     }
+    notes.extend(on_hosts(file));
     notes.extend(super::consistency::of_one_replica(file, experiment).map(|levels| {
         let message = format!("consistency = \"{levels}\" waits for the only replica of one node, as \"one\" does");
         without_effect(message, "What it costs is measured with more nodes and replicas")
@@ -55,6 +56,27 @@ fn in_simulation(file: &raw::Experiment) -> Vec<Note> {
         notes.push(without_effect(message, "Simulated seconds cost nothing").only(Provider::Simulated));
     }
     notes
+}
+
+/// Machines that are what they are: what would limit or divide them does nothing.
+fn on_hosts(file: &raw::Experiment) -> Option<Note> {
+    let hosts = file.provider.hosts.as_ref()?.get_ref();
+    let local = &file.provider.local;
+    let limits = hosts.limits.unwrap_or(false);
+    let stated: Vec<&str> = [
+        ("work_directory", local.work_directory.is_some()),
+        ("page_cache_mib", !limits && local.page_cache_mib.is_some()),
+        ("burst", !limits && local.burst.is_some()),
+        ("burst_credits_start", !limits && local.burst_credits_start.is_some()),
+    ]
+    .into_iter()
+    .filter_map(|(key, is_stated)| is_stated.then_some(key))
+    .collect();
+    (!stated.is_empty()).then(|| {
+        let message = format!("without effect on hosts: [provider.local] {}", stated.join(", "));
+        let advice = "Directories are stated with each host; limits are in force with limits = true";
+        without_effect(message, advice).only(Provider::Hosts)
+    })
 }
 
 /// A stated page cache takes the place of what memory would leave.

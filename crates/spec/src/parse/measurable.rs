@@ -22,9 +22,10 @@ struct Problem {
 pub fn refuse_unmeasurable(source_name: &str, text: &str, plan: &Plan) -> Result<(), Mistakes> {
     let mut mistakes = Collector::new(source_name, text);
     if let Ok(file) = toml::from_str::<raw::Experiment>(text) {
-        let provider = match plan.simulated {
-            Some(_) => Provider::Simulated,
-            None => Provider::Local,
+        let provider = match (&plan.simulated, &plan.hosts) {
+            (Some(_), _) => Provider::Simulated,
+            (None, Some(_)) => Provider::Hosts,
+            (None, None) => Provider::Local,
         };
         check(&file, Some(provider), &mut mistakes);
         for configuration in file.configuration.iter().map(Spanned::get_ref) {
@@ -77,7 +78,74 @@ fn problems(file: &raw::Experiment, provider: Option<Provider>) -> Vec<Problem> 
         what: format!("clients = {}: the simulation has one client", n.get_ref()),
         help: "its client is never the limit; run it on this machine: without --provider simulated",
     });
-    hosts.into_iter().chain(clients).collect()
+    let machines = match provider {
+        Some(Provider::Hosts) => on_hosts(file),
+        _ => Vec::new(),
+    };
+    hosts.into_iter().chain(clients).chain(machines).collect()
+}
+
+/// What a run on the hosts of the file would not measure as it states it.
+fn on_hosts(file: &raw::Experiment) -> Vec<Problem> {
+    let Some(hosts) = &file.provider.hosts else {
+        return vec![Problem {
+            at: file.name.span(),
+            what: "[provider.hosts] is missing: --provider hosts needs machines".to_owned(),
+            help: "for example: [provider.hosts] database = [\"db1\"] client = [\"load1\"]",
+        }];
+    };
+    let hosts = hosts.get_ref();
+    let machines = hosts.database.get_ref().len();
+    let mut problems = Vec::new();
+    if let Some(existing) = file.target.as_ref().and_then(|target| target.get_ref().hosts.as_ref()) {
+        problems.push(Problem {
+            at: existing.span(),
+            what: "[target] hosts: an existing cluster is measured from this machine so far".to_owned(),
+            help: "without --provider hosts; or leave [target] hosts out, for a Cassandra of its own on the machines",
+        });
+    }
+    for configuration in file.configuration.iter().map(Spanned::get_ref) {
+        if let Some(nodes) = configuration.nodes.as_ref()
+            && usize::try_from(*nodes.get_ref()).is_ok_and(|nodes| nodes > machines)
+        {
+            problems.push(Problem {
+                at: nodes.span(),
+                what: format!(
+                    "nodes = {} of {}: [provider.hosts] names {machines} for databases",
+                    nodes.get_ref(),
+                    configuration.name.get_ref()
+                ),
+                help: "name one machine for each node in [provider.hosts] database",
+            });
+        }
+    }
+    let sending = hosts.client.get_ref().len();
+    if let Some(clients) = file.load.get_ref().clients.as_ref()
+        && usize::try_from(*clients.get_ref()).is_ok_and(|clients| clients > sending)
+    {
+        problems.push(Problem {
+            at: clients.span(),
+            what: format!("clients = {}: [provider.hosts] names {sending}", clients.get_ref()),
+            help: "name one machine for each client in [provider.hosts] client",
+        });
+    }
+    let scale = file
+        .provider
+        .local
+        .scale
+        .as_ref()
+        .filter(|scale| *scale.get_ref() != 1.0);
+    if let Some(scale) = scale.filter(|_| !hosts.limits.unwrap_or(false)) {
+        problems.push(Problem {
+            at: scale.span(),
+            what: format!(
+                "scale = {}: machines without limits are measured as they are",
+                scale.get_ref()
+            ),
+            help: "leave scale out, or hold the machines to the configurations with limits = true in [provider.hosts]",
+        });
+    }
+    problems
 }
 
 fn capitalised(text: &str) -> String {

@@ -5,6 +5,7 @@ mod configuration;
 mod consistency;
 mod effect;
 mod existing;
+mod hosts;
 mod keys;
 mod kinds;
 mod load;
@@ -77,6 +78,10 @@ fn read(
     if let Some(experiment) = &mut experiment {
         experiment.notes = std::mem::take(&mut mistakes.notes);
         experiment.notes.extend(effect::notes(&file, experiment));
+        if provider.is_none() {
+            // A plan does not say whose machines will carry it out.
+            experiment.hosts = None;
+        }
     }
     mistakes.finish(experiment)
 }
@@ -166,6 +171,7 @@ fn check(
         truth_checked(truth, file, mistakes);
         truth.get_ref().clone()
     });
+    let hosts = file.provider.hosts.as_ref().map(|given| hosts::check(given, mistakes));
     let configurations: Vec<Configuration> = configurations.into_iter().collect::<Option<_>>()?;
     let basis = basis::check(catalog, file.basis.as_ref(), mistakes);
     let experiment = Experiment {
@@ -183,6 +189,10 @@ fn check(
         basis,
         local,
         simulated,
+        hosts: match hosts {
+            Some(checked) => Some(checked?),
+            None => None,
+        },
         notes: Vec::new(),
     };
     let is_free = |m: &&crate::ConfigurationMoney| m.usd_per_month.is_none();

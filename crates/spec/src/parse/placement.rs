@@ -23,7 +23,7 @@ pub(super) fn check(raw: &raw::Configuration, mistakes: &mut Collector<'_>) -> O
         mistakes,
     )?;
     // A rack for each replica, where the nodes can be spread evenly over so many.
-    let usual = if nodes % replicas == 0 { replicas } else { 1 };
+    let usual = if nodes.is_multiple_of(replicas) { replicas } else { 1 };
     let racks = of_nodes(raw.racks.as_ref(), "racks", most, usual, mistakes)?;
     let placement = Placement {
         nodes,
@@ -33,7 +33,7 @@ pub(super) fn check(raw: &raw::Configuration, mistakes: &mut Collector<'_>) -> O
     let Some(stated) = &raw.racks else {
         return Some(placement);
     };
-    if nodes % racks != 0 {
+    if !nodes.is_multiple_of(racks) {
         mistakes.add(
             stated.span(),
             format!("{nodes} nodes cannot be spread evenly over {racks} racks: some would hold more data than others"),

@@ -2,8 +2,10 @@
 //! `docs/experiment.schema.json` is generated from these types, so their comments are the reference of the file.
 
 mod answer;
+mod hosts;
 
 pub(crate) use answer::{Bounds, Decision, Objective};
+pub(crate) use hosts::{ClientHost, DatabaseHost, Hosts};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -426,6 +428,9 @@ pub(crate) struct Providers {
     /// A simulated database with known truth (`iopslab run --provider simulated`).
     #[schemars(with = "Option<crate::Truth>")]
     pub simulated: Option<Spanned<crate::Truth>>,
+    /// The user's own machines, by SSH (`iopslab run --provider hosts`).
+    #[schemars(with = "Option<Hosts>")]
+    pub hosts: Option<Spanned<Hosts>>,
 }
 
 /// Settings of the local provider.

@@ -68,16 +68,28 @@ pub(super) fn run(
         live.trial = Some((cell.id.clone(), planned.block));
         (live.second, live.device_iops) = (None, None);
     });
-    let mut happened = execute(crew, parts, target, screen)?;
-    happened.clocks_at_end = crew.clocks(&hosts::of_trial(parts.plan, parts.setup))?;
-    let stopped = stop(crew, parts.setup, screen)?;
+    let mut happened = Happened::nothing_yet();
+    let worked = execute(crew, parts, target, &mut happened, screen).and_then(|()| {
+        happened.clocks_at_end = crew.clocks(&hosts::of_trial(parts.plan, parts.setup))?;
+        stop(crew, parts.setup, screen)
+    });
+    let (stopped, lost) = match (worked, crew.cut_off()) {
+        (Ok(stopped), _) => (stopped, None),
+        (Err(failure), Some(how)) => {
+            if happened.validity == Validity::Valid {
+                happened.spoil(Cause::HostLost, format!("a host was lost: {how}"), Vec::new());
+            }
+            (BTreeMap::new(), Some(failure))
+        }
+        (Err(failure), None) => return Err(failure),
+    };
     let record = evidence::record((planned, cell, parts.setup), &happened, &stopped);
     evidence::store(directory, &record, happened, &stopped)?;
     screen.publish(|live| live.stored(record.validity == Validity::Valid));
     if !crew.is_simulated() {
         screen.say(&summary(&label, &record));
     }
-    Ok(carried(&record.validity))
+    lost.map_or_else(|| Ok(carried(&record.validity)), Err)
 }
 
 fn carried(validity: &Validity) -> Carried {
@@ -152,14 +164,19 @@ fn start(crew: &mut Crew, parts: Parts<'_>, happened: &mut Happened, screen: &mu
     Ok(())
 }
 
-fn execute(crew: &mut Crew, parts: Parts<'_>, target: &Target, screen: &mut Screen) -> Result<Happened, Failure> {
+fn execute(
+    crew: &mut Crew,
+    parts: Parts<'_>,
+    target: &Target,
+    happened: &mut Happened,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
     let Parts { plan, cell, .. } = parts;
-    let mut happened = Happened::nothing_yet();
     // Before anything is under way: what a host says while its clock is read is passed over.
     happened.clocks_at_start = crew.clocks(&hosts::of_trial(parts.plan, parts.setup))?;
-    start(crew, parts, &mut happened, screen)?;
+    start(crew, parts, happened, screen)?;
     if happened.validity != Validity::Valid {
-        return Ok(happened);
+        return Ok(());
     }
     let first = happened.started.values().next();
     if let Some(began) = first.and_then(|s| jiff::Timestamp::from_millisecond(s.began_unix_ms).ok()) {
@@ -216,7 +233,7 @@ fn execute(crew: &mut Crew, parts: Parts<'_>, target: &Target, screen: &mut Scre
             format!("{subject} ended during the trial: {how}"),
             log_tail,
         );
-        return Ok(happened);
+        return Ok(());
     }
     let mut results = BTreeMap::new();
     for (client, answer) in answers {
@@ -238,7 +255,7 @@ fn execute(crew: &mut Crew, parts: Parts<'_>, target: &Target, screen: &mut Scre
         }
         happened.measured = Measured::of(results, |client| happened.offset_ms(client)).map_err(Failure::work)?;
     }
-    Ok(happened)
+    Ok(())
 }
 
 /// What a reason is about: which node where there are several.

@@ -1,0 +1,168 @@
+//! What a volume is on this host: an emulated one, a directory of the host's own, or a part of a device given to the
+//! run.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use spec::{MachineStorage, VolumeRole, VolumeSetup};
+use storage::{Disk, Ledger, LedgerItem, StorageError, Volume};
+use wire::Ground;
+
+use super::shared::with;
+
+/// Below a directory of the user's: everything that a run puts there.
+const BELOW: &str = "iopslab";
+
+/// A device that all configurations of a run share, with where it is mounted.
+type SharedDisk = Arc<Mutex<Disk>>;
+
+/// What holds a volume's files.
+pub(super) enum Backing {
+    /// A file behind a loop device.
+    Image(Volume),
+    /// A directory; it is there as long as the run.
+    Directory(PathBuf),
+    /// A directory on a device.
+    Disk { disk: SharedDisk, mount: PathBuf },
+}
+
+impl Backing {
+    /// Makes it ready for files; nothing happens if it is.
+    pub fn attach(&mut self, root: &Path) -> Result<(), StorageError> {
+        match self {
+            Self::Image(volume) if volume.mount_point().is_none() => volume.attach_and_mount(root),
+            Self::Image(_) | Self::Directory(_) => Ok(()),
+            Self::Disk { disk, mount } => with(disk, |disk| disk.mount(mount)),
+        }
+    }
+
+    /// Gives up what it holds of the machine besides its bytes.
+    pub fn detach(&mut self) -> Result<(), StorageError> {
+        match self {
+            Self::Image(volume) => volume.unmount_and_detach(),
+            Self::Directory(_) => Ok(()),
+            Self::Disk { disk, .. } => with(disk, Disk::unmount),
+        }
+    }
+
+    /// Nothing of it is in the page cache.
+    pub fn cool(&mut self, root: &Path) -> Result<(), StorageError> {
+        match self {
+            Self::Directory(directory) => storage::drop_page_cache(directory),
+            Self::Image(_) | Self::Disk { .. } => {
+                self.detach()?;
+                self.attach(root)
+            }
+        }
+    }
+
+    /// Kernel name of its device, if there is one.
+    pub fn device(&self) -> Option<String> {
+        match self {
+            Self::Image(volume) => volume.device().map(str::to_owned),
+            Self::Directory(directory) => storage::device_of(directory),
+            Self::Disk { disk, .. } => Some(with(disk, |disk| disk.name())),
+        }
+    }
+
+    /// Number of a device that is this volume's alone, so that it can be limited.
+    pub fn own_device_number(&self) -> Option<(u32, u32)> {
+        match self {
+            Self::Image(volume) => volume.device_number(),
+            Self::Directory(_) => None,
+            Self::Disk { disk, .. } => with(disk, |disk| disk.number()),
+        }
+    }
+}
+
+/// Where the volumes of a run come from.
+pub(super) struct Store {
+    ledger: Arc<Ledger>,
+    /// The run's directory in the work directory.
+    directory: PathBuf,
+    /// The run's name.
+    run: String,
+    ground: Option<Ground>,
+    /// Devices that have their file system.
+    disks: Vec<(String, SharedDisk)>,
+}
+
+impl Store {
+    /// Nothing is made yet.
+    pub fn new(ledger: &Arc<Ledger>, directory: PathBuf, run: &str, ground: Option<Ground>) -> Self {
+        Self {
+            ledger: Arc::clone(ledger),
+            directory,
+            run: run.to_owned(),
+            ground,
+            disks: Vec::new(),
+        }
+    }
+
+    /// A volume that is ready for files, with the directory in which they are.
+    pub fn volume(&mut self, setup: &VolumeSetup, name: &str) -> Result<(Backing, PathBuf), StorageError> {
+        let of_machine = self.ground.as_ref().and_then(|ground| match setup.role {
+            VolumeRole::Data => ground.data.clone(),
+            VolumeRole::Commitlog => ground.commitlog.clone().or_else(|| ground.data.clone()),
+        });
+        match of_machine {
+            None if self.ground.as_ref().is_none_or(|ground| ground.limits) => self.image(setup, name),
+            None => {
+                let root = self.directory.join("volumes").join(name);
+                make(&root)?;
+                Ok((Backing::Directory(root.clone()), root))
+            }
+            Some(MachineStorage::Directory(given)) => {
+                let of_run = Path::new(&given).join(BELOW).join(&self.run);
+                if !of_run.exists() {
+                    let path = of_run.clone();
+                    self.ledger.intend(LedgerItem::Directory { path })?;
+                }
+                let root = of_run.join(name);
+                make(&root)?;
+                Ok((Backing::Directory(root.clone()), root))
+            }
+            Some(MachineStorage::Device(device)) => self.part_of(&device, name),
+        }
+    }
+
+    fn image(&self, setup: &VolumeSetup, name: &str) -> Result<(Backing, PathBuf), StorageError> {
+        let image = self.directory.join(format!("{name}.img"));
+        let mut backing = Backing::Image(Volume::create(&self.ledger, &image, setup.size_bytes)?);
+        let root = self.directory.join("mnt").join(name);
+        backing.attach(&root)?;
+        Ok((backing, root))
+    }
+
+    fn part_of(&mut self, device: &str, name: &str) -> Result<(Backing, PathBuf), StorageError> {
+        let place = device.trim_matches('/').replace('/', "-");
+        let mount = self.directory.join("mnt").join(place);
+        let known = self.disks.iter().find(|(of, _)| of == device);
+        let disk = match known {
+            Some((_, disk)) => Arc::clone(disk),
+            None => {
+                let disk = Arc::new(Mutex::new(Disk::format(&self.ledger, Path::new(device))?));
+                self.disks.push((device.to_owned(), Arc::clone(&disk)));
+                disk
+            }
+        };
+        let root = mount.join(name);
+        let mut backing = Backing::Disk { disk, mount };
+        backing.attach(&root)?;
+        make(&root)?;
+        Ok((backing, root))
+    }
+}
+
+fn make(directory: &Path) -> Result<(), StorageError> {
+    std::fs::create_dir_all(directory).map_err(|source| StorageError::Io {
+        doing: "create".to_owned(),
+        path: directory.to_owned(),
+        source,
+    })
+}
+
+/// Whether configurations' limits are in force on this ground.
+pub(super) fn is_limited(ground: Option<&Ground>) -> bool {
+    ground.is_none_or(|ground| ground.limits)
+}

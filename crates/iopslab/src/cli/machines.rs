@@ -1,0 +1,90 @@
+//! Machines of the user's own, as commands need them: files relative to the experiment, this program's own file, and
+//! `clean --hosts`.
+
+use std::path::{Path, PathBuf};
+
+use provider::hosts::Hosts;
+use serde_json::Value;
+use spec::{HostsSettings, Provider};
+
+use super::facts::catalog;
+use super::plan::read_experiment;
+use crate::failure::Failure;
+use crate::output::{Format, pretty};
+
+/// This program's own file.
+pub(super) fn own_binary() -> Result<PathBuf, Failure> {
+    std::env::current_exe().map_err(|e| Failure::work(format!("cannot find this program's own file: {e}")))
+}
+
+/// The machines, whose addresses are known from here on.
+pub(super) fn hosts(settings: &HostsSettings) -> Result<Hosts, Failure> {
+    Hosts::new(settings, &own_binary()?).map_err(Failure::work)
+}
+
+/// Files that the experiment names are found beside it, from wherever the run is resumed.
+pub(super) fn settle_files(settings: &mut HostsSettings, experiment: &Path) -> Result<(), Failure> {
+    let beside = experiment.parent().unwrap_or(Path::new("."));
+    let files = [
+        &mut settings.ssh_config,
+        &mut settings.binary_x86_64,
+        &mut settings.binary_aarch64,
+    ];
+    for file in files.into_iter().flatten() {
+        let path = std::fs::canonicalize(beside.join(&*file)).map_err(|e| {
+            Failure::input(format!(
+                "[provider.hosts]: cannot find {}: {e}",
+                beside.join(&*file).display()
+            ))
+        })?;
+        *file = path.display().to_string();
+    }
+    Ok(())
+}
+
+/// `iopslab clean` on every machine of a database.
+pub(super) fn clean(experiment: &Path, snapshots: bool, format: Format) -> Result<(), Failure> {
+    let (_, read) = read_experiment(&catalog()?, experiment, Some(Provider::Hosts))?;
+    let mut settings = read
+        .hosts
+        .ok_or_else(|| Failure::input("the experiment names no machines"))?;
+    settle_files(&mut settings, experiment)?;
+    let cleaned = hosts(&settings)?.clean(snapshots);
+    let failed = cleaned.iter().filter(|(_, outcome)| outcome.is_err()).count();
+    let mut document = serde_json::Map::new();
+    for (name, outcome) in cleaned {
+        let outcome = match outcome {
+            Ok(said) => serde_json::from_str(&said).unwrap_or(Value::String(said)),
+            Err(error) => serde_json::json!({ "error": error.to_string() }),
+        };
+        if matches!(format, Format::Human) {
+            lines(&outcome).iter().for_each(|line| println!("{name}: {line}"));
+        }
+        document.insert(name, outcome);
+    }
+    if matches!(format, Format::Json) {
+        println!("{}", pretty(&serde_json::json!({ "hosts": document })));
+    }
+    match failed {
+        0 => Ok(()),
+        n => Err(Failure::work(format!("{n} machines could not be cleaned"))),
+    }
+}
+
+/// For people: what was removed, what was not, or why nothing could be done.
+fn lines(outcome: &Value) -> Vec<String> {
+    let texts = |key: &str| {
+        let list = outcome[key].as_array().into_iter().flatten();
+        list.filter_map(Value::as_str).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let removed = texts("removed").into_iter().map(|what| format!("removed {what}"));
+    let failed = texts("failed")
+        .into_iter()
+        .map(|what| format!("could not remove {what}"));
+    let error = outcome["error"].as_str().map(|error| format!("error: {error}"));
+    let lines: Vec<String> = removed.chain(failed).chain(error).collect();
+    match lines.is_empty() {
+        true => vec!["nothing to clean".to_owned()],
+        false => lines,
+    }
+}

@@ -1,0 +1,271 @@
+//! Machines for stories by SSH, without a machine: network namespaces with their own addresses and their own sshd, on a
+//! bridge in a namespace of its own. They share this machine's files and CPUs. Everything is gone when it is dropped.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Hosts with their last number of 10.99.0.0/24; the first one is where the controller runs.
+pub const CONTROLLER: &str = "ctl";
+const HOSTS: [(&str, u8); 4] = [(CONTROLLER, 1), ("db1", 11), ("db2", 12), ("load1", 21)];
+
+pub struct Network {
+    directory: PathBuf,
+    sshds: Vec<Child>,
+    /// Tells this network's namespaces from those of others.
+    prefix: String,
+    mounted: Vec<PathBuf>,
+}
+
+fn run(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program} {arguments:?}: {error}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+impl Network {
+    /// `directory` holds what hosts keep for themselves.
+    pub fn new(directory: &Path) -> Self {
+        let prefix = format!("iopslab-{}-", std::process::id());
+        let mut network = Self {
+            directory: directory.to_owned(),
+            sshds: Vec::new(),
+            prefix,
+            mounted: Vec::new(),
+        };
+        let switch = network.namespace("switch");
+        run("ip", &["netns", "add", &switch]);
+        run("ip", &["-n", &switch, "link", "add", "br0", "type", "bridge"]);
+        run("ip", &["-n", &switch, "link", "set", "br0", "up"]);
+        network.keys();
+        for (name, number) in HOSTS {
+            let namespace = network.namespace(name);
+            run("ip", &["netns", "add", &namespace]);
+            let (here, there) = (["-n", &switch], ["-n", &namespace]);
+            let ip = |of: [&str; 2], arguments: &[&str]| run("ip", &[&of[..], arguments].concat());
+            let pair = ["type", "veth", "peer", "name", "eth0", "netns", namespace.as_str()];
+            ip(here, &[&["link", "add", name][..], &pair].concat());
+            ip(here, &["link", "set", name, "master", "br0", "up"]);
+            ip(there, &["link", "set", "lo", "up"]);
+            ip(there, &["addr", "add", &format!("10.99.0.{number}/24"), "dev", "eth0"]);
+            ip(there, &["link", "set", "eth0", "up"]);
+            if name != CONTROLLER {
+                let sshd = network.sshd(name, number);
+                network.sshds.push(sshd);
+            }
+        }
+        network.trust_all();
+        let began = Instant::now();
+        for (name, _) in &HOSTS[1..] {
+            while !network.ssh(name, "true") {
+                assert!(began.elapsed() < Duration::from_secs(20), "no sshd answers on {name}");
+                std::thread::sleep(Duration::from_millis(100));
+            }
+        }
+        network
+    }
+
+    fn namespace(&self, name: &str) -> String {
+        format!("{}{name}", self.prefix)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    /// What a host keeps for itself.
+    pub fn of_host(&self, name: &str) -> PathBuf {
+        self.path("hosts").join(name)
+    }
+
+    fn keys(&self) {
+        let key = |path: &Path| {
+            let path = path.to_str().unwrap();
+            run("ssh-keygen", &["-q", "-t", "ed25519", "-N", "", "-f", path]);
+        };
+        key(&self.path("id"));
+        for (name, _) in &HOSTS[1..] {
+            std::fs::create_dir_all(self.of_host(name).join("cache")).unwrap();
+            key(&self.of_host(name).join("host_key"));
+        }
+        let mut config = format!(
+            "User root\nIdentityFile {}\nIdentitiesOnly yes\nUserKnownHostsFile {}\nGlobalKnownHostsFile /dev/null\n",
+            self.path("id").display(),
+            self.path("known_hosts").display()
+        );
+        for (name, number) in &HOSTS[1..] {
+            config += &format!("Host {name}\n  HostName 10.99.0.{number}\n");
+        }
+        std::fs::write(self.path("ssh_config"), config).unwrap();
+    }
+
+    fn sshd(&self, name: &str, number: u8) -> Child {
+        // Where sshd puts itself before a login; Debian makes it when the service starts.
+        std::fs::create_dir_all("/run/sshd").unwrap();
+        let own = self.of_host(name);
+        let downloads = std::env::var("HOME").unwrap() + "/.cache/iopslab";
+        let downloads = std::env::var("IOPSLAB_CACHE").unwrap_or(downloads);
+        let config = format!(
+            "ListenAddress 10.99.0.{number}\nHostKey {own}/host_key\nAuthorizedKeysFile {id}.pub\nPidFile none\nUsePAM \
+             no\nStrictModes no\nPermitRootLogin yes\nPasswordAuthentication no\nSetEnv XDG_CACHE_HOME={own}/cache \
+             IOPSLAB_CACHE={downloads}\n",
+            own = own.display(),
+            id = self.path("id").display(),
+        );
+        std::fs::write(own.join("sshd_config"), config).unwrap();
+        let log = std::fs::File::create(own.join("sshd.log")).unwrap();
+        self.within(name, "/usr/sbin/sshd")
+            .args(["-D", "-e", "-f", own.join("sshd_config").to_str().unwrap()])
+            .stderr(log)
+            .spawn()
+            .unwrap()
+    }
+
+    /// A command on a host: only the network is its own.
+    pub fn within(&self, name: &str, program: &str) -> Command {
+        let mut command = Command::new("nsenter");
+        command
+            .arg(format!("--net=/run/netns/{}", self.namespace(name)))
+            .arg(program)
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn ssh(&self, name: &str, script: &str) -> bool {
+        let mut command = self.within(CONTROLLER, "ssh");
+        let config = self.path("ssh_config");
+        command.args(["-F", config.to_str().unwrap(), "-o", "BatchMode=yes", name, script]);
+        command.output().unwrap().status.success()
+    }
+
+    /// Every host's key is known.
+    pub fn trust_all(&self) {
+        self.trust(&BTreeMap::new());
+    }
+
+    /// Every host's key is known, but these are those of others; an empty name: none is known.
+    pub fn trust(&self, instead: &BTreeMap<&str, &str>) {
+        let mut known = String::new();
+        for (name, number) in &HOSTS[1..] {
+            let of = instead.get(name).copied().unwrap_or(name);
+            if !of.is_empty() {
+                let key = std::fs::read_to_string(self.of_host(of).join("host_key.pub")).unwrap();
+                known += &format!("10.99.0.{number} {key}");
+            }
+        }
+        std::fs::write(self.path("known_hosts"), known).unwrap();
+    }
+
+    /// Cuts a host off, or brings it back: nobody is told, as when a cable is pulled.
+    pub fn link(&self, name: &str, state: &str) {
+        run("ip", &["-n", &self.namespace("switch"), "link", "set", name, state]);
+    }
+
+    /// A file system of one MiB where the host keeps the program.
+    pub fn fill(&mut self, name: &str) {
+        let cache = self.of_host(name).join("cache");
+        run(
+            "mount",
+            &["-t", "tmpfs", "-o", "size=1m", "tmpfs", cache.to_str().unwrap()],
+        );
+        self.mounted.push(cache);
+    }
+
+    /// What [`Self::fill`] did is undone.
+    pub fn empty(&mut self) {
+        for path in self.mounted.drain(..) {
+            let _ = Command::new("umount").arg(&path).status();
+        }
+    }
+
+    /// Whether a host has connections to the database's port.
+    pub fn has_connections(&self, name: &str) -> bool {
+        let output = self.within(name, "cat").arg("/proc/self/net/tcp").output().unwrap();
+        let table = String::from_utf8_lossy(&output.stdout).into_owned();
+        // local, remote, state: 01 is ESTABLISHED, 9042 is 2352 in hexadecimal digits.
+        table.lines().any(|line| {
+            let mut words = line.split_whitespace().skip(2);
+            words.next().is_some_and(|remote| remote.ends_with(":2352")) && words.next() == Some("01")
+        })
+    }
+
+    /// Processes on the hosts besides sshd: number and command line.
+    pub fn processes(&self) -> Vec<(u32, String)> {
+        let all = self.all_processes();
+        let is_sshd = |line: &str| line.contains("sshd");
+        all.into_iter().filter(|(_, line)| !is_sshd(line)).collect()
+    }
+
+    fn all_processes(&self) -> Vec<(u32, String)> {
+        let inode = |path: &Path| std::fs::metadata(path).map(|m| m.ino()).ok();
+        let places = HOSTS[1..]
+            .iter()
+            .map(|(name, _)| Path::new("/run/netns").join(self.namespace(name)));
+        let ours: Vec<u64> = places.filter_map(|path| inode(&path)).collect();
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+            let Ok(pid) = entry.file_name().to_string_lossy().parse::<u32>() else {
+                continue;
+            };
+            if inode(&entry.path().join("ns/net")).is_some_and(|of| ours.contains(&of)) {
+                let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+                found.push((pid, String::from_utf8_lossy(&line).replace('\0', " ")));
+            }
+        }
+        found
+    }
+
+    /// Everything that a run must not leave on the hosts.
+    pub fn leftovers(&self) -> Vec<String> {
+        let mut found: Vec<String> = self
+            .processes()
+            .into_iter()
+            .map(|(pid, line)| format!("{pid} {line}"))
+            .collect();
+        let own = self.path("hosts").display().to_string();
+        let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+        found.extend(mounts.lines().filter(|line| line.contains(&own)).map(str::to_owned));
+        for name in ["db1", "db2"] {
+            for place in ["work/runs", "work/loading", "data/iopslab"] {
+                let entries = std::fs::read_dir(self.of_host(name).join(place));
+                found.extend(
+                    entries
+                        .into_iter()
+                        .flatten()
+                        .flatten()
+                        .map(|e| e.path().display().to_string()),
+                );
+            }
+            let ledger = std::fs::read_to_string(self.of_host(name).join("work/ledger.jsonl"));
+            found.extend(ledger.ok().filter(|text| !text.is_empty()));
+        }
+        found
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        self.empty();
+        for (pid, _) in self.all_processes() {
+            if let Some(pid) = Pid::from_raw(pid as i32) {
+                let _ = kill_process(pid, Signal::KILL);
+            }
+        }
+        for mut sshd in self.sshds.drain(..) {
+            let _ = sshd.kill();
+            let _ = sshd.wait();
+        }
+        for name in HOSTS.map(|(name, _)| name).into_iter().chain(["switch"]) {
+            let _ = Command::new("ip")
+                .args(["netns", "del", &self.namespace(name)])
+                .status();
+        }
+    }
+}

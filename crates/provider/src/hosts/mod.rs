@@ -1,0 +1,238 @@
+//! The hosts provider: machines of the user's own, by the user's own OpenSSH.
+//!
+//! An agent is `iopslab agent` on the machine, started by `ssh` as a child process here: requests go in on its stdin,
+//! what it says comes out of its stdout, and no port is opened. The program is brought there once, by its hash.
+//!
+//! Connections are not shared (no `ControlMaster`): a shared connection outlives a controller that was killed, and one
+//! that the user's own configuration keeps open would not notice within seconds that a host is lost. The price is at
+//! most three connections to a host for each start of its agent.
+
+mod error;
+mod program;
+mod ssh;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+use std::process::{ChildStderr, Stdio};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use evidence::{HostId, Role};
+use spec::{DatabaseMachine, HostsSettings};
+use wire::{Ground, Request};
+
+use crate::{Agent, AgentError, Incoming, Place, ProcessAgent, Provider};
+pub use error::HostError;
+use program::Programs;
+use ssh::{Ssh, quote};
+
+/// An agent that has heard nothing for so long ends itself, seconds: several times the period, and less than a user
+/// waits before looking.
+const WATCHDOG_S: u64 = 10;
+/// How often an agent is told that its controller is there.
+const ALIVE_PERIOD: Duration = Duration::from_secs(2);
+/// Last lines of an agent's stderr that are kept to say why it was lost.
+const LAST_WORDS: usize = 5;
+
+/// Starts agents on machines of the user's.
+#[derive(Debug)]
+pub struct Hosts {
+    ssh: Ssh,
+    machines: Vec<DatabaseMachine>,
+    clients: Vec<String>,
+    limits: bool,
+    addresses: BTreeMap<String, Ipv4Addr>,
+    programs: Programs,
+    /// Where the program is on each machine, by its name.
+    installed: BTreeMap<String, String>,
+}
+
+impl Hosts {
+    /// `binary` is this program's own file. Addresses that are not stated are looked up; nothing else happens.
+    pub fn new(settings: &HostsSettings, binary: &Path) -> Result<Self, HostError> {
+        let ssh = Ssh::new(settings.ssh_config.as_deref());
+        let alone = settings.database.len() == 1 && settings.client == [settings.database[0].ssh.clone()];
+        let mut addresses = BTreeMap::new();
+        for machine in &settings.database {
+            let address = match machine.address {
+                Some(stated) => stated,
+                None => ssh.address(&machine.ssh)?,
+            };
+            if address.is_loopback() && !alone {
+                let name = machine.ssh.clone();
+                return Err(HostError::Loopback { name, address });
+            }
+            addresses.insert(machine.ssh.clone(), address);
+        }
+        let stated = [&settings.binary_x86_64, &settings.binary_aarch64];
+        let others = stated.into_iter().flatten().map(PathBuf::from).collect();
+        Ok(Self {
+            ssh,
+            machines: settings.database.clone(),
+            clients: settings.client.clone(),
+            limits: settings.limits,
+            addresses,
+            programs: Programs::new(binary.to_owned(), others),
+            installed: BTreeMap::new(),
+        })
+    }
+
+    /// The name of a host's machine.
+    fn name(&self, host: HostId) -> Result<&str, HostError> {
+        let index = host.index as usize;
+        let name = match host.role {
+            Role::Database => self.machines.get(index).map(|machine| machine.ssh.as_str()),
+            Role::Client => self.clients.get(index).map(String::as_str),
+        };
+        name.ok_or_else(|| HostError::NoMachine(host.to_string()))
+    }
+
+    /// The program is on all of these machines, which are worked on at the same time.
+    fn install(&mut self, names: &BTreeSet<String>) -> Result<(), HostError> {
+        let (ssh, programs) = (&self.ssh, &self.programs);
+        let installed: Vec<(String, Result<String, HostError>)> = thread::scope(|scope| {
+            let each = names
+                .iter()
+                .map(|name| (name, scope.spawn(|| programs.install(ssh, name))));
+            let started: Vec<_> = each.collect();
+            let join = |(name, thread): (&String, thread::ScopedJoinHandle<'_, _>)| {
+                let outcome = thread.join().unwrap_or_else(|_| Err(HostError::Ended(name.clone())));
+                (name.clone(), outcome)
+            };
+            started.into_iter().map(join).collect()
+        });
+        let mut errors = Vec::new();
+        for (name, outcome) in installed {
+            match outcome {
+                Ok(path) => drop(self.installed.insert(name, path)),
+                Err(error) => errors.push(error),
+            }
+        }
+        HostError::all(errors)
+    }
+
+    /// What `iopslab clean` says on each machine of a database, as JSON; with the machine's name.
+    pub fn clean(&mut self, snapshots: bool) -> Vec<(String, Result<String, HostError>)> {
+        let machines = self.machines.clone();
+        let mut clean = |machine: &DatabaseMachine| -> Result<String, HostError> {
+            self.install(&BTreeSet::from([machine.ssh.clone()]))?;
+            let mut command = format!("exec {} clean --format json", quote(self.program(&machine.ssh)?));
+            if let Some(directory) = &machine.work_directory {
+                command += &format!(" --work-directory {}", quote(directory));
+            }
+            if snapshots {
+                command += " --snapshots";
+            }
+            self.ssh.run(&machine.ssh, &command, None)
+        };
+        machines
+            .iter()
+            .map(|machine| (machine.ssh.clone(), clean(machine)))
+            .collect()
+    }
+
+    fn program(&self, name: &str) -> Result<&str, HostError> {
+        let installed = self.installed.get(name).map(String::as_str);
+        installed.ok_or_else(|| HostError::NoMachine(name.to_owned()))
+    }
+}
+
+impl Provider for Hosts {
+    fn prepare(&mut self, hosts: &[HostId]) -> Result<(), AgentError> {
+        let names = hosts.iter().map(|host| self.name(*host).map(str::to_owned));
+        let names = names.collect::<Result<BTreeSet<_>, _>>()?;
+        Ok(self.install(&names)?)
+    }
+
+    fn start(&mut self, host: HostId, inbox: Sender<Incoming>) -> Result<Box<dyn Agent>, AgentError> {
+        let name = self.name(host)?.to_owned();
+        let (program, role) = (quote(self.program(&name)?), host.role.name());
+        let command = format!("exec {program} agent --role {role} --watchdog-s {WATCHDOG_S}");
+        let mut command = self.ssh.command(&name, &command);
+        command.stderr(Stdio::piped());
+        let mut inner = ProcessAgent::start(host, command, inbox)?;
+        inner.stay_in_touch(ALIVE_PERIOD);
+        let last_words = Arc::new(Mutex::new(VecDeque::new()));
+        if let Some(stderr) = inner.take_stderr() {
+            forward(name.clone(), stderr, Arc::clone(&last_words));
+        }
+        Ok(Box::new(HostAgent {
+            inner,
+            name,
+            last_words,
+        }))
+    }
+
+    fn place(&self, host: HostId) -> Place {
+        let name = self.name(host).unwrap_or_default().to_owned();
+        Place {
+            address: self.addresses.get(&name).copied().unwrap_or(Ipv4Addr::UNSPECIFIED),
+            machine: name,
+        }
+    }
+
+    fn ground(&self, host: HostId) -> Option<Ground> {
+        let machine = self.machines.get(host.index as usize)?;
+        (host.role == Role::Database).then(|| Ground {
+            work_directory: machine.work_directory.clone(),
+            limits: self.limits,
+            data: machine.data.clone(),
+            commitlog: machine.commitlog.clone(),
+        })
+    }
+
+    fn may_come_back(&self) -> bool {
+        true
+    }
+
+    fn is_simulated(&self) -> bool {
+        false
+    }
+}
+
+/// An agent at the other end of an `ssh`.
+struct HostAgent {
+    inner: ProcessAgent,
+    name: String,
+    last_words: Arc<Mutex<VecDeque<String>>>,
+}
+
+impl Agent for HostAgent {
+    fn send(&mut self, request: &Request) -> Result<(), AgentError> {
+        self.inner.send(request)
+    }
+
+    /// How ssh ended, with its own last words or the agent's.
+    fn how_it_ended(&mut self) -> Option<String> {
+        let how = self.inner.how_it_ended()?;
+        let words = self.last_words.lock().unwrap_or_else(PoisonError::into_inner);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        Some(match words.as_slice() {
+            [] => format!("ssh {}: {how}", self.name),
+            words => format!("ssh {}: {how}; its last words: {}", self.name, words.join(" / ")),
+        })
+    }
+
+    fn close(&mut self) -> bool {
+        self.inner.close()
+    }
+}
+
+/// Passes on what an agent or its ssh writes to stderr, with the machine's name, and keeps the last of it.
+fn forward(name: String, stderr: ChildStderr, last_words: Arc<Mutex<VecDeque<String>>>) {
+    thread::spawn(move || {
+        for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+            // Nobody may be there to read it; it is kept anyway.
+            let _ = writeln!(std::io::stderr(), "{name}: {line}");
+            let mut words = last_words.lock().unwrap_or_else(PoisonError::into_inner);
+            words.push_back(line.trim_end().to_owned());
+            if words.len() > LAST_WORDS {
+                words.pop_front();
+            }
+        }
+    });
+}

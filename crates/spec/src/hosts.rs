@@ -1,0 +1,47 @@
+//! The machines of a run by SSH.
+
+use std::net::Ipv4Addr;
+
+use serde::{Deserialize, Serialize};
+
+/// `[provider.hosts]`, checked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostsSettings {
+    /// Machines for database nodes, in the order of the nodes; at least one.
+    pub database: Vec<DatabaseMachine>,
+    /// Names of the machines that make the load, as `ssh` takes them; at least one.
+    pub client: Vec<String>,
+    /// Configuration file of `ssh`, instead of the user's.
+    pub ssh_config: Option<String>,
+    /// Whether configurations' CPUs, memory and IOPS are in force there.
+    pub limits: bool,
+    /// iopslab for x86-64, where this program's own file is not one.
+    pub binary_x86_64: Option<String>,
+    /// iopslab for aarch64, where this program's own file is not one.
+    pub binary_aarch64: Option<String>,
+}
+
+/// A machine that runs a node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DatabaseMachine {
+    /// Its name, as `ssh` takes it.
+    pub ssh: String,
+    /// Where its database listens; `None`: where `ssh` connects to.
+    pub address: Option<Ipv4Addr>,
+    /// Where snapshots and the ledger live; `None`: the default of that machine.
+    pub work_directory: Option<String>,
+    /// What holds the data; `None`: the work directory.
+    pub data: Option<MachineStorage>,
+    /// What holds the commit log where a configuration has a volume for it; `None`: as the data.
+    pub commitlog: Option<MachineStorage>,
+}
+
+/// Storage of a machine.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MachineStorage {
+    /// A directory that exists; `iopslab/` below it is used.
+    Directory(String),
+    /// A block device with nothing on it; XFS is made on it for the run.
+    Device(String),
+}

@@ -1,0 +1,178 @@
+//! `[provider.hosts]`: machines of the user's own, by SSH.
+
+use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
+use std::ops::Range;
+
+use toml::{Spanned, Value};
+
+use super::place::{table, within};
+use crate::mistakes::Collector;
+use crate::{DatabaseMachine, HostsSettings, MachineStorage, raw};
+
+/// The settings; what is wrong with them is noted at its place, and there are none then.
+pub(super) fn check(given: &Spanned<raw::Hosts>, mistakes: &mut Collector<'_>) -> Option<HostsSettings> {
+    let hosts = given.get_ref();
+    let limits = hosts.limits.unwrap_or(false);
+    some("database", &hosts.database, mistakes);
+    some("client", &hosts.client, mistakes);
+    let database: Vec<_> = hosts.database.get_ref().iter().collect();
+    let database: Vec<_> = database
+        .into_iter()
+        .map(|host| machine(host, limits, mistakes))
+        .collect();
+    let client: Vec<_> = hosts.client.get_ref().iter().collect();
+    let client: Vec<_> = client.into_iter().map(|host| client_name(host, mistakes)).collect();
+    let databases = database.iter().map(|machine| Some(machine.as_ref()?.ssh.as_str()));
+    let help = "each node has a machine of its own; several nodes on one machine: --provider local";
+    twice(&hosts.database, databases, help, mistakes);
+    let help = "a second client on the same machine sends no more than the first";
+    twice(&hosts.client, client.iter().map(Option::as_deref), help, mistakes);
+    Some(HostsSettings {
+        database: database.into_iter().collect::<Option<_>>()?,
+        client: client.into_iter().collect::<Option<_>>()?,
+        ssh_config: hosts.ssh_config.as_ref().map(|file| file.get_ref().clone()),
+        limits,
+        binary_x86_64: hosts.binary_x86_64.as_ref().map(|file| file.get_ref().clone()),
+        binary_aarch64: hosts.binary_aarch64.as_ref().map(|file| file.get_ref().clone()),
+    })
+}
+
+/// The second of two entries with the same name is a mistake.
+fn twice<'n>(
+    hosts: &Spanned<Vec<Spanned<Value>>>,
+    names: impl Iterator<Item = Option<&'n str>>,
+    help: &str,
+    mistakes: &mut Collector<'_>,
+) {
+    let mut seen = BTreeSet::new();
+    for (host, name) in hosts.get_ref().iter().zip(names) {
+        if let Some(name) = name.filter(|name| !seen.insert(*name)) {
+            mistakes.add(host.span(), format!("`{name}` is named twice"), help);
+        }
+    }
+}
+
+fn some(key: &str, hosts: &Spanned<Vec<Spanned<Value>>>, mistakes: &mut Collector<'_>) {
+    if hosts.get_ref().is_empty() {
+        let help = format!("for example {key} = [\"host1\"]");
+        mistakes.add(hosts.span(), format!("[provider.hosts] {key} names no machine"), help);
+    }
+}
+
+fn client_name(given: &Spanned<Value>, mistakes: &mut Collector<'_>) -> Option<String> {
+    match given.get_ref() {
+        Value::String(name) => ssh_name(name, given.span(), mistakes),
+        Value::Table(_) => {
+            let host: raw::ClientHost = table(given, "[provider.hosts] client", mistakes)?;
+            let at = within(mistakes.text, &given.span(), &host.ssh);
+            ssh_name(&host.ssh, at, mistakes)
+        }
+        _ => neither(given, mistakes),
+    }
+}
+
+fn machine(given: &Spanned<Value>, limits: bool, mistakes: &mut Collector<'_>) -> Option<DatabaseMachine> {
+    let host: raw::DatabaseHost = match given.get_ref() {
+        Value::String(name) => {
+            return Some(DatabaseMachine {
+                ssh: ssh_name(name, given.span(), mistakes)?,
+                address: None,
+                work_directory: None,
+                data: None,
+                commitlog: None,
+            });
+        }
+        Value::Table(_) => table(given, "[provider.hosts] database", mistakes)?,
+        _ => return neither(given, mistakes),
+    };
+    let at = |mistakes: &Collector<'_>, value: &str| within(mistakes.text, &given.span(), value);
+    let ssh = ssh_name(&host.ssh, at(mistakes, &host.ssh), mistakes);
+    let address = host.address.as_ref().map(|text| {
+        let address: Option<Ipv4Addr> = text.parse().ok();
+        let usable = address.filter(|a| !a.is_unspecified() && !a.is_multicast() && !a.is_broadcast());
+        if usable.is_none() {
+            let help = "the IPv4 address at which clients and other nodes reach it, such as \"10.0.0.5\"";
+            mistakes.add(at(mistakes, text), format!("address cannot be `{text}`"), help);
+        }
+        usable
+    });
+    let stated = [
+        ("work_directory", &host.work_directory),
+        ("data", &host.data),
+        ("device", &host.device),
+        ("commitlog", &host.commitlog),
+        ("commitlog_device", &host.commitlog_device),
+    ];
+    let mut sound = true;
+    for (key, path) in stated {
+        if let Some(path) = path.as_ref().filter(|path| !path.starts_with('/')) {
+            sound = false;
+            mistakes.add(
+                at(mistakes, path),
+                format!("{key} cannot be `{path}`"),
+                "an absolute path on that machine",
+            );
+        }
+    }
+    let mut storage = |keys: [&str; 2], directory: Option<String>, device: Option<String>| {
+        if directory.is_some() && device.is_some() {
+            sound = false;
+            let message = format!("{} and {} both say where it lies", keys[0], keys[1]);
+            mistakes.add(at(mistakes, keys[1]), message, "remove one of them");
+        }
+        if limits && directory.is_some() {
+            sound = false;
+            let message = format!(
+                "{} is a directory, and limits = true cannot hold one to its IOPS",
+                keys[0]
+            );
+            let help = format!("leave {} out for an emulated volume, or name a {}", keys[0], keys[1]);
+            mistakes.add(at(mistakes, keys[0]), message, help);
+        }
+        device
+            .map(MachineStorage::Device)
+            .or(directory.map(MachineStorage::Directory))
+    };
+    let data = storage(["data", "device"], host.data, host.device);
+    let commitlog = storage(["commitlog", "commitlog_device"], host.commitlog, host.commitlog_device);
+    if let (Some(MachineStorage::Device(of_data)), Some(MachineStorage::Device(of_log))) = (&data, &commitlog)
+        && of_data == of_log
+    {
+        sound = false;
+        let message = format!("{of_data} cannot be the device of data and commit log");
+        mistakes.add(
+            at(mistakes, "commitlog_device"),
+            message,
+            "leave commitlog_device out: they share it then",
+        );
+    }
+    let address = match address {
+        Some(address) => Some(address?),
+        None => None,
+    };
+    Some(DatabaseMachine {
+        ssh: ssh.filter(|_| sound)?,
+        address,
+        work_directory: host.work_directory,
+        data,
+        commitlog,
+    })
+}
+
+fn neither<T>(given: &Spanned<Value>, mistakes: &mut Collector<'_>) -> Option<T> {
+    let help = "\"db1\", or { ssh = \"db1\", ... }";
+    mistakes.add(given.span(), "a machine is a name or a table", help);
+    None
+}
+
+/// A name that `ssh` cannot take for an option.
+fn ssh_name(name: &str, at: Range<usize>, mistakes: &mut Collector<'_>) -> Option<String> {
+    let is_sound =
+        !name.is_empty() && !name.starts_with('-') && !name.chars().any(|c| c.is_whitespace() || c.is_control());
+    if !is_sound {
+        let help = "as in the command `ssh NAME`: a host, user@host, or an entry of the ssh configuration";
+        mistakes.add(at, format!("a machine cannot be called `{name}`"), help);
+    }
+    is_sound.then(|| name.to_owned())
+}

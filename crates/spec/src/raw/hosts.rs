@@ -1,0 +1,86 @@
+//! `[provider.hosts]` as it is typed.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toml::{Spanned, Value};
+
+/// Settings of the hosts provider: the user's own machines, reached by the user's own `ssh`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Hosts {
+    /// Machines for database nodes, in the order of the nodes: names as `ssh` takes them, or tables
+    /// `{ ssh = "db1", address = "10.0.0.5", data = "/mnt/nvme" }`.
+    #[schemars(with = "Vec<DatabaseForms>")]
+    pub database: Spanned<Vec<Spanned<Value>>>,
+    /// Machines that make the load, in the order of the clients (`clients` in `[load]`): names as `ssh` takes them.
+    #[schemars(with = "Vec<ClientForms>")]
+    pub client: Spanned<Vec<Spanned<Value>>>,
+    /// Configuration file of `ssh` (`ssh -F`), relative to this file. Default: the user's own.
+    #[schemars(with = "Option<String>")]
+    pub ssh_config: Option<Spanned<String>>,
+    /// `true`: each node gets the CPUs, the memory and the volumes that its configuration states, by cgroups and
+    /// emulated volumes as on this machine (needs root there). `false` (default): machines are what they are.
+    pub limits: Option<bool>,
+    /// iopslab for x86-64 machines where this program is not one: a file of `make dist`, relative to this file.
+    #[schemars(with = "Option<String>")]
+    pub binary_x86_64: Option<Spanned<String>>,
+    /// iopslab for aarch64 machines where this program is not one: a file of `make dist`, relative to this file.
+    #[schemars(with = "Option<String>")]
+    pub binary_aarch64: Option<Spanned<String>>,
+}
+
+/// A machine for a database node.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DatabaseHost {
+    /// Its name, as `ssh` takes it.
+    pub ssh: String,
+    /// IPv4 address at which its database listens, for the other nodes and the client. Default: where `ssh` connects to.
+    pub address: Option<String>,
+    /// Where snapshots and the ledger live. Default: `$IOPSLAB_WORK` of that machine, or `/var/tmp/iopslab`.
+    pub work_directory: Option<String>,
+    /// A directory on the disk that is to hold the data; `iopslab/` below it is used. Default: the work directory.
+    pub data: Option<String>,
+    /// Instead of `data`: a block device with nothing on it, on which XFS is made for the run (needs root there).
+    pub device: Option<String>,
+    /// A directory for the commit log of configurations with a `commitlog_volume`. Default: as the data.
+    pub commitlog: Option<String>,
+    /// Instead of `commitlog`: a block device with nothing on it.
+    pub commitlog_device: Option<String>,
+}
+
+/// A machine that makes load.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ClientHost {
+    /// Its name, as `ssh` takes it.
+    pub ssh: String,
+}
+
+/// A name, or a table.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(
+    dead_code,
+    reason = "describes the file for the schema; values are read by hand to keep their places"
+)]
+pub(crate) enum DatabaseForms {
+    /// As `ssh` takes it.
+    Name(String),
+    /// With what differs.
+    Table(DatabaseHost),
+}
+
+/// A name, or a table.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(
+    dead_code,
+    reason = "describes the file for the schema; values are read by hand to keep their places"
+)]
+pub(crate) enum ClientForms {
+    /// As `ssh` takes it.
+    Name(String),
+    /// The same as a table.
+    Table(ClientHost),
+}

@@ -1,0 +1,176 @@
+//! A whole device of the user's, given to a run: XFS is made on it if nothing is on it, and wiped off afterwards.
+//!
+//! Data is never at risk by a mistyped name: a device that carries any signature (file system, partition table, RAID,
+//! LVM, encryption; wipefs(8)) or that anybody holds (mounted, swap, part of an array) is refused, mkfs.xfs is run
+//! without force, and what is wiped later is only the file system with the UUID that was written into the ledger.
+
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::fs::{OFlags, major, minor};
+use rustix::mount::{MountFlags, mount};
+
+use crate::command::{require, run};
+use crate::error::{Result, StorageError, io_error};
+use crate::ledger::{Ledger, LedgerId, LedgerItem};
+use crate::mounts::{IfBusy, unmount_all};
+
+/// Longer than mkfs.xfs takes on terabytes: it writes its headers only.
+const FORMAT_PATIENCE: Duration = Duration::from_secs(300);
+/// Reading signatures.
+const LOOK_PATIENCE: Duration = Duration::from_secs(30);
+/// For people who look at the device meanwhile; at most 12 characters (mkfs.xfs(8)).
+const LABEL: &str = "iopslab";
+
+/// A device with a file system of this run's. Dropping it unmounts as well as it can; what remains is in the ledger.
+#[derive(Debug)]
+pub struct Disk {
+    ledger: Arc<Ledger>,
+    device: PathBuf,
+    mounted: Option<(PathBuf, LedgerId)>,
+}
+
+impl Disk {
+    /// Looks whether a device is empty and nobody's; changes nothing. Gives its own path, without links.
+    ///
+    /// # Errors
+    /// [`StorageError::DeviceInUse`] when anything is on it, or when somebody holds it.
+    pub fn check(device: &Path) -> Result<PathBuf> {
+        let device = fs::canonicalize(device).map_err(io_error("find the device", device))?;
+        let in_use = |found: &str| StorageError::DeviceInUse {
+            device: device.clone(),
+            found: found.to_owned(),
+        };
+        let kind = fs::metadata(&device).map_err(io_error("examine", &device))?;
+        if !kind.file_type().is_block_device() {
+            return Err(in_use("it is no block device"));
+        }
+        // open(2): O_EXCL on a block device fails with EBUSY if it is in use by the system, for example mounted.
+        let exclusive = OFlags::EXCL.bits() as i32;
+        match OpenOptions::new().read(true).custom_flags(exclusive).open(&device) {
+            Ok(_) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::ResourceBusy => return Err(in_use("somebody uses it")),
+            Err(error) => return Err(io_error("open", &device)(error)),
+        }
+        match signatures(&device)?.first() {
+            Some(found) => Err(in_use(&format!("wipefs finds {found}"))),
+            None => Ok(device),
+        }
+    }
+
+    /// Makes a file system on an empty device.
+    ///
+    /// # Errors
+    /// As [`Self::check`], which it calls first.
+    pub fn format(ledger: &Arc<Ledger>, device: &Path) -> Result<Self> {
+        let mkfs = require("mkfs.xfs", "xfsprogs")?;
+        let device = Self::check(device)?;
+        let random = Path::new("/proc/sys/kernel/random/uuid");
+        let uuid = fs::read_to_string(random)
+            .map_err(io_error("read", random))?
+            .trim()
+            .to_owned();
+        let entry = ledger.intend(LedgerItem::FileSystem {
+            device: device.clone(),
+            uuid: uuid.clone(),
+        })?;
+        let mut argv = vec![mkfs.display().to_string()];
+        argv.extend(["-q", "-K", "-L", LABEL, "-m"].map(str::to_owned));
+        argv.push(format!("crc=1,reflink=1,uuid={uuid}"));
+        argv.push(device.display().to_string());
+        if let Err(error) = run(&argv, FORMAT_PATIENCE) {
+            // The first error is the one worth telling; a remnant stays in the ledger.
+            if wipe(&device, &uuid).is_ok() {
+                let _ = ledger.done(entry);
+            }
+            return Err(error);
+        }
+        Ok(Self {
+            ledger: Arc::clone(ledger),
+            device,
+            mounted: None,
+        })
+    }
+
+    /// Mounts it, unless it is mounted.
+    pub fn mount(&mut self, mount_point: &Path) -> Result<()> {
+        if self.mounted.is_some() {
+            return Ok(());
+        }
+        fs::create_dir_all(mount_point).map_err(io_error("create the mount point", mount_point))?;
+        let path = fs::canonicalize(mount_point).map_err(io_error("resolve the mount point", mount_point))?;
+        let entry = self.ledger.intend(LedgerItem::Mount { path: path.clone() })?;
+        self.mounted = Some((path.clone(), entry));
+        let flags = MountFlags::NOATIME | MountFlags::NODIRATIME;
+        let mounted = mount(&self.device, &path, c"xfs", flags, None);
+        mounted.map_err(io_error(
+            format!("mount {} (XFS; see dmesg for the reason) on", self.device.display()),
+            &path,
+        ))
+    }
+
+    /// Unmounts it; nothing to do is success. This is the cold start, too.
+    pub fn unmount(&mut self) -> Result<()> {
+        self.release(IfBusy::Refuse)
+    }
+
+    fn release(&mut self, if_busy: IfBusy) -> Result<()> {
+        if let Some((path, entry)) = &self.mounted {
+            unmount_all(path, if_busy)?;
+            self.ledger.done(*entry)?;
+            self.mounted = None;
+        }
+        Ok(())
+    }
+
+    /// Its kernel name: `nvme1n1`.
+    pub fn name(&self) -> String {
+        let name = self.device.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    }
+
+    /// Its major and minor number.
+    pub fn number(&self) -> Option<(u32, u32)> {
+        let number = fs::metadata(&self.device).ok()?.rdev();
+        Some((major(number), minor(number)))
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        // Nobody is left to tell; what could not be undone is still in the ledger.
+        let _ = self.release(IfBusy::Detach);
+    }
+}
+
+/// Wipes the file system with this UUID off a device; returns whether it was there. Any other one stays.
+pub(crate) fn wipe(device: &Path, uuid: &str) -> Result<bool> {
+    if !device.exists() || !signatures(device)?.iter().any(|line| line.contains(uuid)) {
+        return Ok(false);
+    }
+    let wipefs = require("wipefs", "util-linux")?;
+    let argv = [
+        wipefs.display().to_string(),
+        "--all".to_owned(),
+        device.display().to_string(),
+    ];
+    run(&argv, LOOK_PATIENCE).map(|_| true)
+}
+
+/// What wipefs(8) finds on a device, one line each: offset, UUID, label, type.
+fn signatures(device: &Path) -> Result<Vec<String>> {
+    let wipefs = require("wipefs", "util-linux")?;
+    let argv = [
+        wipefs.display().to_string(),
+        "--parsable".to_owned(),
+        device.display().to_string(),
+    ];
+    let listed = run(&argv, LOOK_PATIENCE)?;
+    let lines = listed
+        .lines()
+        .filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+    Ok(lines.map(str::to_owned).collect())
+}
