@@ -153,6 +153,7 @@ pub struct UnderTest {
 /// Work for the agent on a client host.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "a handful of values in the life of a process")]
 pub enum ClientRequest {
     /// Look for the data set in an existing cluster, and make room for it where it is missing.
     Take(Box<ExistingDataset>),

@@ -54,9 +54,12 @@ pub fn findings(cell: &str, nodes: &[NodeAnalysis], trials: &[&TrialMeasurement]
     rates.into_iter().filter_map(of_rate).chain(on_disk).collect()
 }
 
+/// A figure of fio's.
+type ProbedFigure = fn(&ProbeResult) -> f64;
+
 /// Findings on what fio measured of a configuration's volumes, node by node.
 pub fn of_configuration(configuration: &ConfigurationFacts) -> Vec<Finding> {
-    let figures: [(NodeFigure, fn(&ProbeResult) -> f64); 2] = [
+    let figures: [(NodeFigure, ProbedFigure); 2] = [
         (NodeFigure::ProbedReads, |p| p.read_iops),
         (NodeFigure::ProbedWrites, |p| p.write_bytes_per_s),
     ];
