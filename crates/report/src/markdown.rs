@@ -1,6 +1,6 @@
 //! `report.md`: the same answer as in the terminal, with what is needed to judge it later.
 
-use analysis::{Analysis, CellAnalysis, Provider, Status, VolumeReport, rules};
+use analysis::{Analysis, CellAnalysis, Status, VolumeReport, rules};
 
 use crate::answer::{self, Answer, answer};
 use crate::figures::{MISSING, bytes, count, duration, given, mib_per_s, number, optional, percent};
@@ -437,7 +437,7 @@ fn method(analysis: &Analysis, text: &mut String) {
             given(analysis.scale)
         ));
     }
-    if analysis.provider == Provider::Local {
+    if analysis.has_emulated_volumes() {
         text.push_str(
             "* Volumes are emulated by kernel I/O limits on a loop device. Reads and writes are limited apart, EBS counts them \
              together; the throttle releases I/O in slices of ~100 ms, so that tails of a saturated volume show steps near it.\n",

@@ -12,8 +12,8 @@ pub(crate) const REPETITIONS_MIN: u32 = stats::REPETITIONS_MIN as u32;
 /// CPU seconds that an open loop costs its client for each operation, at 5,000 operations/s, where each request wakes a
 /// thread by itself; less at higher rates (measured with the CQL driver on loopback, docs/performance.md).
 const CLIENT_CPU_S: f64 = 40e-6;
-/// Share of a load thread above which a client counts as saturated.
-const CLIENT_SHARE_MAX: f64 = 0.8;
+/// Client CPU above this share of its load threads: it measures itself.
+pub const CLIENT_CPU_MAX: f64 = 0.8;
 
 /// What a run of this load at 1:`scale` would measure, and the analysis not judge.
 pub(crate) fn notes(load: &Load, scale: f64) -> Vec<Note> {
@@ -28,7 +28,7 @@ fn clients(load: &Load, scale: f64) -> Option<Note> {
         LoadLevel::Concurrency(_) => None,
     });
     let most = rates.reduce(f64::max)?;
-    let carried = CLIENT_SHARE_MAX / CLIENT_CPU_S;
+    let carried = CLIENT_CPU_MAX / CLIENT_CPU_S;
     let needed = (most / carried).ceil();
     (needed > f64::from(load.clients)).then(|| {
         let message = format!(

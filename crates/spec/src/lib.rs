@@ -34,6 +34,7 @@ pub use experiment::{
     Volume, part_of,
 };
 pub use hosts::{DatabaseMachine, HostsSettings, MachineStorage};
+pub use judged::CLIENT_CPU_MAX;
 pub use mistakes::{Mistake, Mistakes};
 pub use money::{ConfigurationMoney, Money};
 pub use note::Note;

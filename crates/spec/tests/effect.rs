@@ -119,6 +119,11 @@ fn an_existing_cluster_is_named_with_its_keyspace_and_nothing_that_it_cannot_be(
         message.contains("x.toml:4:9: [target] hosts: a simulation has no cluster to talk to"),
         "{message}"
     );
+    let told = format!("{sound}[provider.local]\nheap_mib = 1024\nburst = \"full\"\n");
+    let told = notes(&accepted(&told), "key_without_effect", Some(Provider::Local));
+    let expected = "note: without effect on an existing cluster: [provider.local] heap_mib, [provider.local] burst. It is \
+                    measured as it stands: remove them";
+    assert!(told.iter().any(|note| note == expected), "{told:?}");
     // Several clusters in one matrix.
     let own = sound.replacen("size_gib = 320 }", "size_gib = 320 }\nhosts = [\"other:9042\"]", 1);
     let plan = spec::plan(&accepted(&own));

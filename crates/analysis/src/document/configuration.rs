@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use evidence::{HostId, ProbeResult};
 use serde::{Deserialize, Serialize};
-use spec::{Burst, ConsistencyLevels, CostLine, IoLimits, Placement, VolumeRole};
+use spec::{Burst, ConsistencyLevels, CostLine, IoLimits, Placement, Provider, VolumeRole};
 
 /// A configuration as it was built on the machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,6 +39,17 @@ pub struct ConfigurationFacts {
     pub cost_lines: Vec<CostLine>,
     /// Why there is no cost.
     pub cost_missing: Option<String>,
+}
+
+/// Whether volumes of a run were emulated: on this machine, or on hosts that are held to limits; never those of a cluster
+/// that exists.
+pub(crate) fn are_emulated(provider: Provider, configurations: &[ConfigurationFacts]) -> bool {
+    let mut made = configurations.iter().filter(|c| c.exists_at.is_empty());
+    match provider {
+        Provider::Simulated => false,
+        Provider::Local => made.next().is_some(),
+        Provider::Hosts => made.flat_map(|c| &c.volumes).any(|v| v.limits.read_iops.is_some()),
+    }
 }
 
 /// A volume: what was asked for, and what fio measured.

@@ -21,6 +21,7 @@ use spec::{Basis, Dataset, LoadLevel, Plan, Provider, TrialShape};
 use crate::Finding;
 pub use cell::{CellAnalysis, InvalidTrial, LatencyAnalysis};
 pub use change::{CellChange, Change, Comparison, GateCell, GateOutcome, GateResult, Obstacle};
+pub(crate) use configuration::are_emulated;
 pub use configuration::{ConfigurationFacts, VolumeReport};
 pub use decision::{Caution, Decision, Ranked};
 pub use money::{ValueOfMoney, ValueVerdict};
@@ -103,6 +104,11 @@ impl Analysis {
         self.cells
             .iter()
             .find(|c| c.configuration == configuration && c.workload == workload && c.load == load)
+    }
+
+    /// Whether its volumes were emulated.
+    pub fn has_emulated_volumes(&self) -> bool {
+        configuration::are_emulated(self.provider, &self.configurations)
     }
 
     pub(crate) const VERSION: u32 = FORMAT_VERSION;

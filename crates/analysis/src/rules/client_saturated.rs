@@ -1,14 +1,12 @@
 //! Could the client keep up? A client out of CPU measures itself.
 
 use evidence::ClientResult;
+pub use spec::CLIENT_CPU_MAX;
 
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
 use crate::rule::Rule;
-
-/// Client CPU above this share of its load threads.
-pub const CLIENT_CPU_MAX: f64 = 0.8;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     // Of several clients the busiest one: the others' idle threads do not help it.

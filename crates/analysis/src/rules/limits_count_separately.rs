@@ -2,7 +2,7 @@
 
 use spec::Provider;
 
-use crate::document::ConfigurationFacts;
+use crate::document::{ConfigurationFacts, are_emulated};
 use crate::finding::{Finding, Scope};
 use crate::rule::Rule;
 
@@ -13,7 +13,7 @@ pub fn finding(run: &str, provider: Provider, configurations: &[ConfigurationFac
         .flat_map(|c| &c.volumes)
         .filter(|v| v.limits.read_iops.is_some())
         .count();
-    (provider == Provider::Local && limited > 0).then(|| {
+    (are_emulated(provider, configurations) && limited > 0).then(|| {
         let numbers = [("volumes_with_an_iops_limit", limited as f64)];
         Finding::new(Rule::LimitsCountSeparately, Scope::Run(run.to_owned()), numbers)
     })

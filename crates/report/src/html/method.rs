@@ -1,13 +1,13 @@
 //! How to read the page: what the words mean and where the numbers come from.
 
-use analysis::{Analysis, Provider};
+use analysis::Analysis;
 
 use super::element::text;
 use crate::answer;
 
 /// The whole section.
 pub fn method(analysis: &Analysis) -> String {
-    let emulated = if analysis.provider == Provider::Local {
+    let emulated = if analysis.has_emulated_volumes() {
         "<li>Volumes are emulated by kernel I/O limits on a loop device. Reads and writes are limited apart, EBS counts them \
          together; the throttle releases I/O in slices of about 100 ms, which shows as steps in the tail of a saturated \
          volume.</li>\n"

@@ -13,6 +13,7 @@ pub(super) fn notes(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note
         notes.push(without_effect(why, "It is for: iopslab run --provider simulated").only(Provider::Local));
     }
     notes.extend(on_hosts(file));
+    notes.extend(in_existing(file));
     notes.extend(super::consistency::of_one_replica(file, experiment).map(|levels| {
         let message = format!("consistency = \"{levels}\" waits for the only replica of one node, as \"one\" does");
         without_effect(message, "What it costs is measured with more nodes and replicas")
@@ -56,6 +57,33 @@ fn in_simulation(file: &raw::Experiment) -> Vec<Note> {
         notes.push(without_effect(message, "Simulated seconds cost nothing").only(Provider::Simulated));
     }
     notes
+}
+
+/// A cluster that exists has its memory, its volumes and its own start behind it.
+fn in_existing(file: &raw::Experiment) -> Option<Note> {
+    file.target.as_ref()?.get_ref().hosts.as_ref()?;
+    let local = &file.provider.local;
+    let has_memory = |c: &Spanned<raw::Configuration>| c.get_ref().memory_limit_gib.is_some();
+    let stated: Vec<&str> = [
+        ("[provider.local] work_directory", local.work_directory.is_some()),
+        ("[provider.local] heap_mib", local.heap_mib.is_some()),
+        ("[provider.local] page_cache_mib", local.page_cache_mib.is_some()),
+        ("[provider.local] burst", local.burst.is_some()),
+        (
+            "[provider.local] burst_credits_start",
+            local.burst_credits_start.is_some(),
+        ),
+        ("[provider.local] start_timeout_s", local.start_timeout_s.is_some()),
+        ("[provider.local] settle_timeout_s", local.settle_timeout_s.is_some()),
+        ("memory_limit_gib", file.configuration.iter().any(has_memory)),
+    ]
+    .into_iter()
+    .filter_map(|(key, is_stated)| is_stated.then_some(key))
+    .collect();
+    (!stated.is_empty()).then(|| {
+        let message = format!("without effect on an existing cluster: {}", stated.join(", "));
+        without_effect(message, "It is measured as it stands: remove them")
+    })
 }
 
 /// Machines that are what they are: what would limit or divide them does nothing.
