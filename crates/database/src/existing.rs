@@ -56,6 +56,16 @@ pub enum ExistingError {
         /// Which one.
         there: String,
     },
+    /// The keyspace keeps another number of replicas.
+    #[error("keyspace {keyspace} keeps {there} replicas of each record, the experiment states {wanted}")]
+    Replication {
+        /// The keyspace.
+        keyspace: String,
+        /// What it has.
+        there: String,
+        /// What is stated.
+        wanted: u32,
+    },
     /// No runtime for the connection.
     #[error("cannot start the connection: {0}")]
     Runtime(#[from] std::io::Error),
@@ -125,6 +135,7 @@ impl Existing {
         let tables = self.texts(&format!(
             "SELECT table_name FROM system_schema.tables WHERE keyspace_name = '{keyspace}'"
         ))?;
+        self.check_replication(replication_factor, data_centre)?;
         let wanted = definition(dataset, keys);
         if tables.iter().any(|name| name == table) {
             let marks = match tables.iter().any(|name| name == MARKS) {
@@ -163,6 +174,37 @@ impl Existing {
         ))?;
         self.mark(&wanted, "loading")?;
         Ok(Found::Missing)
+    }
+
+    /// A keyspace that exists keeps as many replicas as stated, in the data centre that is asked or in every one.
+    fn check_replication(&self, wanted: u32, data_centre: Option<&str>) -> Result<(), ExistingError> {
+        let keyspace = &self.keyspace;
+        let statement = format!("SELECT replication FROM system_schema.keyspaces WHERE keyspace_name = '{keyspace}'");
+        let failed = |reason: String| ExistingError::Statement {
+            statement: statement.clone(),
+            reason,
+        };
+        let query = self.session.query_unpaged(Statement::new(statement.as_str()), ());
+        let result = self
+            .runtime
+            .block_on(query)
+            .map_err(|error| failed(error.to_string()))?;
+        let rows = result.into_rows_result().map_err(|error| failed(error.to_string()))?;
+        let of_keyspace = rows.maybe_first_row::<(BTreeMap<String, String>,)>();
+        let Some((options,)) = of_keyspace.map_err(|error| failed(error.to_string()))? else {
+            return Ok(());
+        };
+        let copies = options.iter().filter(|(key, _)| *key != "class");
+        let mut asked =
+            copies.filter(|(key, _)| data_centre.is_none_or(|name| *key == name || *key == "replication_factor"));
+        match asked.find(|(_, copies)| copies.parse() != Ok(wanted)) {
+            None => Ok(()),
+            Some((_, there)) => Err(ExistingError::Replication {
+                keyspace: keyspace.clone(),
+                there: there.clone(),
+                wanted,
+            }),
+        }
     }
 
     /// Notes that the data set is whole.

@@ -134,6 +134,8 @@ pub struct TrialOutcome {
     /// response comes in the measurement belongs to the last second of the warm-up. So the intervals with
     /// `start_s >= 0` hold exactly the operations of `result`.
     pub intervals: Vec<Interval>,
+    /// How long ago the measurement began, when this was made.
+    pub began_ago: Duration,
 }
 
 /// What the load phase did.

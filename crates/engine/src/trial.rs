@@ -3,11 +3,13 @@
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use evidence::{ClientResult, OperationKind, SendLag, Series};
 use workload::{InsertSequence, ValuePool};
 
 use crate::claims::Claims;
+use crate::clock::now_ns;
 use crate::collect::Collector;
 use crate::operate::Source;
 use crate::plan::{Load, Second, TrialOutcome, TrialPlan, check, thread_count};
@@ -105,7 +107,11 @@ pub fn run_trial<C: Connect + Sync>(
         threads,
     };
     let intervals = gathered.collector.into_intervals(measured_s.max(last_done_s));
-    Ok(TrialOutcome { result, intervals })
+    Ok(TrialOutcome {
+        result,
+        intervals,
+        began_ago: Duration::from_nanos(now_ns().saturating_sub(times.start_ns)),
+    })
 }
 
 /// The series that a plan leads to, errors aside.

@@ -37,6 +37,28 @@ fn exactly_the_asked_number_is_in_flight_over_several_threads() {
 }
 
 #[test]
+fn a_trial_begins_when_it_was_told_to_and_says_when_that_was() {
+    let fake = Fake::answering_after(Duration::from_millis(3));
+    let called = std::time::Instant::now();
+    let (outcome, _) = run(
+        &fake,
+        &engine::TrialPlan {
+            begin: Some(called + Duration::from_secs(1)),
+            warmup: Duration::from_millis(500),
+            ..reads(closed(4), Duration::from_secs(1))
+        },
+    );
+    let took = called.elapsed();
+    assert!(
+        took >= Duration::from_millis(2_500),
+        "1 s of waiting, 0.5 s of warm-up, 1 s of measurement: {took:?}"
+    );
+    let began_after = took - outcome.began_ago;
+    assert!(outcome.began_ago >= Duration::from_secs(1), "{:?}", outcome.began_ago);
+    assert!(began_after >= Duration::from_millis(1_490), "{began_after:?}");
+}
+
+#[test]
 fn the_bound_on_operations_holds_exactly_and_not_for_the_warmup() {
     let fake = Fake::answering_after(Duration::from_millis(1));
     let bounded = engine::TrialPlan {

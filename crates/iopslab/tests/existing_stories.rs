@@ -99,6 +99,16 @@ fn a_cluster_of_somebody_else_is_loaded_once_and_measured_from_outside() {
     assert_eq!(status, Some(0), "{stderr}");
     assert!(stderr.contains("5000 records, loaded before"), "{stderr}");
 
+    // What the keyspace keeps is what the experiment must state.
+    let three = THEIRS.replace("price_usd", "nodes = 3\nprice_usd");
+    lab.write("three.toml", &three);
+    let (status, _, stderr) = run("three.toml");
+    assert_eq!(status, Some(1), "{stderr}");
+    assert!(
+        stderr.contains("keyspace lab keeps 1 replicas of each record, the experiment states 3"),
+        "{stderr}"
+    );
+
     // Another data set is not put over it, and records of somebody else are not touched.
     lab.write("other.toml", &THEIRS.replace("5_000", "6_000"));
     let (status, _, stderr) = run("other.toml");

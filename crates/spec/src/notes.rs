@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use catalog::{Catalog, VolumeRequest};
 
-use crate::{Configuration, Experiment, Note, Provider, Setup, Volume, judged, setups};
+use crate::{Configuration, Database, Experiment, Note, Provider, Setup, Volume, judged, setups};
 
 /// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published
 /// figures.
@@ -26,10 +26,15 @@ pub fn static_notes(
     if meant != Some(Provider::Simulated) {
         notes.extend(machine_cpus.and_then(|cpus| above_machine(experiment, cpus)));
     }
+    // Nothing is emulated of a cluster that exists, and where its commit log lies is its own business.
+    let exists = matches!(experiment.target.database, Database::Hosts { .. });
     for configuration in &experiment.configurations {
         notes.extend(volumes(configuration).filter_map(|v| above_instance(catalog, experiment, configuration, v)));
         notes.extend(together_above_instance(configuration));
         notes.extend(unused_disks(catalog, configuration));
+        if exists {
+            continue;
+        }
         let volume = &configuration.data_volume;
         if volume.effective_limits.read_iops.is_none() && volume.effective_limits.read_bytes_per_s.is_none() {
             let message = format!(
@@ -50,8 +55,10 @@ pub fn static_notes(
             ));
         }
     }
-    for setup in setups(experiment) {
-        let payload = experiment.dataset.payload_bytes() as f64 / experiment.local.scale;
+    for setup in setups(experiment).iter().filter(|s| s.existing.is_none()) {
+        // What each node holds of it.
+        let share = setup.placement.share_per_node();
+        let payload = share * experiment.dataset.payload_bytes() as f64 / experiment.local.scale;
         let budget = setup.page_cache_budget_bytes as f64;
         if payload <= budget {
             let message = format!(
@@ -72,7 +79,10 @@ pub fn static_notes(
 fn above_machine(experiment: &Experiment, machine_cpus: f64) -> Option<Note> {
     let setups = setups(experiment);
     let all = |setup: &Setup| setup.cpus * f64::from(setup.placement.nodes);
-    let wanting: Vec<_> = setups.iter().filter(|setup| all(setup) > machine_cpus).collect();
+    let wanting: Vec<_> = setups
+        .iter()
+        .filter(|s| s.existing.is_none() && all(s) > machine_cpus)
+        .collect();
     let most = wanting.iter().map(|setup| all(setup)).reduce(f64::max)?;
     let scale = experiment.local.scale;
     let names: Vec<_> = wanting

@@ -76,6 +76,10 @@ fn take(wanted: &ExistingDataset) -> Result<Reply, Fault> {
             help: Some("name another keyspace in [target] keyspace; iopslab drops nothing".to_owned()),
             ..fault(error)
         }),
+        Err(error @ ExistingError::Replication { .. }) => Err(Fault {
+            help: Some("state its replication_factor in every configuration, or name another keyspace".to_owned()),
+            ..fault(error)
+        }),
         Err(error) => Err(fault(error)),
     }
 }
@@ -100,11 +104,11 @@ fn load(endpoint: &Endpoint, plan: &LoadPlan, outbox: &Outbox) -> Result<Reply, 
             outbox.progress("loading records", Some((inserted, plan.records)));
         },
         &outbox.cancelled,
-    )
-    .map_err(fault)?;
+    );
     if outbox.is_cancelled() {
         return Err(cancelled());
     }
+    let loaded = loaded.map_err(fault)?;
     Ok(Reply::Loaded(LoadedDataset {
         records: loaded.records,
         seconds: loaded.seconds,
@@ -176,21 +180,20 @@ fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, Fault> {
         let outcome = engine::run_trial(&connect, &plan, &mut |s| outbox.send(&second(s)), &outbox.cancelled);
         Ok((outcome.map_err(fault)?, rest_s))
     });
+    // At once: what comes next takes time.
+    let now = jiff::Timestamp::now().as_millisecond();
     watch.stop();
-    let (mut outcome, rest_s) = outcome?;
+    // Who is called off has not failed.
     if outbox.is_cancelled() {
         return Err(cancelled());
     }
+    let (mut outcome, rest_s) = outcome?;
     outcome.result.warmup_s += if task.shape.warmup_max_s.is_some() { rest_s } else { 0.0 };
-    let measured_ago = began
-        .elapsed()
-        .saturating_sub(Duration::from_secs_f64(outcome.result.warmup_s));
-    let now = jiff::Timestamp::now().as_millisecond();
     let samples = samples.lock().map(|mut s| std::mem::take(&mut *s)).unwrap_or_default();
     Ok(Reply::Trial(Box::new(TrialResult {
         intervals: outcome.intervals.iter().map(wire::to_wire).collect(),
         result: outcome.result,
-        measurement_started_unix_ms: now - measured_ago.as_millis() as i64,
+        measurement_started_unix_ms: now - outcome.began_ago.as_millis() as i64,
         samples,
     })))
 }

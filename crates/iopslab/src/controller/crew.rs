@@ -15,6 +15,9 @@ use crate::progress::Screen;
 const CANCEL_PATIENCE: Duration = Duration::from_secs(6);
 /// How long an agent that has ended may take to be noticed.
 const LAST_WORDS_PATIENCE: Duration = Duration::from_secs(2);
+/// How long hosts may take to end what they are about when another one is in trouble: not everything can be called off
+/// (a compaction, the copy of a data set), and an agent that ends cleans up after itself.
+const END_PATIENCE: Duration = Duration::from_secs(300);
 /// Readings of a host's clock, of which the most certain is kept.
 const CLOCK_READINGS: u32 = 5;
 
@@ -161,11 +164,33 @@ impl Crew {
         requests: Vec<(HostId, Request)>,
         screen: &mut Screen,
     ) -> Result<BTreeMap<HostId, Reply>, Failure> {
+        let several = requests.len() > 1;
+        let answers = self.try_call_all(requests, screen)?;
         let mut replies = BTreeMap::new();
-        for (host, answer) in self.try_call_all(requests, screen)? {
-            replies.insert(host, answer?);
+        let mut troubles = Vec::new();
+        for (host, answer) in answers {
+            match answer {
+                Ok(reply) => drop(replies.insert(host, reply)),
+                Err(trouble) => troubles.push((host, trouble)),
+            }
         }
-        Ok(replies)
+        match gravest(troubles) {
+            Some((host, trouble)) => Err(self.failure(several.then_some(host), trouble)),
+            None => Ok(replies),
+        }
+    }
+
+    /// What a trouble is for the run: a client on a machine that may come back may come back, too. The host is named where
+    /// several were asked.
+    fn failure(&mut self, of_several: Option<HostId>, trouble: Trouble) -> Failure {
+        match (trouble, of_several) {
+            (Trouble::ClientLost(how), _) => self.out_of_reach(how),
+            (Trouble::Fault(fault), Some(host)) => Failure::from(Trouble::Fault(Fault {
+                message: format!("{host}: {}", fault.message),
+                ..fault
+            })),
+            (trouble, None) => trouble.into(),
+        }
     }
 
     /// The same, and faults are answers.
@@ -204,7 +229,7 @@ impl Crew {
             }
             waiting.insert(host);
         }
-        let mut answers = BTreeMap::new();
+        let mut answers: BTreeMap<HostId, Result<Reply, Trouble>> = BTreeMap::new();
         let mut interrupted = false;
         while !waiting.is_empty() {
             let wait = give_up.map_or(Duration::from_secs(3600), |at| {
@@ -249,17 +274,28 @@ impl Crew {
                 }
                 Ok(Incoming::Interrupt) => {
                     interrupted = true;
+                    // Whoever asks to stop does not wait for what is in trouble.
+                    give_up = give_up.map(|at| at.min(Instant::now() + CANCEL_PATIENCE));
                     true
                 }
                 Err(RecvTimeoutError::Timeout) if interrupted => return Err(interruption()),
                 Err(RecvTimeoutError::Timeout) if give_up.is_some() => {
-                    return Err(waiting.first().map_or_else(interruption, |host| no_answer(*host)));
+                    // What is known says more than that somebody is still busy.
+                    let troubles = answers
+                        .into_iter()
+                        .filter_map(|(host, answer)| Some((host, answer.err()?)));
+                    return Err(match (gravest(troubles.collect()), waiting.first()) {
+                        (Some((host, trouble)), _) => self.failure(Some(host), trouble),
+                        (None, Some(host)) => no_answer(*host),
+                        (None, None) => interruption(),
+                    });
                 }
                 Err(RecvTimeoutError::Timeout) => false,
                 Err(RecvTimeoutError::Disconnected) => return Err(Failure::work("all agents are gone")),
             };
             if cancel && give_up.is_none() {
-                give_up = Some(Instant::now() + CANCEL_PATIENCE);
+                let is_trouble = !interrupted && answers.values().any(Result::is_err);
+                give_up = Some(Instant::now() + if is_trouble { END_PATIENCE } else { CANCEL_PATIENCE });
                 for host in &waiting {
                     // An agent that does not listen any more will be reported as lost.
                     let _ = self.agents.get_mut(host).map(|agent| agent.send(&Request::Cancel));
@@ -278,7 +314,8 @@ impl Crew {
                 let asked_ms = unix_ms();
                 let mut answers = self.converse(vec![(*host, Request::Clock)], &mut |_, _| true)?;
                 let answered_ms = unix_ms();
-                match answers.remove(host).ok_or_else(|| no_answer(*host))?? {
+                let answer = answers.remove(host).ok_or_else(|| no_answer(*host))?;
+                match answer.map_err(|trouble| self.failure(None, trouble))? {
                     Reply::Clock { unix_ms: Some(shown) } => {
                         let reading = ClockReading::new(asked_ms, answered_ms, shown);
                         clocks
@@ -304,6 +341,15 @@ impl Crew {
             }
         }
     }
+}
+
+/// The trouble that says why: a host that was called off because of another one says least.
+pub(super) fn gravest(mut troubles: Vec<(HostId, Trouble)>) -> Option<(HostId, Trouble)> {
+    troubles.sort_by_key(|(_, trouble)| match trouble {
+        Trouble::ClientLost(_) => 0,
+        Trouble::Fault(fault) => 1 + u8::from(fault.cancelled),
+    });
+    troubles.into_iter().next()
 }
 
 /// The same request for each of several database hosts.
@@ -420,6 +466,32 @@ while read -r request; do echo '{"reply":{"Ok":"closed"}}'; done
         let answers = crew.converse(requests.to_vec(), &mut |_, _| true).unwrap();
         assert_eq!(answers.len(), 4);
         assert!(answers.values().all(|answer| matches!(answer, Ok(Reply::Closed))));
+    }
+
+    #[test]
+    fn a_host_that_was_called_off_says_less_than_the_one_that_failed() {
+        let fault = |message: &str, cancelled| {
+            Trouble::Fault(Fault {
+                message: message.to_owned(),
+                help: None,
+                cancelled,
+            })
+        };
+        let troubles = vec![
+            (HostId::DATABASE, fault("cancelled", true)),
+            (HostId::database(1), fault("no space left", false)),
+            (HostId::database(2), fault("cancelled", true)),
+        ];
+        let (host, trouble) = gravest(troubles).unwrap();
+        assert_eq!(host, HostId::database(1));
+        let directory = tempfile::tempdir().unwrap();
+        let Failure::Work { message, .. } = crew(directory.path(), "plain").failure(Some(host), trouble) else {
+            panic!("it is a failure of the work");
+        };
+        assert_eq!(message, "database-2: no space left");
+        let lost = (HostId::CLIENT, Trouble::ClientLost("killed".to_owned()));
+        let (host, _) = gravest(vec![(HostId::client(1), fault("cancelled", true)), lost]).unwrap();
+        assert_eq!(host, HostId::CLIENT);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::{Configuration, Experiment, LoadLevel, Note, Provider, raw};
 
 /// The notes on keys without effect.
 pub(super) fn notes(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note> {
-    let mut notes = in_simulation(file);
+    let mut notes = in_simulation(file, experiment);
     if file.provider.simulated.is_some() {
         let why = "[provider.simulated] has no effect in a run on this machine".to_owned();
         notes.push(without_effect(why, "It is for: iopslab run --provider simulated").only(Provider::Local));
@@ -31,13 +31,21 @@ fn without_effect(message: String, advice: &'static str) -> Note {
 }
 
 /// A simulation has no Cassandra, no Java and no directory.
-fn in_simulation(file: &raw::Experiment) -> Vec<Note> {
+fn in_simulation(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note> {
+    // How many replicas a request asks is simulated; with one of them all levels are the same.
+    let is_one = experiment
+        .configurations
+        .iter()
+        .all(|c| c.placement.replication_factor == 1);
     let target = file.target.as_ref().map(Spanned::get_ref);
     let (load, local) = (file.load.get_ref(), &file.provider.local);
     let stated: Vec<&str> = [
         ("[target] database", target.is_some_and(|t| t.database.is_some())),
         ("[target] version", target.is_some_and(|t| t.version.is_some())),
-        ("[target] consistency", target.is_some_and(|t| t.consistency.is_some())),
+        (
+            "[target] consistency",
+            is_one && target.is_some_and(|t| t.consistency.is_some()),
+        ),
         ("[load] request_timeout_s", load.request_timeout_s.is_some()),
         ("[provider.local] work_directory", local.work_directory.is_some()),
         ("[provider.local] heap_mib", local.heap_mib.is_some()),
@@ -76,6 +84,7 @@ fn in_existing(file: &raw::Experiment) -> Option<Note> {
         ("[provider.local] start_timeout_s", local.start_timeout_s.is_some()),
         ("[provider.local] settle_timeout_s", local.settle_timeout_s.is_some()),
         ("memory_limit_gib", file.configuration.iter().any(has_memory)),
+        ("racks", file.configuration.iter().any(|c| c.get_ref().racks.is_some())),
     ]
     .into_iter()
     .filter_map(|(key, is_stated)| is_stated.then_some(key))

@@ -12,7 +12,7 @@ use archive::{JournalEvent, RunDirectory};
 use spec::{Cell, Definition, Plan, PlannedTrial, Setup};
 use wire::{ClientRequest, DatabaseRequest, Event, Reply, Request, StoppedTrial, TrialTask};
 
-use super::crew::{Crew, Trouble, to_each, unexpected};
+use super::crew::{Crew, Trouble, gravest, to_each, unexpected};
 use super::hosts;
 use super::journal::note;
 use super::position::{Position, position_text};
@@ -145,7 +145,23 @@ fn start(crew: &mut Crew, parts: Parts<'_>, happened: &mut Happened, screen: &mu
     };
     let nodes = hosts::nodes_of(parts.setup);
     let mut faults = Vec::new();
-    for (host, answer) in crew.try_call_all(to_each(&nodes, &request), screen)? {
+    let mut death = None;
+    let samples = &mut happened.samples;
+    // A node that is ready is watched while others still start: what is heard of it is kept.
+    let answers = crew.converse(to_each(&nodes, &request), &mut |host, event| {
+        match event {
+            Event::Progress(progress) => screen.doing(&progress.doing, ""),
+            Event::Sample(sample) => samples.entry(host).or_default().push(*sample),
+            Event::DatabaseDied { how, log_tail } => death = death.take().or(Some((host, how, log_tail))),
+            Event::Second(_) | Event::Reply(_) => {}
+        }
+        death.is_none()
+    })?;
+    if let Some((host, how, log_tail)) = death {
+        ended(happened, parts.setup, host, &how, log_tail);
+        return Ok(());
+    }
+    for (host, answer) in answers {
         match answer {
             Ok(Reply::Started(started)) => drop(happened.started.insert(host, *started)),
             Ok(other) => return Err(unexpected(&other)),
@@ -227,26 +243,24 @@ fn execute(
         death.is_none()
     })?;
     if let Some((host, how, log_tail)) = death {
-        let subject = subject("Cassandra", parts.setup, host);
-        happened.spoil(
-            Cause::DatabaseEnded,
-            format!("{subject} ended during the trial: {how}"),
-            log_tail,
-        );
+        ended(happened, parts.setup, host, &how, log_tail);
         return Ok(());
     }
     let mut results = BTreeMap::new();
+    let mut troubles = Vec::new();
     for (client, answer) in answers {
         match answer {
             Ok(Reply::Trial(result)) => drop(results.insert(client, *result)),
             Ok(other) => return Err(unexpected(&other)),
-            // Called off because of another one, which says why.
-            Err(Trouble::Fault(fault)) if fault.cancelled && plan.clients > 1 => {}
-            Err(Trouble::Fault(fault)) => {
-                let reason = format!("the {client} failed: {}", fault.message);
-                happened.spoil(Cause::ClientFailed, reason, Vec::new());
-            }
-            Err(Trouble::ClientLost(how)) => happened.spoil(Cause::ClientLost, how, Vec::new()),
+            Err(trouble) => troubles.push((client, trouble)),
+        }
+    }
+    match gravest(troubles) {
+        None => {}
+        Some((_, Trouble::ClientLost(how))) => happened.spoil(Cause::ClientLost, how, Vec::new()),
+        Some((client, Trouble::Fault(fault))) => {
+            let reason = format!("the {client} failed: {}", fault.message);
+            happened.spoil(Cause::ClientFailed, reason, Vec::new());
         }
     }
     if happened.validity == Validity::Valid {
@@ -256,6 +270,13 @@ fn execute(
         happened.measured = Measured::of(results, |client| happened.offset_ms(client)).map_err(Failure::work)?;
     }
     Ok(())
+}
+
+/// A node ended on its own.
+fn ended(happened: &mut Happened, setup: &Setup, host: HostId, how: &str, log_tail: Vec<String>) {
+    let subject = subject("Cassandra", setup, host);
+    let reason = format!("{subject} ended during the trial: {how}");
+    happened.spoil(Cause::DatabaseEnded, reason, log_tail);
 }
 
 /// What a reason is about: which node where there are several.
