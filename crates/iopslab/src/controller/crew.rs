@@ -294,8 +294,9 @@ impl Crew {
                 Err(RecvTimeoutError::Disconnected) => return Err(Failure::work("all agents are gone")),
             };
             if cancel && give_up.is_none() {
-                let is_trouble = !interrupted && answers.values().any(Result::is_err);
-                give_up = Some(Instant::now() + if is_trouble { END_PATIENCE } else { CANCEL_PATIENCE });
+                // A client stops at once; what a database host is about may have to come to its end.
+                let is_long = !interrupted && waiting.iter().any(|host| host.role == Role::Database);
+                give_up = Some(Instant::now() + if is_long { END_PATIENCE } else { CANCEL_PATIENCE });
                 for host in &waiting {
                     // An agent that does not listen any more will be reported as lost.
                     let _ = self.agents.get_mut(host).map(|agent| agent.send(&Request::Cancel));
