@@ -27,7 +27,7 @@ name = "pair"
 instance = { vcpus = 0.5, memory_gib = 2 }
 data_volume = { iops = 400, mib_per_s = 100, size_gib = 2 }
 nodes = 2
-consistency = { read = "one", update = "all" }
+consistency = { read = "one", update = "all", insert = "all" }
 
 [[workload]]
 name = "mixed"
