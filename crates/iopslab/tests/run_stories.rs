@@ -205,7 +205,7 @@ fn even_when_the_agent_is_killed_too_the_next_start_cleans_up() {
         "a killed agent cannot clean up; this test proves the ledger"
     );
     let output = lab.output(&["clean"]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    assert!(output.status.success(), "{output:?}");
     assert_eq!(leftovers(), Vec::<String>::new());
     assert!(databases(&work).is_empty());
 }

@@ -3,7 +3,7 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::error::{Result, StorageError, io_error};
 
@@ -45,6 +45,23 @@ impl WorkDirectory {
             .and_then(|()| writeln!(lock, "{}", std::process::id()))
             .map_err(io_error("write to", &lock_path))?;
         Ok(Self { path, _lock: lock })
+    }
+
+    /// Like [`WorkDirectory::lock`], but gives whoever holds it up to [`LOCK_PATIENCE`] to leave. `waiting` is told of
+    /// the holder five times a second, and ends the waiting by returning `false`.
+    ///
+    /// # Errors
+    /// [`StorageError::Locked`] when it is still taken then.
+    pub fn lock_when_free(path: &Path, mut waiting: impl FnMut(Option<u32>) -> bool) -> Result<Self> {
+        let began = Instant::now();
+        loop {
+            match Self::lock(path) {
+                Err(StorageError::Locked { pid, .. }) if began.elapsed() < LOCK_PATIENCE && waiting(pid) => {
+                    std::thread::sleep(Duration::from_millis(200));
+                }
+                other => return other,
+            }
+        }
     }
 
     /// That another process holds the work directory `path` now; takes and creates nothing.
@@ -106,7 +123,17 @@ mod tests {
                 "{message}"
             );
         }
-        drop(first);
+        let asked = WorkDirectory::lock_when_free(&path, |holder| {
+            assert_eq!(holder, Some(std::process::id()));
+            false
+        });
+        assert!(matches!(asked, Err(StorageError::Locked { .. })));
+        let mut first = Some(first);
+        let leaves = WorkDirectory::lock_when_free(&path, |_| {
+            first = None;
+            true
+        });
+        drop(leaves.unwrap());
         assert!(WorkDirectory::taken(&path).is_none());
         WorkDirectory::lock(&path).unwrap();
     }

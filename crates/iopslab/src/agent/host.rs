@@ -3,10 +3,9 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use spec::MachineStorage;
-use storage::{Disk, LOCK_PATIENCE, Ledger, LedgerItem, Problem, StorageError, WorkDirectory};
+use storage::{Disk, Ledger, LedgerItem, Problem, WorkDirectory};
 use wire::{Fault, Ground, SnapshotFacts};
 
 use super::backing::is_limited;
@@ -89,17 +88,12 @@ pub(super) fn missing(work: &Path, needed_bytes: u64, ground: Option<&Ground>) -
 
 /// The work directory. The agent of a run that was killed a moment ago may still be cleaning up, so it gets some time.
 fn lock(path: &Path, outbox: &Outbox) -> Result<WorkDirectory, Fault> {
-    let began = Instant::now();
-    loop {
-        match WorkDirectory::lock(path) {
-            Err(StorageError::Locked { pid, .. }) if began.elapsed() < LOCK_PATIENCE && !outbox.is_cancelled() => {
-                let whom = pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
-                outbox.progress(format!("waiting for {whom} to leave {}", path.display()), None);
-                std::thread::sleep(Duration::from_millis(200));
-            }
-            other => return other.map_err(fault),
-        }
-    }
+    let waiting = |pid: Option<u32>| {
+        let whom = pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
+        outbox.progress(format!("waiting for {whom} to leave {}", path.display()), None);
+        !outbox.is_cancelled()
+    };
+    WorkDirectory::lock_when_free(path, waiting).map_err(fault)
 }
 
 impl Host {

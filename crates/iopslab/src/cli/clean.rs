@@ -37,6 +37,20 @@ fn nodes(path: &Path) -> Vec<PathBuf> {
     std::iter::once(path.to_owned()).chain(further).collect()
 }
 
+/// The work directory. A run that was killed a moment ago may still be leaving it, so it gets some time.
+fn lock(directory: &Path) -> Result<WorkDirectory, Failure> {
+    let mut told = false;
+    let waiting = |pid: Option<u32>| {
+        if !std::mem::replace(&mut told, true) {
+            let whom = pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
+            eprintln!("waiting for {whom} to leave {}", directory.display());
+        }
+        true
+    };
+    WorkDirectory::lock_when_free(directory, waiting)
+        .map_err(|e| Failure::work(e).help("wait for that run, or stop it"))
+}
+
 pub fn run(args: &CleanArgs, format: Format) -> Result<(), Failure> {
     if let Some(experiment) = &args.hosts {
         return machines::clean(experiment, args.snapshots, format);
@@ -46,8 +60,7 @@ pub fn run(args: &CleanArgs, format: Format) -> Result<(), Failure> {
     let mut failed: Vec<String> = Vec::new();
     if path.exists() {
         for directory in nodes(&path) {
-            let work =
-                WorkDirectory::lock(&directory).map_err(|e| Failure::work(e).help("wait for that run, or stop it"))?;
+            let work = lock(&directory)?;
             let cleaned = storage::clean(&work.ledger_path()).map_err(Failure::work)?;
             removed.extend(cleaned.removed);
             failed.extend(cleaned.failed.iter().map(|(what, why)| format!("{what:?}: {why}")));
