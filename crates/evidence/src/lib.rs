@@ -5,6 +5,7 @@ mod environment;
 mod host;
 mod host_id;
 mod interval;
+mod node_fault;
 mod trial;
 
 pub use clock::{Clock, ClockReading};
@@ -12,6 +13,7 @@ pub use environment::{Disk, Environment};
 pub use host::{HostFigures, HostSample, VolumeFigures};
 pub use host_id::{HostId, NoSuchHost, Role};
 pub use interval::{HIGHEST_US, Interval, LOWEST_US, SIGNIFICANT_DIGITS, Series};
+pub use node_fault::{FaultRecord, LostValue, WriteCheck};
 pub use spec::{OperationKind, VolumeRole};
 pub use trial::{
     Cause, ClientPart, ClientResult, ErrorKind, NodeFacts, Overhead, ProbeResult, SendLag, TrialRecord, Validity,

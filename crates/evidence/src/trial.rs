@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize};
 use spec::{IoLimits, LoadLevel, OperationKind, VolumeRole};
 
-use crate::{Clock, HostId};
+use crate::{Clock, FaultRecord, HostId, WriteCheck};
 
 /// Why an operation failed. Errors are counted by kind and never end a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -127,6 +127,12 @@ pub struct TrialRecord {
     /// What was found out about each host's clock; empty where nothing was started, and in runs of before it was asked.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub clocks: BTreeMap<HostId, Clock>,
+    /// What was planned to be done to nodes, and was, in order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultRecord>,
+    /// Whether acknowledged writes were still there at the end; looked at where faults are planned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writes: Option<WriteCheck>,
     /// Where the time around warm-up and measurement went; `None` where nothing was started, and in runs of before it
     /// was kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -116,6 +116,8 @@ fn unreadable(plan: &Plan, trial: &PlannedTrial, error: &RunError) -> Result<Tri
         clients: BTreeMap::new(),
         nodes: vec![NodeFacts::UNKNOWN],
         clocks: BTreeMap::new(),
+        faults: Vec::new(),
+        writes: None,
         overhead: None,
     };
     Ok(Latencies::of(&record).measure(&record, &BTreeMap::new()))

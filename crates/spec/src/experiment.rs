@@ -28,6 +28,8 @@ pub struct Experiment {
     pub workloads: Vec<Definition>,
     /// Load levels and the shape of a trial.
     pub load: Load,
+    /// What is done to nodes in every trial, in order of time.
+    pub faults: Vec<crate::NodeFault>,
     /// What good enough means; `None`: the file does not say.
     pub objective: Option<crate::Objective>,
     /// How the answer is made.

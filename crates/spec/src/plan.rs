@@ -6,8 +6,8 @@ use workload::Definition;
 use crate::judged::ROOMY_S;
 use crate::scale::scaled_dataset;
 use crate::{
-    Adaptive, Dataset, DecisionRules, Experiment, HostsSettings, LoadLevel, Money, Objective, Patience, Setup, Target,
-    Truth,
+    Adaptive, Dataset, DecisionRules, Experiment, HostsSettings, LoadLevel, Money, NodeFault, Objective, Patience,
+    Setup, Target, Truth,
 };
 
 /// Version of `plan.json`.
@@ -48,6 +48,9 @@ pub struct Plan {
     pub clients: u32,
     /// The shape of each trial.
     pub shape: TrialShape,
+    /// What is done to nodes in every trial, in order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<NodeFault>,
     /// When to stop before all trials are done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adaptive: Option<Adaptive>,
@@ -192,6 +195,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
         trials,
         clients: experiment.load.clients,
         shape,
+        faults: experiment.faults.clone(),
         adaptive: load.adaptive.clone(),
         objective: experiment.objective.clone(),
         decision: experiment.decision,

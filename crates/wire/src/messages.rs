@@ -2,16 +2,17 @@
 
 use std::net::Ipv4Addr;
 
-use evidence::{ClientResult, Environment, HostSample, VolumeFacts};
+use evidence::{ClientResult, Environment, HostSample, VolumeFacts, WriteCheck};
 use serde::{Deserialize, Serialize};
 use spec::{
-    ConsistencyLevels, Dataset, Definition, KeyFormat, LoadLevel, Patience, Placement, PlannedTrial, Setup, TrialShape,
+    ConsistencyLevels, Dataset, Definition, KeyFormat, LoadLevel, NodeFaultKind, Patience, Placement, PlannedTrial,
+    Setup, TrialShape,
 };
 
 use crate::{Ground, WireInterval};
 
 /// Version of these messages; controller and agent must agree.
-pub const PROTOCOL: u32 = 5;
+pub const PROTOCOL: u32 = 6;
 
 /// Controller to agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -73,6 +74,10 @@ pub enum DatabaseRequest {
         /// Keys that must exist in the restored data.
         sample_keys: Vec<String>,
     },
+    /// Take the node of the trial under way away, now.
+    TakeAway(NodeFaultKind),
+    /// Bring it back, with the data that it has.
+    BringBack(NodeFaultKind),
     /// Stop the database and detach its volumes.
     StopTrial,
     /// Undo everything except the snapshot.
@@ -236,6 +241,8 @@ pub struct TrialTask {
     pub number: u32,
     /// How many clients there are.
     pub clients: u32,
+    /// Whether every acknowledged write is read back at the end.
+    pub check_writes: bool,
     /// When to send the first request, by this host's clock, Unix milliseconds; `None`: as soon as it is connected.
     pub begin_unix_ms: Option<f64>,
 }
@@ -276,6 +283,15 @@ pub enum Event {
         /// Last lines of its log.
         log_tail: Vec<String>,
     },
+}
+
+/// When something was begun and done, by the host's clock, Unix milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Moments {
+    /// The first act.
+    pub began_unix_ms: f64,
+    /// It had taken effect.
+    pub done_unix_ms: f64,
 }
 
 /// What the agent is doing.
@@ -353,6 +369,10 @@ pub enum Reply {
     Prepared(PreparedConfiguration),
     /// To `StartTrial`.
     Started(Box<StartedTrial>),
+    /// To `TakeAway`: the node is gone.
+    TakenAway(Moments),
+    /// To `BringBack`: it answers clients again.
+    BroughtBack(Moments),
     /// To `StopTrial`.
     Stopped(Box<StoppedTrial>),
     /// To `Take`: whether the whole data set is there already.
@@ -447,4 +467,6 @@ pub struct TrialResult {
     pub measurement_started_unix_ms: i64,
     /// Samples of the client host.
     pub samples: Vec<HostSample>,
+    /// What reading back acknowledged writes found, where that was asked for.
+    pub writes: Option<WriteCheck>,
 }

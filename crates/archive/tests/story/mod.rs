@@ -67,6 +67,8 @@ pub fn record(cell: &str, block: u32) -> TrialRecord {
         clients: BTreeMap::new(),
         nodes: vec![NodeFacts::UNKNOWN],
         clocks: BTreeMap::new(),
+        faults: Vec::new(),
+        writes: None,
         overhead: None,
     }
 }

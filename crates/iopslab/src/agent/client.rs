@@ -195,6 +195,7 @@ fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, Fault> {
         result: outcome.result,
         measurement_started_unix_ms: now - outcome.began_ago.as_millis() as i64,
         samples,
+        writes: None,
     })))
 }
 

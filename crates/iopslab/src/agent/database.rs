@@ -76,6 +76,9 @@ impl DatabaseHost {
                 }
                 started
             }
+            DatabaseRequest::TakeAway(kind) | DatabaseRequest::BringBack(kind) => {
+                Err(fault(format!("{} is not carried out yet", kind.name())))
+            }
             DatabaseRequest::StopTrial => opened.stop_trial(),
             DatabaseRequest::Check(_) | DatabaseRequest::Open(_) | DatabaseRequest::Close => {
                 unreachable!("handled above")

@@ -144,6 +144,9 @@ impl Shared {
                 };
                 Reply::Started(Box::new(started))
             }
+            DatabaseRequest::TakeAway(kind) | DatabaseRequest::BringBack(kind) => {
+                return Err(fault(format!("{}: a simulated node cannot be taken away", kind.name())));
+            }
             DatabaseRequest::StopTrial => Reply::Stopped(Box::new(StoppedTrial {
                 logs: Vec::new(),
                 data_bytes_on_disk: 0,
@@ -186,6 +189,7 @@ impl Shared {
             result,
             intervals: simulated.intervals.iter().map(wire::to_wire).collect(),
             samples: simulated.samples.remove(&HostId::CLIENT).unwrap_or_default(),
+            writes: None,
         })))
     }
 }

@@ -315,6 +315,8 @@ impl Trial<'_> {
                 .map(|(w, c)| self.node(w, c))
                 .collect(),
             clocks: BTreeMap::new(),
+            faults: Vec::new(),
+            writes: None,
             overhead: None,
         }
     }

@@ -5,6 +5,7 @@ mod configuration;
 mod consistency;
 mod effect;
 mod existing;
+mod fault;
 mod hosts;
 mod keys;
 mod kinds;
@@ -167,6 +168,7 @@ fn check(
             mistakes.add(baseline.span(), message, choice(baseline.get_ref(), &names));
         }
     }
+    let faults = fault::check(file, &configurations, load.as_ref(), mistakes);
     let simulated = file.provider.simulated.as_ref().map(|truth| {
         truth_checked(truth, file, mistakes);
         truth.get_ref().clone()
@@ -184,6 +186,7 @@ fn check(
         configurations,
         workloads: all?,
         load: load?,
+        faults: faults?,
         objective,
         decision,
         basis,

@@ -41,6 +41,10 @@ pub(crate) struct Experiment {
     /// How hard, how long, how often.
     #[schemars(with = "Load")]
     pub load: Spanned<Load>,
+    /// Nodes that are taken away in every trial, one after the other.
+    #[serde(default)]
+    #[schemars(with = "Vec<Fault>")]
+    pub fault: Vec<Spanned<Fault>>,
     /// What good enough means. Without it the fastest for its money is asked for.
     #[schemars(with = "Option<Objective>")]
     pub objective: Option<Spanned<Objective>>,
@@ -53,6 +57,26 @@ pub(crate) struct Experiment {
     /// Settings of providers.
     #[serde(default)]
     pub provider: Providers,
+}
+
+/// A node that is taken away, and perhaps brought back, while a trial is measured. Acknowledged writes are read back at
+/// the end of the trial.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Fault {
+    /// `node-stop` (drained and stopped in order), `node-kill` (SIGKILL), `node-pause` (SIGSTOP, later SIGCONT) or
+    /// `host-cut` (its network drops everything; on hosts of their own).
+    #[schemars(with = "String")]
+    pub kind: Spanned<String>,
+    /// Which node, counted from 1. Default 1.
+    #[schemars(with = "Option<u32>")]
+    pub node: Option<Spanned<i64>>,
+    /// When, seconds from the start of measurement; at least 5, so that there is a before.
+    #[schemars(with = "f64")]
+    pub at_s: Spanned<f64>,
+    /// Seconds until the node is brought back. Default: it stays away to the end of the trial.
+    #[schemars(with = "Option<f64>")]
+    pub for_s: Option<Spanned<f64>>,
 }
 
 /// How money is counted.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{ClientPart, ClientResult, HostId, HostSample, Interval, SendLag, Series};
+use evidence::{ClientPart, ClientResult, HostId, HostSample, Interval, SendLag, Series, WriteCheck};
 use spec::{TrialShape, part_of};
 use wire::{TrialResult, TrialTask};
 
@@ -49,6 +49,8 @@ pub(super) struct Measured {
     pub intervals: Vec<Interval>,
     /// The first client's wall clock at the start of its measurement, Unix milliseconds.
     pub started_unix_ms: i64,
+    /// What reading back acknowledged writes found; a trial that looks has one client.
+    pub writes: Option<WriteCheck>,
     /// Of the clients' hosts.
     pub samples: BTreeMap<HostId, Vec<HostSample>>,
 }
@@ -98,6 +100,7 @@ impl Measured {
                 }
             }
             measured.samples.insert(client, result.samples);
+            measured.writes = measured.writes.or(result.writes);
             measured.result = Some(match measured.result.take() {
                 None => result.result,
                 Some(before) => sum(before, result.result),
@@ -195,6 +198,7 @@ mod tests {
             seed: 7,
             number: 0,
             clients: 1,
+            check_writes: false,
             begin_unix_ms: None,
         }
     }
@@ -261,6 +265,7 @@ mod tests {
             })],
             measurement_started_unix_ms: started_ms,
             samples: Vec::new(),
+            writes: None,
         };
         let results = BTreeMap::from([
             (HostId::CLIENT, result(&[100, 200], 5_000, 30)),

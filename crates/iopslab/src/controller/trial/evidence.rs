@@ -50,6 +50,8 @@ pub(super) fn record(
             .map(|host| node(host, setup, happened, stopped.get(&host)))
             .collect(),
         clocks: happened.clocks_at_start.iter().map(clock).collect(),
+        faults: happened.faults.clone(),
+        writes: measured.and_then(|m| m.writes.clone()),
         overhead: overheads.reduce(slowest),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{Cause, ClockReading, HostId, HostSample, Validity};
+use evidence::{Cause, ClockReading, FaultRecord, HostId, HostSample, Validity};
 use wire::StartedTrial;
 
 use super::clients::Measured;
@@ -14,6 +14,8 @@ pub(super) struct Happened {
     /// What the clients measured together.
     pub measured: Option<Measured>,
     pub samples: BTreeMap<HostId, Vec<HostSample>>,
+    /// What was done to nodes, in order of time.
+    pub faults: Vec<FaultRecord>,
     pub clocks_at_start: BTreeMap<HostId, ClockReading>,
     pub clocks_at_end: BTreeMap<HostId, ClockReading>,
     pub validity: Validity,
@@ -27,6 +29,7 @@ impl Happened {
             started: BTreeMap::new(),
             measured: None,
             samples: BTreeMap::new(),
+            faults: Vec::new(),
             clocks_at_start: BTreeMap::new(),
             clocks_at_end: BTreeMap::new(),
             validity: Validity::Valid,

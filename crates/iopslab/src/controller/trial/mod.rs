@@ -218,6 +218,7 @@ fn execute(
         seed: plan.seed.wrapping_add(u64::from(parts.planned.block)),
         number: 0,
         clients: 1,
+        check_writes: !plan.faults.is_empty(),
         begin_unix_ms: None,
     };
     let now_unix_ms = jiff::Timestamp::now().as_microsecond() as f64 / 1e3;

@@ -1,0 +1,82 @@
+//! What a trial with planned faults leaves: what was done to nodes and when, and whether acknowledged writes were still
+//! there at its end.
+
+use serde::{Deserialize, Serialize};
+use spec::{Consistency, NodeFaultKind};
+
+use crate::HostId;
+
+/// A planned fault as it happened. All times are seconds from the start of measurement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FaultRecord {
+    /// What was done.
+    pub kind: NodeFaultKind,
+    /// To which node.
+    pub host: HostId,
+    /// When it began: the signal was sent, the order to stop was given.
+    pub began_s: f64,
+    /// When the node was gone: its process had ended or stood still, its network was cut.
+    pub gone_s: f64,
+    /// When bringing it back began; `None`: it stayed away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub return_began_s: Option<f64>,
+    /// When it answered clients again; `None`: it did not within the trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub back_s: Option<f64>,
+    /// Why it is not as planned, where it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// What reading back every acknowledged write of a trial found, warm-up included.
+///
+/// Each value that was written carried its key and a number that grows with time, which was the timestamp of the write as
+/// well. So the value that is found last must be the last one that was acknowledged, or one that was sent later and never
+/// answered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WriteCheck {
+    /// Consistency level of the reads that looked, that of the workload's own reads.
+    pub consistency: Consistency,
+    /// Writes that were acknowledged (a write of several fields counts once).
+    pub acknowledged: u64,
+    /// Writes whose outcome is not known: an error or no answer in time. They may be there or not.
+    pub unacknowledged: u64,
+    /// Values (a field of a record) with an acknowledged write: what is looked for.
+    pub values: u64,
+    /// Values that are as new as they must be.
+    pub intact: u64,
+    /// Values older than the last one that was acknowledged.
+    pub older: u64,
+    /// Values whose record is not there at all.
+    pub missing: u64,
+    /// Values that carry another key, or no key and number though nothing else was written there.
+    pub foreign: u64,
+    /// Values that could not be read, after repeated attempts.
+    pub unreadable: u64,
+    /// How long looking took, seconds.
+    pub seconds: f64,
+    /// The first few that are lost, for who wants to look.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<LostValue>,
+}
+
+impl WriteCheck {
+    /// Values whose last acknowledged write is gone.
+    pub fn lost(&self) -> u64 {
+        self.older + self.missing + self.foreign
+    }
+}
+
+/// A value whose last acknowledged write is gone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LostValue {
+    /// Key of the record.
+    pub key: String,
+    /// Field, from 0.
+    pub field: u32,
+    /// Number of the last write that was acknowledged: its timestamp, microseconds.
+    pub acknowledged: i64,
+    /// Number that was found instead; `None`: a value from before the trial, or none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<i64>,
+}
