@@ -90,7 +90,7 @@ pub use steady::Window;
 pub use evidence::{ErrorKind, HostId, ProbeResult};
 pub use spec::{
     Basis, Burst, BurstStart, ConsistencyLevels, CostKind, CostLine, Dataset, IoLimits, LatencyFigure, LoadLevel,
-    OperationKind, Placement, Plan, Provider, Setup, TrialShape, VolumeRole, VolumeSetup,
+    NodeFault, OperationKind, Placement, Plan, Provider, Setup, TrialShape, VolumeRole, VolumeSetup,
 };
 pub use stats::{Estimate, IntervalMethod, Summary};
 

@@ -120,6 +120,12 @@ pub trait RunningNode: Send {
     /// Ends it at once and waits for it.
     fn kill(&mut self);
 
+    /// Stops its process where it is (SIGSTOP), until [`Self::resume`].
+    fn pause(&mut self);
+
+    /// Lets it go on (SIGCONT).
+    fn resume(&mut self);
+
     /// `None` while it runs; otherwise how it ended: exit status or signal.
     fn ended(&mut self) -> Option<String>;
 

@@ -71,6 +71,8 @@ pub enum Cause {
     ClientLost,
     /// A machine of the run could not be reached any more.
     HostLost,
+    /// A planned fault could not be carried out, so that the trial is not what was planned.
+    FaultFailed,
     /// The stored evidence cannot be read, or belongs to another trial.
     Unreadable,
     /// Records of before causes were kept.

@@ -37,6 +37,13 @@ pub fn plan_table<N: Display>(plan: &Plan, notes: &[N], width: usize) -> String 
             several(n, "operation")
         )),
     ));
+    if !plan.faults.is_empty() {
+        let faults: Vec<String> = plan.faults.iter().map(analysis::NodeFault::label).collect();
+        line(format!(
+            "In each trial: {}; every acknowledged write is read back at its end",
+            faults.join(", ")
+        ));
+    }
     let time = if plan.simulated.is_some() {
         "Simulated time"
     } else {

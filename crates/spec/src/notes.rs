@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use catalog::{Catalog, VolumeRequest};
 
-use crate::{Configuration, Database, Experiment, Note, Provider, Setup, Volume, judged, setups};
+use crate::{Configuration, Database, Experiment, NodeFaultKind, Note, Provider, Setup, Volume, judged, setups};
 
 /// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published
 /// figures.
@@ -23,6 +23,7 @@ pub fn static_notes(
     let concerns = |note: &&Note| note.provider.is_none() || note.provider == meant;
     let mut notes: Vec<Note> = experiment.notes.iter().filter(concerns).cloned().collect();
     notes.extend(judged::notes(&experiment.load, experiment.local.scale));
+    notes.extend(node_faults(experiment));
     if meant != Some(Provider::Simulated) {
         notes.extend(machine_cpus.and_then(|cpus| above_machine(experiment, cpus)));
     }
@@ -70,6 +71,51 @@ pub fn static_notes(
             let advice = "This is no test of storage; load more records or allow less memory";
             let note = Note::new("data_fits_page_cache", message, advice);
             notes.push(note.with([("payload_bytes", payload), ("page_cache_budget_bytes", budget)]));
+        }
+    }
+    notes
+}
+
+/// From the launch of a database to its first answer, with little CPU and a small volume, seconds: what a note leaves
+/// room for. (Cassandra answered after 8 to 25 s in the trials of this project on one slow CPU.)
+const START_S: f64 = 30.0;
+
+/// What a reader of faults should know before they happen.
+fn node_faults(experiment: &Experiment) -> Vec<Note> {
+    let mut notes = Vec::new();
+    let duration_s = experiment.load.duration_s;
+    for fault in &experiment.faults {
+        let starts = matches!(fault.kind, NodeFaultKind::NodeStop | NodeFaultKind::NodeKill);
+        if let Some(until_s) = fault
+            .until_s()
+            .filter(|until_s| starts && duration_s - until_s < START_S)
+        {
+            let message = format!(
+                "{}: it starts again at {until_s} s, and {:.0} s of measurement are left then",
+                fault.label(),
+                duration_s - until_s
+            );
+            let advice = format!(
+                "Set [load] duration_s = {} or more, to see it back: a database takes up to {START_S} s to start",
+                until_s + 2.0 * START_S
+            );
+            notes.push(Note::new("fault_near_end", message, advice));
+        }
+    }
+    if experiment.faults.is_empty() {
+        return notes;
+    }
+    for configuration in &experiment.configurations {
+        if configuration.placement.replication_factor == 1 {
+            let message = format!(
+                "{}: with one replica, the records of a node that is away cannot be read or written",
+                configuration.name
+            );
+            notes.push(Note::new(
+                "fault_without_replica",
+                message,
+                "State replication_factor = 3 to keep them available; errors are expected as it is",
+            ));
         }
     }
     notes

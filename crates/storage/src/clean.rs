@@ -14,6 +14,7 @@ use crate::error::{Result, StorageError, io_error};
 use crate::ledger::{LedgerItem, Line, append, outstanding_entries};
 use crate::loops;
 use crate::mounts::{self, IfBusy};
+use crate::network_cut;
 use crate::process;
 
 /// How long a process gets between SIGTERM and SIGKILL. Its data is thrown away next, so it need not be long.
@@ -76,6 +77,7 @@ fn undo(item: &LedgerItem) -> Result<bool> {
         LedgerItem::Cgroup { path } => cgroup::remove_directory(path),
         LedgerItem::Directory { path } => remove_tree(path),
         LedgerItem::File { path } => gone(fs::remove_file(path), path),
+        LedgerItem::NetworkCut { table } => network_cut::remove(table),
         LedgerItem::FileSystem { device, uuid } => disk::wipe(device, uuid),
     }
 }

@@ -59,6 +59,11 @@ pub enum LedgerItem {
         /// Which.
         path: PathBuf,
     },
+    /// Packets that are dropped.
+    NetworkCut {
+        /// Name of nftables' table of rules, of the family `inet`.
+        table: String,
+    },
     /// The file system that was made on a whole device.
     FileSystem {
         /// The device.
@@ -88,6 +93,7 @@ impl std::fmt::Display for LedgerItem {
             Self::Process { pid, what, .. } => write!(f, "process {pid} ({what})"),
             Self::Directory { path } => write!(f, "directory {}", path.display()),
             Self::File { path } => write!(f, "file {}", path.display()),
+            Self::NetworkCut { table } => write!(f, "network rules {table}"),
             Self::FileSystem { device, .. } => write!(f, "file system on {}", device.display()),
         }
     }

@@ -74,10 +74,10 @@ pub enum DatabaseRequest {
         /// Keys that must exist in the restored data.
         sample_keys: Vec<String>,
     },
-    /// Take the node of the trial under way away, now.
+    /// Take the node away whose trial is under way, now.
     TakeAway(NodeFaultKind),
     /// Bring it back, with the data that it has.
-    BringBack(NodeFaultKind),
+    BringBack,
     /// Stop the database and detach its volumes.
     StopTrial,
     /// Undo everything except the snapshot.
@@ -93,6 +93,9 @@ pub struct Needs {
     pub ground: Option<Ground>,
     /// Bytes there.
     pub bytes: u64,
+    /// Whether its network is to be cut.
+    #[serde(default)]
+    pub network_cut: bool,
     /// The configuration that needs most CPUs.
     pub cpus: Option<Demand>,
     /// The configuration that needs most memory, bytes.

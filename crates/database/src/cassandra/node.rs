@@ -207,6 +207,20 @@ impl Node {
         }
     }
 
+    /// Stop it where it is (SIGSTOP).
+    pub fn pause(&mut self) {
+        if self.ended_with().is_none() {
+            self.signal(rustix::process::Signal::STOP);
+        }
+    }
+
+    /// Let it go on (SIGCONT).
+    pub fn resume(&mut self) {
+        if self.ended_with().is_none() {
+            self.signal(rustix::process::Signal::CONT);
+        }
+    }
+
     /// Only called while the child has not been waited for: its id cannot belong to anybody else.
     fn signal(&self, signal: rustix::process::Signal) {
         let pid = i32::try_from(self.pid()).ok().and_then(rustix::process::Pid::from_raw);

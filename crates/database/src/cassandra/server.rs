@@ -206,6 +206,14 @@ impl RunningNode for Running {
         self.node.kill();
     }
 
+    fn pause(&mut self) {
+        self.node.pause();
+    }
+
+    fn resume(&mut self) {
+        self.node.resume();
+    }
+
     fn ended(&mut self) -> Option<String> {
         self.node.exited()
     }

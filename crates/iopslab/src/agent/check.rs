@@ -47,6 +47,15 @@ pub(super) fn problems(needs: &Needs) -> Vec<Problem> {
             is_in_the_experiment: false,
         });
     }
+    if needs.network_cut
+        && let Err(error) = storage::can_cut_network()
+    {
+        problems.push(Problem {
+            what: format!("a planned fault cuts this machine's network: {error}"),
+            fix: "install it there, or plan node-pause instead".to_owned(),
+            is_in_the_experiment: false,
+        });
+    }
     problems
 }
 

@@ -76,9 +76,11 @@ impl DatabaseHost {
                 }
                 started
             }
-            DatabaseRequest::TakeAway(kind) | DatabaseRequest::BringBack(kind) => {
-                Err(fault(format!("{} is not carried out yet", kind.name())))
-            }
+            DatabaseRequest::TakeAway(kind) => opened
+                .trial_with(|trial, host, database, _| trial.take_away(kind, host, database).map(Reply::TakenAway)),
+            DatabaseRequest::BringBack => opened.trial_with(|trial, host, database, volumes| {
+                trial.bring_back(host, database, volumes).map(Reply::BroughtBack)
+            }),
             DatabaseRequest::StopTrial => opened.stop_trial(),
             DatabaseRequest::Check(_) | DatabaseRequest::Open(_) | DatabaseRequest::Close => {
                 unreachable!("handled above")
@@ -199,6 +201,17 @@ impl Opened {
         let trial = self.trial.insert(Trial::prepare(&self.host, volumes, setup, limits)?);
         let started = trial.start(&self.host, &self.database, volumes, sample_keys)?;
         Ok(Reply::Started(Box::new(started)))
+    }
+
+    /// Acts on the trial under way.
+    fn trial_with<R>(
+        &mut self,
+        act: impl FnOnce(&mut Trial, &Host, &Database, &Volumes) -> Result<R, Fault>,
+    ) -> Result<R, Fault> {
+        let trial = self.trial.as_mut().ok_or_else(|| fault("no trial is under way"))?;
+        let volumes = self.volumes.get(trial.configuration());
+        let volumes = volumes.ok_or_else(|| fault("the trial under way has no volumes"))?;
+        act(trial, &self.host, &self.database, volumes)
     }
 
     fn stop_trial(&mut self) -> Result<Reply, Fault> {

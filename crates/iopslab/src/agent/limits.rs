@@ -95,6 +95,16 @@ impl Limits {
         self.page_cache = cgroup.map(|cgroup| PageCacheBudget::hold(cgroup, budget_bytes));
     }
 
+    /// A node is started again: it takes its memory before the page cache gets the rest, as at the first start. Without
+    /// this the limit would still be what the one before held at its end: almost nothing.
+    pub fn make_room(&mut self, memory_limit_bytes: u64) -> Result<(), Fault> {
+        drop(self.page_cache.take());
+        match &self.cgroup {
+            Some(cgroup) => cgroup.set_memory_limit(memory_limit_bytes).map_err(fault),
+            None => Ok(()),
+        }
+    }
+
     /// Nothing moves the limits any more.
     pub fn rest(&mut self) {
         drop(self.page_cache.take());

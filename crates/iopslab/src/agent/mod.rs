@@ -3,6 +3,7 @@
 //! One request at a time; `Cancel` ends it early. When stdin closes, or a signal asks to stop, the agent undoes
 //! everything it did and exits, so that a killed controller leaves nothing behind.
 
+mod absence;
 mod backing;
 mod check;
 mod client;

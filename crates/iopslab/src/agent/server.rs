@@ -95,6 +95,11 @@ impl Database {
         vec![format!("{}:{}", self.address(), self.ports.clients)]
     }
 
+    /// The ports over which clients and other nodes talk to it.
+    pub fn tcp_ports(&self) -> [u16; 2] {
+        [self.ports.clients, self.ports.peers]
+    }
+
     fn address(&self) -> Ipv4Addr {
         self.addresses[self.index as usize]
     }

@@ -1,14 +1,16 @@
 //! The database of one trial: restored data, limits, the node's life, and what is watched meanwhile.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use database::{Directories, RunningNode};
+use database::{Directories, NodeLog, RunningNode};
 use evidence::Overhead;
 use monitor::Monitor;
-use spec::Setup;
-use wire::{Fault, StartedTrial, TextFile};
+use spec::{NodeFaultKind, Setup};
+use wire::{Fault, Moments, StartedTrial, TextFile};
 
+use super::absence::{self, Absence};
 use super::host::Host;
 use super::limits::Limits;
 use super::outbox::fault;
@@ -18,12 +20,21 @@ use super::shared::with;
 use super::volumes::Volumes;
 use super::watch::watch;
 
+/// A node that several threads ask.
+type Node = Arc<Mutex<Box<dyn RunningNode>>>;
+
 /// A trial under way.
 pub(super) struct Trial {
     setup: Setup,
     limits: Limits,
-    node: Option<Arc<Mutex<Box<dyn RunningNode>>>>,
+    node: Option<Node>,
     monitor: Option<Monitor>,
+    /// Whether the node is away by plan, for who watches it.
+    away: Arc<AtomicBool>,
+    /// What keeps it away.
+    absence: Option<Absence>,
+    /// Logs of lives that a planned fault has ended.
+    earlier_logs: Vec<TextFile>,
     began_unix_ms: i64,
     clock: Stopwatch,
 }
@@ -41,6 +52,9 @@ impl Trial {
             limits,
             node: None,
             monitor: None,
+            away: Arc::default(),
+            absence: None,
+            earlier_logs: Vec::new(),
             began_unix_ms,
             clock,
         })
@@ -59,29 +73,15 @@ impl Trial {
         volumes: &Volumes,
         sample_keys: &[String],
     ) -> Result<StartedTrial, Fault> {
-        let (setup, outbox, name) = (&self.setup, &host.outbox, database.name());
-        let directories = Directories {
-            own: host.node_directory()?,
-            data: volumes.data_directory(),
-            commitlog: volumes.commitlog_directory(),
-        };
+        let (outbox, name) = (&host.outbox, database.name());
         outbox.progress(format!("starting {name}"), None);
         let restore_s = self.clock.lap_s();
-        let resources = NodeResources {
-            directories,
-            memory: product::memory(setup),
-            cpus: setup.cpus,
-            launch_prefix: self.limits.launch_prefix(),
-        };
-        let node = database.start(setup.placement, resources)?;
-        let (pid, logs) = (node.pid(), node.logs());
-        let node = self.node.insert(Arc::new(Mutex::new(node)));
-        host.remember_process(pid, name)?;
-        with(node, |n| database.wait_ready(&mut **n, outbox))?;
+        let node = self.launch(host, database, volumes)?;
+        let setup = &self.setup;
         let start_s = self.clock.lap_s();
         outbox.progress(format!("waiting for {name} to settle"), None);
-        with(node, |n| database.settle(setup.placement, &mut **n, outbox))?;
-        let keys_checked = with(node, |n| check_sample(&mut **n, sample_keys))?;
+        with(&node, |n| database.settle(setup.placement, &mut **n, outbox))?;
+        let keys_checked = with(&node, |n| check_sample(&mut **n, sample_keys))?;
         self.limits.enforce(volumes)?;
         let started = StartedTrial {
             contact_points: database.contact_points(),
@@ -96,18 +96,96 @@ impl Trial {
                 stop_s: 0.0,
             }),
         };
+        let budget_bytes = setup.page_cache_budget_bytes;
+        self.watch(&node, host, volumes)?;
+        self.limits.hold_page_cache(budget_bytes);
+        Ok(started)
+    }
+
+    /// A node that answers clients, on whatever is in its directories.
+    fn launch(&mut self, host: &Host, database: &Database, volumes: &Volumes) -> Result<Node, Fault> {
+        let directories = Directories {
+            own: host.node_directory()?,
+            data: volumes.data_directory(),
+            commitlog: volumes.commitlog_directory(),
+        };
+        let resources = NodeResources {
+            directories,
+            memory: product::memory(&self.setup),
+            cpus: self.setup.cpus,
+            launch_prefix: self.limits.launch_prefix(),
+        };
+        let node = database.start(self.setup.placement, resources)?;
+        let pid = node.pid();
+        let node = Arc::clone(self.node.insert(Arc::new(Mutex::new(node))));
+        host.remember_process(pid, database.name())?;
+        with(&node, |n| database.wait_ready(&mut **n, &host.outbox))?;
+        Ok(node)
+    }
+
+    /// From now on this host and this node are watched.
+    fn watch(&mut self, node: &Node, host: &Host, volumes: &Volumes) -> Result<(), Fault> {
+        let (pid, logs) = with(node, |n| (n.pid(), n.logs()));
         let sources = product::sources(pid, self.limits.files(), volumes.devices(), &logs);
         let metrics = with(node, |n| n.metrics()).map_err(fault)?;
-        self.monitor = Some(watch(sources, metrics, node, &self.limits.bursts, outbox.clone()));
-        self.limits.hold_page_cache(setup.page_cache_budget_bytes);
-        Ok(started)
+        let bursts = &self.limits.bursts;
+        self.monitor = Some(watch(sources, metrics, node, &self.away, bursts, host.outbox.clone()));
+        Ok(())
+    }
+
+    /// Takes the node away, as planned.
+    pub fn take_away(&mut self, kind: NodeFaultKind, host: &Host, database: &Database) -> Result<Moments, Fault> {
+        let node = self.node.as_ref().ok_or_else(|| fault("no node is running"))?;
+        self.away.store(true, Ordering::Relaxed);
+        let (absence, moments) = absence::begin(kind, node, host, database)?;
+        self.absence = Some(absence);
+        Ok(moments)
+    }
+
+    /// Brings the node back with the data that it has, all limits in force.
+    pub fn bring_back(&mut self, host: &Host, database: &Database, volumes: &Volumes) -> Result<Moments, Fault> {
+        let absence = self.absence.take().ok_or_else(|| fault("the node is not away"))?;
+        let began_unix_ms = absence::unix_ms();
+        match absence {
+            Absence::Ended => {
+                // A start begins new logs.
+                let ended = self.node.as_ref().map(|node| with(node, |n| n.logs()));
+                let kept = ended.into_iter().flatten().filter_map(|log| text_of(&log));
+                self.earlier_logs.extend(kept.map(|log| TextFile {
+                    name: format!("before-fault.{}", log.name),
+                    ..log
+                }));
+                self.limits.make_room(self.setup.memory_limit_bytes)?;
+                let node = self.launch(host, database, volumes)?;
+                self.limits.hold_page_cache(self.setup.page_cache_budget_bytes);
+                // One process after the other: the watch on the one before says no more.
+                drop(self.monitor.take());
+                self.away = Arc::default();
+                self.watch(&node, host, volumes)?;
+            }
+            Absence::Paused => {
+                let node = self.node.as_ref().ok_or_else(|| fault("no node is running"))?;
+                with(node, |n| n.resume());
+                with(node, |n| database.wait_ready(&mut **n, &host.outbox))?;
+            }
+            Absence::Cut(cut) => cut.end().map_err(fault)?,
+        }
+        self.away.store(false, Ordering::Relaxed);
+        Ok(Moments {
+            began_unix_ms,
+            done_unix_ms: absence::unix_ms(),
+        })
     }
 
     /// Ends the database, removes its cgroup, and gives its logs. It is killed rather than drained: its data is thrown
     /// away, and draining a large memtable through a small volume could take minutes.
     pub fn stop(mut self) -> Result<Vec<TextFile>, Fault> {
+        self.away.store(true, Ordering::Relaxed);
         if let Some(monitor) = self.monitor.take() {
             monitor.stop();
+        }
+        if let Some(Absence::Cut(cut)) = self.absence.take() {
+            cut.end().map_err(fault)?;
         }
         self.limits.rest();
         let logs = self.node.take().map(|node| {
@@ -116,17 +194,20 @@ impl Trial {
                 node.logs()
             })
         });
-        let text = |log: database::NodeLog| {
-            let bytes = std::fs::read(&log.path).ok()?;
-            Some(TextFile {
-                name: log.name.to_owned(),
-                text: String::from_utf8_lossy(&bytes).into_owned(),
-            })
-        };
-        let logs = logs.into_iter().flatten().filter_map(text).collect();
+        let mut kept = std::mem::take(&mut self.earlier_logs);
+        kept.extend(logs.into_iter().flatten().filter_map(|log| text_of(&log)));
         self.limits.release()?;
-        Ok(logs)
+        Ok(kept)
     }
+}
+
+/// A log as evidence; `None` where there is none.
+fn text_of(log: &NodeLog) -> Option<TextFile> {
+    let bytes = std::fs::read(&log.path).ok()?;
+    Some(TextFile {
+        name: log.name.to_owned(),
+        text: String::from_utf8_lossy(&bytes).into_owned(),
+    })
 }
 
 /// Every key of the sample must exist.

@@ -1,5 +1,6 @@
 //! Watching a trial on the database host: host figures, what the database says about itself, burst credits, and its death.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use database::{MetricsReader, RunningNode};
@@ -12,11 +13,13 @@ use super::outbox::Outbox;
 use super::product::note;
 use super::shared::with;
 
-/// Samples this host once a second, and notices when the database ends on its own.
+/// Samples this host once a second, and notices when the database ends on its own. While the node is `away` by plan, it is
+/// asked nothing, and its end is no news.
 pub(super) fn watch(
     sources: Sources,
     mut metrics: Box<dyn MetricsReader>,
     node: &Arc<Mutex<Box<dyn RunningNode>>>,
+    away: &Arc<AtomicBool>,
     bursts: &Bursts,
     outbox: Outbox,
 ) -> Monitor {
@@ -25,9 +28,12 @@ pub(super) fn watch(
         .map(|(role, burst)| (*role, Arc::downgrade(burst)))
         .collect();
     let node = Arc::clone(node);
+    let (is_away, not_asked) = (Arc::clone(away), Arc::clone(away));
     let mut died = false;
     let annotate = move |sample: &mut HostSample| {
-        note(&metrics.read(), &mut sample.host);
+        if !not_asked.load(Ordering::Relaxed) {
+            note(&metrics.read(), &mut sample.host);
+        }
         for (role, burst) in &bursts {
             if let Some(burst) = burst.upgrade() {
                 let figures = sample.volumes.entry(*role).or_default();
@@ -38,7 +44,7 @@ pub(super) fn watch(
     };
     let sink = move |sample| {
         outbox.send(&Event::Sample(Box::new(sample)));
-        if died {
+        if died || is_away.load(Ordering::Relaxed) {
             return;
         }
         let ended = with(&node, |n| n.ended().map(|how| (how, n.log_tail(20))));

@@ -46,6 +46,35 @@ pub enum Trouble {
 /// to stop.
 pub type Answers = Result<BTreeMap<HostId, Result<Reply, Trouble>>, Failure>;
 
+/// What is asked of hosts at moments of their own while a conversation with others goes on.
+pub trait Agenda {
+    /// When the next thing is due; `None`: nothing is, as far as is known now.
+    fn due(&self) -> Option<Instant>;
+
+    /// What is due.
+    fn take(&mut self) -> Option<(HostId, Request)>;
+
+    /// The answer to it. `false` calls the conversation off; an error is an answer to something else.
+    fn answered(&mut self, host: HostId, answer: Result<Reply, Fault>) -> Result<bool, Reply>;
+}
+
+/// Nothing is asked beside.
+struct Nothing;
+
+impl Agenda for Nothing {
+    fn due(&self) -> Option<Instant> {
+        None
+    }
+
+    fn take(&mut self) -> Option<(HostId, Request)> {
+        None
+    }
+
+    fn answered(&mut self, _: HostId, _: Result<Reply, Fault>) -> Result<bool, Reply> {
+        Ok(true)
+    }
+}
+
 impl From<Trouble> for Failure {
     fn from(trouble: Trouble) -> Self {
         match trouble {
@@ -215,6 +244,17 @@ impl Crew {
         requests: Vec<(HostId, Request)>,
         on_event: &mut dyn FnMut(HostId, Event) -> bool,
     ) -> Answers {
+        self.converse_beside(requests, on_event, &mut Nothing)
+    }
+
+    /// The same, and asks other hosts what an agenda says, when it is due. The conversation is over when those of
+    /// `requests` have answered; what is then still under way beside is cancelled.
+    pub fn converse_beside(
+        &mut self,
+        requests: Vec<(HostId, Request)>,
+        on_event: &mut dyn FnMut(HostId, Event) -> bool,
+        agenda: &mut dyn Agenda,
+    ) -> Answers {
         let mut give_up: Option<Instant> = None;
         let mut waiting = BTreeSet::new();
         for (host, request) in requests {
@@ -231,20 +271,41 @@ impl Crew {
         }
         let mut answers: BTreeMap<HostId, Result<Reply, Trouble>> = BTreeMap::new();
         let mut interrupted = false;
-        while !waiting.is_empty() {
-            let wait = give_up.map_or(Duration::from_secs(3600), |at| {
+        let mut beside: Option<HostId> = None;
+        while !waiting.is_empty() || beside.is_some() {
+            let due = agenda.due().filter(|_| give_up.is_none());
+            if due.is_some_and(|at| at <= Instant::now())
+                && let Some((host, request)) = agenda.take()
+            {
+                let sent = self.agents.get_mut(&host).map(|agent| agent.send(&request));
+                match sent {
+                    Some(Ok(())) => beside = Some(host),
+                    Some(Err(error)) => return Err(self.out_of_reach(error.to_string())),
+                    None => return Err(no_answer(host)),
+                }
+                continue;
+            }
+            let until = due.into_iter().chain(give_up).min();
+            let wait = until.map_or(Duration::from_secs(3600), |at| {
                 at.saturating_duration_since(Instant::now())
             });
             let cancel = match self.inbox.recv_timeout(wait) {
                 Ok(Incoming::Event(from, event)) => match *event {
                     Event::Reply(_) if interrupted => return Err(interruption()),
+                    Event::Reply(answer) if beside == Some(from) => {
+                        beside = None;
+                        match agenda.answered(from, answer) {
+                            Ok(go_on) => !go_on,
+                            Err(other) => return Err(not_asked(from, &Ok(other))),
+                        }
+                    }
                     Event::Reply(answer) => {
                         if !waiting.remove(&from) {
                             return Err(not_asked(from, &answer));
                         }
                         let in_trouble = answer.is_err();
                         answers.insert(from, answer.map_err(Trouble::Fault));
-                        in_trouble
+                        in_trouble || (waiting.is_empty() && beside.is_some())
                     }
                     other => !on_event(from, other),
                 },
@@ -284,7 +345,8 @@ impl Crew {
                     let troubles = answers
                         .into_iter()
                         .filter_map(|(host, answer)| Some((host, answer.err()?)));
-                    return Err(match (gravest(troubles.collect()), waiting.first()) {
+                    let busy = waiting.first().or(beside.as_ref());
+                    return Err(match (gravest(troubles.collect()), busy) {
                         (Some((host, trouble)), _) => self.failure(Some(host), trouble),
                         (None, Some(host)) => no_answer(*host),
                         (None, None) => interruption(),
@@ -295,9 +357,9 @@ impl Crew {
             };
             if cancel && give_up.is_none() {
                 // A client stops at once; what a database host is about may have to come to its end.
-                let is_long = !interrupted && waiting.iter().any(|host| host.role == Role::Database);
+                let is_long = !interrupted && waiting.iter().chain(&beside).any(|host| host.role == Role::Database);
                 give_up = Some(Instant::now() + if is_long { END_PATIENCE } else { CANCEL_PATIENCE });
-                for host in &waiting {
+                for host in waiting.iter().chain(&beside) {
                     // An agent that does not listen any more will be reported as lost.
                     let _ = self.agents.get_mut(host).map(|agent| agent.send(&Request::Cancel));
                 }

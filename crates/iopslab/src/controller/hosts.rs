@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use evidence::{HostId, Role};
-use spec::{Placement, Plan, Setup};
+use spec::{NodeFaultKind, Placement, Plan, Setup};
 use wire::{Demand, Ground, Needs};
 
 use super::crew::Crew;
@@ -83,6 +83,10 @@ pub(super) fn needs(plan: &Plan, work_directory: String, ground: Option<Ground>,
         work_directory,
         ground,
         bytes: on_machine.iter().map(|host| needed_bytes(plan, *host)).sum(),
+        network_cut: plan.faults.iter().any(|fault| {
+            let cut = on_machine.contains(&HostId::database(fault.node.saturating_sub(1)));
+            fault.kind == NodeFaultKind::HostCut && cut
+        }),
         cpus: most(|setup| setup.cpus),
         memory: most(|setup| setup.memory_limit_bytes as f64),
     }

@@ -144,8 +144,8 @@ impl Shared {
                 };
                 Reply::Started(Box::new(started))
             }
-            DatabaseRequest::TakeAway(kind) | DatabaseRequest::BringBack(kind) => {
-                return Err(fault(format!("{}: a simulated node cannot be taken away", kind.name())));
+            DatabaseRequest::TakeAway(_) | DatabaseRequest::BringBack => {
+                return Err(fault("a simulated node cannot be taken away"));
             }
             DatabaseRequest::StopTrial => Reply::Stopped(Box::new(StoppedTrial {
                 logs: Vec::new(),

@@ -5,7 +5,7 @@ use std::ops::Range;
 use toml::Spanned;
 
 use crate::mistakes::{Collector, Mistakes};
-use crate::{Note, Plan, Provider, raw};
+use crate::{NodeFaultKind, Note, Plan, Provider, raw};
 
 /// Why a run would not measure what the file states, at its place.
 struct Problem {
@@ -78,11 +78,35 @@ fn problems(file: &raw::Experiment, provider: Option<Provider>) -> Vec<Problem> 
         what: format!("clients = {}: the simulation has one client", n.get_ref()),
         help: "its client is never the limit; run it on this machine: without --provider simulated",
     });
+    let faults = file
+        .fault
+        .iter()
+        .filter_map(|fault| not_taken_away(file, fault, provider));
     let machines = match provider {
         Some(Provider::Hosts) => on_hosts(file),
         _ => Vec::new(),
     };
-    hosts.into_iter().chain(clients).chain(machines).collect()
+    hosts.into_iter().chain(clients).chain(faults).chain(machines).collect()
+}
+
+/// A fault that this provider cannot carry out.
+fn not_taken_away(file: &raw::Experiment, fault: &Spanned<raw::Fault>, provider: Option<Provider>) -> Option<Problem> {
+    let is_cut = fault.get_ref().kind.get_ref() == NodeFaultKind::HostCut.name();
+    match provider {
+        Some(Provider::Simulated) => Some(Problem {
+            at: fault.span(),
+            what: "[[fault]]: a simulation has no node to take away".to_owned(),
+            help: "remove it, or run without --provider simulated; what goes wrong in a simulation stands in \
+                   [[provider.simulated.fault]]",
+        }),
+        Some(Provider::Hosts) => None,
+        None if file.provider.hosts.is_some() => None,
+        Some(Provider::Local) | None => is_cut.then(|| Problem {
+            at: fault.get_ref().kind.span(),
+            what: "host-cut: nodes of one machine share its network".to_owned(),
+            help: "plan node-pause, which looks the same from outside; or run on hosts of their own: --provider hosts",
+        }),
+    }
 }
 
 /// What a run on the hosts of the file would not measure as it states it.

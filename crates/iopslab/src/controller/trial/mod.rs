@@ -2,10 +2,13 @@
 
 mod clients;
 mod evidence;
+mod faults;
 mod happened;
 mod live;
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use ::evidence::{Cause, HostId, Validity};
 use archive::{JournalEvent, RunDirectory};
@@ -20,6 +23,7 @@ use super::target::Target;
 use crate::failure::Failure;
 use crate::progress::Screen;
 use clients::Measured;
+use faults::{Began, Faults};
 use happened::Happened;
 use live::{LiveFigures, summary};
 
@@ -226,11 +230,19 @@ fn execute(
     let mut death = None;
     let mut figures = LiveFigures::default();
     let samples = &mut happened.samples;
+    let began = Began::default();
+    let steps = RefCell::new(Vec::new());
     screen.doing("connecting the client", "");
     let request = |(client, task)| (client, Request::Client(ClientRequest::Trial(Box::new(task))));
-    let answers = crew.converse(tasks.into_iter().map(request).collect(), &mut |host, event| {
+    let requests = tasks.into_iter().map(request).collect();
+    let mut faults = Faults::new(&plan.faults, &began, |step| steps.borrow_mut().push(step.to_owned()));
+    let on_event = &mut |host, event| {
+        steps.take().iter().for_each(|step: &String| screen.say(step));
         match event {
-            Event::Second(second) => figures.second(host, second, &plan.shape, screen),
+            Event::Second(second) => {
+                began.told(second.t_s, Instant::now());
+                figures.second(host, second, &plan.shape, screen);
+            }
             Event::Sample(sample) => {
                 let of_host = samples.entry(host).or_default();
                 figures.sample(host, of_host.last(), &sample);
@@ -242,9 +254,15 @@ fn execute(
             Event::Progress(_) | Event::Reply(_) => {}
         }
         death.is_none()
-    })?;
+    };
+    let answers = crew.converse_beside(requests, on_event, &mut faults)?;
     if let Some((host, how, log_tail)) = death {
         ended(happened, parts.setup, host, &how, log_tail);
+        return Ok(());
+    }
+    if let Some((host, fault)) = faults.failed() {
+        let reason = format!("a planned fault could not be carried out on {host}: {}", fault.message);
+        happened.spoil(Cause::FaultFailed, reason, Vec::new());
         return Ok(());
     }
     let mut results = BTreeMap::new();
@@ -269,6 +287,7 @@ fn execute(
             return Err(Failure::work("a client agent does not answer"));
         }
         happened.measured = Measured::of(results, |client| happened.offset_ms(client)).map_err(Failure::work)?;
+        happened.faults = faults.records(|host| happened.measurement_began_ms(host));
     }
     Ok(())
 }

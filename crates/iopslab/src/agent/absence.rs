@@ -1,0 +1,77 @@
+//! A node that is away by plan: how it is taken away and brought back.
+
+use database::RunningNode;
+use spec::NodeFaultKind;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use storage::NetworkCut;
+use wire::{Fault, Moments};
+
+use super::host::Host;
+use super::outbox::fault;
+use super::server::Database;
+use super::shared::with;
+
+/// How long a node may take to drain before it is killed: under a small volume a large memtable takes its time.
+const DRAIN_PATIENCE: Duration = Duration::from_secs(60);
+
+/// What keeps the node away.
+pub(super) enum Absence {
+    /// Its process has ended.
+    Ended,
+    /// Its process stands still.
+    Paused,
+    /// Its packets are dropped.
+    Cut(NetworkCut),
+}
+
+/// Takes a node away, now.
+pub(super) fn begin(
+    kind: NodeFaultKind,
+    node: &Arc<Mutex<Box<dyn RunningNode>>>,
+    host: &Host,
+    database: &Database,
+) -> Result<(Absence, Moments), Fault> {
+    let began_unix_ms = unix_ms();
+    let absence = match kind {
+        NodeFaultKind::NodeStop => {
+            with(node, |n| {
+                n.stop(DRAIN_PATIENCE).map_err(fault)?;
+                if n.stopped_cleanly() {
+                    return Ok(());
+                }
+                let patience_s = DRAIN_PATIENCE.as_secs();
+                Err(fault(format!(
+                    "the node did not stop in order within {patience_s} s and was killed"
+                )))
+            })?;
+            Absence::Ended
+        }
+        NodeFaultKind::NodeKill => {
+            with(node, |n| n.kill());
+            Absence::Ended
+        }
+        NodeFaultKind::NodePause => {
+            with(node, |n| n.pause());
+            Absence::Paused
+        }
+        NodeFaultKind::HostCut => {
+            let table = Host::cgroup_name("cut").replace('-', "_");
+            let cut = NetworkCut::begin(&host.ledger, &table, &database.tcp_ports());
+            Absence::Cut(cut.map_err(fault)?)
+        }
+    };
+    let done_unix_ms = unix_ms();
+    Ok((
+        absence,
+        Moments {
+            began_unix_ms,
+            done_unix_ms,
+        },
+    ))
+}
+
+/// This host's wall clock, Unix milliseconds.
+pub(super) fn unix_ms() -> f64 {
+    jiff::Timestamp::now().as_microsecond() as f64 / 1e3
+}
