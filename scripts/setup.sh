@@ -73,6 +73,7 @@ if [ "${1:-}" = --tests ] && have apt-get; then
   [ -x /usr/sbin/sshd ] || servers+=(openssh-server)
   have ssh || servers+=(openssh-client)
   have ip || [ -x /sbin/ip ] || servers+=(iproute2)
+  have nft || [ -x /usr/sbin/nft ] || servers+=(nftables)
   if [ ${#servers[@]} -gt 0 ]; then
     say "installing with apt-get: ${servers[*]}"
     as_root apt-get update -qq

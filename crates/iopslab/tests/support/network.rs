@@ -243,6 +243,8 @@ impl Network {
                         .map(|e| e.path().display().to_string()),
                 );
             }
+            let rules = self.within(name, "nft").args(["list", "tables"]).output().unwrap();
+            found.extend(String::from_utf8_lossy(&rules.stdout).lines().map(str::to_owned));
             let ledger = std::fs::read_to_string(self.of_host(name).join("work/ledger.jsonl"));
             found.extend(ledger.ok().filter(|text| !text.is_empty()));
         }

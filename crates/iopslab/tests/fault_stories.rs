@@ -1,0 +1,145 @@
+//! A node of three is stopped in mid-trial and started again. With three replicas at QUORUM nothing that was acknowledged
+//! is lost; with one replica, and the node's files wiped while it is away, what was there is missed.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::Value;
+use support::{Laboratory, conformance, leftovers, wait_for};
+
+const STOPPED: &str = r#"
+name = "stopped"
+question = "Is anything lost that was acknowledged?"
+
+[dataset]
+records = 3_000
+
+[[configuration]]
+name = "one-replica"
+instance = { vcpus = 0.5, memory_gib = 2 }
+data_volume = { iops = 1000, mib_per_s = 100, size_gib = 2 }
+nodes = 3
+replication_factor = 1
+consistency = "one"
+price_usd_per_month = 100
+
+[[configuration]]
+name = "three-replicas"
+instance = { vcpus = 0.5, memory_gib = 2 }
+data_volume = { iops = 1000, mib_per_s = 100, size_gib = 2 }
+nodes = 3
+replication_factor = 3
+consistency = "quorum"
+price_usd_per_month = 300
+
+[[workload]]
+name = "mixed"
+read = 0.2
+update = 0.8
+distribution = "uniform"
+
+[[fault]]
+kind = "node-stop"
+node = 2
+at_s = 8
+for_s = 6
+
+[load]
+concurrency = [4]
+request_timeout_s = 4
+warmup_s = 3
+duration_s = 25
+repetitions = 1
+
+[provider.local]
+heap_mib = 512
+page_cache_mib = 64
+"#;
+
+fn json(path: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+/// The cell whose trial began last.
+fn under_way(run: &Path) -> String {
+    let journal = std::fs::read_to_string(run.join("journal.jsonl")).unwrap();
+    let events = journal.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let begun = events.filter(|event| event["event"] == "trial_started").last();
+    begun.unwrap()["cell"].as_str().unwrap().to_owned()
+}
+
+/// Every file of the table and of the commit log below a directory is deleted.
+fn wipe(directory: &Path) -> usize {
+    let mut wiped = 0;
+    for entry in std::fs::read_dir(directory).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            wiped += wipe(&path);
+        } else if path.ancestors().any(|p| {
+            let name = p.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with("usertable-") || name == "commitlog"
+        }) {
+            std::fs::remove_file(&path).unwrap();
+            wiped += 1;
+        }
+    }
+    wiped
+}
+
+#[test]
+fn a_node_away_costs_availability_or_nothing_and_a_wiped_one_is_found_out() {
+    let lab = Laboratory::new();
+    lab.write("stopped.toml", STOPPED);
+    let mut running = lab.spawn(&["run", "stopped.toml"]);
+    let second = Laboratory::work().join("node-2").join("runs");
+    let mut wiped = 0;
+    for times in 1..=2 {
+        wait_for("the second node to be away", Duration::from_secs(400), || {
+            lab.stderr_so_far().matches("database-2 is away").count() == times
+        });
+        if under_way(&lab.run_directory()).starts_with("one-replica") {
+            wiped += wipe(&second);
+        }
+    }
+    assert!(running.wait().unwrap().success(), "{}", lab.stderr_so_far());
+    assert!(wiped > 0, "the second node had no files below {}", second.display());
+    let run = lab.run_directory();
+    conformance::is_whole(&lab, &run, "local");
+
+    let trial = |configuration: &str| -> PathBuf { run.join(format!("trials/{configuration}.mixed.c4/1")) };
+    for configuration in ["one-replica", "three-replicas"] {
+        let record = json(&trial(configuration).join("trial.json"));
+        let fault = &record["faults"][0];
+        assert_eq!((&fault["kind"], &fault["host"]), (&"node-stop".into(), &"database-2".into()));
+        let at = |key: &str| fault[key].as_f64().unwrap_or_else(|| panic!("{key} in {fault:#}"));
+        assert!((8.0..10.0).contains(&at("began_s")), "{fault:#}");
+        assert!(at("began_s") < at("gone_s") && at("return_began_s") >= 14.0, "{fault:#}");
+        assert!(at("back_s") > at("return_began_s"), "{fault:#}");
+        // Both lives of the node have left their log.
+        for log in ["database-2.database.log", "database-2.before-fault.database.log"] {
+            assert!(trial(configuration).join(log).is_file(), "{log} of {configuration}");
+        }
+    }
+    let writes = |configuration: &str| -> Value { json(&trial(configuration).join("trial.json"))["writes"].clone() };
+    let count = |writes: &Value, key: &str| writes[key].as_u64().unwrap_or_else(|| panic!("{key} in {writes:#}"));
+    let lost = |writes: &Value| count(writes, "older") + count(writes, "missing") + count(writes, "foreign");
+
+    let safe = writes("three-replicas");
+    assert_eq!(safe["consistency"], "quorum");
+    assert!(count(&safe, "acknowledged") > 100, "{safe:#}");
+    assert_eq!((lost(&safe), count(&safe, "unreadable")), (0, 0), "{safe:#}");
+    assert_eq!(count(&safe, "intact"), count(&safe, "values"), "{safe:#}");
+
+    // About a third of the records lay on the node whose files are gone.
+    let wiped = writes("one-replica");
+    assert!(lost(&wiped) > 0 && count(&wiped, "intact") > 0, "{wiped:#}");
+    assert!(!wiped["examples"].as_array().unwrap().is_empty(), "{wiped:#}");
+
+    let report = std::fs::read_to_string(run.join("report.md")).unwrap();
+    assert!(report.contains("one-replica lost"), "{report}");
+    assert_eq!(leftovers(), Vec::<String>::new());
+}
