@@ -114,10 +114,16 @@ fn a_node_away_costs_availability_or_nothing_and_a_wiped_one_is_found_out() {
     for configuration in ["one-replica", "three-replicas"] {
         let record = json(&trial(configuration).join("trial.json"));
         let fault = &record["faults"][0];
-        assert_eq!((&fault["kind"], &fault["host"]), (&"node-stop".into(), &"database-2".into()));
+        assert_eq!(
+            (&fault["kind"], &fault["host"]),
+            (&"node-stop".into(), &"database-2".into())
+        );
         let at = |key: &str| fault[key].as_f64().unwrap_or_else(|| panic!("{key} in {fault:#}"));
         assert!((8.0..10.0).contains(&at("began_s")), "{fault:#}");
-        assert!(at("began_s") < at("gone_s") && at("return_began_s") >= 14.0, "{fault:#}");
+        assert!(
+            at("began_s") < at("gone_s") && at("return_began_s") >= 14.0,
+            "{fault:#}"
+        );
         assert!(at("back_s") > at("return_began_s"), "{fault:#}");
         // Both lives of the node have left their log.
         for log in ["database-2.database.log", "database-2.before-fault.database.log"] {

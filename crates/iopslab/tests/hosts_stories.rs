@@ -89,7 +89,10 @@ impl Story {
         }
         let place = lab.path().display().to_string();
         // The network of one node is cut in mid-trial, as planned.
-        let cut = experiment(1).replace("duration_s = 10", "duration_s = 16").replace('@', &place) + CUT;
+        let cut = experiment(1)
+            .replace("duration_s = 10", "duration_s = 16")
+            .replace('@', &place)
+            + CUT;
         lab.write("one.toml", &cut);
         lab.write("two.toml", &experiment(2).replace('@', &place));
         Self { network, lab, program }
@@ -190,14 +193,23 @@ fn a_run_ends_with_a_report_and_leaves_nothing(story: &Story) {
     }
     // Two replicas at QUORUM: while one is cut off nothing is answered, and nothing that was acknowledged is lost.
     let fault = &record["faults"][0];
-    assert_eq!((&fault["kind"], &fault["host"]), (&"host-cut".into(), &"database-2".into()));
+    assert_eq!(
+        (&fault["kind"], &fault["host"]),
+        (&"host-cut".into(), &"database-2".into())
+    );
     let at = |key: &str| fault[key].as_f64().unwrap_or_else(|| panic!("{key} in {fault:#}"));
-    assert!((6.0..8.0).contains(&at("began_s")) && (10.0..14.0).contains(&at("back_s")), "{fault:#}");
+    assert!(
+        (6.0..8.0).contains(&at("began_s")) && (10.0..14.0).contains(&at("back_s")),
+        "{fault:#}"
+    );
     let analysis: Value = serde_json::from_slice(&std::fs::read(run.join("analysis.json")).unwrap()).unwrap();
     let phases = &analysis["cells"][0]["faults"];
     let per_second = |phase: &str| phases[phase]["operations_per_s"].as_f64();
     println!("{phases:#}");
-    assert!(per_second("during").unwrap() < 0.5 * per_second("before").unwrap(), "{phases:#}");
+    assert!(
+        per_second("during").unwrap() < 0.5 * per_second("before").unwrap(),
+        "{phases:#}"
+    );
     let writes = &record["writes"];
     assert!(writes["acknowledged"].as_u64().unwrap() > 0, "{writes:#}");
     assert_eq!(writes["intact"], writes["values"], "{writes:#}");
