@@ -332,7 +332,8 @@ impl LoadBalancingPolicy for Routing {
     }
 }
 
-fn consistency(level: spec::Consistency) -> Consistency {
+/// A level of an experiment as the driver has it.
+pub(crate) fn consistency(level: spec::Consistency) -> Consistency {
     match level {
         spec::Consistency::Any => Consistency::Any,
         spec::Consistency::One => Consistency::One,
