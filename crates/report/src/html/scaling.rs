@@ -59,13 +59,9 @@ fn chart(analysis: &Analysis, scaling: &Scaling) -> String {
         x.at(most),
         y.at(of_one * most) - 6.0
     ));
-    let law = |nodes: f64| {
-        let (sigma, kappa) = (scaling.contention, scaling.coherency);
-        of_one * nodes / (1.0 + sigma * (nodes - 1.0) + kappa * nodes * (nodes - 1.0))
-    };
     let curve: Vec<String> = (0..=STEPS)
         .map(|i| 1.0 + (most - 1.0) * f64::from(i) / f64::from(STEPS))
-        .map(|nodes| format!("{:.1} {:.1}", x.at(nodes), y.at(law(nodes))))
+        .map(|nodes| format!("{:.1} {:.1}", x.at(nodes), y.at(scaling.by_law_ops_per_s(nodes))))
         .collect();
     svg.push_str(&format!("<path class=\"l s0\" d=\"M{}\"/>", curve.join("L")));
     for point in &scaling.points {
