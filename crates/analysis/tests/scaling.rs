@@ -90,6 +90,10 @@ fn the_law_is_found_with_bounds_that_hold_it() {
         panic!("{:?}", analysis.scaling);
     };
     assert_eq!(scaling.points.iter().map(|p| p.nodes).collect::<Vec<_>>(), [1, 3, 6, 9]);
+    for point in &scaling.points {
+        let nodes = f64::from(point.nodes);
+        assert_eq!(scaling.by_law_ops_per_s(nodes), point.by_law_ops_per_s);
+    }
     let range = scaling.efficiency_range.unwrap();
     let truth = law(9.0) / 9.0;
     assert!((range.low..=range.high).contains(&truth), "{range:?} {truth}");

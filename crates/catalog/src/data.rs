@@ -2,10 +2,8 @@
 
 use serde::Serialize;
 
-use crate::{Catalog, ClusterRequest};
+use crate::{Catalog, ClusterRequest, GIB};
 
-/// Bytes in one GiB, by which AWS sells volumes.
-const GIB: f64 = 1_073_741_824.0;
 /// Bytes in one GB, by which AWS states local disks.
 const GB: f64 = 1e9;
 

@@ -31,7 +31,7 @@ pub use facts::Catalog;
 pub use instance::{
     DiskKind, EbsCaps, EbsOptimisation, FigureSource, InstanceType, Lifecycle, LocalDisks, MB, VolumeSlots,
 };
-pub use limits::{Burst, IoLimits, MIB};
+pub use limits::{Burst, GIB, IoLimits, MIB};
 pub use price::{InstancePrice, OtherCharge, OtherPrice, PriceError, Purchase, UnknownPurchase, VolumePrice};
 pub use reach::TooManyVolumes;
 pub use region::REGION;

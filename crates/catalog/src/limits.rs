@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 /// Bytes in one MiB.
 pub const MIB: f64 = 1_048_576.0;
+/// Bytes in one GiB, by which AWS sells volumes and memory.
+pub const GIB: f64 = 1024.0 * MIB;
 
 /// Ceilings on a block device; `None` means that nothing limits it.
 ///

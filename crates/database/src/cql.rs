@@ -29,7 +29,7 @@ use scylla::serialize::row::{RowSerializationContext, SerializeRow};
 use scylla::serialize::writers::RowWriter;
 use scylla::statement::Consistency;
 use scylla::statement::prepared::PreparedStatement;
-use spec::ConsistencyLevels;
+use spec::{Access, ConsistencyLevels};
 
 /// Requests that one connection carries at once. The protocol has 32,768 stream ids (native_protocol_v4.spec, section
 /// 2.3); the rest is left to the driver's own requests and to ids that wait for the answer to a timed-out request.
@@ -54,44 +54,22 @@ pub struct CqlConnect {
     pub access: Access,
 }
 
-/// Who asks, and which nodes.
-#[derive(Clone, Default)]
-pub struct Access {
-    /// User and password, where the cluster wants them.
-    pub credentials: Option<(String, String)>,
-    /// Data centre whose nodes are asked; `None`: any.
-    pub data_centre: Option<String>,
-}
-
-impl std::fmt::Debug for Access {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let user = self.credentials.as_ref().map(|(user, _)| user);
-        write!(
-            formatter,
-            "Access {{ user: {user:?}, data_centre: {:?} }}",
-            self.data_centre
-        )
+/// Nodes that requests may go to: those of the data centre, whichever holds the record.
+pub(crate) fn policy(access: &Access) -> Arc<dyn LoadBalancingPolicy> {
+    match &access.data_centre {
+        Some(name) => DefaultPolicy::builder()
+            .prefer_datacenter(name.clone())
+            .permit_dc_failover(false)
+            .build(),
+        None => DefaultPolicy::builder().build(),
     }
 }
 
-impl Access {
-    /// Nodes that requests may go to: those of the data centre, whichever holds the record.
-    pub(crate) fn policy(&self) -> Arc<dyn LoadBalancingPolicy> {
-        match &self.data_centre {
-            Some(name) => DefaultPolicy::builder()
-                .prefer_datacenter(name.clone())
-                .permit_dc_failover(false)
-                .build(),
-            None => DefaultPolicy::builder().build(),
-        }
-    }
-
-    /// Adds user and password.
-    pub(crate) fn log_in(&self, builder: SessionBuilder) -> SessionBuilder {
-        match &self.credentials {
-            Some((user, password)) => builder.user(user, password),
-            None => builder,
-        }
+/// Adds user and password.
+pub(crate) fn log_in(access: &Access, builder: SessionBuilder) -> SessionBuilder {
+    match (&access.user, &access.password) {
+        (Some(user), Some(password)) => builder.user(user, password),
+        _ => builder,
     }
 }
 
@@ -105,13 +83,11 @@ impl Connect for CqlConnect {
             .retry_policy(Arc::new(FallthroughRetryPolicy::new()))
             .speculative_execution_policy(None)
             .load_balancing_policy(Arc::new(Routing {
-                several: self.access.policy(),
+                several: policy(&self.access),
             }))
             .build();
         let builder = SessionBuilder::new().known_nodes(&self.contact_points);
-        let session = self
-            .access
-            .log_in(builder)
+        let session = log_in(&self.access, builder)
             .default_execution_profile_handle(profile.into_handle())
             .pool_size(PoolSize::PerHost(NonZeroUsize::MIN))
             .tcp_nodelay(true)
@@ -332,7 +308,8 @@ impl LoadBalancingPolicy for Routing {
     }
 }
 
-fn consistency(level: spec::Consistency) -> Consistency {
+/// A level of an experiment as the driver has it.
+pub(crate) fn consistency(level: spec::Consistency) -> Consistency {
     match level {
         spec::Consistency::Any => Consistency::Any,
         spec::Consistency::One => Consistency::One,

@@ -15,7 +15,7 @@ use spec::{Dataset, KeyFormat};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::cassandra::schema_statements;
-use crate::cql::CqlConnect;
+use crate::cql::{self, CqlConnect};
 use crate::plan::Replication;
 
 /// Says which data set is in the table beside it.
@@ -98,7 +98,7 @@ impl Existing {
         let profile = ExecutionProfile::builder()
             .consistency(Consistency::LocalQuorum)
             .request_timeout(Some(SCHEMA_TIMEOUT))
-            .load_balancing_policy(to.access.policy())
+            .load_balancing_policy(cql::policy(&to.access))
             .build();
         let builder = SessionBuilder::new()
             .known_nodes(&to.contact_points)
@@ -106,7 +106,7 @@ impl Existing {
             .schema_agreement_timeout(SCHEMA_TIMEOUT)
             .fetch_schema_metadata(false);
         let session = runtime
-            .block_on(to.access.log_in(builder).build())
+            .block_on(cql::log_in(&to.access, builder).build())
             .map_err(|error| ExistingError::Connect {
                 hosts: to.contact_points.join(", "),
                 reason: error.to_string(),

@@ -17,7 +17,7 @@ mod plan;
 mod server;
 
 pub use cluster::{Cluster, ClusterError, ClusterSpec, NodeStatus};
-pub use cql::{Access, CqlConnect, CqlDriver};
+pub use cql::{CqlConnect, CqlDriver};
 pub use existing::{Existing, ExistingError, Found};
 pub use plan::{Directories, MemoryPlan, NodePlan, Place, Ports, Replication};
 pub use server::{

@@ -80,7 +80,7 @@ impl Server {
             fields: FIELDS,
             consistency: ConsistencyLevels::all(Consistency::One),
             request_timeout,
-            access: database::Access::default(),
+            access: spec::Access::default(),
         }
     }
 

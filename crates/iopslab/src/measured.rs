@@ -10,6 +10,7 @@ use evidence::{Cause, NodeFacts, TrialRecord, Validity};
 use spec::{Plan, PlannedTrial, Provider};
 
 use crate::failure::Failure;
+use crate::machine;
 
 /// A run's trials, each reduced to its figures.
 pub struct Measured {
@@ -35,7 +36,7 @@ impl Measured {
         let next = AtomicUsize::new(0);
         let measured: Mutex<Vec<(usize, Result<TrialMeasurement, Failure>)>> =
             Mutex::new(Vec::with_capacity(done.len()));
-        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let threads = machine::cpus();
         std::thread::scope(|scope| {
             for _ in 0..threads.min(done.len()) {
                 scope.spawn(|| {

@@ -75,3 +75,21 @@ fn a_plan_warns_of_what_cannot_be_tested_and_of_what_this_machine_cannot_carry()
     );
     assert!(!lab.path().join("runs").exists());
 }
+
+#[test]
+fn the_price_of_a_cluster_in_several_zones_says_that_traffic_between_them_is_left_out() {
+    let lab = Laboratory::new();
+    let three = include_str!("../../../examples/three-nodes.toml");
+    let said = |text: &str| {
+        lab.write("own.toml", text);
+        let planned = lab.output(&["plan", "own.toml"]);
+        let said = String::from_utf8_lossy(&planned.stdout);
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains("Money at full scale"), "{said}");
+        said.contains("uplift 0 %, traffic between zones is not priced.")
+    };
+    assert!(said(three));
+    let one_rack = three.replace("\nnodes = 3", "\nracks = 1\nnodes = 3");
+    assert_ne!(one_rack, three);
+    assert!(!said(&one_rack));
+}

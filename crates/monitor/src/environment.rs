@@ -31,13 +31,18 @@ pub fn environment(root: &Path) -> Environment {
         microcode: cpu_field("microcode"),
         cpus: cpuinfo.lines().filter(|l| l.starts_with("processor")).count() as u32,
         virtual_machine: cpu_field("flags").is_some_and(|f| f.split(' ').any(|flag| flag == "hypervisor")),
-        memory_bytes: meminfo(&root.join("proc"), "MemTotal").map(|b| b as u64),
+        memory_bytes: memory_bytes(root),
         swap_bytes: meminfo(&root.join("proc"), "SwapTotal").map(|b| b as u64),
         clock_source: line("sys/devices/system/clocksource/clocksource0/current_clocksource"),
         transparent_huge_pages: line("sys/kernel/mm/transparent_hugepage/enabled").and_then(|t| chosen(&t)),
         cgroups: cgroups(&root.join("proc/mounts")),
         disks: disks(&root.join("sys/block")),
     }
+}
+
+/// Main memory of the machine below `root`, bytes.
+pub fn memory_bytes(root: &Path) -> Option<u64> {
+    meminfo(&root.join("proc"), "MemTotal").map(|bytes| bytes as u64)
 }
 
 /// The word in brackets: `always [madvise] never`.

@@ -11,6 +11,6 @@ mod sampler;
 mod ticker;
 
 pub use cgroup::CgroupFiles;
-pub use environment::environment;
+pub use environment::{environment, memory_bytes};
 pub use sampler::{Sampler, Sources};
 pub use ticker::{Monitor, MonitorHooks};

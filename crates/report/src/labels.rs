@@ -1,8 +1,8 @@
 //! Short texts that both the terminal and Markdown use.
 
 use analysis::{
-    Analysis, Basis, CellAnalysis, ConfigurationFacts, CostLine, Estimate, IoLimits, LatencyAnalysis, Limit, LoadLevel,
-    Metric, OperationKind, Range, Ratio, ValueOfMoney, ValueVerdict, Verdict, rules,
+    Analysis, Basis, CellAnalysis, ConfigurationFacts, CostKind, CostLine, Estimate, IoLimits, LatencyAnalysis, Limit,
+    LoadLevel, Metric, OperationKind, Placement, Range, Ratio, ValueOfMoney, ValueVerdict, Verdict, rules,
 };
 
 use crate::figures::{MISSING, count, duration, given, listed, mib_per_s, ms, number, percent};
@@ -221,8 +221,9 @@ pub fn usd(value: f64) -> String {
 pub fn basis(analysis: &Analysis) -> String {
     let basis = &analysis.basis;
     let lines = analysis.configurations.iter().flat_map(|c| &c.cost_lines);
+    let priced = analysis.configurations.iter().map(|c| (c.placement, &*c.cost_lines));
     format!(
-        "{} h/month, {}, {}, {}, uplift {} %",
+        "{} h/month, {}, {}, {}, uplift {} %{}",
         given(basis.hours_per_month),
         basis.purchase,
         basis.region,
@@ -230,8 +231,21 @@ pub fn basis(analysis: &Analysis) -> String {
             || "prices as stated, without a date".to_owned(),
             |days| format!("prices of {days}")
         ),
-        given(basis.uplift_percent)
+        given(basis.uplift_percent),
+        not_priced(priced)
     )
+}
+
+/// What the cost of a cluster in several racks, which are zones, leaves out: what its nodes and its clients send from one
+/// into another. A price that was stated as a whole may hold it.
+pub fn not_priced<'a>(mut clusters: impl Iterator<Item = (Placement, &'a [CostLine])>) -> &'static str {
+    let leaves_it_out = |(placement, lines): (Placement, &[CostLine])| {
+        placement.racks > 1 && lines.iter().any(|line| line.kind == CostKind::Instances)
+    };
+    match clusters.any(leaves_it_out) {
+        true => ", traffic between zones is not priced",
+        false => "",
+    }
 }
 
 /// The days of all prices in a sum, from the oldest to the newest: its age is that of the oldest. Of lines that kept no

@@ -141,13 +141,18 @@ fn money(plan: &Plan) -> Vec<String> {
     if money.configurations.iter().any(|m| m.usd_per_month.is_some()) {
         let basis = &money.basis;
         let days = labels::price_days(money.configurations.iter().flat_map(|m| &m.lines), basis);
+        let priced = money.configurations.iter().filter_map(|m| {
+            let setup = plan.setups.iter().find(|s| s.configuration == m.configuration)?;
+            Some((setup.placement, &*m.lines))
+        });
         lines.push(format!(
-            "Money at full scale; basis: {} h/month, {}, {}, prices of {}, uplift {} %.",
+            "Money at full scale; basis: {} h/month, {}, {}, prices of {}, uplift {} %{}.",
             given(basis.hours_per_month),
             basis.purchase,
             basis.region,
             days.as_deref().unwrap_or("the experiment"),
-            given(basis.uplift_percent)
+            given(basis.uplift_percent),
+            labels::not_priced(priced)
         ));
     }
     let is_made = plan.setups.iter().all(|setup| setup.existing.is_none());

@@ -8,7 +8,8 @@ mod page;
 use std::collections::BTreeMap;
 
 use analysis::{
-    Analysis, ConsistencyLevels, Finding, HostId, LimitKind, NodeAnalysis, Placement, ResourceUse, Rule, Scope, Unit,
+    Analysis, ConsistencyLevels, CostKind, Finding, HostId, LimitKind, NodeAnalysis, Placement, ResourceUse, Rule,
+    Scope, Unit,
 };
 use report::{html, limit_message, markdown, message, nodes_csv, summary_csv};
 
@@ -114,6 +115,26 @@ fn the_nodes_of_a_cell_stand_side_by_side() {
         "{head}"
     );
     assert!(first.ends_with(",3,3,3,quorum,database-2"), "{first}");
+}
+
+/// Copies go from zone to zone with every write, and AWS charges for that: a sum without it says so.
+#[test]
+fn the_cost_of_a_cluster_in_several_racks_says_what_it_leaves_out() {
+    let leaves_out = "traffic between zones is not priced";
+    let (mut analysis, charts) = cluster(&[NODES[1]]);
+    for configuration in &mut analysis.configurations {
+        configuration.cost_lines[0].kind = CostKind::Instances;
+    }
+    let shown = |analysis: &Analysis| [html(analysis, &charts), markdown(analysis)];
+    let said = |analysis: &Analysis| shown(analysis).map(|text| text.contains(leaves_out));
+    assert_eq!(said(&analysis), [true, true]);
+    // Nothing leaves the only rack; and a price that was stated may hold it.
+    let mut one_rack = analysis.clone();
+    one_rack.configurations[0].placement.racks = 1;
+    assert_eq!(said(&one_rack), [false, false]);
+    let mut stated = analysis;
+    stated.configurations[0].cost_lines[0].kind = CostKind::NotItemised;
+    assert_eq!(said(&stated), [false, false]);
 }
 
 #[test]

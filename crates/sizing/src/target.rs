@@ -189,14 +189,7 @@ impl Target {
     /// Replicas that a request asks.
     fn replicas_asked(&self) -> u32 {
         let copies = self.replication_factor;
-        let asked = match self.consistency {
-            Consistency::Any | Consistency::One | Consistency::LocalOne => 1,
-            Consistency::Two => 2,
-            Consistency::Three => 3,
-            Consistency::Quorum | Consistency::LocalQuorum | Consistency::EachQuorum => copies / 2 + 1,
-            Consistency::All => copies,
-        };
-        asked.min(copies)
+        self.consistency.replicas(copies).min(copies)
     }
 
     /// What all nodes together do for one client operation: replicas read, replicas written.

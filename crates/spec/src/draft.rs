@@ -10,10 +10,10 @@
 //! * Where the data are still too many to load in minutes, data and page cache are reduced together. What counts is the
 //!   share of the data that the page cache holds, because it decides how many reads reach the volume.
 
-use catalog::{Catalog, ClusterRequest, VolumeRequest};
+use catalog::{Catalog, ClusterRequest, GIB, VolumeRequest};
 
 use crate::judged::{JUDGED_FROM_S, REPETITIONS_MIN, ROOMY_S};
-use crate::scale::{GIB, LEAST_HEAP, LEAST_PAGE_CACHE, page_cache_at_full_scale};
+use crate::scale::{LEAST_HEAP, LEAST_PAGE_CACHE, page_cache_at_full_scale};
 use crate::{DEFAULT_HEADROOM, LoadLevel};
 
 /// What a draft is made from.

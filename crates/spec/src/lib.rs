@@ -3,6 +3,7 @@
 //! [`parse()`] turns text into an [`Experiment`] or into all its mistakes at once; [`plan()`] turns an experiment into
 //! the [`Plan`] of cells and trials for a machine. Both are pure.
 
+mod access;
 mod consistency;
 mod decision;
 mod draft;
@@ -26,6 +27,7 @@ mod setup;
 mod simulated;
 mod volume_kind;
 
+pub use access::Access;
 pub use catalog::{Basis, Burst, CostKind, CostLine, IoLimits};
 pub use consistency::{Consistency, ConsistencyLevels};
 pub use decision::DecisionRules;

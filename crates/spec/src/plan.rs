@@ -1,6 +1,7 @@
 //! The matrix and the order in which it is executed.
 
 use serde::{Deserialize, Serialize};
+use stats::SplitMix;
 use workload::Definition;
 
 use crate::judged::ROOMY_S;
@@ -155,7 +156,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
         }
     }
     let mut trials = Vec::new();
-    let mut random = SplitMix(experiment.load.seed);
+    let mut random = SplitMix::new(experiment.load.seed);
     for block in 1..=experiment.load.repetitions {
         let mut order: Vec<_> = cells
             .iter()
@@ -245,22 +246,5 @@ fn scaled_level(level: LoadLevel, scale: f64) -> LoadLevel {
             operations_per_s: operations_per_s / scale,
             poisson,
         },
-    }
-}
-
-/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): small, and the same everywhere.
-struct SplitMix(u64);
-
-impl SplitMix {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `bound` (the high word of a product; the bias is below 2^-50 for any matrix).
-    fn below(&mut self, bound: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 }

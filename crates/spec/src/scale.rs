@@ -4,14 +4,12 @@
 //! operations and rates. Not divided: concurrency, record size, the time of one I/O, and the heap's floor. So *ratios*
 //! between configurations can be rehearsed; latencies under a saturated volume grow by N at the same concurrency.
 
-use catalog::{Burst, IoLimits};
+use catalog::{Burst, GIB, IoLimits};
 
 use crate::{
     Configuration, Database, Dataset, Experiment, LocalSettings, Setup, Volume, VolumeKind, VolumeRole, VolumeSetup,
 };
 
-/// Bytes in one GiB.
-pub(crate) const GIB: f64 = 1_073_741_824.0;
 /// The JVM's own memory besides heap and direct buffers: code, metaspace, threads, GC structures. Cassandra 5.0 with a
 /// 1 GiB heap and 256 MiB of direct memory was measured at about 1.5 GB resident.
 const NATIVE_BYTES: f64 = 512.0 * catalog::MIB;

@@ -52,6 +52,17 @@ fn the_seed_decides_the_order() {
     assert_ne!(cells(first), cells(second), "blocks are shuffled each on its own");
 }
 
+/// A seed that somebody has written down gives the order that it gave then.
+#[test]
+fn a_seed_gives_the_order_that_it_always_gave() {
+    let trials = planned(3, 1, 1, 4, 1).trials;
+    let order: Vec<String> = trials
+        .chunks(3)
+        .map(|block| block.iter().map(|t| &t.cell[..2]).collect::<Vec<_>>().join(" "))
+        .collect();
+    assert_eq!(order, ["c0 c2 c1", "c1 c0 c2", "c0 c2 c1", "c0 c1 c2"]);
+}
+
 /// `plan.json` of before its lines of money kept the day and the source of their prices.
 const KEPT: &str = include_str!("kept_plan.json");
 

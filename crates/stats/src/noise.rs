@@ -1,19 +1,18 @@
 //! Seeded noise for tests of this crate.
 
+use crate::SplitMix;
+
 /// SplitMix64 with Box-Muller.
-pub struct Noise(u64);
+pub struct Noise(SplitMix);
 
 impl Noise {
     pub fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5DEE_CE66)
+        Self(SplitMix::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5DEE_CE66))
     }
 
     /// Uniform in (0, 1).
     pub fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (((z ^ (z >> 31)) >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+        self.0.uniform()
     }
 
     /// Standard normal.

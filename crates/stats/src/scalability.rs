@@ -5,6 +5,7 @@
 //! N / X(N) is linear in 1/lambda, sigma/lambda and kappa/lambda, so that the law is fitted by least squares on relative
 //! deviations of N / X, with none of the three below zero.
 
+use crate::SplitMix;
 use crate::geometric::geometric_mean;
 use crate::student;
 
@@ -142,7 +143,7 @@ pub fn scalability(cells: &[(f64, Vec<f64>)], spread: Option<(f64, f64)>, seed: 
     let drawn = spread
         .filter(|(_, degrees)| *degrees >= 1.0)
         .map(|(deviation, degrees)| {
-            let mut random = SplitMix(seed);
+            let mut random = SplitMix::new(seed);
             let draw = |random: &mut SplitMix, ((nodes, mean), (_, trials)): (&(f64, f64), &(f64, Vec<f64>))| {
                 let t = student::quantile(random.uniform(), degrees).unwrap_or(0.0);
                 (*nodes, mean * (t * deviation / (trials.len() as f64).sqrt()).exp())
@@ -172,19 +173,6 @@ pub fn scalability(cells: &[(f64, Vec<f64>)], spread: Option<(f64, f64)>, seed: 
         efficiency: bounds(&|law| law.efficiency(most)),
         law,
     })
-}
-
-/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-struct SplitMix(u64);
-
-impl SplitMix {
-    /// Above 0 and below 1.
-    fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (((z ^ (z >> 31)) >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ pub use framing::{WireError, read, write};
 pub use ground::Ground;
 pub use histogram::{WireInterval, from_wire, to_wire};
 pub use messages::{
-    Access, ClientRequest, DatabaseRequest, Demand, Endpoint, Event, ExistingDataset, Fault, LoadedDataset, Moments,
-    Needs, PROTOCOL, PreparedConfiguration, Problem, Progress, Reply, Request, Second, SnapshotFacts, StartedTrial,
+    ClientRequest, DatabaseRequest, Demand, Endpoint, Event, ExistingDataset, Fault, LoadedDataset, Moments, Needs,
+    PROTOCOL, PreparedConfiguration, Problem, Progress, Reply, Request, Second, SnapshotFacts, StartedTrial,
     StoppedTrial, TextFile, TrialResult, TrialTask, UnderTest,
 };

@@ -5,8 +5,8 @@ use std::net::Ipv4Addr;
 use evidence::{ClientResult, Environment, HostSample, VolumeFacts, WriteCheck};
 use serde::{Deserialize, Serialize};
 use spec::{
-    ConsistencyLevels, Dataset, Definition, KeyFormat, LoadLevel, NodeFaultKind, Patience, Placement, PlannedTrial,
-    Setup, TrialShape,
+    Access, ConsistencyLevels, Dataset, Definition, KeyFormat, LoadLevel, NodeFaultKind, Patience, Placement,
+    PlannedTrial, Setup, TrialShape,
 };
 
 use crate::{Ground, WireInterval};
@@ -199,28 +199,6 @@ pub struct ExistingDataset {
     pub keys: KeyFormat,
     /// Nodes that keep each record, in a keyspace that is created.
     pub replication_factor: u32,
-}
-
-/// Who asks, and which nodes.
-#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Access {
-    /// User, where the cluster wants one.
-    pub user: Option<String>,
-    /// Its password. It is only ever on the way to an agent: never in a file, a log or a message for people.
-    pub password: Option<String>,
-    /// Data centre whose nodes are asked; `None`: any.
-    pub data_centre: Option<String>,
-}
-
-impl std::fmt::Debug for Access {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("Access")
-            .field("user", &self.user)
-            .field("password", &self.password.as_ref().map(|_| "..."))
-            .field("data_centre", &self.data_centre)
-            .finish()
-    }
 }
 
 /// One trial, as the client sees it.

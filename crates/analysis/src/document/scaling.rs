@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use spec::LoadLevel;
+use stats::Scalability;
 
 use super::Range;
 
@@ -33,6 +34,18 @@ pub struct Scaling {
     pub efficiency_range: Option<Range>,
     /// Nodes from which on more of them give less, by the law; `None` where there is no such number.
     pub peak_nodes: Option<f64>,
+}
+
+impl Scaling {
+    /// What the law says of so many nodes, operations per second.
+    pub fn by_law_ops_per_s(&self, nodes: f64) -> f64 {
+        let law = Scalability {
+            of_one: self.of_one_ops_per_s,
+            contention: self.contention,
+            coherency: self.coherency,
+        };
+        law.at(nodes)
+    }
 }
 
 /// A cell of a scaling.

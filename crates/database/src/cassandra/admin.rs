@@ -24,6 +24,7 @@ use scylla::{
 use tokio::{runtime::Handle, sync::oneshot};
 
 use super::metrics::{self, Metrics, ViewRow};
+use crate::cql;
 use crate::plan::Replication;
 
 /// Keys asked for in one statement by [`Admin::count_sample`].
@@ -365,7 +366,7 @@ impl Admin {
     /// Run any statement without values; for tests and special cases.
     pub fn run(&self, statement: &str, consistency: spec::Consistency) -> Result<(), AdminError> {
         let mut request = Statement::new(statement);
-        request.set_consistency(cql_consistency(consistency));
+        request.set_consistency(cql::consistency(consistency));
         self.execute(request, ()).map(|_| ())
     }
 
@@ -454,19 +455,4 @@ pub(crate) fn schema_statements(
              'rows_per_partition': 'NONE'}} AND bloom_filter_fp_chance = 0.01 AND gc_grace_seconds = 864000"
         ),
     ]
-}
-
-fn cql_consistency(consistency: spec::Consistency) -> Consistency {
-    use spec::Consistency as Spec;
-    match consistency {
-        Spec::Any => Consistency::Any,
-        Spec::One => Consistency::One,
-        Spec::Two => Consistency::Two,
-        Spec::Three => Consistency::Three,
-        Spec::Quorum => Consistency::Quorum,
-        Spec::All => Consistency::All,
-        Spec::LocalQuorum => Consistency::LocalQuorum,
-        Spec::EachQuorum => Consistency::EachQuorum,
-        Spec::LocalOne => Consistency::LocalOne,
-    }
 }

@@ -2,18 +2,17 @@
 
 use std::path::Path;
 
+use catalog::GIB;
 use wire::{Demand, Needs, Problem};
 
 use super::host::{missing, work_directory};
-
-/// Bytes in one GiB.
-const GIB: f64 = 1_073_741_824.0;
+use crate::machine;
 
 /// Everything that stands in the way, the experiment's part first; changes nothing.
 pub(super) fn problems(needs: &Needs) -> Vec<Problem> {
     let mut problems = Vec::new();
     let work_directory = work_directory(&needs.work_directory);
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from) as f64;
+    let cpus = machine::cpus() as f64;
     if let Some(demand) = needs.cpus.as_ref().filter(|demand| demand.total() > cpus) {
         problems.push(Problem {
             what: format!(
@@ -25,7 +24,8 @@ pub(super) fn problems(needs: &Needs) -> Vec<Problem> {
             is_in_the_experiment: true,
         });
     }
-    let memory = memory_bytes();
+    // Without bound where it is not known.
+    let memory = monitor::memory_bytes(Path::new("/")).map_or(f64::INFINITY, |bytes| bytes as f64);
     if let Some(demand) = needs.memory.as_ref().filter(|demand| demand.total() > memory) {
         problems.push(Problem {
             what: format!(
@@ -66,10 +66,4 @@ fn sum(demand: &Demand, unit: f64, digits: usize) -> String {
         1 => format!("{total:.digits$}"),
         nodes => format!("{nodes} x {each:.digits$} = {total:.digits$}"),
     }
-}
-
-/// Main memory of this machine, bytes; without bound where it is not known.
-fn memory_bytes() -> f64 {
-    let environment = monitor::environment(Path::new("/"));
-    environment.memory_bytes.map_or(f64::INFINITY, |bytes| bytes as f64)
 }

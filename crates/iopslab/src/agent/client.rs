@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use database::{Access, CqlConnect, Existing, ExistingError, Found};
+use database::{CqlConnect, Existing, ExistingError, Found};
 use engine::{LoadPlan, TrialPlan};
 use monitor::{Monitor, MonitorHooks, Sources};
 use spec::LoadLevel;
@@ -59,10 +59,7 @@ fn connect(endpoint: &Endpoint, fields: u32) -> CqlConnect {
         fields,
         consistency: endpoint.consistency,
         request_timeout: Duration::from_secs_f64(endpoint.request_timeout_s),
-        access: Access {
-            credentials: endpoint.access.user.clone().zip(endpoint.access.password.clone()),
-            data_centre: endpoint.access.data_centre.clone(),
-        },
+        access: endpoint.access.clone(),
     }
 }
 

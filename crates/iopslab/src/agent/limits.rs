@@ -11,6 +11,7 @@ use wire::Fault;
 use super::host::Host;
 use super::outbox::fault;
 use super::volumes::{CGROUP_ROOT, Volumes, device_limit};
+use crate::machine;
 
 /// Burst controllers by volume.
 pub(super) type Bursts = Vec<(VolumeRole, Arc<BurstController>)>;
@@ -41,10 +42,10 @@ impl Limits {
     ///
     /// `on_machine` is the number of this node among those of its machine, from 0.
     pub fn for_start(ledger: &Arc<Ledger>, setup: &Setup, on_machine: u32) -> Result<Self, Fault> {
-        let cpus = cpu_limits(setup.cpus, on_machine, machine_cpus());
+        let cpus = cpu_limits(setup.cpus, on_machine, machine::cpus());
         let limits = ResourceLimits {
             memory_bytes: Some(setup.memory_limit_bytes),
-            cpuset: cpus.cpuset.as_ref().map(|_| format!("0-{}", machine_cpus() - 1)),
+            cpuset: cpus.cpuset.as_ref().map(|_| format!("0-{}", machine::cpus() - 1)),
             // Its CPUs are what the configuration was promised: whatever else runs here comes after it.
             before_others: true,
             ..ResourceLimits::default()
@@ -156,11 +157,6 @@ fn cpu_limits(cpus: f64, on_machine: u32, machine: usize) -> ResourceLimits {
         cpuset: (end - first < machine).then(|| format!("{first}-{last}")),
         ..ResourceLimits::default()
     }
-}
-
-/// CPUs of this machine that this process may use.
-pub(super) fn machine_cpus() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 #[cfg(test)]

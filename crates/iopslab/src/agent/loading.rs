@@ -8,9 +8,9 @@ use spec::Placement;
 use wire::{Fault, SnapshotFacts};
 
 use super::host::Host;
-use super::limits::machine_cpus;
 use super::outbox::fault;
 use super::server::{Database, KEYSPACE, NodeResources, TABLE, replication};
+use crate::machine;
 
 /// Main memory of a database that loads alone; the nodes of a cluster share it.
 const LOADER_BYTES: u64 = 2 << 30;
@@ -38,7 +38,7 @@ impl Loading {
         let resources = NodeResources {
             directories: Directories::below(&directory),
             memory: database.server.memory(main_bytes),
-            cpus: machine_cpus() as f64,
+            cpus: machine::cpus() as f64,
             launch_prefix: Vec::new(),
         };
         let node = database.start(placement, resources)?;

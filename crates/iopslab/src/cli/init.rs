@@ -8,9 +8,9 @@ use clap::Args;
 use spec::{Draft, Experiment, LoadLevel};
 
 use super::facts::catalog;
-use super::plan::machine_cpus;
 use super::size::{data_size, share};
 use crate::failure::Failure;
+use crate::machine;
 use crate::output::{Format, pretty};
 
 /// What was typed after `init`.
@@ -82,7 +82,7 @@ pub fn run(mut args: InitArgs, format: Format) -> Result<(), Failure> {
         };
         interview(&catalog, &mut args, &mut conversation)?;
     }
-    let (text, experiment) = drafted(&catalog, &args, machine_cpus())?;
+    let (text, experiment) = drafted(&catalog, &args, machine::cpus() as f64)?;
     if to_stdout {
         print!("{text}");
         tell_of_latency(&args, &experiment);

@@ -35,7 +35,7 @@ pub fn run(args: &LoadArgs, format: Format) -> Result<(), Failure> {
         fields: plan.fields,
         consistency: spec::ConsistencyLevels::all(args.consistency),
         request_timeout: args.request_timeout,
-        access: database::Access::default(),
+        access: spec::Access::default(),
     };
     let cancelled = interrupt::install(|| eprintln!("stopping"))
         .map_err(|error| Failure::work(format!("cannot watch for Ctrl-C: {error}")))?;

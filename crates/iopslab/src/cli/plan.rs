@@ -10,6 +10,7 @@ use spec::{Experiment, Provider};
 use super::facts::catalog;
 use super::terminal;
 use crate::failure::Failure;
+use crate::machine;
 use crate::output::{Format, pretty};
 
 /// What was typed after `plan`.
@@ -23,17 +24,12 @@ pub fn run(args: &PlanArgs, format: Format) -> Result<(), Failure> {
     let catalog = catalog()?;
     let (_, experiment) = read_experiment(&catalog, &args.experiment, None)?;
     let plan = spec::plan(&experiment);
-    let notes = spec::static_notes(&catalog, &experiment, None, Some(machine_cpus()));
+    let notes = spec::static_notes(&catalog, &experiment, None, Some(machine::cpus() as f64));
     match format {
         Format::Human => println!("{}", ::report::plan_table(&plan, &notes, terminal::width())),
         Format::Json => println!("{}", pretty(&serde_json::json!({ "plan": plan, "notes": notes }))),
     }
     Ok(())
-}
-
-/// CPUs of this machine that this program may use.
-pub(super) fn machine_cpus() -> f64 {
-    std::thread::available_parallelism().map_or(1, usize::from) as f64
 }
 
 /// Reads and checks an experiment file, for a run by `provider` or only for a plan; YCSB files are found relative to

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{HostId, Role};
+use evidence::HostId;
 use spec::{NodeFaultKind, Placement, Plan, Setup};
 use wire::{Demand, Ground, Needs};
 
@@ -43,10 +43,15 @@ pub(super) fn of_trial(plan: &Plan, setup: &Setup) -> Vec<HostId> {
     hosts
 }
 
-/// All hosts of a plan: as many nodes as its largest cluster has.
-pub(super) fn of_plan(plan: &Plan) -> Vec<HostId> {
+/// The database hosts of a plan: as many as its largest cluster has nodes.
+pub(super) fn databases(plan: &Plan) -> Vec<HostId> {
     let largest = started(plan).map(|setup| setup.placement).max();
-    let mut hosts = largest.map(nodes).unwrap_or_default();
+    largest.map(nodes).unwrap_or_default()
+}
+
+/// All hosts of a plan.
+pub(super) fn of_plan(plan: &Plan) -> Vec<HostId> {
+    let mut hosts = databases(plan);
     hosts.extend(clients(plan));
     hosts
 }
@@ -62,7 +67,7 @@ pub(super) fn placements(plan: &Plan) -> Vec<Placement> {
 /// The database hosts of a plan by the machine they are on.
 pub(super) fn by_machine(plan: &Plan, crew: &Crew) -> BTreeMap<String, Vec<HostId>> {
     let mut machines: BTreeMap<String, Vec<HostId>> = BTreeMap::new();
-    for host in of_plan(plan).into_iter().filter(|host| host.role == Role::Database) {
+    for host in databases(plan) {
         machines.entry(crew.place(host).machine).or_default().push(host);
     }
     machines

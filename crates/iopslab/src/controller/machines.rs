@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use catalog::GIB;
 use evidence::{Environment, HostId, Role};
 use spec::Plan;
 
@@ -38,7 +39,7 @@ pub fn take_as_they_are(plan: &mut Plan, hosts: &[(HostId, Environment)], screen
     unlike(screen, "number of CPUs", &|facts| facts.cpus.to_string());
     unlike(screen, "kernel", &|facts| text(&facts.kernel));
     unlike(screen, "memory", &|facts| {
-        let gib = facts.memory_bytes.map(|bytes| bytes as f64 / f64::from(1 << 30));
+        let gib = facts.memory_bytes.map(|bytes| bytes as f64 / GIB);
         gib.map_or_else(|| "unknown".to_owned(), |gib| format!("{gib:.1} GiB"))
     });
     let cpus = databases().map(|facts| facts.cpus).min();
@@ -55,7 +56,7 @@ pub fn take_as_they_are(plan: &mut Plan, hosts: &[(HostId, Environment)], screen
         }
     }
     spec::use_whole_machines(&mut plan.setups, f64::from(cpus), memory).map_err(|(configuration, own)| {
-        let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
+        let gib = |bytes: u64| bytes as f64 / GIB;
         Failure::input(format!(
             "the database of configuration {configuration} takes {:.1} GiB, the hosts have {:.1} GiB",
             gib(own),

@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use archive::{JournalEvent, RunDirectory};
-use evidence::{Environment, HostId, Role};
+use evidence::{Environment, HostId};
 use spec::Plan;
 use wire::{DatabaseRequest, Ground, Problem, Reply, Request, UnderTest};
 
@@ -177,9 +177,7 @@ fn open(
         spec::Database::Hosts { .. } => return dataset::provide_existing(plan, target, crew, screen),
     };
     let machines = hosts::by_machine(plan, crew);
-    let nodes = hosts::of_plan(plan)
-        .into_iter()
-        .filter(|host| host.role == Role::Database);
+    let nodes = hosts::databases(plan).into_iter();
     let addresses: Vec<Ipv4Addr> = nodes.map(|host| crew.place(host).address).collect();
     let open = |on_machine: usize, host: HostId, ground: Option<Ground>| UnderTest {
         run: directory.name(),
@@ -234,9 +232,7 @@ fn open(
 
 /// Bytes that a plan needs below one work directory where all of its nodes share a machine.
 pub fn needed_bytes(plan: &Plan) -> u64 {
-    let nodes = hosts::of_plan(plan)
-        .into_iter()
-        .filter(|host| host.role == Role::Database);
+    let nodes = hosts::databases(plan).into_iter();
     nodes.map(|host| hosts::needed_bytes(plan, host)).sum()
 }
 

@@ -1,7 +1,7 @@
 //! Where the database of a plan answers, and who asks.
 
-use spec::{ConsistencyLevels, Database, Plan};
-use wire::{Access, Endpoint};
+use spec::{Access, ConsistencyLevels, Database, Plan};
+use wire::Endpoint;
 
 use crate::failure::Failure;
 

@@ -66,6 +66,17 @@ fn a_cluster_meets_the_target_with_a_part_down() {
     ] {
         assert!(cheapest(&answer(more)) > cheapest(&usual), "{more:?}");
     }
+    // What goes from zone to zone has no price here: said, where there is more than one.
+    let says_so = |answer: &Value| {
+        answer["notes"]
+            .to_string()
+            .contains("Traffic between zones is not priced")
+    };
+    assert!(
+        says_so(&usual) && !says_so(&answer(&["--zones", "1"])),
+        "{}",
+        usual["notes"]
+    );
     // Beside the fleet of today.
     let beside = answer(&["--current", "i3.2xlarge*30"]);
     assert_eq!(beside["comparison"]["current"]["total"]["nodes"], 30);

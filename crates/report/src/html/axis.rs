@@ -1,6 +1,9 @@
-//! Scales: from values to places, with round numbers at the ticks.
+//! Scales: from values to places, with round numbers at the ticks; and the axes of a chart drawn by them.
 
 use crate::figures::given;
+
+/// Room below the floor of a chart with [`axes`], pixels: ticks, their labels, the name of the axis.
+pub const BELOW: f64 = 36.0;
 
 /// A linear or logarithmic scale from values to pixels.
 #[derive(Debug, Clone, Copy)]
@@ -97,6 +100,58 @@ impl Scale {
         }
         ticks
     }
+}
+
+/// An axis of a chart.
+pub struct Axis<'a> {
+    /// From its values to pixels.
+    pub scale: &'a Scale,
+    /// Values that it marks, with their labels.
+    pub marks: Vec<(f64, String)>,
+    /// What it counts.
+    pub name: &'a str,
+}
+
+impl<'a> Axis<'a> {
+    /// With about `n` round values marked.
+    pub fn round(scale: &'a Scale, n: usize, name: &'a str) -> Self {
+        let marks = scale.ticks(n).into_iter().map(|tick| (tick, label(tick)));
+        Self {
+            scale,
+            marks: marks.collect(),
+            name,
+        }
+    }
+}
+
+/// Both axes of a chart: a line of the grid at each mark of `y`, a tick at each mark of `x`. The chart goes from 0 to
+/// [`BELOW`] under its floor.
+pub fn axes(x: &Axis<'_>, y: &Axis<'_>) -> String {
+    let (left, right, floor) = (x.scale.from, x.scale.to, y.scale.from);
+    let mut svg = String::new();
+    for (value, label) in &y.marks {
+        let at = y.scale.at(*value);
+        svg.push_str(&format!(
+            "<path class=\"grid\" d=\"M{left} {at:.0}H{right}\"/><text class=\"e t11\" x=\"{:.0}\" y=\"{:.0}\">{label}</text>",
+            left - 5.0,
+            at + 4.0
+        ));
+    }
+    for (value, label) in &x.marks {
+        let at = x.scale.at(*value);
+        svg.push_str(&format!(
+            "<path class=\"axis\" d=\"M{at:.0} {floor}v4\"/><text class=\"m t11\" x=\"{at:.0}\" y=\"{:.0}\">{label}</text>",
+            floor + 15.0
+        ));
+    }
+    svg.push_str(&format!(
+        "<path class=\"axis\" d=\"M{left} {floor}H{right}\"/><text class=\"e t11\" x=\"{right}\" y=\"{:.0}\">{}</text>\
+         <text class=\"t11\" x=\"0\" y=\"11\">{}</text>",
+        floor + BELOW - 5.0,
+        x.name,
+        y.name
+    ));
+    svg
 }
 
 /// A tick's number: `0`, `0.05`, `2,500`, `12.5k`.

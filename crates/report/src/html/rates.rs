@@ -6,7 +6,7 @@ use std::mem::discriminant;
 
 use analysis::{Analysis, CellAnalysis, Criterion, LatencyAnalysis, LatencyFigure, LoadLevel, OperationKind};
 
-use super::axis::{Scale, label};
+use super::axis::{Axis, BELOW, Scale, axes};
 use super::element::{colour, legend, text};
 use crate::figures::{given, ms, number};
 use crate::labels;
@@ -16,7 +16,6 @@ const HEIGHT: f64 = 240.0;
 const LEFT: f64 = 46.0;
 const RIGHT: f64 = 8.0;
 const TOP: f64 = 22.0;
-const BOTTOM: f64 = 36.0;
 
 /// A percentile: its name, as an objective's figure, and its value.
 type Percentile = (&'static str, LatencyFigure, fn(&LatencyAnalysis) -> f64);
@@ -108,7 +107,7 @@ fn group(analysis: &Analysis, workload: &str, kind: OperationKind, dots: &[Dot<'
         .fold((low, high), |(low, high), (_, ms)| (low.min(*ms), high.max(*ms)));
     let fastest = dots.iter().map(|d| d.rate).fold(0.0, f64::max);
     let x = Scale::linear(0.0, fastest * 1.08, LEFT, WIDTH - RIGHT);
-    let y = Scale::log(low * 0.7, high * 1.5, HEIGHT - BOTTOM, TOP);
+    let y = Scale::log(low * 0.7, high * 1.5, HEIGHT - BELOW, TOP);
     let charts: String = PERCENTILES
         .iter()
         .map(|percentile| {
@@ -138,30 +137,11 @@ fn chart(
     bounds: &[f64],
     (x, y): (&Scale, &Scale),
 ) -> String {
-    let (floor, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
-    let mut svg = String::new();
-    for tick in y.ticks(6) {
-        let at = y.at(tick);
-        svg.push_str(&format!(
-            "<path class=\"grid\" d=\"M{LEFT} {at:.0}H{right}\"/><text class=\"e t11\" x=\"{:.0}\" y=\"{:.0}\">{}</text>",
-            LEFT - 5.0,
-            at + 4.0,
-            label(tick)
-        ));
-    }
-    for tick in x.ticks(4) {
-        let at = x.at(tick);
-        svg.push_str(&format!(
-            "<path class=\"axis\" d=\"M{at:.0} {floor}v4\"/><text class=\"m t11\" x=\"{at:.0}\" y=\"{:.0}\">{}</text>",
-            floor + 15.0,
-            label(tick)
-        ));
-    }
-    svg.push_str(&format!(
-        "<path class=\"axis\" d=\"M{LEFT} {floor}H{right}\"/><text class=\"e t11\" x=\"{right}\" y=\"{:.0}\">operations/s</text>\
-         <text class=\"t11\" x=\"0\" y=\"11\">ms (logarithmic)</text>",
-        HEIGHT - 5.0
-    ));
+    let (floor, right) = (HEIGHT - BELOW, WIDTH - RIGHT);
+    let mut svg = axes(
+        &Axis::round(x, 4, "operations/s"),
+        &Axis::round(y, 6, "ms (logarithmic)"),
+    );
     for bound in bounds {
         let at = y.at(*bound);
         svg.push_str(&format!(

@@ -2,7 +2,7 @@
 
 use analysis::{Analysis, Scaling};
 
-use super::axis::{Scale, label};
+use super::axis::{Axis, BELOW, Scale, axes};
 use super::element::text;
 use crate::figures::number;
 use crate::wording::scaling::{sentences, title};
@@ -12,7 +12,6 @@ const HEIGHT: f64 = 300.0;
 const LEFT: f64 = 56.0;
 const RIGHT: f64 = 16.0;
 const TOP: f64 = 22.0;
-const BOTTOM: f64 = 36.0;
 /// Points of the law's curve.
 const STEPS: u32 = 60;
 
@@ -40,32 +39,16 @@ fn chart(analysis: &Analysis, scaling: &Scaling) -> String {
         .iter()
         .map(|p| p.ops_per_s)
         .fold(scaling.of_one_ops_per_s * most, f64::max);
-    let (floor, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
+    let (floor, right) = (HEIGHT - BELOW, WIDTH - RIGHT);
     let x = Scale::linear(0.0, most * 1.05, LEFT, right);
     let y = Scale::linear(0.0, highest * 1.08, floor, TOP);
-    let mut svg = String::new();
-    for tick in y.ticks(5) {
-        let at = y.at(tick);
-        svg.push_str(&format!(
-            "<path class=\"grid\" d=\"M{LEFT} {at:.0}H{right}\"/><text class=\"e t11\" x=\"{:.0}\" y=\"{:.0}\">{}</text>",
-            LEFT - 5.0,
-            at + 4.0,
-            label(tick)
-        ));
-    }
-    for point in &scaling.points {
-        let at = x.at(f64::from(point.nodes));
-        svg.push_str(&format!(
-            "<path class=\"axis\" d=\"M{at:.0} {floor}v4\"/><text class=\"m t11\" x=\"{at:.0}\" y=\"{:.0}\">{}</text>",
-            floor + 15.0,
-            point.nodes
-        ));
-    }
-    svg.push_str(&format!(
-        "<path class=\"axis\" d=\"M{LEFT} {floor}H{right}\"/><text class=\"e t11\" x=\"{right}\" y=\"{:.0}\">nodes</text>\
-         <text class=\"t11\" x=\"0\" y=\"11\">operations/s</text>",
-        HEIGHT - 5.0
-    ));
+    let sizes = scaling.points.iter().map(|p| (f64::from(p.nodes), p.nodes.to_string()));
+    let nodes = Axis {
+        scale: &x,
+        marks: sizes.collect(),
+        name: "nodes",
+    };
+    let mut svg = axes(&nodes, &Axis::round(&y, 5, "operations/s"));
     let of_one = scaling.of_one_ops_per_s;
     svg.push_str(&format!(
         "<path class=\"bound\" d=\"M{:.1} {:.1}L{:.1} {:.1}\"/><text class=\"e t11\" x=\"{:.1}\" y=\"{:.1}\">proportional</text>",
@@ -76,13 +59,9 @@ fn chart(analysis: &Analysis, scaling: &Scaling) -> String {
         x.at(most),
         y.at(of_one * most) - 6.0
     ));
-    let law = |nodes: f64| {
-        let (sigma, kappa) = (scaling.contention, scaling.coherency);
-        of_one * nodes / (1.0 + sigma * (nodes - 1.0) + kappa * nodes * (nodes - 1.0))
-    };
     let curve: Vec<String> = (0..=STEPS)
         .map(|i| 1.0 + (most - 1.0) * f64::from(i) / f64::from(STEPS))
-        .map(|nodes| format!("{:.1} {:.1}", x.at(nodes), y.at(law(nodes))))
+        .map(|nodes| format!("{:.1} {:.1}", x.at(nodes), y.at(scaling.by_law_ops_per_s(nodes))))
         .collect();
     svg.push_str(&format!("<path class=\"l s0\" d=\"M{}\"/>", curve.join("L")));
     for point in &scaling.points {

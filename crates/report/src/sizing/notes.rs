@@ -74,6 +74,10 @@ pub(super) fn note(note: &Note) -> String {
         Note::NoCapacitySeen => {
             "No cell was bounded by a resource of the database: capacities were never seen, only demands.".to_owned()
         }
+        Note::TrafficBetweenZones => {
+            "Traffic between zones is not priced: iopslab catalog cost CONFIG --cross-zone-gb GB adds what is known of it."
+                .to_owned()
+        }
     }
 }
 

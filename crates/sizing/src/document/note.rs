@@ -66,6 +66,8 @@ pub enum Note {
     },
     /// No cell was bounded by a resource of the database: capacities were never seen, only demands.
     NoCapacitySeen,
+    /// The cluster is spread over several zones, and what is sent from one into another has no price here.
+    TrafficBetweenZones,
 }
 
 /// What is not known or not counted about a proposal.

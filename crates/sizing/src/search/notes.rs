@@ -43,6 +43,7 @@ impl Search<'_> {
         notes.extend(self.about_p99());
         notes.extend(self.about_the_model());
         notes.extend(self.about_trials());
+        notes.extend((self.target.zones > 1).then_some(Note::TrafficBetweenZones));
         notes
     }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use catalog::{Burst, Catalog, IoLimits, ResolvedVolume, VolumeRequest, VolumeType};
+use catalog::{Burst, Catalog, GIB, IoLimits, ResolvedVolume, VolumeRequest, VolumeType};
 use toml::{Spanned, Value};
 
 use super::local::{BURST_STARTS, burst_share};
@@ -11,7 +11,7 @@ use super::numbers::Check as _;
 use super::place::{table, within};
 use super::{consistency, placement};
 use crate::mistakes::{Collector, choice};
-use crate::scale::{GIB, page_cache_at_full_scale};
+use crate::scale::page_cache_at_full_scale;
 use crate::{Configuration, Instance, LocalSettings, Volume, VolumeKind, raw};
 
 pub(super) fn check(

@@ -30,6 +30,13 @@ fn without_effect(message: String, advice: &'static str) -> Note {
     Note::new("key_without_effect", message, advice)
 }
 
+/// The keys that are stated.
+fn stated<const N: usize>(keys: [(&'static str, bool); N]) -> Vec<&'static str> {
+    keys.into_iter()
+        .filter_map(|(key, is_stated)| is_stated.then_some(key))
+        .collect()
+}
+
 /// A simulation has no Cassandra, no Java and no directory.
 fn in_simulation(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note> {
     // How many replicas a request asks is simulated; with one of them all levels are the same.
@@ -39,7 +46,7 @@ fn in_simulation(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note> {
         .all(|c| c.placement.replication_factor == 1);
     let target = file.target.as_ref().map(Spanned::get_ref);
     let (load, local) = (file.load.get_ref(), &file.provider.local);
-    let stated: Vec<&str> = [
+    let stated = stated([
         ("[target] database", target.is_some_and(|t| t.database.is_some())),
         ("[target] version", target.is_some_and(|t| t.version.is_some())),
         (
@@ -51,10 +58,7 @@ fn in_simulation(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note> {
         ("[provider.local] heap_mib", local.heap_mib.is_some()),
         ("[provider.local] start_timeout_s", local.start_timeout_s.is_some()),
         ("[provider.local] settle_timeout_s", local.settle_timeout_s.is_some()),
-    ]
-    .into_iter()
-    .filter_map(|(key, is_stated)| is_stated.then_some(key))
-    .collect();
+    ]);
     let mut notes = Vec::new();
     if !stated.is_empty() {
         let message = format!("without effect in a simulated run: {}", stated.join(", "));
@@ -72,7 +76,7 @@ fn in_existing(file: &raw::Experiment) -> Option<Note> {
     file.target.as_ref()?.get_ref().hosts.as_ref()?;
     let local = &file.provider.local;
     let has_memory = |c: &Spanned<raw::Configuration>| c.get_ref().memory_limit_gib.is_some();
-    let stated: Vec<&str> = [
+    let stated = stated([
         ("[provider.local] work_directory", local.work_directory.is_some()),
         ("[provider.local] heap_mib", local.heap_mib.is_some()),
         ("[provider.local] page_cache_mib", local.page_cache_mib.is_some()),
@@ -85,10 +89,7 @@ fn in_existing(file: &raw::Experiment) -> Option<Note> {
         ("[provider.local] settle_timeout_s", local.settle_timeout_s.is_some()),
         ("memory_limit_gib", file.configuration.iter().any(has_memory)),
         ("racks", file.configuration.iter().any(|c| c.get_ref().racks.is_some())),
-    ]
-    .into_iter()
-    .filter_map(|(key, is_stated)| is_stated.then_some(key))
-    .collect();
+    ]);
     (!stated.is_empty()).then(|| {
         let message = format!("without effect on an existing cluster: {}", stated.join(", "));
         without_effect(message, "It is measured as it stands: remove them")
@@ -100,15 +101,12 @@ fn on_hosts(file: &raw::Experiment) -> Option<Note> {
     let hosts = file.provider.hosts.as_ref()?.get_ref();
     let local = &file.provider.local;
     let limits = hosts.limits.unwrap_or(false);
-    let stated: Vec<&str> = [
+    let stated = stated([
         ("work_directory", local.work_directory.is_some()),
         ("page_cache_mib", !limits && local.page_cache_mib.is_some()),
         ("burst", !limits && local.burst.is_some()),
         ("burst_credits_start", !limits && local.burst_credits_start.is_some()),
-    ]
-    .into_iter()
-    .filter_map(|(key, is_stated)| is_stated.then_some(key))
-    .collect();
+    ]);
     (!stated.is_empty()).then(|| {
         let message = format!("without effect on hosts: [provider.local] {}", stated.join(", "));
         let advice = "Directories are stated with each host; limits are in force with limits = true";
@@ -175,15 +173,12 @@ fn burst(file: &raw::Experiment, experiment: &Experiment) -> Option<Note> {
 /// A stated price is taken as it is.
 fn basis(file: &raw::Experiment, experiment: &Experiment) -> Option<Note> {
     let basis = file.basis.as_ref()?.get_ref();
-    let stated: Vec<&str> = [
+    let stated = stated([
         ("purchase", basis.purchase.is_some()),
         ("price_date", basis.price_date.is_some()),
         ("region", basis.region.is_some()),
         ("uplift_percent", basis.uplift_percent.is_some()),
-    ]
-    .into_iter()
-    .filter_map(|(key, is_stated)| is_stated.then_some(key))
-    .collect();
+    ]);
     let own: Vec<&str> = experiment
         .configurations
         .iter()

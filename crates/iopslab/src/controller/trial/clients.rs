@@ -172,7 +172,7 @@ mod tests {
                 table: "t".to_owned(),
                 consistency: ConsistencyLevels::all(spec::Consistency::One),
                 request_timeout_s: 1.0,
-                access: wire::Access::default(),
+                access: spec::Access::default(),
             },
             dataset: Dataset {
                 records: 1,
