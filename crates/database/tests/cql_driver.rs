@@ -129,6 +129,7 @@ fn plan(mix: Mix, load: Load, duration: Duration) -> TrialPlan {
         seed: 3,
         first_insert: RECORDS,
         part: engine::Part::WHOLE,
+        check_writes: false,
         begin: None,
     }
 }
