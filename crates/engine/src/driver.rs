@@ -31,12 +31,7 @@ pub trait Driver {
         stamp: &Stamp,
     ) -> impl Future<Output = Result<(), ErrorKind>>;
     /// [`Self::insert`], stamped likewise.
-    fn insert_stamped(
-        &self,
-        key: &str,
-        values: &[&str],
-        stamp: &Stamp,
-    ) -> impl Future<Output = Result<(), ErrorKind>>;
+    fn insert_stamped(&self, key: &str, values: &[&str], stamp: &Stamp) -> impl Future<Output = Result<(), ErrorKind>>;
     /// The text of all fields of a record, in order (`None`: no value), at the consistency of reads; `Ok(None)`: there
     /// is no such record. Not for measuring.
     fn fetch(&self, key: &str) -> impl Future<Output = Result<Option<Vec<Option<String>>>, ErrorKind>>;

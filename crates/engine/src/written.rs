@@ -183,7 +183,11 @@ mod tests {
         let mut all = Vec::new();
         for at in wanted.records() {
             wanted.fields(at, &mut of_record);
-            all.extend(of_record.iter().map(|(field, micros)| (wanted.record(at), *field, *micros)));
+            all.extend(
+                of_record
+                    .iter()
+                    .map(|(field, micros)| (wanted.record(at), *field, *micros)),
+            );
         }
         all
     }

@@ -193,7 +193,13 @@ fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, Fault> {
     outcome.result.warmup_s += if task.shape.warmup_max_s.is_some() { rest_s } else { 0.0 };
     let samples = samples.lock().map(|mut s| std::mem::take(&mut *s)).unwrap_or_default();
     let writes = match outcome.writes {
-        Some(writes) => Some(look_for(writes, &connect, &plan, task.endpoint.consistency.read, outbox)?),
+        Some(writes) => Some(look_for(
+            writes,
+            &connect,
+            &plan,
+            task.endpoint.consistency.read,
+            outbox,
+        )?),
         None => None,
     };
     Ok(Reply::Trial(Box::new(TrialResult {
