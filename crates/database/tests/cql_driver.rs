@@ -34,9 +34,9 @@ fn the_engine_drives_a_real_cassandra() {
 
     records_are_loaded_in_ycsb_layout(&connect);
     every_call_does_what_it_says(&connect);
+    write_check::acknowledged_writes_are_found_and_planted_losses_are_told(&connect);
     every_kind_of_operation_runs_without_error(&connect);
     missing_records_are_errors_which_do_not_end_a_trial(&connect);
-    write_check::acknowledged_writes_are_found_and_planted_losses_are_told(&connect);
     a_stopped_server_is_seen_in_full(&connect, &server);
     requests_that_take_too_long_are_client_timeouts(&server);
     a_server_that_dies_leaves_connection_errors(&connect, &mut server);

@@ -1,5 +1,7 @@
 //! Checked trials: every acknowledged write is found again, and one that is not is told.
 
+#![allow(clippy::unwrap_used, reason = "helpers of a test are test code too")]
+
 mod fake;
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
