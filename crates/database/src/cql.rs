@@ -14,7 +14,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{Connect, Driver, ErrorKind};
+use engine::{Connect, Driver, ErrorKind, Stamp};
 use scylla::client::PoolSize;
 use scylla::client::execution_profile::ExecutionProfile;
 use scylla::client::session::Session;
@@ -24,12 +24,13 @@ use scylla::errors::{DbError, ExecutionError, RequestAttemptError};
 use scylla::policies::load_balancing::{DefaultPolicy, FallbackPlan, LoadBalancingPolicy, RoutingInfo};
 use scylla::policies::retry::FallthroughRetryPolicy;
 use scylla::routing::Shard;
-use scylla::serialize::SerializationError;
-use scylla::serialize::row::{RowSerializationContext, SerializeRow};
-use scylla::serialize::writers::RowWriter;
-use scylla::statement::Consistency;
+use scylla::serialize::row::SerializeRow;
 use scylla::statement::prepared::PreparedStatement;
+use scylla::value::{CqlValue, Row};
 use spec::{Access, ConsistencyLevels};
+use tokio::sync::OnceCell;
+
+use crate::statements::{NO_FIELDS, StampedInsert, StampedUpdate, Table, Texts, Writing, prepare};
 
 /// Requests that one connection carries at once. The protocol has 32,768 stream ids (native_protocol_v4.spec, section
 /// 2.3); the rest is left to the driver's own requests and to ids that wait for the answer to a timed-out request.
@@ -105,60 +106,52 @@ impl Connect for CqlConnect {
 /// A session with its prepared statements, owned by one load thread.
 pub struct CqlDriver {
     session: Session,
+    table: Table,
     read_record: PreparedStatement,
     read_field: Vec<PreparedStatement>,
-    update_record: PreparedStatement,
-    update_field: Vec<PreparedStatement>,
-    insert: PreparedStatement,
     scan: PreparedStatement,
+    plain: Writing,
+    /// Writes with a timestamp of ours, for trials that check them.
+    stamped: Option<Writing>,
+    /// All fields in order, when writes are read back.
+    fetch: OnceCell<PreparedStatement>,
 }
 
 impl CqlDriver {
     async fn prepare(session: Session, to: &CqlConnect) -> Result<Self, String> {
-        let table = format!("{}.{}", to.keyspace, to.table);
-        let columns: Vec<String> = (0..to.fields).map(|field| format!("field{field}")).collect();
-        let marks = vec!["?"; columns.len() + 1].join(", ");
-        let ConsistencyLevels {
-            read,
-            scan,
-            update,
-            insert,
-        } = to.consistency;
-        let prepare = async |statement: String, level: spec::Consistency| {
-            let mut prepared = session
-                .prepare(statement.as_str())
-                .await
-                .map_err(|error| format!("cannot prepare `{statement}`: {error}"))?;
-            // The table does not change under a trial: without this every row's response carries its column names.
-            prepared.set_use_cached_result_metadata(true);
-            prepared.set_consistency(consistency(level));
-            Ok::<_, String>(prepared)
+        let table = Table {
+            name: format!("{}.{}", to.keyspace, to.table),
+            columns: (0..to.fields).map(|field| format!("field{field}")).collect(),
+            consistency: to.consistency,
         };
+        let (name, read) = (&table.name, to.consistency.read);
         let mut read_field = Vec::new();
-        let mut update_field = Vec::new();
-        for column in &columns {
-            read_field.push(prepare(format!("SELECT {column} FROM {table} WHERE y_id = ?"), read).await?);
-            update_field.push(prepare(format!("UPDATE {table} SET {column} = ? WHERE y_id = ?"), update).await?);
+        for column in &table.columns {
+            let statement = format!("SELECT {column} FROM {name} WHERE y_id = ?");
+            read_field.push(prepare(&session, statement, read).await?);
         }
-        let assignments: Vec<String> = columns.iter().map(|column| format!("{column} = ?")).collect();
-        let names = columns.join(", ");
+        let scan = format!("SELECT * FROM {name} WHERE token(y_id) >= token(?) LIMIT ?");
         Ok(Self {
-            read_record: prepare(format!("SELECT * FROM {table} WHERE y_id = ?"), read).await?,
+            read_record: prepare(&session, format!("SELECT * FROM {name} WHERE y_id = ?"), read).await?,
             read_field,
-            update_record: prepare(
-                format!("UPDATE {table} SET {} WHERE y_id = ?", assignments.join(", ")),
-                update,
-            )
-            .await?,
-            update_field,
-            insert: prepare(format!("INSERT INTO {table} (y_id, {names}) VALUES ({marks})"), insert).await?,
-            scan: prepare(
-                format!("SELECT * FROM {table} WHERE token(y_id) >= token(?) LIMIT ?"),
-                scan,
-            )
-            .await?,
+            scan: prepare(&session, scan, to.consistency.scan).await?,
+            plain: Writing::prepare(&session, &table, false).await?,
+            stamped: None,
+            fetch: OnceCell::new(),
             session,
+            table,
         })
+    }
+
+    /// The stamped writes, which the engine has asked for before it sends any.
+    fn stamped(&self) -> &Writing {
+        self.stamped.as_ref().expect("prepare_stamped comes first")
+    }
+
+    async fn prepare_fetch(&self) -> Result<PreparedStatement, String> {
+        let Table { name, columns, .. } = &self.table;
+        let statement = format!("SELECT {} FROM {name} WHERE y_id = ?", columns.join(", "));
+        prepare(&self.session, statement, self.table.consistency.read).await
     }
 
     /// Sends a request whose response has rows; without one the record does not exist.
@@ -201,9 +194,9 @@ impl Driver for CqlDriver {
     async fn update(&self, key: &str, fields: &[(u32, &str)]) -> Result<(), ErrorKind> {
         match fields {
             // The whole record, in order: the one shape of several fields that YCSB writes.
-            [(0, _), _, ..] if fields.len() == self.update_field.len() => {
+            [(0, _), _, ..] if fields.len() == self.table.columns.len() => {
                 self.expect_done(
-                    &self.update_record,
+                    &self.plain.update_record,
                     Texts {
                         before: &[],
                         fields,
@@ -214,7 +207,7 @@ impl Driver for CqlDriver {
             }
             _ => {
                 for (field, value) in fields {
-                    let statement = &self.update_field[*field as usize];
+                    let statement = &self.plain.update_field[*field as usize];
                     self.expect_done(
                         statement,
                         Texts {
@@ -232,7 +225,7 @@ impl Driver for CqlDriver {
 
     async fn insert(&self, key: &str, values: &[&str]) -> Result<(), ErrorKind> {
         self.expect_done(
-            &self.insert,
+            &self.plain.insert,
             Texts {
                 before: &[key],
                 fields: NO_FIELDS,
@@ -247,36 +240,49 @@ impl Driver for CqlDriver {
         self.expect_row(&self.scan, (start_key, records)).await
     }
 
-    fn max_in_flight(&self) -> usize {
-        // With several nodes all requests may still go to one of them.
-        IN_FLIGHT
-    }
-}
-
-const NO_FIELDS: &[(u32, &str)] = &[];
-
-/// Text values for bind markers that are all `varchar`, which the statements above are made of: written as they are,
-/// without a type check per value and request.
-struct Texts<'a> {
-    before: &'a [&'a str],
-    fields: &'a [(u32, &'a str)],
-    after: &'a [&'a str],
-}
-
-impl SerializeRow for Texts<'_> {
-    fn serialize(&self, _: &RowSerializationContext<'_>, writer: &mut RowWriter<'_>) -> Result<(), SerializationError> {
-        let fields = self.fields.iter().map(|(_, value)| value);
-        for text in self.before.iter().chain(fields).chain(self.after) {
-            writer
-                .make_cell_writer()
-                .set_value(text.as_bytes())
-                .map_err(SerializationError::new)?;
-        }
+    async fn prepare_stamped(&mut self) -> Result<(), String> {
+        self.stamped = Some(Writing::prepare(&self.session, &self.table, true).await?);
         Ok(())
     }
 
-    fn is_empty(&self) -> bool {
-        self.before.is_empty() && self.fields.is_empty() && self.after.is_empty()
+    async fn update_stamped(&self, key: &str, fields: &[(u32, &str)], stamp: &Stamp) -> Result<(), ErrorKind> {
+        let statements = self.stamped();
+        let update = |fields| StampedUpdate { stamp, fields, key };
+        match fields {
+            [(0, _), _, ..] if fields.len() == self.table.columns.len() => {
+                self.expect_done(&statements.update_record, update(fields)).await
+            }
+            _ => {
+                for one in fields {
+                    let statement = &statements.update_field[one.0 as usize];
+                    self.expect_done(statement, update(std::slice::from_ref(one))).await?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    async fn insert_stamped(&self, key: &str, values: &[&str], stamp: &Stamp) -> Result<(), ErrorKind> {
+        let values = StampedInsert { key, values, stamp };
+        self.expect_done(&self.stamped().insert, values).await
+    }
+
+    async fn fetch(&self, key: &str) -> Result<Option<Vec<Option<String>>>, ErrorKind> {
+        let statement = self.fetch.get_or_try_init(|| self.prepare_fetch()).await;
+        let result = self
+            .session
+            .execute_unpaged(statement.map_err(|_| ErrorKind::Other)?, (key,))
+            .await
+            .map_err(|error| kind(&error))?;
+        let rows = result.into_rows_result().map_err(|_| ErrorKind::Other)?;
+        let row = rows.maybe_first_row::<Row>().map_err(|_| ErrorKind::Other)?;
+        let text = |value: Option<CqlValue>| value.and_then(CqlValue::into_string);
+        Ok(row.map(|row| row.columns.into_iter().map(text).collect()))
+    }
+
+    fn max_in_flight(&self) -> usize {
+        // With several nodes all requests may still go to one of them.
+        IN_FLIGHT
     }
 }
 
@@ -305,21 +311,6 @@ impl LoadBalancingPolicy for Routing {
 
     fn name(&self) -> String {
         "iopslab".to_owned()
-    }
-}
-
-/// A level of an experiment as the driver has it.
-pub(crate) fn consistency(level: spec::Consistency) -> Consistency {
-    match level {
-        spec::Consistency::Any => Consistency::Any,
-        spec::Consistency::One => Consistency::One,
-        spec::Consistency::Two => Consistency::Two,
-        spec::Consistency::Three => Consistency::Three,
-        spec::Consistency::Quorum => Consistency::Quorum,
-        spec::Consistency::All => Consistency::All,
-        spec::Consistency::LocalQuorum => Consistency::LocalQuorum,
-        spec::Consistency::EachQuorum => Consistency::EachQuorum,
-        spec::Consistency::LocalOne => Consistency::LocalOne,
     }
 }
 

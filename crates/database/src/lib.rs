@@ -7,7 +7,7 @@
 //! | `server` | the seam: install, start, settle, load, watch, stop |
 //! | [`cassandra`] | Apache Cassandra behind that seam; one module per database |
 //! | `cluster` | 1 to 3 local nodes to play with (`iopslab db`), of any database |
-//! | `cql` | the client that speaks CQL |
+//! | `cql` | the client that speaks CQL; `statements`: what it prepares and binds |
 
 pub mod cassandra;
 mod cluster;
@@ -15,6 +15,7 @@ mod cql;
 mod existing;
 mod plan;
 mod server;
+mod statements;
 
 pub use cluster::{Cluster, ClusterError, ClusterSpec, NodeStatus};
 pub use cql::{CqlConnect, CqlDriver};

@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test are test code too")]
 
+#[path = "cql_driver/write_check.rs"]
+mod write_check;
+
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -31,6 +34,7 @@ fn the_engine_drives_a_real_cassandra() {
 
     records_are_loaded_in_ycsb_layout(&connect);
     every_call_does_what_it_says(&connect);
+    write_check::acknowledged_writes_are_found_and_planted_losses_are_told(&connect);
     every_kind_of_operation_runs_without_error(&connect);
     missing_records_are_errors_which_do_not_end_a_trial(&connect);
     a_stopped_server_is_seen_in_full(&connect, &server);
@@ -129,6 +133,7 @@ fn plan(mix: Mix, load: Load, duration: Duration) -> TrialPlan {
         seed: 3,
         first_insert: RECORDS,
         part: engine::Part::WHOLE,
+        check_writes: false,
         begin: None,
     }
 }

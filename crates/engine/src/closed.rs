@@ -38,7 +38,7 @@ async fn slot<D: Driver>(occupied: Occupied<D>, source: Rc<Source>, claims: Rc<C
             seat.sent.set(seat.sent.get() + 1);
         }
         seat.recorder.borrow_mut().sent();
-        let result = source.perform(&seat.driver, &operation, &buffers).await;
+        let result = source.perform(&seat.driver, &seat.notes, &operation, &buffers).await;
         now = now_ns();
         seat.recorder.borrow_mut().ended(&Ended {
             kind: operation.kind,

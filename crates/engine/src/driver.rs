@@ -2,6 +2,8 @@
 
 use evidence::ErrorKind;
 
+use crate::stamp::Stamp;
+
 /// One database connection set, owned by one load thread.
 ///
 /// Every method starts its work when the future is first polled and is done when the response is decoded. A read that
@@ -16,6 +18,23 @@ pub trait Driver {
     fn insert(&self, key: &str, values: &[&str]) -> impl Future<Output = Result<(), ErrorKind>>;
     /// Read up to `records` records in the database's key order from `start_key`.
     fn scan(&self, start_key: &str, records: u32) -> impl Future<Output = Result<(), ErrorKind>>;
+
+    /// Makes ready for stamped writes: called once, before the first request, and only where writes are checked. The
+    /// error says what failed and where.
+    fn prepare_stamped(&mut self) -> impl Future<Output = Result<(), String>>;
+    /// [`Self::update`] with the stamp's time as the timestamp of the write, and its tag before each value. Of two
+    /// writes of a field the one with the greater timestamp must win, in whatever order they come.
+    fn update_stamped(
+        &self,
+        key: &str,
+        fields: &[(u32, &str)],
+        stamp: &Stamp,
+    ) -> impl Future<Output = Result<(), ErrorKind>>;
+    /// [`Self::insert`], stamped likewise.
+    fn insert_stamped(&self, key: &str, values: &[&str], stamp: &Stamp) -> impl Future<Output = Result<(), ErrorKind>>;
+    /// The text of all fields of a record, in order (`None`: no value), at the consistency of reads; `Ok(None)`: there
+    /// is no such record. Not for measuring.
+    fn fetch(&self, key: &str) -> impl Future<Output = Result<Option<Vec<Option<String>>>, ErrorKind>>;
 
     /// How many requests this driver can have in flight at once. In an open loop, requests that are due beyond that
     /// wait in the engine, and their wait counts.

@@ -23,6 +23,11 @@
 //!
 //! An operation belongs to the measurement when it was due (closed loop: sent) at or after its start and before its
 //! end; it is then counted, whenever its response comes.
+//!
+//! # Whether writes are still there
+//!
+//! A trial with `check_writes` sends every write with a [`Stamp`] (its timestamp, and a tag in each value) and remembers
+//! the newest one that was acknowledged of each value; [`read_back`] looks for them afterwards.
 
 mod claims;
 mod clock;
@@ -36,14 +41,20 @@ mod message;
 mod open;
 mod operate;
 mod plan;
+mod read_back;
 mod recorder;
 mod schedule;
+mod stamp;
 mod threads;
 mod trial;
+mod written;
 
 pub use driver::{Connect, Driver};
 pub use error::EngineError;
 pub use evidence::ErrorKind;
 pub use load::run_load;
 pub use plan::{Load, LoadOutcome, LoadPlan, Part, Second, TrialOutcome, TrialPlan};
+pub use read_back::{ReadBack, read_back};
+pub use stamp::{Stamp, TAG_BYTES};
 pub use trial::run_trial;
+pub use written::Writes;

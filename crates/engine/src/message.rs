@@ -4,6 +4,7 @@ use hdrhistogram::Histogram;
 
 use crate::EngineError;
 use crate::histograms::Histograms;
+use crate::written::Notes;
 
 /// From a load thread to the collecting thread.
 pub(crate) enum Message {
@@ -12,7 +13,11 @@ pub(crate) enum Message {
     /// A second has ended.
     Second { thread: usize, second: ThreadSecond },
     /// All its requests have ended.
-    Finished { thread: usize, totals: Totals },
+    Finished {
+        thread: usize,
+        totals: Totals,
+        notes: Notes,
+    },
     /// It gave up.
     Failed(EngineError),
 }

@@ -124,7 +124,7 @@ async fn slot<D: Driver>(occupied: Occupied<D>, shared: Rc<Loop<D>>, first_due_n
                 .borrow_mut()
                 .saturating_record(micros(sent_ns.saturating_sub(due_ns)));
         }
-        let result = source.perform(&seat.driver, &operation, &buffers).await;
+        let result = source.perform(&seat.driver, &seat.notes, &operation, &buffers).await;
         let done_ns = now_ns();
         seat.recorder.borrow_mut().ended(&Ended {
             kind: operation.kind,

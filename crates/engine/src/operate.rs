@@ -10,6 +10,8 @@ use workload::{Generator, InsertSequence, KeyFormat, Operation, ValuePool, write
 use crate::Driver;
 use crate::plan::{Part, TrialPlan};
 use crate::schedule::thread_seed;
+use crate::stamp::Stamp;
+use crate::written::Notes;
 
 /// What the slots of a load thread generate requests from.
 pub(crate) struct Source {
@@ -21,6 +23,7 @@ pub(crate) struct Source {
     part: Part,
     first_insert: u64,
     read_all_fields: bool,
+    is_stamped: bool,
 }
 
 impl Source {
@@ -45,6 +48,7 @@ impl Source {
             part: plan.part,
             first_insert: plan.first_insert,
             read_all_fields: plan.definition.read_all_fields,
+            is_stamped: plan.check_writes,
         }
     }
 
@@ -62,8 +66,7 @@ impl Source {
     pub(crate) fn next<'a>(&'a self, buffers: &mut Buffers<'a>) -> Operation {
         let mut generator = self.generator.borrow_mut();
         let operation = generator.next_operation();
-        let record = self.part.record(operation.record, self.first_insert);
-        write_key(record, self.keys, &mut buffers.key);
+        write_key(self.record(&operation), self.keys, &mut buffers.key);
         match operation.kind {
             OperationKind::Insert => {
                 buffers.record.clear();
@@ -83,19 +86,33 @@ impl Source {
         operation
     }
 
-    /// Carries an operation out.
+    /// The record that an operation means.
+    #[inline]
+    fn record(&self, operation: &Operation) -> u64 {
+        self.part.record(operation.record, self.first_insert)
+    }
+
+    /// Carries an operation out; where writes are checked, with a stamp that `notes` keep when it is acknowledged.
     pub(crate) async fn perform<D: Driver>(
         &self,
         driver: &D,
+        notes: &RefCell<Notes>,
         operation: &Operation,
         buffers: &Buffers<'_>,
     ) -> Result<(), ErrorKind> {
         let key = &buffers.key;
         match operation.kind {
             OperationKind::Read => driver.read(key, operation.field).await,
-            OperationKind::Update => driver.update(key, &buffers.updates).await,
+            OperationKind::Update => self.update(driver, notes, operation, buffers).await,
             OperationKind::Insert => {
-                let result = driver.insert(key, &buffers.record).await;
+                let result = if self.is_stamped {
+                    let stamp = Stamp::now(self.record(operation));
+                    let result = driver.insert_stamped(key, &buffers.record, &stamp).await;
+                    notes.borrow_mut().ended(&stamp, None, result.is_ok());
+                    result
+                } else {
+                    driver.insert(key, &buffers.record).await
+                };
                 // After a failure too, as YCSB does in its `finally`: an unacknowledged record would hold the newest
                 // readable record where it is for the rest of the trial.
                 self.inserts.acknowledge(operation.record);
@@ -105,9 +122,25 @@ impl Source {
             OperationKind::ReadModifyWrite => {
                 let field = if self.read_all_fields { None } else { operation.field };
                 driver.read(key, field).await?;
-                driver.update(key, &buffers.updates).await
+                self.update(driver, notes, operation, buffers).await
             }
         }
+    }
+
+    async fn update<D: Driver>(
+        &self,
+        driver: &D,
+        notes: &RefCell<Notes>,
+        operation: &Operation,
+        buffers: &Buffers<'_>,
+    ) -> Result<(), ErrorKind> {
+        if !self.is_stamped {
+            return driver.update(&buffers.key, &buffers.updates).await;
+        }
+        let stamp = Stamp::now(self.record(operation));
+        let result = driver.update_stamped(&buffers.key, &buffers.updates, &stamp).await;
+        notes.borrow_mut().ended(&stamp, operation.field, result.is_ok());
+        result
     }
 }
 

@@ -7,6 +7,8 @@ use evidence::{ClientResult, ErrorKind, Interval};
 use workload::{Definition, KeyFormat};
 
 use crate::EngineError;
+use crate::stamp::TAG_BYTES;
+use crate::written::Writes;
 
 /// How requests are offered: `spec::LoadLevel` by a name of its own, because this crate does not know experiments.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -54,6 +56,8 @@ pub struct TrialPlan {
     pub first_insert: u64,
     /// Which of several clients this is: each inserts records of its own.
     pub part: Part,
+    /// Whether writes are stamped and the acknowledged ones remembered, so that [`crate::read_back`] can look for them.
+    pub check_writes: bool,
     /// When the first request is sent; at once, where that has passed by the time that everything is connected.
     pub begin: Option<Instant>,
 }
@@ -136,6 +140,8 @@ pub struct TrialOutcome {
     pub intervals: Vec<Interval>,
     /// How long ago the measurement began, when this was made.
     pub began_ago: Duration,
+    /// What was written and acknowledged, where that was asked for.
+    pub writes: Option<Writes>,
 }
 
 /// What the load phase did.
@@ -199,6 +205,15 @@ pub(crate) fn check(plan: &TrialPlan) -> Result<(), EngineError> {
     }
     if plan.fields == 0 {
         return refuse("records need at least one field".into());
+    }
+    if plan.check_writes && plan.field_length as usize <= TAG_BYTES {
+        return refuse(format!(
+            "fields of {} bytes cannot be told apart when they are read back: that takes more than {TAG_BYTES}",
+            plan.field_length
+        ));
+    }
+    if plan.check_writes && plan.part.of > 1 {
+        return refuse("writes are read back for one client only".into());
     }
     Ok(())
 }

@@ -16,6 +16,7 @@ use crate::histograms::{Histograms, new_histogram};
 use crate::message::{Message, Totals};
 use crate::plan::Second;
 use crate::recorder::{Recorder, Times};
+use crate::written::Notes;
 use crate::{Connect, Driver, EngineError};
 
 /// How often an idle thread looks whether a second has ended or somebody wants it to stop.
@@ -27,6 +28,11 @@ const HEAD_START_NS: u64 = 5_000_000;
 pub(crate) trait Work: Sync {
     /// Spawns the slots of one thread. Each holds an [`Occupied`] of the seat while it runs.
     fn begin<D: Driver + 'static>(&self, seat: &Rc<Seat<D>>) -> Result<(), EngineError>;
+
+    /// Whether its writes are stamped, which drivers prepare for.
+    fn is_stamped(&self) -> bool {
+        false
+    }
 }
 
 /// A load thread's place: its driver, its recorder, and what its slots share.
@@ -39,6 +45,8 @@ pub(crate) struct Seat<D> {
     pub(crate) sent: Cell<u64>,
     pub(crate) retries: Cell<u64>,
     pub(crate) lag: RefCell<Histogram<u64>>,
+    /// Empty, where writes are not checked.
+    pub(crate) notes: RefCell<Notes>,
     failure: RefCell<Option<EngineError>>,
     slots: Cell<usize>,
     changed: Notify,
@@ -108,6 +116,8 @@ pub(crate) struct Gathered {
     pub(crate) times: Times,
     pub(crate) totals: Totals,
     pub(crate) collector: Collector,
+    /// Of each thread, not merged: that takes time and CPU, which are nobody's measurement.
+    pub(crate) notes: Vec<Notes>,
     /// CPU time of the process from the start of measurement to the last response.
     pub(crate) cpu_ns: u64,
     pub(crate) peak_rss_bytes: u64,
@@ -201,6 +211,7 @@ pub(crate) fn run_threads<C: Connect + Sync, W: Work>(
             lag: new_histogram(),
             retries: 0,
         };
+        let mut all_notes = Vec::with_capacity(threads as usize);
         let mut cpu_start_ns = None;
         let mut finished = 0;
         while finished < threads {
@@ -220,8 +231,13 @@ pub(crate) fn run_threads<C: Connect + Sync, W: Work>(
                         let _ = give_back[thread].send(emptied);
                     }
                 }
-                Some(Message::Finished { thread, totals: one }) => {
+                Some(Message::Finished {
+                    thread,
+                    totals: one,
+                    notes,
+                }) => {
                     finished += 1;
+                    all_notes.push(notes);
                     collector.finished(thread, on_second);
                     totals.sent += one.sent;
                     totals.retries += one.retries;
@@ -238,6 +254,7 @@ pub(crate) fn run_threads<C: Connect + Sync, W: Work>(
             times,
             totals,
             collector,
+            notes: all_notes,
             cpu_ns,
             peak_rss_bytes: peak_rss_bytes(),
         })
@@ -288,8 +305,15 @@ fn occupy<C: Connect, W: Work>(connect: &C, work: &W, place: Place, abandoned: &
                 tokio::time::sleep(TICK).await;
             }
         };
+        let connected = async {
+            let mut driver = connect.connect().await?;
+            if work.is_stamped() {
+                driver.prepare_stamped().await?;
+            }
+            Ok(driver)
+        };
         let driver = tokio::select! {
-            driver = connect.connect() => driver.map_err(EngineError::Connect)?,
+            driver = connected => driver.map_err(EngineError::Connect)?,
             () = until_abandoned => return Err(EngineError::Cancelled),
         };
         let _ = place.to_collector.send(Message::Connected);
@@ -308,6 +332,7 @@ fn occupy<C: Connect, W: Work>(connect: &C, work: &W, place: Place, abandoned: &
             sent: Cell::new(0),
             retries: Cell::new(0),
             lag: RefCell::new(new_histogram()),
+            notes: RefCell::default(),
             failure: RefCell::new(None),
             slots: Cell::new(0),
             changed: Notify::new(),
@@ -323,7 +348,8 @@ fn occupy<C: Connect, W: Work>(connect: &C, work: &W, place: Place, abandoned: &
             lag: seat.lag.borrow().clone(),
             retries: seat.retries.get(),
         };
-        let _ = place.to_collector.send(Message::Finished { thread, totals });
+        let notes = seat.notes.take();
+        let _ = place.to_collector.send(Message::Finished { thread, totals, notes });
         Ok(())
     })
 }

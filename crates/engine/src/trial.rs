@@ -14,7 +14,9 @@ use crate::collect::Collector;
 use crate::operate::Source;
 use crate::plan::{Load, Second, TrialOutcome, TrialPlan, check, thread_count};
 use crate::schedule::{Schedule, expected_operations};
+use crate::stamp::TAG_BYTES;
 use crate::threads::{Seat, Span, Work, run_threads};
+use crate::written::Writes;
 use crate::{Connect, Driver, EngineError, closed, open};
 
 struct TrialWork<'a> {
@@ -25,6 +27,10 @@ struct TrialWork<'a> {
 }
 
 impl Work for TrialWork<'_> {
+    fn is_stamped(&self) -> bool {
+        self.plan.check_writes
+    }
+
     fn begin<D: Driver + 'static>(&self, seat: &Rc<Seat<D>>) -> Result<(), EngineError> {
         let plan = self.plan;
         let expected = expected_operations(plan.load, plan.duration, plan.operations);
@@ -71,10 +77,13 @@ pub fn run_trial<C: Connect + Sync>(
 ) -> Result<TrialOutcome, EngineError> {
     check(plan)?;
     let threads = thread_count(plan.threads, plan.load);
+    // A tag and this much text: values are as long as ever.
+    let tag_length = if plan.check_writes { TAG_BYTES as u32 } else { 0 };
+    let text_length = plan.field_length - tag_length;
     let work = TrialWork {
         plan,
         inserts: Arc::new(InsertSequence::starting_at(plan.first_insert)),
-        values: Arc::new(ValuePool::new(plan.seed, plan.compressibility, plan.field_length)),
+        values: Arc::new(ValuePool::new(plan.seed, plan.compressibility, text_length)),
         claims: Claims::new(plan.operations),
     };
     let span = Span {
@@ -111,6 +120,7 @@ pub fn run_trial<C: Connect + Sync>(
         result,
         intervals,
         began_ago: Duration::from_nanos(now_ns().saturating_sub(times.start_ns)),
+        writes: plan.check_writes.then(|| Writes::of(gathered.notes)),
     })
 }
 

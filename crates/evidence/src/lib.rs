@@ -14,7 +14,7 @@ pub use host::{HostFigures, HostSample, VolumeFigures};
 pub use host_id::{HostId, NoSuchHost, Role};
 pub use interval::{HIGHEST_US, Interval, LOWEST_US, SIGNIFICANT_DIGITS, Series};
 pub use node_fault::{FaultRecord, LostValue, WriteCheck};
-pub use spec::{OperationKind, VolumeRole};
+pub use spec::{Consistency, OperationKind, VolumeRole};
 pub use trial::{
     Cause, ClientPart, ClientResult, ErrorKind, NodeFacts, Overhead, ProbeResult, SendLag, TrialRecord, Validity,
     VolumeFacts,

@@ -24,8 +24,8 @@ use scylla::{
 use tokio::{runtime::Handle, sync::oneshot};
 
 use super::metrics::{self, Metrics, ViewRow};
-use crate::cql;
 use crate::plan::Replication;
+use crate::statements;
 
 /// Keys asked for in one statement by [`Admin::count_sample`].
 const SAMPLE_CHUNK: usize = 50;
@@ -366,7 +366,7 @@ impl Admin {
     /// Run any statement without values; for tests and special cases.
     pub fn run(&self, statement: &str, consistency: spec::Consistency) -> Result<(), AdminError> {
         let mut request = Statement::new(statement);
-        request.set_consistency(cql::consistency(consistency));
+        request.set_consistency(statements::consistency(consistency));
         self.execute(request, ()).map(|_| ())
     }
 

@@ -6,11 +6,13 @@
     reason = "this is test code, outside of a function that says so"
 )]
 
+pub mod table;
+
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use engine::{Connect, Driver, ErrorKind, Load, Second, TrialOutcome, TrialPlan};
+use engine::{Connect, Driver, ErrorKind, Load, Second, Stamp, TrialOutcome, TrialPlan};
 use evidence::{HIGHEST_US, LOWEST_US, SIGNIFICANT_DIGITS, Series};
 use hdrhistogram::Histogram;
 use workload::{Definition, Distribution, KeyFormat, Mix, ScanLength};
@@ -114,6 +116,22 @@ impl Driver for Fake {
         self.call().await
     }
 
+    async fn prepare_stamped(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+
+    async fn update_stamped(&self, _: &str, _: &[(u32, &str)], _: &Stamp) -> Result<(), ErrorKind> {
+        self.call().await
+    }
+
+    async fn insert_stamped(&self, _: &str, _: &[&str], _: &Stamp) -> Result<(), ErrorKind> {
+        self.call().await
+    }
+
+    async fn fetch(&self, _: &str) -> Result<Option<Vec<Option<String>>>, ErrorKind> {
+        self.call().await.map(|()| None)
+    }
+
     fn max_in_flight(&self) -> usize {
         self.0.limit
     }
@@ -154,6 +172,7 @@ pub fn plan(mix: Mix, load: Load, duration: Duration) -> TrialPlan {
         seed: 7,
         first_insert: 1000,
         part: engine::Part::WHOLE,
+        check_writes: false,
         begin: None,
     }
 }

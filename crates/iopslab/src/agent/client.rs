@@ -8,9 +8,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use database::{CqlConnect, Existing, ExistingError, Found};
-use engine::{LoadPlan, TrialPlan};
+use engine::{LoadPlan, ReadBack, TrialPlan, Writes};
+use evidence::WriteCheck;
 use monitor::{Monitor, MonitorHooks, Sources};
-use spec::LoadLevel;
+use spec::{Consistency, LoadLevel};
 use wire::{
     ClientRequest, Endpoint, Event, ExistingDataset, Fault, LoadedDataset, Reply, Second, TrialResult, TrialTask,
 };
@@ -145,6 +146,7 @@ fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, Fault> {
             number: task.number,
             of: task.clients,
         },
+        check_writes: task.check_writes,
         begin: task.begin_unix_ms.map(moment),
     };
     let samples = Arc::new(Mutex::new(Vec::new()));
@@ -187,13 +189,44 @@ fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, Fault> {
     let (mut outcome, rest_s) = outcome?;
     outcome.result.warmup_s += if task.shape.warmup_max_s.is_some() { rest_s } else { 0.0 };
     let samples = samples.lock().map(|mut s| std::mem::take(&mut *s)).unwrap_or_default();
+    let writes = match outcome.writes {
+        Some(writes) => Some(look_for(
+            writes,
+            &connect,
+            &plan,
+            task.endpoint.consistency.read,
+            outbox,
+        )?),
+        None => None,
+    };
     Ok(Reply::Trial(Box::new(TrialResult {
         intervals: outcome.intervals.iter().map(wire::to_wire).collect(),
         result: outcome.result,
         measurement_started_unix_ms: now - outcome.began_ago.as_millis() as i64,
         samples,
-        writes: None,
+        writes,
     })))
+}
+
+/// Whether what was acknowledged is still there: after everything that is measured.
+fn look_for(
+    writes: Writes,
+    connect: &CqlConnect,
+    plan: &TrialPlan,
+    consistency: Consistency,
+    outbox: &Outbox,
+) -> Result<WriteCheck, Fault> {
+    let check = engine::read_back(
+        connect,
+        writes,
+        &ReadBack::after(plan, consistency),
+        &mut |done, of| outbox.progress("reading back acknowledged writes", Some((done, of))),
+        &outbox.cancelled,
+    );
+    if outbox.is_cancelled() {
+        return Err(cancelled());
+    }
+    check.map_err(fault)
 }
 
 /// Seconds between two looks at whether throughput has come to rest: the batches of the rule.
@@ -201,7 +234,9 @@ const LOOK_EVERY: usize = 5;
 
 /// `warmup = "auto"`: the same load until its throughput has come to rest by the rule that also judges the trial
 /// afterwards, or for `most_s` seconds. What it measures is thrown away. Workloads that insert are refused when the
-/// experiment is read: the keys that they insert here would be missing from the trial's key space.
+/// experiment is read: the keys that they insert here would be missing from the trial's key space. Where writes are
+/// checked these are stamped too, but not looked for: one with a timestamp of the database's clock that arrives late
+/// could cover a stamped one of the trial.
 fn until_rest(connect: &CqlConnect, plan: &TrialPlan, most_s: f64, outbox: &Outbox) -> Result<(), Fault> {
     let warm_up = TrialPlan {
         warmup: Duration::ZERO,

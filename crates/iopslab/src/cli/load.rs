@@ -100,6 +100,7 @@ fn trial_plan(args: &LoadArgs, chosen: &workload::Chosen) -> TrialPlan {
         seed: args.seed,
         first_insert: args.first_insert.unwrap_or(records),
         part: engine::Part::WHOLE,
+        check_writes: false,
         begin: None,
     }
 }

@@ -14,6 +14,11 @@ use crate::controller::crew::Agenda;
 pub(super) struct Began(Cell<Option<Instant>>);
 
 impl Began {
+    /// Seconds of measurement until now.
+    fn seconds_to(&self, now: Instant) -> Option<f64> {
+        Some(now.checked_duration_since(self.0.get()?)?.as_secs_f64())
+    }
+
     /// A client tells of a second that is over, `t_s` of the measurement; negative in warm-up. It is told of at once, and
     /// never early: of several tellings the earliest start is the best.
     pub fn told(&self, t_s: f64, now: Instant) {
@@ -38,6 +43,8 @@ enum Step {
 struct Done {
     fault: NodeFault,
     gone: Moments,
+    /// When its return was asked for, seconds of measurement: what is known where it did not come back.
+    return_asked_s: Option<f64>,
     back: Option<Result<Moments, String>>,
 }
 
@@ -94,7 +101,7 @@ impl<'a> Faults<'a> {
                 host,
                 began_s: at_s(done.gone.began_unix_ms),
                 gone_s: at_s(done.gone.done_unix_ms),
-                return_began_s: back.map(|b| at_s(b.began_unix_ms)),
+                return_began_s: back.map_or(done.return_asked_s, |b| Some(at_s(b.began_unix_ms))),
                 back_s: back.map(|b| at_s(b.done_unix_ms)),
                 problem,
             })
@@ -123,7 +130,13 @@ impl Agenda for Faults<'_> {
         let host = host_of(fault);
         let request = match step {
             Step::TakeAway => DatabaseRequest::TakeAway(fault.kind),
-            Step::BringBack => DatabaseRequest::BringBack,
+            Step::BringBack => {
+                let asked_s = self.began.seconds_to(Instant::now());
+                if let Some(done) = self.done.last_mut() {
+                    done.return_asked_s = asked_s;
+                }
+                DatabaseRequest::BringBack
+            }
         };
         (self.say)(&match step {
             Step::TakeAway => format!("{} of {host}", fault.kind.name()),
@@ -142,6 +155,7 @@ impl Agenda for Faults<'_> {
                 self.done.push(Done {
                     fault,
                     gone,
+                    return_asked_s: None,
                     back: None,
                 });
             }
@@ -252,7 +266,11 @@ mod tests {
             "the clients go on"
         );
         let records = faults.records(|_| Some(0.0));
-        assert_eq!(records[0].back_s, None);
+        assert_eq!(
+            (records[0].return_began_s, records[0].back_s),
+            (None, None),
+            "nobody has measured"
+        );
         assert_eq!(records[0].problem.as_deref(), Some("no space left"));
 
         let mut faults = Faults::new(&[KILL], &began, |_| {});
