@@ -6,6 +6,7 @@ use evidence::{HostId, OperationKind};
 use spec::{Cell, Plan, Setup, VolumeRole};
 use stats::Summary;
 
+use crate::away;
 use crate::document::{CellAnalysis, InvalidTrial, LatencyAnalysis, NodeAnalysis};
 use crate::host::VolumeActivity;
 use crate::latency::{LatencyFigures, across_trials};
@@ -35,7 +36,8 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
     {
         *errors.entry(*kind).or_insert(0) += n;
     }
-    let by_node = limit::of_nodes(setup, &valid);
+    let undisturbed = undisturbed(&valid);
+    let by_node = limit::of_nodes(setup, &undisturbed);
     let failed: u64 = valid.iter().map(|t| t.failed_operations()).sum();
     let counted: u64 = valid.iter().map(|t| t.counted()).sum();
     CellAnalysis {
@@ -79,8 +81,10 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
         ratio_to_baseline: None,
         ratio_to_slowest: None,
         withheld: None,
-        limit: limit::named(&by_node, &valid),
-        nodes: nodes(&by_node, &valid),
+        limit: limit::named(&by_node, &undisturbed),
+        nodes: nodes(&by_node, &undisturbed),
+        faults: away::faults(plan, &valid),
+        writes: away::writes(trials),
         usd_per_month: None,
         findings: Vec::new(),
     }
@@ -113,7 +117,12 @@ impl CellAnalysis {
 
 /// Each node of a cell apart, from its valid trials; none where the database has one.
 pub fn nodes_of_cell(setup: Option<&Setup>, trials: &[&TrialMeasurement]) -> Vec<NodeAnalysis> {
-    nodes(&limit::of_nodes(setup, trials), trials)
+    let undisturbed = undisturbed(trials);
+    nodes(&limit::of_nodes(setup, &undisturbed), &undisturbed)
+}
+
+fn undisturbed<'a>(trials: &[&'a TrialMeasurement]) -> Vec<&'a TrialMeasurement> {
+    trials.iter().map(|t| t.undisturbed()).collect()
 }
 
 fn nodes(uses: &BTreeMap<HostId, limit::Uses>, trials: &[&TrialMeasurement]) -> Vec<NodeAnalysis> {

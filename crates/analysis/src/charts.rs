@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use evidence::OperationKind;
 
+use crate::document::PhaseKind;
 use crate::latency;
 use crate::measurement::TrialMeasurement;
 use crate::panels::Panel;
@@ -36,6 +37,8 @@ pub struct TrialCharts {
     pub measured_s: f64,
     /// Where the steady window begins, seconds from the start of measurement.
     pub steady_from_s: f64,
+    /// When nodes were away by plan: from when, until when, seconds from the start of measurement.
+    pub away: Vec<(f64, f64)>,
     /// What there is to draw; a panel without data is left out.
     pub panels: Vec<Panel>,
 }
@@ -88,6 +91,12 @@ fn of_trial(trial: &TrialMeasurement) -> TrialCharts {
         warmup_s: client.map_or(0.0, |c| c.warmup_s),
         measured_s: client.map_or(0.0, |c| c.measured_s),
         steady_from_s: trial.window.from_s,
+        away: trial
+            .phases
+            .iter()
+            .filter(|p| p.phase.kind == PhaseKind::During)
+            .map(|p| (p.phase.from_s, p.phase.to_s))
+            .collect(),
         panels: trial.panels.clone(),
     }
 }

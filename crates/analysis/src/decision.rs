@@ -132,6 +132,9 @@ fn of_place(
     if metric.is_latency() && !is_open(load) {
         cautions.push(Caution::ClosedLoopLatency);
     }
+    if candidates.iter().any(|c| cells[c.cell].has_lost_writes()) {
+        cautions.push(Caution::LostWrites);
+    }
     Some(Decision {
         workload: workload.to_owned(),
         load,

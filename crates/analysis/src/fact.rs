@@ -3,6 +3,9 @@
 /// The nodes that a finding was seen on, where the database has several: names between commas, the worst one first.
 pub const NODES: &str = "nodes";
 
+/// Said under `until` where a trial could be judged only up to its first planned fault.
+pub const UNTIL_FAULT: &str = "first planned fault";
+
 /// One of the four limits of a volume; its name is that of the field in [`spec::IoLimits`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VolumeLimit {

@@ -11,6 +11,7 @@ use hdrhistogram::Histogram;
 use spec::LoadLevel;
 
 use crate::latency::START_SLACK_S;
+use crate::phases::{self, Tallies};
 use crate::progress::{Progress, Second};
 use crate::steady::Window;
 
@@ -28,6 +29,11 @@ pub struct Latencies {
     group_s: f64,
     /// Merged histograms of the measured seconds, by group.
     groups: BTreeMap<usize, BTreeMap<Series, Histogram<u64>>>,
+    /// Until when a trial with planned faults is undisturbed, and the merged histograms of what came later.
+    undisturbed_s: f64,
+    later: BTreeMap<Series, Histogram<u64>>,
+    /// The phases of a trial with planned faults.
+    pub(crate) phases: Tallies,
     /// Successful operations in each second of measurement.
     completed: BTreeMap<i64, u64>,
     /// Seconds of measurement, and successful operations that ended after them.
@@ -53,6 +59,9 @@ impl Latencies {
         Self {
             group_s: GROUP_S * steps,
             groups: BTreeMap::new(),
+            undisturbed_s: phases::undisturbed_s(record).unwrap_or(f64::INFINITY),
+            later: BTreeMap::new(),
+            phases: Tallies::of(record),
             completed: BTreeMap::new(),
             measured_s,
             late: 0.0,
@@ -66,6 +75,7 @@ impl Latencies {
 
     /// Takes in one interval; their order does not matter.
     pub fn add(&mut self, interval: &Interval) {
+        self.phases.add(interval);
         let second = interval.start_s.round() as i64;
         let per_second = interval.histogram.len() as f64 / interval.length_s.max(1e-3);
         match interval.series {
@@ -94,8 +104,17 @@ impl Latencies {
         if from_start < 0.0 || interval.histogram.is_empty() {
             return;
         }
-        let group = self.groups.entry((from_start / self.group_s) as usize).or_default();
+        let end_s = interval.start_s + interval.length_s;
+        let group = match end_s <= self.undisturbed_s + START_SLACK_S {
+            true => self.groups.entry((from_start / self.group_s) as usize).or_default(),
+            false => &mut self.later,
+        };
         merge(group, interval.series, &interval.histogram);
+    }
+
+    /// Successful operations of a second.
+    pub(crate) fn completed_in(&self, second: i64) -> u64 {
+        self.completed.get(&second).copied().unwrap_or(0)
     }
 
     /// Each whole second of measurement; seconds in which nothing completed are empty.
@@ -125,6 +144,15 @@ impl Latencies {
 
     /// The series merged from `from_s` (an edge between groups) to the end; empty series are left out.
     pub(crate) fn merged(&self, from_s: f64) -> BTreeMap<Series, Histogram<u64>> {
+        let mut merged = self.undisturbed(from_s);
+        for (series, histogram) in &self.later {
+            merge(&mut merged, *series, histogram);
+        }
+        merged
+    }
+
+    /// The same, to just before the first planned fault.
+    pub(crate) fn undisturbed(&self, from_s: f64) -> BTreeMap<Series, Histogram<u64>> {
         let mut merged = BTreeMap::new();
         for group in self
             .groups

@@ -12,6 +12,7 @@
 //! What cannot be said is absent or says so in words (`not comparable`, `none found`): an absent answer, never a
 //! guessed one.
 
+mod away;
 pub mod burst;
 mod cells;
 mod charts;
@@ -33,6 +34,7 @@ mod money;
 mod node;
 mod objective;
 mod panels;
+mod phases;
 mod precision;
 mod progress;
 mod recommendation;
@@ -62,12 +64,13 @@ pub use comparison::compare;
 pub use decision::UNTESTED_SHARE;
 pub use document::{
     Analysis, By, Candidate, Caution, CellAnalysis, CellChange, Change, Check, Comparison, ConfigurationFacts,
-    Criterion, Decision, Doubt, FleetOf, GateCell, GateOutcome, GateResult, InvalidTrial, LatencyAnalysis, Meets,
-    Metric, NodeAnalysis, NotConsidered, NotJudged, Obstacle, Outcome, Place, Range, Ranked, Ratio, Reason,
-    Recommendation, ResidualSpread, Scaling, ScalingPoint, Status, TrialCounts, ValueOfMoney, ValueVerdict, Verdict,
-    VolumeReport, Withheld, WorkloadFacts, WouldDecide,
+    Criterion, Decision, Doubt, FaultAnalysis, FaultsAnalysis, FleetOf, GateCell, GateOutcome, GateResult, HintFiles,
+    InvalidTrial, LatencyAnalysis, Meets, Metric, NodeAnalysis, NotConsidered, NotJudged, Obstacle, Outcome,
+    PhaseAnalysis, PhaseKind, Place, Range, Ranked, Ratio, Reason, Recommendation, RecoveryAnalysis, ResidualSpread,
+    Scaling, ScalingPoint, Status, TrialCounts, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld,
+    WorkloadFacts, WouldDecide, WritesAnalysis,
 };
-pub use fact::{NODES, NodeFigure, SmallerThan, TooShort, VolumeLimit};
+pub use fact::{NODES, NodeFigure, SmallerThan, TooShort, UNTIL_FAULT, VolumeLimit};
 pub use finding::{Finding, Scope};
 pub use gate::{Gate, GateError};
 pub use host::{DatabaseHost, HostWindow, VolumeActivity, WindowRates};
@@ -81,6 +84,9 @@ pub use measure::measure;
 pub use measurement::{TrialEvidence, TrialMeasurement};
 pub use node::Node;
 pub use panels::{Line, Panel};
+pub use phases::{
+    Aftermath, Phase, PhaseMeasurement, RECOVERED_SECONDS, RECOVERED_SHARE, Recovery, of as phases_of_trial,
+};
 pub use precision::{Precision, Widest, precision};
 pub use progress::Second;
 pub use rule::{Rule, Severity};
@@ -89,8 +95,9 @@ pub use steady::Window;
 // What the document shows from other rooms, so that its reader needs no other room.
 pub use evidence::{ErrorKind, HostId, ProbeResult};
 pub use spec::{
-    Basis, Burst, BurstStart, ConsistencyLevels, CostKind, CostLine, Dataset, IoLimits, LatencyFigure, LoadLevel,
-    NodeFault, OperationKind, Placement, Plan, Provider, Setup, TrialShape, VolumeRole, VolumeSetup,
+    Basis, Burst, BurstStart, Consistency, ConsistencyLevels, CostKind, CostLine, Dataset, IoLimits, LatencyFigure,
+    LoadLevel, NodeFault, NodeFaultKind, OperationKind, Placement, Plan, Provider, Setup, TrialShape, VolumeRole,
+    VolumeSetup,
 };
 pub use stats::{Estimate, IntervalMethod, Summary};
 
@@ -116,7 +123,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
             let of_trials: Vec<Vec<Finding>> = trials.iter().map(|t| rules::of_trial_in_run(t, &together)).collect();
             let valid = || trials.iter().zip(&of_trials).filter(|(t, _)| t.is_valid());
             let replicas = setup.map_or(1, |s| s.placement.replication_factor);
-            let measured: Vec<&TrialMeasurement> = valid().map(|(t, _)| *t).collect();
+            let measured: Vec<&TrialMeasurement> = valid().map(|(t, _)| t.undisturbed()).collect();
             analysed.findings = rules::of_cell(&analysed, &measured, &plan.dataset, replicas);
             let of_valid: Vec<Vec<Finding>> = valid().map(|(_, found)| found.clone()).collect();
             analysed.withheld = withheld::of_cell(&analysed.findings, &of_valid);
@@ -139,6 +146,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
     let scaling = scaling::scalings(plan, &figures, &throughput);
     let mut findings = rules::of_run(&input.run, input.provider, &configurations);
     findings.extend(rules::of_plan(plan));
+    findings.extend(rules::faults_of_plan(&input.run, plan));
     findings.extend(cells.iter().flat_map(|c| c.findings.iter().cloned()));
     let trials = TrialCounts {
         planned: plan.trials.len() as u64,

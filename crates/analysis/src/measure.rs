@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{HostId, HostSample, Series, TrialRecord};
+use evidence::{ClientResult, HostId, HostSample, Series, TrialRecord};
+use hdrhistogram::Histogram;
+use spec::NodeFaultKind;
 
-use crate::host::database_host;
+use crate::host::{DatabaseHost, database_host};
 use crate::latencies::Latencies;
 use crate::latency::{self, LatencyFigures};
 use crate::measurement::{TrialEvidence, TrialMeasurement};
+use crate::phases::{self, Aftermath};
+use crate::steady::Window;
 use crate::{node, panels, rules, steady};
 
 /// Reduces a trial to its figures and judges it by every rule that needs nothing but the trial.
@@ -23,11 +27,18 @@ impl Latencies {
     /// The same as [`measure`], once all intervals of the trial have been added.
     pub fn measure(&self, record: &TrialRecord, by_host: &BTreeMap<HostId, Vec<HostSample>>) -> TrialMeasurement {
         let measured_s = record.client.as_ref().map_or(0.0, |c| c.measured_s);
+        let undisturbed_s = phases::undisturbed_s(record);
+        // Steadiness is judged, and machines are looked at, up to here.
+        let judged_s = undisturbed_s.unwrap_or(measured_s);
         let seconds = self.seconds(measured_s);
-        let completed: Vec<f64> = seconds.iter().map(|s| s.completed as f64).collect();
-        let window = self.aligned(steady::window(&completed, measured_s));
+        let judged: Vec<f64> = self.seconds(judged_s).iter().map(|s| s.completed as f64).collect();
+        let judged = self.aligned(steady::window(&judged, judged_s));
+        let window = Window {
+            to_s: measured_s,
+            ..judged
+        };
         let samples = |host| by_host.get(&host).map_or(&[][..], Vec::as_slice);
-        let client = database_host(samples(HostId::CLIENT), window.from_s, window.to_s);
+        let client = database_host(samples(HostId::CLIENT), judged.from_s, judged.to_s);
         let mut measurement = TrialMeasurement {
             record: record.clone(),
             window,
@@ -40,24 +51,113 @@ impl Latencies {
             curves: BTreeMap::new(),
             hosts: node::hosts(record)
                 .into_iter()
-                .map(|host| (host, database_host(samples(host), window.from_s, window.to_s)))
+                .map(|host| (host, shown(record, host, samples(host), judged, measured_s)))
                 .collect(),
             client_cpu_pressure: client.cpu_pressure,
             panels: panels::of_trial(record, self, by_host),
+            phases: self.phases.measured(),
+            aftermaths: self.aftermaths(record, by_host),
+            before: None,
             findings: Vec::new(),
         };
-        for (series, histogram) in self.merged(window.from_s) {
+        measurement.add_latencies(self.merged(window.from_s));
+        measurement.before = undisturbed_s.map(|_| Box::new(self.before(&measurement, judged)));
+        measurement.findings = rules::of_trial(&measurement);
+        // Whoever looks at the part alone is told the same of it.
+        if let Some(before) = &mut measurement.before {
+            before.findings.clone_from(&measurement.findings);
+        }
+        measurement
+    }
+
+    /// A trial with planned faults as if it had ended at the end of `window`, just before the first.
+    fn before(&self, trial: &TrialMeasurement, window: Window) -> TrialMeasurement {
+        let mut record = trial.record.clone();
+        record.client = record.client.map(|client| self.client_before(client, window.to_s));
+        let mut before = TrialMeasurement {
+            record,
+            window,
+            seconds: self.seconds(window.to_s),
+            late: 0.0,
+            recorded: 0,
+            response: BTreeMap::new(),
+            service: BTreeMap::new(),
+            failed: BTreeMap::new(),
+            curves: BTreeMap::new(),
+            hosts: trial.hosts.clone(),
+            client_cpu_pressure: trial.client_cpu_pressure,
+            panels: Vec::new(),
+            phases: Vec::new(),
+            aftermaths: Vec::new(),
+            before: None,
+            findings: Vec::new(),
+        };
+        before.add_latencies(self.undisturbed(window.from_s));
+        before.recorded = before.counted();
+        before
+    }
+
+    /// What the client would have counted if it had measured for `seconds`. Its CPU time by second is not known: it is
+    /// taken to be used evenly, so that its share is that of the whole measurement.
+    fn client_before(&self, whole: ClientResult, seconds: f64) -> ClientResult {
+        let mut client = ClientResult {
+            measured_s: seconds,
+            client_cpu_s: whole.client_cpu_s * stats::ratio(seconds, whole.measured_s).unwrap_or(0.0),
+            completed: BTreeMap::new(),
+            errors: BTreeMap::new(),
+            operations_sent: 0,
+            ..whole
+        };
+        for (series, histogram) in self.undisturbed(0.0) {
+            match series {
+                Series::Response(kind) => drop(client.completed.insert(kind, histogram.len())),
+                Series::Failed(kind) => drop(client.errors.insert(kind, histogram.len())),
+                Series::Service(_) => {}
+            }
+        }
+        client.operations_sent = client.completed.values().chain(client.errors.values()).sum();
+        client
+    }
+
+    fn aftermaths(&self, record: &TrialRecord, by_host: &BTreeMap<HostId, Vec<HostSample>>) -> Vec<Aftermath> {
+        let phases = phases::of(record);
+        // Before the first; then during and after each.
+        let pairs = phases.get(1..).unwrap_or_default().chunks_exact(2);
+        let recoveries = self.phases.recoveries(record, |second| self.completed_in(second));
+        let of_fault = |(pair, recovery): (&[phases::Phase], _)| Aftermath {
+            recovery,
+            hint_files: phases::hint_files(by_host, &pair[0], &pair[1]),
+        };
+        pairs.zip(recoveries).map(of_fault).collect()
+    }
+}
+
+impl TrialMeasurement {
+    fn add_latencies(&mut self, merged: BTreeMap<Series, Histogram<u64>>) {
+        for (series, histogram) in merged {
             let figures = LatencyFigures::of(&histogram);
             match series {
                 Series::Response(kind) => {
-                    measurement.response.insert(kind, figures);
-                    measurement.curves.insert(kind, latency::curve(&histogram));
+                    self.response.insert(kind, figures);
+                    self.curves.insert(kind, latency::curve(&histogram));
                 }
-                Series::Service(kind) => drop(measurement.service.insert(kind, figures)),
-                Series::Failed(kind) => drop(measurement.failed.insert(kind, figures)),
+                Series::Service(kind) => drop(self.service.insert(kind, figures)),
+                Series::Failed(kind) => drop(self.failed.insert(kind, figures)),
             }
         }
-        measurement.findings = rules::of_trial(&measurement);
-        measurement
     }
+}
+
+/// What a database host showed up to the first planned fault. Restarts are counted to the end of measurement, without
+/// those that were planned: a process that ends by itself later on is as bad as one that ends before.
+fn shown(record: &TrialRecord, host: HostId, samples: &[HostSample], judged: Window, measured_s: f64) -> DatabaseHost {
+    let mut shown = database_host(samples, judged.from_s, judged.to_s);
+    if judged.to_s < measured_s {
+        let ends = |kind| matches!(kind, NodeFaultKind::NodeStop | NodeFaultKind::NodeKill);
+        let returns = record.faults.iter().filter(|f| f.host == host && ends(f.kind));
+        let planned = returns.filter(|f| f.return_began_s.is_some()).count() as u64;
+        let all = database_host(samples, judged.from_s, measured_s).restarts;
+        shown.restarts = all.map(|n| n.saturating_sub(planned));
+    }
+    shown
 }

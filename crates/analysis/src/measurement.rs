@@ -13,6 +13,7 @@ use crate::host::{DatabaseHost, VolumeActivity};
 use crate::latency::LatencyFigures;
 use crate::node::{self, Node};
 use crate::panels::Panel;
+use crate::phases::{Aftermath, PhaseMeasurement};
 use crate::progress::Second;
 use crate::rule::Severity;
 use crate::steady::Window;
@@ -49,12 +50,19 @@ pub struct TrialMeasurement {
     pub failed: BTreeMap<ErrorKind, LatencyFigures>,
     /// (quantile, microseconds) of the response times by kind.
     pub curves: BTreeMap<OperationKind, Vec<(f64, f64)>>,
-    /// What each database host showed in the window; at least one.
+    /// What each database host showed in the window; at least one. Where faults were planned, in the part of it before
+    /// the first: counters of a process that was restarted begin at zero again.
     pub hosts: BTreeMap<HostId, DatabaseHost>,
     /// Share of the window in which some task of the client's host waited for a CPU (pressure stall information).
     pub client_cpu_pressure: Option<f64>,
     /// The trial over time.
     pub panels: Vec<Panel>,
+    /// Where faults were planned: the trial before the first, and during and after each.
+    pub phases: Vec<PhaseMeasurement>,
+    /// What followed each planned fault, in the order of the record.
+    pub aftermaths: Vec<Aftermath>,
+    /// Where faults were planned: this trial as if it had ended just before the first.
+    pub before: Option<Box<TrialMeasurement>>,
     /// Findings on this trial.
     pub findings: Vec<Finding>,
 }
@@ -80,6 +88,12 @@ impl TrialMeasurement {
                 })
             }
         }
+    }
+
+    /// What machines, limits and steadiness are judged by: the trial before its first planned fault; the whole trial where
+    /// none was planned.
+    pub fn undisturbed(&self) -> &Self {
+        self.before.as_deref().unwrap_or(self)
     }
 
     /// Seconds that count.
@@ -156,9 +170,9 @@ impl TrialMeasurement {
         self.nodes().map(|node| node.facts.data_bytes_on_disk as f64).sum()
     }
 
-    /// `figure` of the database for each completed operation.
+    /// `figure` of the database for each operation completed in the seconds in which its hosts were looked at.
     pub fn per_operation(&self, figure: Option<f64>) -> Option<f64> {
-        stats::ratio(figure?, self.completed() as f64)
+        stats::ratio(figure?, self.undisturbed().completed() as f64)
     }
 
     /// Page cache at the end / bytes of the data set on disk, of all nodes.

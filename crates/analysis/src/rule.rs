@@ -12,6 +12,8 @@ pub enum Severity {
     Suspect,
     /// The trial may not enter a comparison.
     Invalid,
+    /// The configuration did not do what a database must; its figures count, and it is not recommended.
+    Failed,
 }
 
 impl Severity {
@@ -21,6 +23,7 @@ impl Severity {
             Self::Note => "note",
             Self::Suspect => "suspect",
             Self::Invalid => "invalid",
+            Self::Failed => "failed",
         }
     }
 }
@@ -123,11 +126,21 @@ pub enum Rule {
     TooFewSamples,
     /// Repetitions lie far apart (`repetitions_spread.rs`). A doubt: intervals already contain it.
     RepetitionsSpread,
+    /// Nodes were taken away by plan (`faults_planned.rs`). Not a doubt: this is what was asked for; it says which figures
+    /// it is in.
+    FaultsPlanned,
+    /// A planned fault did not happen, or not as planned (`fault_not_as_planned.rs`). A doubt: the trial is not quite the
+    /// one that was asked for.
+    FaultNotAsPlanned,
+    /// Acknowledged writes were gone (`writes_lost.rs`). The configuration is excluded from the recommendation.
+    WritesLost,
+    /// Acknowledged writes could not be read back (`writes_lost.rs`). A doubt: whether they are lost is not known.
+    WritesUnread,
 }
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 40] = [
         Self::TrialInvalid,
         Self::DatabaseRestarted,
         Self::ErrorsAbove,
@@ -164,6 +177,10 @@ impl Rule {
         Self::UnequalNodes,
         Self::TooFewSamples,
         Self::RepetitionsSpread,
+        Self::FaultsPlanned,
+        Self::FaultNotAsPlanned,
+        Self::WritesLost,
+        Self::WritesUnread,
     ];
 
     /// The name, as in JSON.
@@ -205,12 +222,17 @@ impl Rule {
             Self::UnequalNodes => "unequal_nodes",
             Self::TooFewSamples => "too_few_samples",
             Self::RepetitionsSpread => "repetitions_spread",
+            Self::FaultsPlanned => "faults_planned",
+            Self::FaultNotAsPlanned => "fault_not_as_planned",
+            Self::WritesLost => "writes_lost",
+            Self::WritesUnread => "writes_unread",
         }
     }
 
     /// How much its findings weigh.
     pub fn severity(self) -> Severity {
         match self {
+            Self::WritesLost => Severity::Failed,
             Self::TrialInvalid | Self::DatabaseRestarted | Self::ErrorsAbove => Severity::Invalid,
             Self::TooShortToJudge
             | Self::SlowChangePossible
@@ -219,7 +241,8 @@ impl Rule {
             | Self::LimitsCountSeparately
             | Self::BurstOnly
             | Self::VolumeAboveInstance
-            | Self::TooFewSamples => Severity::Note,
+            | Self::TooFewSamples
+            | Self::FaultsPlanned => Severity::Note,
             Self::NotFound
             | Self::CountsDisagree
             | Self::NoSteadyState
@@ -244,7 +267,9 @@ impl Rule {
             | Self::DroppedMessages
             | Self::NetworkRetransmits
             | Self::UnequalNodes
-            | Self::RepetitionsSpread => Severity::Suspect,
+            | Self::RepetitionsSpread
+            | Self::FaultNotAsPlanned
+            | Self::WritesUnread => Severity::Suspect,
         }
     }
 }

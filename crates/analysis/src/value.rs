@@ -22,7 +22,7 @@ pub fn of_money(plan: &Plan, cells: &[CellAnalysis], throughput: &Comparisons, p
     places(cells)
         .into_iter()
         .filter(|(_, load, _)| !is_open(*load))
-        .flat_map(|(_, _, members)| steps.of_place(&members))
+        .flat_map(|(_, _, members)| steps.of_place(&steps.that_kept_their_writes(members)))
         .collect()
 }
 
@@ -68,6 +68,17 @@ struct Steps<'a> {
 }
 
 impl Steps<'_> {
+    /// Nothing is said about the value of a configuration that lost acknowledged writes.
+    fn that_kept_their_writes(&self, members: Vec<usize>) -> Vec<usize> {
+        let name = |i: usize| &self.cells[i].configuration;
+        let lost = |i: usize| {
+            self.cells
+                .iter()
+                .any(|c| c.configuration == *name(i) && c.has_lost_writes())
+        };
+        members.into_iter().filter(|i| !lost(*i)).collect()
+    }
+
     fn of_place(&self, members: &[usize]) -> Vec<ValueOfMoney> {
         let priced = priced(self.cells, members, self.throughput);
         let usable = |p: &&Priced| self.cells[p.cell].withheld.is_none();

@@ -5,6 +5,7 @@
 //! `analysis.json`: the analysis with its sentences.
 
 mod answer;
+mod away;
 mod comparison;
 mod document;
 mod figures;

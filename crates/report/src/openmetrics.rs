@@ -124,7 +124,11 @@ fn of_runs(runs: &[Analysis]) -> Vec<Family> {
         })
     };
     let findings = runs.iter().flat_map(|run| {
-        [Severity::Invalid, Severity::Suspect, Severity::Note].map(|severity| {
+        // Told only where there is something to tell, as before there was such a severity.
+        let has_failed = run.findings.iter().any(|f| f.severity == Severity::Failed);
+        let failed = has_failed.then_some(Severity::Failed).into_iter();
+        let severities = failed.chain([Severity::Invalid, Severity::Suspect, Severity::Note]);
+        severities.map(move |severity| {
             let mut labels = run_labels(run);
             labels.push(("severity", severity.name().to_owned()));
             let of_severity = run.findings.iter().filter(|f| f.severity == severity);

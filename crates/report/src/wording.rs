@@ -2,6 +2,7 @@
 //!
 //! The words of `analysis.json` ([`crate::document()`]), the terminal, Markdown and HTML are the same.
 
+pub mod away;
 pub mod limits;
 mod load;
 mod machine;
@@ -62,6 +63,7 @@ fn words(finding: &Finding) -> (String, String) {
         | Rule::DroppedMessages
         | Rule::NetworkRetransmits => machine::words(&of),
         Rule::UnequalNodes => nodes::words(&of),
+        Rule::FaultsPlanned | Rule::FaultNotAsPlanned | Rule::WritesLost | Rule::WritesUnread => away::words(&of),
     };
     if let Some(where_seen) = nodes::seen_on(finding) {
         message = format!("{message} {where_seen}");

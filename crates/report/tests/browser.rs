@@ -27,6 +27,7 @@ fn story() -> (Analysis, Charts) {
             warmup_s: 10.0,
             measured_s: 60.0,
             steady_from_s: 5.0,
+            away: Vec::new(),
             panels: vec![Panel {
                 title: "Throughput".into(),
                 unit: "operations/s".into(),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use spec::LoadLevel;
 use stats::{Estimate, Summary};
 
+use super::away::{FaultsAnalysis, WritesAnalysis};
 use super::limit::Limit;
 use super::node::NodeAnalysis;
 use super::ratio::Ratio;
@@ -84,10 +85,23 @@ pub struct CellAnalysis {
     /// Node by node; empty where the database has one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeAnalysis>,
+    /// Before, during and after planned faults; `None` where none happened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub faults: Option<FaultsAnalysis>,
+    /// Whether acknowledged writes were still there at the end; `None` where nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writes: Option<WritesAnalysis>,
     /// Money; `None`: not computed.
     pub usd_per_month: Option<f64>,
     /// Findings about this cell and its trials.
     pub findings: Vec<Finding>,
+}
+
+impl CellAnalysis {
+    /// Whether an acknowledged write was gone at the end of one of its trials.
+    pub fn has_lost_writes(&self) -> bool {
+        self.writes.as_ref().is_some_and(|w| w.lost() > 0)
+    }
 }
 
 /// A trial that may not enter comparisons.

@@ -39,6 +39,8 @@ pub enum Caution {
     TooFewRepetitions,
     /// Closed loop: latency follows from requests in flight and throughput, each configuration at its own rate.
     ClosedLoopLatency,
+    /// A configuration of this row lost acknowledged writes.
+    LostWrites,
 }
 
 /// A configuration's place in a decision.

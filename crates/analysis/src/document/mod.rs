@@ -3,6 +3,7 @@
 //! Fields stay as they are; others may be added. What cannot be said is absent (`null`, an empty list)
 //! or says so in words (`not comparable`, `none found`): an absent answer, never a guessed one.
 
+mod away;
 mod cell;
 mod change;
 mod configuration;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use spec::{Basis, Dataset, LoadLevel, Plan, Provider, TrialShape};
 
 use crate::Finding;
+pub use away::{FaultAnalysis, FaultsAnalysis, HintFiles, PhaseAnalysis, PhaseKind, RecoveryAnalysis, WritesAnalysis};
 pub use cell::{CellAnalysis, InvalidTrial, LatencyAnalysis};
 pub use change::{CellChange, Change, Comparison, GateCell, GateOutcome, GateResult, Obstacle};
 pub(crate) use configuration::are_emulated;

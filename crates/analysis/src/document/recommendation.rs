@@ -98,6 +98,8 @@ pub enum By {
     Throughput,
     /// The cheapest that meets the objective.
     Objective,
+    /// All others lost acknowledged writes.
+    Writes,
 }
 
 /// The answer of a place.
@@ -136,6 +138,8 @@ pub enum Outcome {
     NoneMeets,
     /// A given rate, and no objective that would say what is good enough.
     NoObjective,
+    /// Every configuration lost acknowledged writes.
+    AllLostWrites,
 }
 
 /// What was measured instead of the storage in its sustained state.
@@ -334,4 +338,11 @@ pub enum NotJudged {
     NoValidTrial,
     /// It has no valid trial under some of the workloads or load levels.
     NotEverywhere,
+    /// It lost acknowledged writes.
+    LostWrites {
+        /// Values whose last acknowledged write is gone, of all its cells.
+        lost: u64,
+        /// Of how many.
+        values: u64,
+    },
 }

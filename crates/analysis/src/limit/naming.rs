@@ -23,7 +23,8 @@ use crate::rules::CLIENT_CPU_MAX;
 /// A database of several nodes is as fast as its slowest node: each resource counts where it is fullest, against what
 /// that node had of it.
 pub fn of_cell(setup: Option<&Setup>, trials: &[&TrialMeasurement]) -> Limit {
-    named(&typical::of_nodes(setup, trials), trials)
+    let undisturbed: Vec<&TrialMeasurement> = trials.iter().map(|t| t.undisturbed()).collect();
+    named(&typical::of_nodes(setup, &undisturbed), &undisturbed)
 }
 
 /// The same from what was used on each node.

@@ -7,13 +7,15 @@ use crate::document::{By, Candidate, CellAnalysis, Criterion, FleetOf, Meets, Ou
 use crate::objective::{self, Objectives};
 
 impl Answer<'_> {
-    /// Closed loop with bounds: throughput for money among the configurations that are not shown to miss them.
+    /// Closed loop with bounds: throughput for money among the configurations that are not shown to miss them. Whether
+    /// there were others that lost writes matters where a single one is left.
     pub(super) fn by_value_within(
         &self,
         objectives: &Objectives<'_>,
         workload: String,
         load: LoadLevel,
         members: &[usize],
+        others_lost: bool,
     ) -> Place {
         let candidates = self.candidates(objectives, members);
         let meets = |i: usize| {
@@ -23,7 +25,7 @@ impl Answer<'_> {
         let left: Vec<usize> = members.iter().copied().filter(|i| meets(*i) != Meets::No).collect();
         let outcome = match left.as_slice() {
             [] => Outcome::NoneMeets,
-            [only] if meets(*only) == Meets::Yes && members.len() > 1 => Outcome::Run {
+            [only] if meets(*only) == Meets::Yes && (members.len() > 1 || others_lost) => Outcome::Run {
                 configuration: self.cells[*only].configuration.clone(),
                 same: Vec::new(),
             },

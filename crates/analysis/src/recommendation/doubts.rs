@@ -20,7 +20,9 @@ impl Answer<'_> {
                 .filter(|i| self.cells[*i].configuration == *name)
                 .collect();
             let measured = cells.iter().filter(|i| self.cells[**i].valid_trials > 0).count();
-            let why = if measured == 0 {
+            let why = if let Some(why) = self.lost_writes(name) {
+                Some(why)
+            } else if measured == 0 {
                 Some(NotJudged::NoValidTrial)
             } else if any_priced && cells.iter().all(|i| self.cells[*i].usd_per_month.is_none()) {
                 Some(if cells.iter().any(|i| self.beats_all_priced(*i)) {
@@ -39,6 +41,15 @@ impl Answer<'_> {
             }));
         }
         all
+    }
+
+    /// What a configuration lost of its acknowledged writes, under whatever workload and load.
+    pub(super) fn lost_writes(&self, configuration: &str) -> Option<NotJudged> {
+        let cells = self.cells.iter().filter(|c| c.configuration == configuration);
+        let (lost, values) = cells
+            .filter_map(|c| c.writes.as_ref())
+            .fold((0, 0), |(lost, values), w| (lost + w.lost(), values + w.values));
+        (lost > 0).then_some(NotJudged::LostWrites { lost, values })
     }
 
     fn of_severity(&self, severity: Severity) -> impl Iterator<Item = &Finding> {

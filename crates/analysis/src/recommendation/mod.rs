@@ -3,6 +3,7 @@
 mod by_objective;
 mod by_value;
 mod doubts;
+mod writes;
 
 use spec::{LoadLevel, Plan, Provider};
 
@@ -89,7 +90,7 @@ impl Answer<'_> {
         let accepts = |place: &Place, name: &String| match &place.outcome {
             Outcome::Run { configuration, same } => configuration == name || same.contains(name),
             Outcome::Between { configurations, .. } => configurations.contains(name),
-            Outcome::NoneMeets => false,
+            Outcome::NoneMeets | Outcome::AllLostWrites => false,
             Outcome::Withheld { .. } | Outcome::TooFew { .. } | Outcome::Nothing | Outcome::NoObjective => true,
         };
         match names
@@ -115,6 +116,13 @@ impl Answer<'_> {
                         .filter(|(w, _, _)| *w == workload)
                         .flat_map(|(_, _, m)| m.clone())
                         .collect();
+                    let (members, lost) = self.without_losers(&members);
+                    if members.is_empty() && lost {
+                        return Place {
+                            load: None,
+                            ..place(workload, groups[0].1, By::Writes, Outcome::AllLostWrites)
+                        };
+                    }
                     let candidates = self.carrying(objectives, demand, &members);
                     self.cheapest_that_meets(workload, None, candidates)
                 })
@@ -122,16 +130,21 @@ impl Answer<'_> {
         }
         groups
             .into_iter()
-            .map(|(workload, load, members)| match &objectives {
-                Some(objectives) if is_open(load) => {
-                    let candidates = self.candidates(objectives, &members);
-                    self.cheapest_that_meets(workload, Some(load), candidates)
+            .map(|(workload, load, members)| {
+                let (members, lost) = self.without_losers(&members);
+                match (&objectives, members.as_slice()) {
+                    (_, []) if lost => place(workload, load, By::Writes, Outcome::AllLostWrites),
+                    (Some(objectives), members) if is_open(load) => {
+                        let candidates = self.candidates(objectives, members);
+                        self.cheapest_that_meets(workload, Some(load), candidates)
+                    }
+                    (None, _) if is_open(load) => place(workload, load, By::Objective, Outcome::NoObjective),
+                    (Some(objectives), members) if objectives.has_bounds() => {
+                        self.by_value_within(objectives, workload, load, members, lost)
+                    }
+                    (_, [only]) if lost => self.only_one_left(workload, load, *only),
+                    (_, members) => self.by_value(workload, load, members),
                 }
-                None if is_open(load) => place(workload, load, By::Objective, Outcome::NoObjective),
-                Some(objectives) if objectives.has_bounds() => {
-                    self.by_value_within(objectives, workload, load, &members)
-                }
-                _ => self.by_value(workload, load, &members),
             })
             .collect()
     }

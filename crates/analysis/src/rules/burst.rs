@@ -30,7 +30,12 @@ pub fn findings(trial: &TrialMeasurement, role: VolumeRole) -> impl Iterator<Ite
 fn of_node(trial: &TrialMeasurement, node: &Node<'_>, role: VolumeRole) -> Option<(f64, Finding)> {
     let volume = node.facts.volumes.iter().find(|v| v.role == role)?;
     let (start, end) = volume.burst_credits?;
-    let requests = node.activity(role).map(|v| v.reads + v.writes);
+    // Credits are those of the whole trial; with planned faults requests were counted in a part of it alone.
+    let part = match &trial.before {
+        Some(before) => stats::ratio(before.window_s(), trial.window_s()).unwrap_or(1.0),
+        None => 1.0,
+    };
+    let requests = node.activity(role).map(|v| (v.reads + v.writes) / part);
     if requests.is_some_and(|n| start - end < CREDITS_SHARE * n) {
         return None;
     }

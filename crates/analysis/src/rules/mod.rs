@@ -20,6 +20,8 @@ mod database_restarted;
 mod dropped_messages;
 mod emulation_off_limit;
 mod errors_above;
+mod fault_not_as_planned;
+mod faults_planned;
 mod gc_pauses;
 mod limits_count_separately;
 mod little;
@@ -42,6 +44,7 @@ mod trial_invalid;
 mod unequal_nodes;
 mod volume_above_instance;
 mod volume_at_cap;
+mod writes_lost;
 
 use std::collections::BTreeMap;
 
@@ -55,6 +58,7 @@ use crate::measurement::TrialMeasurement;
 pub use crate::rule::Rule;
 pub(crate) use client_saturated::CLIENT_CPU_MAX;
 pub use emulation_off_limit::{expected_read_iops, expected_write_bytes_per_s};
+pub use faults_planned::of_plan as faults_of_plan;
 pub(crate) use offered_rate::{OFF_MAX, POISSON_DEVIATIONS};
 pub use repetitions_spread::{LEVEL as OUTLIER_LEVEL, finding as repetitions_spread};
 pub use slow_change_possible::CHANGE_HIDDEN_MAX;
@@ -64,40 +68,45 @@ pub use volume_above_instance::of_plan;
 pub(crate) use volume_at_cap::{AT_CAP as VOLUME_AT_CAP, AT_CAP_WINDOWS};
 
 /// All findings on one trial.
+///
+/// Where nodes were taken away by plan, what that does is no finding: errors, missing rows, steadiness, stops, the rate,
+/// machines and volumes are judged by the trial before the first fault. The client, clocks and counters are judged by the
+/// whole trial: a fault of a node excuses nothing there.
 pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {
+    let before = trial.undisturbed();
     let mut found: Vec<Finding> = [
         trial_invalid::finding(trial),
-        database_restarted::finding(trial),
-        errors_above::finding(trial),
-        not_found::finding(trial),
+        database_restarted::finding(before),
+        errors_above::finding(before),
+        not_found::finding(before),
         counts_disagree::finding(trial),
-        no_steady_state::finding(trial),
-        too_short_to_judge::finding(trial),
-        slow_change_possible::finding(trial),
-        stall::finding(trial),
+        no_steady_state::finding(before),
+        too_short_to_judge::finding(before),
+        slow_change_possible::finding(before),
+        stall::finding(before),
         client_saturated::finding(trial),
         send_lag::finding(trial),
-        offered_rate::finding(trial),
-        little::finding(trial),
+        offered_rate::finding(before),
+        little::finding(before),
         clock_drift::finding(trial),
         clients_apart::finding(trial),
-        cpu_steal::finding(trial),
-        cpu_throttled::finding(trial),
-        gc_pauses::finding(trial),
-        compaction_debt::finding(trial),
-        dropped_messages::finding(trial),
-        network_retransmits::finding(trial),
-        data_fits_page_cache::finding(trial),
-        served_from_page_cache::finding(trial),
+        cpu_steal::finding(before),
+        cpu_throttled::finding(before),
+        gc_pauses::finding(before),
+        compaction_debt::finding(before),
+        dropped_messages::finding(before),
+        network_retransmits::finding(before),
+        data_fits_page_cache::finding(before),
+        served_from_page_cache::finding(before),
     ]
     .into_iter()
     .flatten()
     .collect();
     for role in [VolumeRole::Data, VolumeRole::Commitlog] {
         found.extend(burst::findings(trial, role));
-        found.extend(throttle_slices::finding(trial, role));
-        found.extend(volume_at_cap::finding(trial, role));
-        found.extend(separate_read_write_limits::finding(trial, role));
+        found.extend(throttle_slices::finding(before, role));
+        found.extend(volume_at_cap::finding(before, role));
+        found.extend(separate_read_write_limits::finding(before, role));
     }
     found
 }
@@ -132,12 +141,14 @@ pub fn of_trial_in_run(trial: &TrialMeasurement, together: &Together<'_>) -> Vec
         together.plan,
         together.data_bytes,
     ));
+    found.extend(fault_not_as_planned::finding(trial, together.plan));
     found
 }
 
 /// Findings on a cell, from its figures, its valid trials, and the replicas of the data set that it should have had.
 pub fn of_cell(cell: &CellAnalysis, valid: &[&TrialMeasurement], dataset: &Dataset, replicas: u32) -> Vec<Finding> {
-    let mut found = too_few_samples::findings(cell);
+    let mut found = writes_lost::findings(cell);
+    found.extend(too_few_samples::findings(cell));
     found.extend(data_set_smaller::than_its_layout(cell, dataset, replicas));
     found.extend(unequal_nodes::findings(&cell.id, &cell.nodes, valid));
     found

@@ -3,7 +3,7 @@
 use stats::SteadyVerdict;
 
 use super::scope::scope;
-use crate::fact::TooShort;
+use crate::fact::{TooShort, UNTIL_FAULT};
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
 use crate::rule::Rule;
@@ -13,9 +13,15 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let measured_s = ("measured_s", client.measured_s);
     let needed_s = ("needed_s", stats::JUDGED_FROM as f64);
     let scope = scope(trial);
+    let is_part = !trial.record.faults.is_empty();
+    let told = |found: Finding| match is_part {
+        true => found.with("until", UNTIL_FAULT),
+        false => found,
+    };
     let Some(judged) = trial.window.judged else {
         let numbers = [measured_s, needed_s];
-        return Some(Finding::new(Rule::TooShortToJudge, scope, numbers).with("why", TooShort::Seconds.word()));
+        let found = Finding::new(Rule::TooShortToJudge, scope, numbers);
+        return Some(told(found.with("why", TooShort::Seconds.word())));
     };
     if judged.verdict != SteadyVerdict::TooShort {
         return None;
@@ -28,7 +34,8 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
         ("change_low_share", judged.change_low),
         ("change_high_share", judged.change_high),
     ];
-    Some(Finding::new(Rule::TooShortToJudge, scope, numbers).with("why", TooShort::Judged.word()))
+    let found = Finding::new(Rule::TooShortToJudge, scope, numbers);
+    Some(told(found.with("why", TooShort::Judged.word())))
 }
 
 #[cfg(test)]

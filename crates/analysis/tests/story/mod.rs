@@ -13,6 +13,8 @@ use hdrhistogram::Histogram;
 use serde_json::{Value, json};
 use spec::Plan;
 
+pub mod away;
+
 pub const SECONDS: f64 = 60.0;
 const MIB: f64 = 1_048_576.0;
 

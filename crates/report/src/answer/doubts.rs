@@ -6,6 +6,7 @@ use analysis::{Analysis, Caution, Doubt, Metric, NotJudged, UNTESTED_SHARE, Verd
 
 use super::places;
 use super::words::{SIMULATED, listed};
+use super::writes;
 use crate::figures::{given, given_percent, percent, several};
 use crate::labels;
 
@@ -70,21 +71,21 @@ fn roughly(seconds: f64) -> String {
 }
 
 /// Why a configuration was not considered.
-pub fn not_judged(why: NotJudged) -> &'static str {
-    match why {
+pub fn not_judged(why: NotJudged) -> String {
+    let words = match why {
         NotJudged::NoPrice => "no price",
         NotJudged::NoPriceThoughFaster => "no price, although it is faster than every configuration that has one",
         NotJudged::NoValidTrial => "no valid trial",
         NotJudged::NotEverywhere => "no valid trial under some of the workloads or load levels",
-    }
+        NotJudged::LostWrites { lost, values } => return format!("it {}", writes::words(lost, values)),
+    };
+    words.to_owned()
 }
 
 /// Configurations that could not be judged, in one sentence for each reason.
 pub fn not_considered(analysis: &Analysis) -> Vec<String> {
     let all = &analysis.recommendation.not_considered;
-    let entries = all
-        .iter()
-        .map(|n| (n.configuration.clone(), not_judged(n.why).to_owned()));
+    let entries = all.iter().map(|n| (n.configuration.clone(), not_judged(n.why)));
     places::grouped(entries.collect())
         .into_iter()
         .map(|(names, why)| format!("Not considered: {} ({why}).", listed(&names)))
@@ -187,6 +188,9 @@ pub fn caution(caution: Caution) -> String {
             indistinguishable",
             given_percent(UNTESTED_SHARE)
         ),
+        Caution::LostWrites => "a configuration lost acknowledged writes: its figures stand here, but it is not \
+        recommended"
+            .to_owned(),
         Caution::ClosedLoopLatency => "in a closed loop latency follows from requests in flight and throughput, \
         each configuration at its own rate; \
              compare latencies at a given rate"

@@ -85,6 +85,7 @@ fn reason<'a>(
                 let claim = format!("it gives the same throughput as {configuration} within {margin}");
                 others.push(clause((claim, String::new())));
             }
+            (By::Writes, _) => others.push(clause((ONLY_ONE.to_owned(), String::new()))),
             (By::Throughput, _) => others.push(clause(fastest(analysis, place, run))),
             (By::Value, _) => match step_to(analysis, place, run) {
                 Some(step) => gains.push(step),
@@ -110,6 +111,9 @@ fn reason<'a>(
     clauses.extend(joined(others, with_places && places.len() > 1));
     clauses.join("; ")
 }
+
+/// Said where no other is left.
+const ONLY_ONE: &str = "it is the only configuration that lost no acknowledged write";
 
 /// Said of the cheapest where no step up can be shown.
 const CHEAPEST: &str = "no other costs less, and nothing more expensive gives more for its money";

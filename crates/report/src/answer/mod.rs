@@ -10,11 +10,12 @@ mod places;
 mod steps;
 mod undecided;
 mod words;
+mod writes;
 
 use analysis::{Analysis, Doubt, Status};
 
 pub(crate) use doubts::{caution, cautions, doubt, not_judged, spread};
-pub(crate) use places::name as place_name;
+pub(crate) use places::{at as at_place, name as place_name};
 pub(crate) use steps::reason as step_reason;
 pub use words::SIMULATED;
 
@@ -65,7 +66,10 @@ pub fn answer(analysis: &Analysis) -> Answer {
         (_, Status::NoAnswerYet) => "No answer yet".to_owned(),
         _ => "Not decided".to_owned(),
     };
-    let headline = headline::headline(analysis);
+    let mut headline = headline::headline(analysis);
+    if let Some(lost) = writes::lost(analysis) {
+        headline.because.push_str(&format!("; {lost}"));
+    }
     let mut sentences = Vec::new();
     if recommendation.status != Status::NoAnswerYet {
         sentences.extend(undecided::sentences(analysis));

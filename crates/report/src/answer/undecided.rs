@@ -58,6 +58,7 @@ pub fn undecided(analysis: &Analysis, place: &Place) -> String {
         Outcome::Nothing => one_configuration(analysis),
         Outcome::NoneMeets => none_meets(analysis, place),
         Outcome::NoObjective => NO_OBJECTIVE.to_owned(),
+        Outcome::AllLostWrites => "every configuration lost acknowledged writes".to_owned(),
     }
 }
 

@@ -18,6 +18,11 @@ pub fn findings(analysis: &Analysis, charts: &Charts) -> String {
     let mut out = String::from(
         "<p class=\"soft\"><b>invalid</b> trials enter no figure; <b>suspect</b> figures may not mean what they seem to; a <b>note</b> is worth knowing.</p>\n",
     );
+    if groups.iter().any(|g| g.severity == Severity::Failed) {
+        out.push_str(
+            "<p class=\"soft\"><b>failed</b>: a configuration did not do what a database must, and is not recommended.</p>\n",
+        );
+    }
     for group in groups {
         out.push_str(&format!(
             "<h3 id=\"{}\"><span class=\"tag {1}\">{1}</span> {2}</h3>\n",
@@ -44,13 +49,14 @@ pub fn findings(analysis: &Analysis, charts: &Charts) -> String {
 
 /// Number of findings by severity, for the head of the page: `0 invalid, 5 suspect, 23 notes`.
 pub fn summary(analysis: &Analysis) -> String {
-    [Severity::Invalid, Severity::Suspect, Severity::Note]
+    [Severity::Failed, Severity::Invalid, Severity::Suspect, Severity::Note]
         .into_iter()
-        .map(|severity| {
+        .filter_map(|severity| {
             let n = analysis.findings.iter().filter(|f| f.severity == severity).count() as u64;
             match severity {
-                Severity::Note => several(n, "note"),
-                _ => format!("{n} {}", severity.name()),
+                Severity::Note => Some(several(n, "note")),
+                Severity::Failed if n == 0 => None,
+                _ => Some(format!("{n} {}", severity.name())),
             }
         })
         .collect::<Vec<_>>()

@@ -1,5 +1,6 @@
 //! The end of a run in a terminal: the answer, what the money buys, one table for each workload, then the findings.
 
+mod away;
 mod cells;
 mod steps;
 pub mod table;
@@ -9,6 +10,7 @@ use analysis::{Analysis, CellAnalysis, Severity, Status};
 use crate::answer::answer;
 use crate::findings::grouped;
 use crate::labels;
+use crate::wording::away::method as away_method;
 use crate::wording::scaling;
 use crate::wrap::wrapped;
 
@@ -58,6 +60,7 @@ pub fn terminal(analysis: &Analysis, options: TerminalOptions) -> String {
             text.push_str(&format!("{}\n", cells::table(&cells, width)));
         }
     }
+    when_away(analysis, width, paint, &mut text);
     for one in &analysis.scaling {
         let title = format!("Scaling over nodes: {}", scaling::title(one));
         text.push_str(&format!("\n{}\n", paint.bold(&title)));
@@ -114,6 +117,24 @@ fn first_screen(analysis: &Analysis, width: usize, paint: Paint, text: &mut Stri
     }
 }
 
+/// Before, during and after planned faults, and what became of acknowledged writes.
+fn when_away(analysis: &Analysis, width: usize, paint: Paint, text: &mut String) {
+    if !crate::away::any(analysis) {
+        return;
+    }
+    text.push_str(&format!("\n{}\n", paint.bold(crate::away::TITLE)));
+    if let Some(table) = away::table(analysis, width) {
+        text.push_str(&format!("{table}\n"));
+        text.push_str(&wrapped(&away_method(), width, ""));
+    }
+    for (name, sentences) in crate::away::told(analysis) {
+        text.push_str(&format!("{}\n", paint.bold(&wrapped(&name, width, "").trim_end())));
+        for sentence in sentences {
+            text.push_str(&wrapped(&format!("* {sentence}"), width, "  "));
+        }
+    }
+}
+
 fn findings(analysis: &Analysis, width: usize, paint: Paint, text: &mut String) {
     let groups = grouped(analysis);
     if groups.is_empty() {
@@ -160,7 +181,7 @@ impl Paint {
 
     fn severity(self, severity: Severity) -> String {
         let code = match severity {
-            Severity::Invalid => "31",
+            Severity::Failed | Severity::Invalid => "31",
             Severity::Suspect => "33",
             Severity::Note => "36",
         };

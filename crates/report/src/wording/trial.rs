@@ -126,21 +126,28 @@ fn slow_change(of: &Of<'_>) -> (String, &'static str) {
 fn too_short(of: &Of<'_>) -> (String, &'static str) {
     let measured_s = of.number("measured_s");
     let needed_s = of.number("needed_s");
+    let what = match of.0.fact("until") {
+        Some(until) => format!("{measured_s:.0} s before the {until}"),
+        None => format!("{measured_s:.0} s of measurement"),
+    };
     let message = if of.fact("why") == TooShort::Seconds.word() || measured_s < needed_s {
-        format!(
-            "{measured_s:.0} s of measurement are too short to tell a steady state from a passing one: {needed_s:.0} s are the least."
-        )
+        format!("{what} are too short to tell a steady state from a passing one: {needed_s:.0} s are the least.")
     } else {
         format!(
-            "{measured_s:.0} s of measurement are too short to tell a steady state from a passing one: its seconds resemble their neighbours so much \
+            "{what} are too short to tell a steady state from a passing one: its seconds resemble their neighbours so much \
              that it is worth {:.1} independent batches of 5 s, or half of it may be start-up.",
             of.number("independent_batches")
         )
     };
-    (
-        message,
-        "Lengthen [load] duration_s; published series of Cassandra still drift after minutes. All measured seconds count.",
-    )
+    let advice = match of.0.fact("until") {
+        Some(_) => {
+            "Let the first fault begin later; published series of Cassandra still drift after minutes. All measured seconds count."
+        }
+        None => {
+            "Lengthen [load] duration_s; published series of Cassandra still drift after minutes. All measured seconds count."
+        }
+    };
+    (message, advice)
 }
 
 fn stall(of: &Of<'_>) -> (String, &'static str) {

@@ -244,6 +244,8 @@ fn cell(
     };
     CellAnalysis {
         nodes: Vec::new(),
+        faults: None,
+        writes: None,
         id: format!("{configuration}.{workload}.{level}"),
         configuration: configuration.to_owned(),
         workload: workload.to_owned(),
@@ -497,6 +499,7 @@ pub fn trial(cell: &str, block: u32) -> TrialCharts {
         warmup_s: 20.0,
         measured_s: 300.0,
         steady_from_s: 12.0,
+        away: Vec::new(),
         panels: vec![
             panel("Throughput", "operations/s", &["completed"], &[]),
             panel("Latency", "ms", &["read p50", "read p99"], &[]),

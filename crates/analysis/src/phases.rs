@@ -1,0 +1,255 @@
+//! The phases of a trial with planned faults: before the first, and during and after each, by the times at which it
+//! really happened.
+//!
+//! A second belongs to a phase when it lies whole within it: the second in which a node went away is neither before nor
+//! during. An operation belongs to the second in which its answer came.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use evidence::{
+    ErrorKind, HIGHEST_US, HostId, HostSample, Interval, LOWEST_US, SIGNIFICANT_DIGITS, Series, TrialRecord,
+};
+use hdrhistogram::Histogram;
+
+use crate::document::PhaseKind;
+use crate::latency::{LatencyFigures, START_SLACK_S};
+
+/// Machines, limits and steadiness are judged by the seconds up to so long before the first fault: samples are taken once
+/// a second, so that the last one before it may already show the order to stop.
+const GUARD_S: f64 = 1.0;
+/// Throughput is back when it is at least this share of that before the first fault ("within 10 %") ...
+pub const RECOVERED_SHARE: f64 = 0.9;
+/// ... on average over so many consecutive seconds: one good second among bad ones is a queue that empties.
+pub const RECOVERED_SECONDS: usize = 5;
+
+/// A part of a trial, seconds from the start of measurement.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Phase {
+    /// Which.
+    pub kind: PhaseKind,
+    /// Of which fault of the record, counted from 0; 0 before the first.
+    pub fault: usize,
+    /// Where it begins.
+    pub from_s: f64,
+    /// Where it ends.
+    pub to_s: f64,
+}
+
+/// A phase as it was measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PhaseMeasurement {
+    /// Which, and when.
+    pub phase: Phase,
+    /// Whole seconds that lie in it.
+    pub seconds: u64,
+    /// Operations that succeeded in these seconds.
+    pub completed: u64,
+    /// Operations that failed in these seconds.
+    pub errors: BTreeMap<ErrorKind, u64>,
+    /// Response times of those that succeeded, of all kinds together; `None` where none did.
+    pub latency: Option<LatencyFigures>,
+}
+
+impl PhaseMeasurement {
+    /// Operations completed without error per second; `None` where no whole second lies in the phase.
+    pub fn throughput(&self) -> Option<f64> {
+        stats::ratio(self.completed as f64, self.seconds as f64)
+    }
+
+    /// Operations that failed.
+    pub fn failed(&self) -> u64 {
+        self.errors.values().sum()
+    }
+}
+
+/// What followed a planned fault in one trial.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Aftermath {
+    /// Whether throughput came back; `None` where the node did not.
+    pub recovery: Option<Recovery>,
+    /// Files of hints, all nodes together: the most until the node was back, and what was left before the next fault or
+    /// the end; `None` where no node says.
+    pub hint_files: Option<(f64, f64)>,
+}
+
+/// Whether throughput came back after the node had.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Recovery {
+    /// So many seconds after the node was back.
+    After(f64),
+    /// Not before the next fault or the end.
+    Never,
+    /// Fewer than [`RECOVERED_SECONDS`] seconds were left.
+    TooShort,
+}
+
+/// The phases of a trial; none where nothing was done to its nodes.
+pub fn of(record: &TrialRecord) -> Vec<Phase> {
+    let Some(measured_s) = record.client.as_ref().map(|c| c.measured_s) else {
+        return Vec::new();
+    };
+    let Some(first) = record.faults.first() else {
+        return Vec::new();
+    };
+    let clip = |s: f64| s.clamp(0.0, measured_s);
+    let part = |kind, fault, from_s: f64, to_s: f64| Phase {
+        kind,
+        fault,
+        from_s,
+        to_s: to_s.max(from_s),
+    };
+    let mut phases = vec![part(PhaseKind::Before, 0, 0.0, clip(first.began_s))];
+    for (i, fault) in record.faults.iter().enumerate() {
+        let next = record.faults.get(i + 1).map_or(measured_s, |f| clip(f.began_s));
+        let back = fault.back_s.map_or(next, clip).min(next);
+        phases.push(part(PhaseKind::During, i, clip(fault.began_s), back));
+        phases.push(part(PhaseKind::After, i, back, next));
+    }
+    phases
+}
+
+/// Until when machines, limits and steadiness are judged, seconds from the start of measurement; `None`: to its end,
+/// because nothing was done to a node.
+pub fn undisturbed_s(record: &TrialRecord) -> Option<f64> {
+    let measured_s = record.client.as_ref().map_or(0.0, |c| c.measured_s);
+    let first = record.faults.first()?;
+    Some((first.began_s - GUARD_S).clamp(0.0, measured_s))
+}
+
+/// Latencies and errors by phase, taken in interval by interval.
+#[derive(Debug, Clone, Default)]
+pub struct Tallies {
+    phases: Vec<(Phase, Tally)>,
+    /// Seconds whose interval is longer than they are: the last one of a trial lasts until the last answer.
+    longer: BTreeSet<i64>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Tally {
+    responses: Option<Histogram<u64>>,
+    errors: BTreeMap<ErrorKind, u64>,
+}
+
+impl Phase {
+    /// The whole seconds that lie in it: the first, and the one behind the last.
+    fn whole(&self) -> (i64, i64) {
+        let first = (self.from_s - START_SLACK_S).ceil() as i64;
+        let end = (self.to_s + START_SLACK_S).floor() as i64;
+        (first, end.max(first))
+    }
+}
+
+impl Tallies {
+    /// Nothing yet, of this trial.
+    pub fn of(record: &TrialRecord) -> Self {
+        let phases = of(record).into_iter().map(|phase| (phase, Tally::default()));
+        Self {
+            phases: phases.collect(),
+            longer: BTreeSet::new(),
+        }
+    }
+
+    /// Takes in one interval.
+    pub fn add(&mut self, interval: &Interval) {
+        if self.phases.is_empty() || interval.start_s < -START_SLACK_S {
+            return;
+        }
+        let second = interval.start_s.round() as i64;
+        if interval.start_s + interval.length_s > (second + 1) as f64 + START_SLACK_S {
+            self.longer.insert(second);
+            return;
+        }
+        let holds = |phase: &Phase| {
+            let (first, end) = phase.whole();
+            (first..end).contains(&second)
+        };
+        let Some((_, tally)) = self.phases.iter_mut().find(|(phase, _)| holds(phase)) else {
+            return;
+        };
+        match interval.series {
+            Series::Response(_) if interval.histogram.is_empty() => {}
+            Series::Response(_) => {
+                let sum = tally.responses.get_or_insert_with(|| {
+                    Histogram::new_with_bounds(LOWEST_US, HIGHEST_US, SIGNIFICANT_DIGITS)
+                        .expect("the bounds of all evidence are sound")
+                });
+                // As in `latencies`: no recorded value lies above the bounds.
+                let _ = sum.add(&interval.histogram);
+            }
+            Series::Failed(kind) => *tally.errors.entry(kind).or_default() += interval.histogram.len(),
+            Series::Service(_) => {}
+        }
+    }
+
+    /// The phases as measured.
+    pub fn measured(&self) -> Vec<PhaseMeasurement> {
+        let of_phase = |(phase, tally): &(Phase, Tally)| PhaseMeasurement {
+            phase: *phase,
+            seconds: self.seconds(phase).count() as u64,
+            completed: tally.responses.as_ref().map_or(0, Histogram::len),
+            errors: tally
+                .errors
+                .iter()
+                .filter(|(_, n)| **n > 0)
+                .map(|(k, n)| (*k, *n))
+                .collect(),
+            latency: tally.responses.as_ref().map(LatencyFigures::of),
+        };
+        self.phases.iter().map(of_phase).collect()
+    }
+
+    fn seconds(&self, phase: &Phase) -> impl Iterator<Item = i64> + '_ {
+        let (first, end) = phase.whole();
+        (first..end).filter(|second| !self.longer.contains(second))
+    }
+
+    /// Whether throughput came back after each fault, in the order of the record; `completed` are the successful
+    /// operations of a second.
+    pub fn recoveries(&self, record: &TrialRecord, completed: impl Fn(i64) -> u64) -> Vec<Option<Recovery>> {
+        let before = self.measured().first().and_then(PhaseMeasurement::throughput);
+        let of_fault = |i: usize| {
+            let back_s = record.faults[i].back_s?;
+            let is_its = |(phase, _): &&(Phase, Tally)| phase.kind == PhaseKind::After && phase.fault == i;
+            let (after, _) = self.phases.iter().find(is_its)?;
+            // It came back after this trial's measurement, or during the next fault.
+            if back_s > after.from_s + START_SLACK_S {
+                return None;
+            }
+            // The second in which the node came back is the first that may do.
+            let seconds: Vec<i64> = (back_s.floor() as i64..after.whole().1)
+                .filter(|second| !self.longer.contains(second))
+                .collect();
+            let enough = RECOVERED_SHARE * before.filter(|b| *b > 0.0)? * RECOVERED_SECONDS as f64;
+            if self.seconds(after).count() < RECOVERED_SECONDS {
+                return Some(Recovery::TooShort);
+            }
+            let sum = |window: &[i64]| window.iter().map(|s| completed(*s)).sum::<u64>() as f64;
+            let first = seconds.windows(RECOVERED_SECONDS).find(|w| sum(w) >= enough);
+            Some(first.map_or(Recovery::Never, |w| Recovery::After((w[0] as f64 - back_s).max(0.0))))
+        };
+        (0..record.faults.len()).map(of_fault).collect()
+    }
+}
+
+/// Files of hints after the fault with this number: the most in `during`, what is left at the end of `after`. Each node
+/// counts with what it said last.
+pub fn hint_files(by_host: &BTreeMap<HostId, Vec<HostSample>>, during: &Phase, after: &Phase) -> Option<(f64, f64)> {
+    let mut said: Vec<(f64, HostId, f64)> = by_host
+        .iter()
+        .flat_map(|(host, samples)| samples.iter().map(move |s| (s.t_s, *host, s.host.pending_hint_files)))
+        .filter(|(t, _, _)| *t >= during.from_s && *t <= after.to_s)
+        .filter_map(|(t, host, files)| Some((t, host, files?)))
+        .collect();
+    said.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut last: BTreeMap<HostId, f64> = BTreeMap::new();
+    let (mut most, mut left) = (None, None);
+    for (t, host, files) in said {
+        last.insert(host, files);
+        let all: f64 = last.values().sum();
+        left = Some(all);
+        if t <= during.to_s {
+            most = Some(most.map_or(all, |m: f64| m.max(all)));
+        }
+    }
+    most.or(left).zip(left)
+}

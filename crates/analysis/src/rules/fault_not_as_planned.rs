@@ -1,0 +1,71 @@
+//! Did the planned faults happen as planned?
+
+use spec::Plan;
+
+use super::scope::scope;
+use crate::finding::Finding;
+use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
+
+/// What the records of faults say of problems, and faults that have no record, of a trial that measured something.
+pub fn finding(trial: &TrialMeasurement, plan: &Plan) -> Option<Finding> {
+    trial.record.client.as_ref()?;
+    let (planned, happened) = (plan.faults.len(), trial.record.faults.len());
+    let problems: Vec<&str> = trial
+        .record
+        .faults
+        .iter()
+        .filter_map(|f| f.problem.as_deref())
+        .collect();
+    (happened < planned || !problems.is_empty()).then(|| {
+        let numbers = [("planned", planned as f64), ("happened", happened as f64)];
+        let found = Finding::new(Rule::FaultNotAsPlanned, scope(trial), numbers);
+        match problems.is_empty() {
+            true => found,
+            false => found.with("problems", problems.join("; ")),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use evidence::{FaultRecord, HostId};
+    use spec::{NodeFault, NodeFaultKind};
+
+    use super::*;
+    use crate::rules::cases::recorded;
+    use crate::story::plan;
+
+    #[test]
+    fn a_fault_without_record_and_one_with_a_problem_are_told() {
+        let mut plan = plan();
+        assert_eq!(finding(&recorded(|_| ()), &plan), None);
+        plan.faults = vec![NodeFault {
+            kind: NodeFaultKind::NodePause,
+            node: 1,
+            at_s: 20.0,
+            for_s: Some(10.0),
+        }];
+        let with = |problem: Option<&str>| {
+            recorded(|r| {
+                r.faults = vec![FaultRecord {
+                    kind: NodeFaultKind::NodePause,
+                    host: HostId::DATABASE,
+                    began_s: 20.0,
+                    gone_s: 20.1,
+                    return_began_s: Some(30.0),
+                    back_s: Some(30.1),
+                    problem: problem.map(str::to_owned),
+                }];
+            })
+        };
+        assert_eq!(finding(&with(None), &plan), None);
+        let told = finding(&with(Some("it did not stop")), &plan).unwrap();
+        assert_eq!(told.fact("problems"), Some("it did not stop"));
+        let none = finding(&recorded(|_| ()), &plan).unwrap();
+        assert_eq!(
+            (none.number("planned"), none.number("happened")),
+            (Some(1.0), Some(0.0))
+        );
+    }
+}

@@ -1,0 +1,47 @@
+//! Nodes are taken away by plan: which figures that is in, and which not.
+
+use spec::Plan;
+
+use crate::finding::{Finding, Scope};
+use crate::rule::Rule;
+
+/// Said once, of the run.
+pub fn of_plan(run: &str, plan: &Plan) -> Option<Finding> {
+    let first_at_s = plan.faults.iter().map(|f| f.at_s).min_by(f64::total_cmp)?;
+    let measured_s = plan.shape.duration_s;
+    let away = |f: &spec::NodeFault| f.until_s().unwrap_or(measured_s).min(measured_s) - f.at_s.min(measured_s);
+    let numbers = [
+        ("faults", plan.faults.len() as f64),
+        ("first_at_s", first_at_s),
+        ("away_s", plan.faults.iter().map(away).sum()),
+        ("measured_s", measured_s),
+    ];
+    Some(Finding::new(Rule::FaultsPlanned, Scope::Run(run.to_owned()), numbers))
+}
+
+#[cfg(test)]
+mod tests {
+    use spec::{NodeFault, NodeFaultKind};
+
+    use super::*;
+    use crate::story::plan;
+
+    /// One node for 20 s, another from 50 s to the end of the 60 s.
+    #[test]
+    fn the_seconds_of_all_faults_are_added() {
+        let mut plan = plan();
+        assert_eq!(of_plan("run", &plan), None);
+        let fault = |node, at_s, for_s| NodeFault {
+            kind: NodeFaultKind::NodeKill,
+            node,
+            at_s,
+            for_s,
+        };
+        plan.faults = vec![fault(2, 50.0, None), fault(1, 20.0, Some(20.0))];
+        let told = of_plan("run", &plan).unwrap();
+        assert_eq!(
+            (told.number("first_at_s"), told.number("away_s")),
+            (Some(20.0), Some(30.0))
+        );
+    }
+}

@@ -1,0 +1,330 @@
+//! A node that was away by plan, in words: when it was gone and back, what came of throughput, hints and writes. And the
+//! findings about it.
+
+use analysis::{
+    CellAnalysis, Consistency, FaultAnalysis, HintFiles, PhaseAnalysis, RECOVERED_SECONDS, RECOVERED_SHARE,
+    RecoveryAnalysis, Rule, Summary, WritesAnalysis,
+};
+
+use super::of::Of;
+use crate::figures::{count, given, given_percent, listed, several};
+
+/// How the figures of the section are made, for every report.
+pub fn method() -> String {
+    format!(
+        "Whole seconds between the times at which it really happened; median (lowest to highest) over valid repetitions. \
+         Percentiles are those of all operations that succeeded; an operation counts in the second of its answer. \
+         Throughput is back within {} from the first {RECOVERED_SECONDS} consecutive seconds on that reach on average {} of \
+         that before the first fault.",
+        given_percent(1.0 - RECOVERED_SHARE),
+        given_percent(RECOVERED_SHARE)
+    )
+}
+
+/// `before`, `during`, `after`; of several faults with the fault's number: `during 2`.
+pub fn phase(phase: &PhaseAnalysis, faults: usize) -> String {
+    match phase.fault {
+        Some(number) if faults > 1 => format!("{} {number}", phase.phase.name()),
+        _ => phase.phase.name().to_owned(),
+    }
+}
+
+/// Errors by kind: `900 unavailable, 303 write timeout`.
+pub fn kinds(phase: &PhaseAnalysis) -> Vec<String> {
+    let mut kinds: Vec<_> = phase.errors.iter().filter(|(_, n)| **n > 0).collect();
+    kinds.sort_by(|a, b| b.1.cmp(a.1));
+    kinds
+        .into_iter()
+        .map(|(kind, n)| format!("{} {}", count(*n), kind.name().replace('_', " ")))
+        .collect()
+}
+
+/// What happened in a cell: each fault with what followed, and what became of its writes.
+pub fn sentences(cell: &CellAnalysis) -> Vec<String> {
+    let mut all = Vec::new();
+    let faults = cell.faults.as_ref().map_or(&[][..], |f| &f.faults);
+    for (i, fault) in faults.iter().enumerate() {
+        let is_last = i + 1 == faults.len();
+        all.push(happened(fault));
+        all.extend(recovery(fault, is_last));
+        match &fault.hint_files {
+            Some(hints) => all.push(hinted(hints, fault, is_last)),
+            // A single node keeps no hints.
+            None if cell.nodes.is_empty() => {}
+            None => all.push("How many hint files waited is not known.".to_owned()),
+        }
+        all.extend(fault.problems.iter().map(|p| format!("Not as planned: {p}.")));
+    }
+    match &cell.writes {
+        Some(writes) => all.push(written(writes)),
+        None if faults.is_empty() => {}
+        None => all.push("Acknowledged writes were not read back.".to_owned()),
+    }
+    all
+}
+
+/// Seconds with their range: `12.1 s (11.0 to 25.3)`.
+fn seconds(summary: &Summary) -> String {
+    match summary.low < summary.high {
+        true => format!("{:.1} s ({:.1} to {:.1})", summary.median, summary.low, summary.high),
+        false => format!("{:.1} s", summary.median),
+    }
+}
+
+/// What was planned, and when the node was really gone and back.
+fn happened(fault: &FaultAnalysis) -> String {
+    let planned = match &fault.planned {
+        Some(planned) => format!("Planned was {}: ", planned.label()),
+        None => format!("{}: ", fault.kind.name()),
+    };
+    let gone = fault
+        .gone_s
+        .as_ref()
+        .map_or_else(String::new, |gone| format!(" was gone at {}", seconds(gone)));
+    let mut parts = vec![format!("{}{gone}", fault.node)];
+    if fault.left_away > 0 {
+        let some = of_trials(fault.left_away, fault.trials);
+        parts.push(format!("was not brought back{some}"));
+    }
+    if let Some(began) = &fault.return_began_s {
+        parts.push(format!("was being brought back from {}", seconds(began)));
+    }
+    if let Some(back) = &fault.back_s {
+        let took = fault
+            .return_took_s
+            .as_ref()
+            .map_or_else(String::new, |took| format!(", {} later", seconds(took)));
+        parts.push(format!("answered clients again at {}{took}", seconds(back)));
+    }
+    if fault.not_back > 0 {
+        let some = of_trials(fault.not_back, fault.trials);
+        parts.push(format!("did not answer clients before the trial ended{some}"));
+    }
+    format!("{planned}{}.", listed(&parts))
+}
+
+/// ` in 1 of 3 trials`; nothing where it was so in all of them.
+fn of_trials(n: u64, all: u64) -> String {
+    match n == all {
+        true => String::new(),
+        false => format!(" in {n} of {all} trials"),
+    }
+}
+
+/// Whether and when throughput was back, where the node was.
+fn recovery(fault: &FaultAnalysis, is_last: bool) -> Option<String> {
+    let RecoveryAnalysis {
+        recovered,
+        seconds,
+        never,
+        too_short,
+    } = fault.recovery;
+    let all = recovered + never + too_short;
+    if all == 0 {
+        return None;
+    }
+    let within = given_percent(1.0 - RECOVERED_SHARE);
+    let end = if is_last {
+        "the trial ended"
+    } else {
+        "the next fault began"
+    };
+    let mut parts = Vec::new();
+    if let Some(seconds) = seconds {
+        let some = of_trials(recovered, all);
+        parts.push(format!(
+            "was back within {within} of before {} the node was{some}",
+            after(&seconds)
+        ));
+    }
+    if never > 0 {
+        let some = of_trials(never, all);
+        parts.push(format!("was not back within {within} of before when {end}{some}"));
+    }
+    if too_short > 0 {
+        let some = of_trials(too_short, all);
+        parts.push(format!(
+            "had fewer than {RECOVERED_SECONDS} s left to be judged after the node was back{some}"
+        ));
+    }
+    Some(format!("Throughput {}.", parts.join("; it ")))
+}
+
+/// `6 s (4 to 9) after`; it is known by whole seconds.
+fn after(seconds: &Summary) -> String {
+    match seconds {
+        s if s.high < 1.0 => "less than 1 s after".to_owned(),
+        s if s.low < s.high => format!("{:.0} s ({:.0} to {:.0}) after", s.median, s.low, s.high),
+        s => format!("{:.0} s after", s.median),
+    }
+}
+
+fn hinted(hints: &HintFiles, fault: &FaultAnalysis, is_last: bool) -> String {
+    let files = |s: &Summary| match s.low < s.high {
+        true => format!("{} ({} to {})", given(s.median), given(s.low), given(s.high)),
+        false => given(s.median),
+    };
+    let until = if fault.back_s.is_some() {
+        " until the node was back"
+    } else {
+        ""
+    };
+    let end = if is_last { "at the end" } else { "before the next fault" };
+    format!(
+        "Hint files that waited, all nodes together: at most {}{until}, {} {end}.",
+        files(&hints.most),
+        files(&hints.left)
+    )
+}
+
+/// What reading acknowledged writes back found.
+pub fn written(writes: &WritesAnalysis) -> String {
+    let level = writes.consistency.name().to_uppercase();
+    let trials = several(writes.trials, "trial");
+    if writes.values == 0 {
+        return format!("No write was acknowledged in {trials}: nothing to read back.");
+    }
+    let lost = match (writes.lost(), writes.unreadable) {
+        (0, 0) => "none lost".to_owned(),
+        (0, _) => format!("none seen lost, but {}", unread(writes)),
+        (_, 0) => lost(writes),
+        _ => format!("{}, and {}", lost(writes), unread(writes)),
+    };
+    let unknown = match writes.unacknowledged {
+        0 => String::new(),
+        n => format!(" {} more had no known outcome and may be there or not.", count(n)),
+    };
+    let stale = if writes.older > 0 {
+        stale(writes.consistency)
+    } else {
+        ""
+    };
+    format!(
+        "{} acknowledged writes ({} values) read back at {level} in {trials}: {lost}.{stale}{unknown}",
+        count(writes.acknowledged),
+        count(writes.values)
+    )
+}
+
+fn unread(writes: &WritesAnalysis) -> String {
+    format!("{} could not be read", several_values(writes.unreadable))
+}
+
+fn several_values(n: u64) -> String {
+    match n {
+        1 => "1 value".to_owned(),
+        n => format!("{} values", count(n)),
+    }
+}
+
+/// `214 of 31,004 values lost (older 200, missing 14), in 2 of 3 trials`.
+fn lost(writes: &WritesAnalysis) -> String {
+    let kinds = [
+        ("older", writes.older),
+        ("missing", writes.missing),
+        ("foreign", writes.foreign),
+    ];
+    let kinds: Vec<String> = kinds
+        .into_iter()
+        .filter(|(_, n)| *n > 0)
+        .map(|(name, n)| format!("{name} {}", count(n)))
+        .collect();
+    let some = match writes.trials_with_loss == writes.trials {
+        true => String::new(),
+        false => format!(
+            ", in {} of {}",
+            writes.trials_with_loss,
+            several(writes.trials, "trial")
+        ),
+    };
+    format!(
+        "{} of {} values lost ({}){some}",
+        count(writes.lost()),
+        count(writes.values),
+        kinds.join(", ")
+    )
+}
+
+/// What an older value may mean where one replica answers.
+fn stale(level: Consistency) -> &'static str {
+    match level {
+        Consistency::Any | Consistency::One | Consistency::LocalOne => STALE,
+        _ => "",
+    }
+}
+
+const STALE: &str = " At this level an older value may be that of one stale replica, which hints or a repair may still \
+                     mend; the workload's own reads would have seen it all the same.";
+
+/// Findings about planned faults.
+pub(super) fn words(of: &Of<'_>) -> (String, &'static str) {
+    match of.0.rule {
+        Rule::FaultsPlanned => {
+            let faults = of.number("faults") as u64;
+            let what = match faults {
+                1 => "A node was taken away by plan".to_owned(),
+                n => format!("Nodes were taken away by plan {n} times"),
+            };
+            (
+                format!(
+                    "{what}, for {} of {} measured seconds, first at {} s. Throughput, latency and errors of the cells are those \
+                     of the whole measurement, with this time in it; steadiness, limits, machines and the validity of trials \
+                     are judged on the seconds before the first fault.",
+                    given(of.number("away_s")),
+                    given(of.number("measured_s")),
+                    given(of.number("first_at_s"))
+                ),
+                "Read \"When a node was away\" for before, during and after apart.",
+            )
+        }
+        Rule::FaultNotAsPlanned => {
+            let message = match of.0.fact("problems") {
+                Some(problems) => format!("A planned fault was not as planned: {problems}."),
+                None => format!(
+                    "{} of {} planned faults happened.",
+                    of.count("happened"),
+                    of.count("planned")
+                ),
+            };
+            (
+                message,
+                "The trial is not quite the one that was asked for: compare its phases with those of its repetitions.",
+            )
+        }
+        Rule::WritesLost => {
+            let first =
+                of.0.fact("example")
+                    .map_or_else(String::new, |e| format!(" The first: {e}."));
+            let single = ["ANY", "ONE", "LOCAL_ONE"].contains(&of.fact("consistency"));
+            let stale = if single && of.number("older") > 0.0 { STALE } else { "" };
+            (
+                format!(
+                    "{} of {} values that were read back at {} had lost their last acknowledged write (older {}, missing {}, \
+                     foreign {}), in {} of {} trials.{stale}{first}",
+                    of.count("lost"),
+                    of.count("values"),
+                    of.fact("consistency"),
+                    of.count("older"),
+                    of.count("missing"),
+                    of.count("foreign"),
+                    of.count("trials_with_loss"),
+                    of.count("trials")
+                ),
+                "The database said that these writes were done. The configuration is left out of the recommendation. A write \
+                 outlives a node only where another replica has it, and is sure to be seen only where the replicas that writes \
+                 and reads wait for overlap; look at replication factor, consistency levels and commit-log sync. Keys: writes in \
+                 trial.json.",
+            )
+        }
+        _ => (
+            format!(
+                "{} of {} values with an acknowledged write could not be read back at {}: whether they are lost is not known.",
+                of.count("unreadable"),
+                of.count("values"),
+                of.fact("consistency")
+            ),
+            "Too few replicas answered at the end. Let the node come back early enough before the end of the trial, or read \"none \
+             lost\" as said of the others alone.",
+        ),
+    }
+}
