@@ -1,5 +1,7 @@
 //! `report.md`: the same answer as in the terminal, with what is needed to judge it later.
 
+mod away;
+
 use analysis::{Analysis, CellAnalysis, Status, VolumeReport, rules};
 
 use crate::answer::{self, Answer, answer};
@@ -32,6 +34,7 @@ pub fn markdown(analysis: &Analysis) -> String {
             text.push('\n');
         }
     }
+    away::section(analysis, &mut text);
     scaling(analysis, &mut text);
     text.push_str(
         "Throughput: geometric mean (95 % interval) over valid repetitions. Ratios: by pairs of the same block, each interval at the level of its verdict. \

@@ -17,9 +17,13 @@ pub fn footer(analysis: &Analysis) -> String {
         true => "<a href=\"nodes.csv\">nodes.csv</a> (one row for each node of a cell), ",
         false => "",
     };
+    let of_faults = match analysis.cells.iter().any(|c| c.faults.is_some()) {
+        true => "<a href=\"faults.csv\">faults.csv</a> (each cell before, during and after planned faults), ",
+        false => "",
+    };
     format!(
         "<footer>\n<dl>{facts}</dl>\n\
-         <p>Files beside this page: <a href=\"summary.csv\">summary.csv</a> (one row a cell), {of_nodes}\
+         <p>Files beside this page: <a href=\"summary.csv\">summary.csv</a> (one row a cell), {of_nodes}{of_faults}\
          <a href=\"analysis.json\">analysis.json</a> (every number of this page), <a href=\"report.md\">report.md</a>, \
          <a href=\"trials/\">trials/</a> (the evidence: <code>trials/&lt;cell&gt;/&lt;block&gt;/</code>). Made again by: \
          <code>iopslab report {}</code></p>\n</footer>\n",

@@ -1,6 +1,7 @@
 //! `report.html`: one self-contained page. It opens offline, asks nothing of any network, needs no script, follows
 //! light and dark, prints, and can be read with a keyboard. The question and the answer come first, the evidence last.
 
+mod away;
 mod axis;
 mod bars;
 mod card;
@@ -40,9 +41,10 @@ const fn part(id: &'static str, title: &'static str, body: fn(&Analysis, &Charts
 }
 
 /// In the order of the page.
-const SECTIONS: [Section; 13] = [
+const SECTIONS: [Section; 14] = [
     part("money", "Cost and performance", |a, _| money::money(a)),
     part("limits", "What limited it", |a, _| limits::limits(a)),
+    part("away", crate::away::TITLE, away::section),
     part("rates", "Latency by rate", |a, _| rates::rates(a)),
     part("scaling", "Scaling over nodes", |a, _| scaling::scaling(a)),
     part("time", "Over time", multiples::multiples),

@@ -10,11 +10,11 @@ use super::element::{colour, id, text};
 use super::limits::rows;
 use crate::labels;
 
-const WIDTH: f64 = 300.0;
-const HEIGHT: f64 = 128.0;
-const LEFT: f64 = 40.0;
-const BOTTOM: f64 = 18.0;
-const TOP: f64 = 6.0;
+pub const WIDTH: f64 = 300.0;
+pub const HEIGHT: f64 = 128.0;
+pub const LEFT: f64 = 40.0;
+pub const BOTTOM: f64 = 18.0;
+pub const TOP: f64 = 6.0;
 /// Panels that are compared; all others stand with each trial.
 const PANELS: [&str; 5] = [
     Panel::THROUGHPUT,
@@ -79,7 +79,7 @@ pub fn multiples(analysis: &Analysis, charts: &Charts) -> String {
 }
 
 /// The trials of a cell that are drawn.
-fn trials<'a>(charts: &'a Charts, cell: &CellAnalysis) -> Vec<&'a TrialCharts> {
+pub fn trials<'a>(charts: &'a Charts, cell: &CellAnalysis) -> Vec<&'a TrialCharts> {
     let of_cell = || charts.trials.iter().filter(|t| t.cell == cell.id);
     let valid: Vec<&TrialCharts> = of_cell().filter(|t| t.valid).take(REPETITIONS).collect();
     match valid.is_empty() {
@@ -89,7 +89,7 @@ fn trials<'a>(charts: &'a Charts, cell: &CellAnalysis) -> Vec<&'a TrialCharts> {
 }
 
 /// The lines of a panel that are compared: of latencies the tails alone.
-fn lines(panel: &Panel) -> impl Iterator<Item = &Line> {
+pub fn lines(panel: &Panel) -> impl Iterator<Item = &Line> {
     let is_latency = panel.title == Panel::LATENCY;
     let has_tail = panel.lines.iter().any(|l| l.name.ends_with("p99"));
     panel
@@ -98,7 +98,7 @@ fn lines(panel: &Panel) -> impl Iterator<Item = &Line> {
         .filter(move |l| !is_latency || !has_tail || l.name.ends_with("p99"))
 }
 
-fn panel<'a>(trial: &'a TrialCharts, title: &str) -> Option<&'a Panel> {
+pub fn panel<'a>(trial: &'a TrialCharts, title: &str) -> Option<&'a Panel> {
     trial.panels.iter().find(|p| p.title == title)
 }
 
@@ -198,6 +198,9 @@ impl Drawn<'_> {
         let warmup = trials.iter().map(|(t, _)| t.warmup_s).fold(0.0, f64::max);
         let x = Scale::linear(-warmup, longest, LEFT, WIDTH - 4.0);
         let mut svg = frame(&x, &y);
+        for (trial, _) in trials {
+            svg.push_str(&away(trial, &x, HEIGHT - BOTTOM));
+        }
         if let Some(limit) = near.first() {
             svg.push_str(&format!(
                 "<path class=\"limit\" d=\"M{LEFT} {0:.0}H{1}\"/>",
@@ -218,8 +221,21 @@ impl Drawn<'_> {
     }
 }
 
+/// The seconds in which a node was away by plan, shaded down to `floor`.
+pub fn away(trial: &TrialCharts, x: &Scale, floor: f64) -> String {
+    let shade = |(from_s, to_s): &(f64, f64)| {
+        let (from, to) = (x.at(*from_s), x.at(*to_s));
+        format!(
+            "<rect class=\"gone\" x=\"{from:.0}\" y=\"{TOP}\" width=\"{:.0}\" height=\"{:.0}\"/>",
+            (to - from).max(1.0),
+            floor - TOP
+        )
+    };
+    trial.away.iter().map(shade).collect()
+}
+
 /// Warm-up, grid and numbers.
-fn frame(x: &Scale, y: &Scale) -> String {
+pub fn frame(x: &Scale, y: &Scale) -> String {
     let floor = HEIGHT - BOTTOM;
     let mut svg = String::new();
     if x.at(0.0) > LEFT + 0.5 {
@@ -254,7 +270,7 @@ fn frame(x: &Scale, y: &Scale) -> String {
 }
 
 /// At most so many points: means of groups of neighbours. A gap is where nothing is known.
-fn averaged(points: &[(f64, Option<f64>)], most: usize) -> impl Iterator<Item = (f64, Option<f64>)> + '_ {
+pub fn averaged(points: &[(f64, Option<f64>)], most: usize) -> impl Iterator<Item = (f64, Option<f64>)> + '_ {
     points.chunks(points.len().div_ceil(most).max(1)).map(|chunk| {
         let known: Vec<f64> = chunk.iter().filter_map(|(_, v)| *v).collect();
         let time = chunk.iter().map(|(t, _)| t).sum::<f64>() / chunk.len() as f64;

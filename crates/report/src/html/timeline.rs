@@ -5,6 +5,7 @@ use analysis::{Analysis, Charts, Panel, TrialCharts};
 
 use super::axis::{Scale, label, path};
 use super::element::{colour, id, text};
+use super::multiples::away;
 
 const WIDTH: f64 = 320.0;
 const HEIGHT: f64 = 130.0;
@@ -112,6 +113,7 @@ fn time_axis(trial: &TrialCharts) -> String {
             HEIGHT - BOTTOM - TOP
         ));
     }
+    svg.push_str(&away(trial, &x, HEIGHT - BOTTOM));
     let ticks = x.ticks(4);
     for (i, tick) in ticks.iter().enumerate() {
         let at = x.at(*tick);

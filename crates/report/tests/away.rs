@@ -1,0 +1,497 @@
+//! Nodes taken away by plan, as people read it: in the terminal, in Markdown, on the page and in `faults.csv`.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+#[allow(dead_code, reason = "this test needs only a part of it")]
+mod page;
+
+use std::collections::BTreeMap;
+
+use analysis::{
+    Analysis, By, CellAnalysis, Charts, Consistency, ErrorKind, FaultAnalysis, FaultsAnalysis, Finding, HintFiles,
+    HostId, LoadLevel, NodeFault, NodeFaultKind, NotConsidered, NotJudged, Outcome, PhaseAnalysis, PhaseKind, Place,
+    RecoveryAnalysis, Rule, Scope, Summary, WritesAnalysis,
+};
+use report::{TerminalOptions, answer, document, faults_csv, html, markdown, message, terminal};
+
+fn range(median: f64, low: f64, high: f64) -> Option<Summary> {
+    Some(Summary { median, low, high })
+}
+
+fn phase(
+    kind: PhaseKind,
+    fault: Option<u32>,
+    seconds: f64,
+    rate: f64,
+    ms: f64,
+    errors: &[(ErrorKind, u64)],
+) -> PhaseAnalysis {
+    let is_empty = seconds == 0.0;
+    let figure = |value: f64, spread: f64| match is_empty {
+        true => None,
+        false => range(value, value * (1.0 - spread), value * (1.0 + spread)),
+    };
+    let errors: BTreeMap<ErrorKind, u64> = errors.iter().copied().collect();
+    let failed: u64 = errors.values().sum();
+    let operations = (3.0 * seconds * rate) as u64 + failed;
+    PhaseAnalysis {
+        phase: kind,
+        fault,
+        seconds: range(seconds, (seconds - 3.0).max(0.0), seconds + 2.0)
+            .filter(|_| !is_empty)
+            .or(range(0.0, 0.0, 0.0)),
+        throughput_ops_per_s: figure(rate, 0.03),
+        p50_us: figure(0.6e3 * ms, 0.02),
+        p95_us: figure(0.9e3 * ms, 0.05),
+        p99_us: figure(1e3 * ms, 0.1),
+        operations,
+        error_share: (!is_empty)
+            .then(|| failed as f64 / operations as f64)
+            .and_then(|s| range(s, s * 0.9, s * 1.1)),
+        errors,
+    }
+}
+
+/// Killed at 20 s for 20 s of 90 s; it took 12 s to start again.
+fn killed() -> FaultsAnalysis {
+    FaultsAnalysis {
+        phases: vec![
+            phase(PhaseKind::Before, None, 20.0, 1000.0, 8.4, &[]),
+            phase(
+                PhaseKind::During,
+                Some(1),
+                32.0,
+                612.0,
+                41.0,
+                &[(ErrorKind::WriteTimeout, 303), (ErrorKind::Unavailable, 900)],
+            ),
+            phase(PhaseKind::After, Some(1), 37.0, 948.0, 9.1, &[]),
+        ],
+        faults: vec![FaultAnalysis {
+            kind: NodeFaultKind::NodeKill,
+            node: HostId::database(1),
+            planned: Some(NodeFault {
+                kind: NodeFaultKind::NodeKill,
+                node: 2,
+                at_s: 20.0,
+                for_s: Some(20.0),
+            }),
+            trials: 3,
+            began_s: range(20.0, 20.0, 20.1),
+            gone_s: range(20.1, 20.0, 20.3),
+            return_began_s: range(40.0, 40.0, 40.0),
+            back_s: range(52.1, 50.2, 65.3),
+            away_s: range(32.0, 30.1, 45.0),
+            return_took_s: range(12.1, 10.2, 25.3),
+            left_away: 0,
+            not_back: 0,
+            recovery: RecoveryAnalysis {
+                recovered: 2,
+                seconds: range(6.0, 4.0, 8.0),
+                never: 1,
+                too_short: 0,
+            },
+            hint_files: Some(HintFiles {
+                most: range(14.0, 12.0, 15.0).unwrap(),
+                left: range(3.0, 0.0, 4.0).unwrap(),
+            }),
+            problems: Vec::new(),
+        }],
+    }
+}
+
+fn kept() -> WritesAnalysis {
+    WritesAnalysis {
+        consistency: Consistency::Quorum,
+        trials: 3,
+        trials_with_loss: 0,
+        acknowledged: 48_210,
+        unacknowledged: 1_203,
+        values: 31_004,
+        intact: 31_004,
+        older: 0,
+        missing: 0,
+        foreign: 0,
+        unreadable: 0,
+        example: None,
+    }
+}
+
+fn lost() -> WritesAnalysis {
+    WritesAnalysis {
+        consistency: Consistency::One,
+        trials_with_loss: 2,
+        intact: 30_790,
+        older: 200,
+        missing: 14,
+        unacknowledged: 0,
+        ..kept()
+    }
+}
+
+/// One workload under one load: `rf3` kept its writes.
+fn run() -> (Analysis, Charts) {
+    let (mut analysis, mut charts) = page::run(&["rf3-quorum", "rf1-one"], &["read-heavy"], 3);
+    analysis.cells.retain(|c| matches!(c.load, LoadLevel::Concurrency(_)));
+    let keeps = |cell: &str| analysis.cells.iter().any(|c| c.id == cell);
+    charts.trials.retain(|t| keeps(&t.cell));
+    charts.curves.retain(|t| keeps(&t.cell));
+    for (block, trial) in charts.trials.iter_mut().enumerate() {
+        trial.away = vec![(100.0, 160.0 + 5.0 * block as f64)];
+    }
+    for cell in &mut analysis.cells {
+        cell.faults = Some(killed());
+        cell.writes = Some(kept());
+    }
+    analysis.findings.clear();
+    (analysis, charts)
+}
+
+/// `rf1-one` lost some.
+fn run_with_loss() -> (Analysis, Charts) {
+    let (mut analysis, charts) = run();
+    analysis.cells[1].writes = Some(lost());
+    analysis.findings = vec![finding(
+        Rule::WritesLost,
+        Scope::Cell(analysis.cells[1].id.clone()),
+        &[
+            ("values", 31_004.0),
+            ("lost", 214.0),
+            ("older", 200.0),
+            ("missing", 14.0),
+            ("foreign", 0.0),
+            ("trials", 3.0),
+            ("trials_with_loss", 2.0),
+        ],
+        &[
+            ("consistency", "ONE"),
+            (
+                "example",
+                "block 1, key user17, field 3: 105 was acknowledged, 98 was found",
+            ),
+        ],
+    )];
+    let recommendation = &mut analysis.recommendation;
+    recommendation.run = Some("rf3-quorum".into());
+    recommendation.places = vec![Place {
+        workload: "read-heavy".into(),
+        load: Some(page::LOADS[0]),
+        by: By::Writes,
+        outcome: Outcome::Run {
+            configuration: "rf3-quorum".into(),
+            same: Vec::new(),
+        },
+        candidates: Vec::new(),
+    }];
+    recommendation.not_considered = vec![NotConsidered {
+        configuration: "rf1-one".into(),
+        why: NotJudged::LostWrites {
+            lost: 214,
+            values: 31_004,
+        },
+    }];
+    analysis.value_of_money.clear();
+    (analysis, charts)
+}
+
+fn finding(rule: Rule, scope: Scope, numbers: &[(&str, f64)], facts: &[(&str, &str)]) -> Finding {
+    let facts = facts
+        .iter()
+        .map(|(name, fact)| ((*name).to_owned(), (*fact).to_owned()));
+    Finding {
+        rule,
+        severity: rule.severity(),
+        scope,
+        numbers: numbers.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect(),
+        facts: facts.collect(),
+    }
+}
+
+fn at(analysis: &Analysis, width: usize) -> String {
+    terminal(analysis, TerminalOptions { width, color: false })
+}
+
+/// The section of the text alone.
+fn section(text: &str) -> String {
+    let lines = text.lines().skip_while(|l| !l.contains("When a node was away"));
+    lines
+        .take_while(|l| !l.starts_with("Operations/s: geometric") && !l.starts_with("Throughput: geometric"))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+#[test]
+fn the_section_in_a_terminal_and_in_markdown() {
+    let (analysis, _) = run_with_loss();
+    insta::assert_snapshot!("away_terminal_80", section(&at(&analysis, 80)));
+    insta::assert_snapshot!("away_markdown", section(&markdown(&analysis)));
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal_and_missing_is_no_zero() {
+    let (mut analysis, charts) = run();
+    analysis.cells[0].faults = Some(FaultsAnalysis {
+        phases: vec![
+            phase(PhaseKind::Before, None, 20.0, 123_456.0, 1234.0, &[]),
+            phase(
+                PhaseKind::During,
+                Some(1),
+                40.0,
+                98_765.0,
+                9876.0,
+                &[(ErrorKind::ClientTimeout, 1_234_567)],
+            ),
+            phase(PhaseKind::After, Some(1), 0.0, 0.0, 0.0, &[]),
+        ],
+        ..killed()
+    });
+    for width in [80, 100, 140] {
+        let text = at(&analysis, width);
+        let widest = text.lines().max_by_key(|l| l.chars().count()).unwrap();
+        assert!(widest.chars().count() <= width, "{width}: {widest}");
+        let after = text.lines().find(|l| l.contains(" after ")).unwrap();
+        assert!(
+            after.matches(" - ").count() + usize::from(after.trim_end().ends_with(" -")) >= 2,
+            "{after}"
+        );
+    }
+    let row = markdown(&analysis);
+    assert!(row.contains("| after | 0 | - | - | - | - | - | - |"), "{row}");
+    assert!(
+        html(&analysis, &charts).contains("<td class=\"t\">after</td><td class=\"num\">0</td><td class=\"num\">-</td>")
+    );
+}
+
+#[test]
+fn who_lost_writes_is_told_in_the_headline() {
+    let (analysis, charts) = run_with_loss();
+    let told = "Run rf3-quorum: it is the only configuration that lost no acknowledged write; rf1-one lost acknowledged \
+                writes (214 of 31,004 values).";
+    assert_eq!(answer(&analysis).headline(), told);
+    let (_, doubts) = (told, answer(&analysis).doubts);
+    assert!(
+        doubts.contains(&"Not considered: rf1-one (it lost acknowledged writes (214 of 31,004 values)).".to_owned()),
+        "{doubts:?}"
+    );
+    let page = html(&analysis, &charts);
+    assert!(page.contains("rf1-one lost acknowledged writes (214 of 31,004 values)"));
+    assert!(page.contains("1 failed, 0 invalid") && page.contains("<span class=\"tag failed\">failed</span>"));
+    let document = document(&analysis);
+    assert_eq!(document["cells"][1]["writes"]["older"], 200);
+    assert_eq!(
+        document["recommendation"]["not_considered"][0]["why"],
+        "it lost acknowledged writes (214 of 31,004 values)"
+    );
+}
+
+#[test]
+fn where_all_lost_writes_that_is_the_answer() {
+    let (mut analysis, _) = run_with_loss();
+    let recommendation = &mut analysis.recommendation;
+    (recommendation.run, recommendation.status) = (None, analysis::Status::NotDecided);
+    recommendation.reason = analysis::Reason::Undecided;
+    recommendation.places[0].outcome = Outcome::AllLostWrites;
+    let headline = answer(&analysis).headline();
+    assert!(
+        headline.starts_with("Not decided: every configuration lost acknowledged writes; rf1-one lost"),
+        "{headline}"
+    );
+}
+
+/// The sentences on a cell, as Markdown shows them.
+fn told(change: impl FnOnce(&mut CellAnalysis)) -> Vec<String> {
+    let (mut analysis, _) = run();
+    analysis.cells.truncate(1);
+    change(&mut analysis.cells[0]);
+    let text = section(&markdown(&analysis));
+    text.lines()
+        .filter_map(|l| l.strip_prefix("* "))
+        .map(str::to_owned)
+        .collect()
+}
+
+fn of_fault(change: impl FnOnce(&mut FaultAnalysis)) -> Vec<String> {
+    told(|cell| change(&mut cell.faults.as_mut().unwrap().faults[0]))
+}
+
+#[test]
+fn a_node_that_stays_away_or_does_not_start_again() {
+    let stays = of_fault(|f| {
+        f.planned.as_mut().unwrap().for_s = None;
+        (f.return_began_s, f.back_s, f.away_s, f.return_took_s) = (None, None, None, None);
+        (f.left_away, f.recovery) = (3, RecoveryAnalysis::default());
+    });
+    assert_eq!(
+        stays[0],
+        "Planned was node-kill of node 2 at 20 s to the end: database-2 was gone at 20.1 s (20.0 to 20.3) and was not brought back."
+    );
+    assert!(
+        stays[1]
+            .starts_with("Hint files that waited, all nodes together: at most 14 (12 to 15), 3 (0 to 4) at the end."),
+        "{stays:?}"
+    );
+    let one_did_not = of_fault(|f| {
+        (f.not_back, f.recovery.recovered) = (1, 2);
+        f.recovery.never = 0;
+    });
+    assert!(
+        one_did_not[0].ends_with(
+            "12.1 s (10.2 to 25.3) later and did not answer clients before the trial ended in 1 of 3 trials."
+        ),
+        "{one_did_not:?}"
+    );
+    assert_eq!(
+        one_did_not[1],
+        "Throughput was back within 10 % of before 6 s (4 to 8) after the node was."
+    );
+}
+
+#[test]
+fn when_throughput_was_back_is_said_plainly() {
+    let with = |recovered, seconds, never, too_short| {
+        of_fault(|f| {
+            f.recovery = RecoveryAnalysis {
+                recovered,
+                seconds,
+                never,
+                too_short,
+            };
+        })
+        .swap_remove(1)
+    };
+    assert_eq!(
+        with(0, None, 3, 0),
+        "Throughput was not back within 10 % of before when the trial ended."
+    );
+    assert_eq!(
+        with(3, range(0.0, 0.0, 0.6), 0, 0),
+        "Throughput was back within 10 % of before less than 1 s after the node was."
+    );
+    assert_eq!(
+        with(1, range(6.0, 6.0, 6.0), 1, 1),
+        "Throughput was back within 10 % of before 6 s after the node was in 1 of 3 trials; it was not back within 10 % of \
+         before when the trial ended in 1 of 3 trials; it had fewer than 5 s left to be judged after the node was back in 1 of 3 \
+         trials."
+    );
+}
+
+#[test]
+fn what_became_of_acknowledged_writes() {
+    let written = |writes: WritesAnalysis| told(|cell| cell.writes = Some(writes)).pop().unwrap();
+    assert_eq!(
+        written(kept()),
+        "48,210 acknowledged writes (31,004 values) read back at QUORUM in 3 trials: none lost. 1,203 more had no known \
+         outcome and may be there or not."
+    );
+    let unread = WritesAnalysis {
+        intact: 20_670,
+        unreadable: 10_334,
+        unacknowledged: 0,
+        ..kept()
+    };
+    assert_eq!(
+        written(unread),
+        "48,210 acknowledged writes (31,004 values) read back at QUORUM in 3 trials: none seen lost, but 10,334 values could \
+         not be read."
+    );
+    let old = written(lost());
+    assert!(
+        old.contains(
+            "at ONE in 3 trials: 214 of 31,004 values lost (older 200, missing 14), in 2 of 3 trials. At this level"
+        ),
+        "{old}"
+    );
+    assert!(old.contains("the workload's own reads would have seen it"), "{old}");
+    let nothing = WritesAnalysis {
+        acknowledged: 0,
+        values: 0,
+        intact: 0,
+        ..kept()
+    };
+    assert_eq!(
+        written(nothing),
+        "No write was acknowledged in 3 trials: nothing to read back."
+    );
+    assert_eq!(
+        told(|cell| cell.writes = None).pop().unwrap(),
+        "Acknowledged writes were not read back."
+    );
+}
+
+#[test]
+fn findings_say_which_figures_hold_the_fault() {
+    let planned = finding(
+        Rule::FaultsPlanned,
+        Scope::Run("r".into()),
+        &[
+            ("faults", 1.0),
+            ("first_at_s", 20.0),
+            ("away_s", 20.0),
+            ("measured_s", 60.0),
+        ],
+        &[],
+    );
+    assert!(
+        message(&planned).starts_with(
+            "A node was taken away by plan, for 20 of 60 measured seconds, first at 20 s. Throughput, latency and errors of the \
+             cells are those of the whole measurement"
+        ),
+        "{}",
+        message(&planned)
+    );
+    let short = finding(
+        Rule::TooShortToJudge,
+        Scope::Trial("c/1".into()),
+        &[("measured_s", 19.0), ("needed_s", 40.0)],
+        &[("why", "seconds"), ("until", "first planned fault")],
+    );
+    assert!(
+        message(&short).starts_with("19 s before the first planned fault are too short"),
+        "{}",
+        message(&short)
+    );
+}
+
+#[test]
+fn the_page_shades_the_seconds_in_which_a_node_was_away() {
+    let (analysis, charts) = run();
+    let page = html(&analysis, &charts);
+    let section = page
+        .split("<section id=\"away\"")
+        .nth(1)
+        .unwrap()
+        .split("</section>")
+        .next()
+        .unwrap();
+    // Two cells, two panels, three repetitions.
+    assert_eq!(section.matches("<rect class=\"gone\"").count(), 12);
+    assert_eq!(section.matches("<figure>").count(), 4);
+    assert!(page.contains("href=\"faults.csv\""));
+}
+
+#[test]
+fn the_phases_as_a_table_of_numbers() {
+    let (analysis, _) = run();
+    let csv = faults_csv(&analysis).unwrap();
+    let rows: Vec<&str> = csv.lines().collect();
+    assert_eq!(rows.len(), 1 + 2 * 3);
+    assert!(
+        rows[0].starts_with("cell,configuration,workload,concurrency,rate_ops_per_s,phase,fault,seconds,"),
+        "{}",
+        rows[0]
+    );
+    assert!(rows[2].contains(",100,,during,1,32,29,34,612,"), "{}", rows[2]);
+}
+
+#[test]
+fn without_faults_nothing_is_said() {
+    let (analysis, charts) = page::run(&["one", "two"], &["read-heavy"], 3);
+    assert_eq!(faults_csv(&analysis), None);
+    for text in [html(&analysis, &charts), markdown(&analysis), at(&analysis, 80)] {
+        assert!(
+            !text.contains("When a node was away")
+                && !text.contains("faults.csv")
+                && !text.contains("<rect class=\"gone\"")
+        );
+    }
+}
