@@ -203,8 +203,17 @@ fn a_run_ends_with_a_report_and_leaves_nothing(story: &Story) {
         "{fault:#}"
     );
     let analysis: Value = serde_json::from_slice(&std::fs::read(run.join("analysis.json")).unwrap()).unwrap();
-    let phases = &analysis["cells"][0]["faults"];
-    let per_second = |phase: &str| phases[phase]["operations_per_s"].as_f64();
+    let phases = &analysis["cells"][0]["faults"]["phases"];
+    let of = |phase: &str| {
+        phases
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|p| p["phase"] == phase)
+            .unwrap()
+            .clone()
+    };
+    let per_second = |phase: &str| of(phase)["throughput_ops_per_s"]["median"].as_f64();
     println!("{phases:#}");
     assert!(
         per_second("during").unwrap() < 0.5 * per_second("before").unwrap(),

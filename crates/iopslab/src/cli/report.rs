@@ -167,6 +167,9 @@ fn write(directory: &RunDirectory) -> Result<Analysis, Failure> {
     keep("analysis.json", &pretty(&::report::document(&analysis)))?;
     keep("report.html", &::report::html(&analysis, &charts))?;
     keep("summary.csv", &::report::summary_csv(&analysis))?;
+    if let Some(faults) = ::report::faults_csv(&analysis) {
+        keep("faults.csv", &faults)?;
+    }
     if let Some(nodes) = ::report::nodes_csv(&analysis) {
         keep("nodes.csv", &nodes)?;
     }
