@@ -91,8 +91,8 @@ fn of_node(facts: &NodeFacts, samples: &[HostSample]) -> Vec<Panel> {
 const COLOURS: usize = 8;
 
 /// The same charts of several nodes in one another; each line says whose it is. Where they are more than can be told
-/// apart, only the first line of each node is kept: reads before writes. Levels are those of the first node: the nodes of
-/// a configuration are given the same.
+/// apart, only the first line of each node is kept: reads before writes. Levels are those of the first node: the nodes
+/// of a configuration are given the same.
 fn together(mut nodes: Vec<(HostId, Vec<Panel>)>) -> Vec<Panel> {
     let is_alone = nodes.len() == 1;
     for panel in nodes.iter_mut().flat_map(|(_, panels)| panels) {

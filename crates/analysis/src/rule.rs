@@ -116,8 +116,8 @@ pub enum Rule {
     DroppedMessages,
     /// TCP segments were sent again (`network_retransmits.rs`). A doubt, as for steal.
     NetworkRetransmits,
-    /// The nodes of a configuration differ (`unequal_nodes.rs`). A doubt: the cluster is as fast as its slowest node, and
-    /// what was measured is this inequality.
+    /// The nodes of a configuration differ (`unequal_nodes.rs`). A doubt: the cluster is as fast as its slowest node,
+    /// and what was measured is this inequality.
     UnequalNodes,
     /// A percentile rests on few samples (`too_few_samples.rs`). A doubt about that percentile.
     TooFewSamples,

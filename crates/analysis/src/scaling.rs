@@ -32,8 +32,8 @@ pub fn scalings(plan: &Plan, figures: &Figures<'_>, throughput: &Comparisons) ->
     found
 }
 
-/// A configuration without what differs between clusters that are compared by their nodes: its name, nodes and racks, and
-/// the room that each node's part of the data set needs.
+/// A configuration without what differs between clusters that are compared by their nodes: its name, nodes and racks,
+/// and the room that each node's part of the data set needs.
 fn besides_nodes(setup: &Setup) -> Setup {
     let mut kind = setup.clone();
     kind.configuration.clear();

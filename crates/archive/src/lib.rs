@@ -5,7 +5,7 @@
 //!   experiment.toml plan.json catalog.json environment.json   frozen inputs
 //!   journal.jsonl                                             what happened, in order
 //!   trials/<cell>/<block>/                                    trial.json latency.hlog host-<host>.parquet and logs
-//!   run.sha256                                                hashes of the inputs and of all trials, for sha256sum --check
+//!   run.sha256                                                hashes of the inputs and of all trials, for sha256sum -c
 //!   set-aside/<cell>/<block>.<n>/                             invalid trials that were done again
 //!   analysis.json report.md                                   made from the above, can always be made again
 //! ```

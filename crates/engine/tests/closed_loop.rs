@@ -28,7 +28,8 @@ fn exactly_the_asked_number_is_in_flight_over_several_threads() {
     );
     assert_eq!(outcome.result.threads, 3);
     assert_eq!(outcome.result.measured_s, 2.0);
-    // 50 in flight, some 3 to 5 ms each with tokio's millisecond timer: 20,000 on a quiet machine, a good deal fewer on a busy one.
+    // 50 in flight, some 3 to 5 ms each with tokio's millisecond timer: 20,000 on a quiet machine,
+    // a good deal fewer on a busy one.
     assert!(
         outcome.result.operations_sent > 2_000,
         "{}",

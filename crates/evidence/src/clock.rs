@@ -16,8 +16,8 @@ pub struct ClockReading {
 }
 
 impl ClockReading {
-    /// From the controller's clock when it asked and when the answer came, and what the host's clock showed, all in Unix
-    /// milliseconds.
+    /// From the controller's clock when it asked and when the answer came, and what the host's clock showed, all in
+    /// Unix milliseconds.
     pub fn new(asked_ms: f64, answered_ms: f64, shown_ms: f64) -> Self {
         Self {
             offset_ms: shown_ms - (asked_ms + answered_ms) / 2.0,

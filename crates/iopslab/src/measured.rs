@@ -122,9 +122,9 @@ fn unreadable(plan: &Plan, trial: &PlannedTrial, error: &RunError) -> Result<Tri
     Ok(Latencies::of(&record).measure(&record, &BTreeMap::new()))
 }
 
-/// Histograms of 128 KiB come and go by the hundred thousand. glibc gives blocks of that size back to the kernel each time, and the
-/// page faults of getting them again are a third of a report's time; once a larger block has been freed it keeps them (mallopt(3),
-/// M_MMAP_THRESHOLD: "dynamically adjusted"). Other allocators ignore this.
+/// Histograms of 128 KiB come and go by the hundred thousand. glibc gives blocks of that size back to the kernel each
+/// time, and the page faults of getting them again are a third of a report's time; once a larger block has been freed
+/// it keeps them (mallopt(3), M_MMAP_THRESHOLD: "dynamically adjusted"). Other allocators ignore this.
 fn keep_freed_memory() {
     drop(std::hint::black_box(Vec::<u8>::with_capacity(16 << 20)));
 }

@@ -14,7 +14,8 @@ pub fn cache_directory() -> PathBuf {
     base.join("iopslab")
 }
 
-/// Volumes, snapshots and the ledger: `IOPSLAB_WORK`, else `/var/tmp/iopslab` (a real disk, unlike `/tmp` on many systems).
+/// Volumes, snapshots and the ledger: `IOPSLAB_WORK`,
+/// else `/var/tmp/iopslab` (a real disk, unlike `/tmp` on many systems).
 pub fn work_directory() -> PathBuf {
     std::env::var_os("IOPSLAB_WORK").map_or_else(|| PathBuf::from("/var/tmp/iopslab"), PathBuf::from)
 }

@@ -79,7 +79,8 @@ fn plan_touches_nothing_and_speaks_json() {
 
 const SIMULATED: &str = include_str!("../../../examples/simulated.toml");
 
-/// A run that was planned with one node, as all once were, does not go on with three; its frozen experiment is where to look.
+/// A run that was planned with one node, as all once were, does not go on with three;
+/// its frozen experiment is where to look.
 #[test]
 fn a_run_of_three_nodes_is_not_resumed() {
     let lab = Laboratory::new();

@@ -73,7 +73,8 @@ fn a_cluster_has_nodes_of_its_own_and_what_happens_to_one_is_said_of_that_one() 
             .collect::<Vec<_>>(),
         ["database", "database-2"]
     );
-    // Two replicas on two nodes: each has the whole data set, on a volume of its own, and every key of the sample is found.
+    // Two replicas on two nodes: each has the whole data set, on a volume of its own,
+    // and every key of the sample is found.
     let bytes = |node: &Value| node["data_bytes_on_disk"].as_f64().unwrap();
     for node in &pair {
         assert!(

@@ -1,5 +1,5 @@
-//! The story of machines by SSH: a cluster of two and a client, each with its own network and its own sshd. One function,
-//! because starting them and loading the data set is what takes time.
+//! The story of machines by SSH: a cluster of two and a client, each with its own network and its own sshd. One
+//! function, because starting them and loading the data set is what takes time.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 

@@ -10,8 +10,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use support::{Laboratory, conformance, databases, leftovers, wait_for};
 
-/// Two volumes, more than 100 times apart in IOPS, so that even a machine busy with other work shows it; a page cache too small
-/// for the data.
+/// Two volumes, more than 100 times apart in IOPS, so that even a machine busy with other work shows it; a page cache
+/// too small for the data.
 const SMALL: &str = r#"
 name = "small"
 question = "Does the faster volume read faster?"

@@ -1,8 +1,9 @@
 //! Where the hosts of a run come from.
 //!
 //! A provider starts an agent on each host that is asked for; requests go to the agent, what it says comes out of one
-//! channel. [`local`]: processes of this machine, with emulated volumes. [`simulated`]: no machine; its agents answer the
-//! same requests with the evidence of a stated truth. [`hosts`]: machines of the user's own, by SSH. Whoever drives the agents need not know which they are.
+//! channel. [`local`]: processes of this machine, with emulated volumes. [`simulated`]: no machine; its agents answer
+//! the same requests with the evidence of a stated truth. [`hosts`]: machines of the user's own, by SSH. Whoever drives
+//! the agents need not know which they are.
 
 mod agent;
 pub mod hosts;

@@ -236,8 +236,8 @@ pub fn basis(analysis: &Analysis) -> String {
     )
 }
 
-/// What the cost of a cluster in several racks, which are zones, leaves out: what its nodes and its clients send from one
-/// into another. A price that was stated as a whole may hold it.
+/// What the cost of a cluster in several racks, which are zones, leaves out: what its nodes and its clients send from
+/// one into another. A price that was stated as a whole may hold it.
 pub fn not_priced<'a>(mut clusters: impl Iterator<Item = (Placement, &'a [CostLine])>) -> &'static str {
     let leaves_it_out = |(placement, lines): (Placement, &[CostLine])| {
         placement.racks > 1 && lines.iter().any(|line| line.kind == CostKind::Instances)

@@ -1,5 +1,5 @@
-//! `nodes.csv`: one row for each node of each cell, where databases have several nodes; beside `summary.csv`, whose rows
-//! are cells. Units in the names of the columns, RFC 4180.
+//! `nodes.csv`: one row for each node of each cell, where databases have several nodes; beside `summary.csv`, whose
+//! rows are cells. Units in the names of the columns, RFC 4180.
 
 use analysis::{Analysis, CellAnalysis, LimitKind, LoadLevel, NodeAnalysis, ResourceUse};
 

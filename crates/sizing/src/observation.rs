@@ -1,7 +1,7 @@
 //! What a run says about demands: one observation a cell.
 //!
-//! An observation is of one node. Of a cluster it is the mean node, with the part of each of the client's operations that
-//! falls to it: the replicas that the operation reads or writes / nodes. So demands come out for an operation of a
+//! An observation is of one node. Of a cluster it is the mean node, with the part of each of the client's operations
+//! that falls to it: the replicas that the operation reads or writes / nodes. So demands come out for an operation of a
 //! replica, whatever the size of the cluster that was measured; coordination is in them, spread over the replicas.
 
 use std::collections::BTreeSet;
@@ -203,7 +203,8 @@ fn of_trials<'a>(
 }
 
 /// Reads and writes of a replica that one node does for each operation of the client, work being spread evenly: a read
-/// asks as many replicas as its level waits for (Cassandra sends digest requests to no more of them), a write goes to all.
+/// asks as many replicas as its level waits for (Cassandra sends digest requests to no more of them),
+/// a write goes to all.
 fn of_a_node(workload: &Definition, setup: &Setup, levels: ConsistencyLevels) -> (f64, f64) {
     let (mix, placement) = (&workload.mix, setup.placement);
     let copies = placement.replication_factor;

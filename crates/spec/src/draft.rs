@@ -5,8 +5,8 @@
 //!
 //! * `scale` divides IOPS, CPUs and data by N, so that the largest instance takes at most half of this machine's CPUs;
 //!   the client needs the others.
-//! * An objective for latency is in force only at `scale = 1`: in a 1:N model a queue in front of a volume takes N times
-//!   as long. At a larger scale it stands in the file as a comment that says so.
+//! * An objective for latency is in force only at `scale = 1`: in a 1:N model a queue in front of a volume takes N
+//!   times as long. At a larger scale it stands in the file as a comment that says so.
 //! * Where the data are still too many to load in minutes, data and page cache are reduced together. What counts is the
 //!   share of the data that the page cache holds, because it decides how many reads reach the volume.
 

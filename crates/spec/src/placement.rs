@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 pub struct Placement {
     /// Nodes.
     pub nodes: u32,
-    /// Racks (availability zones); node i (from 0) stands in rack i modulo `racks`, so that neighbours on the ring are in
-    /// different ones.
+    /// Racks (availability zones); node i (from 0) stands in rack i modulo `racks`, so that neighbours on the ring are
+    /// in different ones.
     pub racks: u32,
     /// Nodes that hold each record.
     pub replication_factor: u32,

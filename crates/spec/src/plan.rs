@@ -206,8 +206,8 @@ pub fn plan(experiment: &Experiment) -> Plan {
 }
 
 impl Plan {
-    /// Estimated seconds of a trial, restore and start of the database included: nodes that share a machine start at its
-    /// speed.
+    /// Estimated seconds of a trial, restore and start of the database included:
+    /// nodes that share a machine start at its speed.
     pub fn seconds_of(&self, trial: &PlannedTrial) -> f64 {
         let until_rest = self.shape.warmup_max_s.map_or(0.0, |most| most.min(UNTIL_REST_S));
         let cell = self.cells.iter().find(|c| c.id == trial.cell);

@@ -62,9 +62,9 @@ pub fn setups(experiment: &Experiment) -> Vec<Setup> {
     setups
 }
 
-/// Configurations without limits, once the machines are known: each configuration has all CPUs and all memory of the smallest of
-/// them, and the page cache what its database leaves. `Err` names a configuration whose heap leaves nothing, with what
-/// its database takes, bytes.
+/// Configurations without limits, once the machines are known: each configuration has all CPUs and all memory of the
+/// smallest of them, and the page cache what its database leaves. `Err` names a configuration whose heap leaves
+/// nothing, with what its database takes, bytes.
 pub fn use_whole_machines(setups: &mut [Setup], cpus: f64, memory_bytes: u64) -> Result<(), (String, u64)> {
     for setup in setups {
         let own = setup.heap_bytes + setup.direct_memory_bytes + NATIVE_BYTES as u64;

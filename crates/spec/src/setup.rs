@@ -26,7 +26,8 @@ pub struct Setup {
     pub data: VolumeSetup,
     /// The commit-log volume, if it is separate.
     pub commitlog: Option<VolumeSetup>,
-    /// Database nodes, each with all of the above, and where replicas are; plans of before there were clusters have one.
+    /// Database nodes, each with all of the above, and where replicas are;
+    /// plans of before there were clusters have one.
     #[serde(default, skip_serializing_if = "Placement::is_one_node")]
     pub placement: Placement,
     /// Contact points of a cluster that exists, of which this is the name and the price: nothing of the above is made.

@@ -15,8 +15,8 @@ pub struct Truth {
     pub read_cpu_us: f64,
     /// CPU time of a write, microseconds.
     pub write_cpu_us: f64,
-    /// Share of these that only the node does which the client asks (parsing, routing, answering), 0 to 1; every replica
-    /// does the rest. With one node it means nothing.
+    /// Share of these that only the node does which the client asks (parsing, routing, answering), 0 to 1; every
+    /// replica does the rest. With one node it means nothing.
     pub coordinator_share: f64,
     /// CPUs that the database uses without load, on each node.
     pub background_cpus: f64,
@@ -65,8 +65,8 @@ pub struct Truth {
     /// Coefficient of variation of a constant factor per configuration, of CPU and device apart: differences between
     /// machines, which no repetition on the same machine can see.
     pub host_noise: f64,
-    /// Coefficient of variation of CPU speed and of device work per operation from node to node, drawn anew in each trial
-    /// and apart for both: what equal nodes of a cluster differ by. With one node it means nothing.
+    /// Coefficient of variation of CPU speed and of device work per operation from node to node, drawn anew in each
+    /// trial and apart for both: what equal nodes of a cluster differ by. With one node it means nothing.
     pub node_noise: f64,
     /// Change of speed from the first to the last planned trial, as a share, linear in the order of execution: -0.1 is
     /// 10 % slower at the end. It acts on CPU and device work alike.

@@ -1,9 +1,9 @@
 //! The Universal Scalability Law: throughput of N nodes.
 //!
 //! X(N) = lambda N / (1 + sigma (N - 1) + kappa N (N - 1)), where sigma is the share of the work that is serial
-//! (contention) and kappa what keeping two nodes coherent costs (Gunther, Guerrilla Capacity Planning, 2007, chapter 4).
-//! N / X(N) is linear in 1/lambda, sigma/lambda and kappa/lambda, so that the law is fitted by least squares on relative
-//! deviations of N / X, with none of the three below zero.
+//! (contention) and kappa what keeping two nodes coherent costs (Gunther, Guerrilla Capacity Planning, 2007,
+//! chapter 4). N / X(N) is linear in 1/lambda, sigma/lambda and kappa/lambda, so that the law is fitted by least
+//! squares on relative deviations of N / X, with none of the three below zero.
 
 use crate::SplitMix;
 use crate::geometric::geometric_mean;

@@ -2,7 +2,8 @@
 //!
 //! The controller sends one [`Request`] at a time to an agent and waits for its [`Event::Reply`]; meanwhile the agent
 //! may send other events (progress, seconds, samples). [`Request::Cancel`] may be sent at any time: the request under
-//! way ends early with an error reply. [`Request::Alive`] may be sent at any time too and is not answered. An agent whose stdin closes undoes everything it did and exits.
+//! way ends early with an error reply. [`Request::Alive`] may be sent at any time too and is not answered. An agent
+//! whose stdin closes undoes everything it did and exits.
 
 mod framing;
 mod ground;

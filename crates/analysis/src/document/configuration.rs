@@ -41,8 +41,8 @@ pub struct ConfigurationFacts {
     pub cost_missing: Option<String>,
 }
 
-/// Whether volumes of a run were emulated: on this machine, or on hosts that are held to limits; never those of a cluster
-/// that exists.
+/// Whether volumes of a run were emulated: on this machine, or on hosts that are held to limits; never those of a
+/// cluster that exists.
 pub(crate) fn are_emulated(provider: Provider, configurations: &[ConfigurationFacts]) -> bool {
     let mut made = configurations.iter().filter(|c| c.exists_at.is_empty());
     match provider {

@@ -264,8 +264,8 @@ pub enum Doubt {
         /// Of how many valid.
         valid: u64,
     },
-    /// The configuration to run, or one of those between which the choice is, keeps its data on disks that are lost with
-    /// the instance.
+    /// The configuration to run, or one of those between which the choice is, keeps its data on disks that are lost
+    /// with the instance.
     LocalDisks {
         /// Which.
         configuration: String,

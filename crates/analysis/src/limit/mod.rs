@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! trial --uses--> windows (used of what was really there) --typical--> uses of a cell, on each node
-//!         cpu, volume                                                       | naming: each resource where it is fullest
-//!                                                                           v
+//!         cpu, volume                                                      | naming: each resource where it is fullest
+//!                                                                          v
 //!                          limit as told <--intervention: what more of it gave, elsewhere in the matrix-- limit by use
 //! ```
 //!

@@ -1,4 +1,5 @@
-//! What one trial used of each resource, on the client and on each node, window by window, against what was really there.
+//! What one trial used of each resource, on the client and on each node, window by window,
+//! against what was really there.
 
 use spec::{LoadLevel, Setup};
 

@@ -19,13 +19,14 @@ use crate::node::Node;
 use crate::rule::Rule;
 
 /// Nodes are unequal from this difference between the largest and the smallest on (practice). Of 600 simulated clusters
-/// of three equal nodes, three repetitions each (`make truth`), none was called unequal: the device reads of the largest
-/// lay 2 to 3 % above those of the smallest in the middle, 8.4 % in the worst.
+/// of three equal nodes, three repetitions each (`make truth`), none was called unequal: the device reads of the
+/// largest lay 2 to 3 % above those of the smallest in the middle, 8.4 % in the worst.
 const APART: f64 = 0.15;
 /// A rate counts where the largest node uses at least this share of its limit: what every node uses less of bounds
 /// nothing, and small figures scatter most.
 const MATTERS: f64 = 0.25;
-/// Where no limit is known: at least so many requests in a trial, of which chance alone moves 3 % (Poisson: 1 / root n).
+/// Where no limit is known: at least so many requests in a trial,
+/// of which chance alone moves 3 % (Poisson: 1 / root n).
 const REQUESTS: f64 = 1000.0;
 
 /// A figure of a node in a trial.

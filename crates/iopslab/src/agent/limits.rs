@@ -135,8 +135,8 @@ impl Limits {
 /// for up to 100 ms in each period once it is spent, which shows as steps in every latency percentile (measured: p95 of
 /// 50 ms). Only a fraction of a CPU needs the quota.
 ///
-/// Nodes of one machine take theirs one after the other, from the end: a node shares a CPU only where its part begins or
-/// ends within one.
+/// Nodes of one machine take theirs one after the other, from the end: a node shares a CPU only where its part begins
+/// or ends within one.
 fn cpu_limits(cpus: f64, on_machine: u32, machine: usize) -> ResourceLimits {
     let taken = cpus * f64::from(on_machine);
     let end = (machine - (taken.floor() as usize).min(machine - 1)).max(1);

@@ -1,4 +1,5 @@
-//! Loading the data set: an unlimited database on the work directory's own file system, whose files become the snapshot.
+//! Loading the data set: an unlimited database on the work directory's own file system,
+//! whose files become the snapshot.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! The one place of the agents that knows which database is under test: it chooses the implementation, and says which of
-//! its own words (heap, garbage collector, caches) is which figure of the evidence.
+//! The one place of the agents that knows which database is under test: it chooses the implementation, and says which
+//! of its own words (heap, garbage collector, caches) is which figure of the evidence.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -29,8 +29,8 @@ pub(super) struct Trial {
 }
 
 impl Trial {
-    /// Cold volumes with restored data, and what limits the node. [`Self::start`] follows, so that a start that fails leaves
-    /// something to stop.
+    /// Cold volumes with restored data, and what limits the node. [`Self::start`] follows, so that a start that fails
+    /// leaves something to stop.
     pub fn prepare(host: &Host, volumes: &mut Volumes, setup: &Setup, limits: Limits) -> Result<Self, Fault> {
         host.outbox.progress("restoring the data set", None);
         let began_unix_ms = jiff::Timestamp::now().as_millisecond();

@@ -1,10 +1,10 @@
 //! The volumes of one configuration on this host: created once a run, filled from the snapshot, restored before each
 //! trial.
 //!
-//! A data volume holds `pristine/` (the snapshot, copied once) and `data/` (what the database uses). Both lie on the same
-//! XFS, so that a restore is a reflink: instant, and it costs the volume no data I/O. Mounting anew afterwards makes
-//! the page cache cold for this volume alone. On a directory of the host's own the copy is a reflink where its file
-//! system can, and the files are dropped from the page cache one by one.
+//! A data volume holds `pristine/` (the snapshot, copied once) and `data/` (what the database uses). Both lie on the
+//! same XFS, so that a restore is a reflink: instant, and it costs the volume no data I/O. Mounting anew afterwards
+//! makes the page cache cold for this volume alone. On a directory of the host's own the copy is a reflink where its
+//! file system can, and the files are dropped from the page cache one by one.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! Watching a trial on the database host: host figures, what the database says about itself, burst credits, and its death.
+//! Watching a trial on the database host: host figures, what the database says about itself, burst credits,
+//! and its death.
 
 use std::sync::{Arc, Mutex};
 

@@ -6,8 +6,8 @@ use ::catalog::{Catalog, UserCatalog};
 
 use crate::failure::Failure;
 
-/// Where the user's catalog files are: `IOPSLAB_CATALOG`, else `iopslab/catalog` in the user's configuration directory. A directory
-/// of `*.toml` files, or one file.
+/// Where the user's catalog files are: `IOPSLAB_CATALOG`, else `iopslab/catalog` in the user's configuration directory.
+/// A directory of `*.toml` files, or one file.
 pub fn user_catalog_path() -> PathBuf {
     named().unwrap_or_else(|| {
         let configuration = variable("XDG_CONFIG_HOME")

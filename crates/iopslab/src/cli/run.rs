@@ -54,7 +54,8 @@ pub struct RunArgs {
     /// Directory in which the run directory is created [default: runs]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Serve what the run is doing now as OpenMetrics text on http://ADDRESS/metrics; loopback only, port 0 takes a free one
+    /// Serve what the run is doing now as OpenMetrics text on http://ADDRESS/metrics; loopback only,
+    /// port 0 takes a free one
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<std::net::SocketAddr>,
     /// Exit with status 3 if any trial is invalid
@@ -320,7 +321,8 @@ fn set_aside(directory: &RunDirectory, again: &[(PlannedTrial, String)], screen:
     Ok(())
 }
 
-/// Trials of one configuration on two machines are not repetitions: a run is not resumed where the processor or the memory differs.
+/// Trials of one configuration on two machines are not repetitions:
+/// a run is not resumed where the processor or the memory differs.
 fn same_machine(directory: &RunDirectory, hosts: &[(HostId, Environment)], screen: &mut Screen) -> Result<(), Failure> {
     let frozen = directory.environment().map_err(Failure::work)?;
     for (host, now) in hosts {

@@ -42,8 +42,8 @@ pub enum Trouble {
     ClientLost(String),
 }
 
-/// What became of requests, by host. The error is that the run cannot go on: a database agent is gone, or the user asked
-/// to stop.
+/// What became of requests, by host. The error is that the run cannot go on: a database agent is gone,
+/// or the user asked to stop.
 pub type Answers = Result<BTreeMap<HostId, Result<Reply, Trouble>>, Failure>;
 
 impl From<Trouble> for Failure {
@@ -180,8 +180,8 @@ impl Crew {
         }
     }
 
-    /// What a trouble is for the run: a client on a machine that may come back may come back, too. The host is named where
-    /// several were asked.
+    /// What a trouble is for the run: a client on a machine that may come back may come back, too. The host is named
+    /// where several were asked.
     fn failure(&mut self, of_several: Option<HostId>, trouble: Trouble) -> Failure {
         match (trouble, of_several) {
             (Trouble::ClientLost(how), _) => self.out_of_reach(how),
@@ -306,8 +306,8 @@ impl Crew {
         Ok(answers)
     }
 
-    /// Reads the clocks of hosts, the most certain of a few readings each. A host is missing where time is only simulated.
-    /// What hosts say meanwhile is passed over: nothing that counts may be under way.
+    /// Reads the clocks of hosts, the most certain of a few readings each. A host is missing where time is only
+    /// simulated. What hosts say meanwhile is passed over: nothing that counts may be under way.
     pub fn clocks(&mut self, hosts: &[HostId]) -> Result<BTreeMap<HostId, ClockReading>, Failure> {
         let mut clocks: BTreeMap<HostId, ClockReading> = BTreeMap::new();
         for host in hosts {

@@ -8,7 +8,8 @@ use wire::{Demand, Ground, Needs};
 
 use super::crew::Crew;
 
-/// Bytes on disk for each byte of payload: keys, timestamps, index, bloom filter (measured on usertable with 10 x 100 B).
+/// Bytes on disk for each byte of payload: keys, timestamps, index,
+/// bloom filter (measured on usertable with 10 x 100 B).
 const ON_DISK: f64 = 1.15;
 /// Room besides the data on each configuration's volumes, bytes.
 const SPARE_BYTES: f64 = 268_435_456.0;
@@ -98,8 +99,8 @@ fn of_cluster(hosts: &[HostId], placement: Placement) -> u32 {
     hosts.iter().map(|host| u32::from(host.index < placement.nodes)).sum()
 }
 
-/// Bytes that a database host needs in its work directory: its part of each cluster's data set while it is loaded and as
-/// a snapshot, and each configuration's copy, which updates and their compaction may double.
+/// Bytes that a database host needs in its work directory: its part of each cluster's data set while it is loaded and
+/// as a snapshot, and each configuration's copy, which updates and their compaction may double.
 pub(super) fn needed_bytes(plan: &Plan, host: HostId) -> u64 {
     let payload = plan.dataset.payload_bytes() as f64;
     let part = |placement: Placement| match host.index < placement.nodes {

@@ -9,8 +9,8 @@ use spec::Plan;
 use crate::failure::Failure;
 use crate::progress::Screen;
 
-/// A configuration's nodes have all CPUs and all memory of the smallest database host. What differs between these hosts,
-/// or from what a configuration states, is told.
+/// A configuration's nodes have all CPUs and all memory of the smallest database host. What differs between these
+/// hosts, or from what a configuration states, is told.
 pub fn take_as_they_are(plan: &mut Plan, hosts: &[(HostId, Environment)], screen: &mut Screen) -> Result<(), Failure> {
     let databases = || {
         hosts

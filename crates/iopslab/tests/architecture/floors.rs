@@ -198,9 +198,9 @@ fn lies_within(circle: &BTreeSet<Module>, listed: &[&str]) -> bool {
 ///
 /// A file imports what its paths name, wherever they stand in its code, tests left out. A facade (`lib.rs` or `mod.rs`
 /// that gives on what its children define) is looked through: an import from it counts as one from the file that
-/// defines the thing. What a facade defines itself is its own, and giving on is an import: so a `mod.rs` that holds what
-/// its children need *and* gives on what they define makes a circle with them, and its own part belongs in a file below
-/// them.
+/// defines the thing. What a facade defines itself is its own, and giving on is an import: so a `mod.rs` that holds
+/// what its children need *and* gives on what they define makes a circle with them,
+/// and its own part belongs in a file below them.
 #[test]
 fn files_of_a_room_with_floors_import_in_no_circle() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

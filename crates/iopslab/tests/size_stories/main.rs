@@ -1,5 +1,5 @@
-//! `iopslab size` on evidence whose truth is known: what it predicts is then simulated. One process, because all stories
-//! read the same evidence, which takes longest to make.
+//! `iopslab size` on evidence whose truth is known: what it predicts is then simulated. One process, because all
+//! stories read the same evidence, which takes longest to make.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 

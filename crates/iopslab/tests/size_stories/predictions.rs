@@ -235,8 +235,8 @@ fn a_model_that_fails_its_own_test_is_not_used() {
     assert_eq!(measured["proposals"][0]["label"], "measured");
 }
 
-/// Three nodes, three copies, QUORUM: each read asks two of them, each write goes to three. The demands that come out are
-/// those of one replica, and the cluster that was measured is what `size` proposes for what it did.
+/// Three nodes, three copies, QUORUM: each read asks two of them, each write goes to three. The demands that come out
+/// are those of one replica, and the cluster that was measured is what `size` proposes for what it did.
 #[test]
 fn a_cluster_is_evidence_for_what_a_replica_does() {
     let lab = Laboratory::new();

@@ -25,8 +25,8 @@ fn directory(run: &Path, (cell, block): &(String, u64)) -> PathBuf {
     run.join("trials").join(cell).join(block.to_string())
 }
 
-/// The frozen inputs, every planned trial with the evidence of each of its hosts, a journal in the order of the plan, and
-/// hashes that hold.
+/// The frozen inputs, every planned trial with the evidence of each of its hosts, a journal in the order of the plan,
+/// and hashes that hold.
 pub fn is_whole(lab: &Laboratory, run: &Path, provider: &str) {
     for file in [
         "experiment.toml",

@@ -23,7 +23,8 @@ fn unequal(analysis: &Analysis) -> Vec<NodeFigure> {
         .collect()
 }
 
-/// The usual noise of a cloud, as in the other tables: 3 % from trial to trial, 5 % from block to block, 2 % of each node.
+/// The usual noise of a cloud, as in the other tables: 3 % from trial to trial, 5 % from block to block,
+/// 2 % of each node.
 fn usual(volume: &str, reads: f64) -> Story {
     Story {
         workload: format!("read = {reads}\nupdate = {}", 1.0 - reads),

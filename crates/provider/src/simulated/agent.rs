@@ -1,7 +1,7 @@
 //! Agents of a simulation: they answer what a real one is asked, at once, with the evidence of the stated truth.
 //!
-//! The client's trial makes it all: the database host's samples are sent then, and what that host says when it is stopped
-//! is kept for it.
+//! The client's trial makes it all: the database host's samples are sent then, and what that host says when it is
+//! stopped is kept for it.
 
 use std::cell::RefCell;
 use std::net::Ipv4Addr;

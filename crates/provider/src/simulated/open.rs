@@ -7,8 +7,8 @@
 //! capacity of the narrowest resource. Response time counts from the moment at which a request was due, so that nothing
 //! is omitted (Tene, "How NOT to measure latency", 2013).
 //!
-//! In a cluster a request has a part on each replica that it asks; each node serves its parts on its own, and the answer
-//! comes with the last part that the consistency level waits for.
+//! In a cluster a request has a part on each replica that it asks; each node serves its parts on its own, and the
+//! answer comes with the last part that the consistency level waits for.
 
 use std::collections::{BTreeMap, VecDeque};
 

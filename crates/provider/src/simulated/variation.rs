@@ -77,8 +77,8 @@ pub fn of_trials(plan: &Plan, truth: &Truth) -> Vec<Pace> {
 }
 
 impl Pace {
-    /// That of one node of a cluster: its own machine, and what equal nodes differ by from trial to trial. The first one's
-    /// machine is in the trial's pace already.
+    /// That of one node of a cluster: its own machine, and what equal nodes differ by from trial to trial. The first
+    /// one's machine is in the trial's pace already.
     pub fn of_node(self, plan: &Plan, truth: &Truth, trial: &spec::PlannedTrial, node: usize) -> Self {
         let seed = seed(plan, truth);
         let (block, name) = (trial.block.to_string(), node.to_string());

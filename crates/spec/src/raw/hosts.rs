@@ -35,7 +35,8 @@ pub(crate) struct Hosts {
 pub(crate) struct DatabaseHost {
     /// Its name, as `ssh` takes it.
     pub ssh: String,
-    /// IPv4 address at which its database listens, for the other nodes and the client. Default: where `ssh` connects to.
+    /// IPv4 address at which its database listens, for the other nodes and the client.
+    /// Default: where `ssh` connects to.
     pub address: Option<String>,
     /// Where snapshots and the ledger live. Default: `$IOPSLAB_WORK` of that machine, or `/var/tmp/iopslab`.
     pub work_directory: Option<String>,

@@ -179,7 +179,8 @@ pub(crate) enum ConsistencyForms {
     ByKind(ConsistencyByKind),
 }
 
-/// Consistency levels by kind; `one` where none is stated. A read-modify-write reads at the one and updates at the other.
+/// Consistency levels by kind; `one` where none is stated.
+/// A read-modify-write reads at the one and updates at the other.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ConsistencyByKind {

@@ -1,5 +1,5 @@
-//! Clusters: replica work lands on as many nodes as the consistency level and the replication factor say, and the slowest
-//! node decides.
+//! Clusters: replica work lands on as many nodes as the consistency level and the replication factor say, and the
+//! slowest node decides.
 
 use evidence::HostId;
 
@@ -50,8 +50,8 @@ fn each_node_has_its_facts_its_samples_and_its_part_of_the_data() {
     near(part(1), whole, 1e-6);
 }
 
-/// At ONE each read asks one replica, so that three volumes of 1,000 IOPS read for three times the operations of one; at
-/// QUORUM two replicas, at ALL three.
+/// At ONE each read asks one replica, so that three volumes of 1,000 IOPS read for three times the operations of one;
+/// at QUORUM two replicas, at ALL three.
 #[test]
 fn a_read_asks_as_many_replicas_as_its_level_waits_for() {
     let ops = |cluster: &str| {
