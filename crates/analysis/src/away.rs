@@ -23,7 +23,7 @@ pub fn faults(plan: &Plan, valid: &[&TrialMeasurement]) -> Option<FaultsAnalysis
         // Of a node that is left away there is no afterwards.
         let returns = |t: &&TrialMeasurement| t.record.faults.get(fault).is_some_and(|f| f.return_began_s.is_some());
         let has_next = fault + 1 < most;
-        if has_next || valid.iter().any(|t| returns(t)) {
+        if has_next || valid.iter().any(returns) {
             phases.push(phase(valid, PhaseKind::After, fault));
         }
     }

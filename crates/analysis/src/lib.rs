@@ -84,9 +84,7 @@ pub use measure::measure;
 pub use measurement::{TrialEvidence, TrialMeasurement};
 pub use node::Node;
 pub use panels::{Line, Panel};
-pub use phases::{
-    Aftermath, Phase, PhaseMeasurement, RECOVERED_SECONDS, RECOVERED_SHARE, Recovery, of as phases_of_trial,
-};
+pub use phases::{Aftermath, Phase, PhaseMeasurement, RECOVERED_SECONDS, RECOVERED_SHARE, Recovery};
 pub use precision::{Precision, Widest, precision};
 pub use progress::Second;
 pub use rule::{Rule, Severity};

@@ -90,8 +90,8 @@ impl TrialMeasurement {
         }
     }
 
-    /// What machines, limits and steadiness are judged by: the trial before its first planned fault; the whole trial where
-    /// none was planned.
+    /// What machines, limits and steadiness are judged by: the trial before its first planned fault; the whole trial
+    /// where none was planned.
     pub fn undisturbed(&self) -> &Self {
         self.before.as_deref().unwrap_or(self)
     }

@@ -108,12 +108,12 @@ pub fn of(record: &TrialRecord) -> Vec<Phase> {
     phases
 }
 
-/// Until when machines, limits and steadiness are judged, seconds from the start of measurement; `None`: to its end,
-/// because nothing was done to a node.
+/// Until when machines, limits and steadiness are judged, whole seconds from the start of measurement, because operations
+/// are counted by whole seconds; `None`: to its end, because nothing was done to a node.
 pub fn undisturbed_s(record: &TrialRecord) -> Option<f64> {
     let measured_s = record.client.as_ref().map_or(0.0, |c| c.measured_s);
     let first = record.faults.first()?;
-    Some((first.began_s - GUARD_S).clamp(0.0, measured_s))
+    Some((first.began_s - GUARD_S).clamp(0.0, measured_s).floor())
 }
 
 /// Latencies and errors by phase, taken in interval by interval.

@@ -89,6 +89,10 @@ fn machines_are_judged_by_the_seconds_before_the_fault() {
     let trial = Trial::new(FAST, 1, vec![kill(20.0, Some(40.0), Some(52.0))]).measured();
     let before = trial.undisturbed();
     assert_eq!((before.window.to_s, trial.window.to_s), (19.0, 60.0));
+    // Operations are counted by whole seconds: so is the time that they are divided by.
+    let later = Trial::new(FAST, 1, vec![kill(20.9, Some(40.0), Some(52.0))]).measured();
+    let rate = later.undisturbed().throughput().unwrap();
+    assert!((rate - 1000.0).abs() < 1e-9, "{rate}");
     for node in trial.nodes() {
         let cpus = node.host.cpus_used.unwrap();
         assert!((cpus - 0.5).abs() < 1e-9, "{}: {cpus}", node.id);

@@ -1,5 +1,5 @@
-//! `faults.csv`: one row for each phase of each cell (before, during and after planned faults), median, lowest and
-//! highest over its valid trials; beside `summary.csv`, whose rows are cells. Units in the names of the columns, RFC 4180.
+//! `faults.csv`: one row for each phase of each cell (before, during and after planned faults), median, lowest
+//! and highest over its valid trials; beside `summary.csv`, whose rows are cells. Units in the names of the columns, RFC 4180.
 
 use analysis::{Analysis, LoadLevel, Summary};
 

@@ -145,6 +145,11 @@ fn money(analysis: &Analysis, text: &mut String) {
             .filter_map(|c| Some(format!("{}: {}", c.name, c.cost_missing.as_ref()?)))
             .collect();
         text.push_str(&match missing.as_slice() {
+            [] if analysis.cells.iter().any(CellAnalysis::has_lost_writes) => {
+                "Nothing to compare: fewer than two configurations with a price have a figure and kept their acknowledged \
+                 writes.\n\n"
+                    .to_owned()
+            }
             [] => "Nothing to compare: fewer than two configurations with a price have a figure.\n\n".to_owned(),
             missing => format!("Not computed, prices are missing. {}.\n\n", missing.join("; ")),
         });

@@ -42,6 +42,11 @@ fn missing(analysis: &Analysis) -> String {
              same: what is good enough says the objective.</p>\n"
                 .to_owned()
         }
+        true if analysis.cells.iter().any(analysis::CellAnalysis::has_lost_writes) => {
+            "<p>Nothing to compare: fewer than two configurations have a price and a figure and kept their acknowledged \
+             writes.</p>\n"
+                .to_owned()
+        }
         true => "<p>Nothing to compare: fewer than two configurations have a price and a figure.</p>\n".to_owned(),
         false => format!(
             "<p>Not computed, because prices are missing; a missing price never counts as zero.</p><ul>{missing}</ul>\n"

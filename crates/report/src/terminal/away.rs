@@ -10,6 +10,9 @@ use crate::wording::away::kinds;
 /// What is left out first where a terminal is narrow.
 const DROPPED: [&str; 3] = ["p95", "seconds", "p50"];
 
+/// Characters of an error's kind before it goes on in the next line.
+const ERRORS_WIDTH: usize = 16;
+
 /// The fullest table that fits; `None` where nothing was done to a node.
 pub fn table(analysis: &Analysis, width: usize) -> Option<String> {
     let rows = rows(analysis);
@@ -60,8 +63,9 @@ fn columns(rows: &[Row<'_>], name: usize) -> Vec<Column> {
     columns.push(Column::numbers("p95", "p95\nms", each(&|p| range(p.p95_us, 1e3))));
     columns.push(Column::numbers("p99", "p99\nms", each(&|p| range(p.p99_us, 1e3))));
     let failed = |p: &PhaseAnalysis| {
-        let lines: Vec<String> = std::iter::once(errors(p)).chain(kinds(p)).collect();
-        lines.join("\n")
+        let lines = std::iter::once(errors(p)).chain(kinds(p));
+        let folded: Vec<String> = lines.map(|line| folded(&line, ERRORS_WIDTH)).collect();
+        folded.join("\n")
     };
     columns.push(Column::text("errors", "Errors", each(&failed)));
     columns

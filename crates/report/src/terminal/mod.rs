@@ -128,7 +128,7 @@ fn when_away(analysis: &Analysis, width: usize, paint: Paint, text: &mut String)
         text.push_str(&wrapped(&away_method(), width, ""));
     }
     for (name, sentences) in crate::away::told(analysis) {
-        text.push_str(&format!("{}\n", paint.bold(&wrapped(&name, width, "").trim_end())));
+        text.push_str(&format!("{}\n", paint.bold(wrapped(&name, width, "").trim_end())));
         for sentence in sentences {
             text.push_str(&wrapped(&format!("* {sentence}"), width, "  "));
         }

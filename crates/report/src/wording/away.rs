@@ -12,10 +12,10 @@ use crate::figures::{count, given, given_percent, listed, several};
 /// How the figures of the section are made, for every report.
 pub fn method() -> String {
     format!(
-        "Whole seconds between the times at which it really happened; median (lowest to highest) over valid repetitions. \
+        "Phases: whole seconds between the real times of a fault; median (lowest to highest) over valid repetitions. \
          Percentiles are those of all operations that succeeded; an operation counts in the second of its answer. \
-         Throughput is back within {} from the first {RECOVERED_SECONDS} consecutive seconds on that reach on average {} of \
-         that before the first fault.",
+         Throughput is back (within {}) from the first {RECOVERED_SECONDS} consecutive seconds on whose mean is at least {} \
+         of that before the first fault.",
         given_percent(1.0 - RECOVERED_SHARE),
         given_percent(RECOVERED_SHARE)
     )
@@ -124,30 +124,50 @@ fn recovery(fault: &FaultAnalysis, is_last: bool) -> Option<String> {
         return None;
     }
     let within = given_percent(1.0 - RECOVERED_SHARE);
-    let end = if is_last {
-        "the trial ended"
-    } else {
-        "the next fault began"
+    let end = match is_last {
+        true => "when the trial ended",
+        false => "when the next fault began",
     };
+    let some = |n: u64| format!("in {n} of {all} trials");
     let mut parts = Vec::new();
     if let Some(seconds) = seconds {
-        let some = of_trials(recovered, all);
+        let in_some = if recovered < all {
+            format!(", {}", some(recovered))
+        } else {
+            String::new()
+        };
         parts.push(format!(
-            "was back within {within} of before {} the node was{some}",
+            "Throughput was back within {within} of before {} the node was{in_some}",
             after(&seconds)
         ));
     }
-    if never > 0 {
-        let some = of_trials(never, all);
-        parts.push(format!("was not back within {within} of before when {end}{some}"));
+    let subject = if recovered == 0 { "throughput" } else { "it" };
+    match never {
+        0 => {}
+        n if n == all => parts.push(format!("Throughput was not back within {within} of before {end}")),
+        n => parts.push(format!(
+            "{} {subject} was not back within {within} of before {end}",
+            some(n)
+        )),
     }
-    if too_short > 0 {
-        let some = of_trials(too_short, all);
-        parts.push(format!(
-            "had fewer than {RECOVERED_SECONDS} s left to be judged after the node was back{some}"
-        ));
+    match too_short {
+        0 => {}
+        n if n == all => parts.push(format!(
+            "Fewer than {RECOVERED_SECONDS} s were left after the node was back: too few to judge throughput by"
+        )),
+        n => parts.push(format!(
+            "{} fewer than {RECOVERED_SECONDS} s were left to judge it by",
+            some(n)
+        )),
     }
-    Some(format!("Throughput {}.", parts.join("; it ")))
+    Some(format!(
+        "{}.",
+        parts.join("; ").replacen(
+            "in ",
+            "In ",
+            usize::from(recovered == 0 && never < all && too_short < all)
+        )
+    ))
 }
 
 /// `6 s (4 to 9) after`; it is known by whole seconds.

@@ -1,5 +1,7 @@
 //! A run written by hand, as large and as hostile as a test wants it.
 
+pub mod away;
+
 use std::collections::BTreeMap;
 
 use analysis::{
