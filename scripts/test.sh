@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # Test programs that start a database on 127.0.0.1:9042, or look at what runs have left on this machine.
-machine=(run_stories cluster_stories existing_stories bad_input)
+machine=(run_stories cluster_stories existing_stories fault_stories bad_input)
 
 others=()
 for file in crates/*/tests/*.rs crates/*/tests/*/main.rs; do

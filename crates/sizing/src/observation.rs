@@ -108,6 +108,8 @@ pub(super) fn observe<'a>(runs: &'a [SizingRun<'a>], workloads: &[String]) -> Ve
                     workload,
                     cache: &cache,
                 };
+                // Where a node was taken away, what an operation costs shows before.
+                let trials: Vec<&TrialMeasurement> = trials.iter().map(|t| t.undisturbed()).collect();
                 observations.extend(of_trials(&built, cell.load, &cell.id, &trials));
             }
         }
