@@ -68,7 +68,7 @@ fn json(path: &Path) -> Value {
 fn under_way(run: &Path) -> String {
     let journal = std::fs::read_to_string(run.join("journal.jsonl")).unwrap();
     let events = journal.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let begun = events.filter(|event| event["event"] == "trial_started").last();
+    let begun = events.filter(|event| event["event"] == "trial_started").next_back();
     begun.unwrap()["cell"].as_str().unwrap().to_owned()
 }
 
