@@ -67,8 +67,8 @@ fn json(path: &Path) -> Value {
 /// The cell whose trial began last.
 fn under_way(run: &Path) -> String {
     let journal = std::fs::read_to_string(run.join("journal.jsonl")).unwrap();
-    let events = journal.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let begun = events.filter(|event| event["event"] == "trial_started").next_back();
+    let mut events = journal.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let begun = events.rfind(|event| event["event"] == "trial_started");
     begun.unwrap()["cell"].as_str().unwrap().to_owned()
 }
 
