@@ -56,7 +56,7 @@ pub struct TrialPlan {
     pub first_insert: u64,
     /// Which of several clients this is: each inserts records of its own.
     pub part: Part,
-    /// Whether writes are stamped and the acknowledged ones remembered, so that [`crate::read_back`] can look for them.
+    /// Whether writes are stamped and the acknowledged ones remembered, so that [`crate::read_back()`] can look for them.
     pub check_writes: bool,
     /// When the first request is sent; at once, where that has passed by the time that everything is connected.
     pub begin: Option<Instant>,

@@ -60,7 +60,7 @@ impl Notes {
     }
 }
 
-/// Every acknowledged write of a trial, for [`crate::read_back`].
+/// Every acknowledged write of a trial, for [`crate::read_back()`].
 #[derive(Debug, Clone)]
 pub struct Writes {
     threads: Vec<Notes>,
