@@ -69,7 +69,7 @@ fn rules(table: &str, ports: &[u16]) -> String {
              tcp sport {{ {ports} }} drop; }}"
         )
     };
-    format!("table inet {table} {{ {} {} }}", chain("input"), chain("output"))
+    format!("table inet {table} {{\n{}\n{}\n}}", chain("input"), chain("output"))
 }
 
 /// Removes the table; whether it was there.
