@@ -1,9 +1,10 @@
 //! A node that is away by plan: how it is taken away and brought back.
 
-use database::RunningNode;
-use spec::NodeFaultKind;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+use database::RunningNode;
+use spec::NodeFaultKind;
 use storage::NetworkCut;
 use wire::{Fault, Moments};
 
