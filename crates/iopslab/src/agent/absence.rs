@@ -12,6 +12,7 @@ use super::host::Host;
 use super::outbox::fault;
 use super::server::Database;
 use super::shared::with;
+use crate::machine::unix_ms;
 
 /// How long a node may take to drain before it is killed: under a small volume a large memtable takes its time.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(60);
@@ -70,9 +71,4 @@ pub(super) fn begin(
             done_unix_ms,
         },
     ))
-}
-
-/// This host's wall clock, Unix milliseconds.
-pub(super) fn unix_ms() -> f64 {
-    jiff::Timestamp::now().as_microsecond() as f64 / 1e3
 }

@@ -17,6 +17,7 @@ use wire::{
 };
 
 use super::outbox::{Outbox, cancelled, fault};
+use crate::machine;
 
 pub(super) fn handle(request: ClientRequest, outbox: &Outbox) -> Result<Reply, Fault> {
     match request {
@@ -115,7 +116,7 @@ fn load(endpoint: &Endpoint, plan: &LoadPlan, outbox: &Outbox) -> Result<Reply, 
 
 /// A moment of this host's wall clock; now, where it has passed.
 fn moment(unix_ms: f64) -> Instant {
-    let now_ms = jiff::Timestamp::now().as_microsecond() as f64 / 1e3;
+    let now_ms = machine::unix_ms();
     Instant::now() + Duration::from_secs_f64((unix_ms - now_ms).max(0.0) / 1e3)
 }
 

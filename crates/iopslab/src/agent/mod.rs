@@ -138,7 +138,7 @@ fn answer(work: &Receiver<Work>, outbox: &Outbox, mut handle: impl FnMut(Request
                 ))
             }),
             Request::Clock => Ok(Reply::Clock {
-                unix_ms: Some(jiff::Timestamp::now().as_microsecond() as f64 / 1e3),
+                unix_ms: Some(crate::machine::unix_ms()),
             }),
             Request::Hello { .. } => Ok(Reply::Hello {
                 version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -19,6 +19,7 @@ use super::server::{Database, KEYSPACE, NodeResources, TABLE};
 use super::shared::with;
 use super::volumes::Volumes;
 use super::watch::watch;
+use crate::machine::unix_ms;
 
 /// A node that several threads ask.
 type Node = Arc<Mutex<Box<dyn RunningNode>>>;
@@ -145,7 +146,7 @@ impl Trial {
     /// Brings the node back with the data that it has, all limits in force.
     pub fn bring_back(&mut self, host: &Host, database: &Database, volumes: &Volumes) -> Result<Moments, Fault> {
         let absence = self.absence.take().ok_or_else(|| fault("the node is not away"))?;
-        let began_unix_ms = absence::unix_ms();
+        let began_unix_ms = unix_ms();
         match absence {
             Absence::Ended => {
                 // A start begins new logs.
@@ -173,7 +174,7 @@ impl Trial {
         self.away.store(false, Ordering::Relaxed);
         Ok(Moments {
             began_unix_ms,
-            done_unix_ms: absence::unix_ms(),
+            done_unix_ms: unix_ms(),
         })
     }
 

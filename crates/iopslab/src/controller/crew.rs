@@ -9,6 +9,7 @@ use provider::{Agent, Incoming, Provider};
 use wire::{DatabaseRequest, Event, Fault, Reply, Request};
 
 use crate::failure::Failure;
+use crate::machine::unix_ms;
 use crate::progress::Screen;
 
 /// How long agents may take to end a cancelled request.
@@ -421,11 +422,6 @@ pub(super) fn to_each(hosts: &[HostId], request: &DatabaseRequest) -> Vec<(HostI
         .iter()
         .map(|host| (*host, Request::Database(request.clone())))
         .collect()
-}
-
-/// The controller's clock, Unix milliseconds.
-fn unix_ms() -> f64 {
-    jiff::Timestamp::now().as_microsecond() as f64 / 1e3
 }
 
 fn interruption() -> Failure {

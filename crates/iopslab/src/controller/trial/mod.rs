@@ -21,6 +21,7 @@ use super::journal::note;
 use super::position::{Position, position_text};
 use super::target::Target;
 use crate::failure::Failure;
+use crate::machine;
 use crate::progress::Screen;
 use clients::Measured;
 use faults::{Began, Faults};
@@ -225,7 +226,7 @@ fn execute(
         check_writes: !plan.faults.is_empty(),
         begin_unix_ms: None,
     };
-    let now_unix_ms = jiff::Timestamp::now().as_microsecond() as f64 / 1e3;
+    let now_unix_ms = machine::unix_ms();
     let tasks = clients::tasks(&whole, plan.clients, now_unix_ms, |client| happened.offset_ms(client));
     let mut death = None;
     let mut figures = LiveFigures::default();
