@@ -89,7 +89,7 @@ fn fault(planned: &[NodeFault], valid: &[&TrialMeasurement], index: usize) -> Op
         .collect();
     let of_kind = |wanted: Recovery| recoveries().filter(|r| *r == wanted).count() as u64;
     let (most, left): (Vec<f64>, Vec<f64>) = aftermaths().filter_map(|a| a.hint_files).unzip();
-    let is_it = |p: &&NodeFault| p.kind == first.kind && host_of(p) == first.host;
+    let is_it = |p: &&NodeFault| p.kind == first.kind && HostId::of_fault(p) == first.host;
     Some(FaultAnalysis {
         kind: first.kind,
         node: first.host,
@@ -117,11 +117,6 @@ fn fault(planned: &[NodeFault], valid: &[&TrialMeasurement], index: usize) -> Op
             .filter_map(|(t, f)| Some(format!("block {}: {}", t.record.block, f.problem.as_ref()?)))
             .collect(),
     })
-}
-
-/// The host of a planned fault; a plan counts nodes from 1, hosts count from 0.
-fn host_of(planned: &NodeFault) -> HostId {
-    HostId::database(planned.node.saturating_sub(1))
 }
 
 /// What became of the acknowledged writes of a cell; `None` where nobody looked.

@@ -89,10 +89,10 @@ pub(super) fn needs(plan: &Plan, work_directory: String, ground: Option<Ground>,
         work_directory,
         ground,
         bytes: on_machine.iter().map(|host| needed_bytes(plan, *host)).sum(),
-        network_cut: plan.faults.iter().any(|fault| {
-            let cut = on_machine.contains(&HostId::database(fault.node.saturating_sub(1)));
-            fault.kind == NodeFaultKind::HostCut && cut
-        }),
+        network_cut: plan
+            .faults
+            .iter()
+            .any(|fault| fault.kind == NodeFaultKind::HostCut && on_machine.contains(&HostId::of_fault(fault))),
         cpus: most(|setup| setup.cpus),
         memory: most(|setup| setup.memory_limit_bytes as f64),
     }

@@ -88,7 +88,7 @@ impl<'a> Faults<'a> {
     /// What was done, by seconds from the start of measurement, which each host's clock showed at `began_ms`.
     pub fn records(self, began_ms: impl Fn(HostId) -> Option<f64>) -> Vec<FaultRecord> {
         let record = |done: Done| {
-            let host = host_of(done.fault);
+            let host = HostId::of_fault(&done.fault);
             let began_ms = began_ms(host)?;
             let at_s = |unix_ms: f64| (unix_ms - began_ms) / 1e3;
             let (back, problem) = match done.back {
@@ -110,10 +110,6 @@ impl<'a> Faults<'a> {
     }
 }
 
-fn host_of(fault: NodeFault) -> HostId {
-    HostId::database(fault.node.saturating_sub(1))
-}
-
 impl Agenda for Faults<'_> {
     fn due(&self) -> Option<Instant> {
         let (fault, step) = self.left.last().filter(|_| self.under_way.is_none())?;
@@ -127,7 +123,7 @@ impl Agenda for Faults<'_> {
     fn take(&mut self) -> Option<(HostId, Request)> {
         let (fault, step) = self.left.pop()?;
         self.under_way = Some((fault, step));
-        let host = host_of(fault);
+        let host = HostId::of_fault(&fault);
         let request = match step {
             Step::TakeAway => DatabaseRequest::TakeAway(fault.kind),
             Step::BringBack => {
