@@ -185,9 +185,6 @@ impl Trial {
         if let Some(monitor) = self.monitor.take() {
             monitor.stop();
         }
-        if let Some(Absence::Cut(cut)) = self.absence.take() {
-            cut.end().map_err(fault)?;
-        }
         self.limits.rest();
         let logs = self.node.take().map(|node| {
             with(&node, |node| {
@@ -198,6 +195,10 @@ impl Trial {
         let mut kept = std::mem::take(&mut self.earlier_logs);
         kept.extend(logs.into_iter().flatten().filter_map(|log| text_of(&log)));
         self.limits.release()?;
+        // Last: rules that cannot be removed stay in the ledger, and must not leave a node running.
+        if let Some(Absence::Cut(cut)) = self.absence.take() {
+            cut.end().map_err(fault)?;
+        }
         Ok(kept)
     }
 }
