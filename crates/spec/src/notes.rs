@@ -77,7 +77,7 @@ pub fn static_notes(
 }
 
 /// From the launch of a database to its first answer, with little CPU and a small volume, seconds: what a note leaves
-/// room for. (Cassandra answered after 8 to 25 s in the trials of this project on one slow CPU.)
+/// room for. (Cassandra answered after 31 to 50 s on half a slow CPU: docs/faults.md. The advice leaves twice this.)
 const START_S: f64 = 30.0;
 
 /// What a reader of faults should know before they happen.
@@ -96,7 +96,7 @@ fn node_faults(experiment: &Experiment) -> Vec<Note> {
                 duration_s - until_s
             );
             let advice = format!(
-                "Set [load] duration_s = {} or more, to see it back: a database takes up to {START_S} s to start",
+                "Set [load] duration_s = {} or more, to see it back: on little CPU a database takes half a minute and more to start",
                 until_s + 2.0 * START_S
             );
             notes.push(Note::new("fault_near_end", message, advice));
