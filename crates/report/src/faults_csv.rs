@@ -1,10 +1,10 @@
 //! `faults.csv`: one row for each phase of each cell (before, during and after planned faults), median, lowest
 //! and highest over its valid trials; beside `summary.csv`, whose rows are cells. Units in the names of the columns, RFC 4180.
 
-use analysis::{Analysis, LoadLevel, Summary};
+use analysis::{Analysis, Summary};
 
 use crate::away::{Row, rows};
-use crate::summary_csv::line;
+use crate::summary_csv::{line, load_columns};
 
 /// The file, with a head line; `None` where nothing was done to a node.
 pub fn faults_csv(analysis: &Analysis) -> Option<String> {
@@ -21,10 +21,7 @@ pub fn faults_csv(analysis: &Analysis) -> Option<String> {
 
 fn columns(row: &Row<'_>) -> Vec<(String, String)> {
     let Row { cell, phase, .. } = row;
-    let (concurrency, rate) = match cell.load {
-        LoadLevel::Concurrency(n) => (n.to_string(), String::new()),
-        LoadLevel::Rate { operations_per_s, .. } => (String::new(), operations_per_s.to_string()),
-    };
+    let (concurrency, rate) = load_columns(cell.load);
     let mut columns: Vec<(String, String)> = [
         ("cell", cell.id.clone()),
         ("configuration", cell.configuration.clone()),

@@ -16,12 +16,17 @@ pub fn summary_csv(analysis: &Analysis) -> String {
     out
 }
 
-fn columns(cell: &CellAnalysis) -> Vec<(String, String)> {
-    let number = |v: Option<f64>| v.map_or_else(String::new, |v| v.to_string());
-    let (concurrency, rate) = match cell.load {
+/// A load level as requests in flight and as a rate: the one that it is not stays empty.
+pub(crate) fn load_columns(load: LoadLevel) -> (String, String) {
+    match load {
         LoadLevel::Concurrency(n) => (n.to_string(), String::new()),
         LoadLevel::Rate { operations_per_s, .. } => (String::new(), operations_per_s.to_string()),
-    };
+    }
+}
+
+fn columns(cell: &CellAnalysis) -> Vec<(String, String)> {
+    let number = |v: Option<f64>| v.map_or_else(String::new, |v| v.to_string());
+    let (concurrency, rate) = load_columns(cell.load);
     let throughput = cell.throughput_ops_per_s;
     let ratio = cell.ratio_to_baseline.as_ref();
     let mut columns: Vec<(String, String)> = [
