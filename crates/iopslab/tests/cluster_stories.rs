@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use support::{Laboratory, conformance, databases, leftovers, wait_for};
+use support::{Laboratory, conformance, databases, leftovers};
 
 /// One node, and two that both keep everything.
 const PAIR: &str = r#"
@@ -118,7 +118,7 @@ fn a_node_that_dies_costs_the_trial_and_is_named() {
         .replace("duration_s = 5", "duration_s = 60");
     lab.write("pair.toml", &text);
     let mut run = lab.spawn(&["run", "pair.toml"]);
-    wait_for("measurement", Duration::from_secs(300), || {
+    lab.wait_in(&mut run, "measurement", Duration::from_secs(300), || {
         lab.stderr_so_far().contains("op/s")
     });
     let second = Laboratory::work().join("node-2").display().to_string();

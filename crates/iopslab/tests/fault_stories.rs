@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value;
-use support::{Laboratory, conformance, leftovers, wait_for};
+use support::{Laboratory, conformance, leftovers};
 
 const STOPPED: &str = r#"
 name = "stopped"
@@ -98,9 +98,12 @@ fn a_node_away_costs_availability_or_nothing_and_a_wiped_one_is_found_out() {
     let second = Laboratory::work().join("node-2").join("runs");
     let mut wiped = 0;
     for times in 1..=2 {
-        wait_for("the second node to be away", Duration::from_secs(400), || {
-            lab.stderr_so_far().matches("database-2 is away").count() == times
-        });
+        lab.wait_in(
+            &mut running,
+            "second node that is away",
+            Duration::from_secs(400),
+            || lab.stderr_so_far().matches("database-2 is away").count() == times,
+        );
         if under_way(&lab.run_directory()).starts_with("one-replica") {
             wiped += wipe(&second);
         }

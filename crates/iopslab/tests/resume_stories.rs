@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use support::{Laboratory, wait_for};
+use support::Laboratory;
 
 /// Two configurations, one workload, one level, three blocks: six trials.
 const EXPERIMENT: &str = r#"name = "story"
@@ -278,7 +278,7 @@ fn ctrl_c_exits_130_keeps_what_is_done_and_says_how_to_go_on() {
     let long = EXPERIMENT.replace("repetitions = 3", "repetitions = 900");
     lab.write("x.toml", &long);
     let mut child = lab.spawn(&["run", "x.toml", "--provider", "simulated"]);
-    wait_for("a first trial", Duration::from_secs(60), || {
+    lab.wait_in(&mut child, "a first trial", Duration::from_secs(60), || {
         lab.stderr_so_far().contains("evidence goes to") && !lab.trials().is_empty()
     });
     kill_process(Pid::from_raw(child.id() as i32).unwrap(), Signal::INT).unwrap();

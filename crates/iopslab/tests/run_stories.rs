@@ -132,10 +132,10 @@ fn a_killed_run_resumes_without_measuring_anything_twice() {
     let lab = Laboratory::new();
     lab.write("small.toml", SMALL);
     let mut first = lab.spawn(&["run", "small.toml"]);
-    wait_for("a first trial", Duration::from_secs(180), || {
+    lab.wait_in(&mut first, "a first trial", Duration::from_secs(180), || {
         lab.path().join("runs").exists() && lab.trials().len() == 1
     });
-    wait_for("a second database", Duration::from_secs(60), || {
+    lab.wait_in(&mut first, "a second database", Duration::from_secs(60), || {
         !databases(&Laboratory::work().display().to_string()).is_empty()
     });
     // kill -9 of the controller: its agents lose their stdin and clean up.
@@ -192,7 +192,7 @@ fn even_when_the_agent_is_killed_too_the_next_start_cleans_up() {
     lab.write("small.toml", SMALL);
     let mut run = lab.spawn(&["run", "small.toml"]);
     let work = Laboratory::work().display().to_string();
-    wait_for("a database on a volume", Duration::from_secs(180), || {
+    lab.wait_in(&mut run, "a database on a volume", Duration::from_secs(180), || {
         !databases(&work).is_empty() && leftovers().iter().any(|l| l.starts_with("mount"))
     });
     for pid in agents_of(run.id()) {
@@ -215,7 +215,7 @@ fn ctrl_c_stops_cleanly_within_ten_seconds_and_says_how_to_resume() {
     let lab = Laboratory::new();
     lab.write("small.toml", &SMALL.replace("duration_s = 5", "duration_s = 120"));
     let mut run = lab.spawn(&["run", "small.toml"]);
-    wait_for("measurement", Duration::from_secs(180), || {
+    lab.wait_in(&mut run, "measurement", Duration::from_secs(180), || {
         lab.stderr_so_far().contains("op/s")
     });
     let began = Instant::now();
@@ -237,7 +237,7 @@ fn a_database_that_dies_in_a_trial_costs_that_trial_only() {
     let lab = Laboratory::new();
     lab.write("small.toml", SMALL);
     let mut run = lab.spawn(&["run", "small.toml"]);
-    wait_for("measurement", Duration::from_secs(180), || {
+    lab.wait_in(&mut run, "measurement", Duration::from_secs(180), || {
         lab.stderr_so_far().contains("op/s")
     });
     let pids = databases(&Laboratory::work().display().to_string());
@@ -273,7 +273,7 @@ fn a_lost_client_agent_costs_its_trial_only() {
     let lab = Laboratory::new();
     lab.write("small.toml", SMALL);
     let mut run = lab.spawn(&["run", "small.toml"]);
-    wait_for("measurement", Duration::from_secs(180), || {
+    lab.wait_in(&mut run, "measurement", Duration::from_secs(180), || {
         lab.stderr_so_far().contains("op/s")
     });
     let is_client = |pid: &u32| {

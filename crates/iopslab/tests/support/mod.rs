@@ -121,6 +121,26 @@ pub fn wait_for(what: &str, limit: Duration, mut condition: impl FnMut() -> bool
     }
 }
 
+impl Laboratory {
+    /// As [`wait_for`], of a run that [`Laboratory::spawn`] started: shows what it has said if it ends or takes too long.
+    pub fn wait_in(&self, run: &mut Child, what: &str, limit: Duration, mut condition: impl FnMut() -> bool) {
+        let began = Instant::now();
+        while !condition() {
+            let ended = run.try_wait().unwrap();
+            let late = began.elapsed() >= limit;
+            // What was waited for may be the last thing that it did.
+            assert!(
+                !late && ended.is_none() || condition(),
+                "no {what} after {:.0?} of at most {limit:?}; the run {}:\n{}",
+                began.elapsed(),
+                ended.map_or("goes on".to_owned(), |status| format!("has ended ({status})")),
+                self.stderr_so_far()
+            );
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+}
+
 /// Loop devices, mounts, cgroups and processes of iopslab on this machine; empty when a run cleaned up.
 pub fn leftovers() -> Vec<String> {
     let work = Laboratory::work().display().to_string();
