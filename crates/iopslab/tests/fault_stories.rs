@@ -1,4 +1,4 @@
-//! A node of three is stopped in mid-trial and started again. With three replicas at QUORUM nothing that was acknowledged
+//! A node of three is killed in mid-trial and started again. With three replicas at QUORUM nothing that was acknowledged
 //! is lost; with one replica, and the node's files wiped while it is away, what was there is missed.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
@@ -11,8 +11,8 @@ use std::time::Duration;
 use serde_json::Value;
 use support::{Laboratory, conformance, leftovers};
 
-const STOPPED: &str = r#"
-name = "stopped"
+const KILLED: &str = r#"
+name = "killed"
 question = "Is anything lost that was acknowledged?"
 
 [dataset]
@@ -43,7 +43,7 @@ update = 0.8
 distribution = "uniform"
 
 [[fault]]
-kind = "node-stop"
+kind = "node-kill"
 node = 2
 at_s = 8
 for_s = 6
@@ -93,8 +93,8 @@ fn wipe(directory: &Path) -> usize {
 #[test]
 fn a_node_away_costs_availability_or_nothing_and_a_wiped_one_is_found_out() {
     let lab = Laboratory::new();
-    lab.write("stopped.toml", STOPPED);
-    let mut running = lab.spawn(&["run", "stopped.toml"]);
+    lab.write("killed.toml", KILLED);
+    let mut running = lab.spawn(&["run", "killed.toml"]);
     let second = Laboratory::work().join("node-2").join("runs");
     let mut wiped = 0;
     for times in 1..=2 {
@@ -119,7 +119,7 @@ fn a_node_away_costs_availability_or_nothing_and_a_wiped_one_is_found_out() {
         let fault = &record["faults"][0];
         assert_eq!(
             (&fault["kind"], &fault["host"]),
-            (&"node-stop".into(), &"database-2".into())
+            (&"node-kill".into(), &"database-2".into())
         );
         let at = |key: &str| fault[key].as_f64().unwrap_or_else(|| panic!("{key} in {fault:#}"));
         assert!((8.0..10.0).contains(&at("began_s")), "{fault:#}");

@@ -65,6 +65,11 @@ kind = "host-cut"
 node = 2
 at_s = 6
 for_s = 4
+
+[[fault]]
+kind = "node-stop"
+node = 1
+at_s = 15
 "#;
 
 struct Story {
@@ -88,9 +93,10 @@ impl Story {
             std::fs::create_dir_all(network.of_host(name).join("data")).unwrap();
         }
         let place = lab.path().display().to_string();
-        // The network of one node is cut in mid-trial, as planned.
+        // The network of one node is cut in mid-trial, as planned, and the other one is stopped near the end.
         let cut = experiment(1)
-            .replace("duration_s = 10", "duration_s = 16")
+            .replace("duration_s = 10", "duration_s = 18")
+            .replace("\"quorum\"", "{ read = \"one\", update = \"quorum\" }")
             .replace('@', &place)
             + CUT;
         lab.write("one.toml", &cut);
@@ -191,7 +197,7 @@ fn a_run_ends_with_a_report_and_leaves_nothing(story: &Story) {
         assert!(limits["read_iops"].is_null(), "{limits}");
         assert!(node["volumes"][0]["probe"]["read_iops"].as_f64().unwrap() > 0.0);
     }
-    // Two replicas at QUORUM: while one is cut off nothing is answered, and nothing that was acknowledged is lost.
+    // Two replicas, written at QUORUM: while one is cut off no write is acknowledged, and each that was is on both.
     let fault = &record["faults"][0];
     assert_eq!(
         (&fault["kind"], &fault["host"]),
@@ -202,6 +208,13 @@ fn a_run_ends_with_a_report_and_leaves_nothing(story: &Story) {
         (6.0..8.0).contains(&at("began_s")) && (10.0..14.0).contains(&at("back_s")),
         "{fault:#}"
     );
+    // The other one stays away: what is read back comes from the one that was cut off.
+    let stopped = &record["faults"][1];
+    assert_eq!(
+        (&stopped["kind"], &stopped["host"], &stopped["problem"]),
+        (&"node-stop".into(), &"database".into(), &Value::Null)
+    );
+    assert!(stopped["gone_s"].as_f64() > stopped["began_s"].as_f64(), "{stopped:#}");
     let analysis: Value = serde_json::from_slice(&std::fs::read(run.join("analysis.json")).unwrap()).unwrap();
     let phases = &analysis["cells"][0]["faults"]["phases"];
     let of = |phase: &str| {

@@ -12,7 +12,7 @@ use spec::{
 use crate::{Ground, WireInterval};
 
 /// Version of these messages; controller and agent must agree.
-pub const PROTOCOL: u32 = 6;
+pub const PROTOCOL: u32 = 7;
 
 /// Controller to agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -351,7 +351,12 @@ pub enum Reply {
     /// To `StartTrial`.
     Started(Box<StartedTrial>),
     /// To `TakeAway`: the node is gone.
-    TakenAway(Moments),
+    TakenAway {
+        /// When.
+        moments: Moments,
+        /// How it went otherwise than was asked for.
+        problem: Option<String>,
+    },
     /// To `BringBack`: it answers clients again.
     BroughtBack(Moments),
     /// To `StopTrial`.

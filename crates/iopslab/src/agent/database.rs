@@ -76,8 +76,9 @@ impl DatabaseHost {
                 }
                 started
             }
-            DatabaseRequest::TakeAway(kind) => opened
-                .trial_with(|trial, host, database, _| trial.take_away(kind, host, database).map(Reply::TakenAway)),
+            DatabaseRequest::TakeAway(kind) => {
+                opened.trial_with(|trial, host, database, _| trial.take_away(kind, host, database))
+            }
             DatabaseRequest::BringBack => opened.trial_with(|trial, host, database, volumes| {
                 trial.bring_back(host, database, volumes).map(Reply::BroughtBack)
             }),

@@ -8,7 +8,7 @@ use database::{Directories, NodeLog, RunningNode};
 use evidence::Overhead;
 use monitor::Monitor;
 use spec::{NodeFaultKind, Setup};
-use wire::{Fault, Moments, StartedTrial, TextFile};
+use wire::{Fault, Moments, Reply, StartedTrial, TextFile};
 
 use super::absence::{self, Absence};
 use super::host::Host;
@@ -135,12 +135,12 @@ impl Trial {
     }
 
     /// Takes the node away, as planned.
-    pub fn take_away(&mut self, kind: NodeFaultKind, host: &Host, database: &Database) -> Result<Moments, Fault> {
+    pub fn take_away(&mut self, kind: NodeFaultKind, host: &Host, database: &Database) -> Result<Reply, Fault> {
         let node = self.node.as_ref().ok_or_else(|| fault("no node is running"))?;
         self.away.store(true, Ordering::Relaxed);
-        let (absence, moments) = absence::begin(kind, node, host, database)?;
+        let (absence, moments, problem) = absence::begin(kind, node, host, database)?;
         self.absence = Some(absence);
-        Ok(moments)
+        Ok(Reply::TakenAway { moments, problem })
     }
 
     /// Brings the node back with the data that it has, all limits in force.

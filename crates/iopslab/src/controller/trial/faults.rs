@@ -43,9 +43,11 @@ enum Step {
 struct Done {
     fault: NodeFault,
     gone: Moments,
+    /// How it went otherwise than was asked for, going and coming back.
+    problems: Vec<String>,
     /// When its return was asked for, seconds of measurement: what is known where it did not come back.
     return_asked_s: Option<f64>,
-    back: Option<Result<Moments, String>>,
+    back: Option<Moments>,
 }
 
 /// The planned faults of a trial: what was done, and what is next.
@@ -91,11 +93,7 @@ impl<'a> Faults<'a> {
             let host = HostId::of_fault(&done.fault);
             let began_ms = began_ms(host)?;
             let at_s = |unix_ms: f64| (unix_ms - began_ms) / 1e3;
-            let (back, problem) = match done.back {
-                Some(Ok(moments)) => (Some(moments), None),
-                Some(Err(problem)) => (None, Some(problem)),
-                None => (None, None),
-            };
+            let back = done.back;
             Some(FaultRecord {
                 kind: done.fault.kind,
                 host,
@@ -103,7 +101,7 @@ impl<'a> Faults<'a> {
                 gone_s: at_s(done.gone.done_unix_ms),
                 return_began_s: back.map_or(done.return_asked_s, |b| Some(at_s(b.began_unix_ms))),
                 back_s: back.map(|b| at_s(b.done_unix_ms)),
-                problem,
+                problem: (!done.problems.is_empty()).then(|| done.problems.join("; ")),
             })
         };
         self.done.into_iter().filter_map(record).collect()
@@ -146,18 +144,22 @@ impl Agenda for Faults<'_> {
             return Ok(true);
         };
         match (step, answer) {
-            (Step::TakeAway, Ok(Reply::TakenAway(gone))) => {
-                (self.say)(&format!("{host} is away"));
+            (Step::TakeAway, Ok(Reply::TakenAway { moments, problem })) => {
+                let but = problem.as_ref().map_or(String::new(), |p| format!(", but {p}"));
+                (self.say)(&format!("{host} is away{but}"));
                 self.done.push(Done {
                     fault,
-                    gone,
+                    gone: moments,
+                    problems: problem.into_iter().collect(),
                     return_asked_s: None,
                     back: None,
                 });
             }
             (Step::BringBack, Ok(Reply::BroughtBack(moments))) => {
                 (self.say)(&format!("{host} is back"));
-                self.came_back(Ok(moments));
+                if let Some(last) = self.done.last_mut() {
+                    last.back = Some(moments);
+                }
             }
             (_, Ok(other)) => return Err(other),
             (Step::TakeAway, Err(fault)) => {
@@ -171,18 +173,12 @@ impl Agenda for Faults<'_> {
                 };
                 let first = problem.lines().next().unwrap_or_default();
                 (self.say)(&format!("{host} did not come back: {first}"));
-                self.came_back(Err(problem));
+                if let Some(last) = self.done.last_mut() {
+                    last.problems.push(problem);
+                }
             }
         }
         Ok(true)
-    }
-}
-
-impl Faults<'_> {
-    fn came_back(&mut self, how: Result<Moments, String>) {
-        if let Some(last) = self.done.last_mut() {
-            last.back = Some(how);
-        }
     }
 }
 
@@ -206,6 +202,13 @@ mod tests {
         }
     }
 
+    fn gone(began_unix_ms: f64, done_unix_ms: f64, problem: Option<&str>) -> Result<Reply, Fault> {
+        Ok(Reply::TakenAway {
+            moments: moments(began_unix_ms, done_unix_ms),
+            problem: problem.map(str::to_owned),
+        })
+    }
+
     #[test]
     fn a_fault_is_due_at_its_second_of_the_measurement_and_not_in_warm_up() {
         let began = Began::default();
@@ -225,7 +228,7 @@ mod tests {
             Request::Database(DatabaseRequest::TakeAway(NodeFaultKind::NodeKill))
         ));
         assert_eq!(faults.due(), None, "one thing after the other");
-        let went = faults.answered(host, Ok(Reply::TakenAway(moments(1_010_000.0, 1_010_500.0))));
+        let went = faults.answered(host, gone(1_010_000.0, 1_010_500.0, None));
         assert_eq!(went.ok(), Some(true));
         assert_eq!(faults.due(), Some(now + Duration::from_secs(15)));
         let (host, _) = faults.take().unwrap();
@@ -254,7 +257,7 @@ mod tests {
         };
         let mut faults = Faults::new(&[KILL], &began, |_| {});
         let (host, _) = faults.take().unwrap();
-        let _ = faults.answered(host, Ok(Reply::TakenAway(moments(10_000.0, 10_000.0))));
+        let _ = faults.answered(host, gone(10_000.0, 10_000.0, Some("it had not drained")));
         let (host, _) = faults.take().unwrap();
         assert_eq!(
             faults.answered(host, refused(false)).ok(),
@@ -267,7 +270,7 @@ mod tests {
             (None, None),
             "nobody has measured"
         );
-        assert_eq!(records[0].problem.as_deref(), Some("no space left"));
+        assert_eq!(records[0].problem.as_deref(), Some("it had not drained; no space left"));
 
         let mut faults = Faults::new(&[KILL], &began, |_| {});
         let (host, _) = faults.take().unwrap();
