@@ -49,7 +49,7 @@ mod withheld;
 #[cfg(test)]
 extern crate self as analysis;
 #[cfg(test)]
-#[path = "../tests/story/mod.rs"]
+#[path = "../tests/stories/story/mod.rs"]
 mod story;
 
 use spec::Database;

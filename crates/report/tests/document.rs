@@ -8,7 +8,7 @@ use analysis::{Analysis, Finding, Rule, Scope};
 use report::{advice, document, message};
 
 fn story() -> Analysis {
-    let snapshot = include_str!("../../analysis/tests/snapshots/analyse__analysis.snap");
+    let snapshot = include_str!("../../analysis/tests/stories/snapshots/stories__analyse__analysis.snap");
     serde_json::from_str(snapshot.splitn(3, "---\n").nth(2).unwrap()).unwrap()
 }
 

@@ -1,14 +1,10 @@
 //! A full disk: a clear error, every earlier trial kept, nothing half.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod story;
-
 use std::path::PathBuf;
 
+use crate::story::{CELLS, create, intervals, record, samples, write};
 use archive::RunError;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
-use story::{CELLS, create, intervals, record, samples, write};
 
 /// A tmpfs of the given size, unmounted when dropped.
 struct SmallDisk(PathBuf);

@@ -1,16 +1,12 @@
 //! Evidence is what was stored: damage, wrong places and strangers are seen; what was invalid can be done again and
 //! stays to be looked at.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod story;
-
 use std::fs;
 use std::process::Command;
 
+use crate::story::{CELLS, create, write};
 use archive::{JournalEvent, RunDirectory, RunError, Verified};
 use spec::PlannedTrial;
-use story::{CELLS, create, write};
 
 fn planned(cell: &str, block: u32) -> PlannedTrial {
     PlannedTrial {

@@ -1,13 +1,9 @@
 //! Throughput over nodes: clusters that differ in nothing else are one scaling, all others are none.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod story;
-
+use crate::story::{Told, measured, record};
 use analysis::{RunEvidence, TrialMeasurement, analyse};
 use serde_json::json;
 use spec::{Placement, Plan};
-use story::{Told, measured, record};
 
 /// Names of configurations by nodes.
 const SIZES: [(u32, &str); 4] = [(1, "one"), (3, "three"), (6, "six"), (9, "nine")];
@@ -18,7 +14,7 @@ fn name(nodes: u32) -> &'static str {
 
 /// Clusters of these sizes, three blocks.
 fn plan(sizes: &[u32]) -> Plan {
-    let mut plan = story::plan();
+    let mut plan = crate::story::plan();
     let (setup, cell) = (plan.setups[0].clone(), plan.cells[0].clone());
     plan.setups.clear();
     plan.cells.clear();

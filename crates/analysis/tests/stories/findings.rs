@@ -1,15 +1,11 @@
 //! Findings among the trials of a run; each rule's own cases stand beside it.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod story;
-
 use std::collections::BTreeMap;
 
+use crate::story::{measured, plan, record, run, trials};
 use analysis::{Finding, Rule, Scope, Severity, TrialEvidence, Withheld, analyse, measure, rules};
 use evidence::{HIGHEST_US, Interval, LOWEST_US, OperationKind, SIGNIFICANT_DIGITS, Series, Validity};
 use hdrhistogram::Histogram;
-use story::{measured, plan, record, run, trials};
 
 #[test]
 fn an_invalid_trial_is_told_with_its_reason_and_never_counted() {
@@ -54,7 +50,7 @@ fn a_trial_on_burst_credits_withholds_its_cells_value() {
     let mut all = trials();
     // Its reads do reach the volume.
     for (trial, block) in all[2..].iter_mut().zip(1..) {
-        let told = story::Told {
+        let told = crate::story::Told {
             configuration: "io1-10000",
             block,
             operations: 120_000,
@@ -86,7 +82,7 @@ fn a_trial_on_burst_credits_withholds_its_cells_value() {
 /// A finding is about the trial's directory; suspect is shown, not excluded.
 #[test]
 fn a_suspect_trial_names_its_directory_and_still_counts() {
-    let told = story::Told {
+    let told = crate::story::Told {
         configuration: "io1-10000",
         block: 1,
         operations: 120_000,
@@ -116,7 +112,7 @@ fn a_finding_reads_back_from_a_document_with_sentences() {
 #[test]
 fn a_backlog_answered_after_the_end_is_no_rate_held() {
     let with = |drained_s: f64| {
-        let mut record = record(story::Told {
+        let mut record = record(crate::story::Told {
             configuration: "io1-10000",
             block: 1,
             operations: 60_000,
@@ -162,14 +158,14 @@ fn a_backlog_answered_after_the_end_is_no_rate_held() {
 /// As many were under way at its start and do not count, so that nothing is to be taken away.
 #[test]
 fn what_a_closed_loop_has_under_way_at_the_end_is_throughput() {
-    let record = record(story::Told {
+    let record = record(crate::story::Told {
         configuration: "gp2-320",
         block: 1,
         operations: 5_280,
         device_reads: 3_600.0,
         probe_read_iops: 60.0,
     });
-    let mut intervals = story::intervals(&record);
+    let mut intervals = crate::story::intervals(&record);
     for interval in intervals.iter_mut().filter(|i| i.start_s == 59.0) {
         interval.length_s = 4.8;
     }

@@ -1,12 +1,10 @@
 //! Nodes taken away by plan: before, during and after are told apart, what is planned spoils nothing, and who loses
 //! acknowledged writes is not recommended.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod story;
-
 use std::collections::BTreeMap;
 
+use crate::story::away::{Trial, kept, kill, plan_with, planned};
+use crate::story::run;
 use analysis::{
     Analysis, By, Caution, CellAnalysis, ErrorKind, FaultAnalysis, HostId, NotJudged, Outcome, PhaseAnalysis,
     PhaseKind, Reason, Rule, Severity, Status, TrialMeasurement, analyse,
@@ -14,8 +12,6 @@ use analysis::{
 use evidence::{LostValue, WriteCheck};
 use spec::{Consistency, NodeFault, NodeFaultKind};
 use stats::Summary;
-use story::away::{Trial, kept, kill, plan_with, planned};
-use story::run;
 
 const SLOW: &str = "gp2-320";
 const FAST: &str = "io1-10000";
@@ -437,8 +433,8 @@ fn a_loss_counts_whatever_else_is_wrong() {
 /// A document without faults has no trace of them, so that documents of before stay as they were.
 #[test]
 fn without_faults_nothing_is_added() {
-    let plan = story::plan();
-    let analysis = analyse(&run(&plan, &story::trials()));
+    let plan = crate::story::plan();
+    let analysis = analyse(&run(&plan, &crate::story::trials()));
     let text = serde_json::to_string(&analysis.cells).unwrap();
     assert!(!text.contains("\"faults\"") && !text.contains("\"writes\""), "{text}");
     assert_eq!(

@@ -1,16 +1,12 @@
 //! The story's numbers, worked out by hand, and the document as a whole.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod story;
-
+use crate::story::{Told, measured, plan, record, run, trials};
 use analysis::{
     Analysis, Caution, IntervalMethod, LimitKind, Metric, Outcome, Reason, Status, TrialMeasurement, ValueVerdict,
     Verdict, analyse,
 };
 use evidence::OperationKind;
 use spec::{Basis, ConfigurationMoney, CostLine, Money};
-use story::{Told, measured, plan, record, run, trials};
 
 fn analysis() -> Analysis {
     analyse(&run(&plan(), &trials()))

@@ -1,12 +1,8 @@
 //! What is written of a trial is what is read, in files that other programs read too.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod story;
-
 use std::fs;
 
-use story::{CELLS, create, intervals, record, samples, write};
+use crate::story::{CELLS, create, intervals, record, samples, write};
 
 #[test]
 fn a_trial_reads_back_as_it_was_written() {

@@ -1,14 +1,10 @@
 //! `kill -9` at any moment, then resume: no trial lost, none twice, nothing half.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod story;
-
 use std::fs;
 use std::io::Write;
 
+use crate::story::{CELLS, create, intervals, record, samples, write};
 use archive::{JournalEvent, RunDirectory, RunError};
-use story::{CELLS, create, intervals, record, samples, write};
 
 #[test]
 fn what_remains_is_the_planned_order_minus_the_trials_in_place() {
@@ -136,7 +132,7 @@ fn a_path_that_cannot_be_written_fails_at_once() {
         "a",
         "b",
         "",
-        &story::plan(),
+        &crate::story::plan(),
         &serde_json::json!({}),
         &serde_json::json!({}),
     );

@@ -1,11 +1,7 @@
 //! Two runs against each other.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod story;
-
+use crate::story::{Told, measured, plan, record, run};
 use analysis::{Gate, GateOutcome, Metric, Obstacle, TrialMeasurement, Verdict, compare};
-use story::{Told, measured, plan, record, run};
 
 /// Four repetitions of both cells; `io1` at `factor` times its throughput.
 fn trials(factor: f64) -> Vec<TrialMeasurement> {

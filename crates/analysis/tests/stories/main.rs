@@ -1,0 +1,11 @@
+//! Made-up trials, and what is said of them. One program, because reading and writing a whole analysis takes longest to
+//! compile.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod analyse;
+mod compare;
+mod faults;
+mod findings;
+mod scaling;
+mod story;
