@@ -19,12 +19,12 @@ records = 20_000
 
 [[configuration]]
 name = "alone"
-instance = { vcpus = 0.5, memory_gib = 2 }
+instance = { vcpus = 1, memory_gib = 2 }
 data_volume = { iops = 400, mib_per_s = 100, size_gib = 2 }
 
 [[configuration]]
 name = "pair"
-instance = { vcpus = 0.5, memory_gib = 2 }
+instance = { vcpus = 1, memory_gib = 2 }
 data_volume = { iops = 400, mib_per_s = 100, size_gib = 2 }
 nodes = 2
 consistency = { read = "one", update = "all", insert = "all" }
@@ -146,7 +146,7 @@ fn nodes_that_do_not_fit_on_the_machine_are_refused_before_anything_starts() {
     let cpus = std::thread::available_parallelism().unwrap().get() as f64;
     for (from, to, expected) in [
         (
-            "vcpus = 0.5, memory_gib = 2 }\ndata_volume = { iops = 400, mib_per_s = 100, size_gib = 2 }\nnodes",
+            "vcpus = 1, memory_gib = 2 }\ndata_volume = { iops = 400, mib_per_s = 100, size_gib = 2 }\nnodes",
             format!("vcpus = {cpus}, memory_gib = 2 }}\ndata_volume = {{ iops = 400, size_gib = 2 }}\nnodes"),
             format!(
                 "configuration pair needs 2 x {cpus:.1} = {:.1} CPUs here, this machine has {cpus}",

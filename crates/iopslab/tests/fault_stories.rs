@@ -20,7 +20,7 @@ records = 3_000
 
 [[configuration]]
 name = "one-replica"
-instance = { vcpus = 0.5, memory_gib = 2 }
+instance = { vcpus = 0.6, memory_gib = 2 }
 data_volume = { iops = 1000, mib_per_s = 100, size_gib = 2 }
 nodes = 3
 replication_factor = 1
@@ -29,7 +29,7 @@ price_usd_per_month = 100
 
 [[configuration]]
 name = "three-replicas"
-instance = { vcpus = 0.5, memory_gib = 2 }
+instance = { vcpus = 0.6, memory_gib = 2 }
 data_volume = { iops = 1000, mib_per_s = 100, size_gib = 2 }
 nodes = 3
 replication_factor = 3

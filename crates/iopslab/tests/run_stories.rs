@@ -58,6 +58,16 @@ heap_mib = 512
 page_cache_mib = 64
 "#;
 
+/// [`SMALL`] with its fast configuration alone and without a volume for the commit log, for what is not about volumes:
+/// each volume is probed for four seconds.
+fn fast_alone(repetitions: u32) -> String {
+    let (slow, fast) = (SMALL.find("[[configuration]]"), SMALL.rfind("[[configuration]]"));
+    let text = [&SMALL[..slow.unwrap()], &SMALL[fast.unwrap()..]].concat();
+    let lines = text.lines().filter(|line| !line.starts_with("commitlog_volume"));
+    let text = lines.map(|line| format!("{line}\n")).collect::<String>();
+    text.replace("repetitions = 1", &format!("repetitions = {repetitions}"))
+}
+
 fn signal(pid: u32, signal: Signal) {
     kill_process(Pid::from_raw(pid as i32).unwrap(), signal).unwrap();
 }
@@ -130,7 +140,7 @@ fn a_run_measures_every_cell_and_leaves_evidence_but_nothing_on_the_machine() {
 #[test]
 fn a_killed_run_resumes_without_measuring_anything_twice() {
     let lab = Laboratory::new();
-    lab.write("small.toml", SMALL);
+    lab.write("small.toml", &fast_alone(2));
     let mut first = lab.spawn(&["run", "small.toml"]);
     lab.wait_in(&mut first, "a first trial", Duration::from_secs(180), || {
         lab.path().join("runs").exists() && lab.trials().len() == 1
@@ -189,7 +199,7 @@ fn a_killed_run_resumes_without_measuring_anything_twice() {
 #[test]
 fn even_when_the_agent_is_killed_too_the_next_start_cleans_up() {
     let lab = Laboratory::new();
-    lab.write("small.toml", SMALL);
+    lab.write("small.toml", &fast_alone(1));
     let mut run = lab.spawn(&["run", "small.toml"]);
     let work = Laboratory::work().display().to_string();
     lab.wait_in(&mut run, "a database on a volume", Duration::from_secs(180), || {
@@ -213,7 +223,10 @@ fn even_when_the_agent_is_killed_too_the_next_start_cleans_up() {
 #[test]
 fn ctrl_c_stops_cleanly_within_ten_seconds_and_says_how_to_resume() {
     let lab = Laboratory::new();
-    lab.write("small.toml", &SMALL.replace("duration_s = 5", "duration_s = 120"));
+    lab.write(
+        "small.toml",
+        &fast_alone(1).replace("duration_s = 5", "duration_s = 120"),
+    );
     let mut run = lab.spawn(&["run", "small.toml"]);
     lab.wait_in(&mut run, "measurement", Duration::from_secs(180), || {
         lab.stderr_so_far().contains("op/s")
@@ -235,7 +248,7 @@ fn ctrl_c_stops_cleanly_within_ten_seconds_and_says_how_to_resume() {
 #[test]
 fn a_database_that_dies_in_a_trial_costs_that_trial_only() {
     let lab = Laboratory::new();
-    lab.write("small.toml", SMALL);
+    lab.write("small.toml", &fast_alone(2));
     let mut run = lab.spawn(&["run", "small.toml"]);
     lab.wait_in(&mut run, "measurement", Duration::from_secs(180), || {
         lab.stderr_so_far().contains("op/s")
@@ -271,7 +284,7 @@ fn a_database_that_dies_in_a_trial_costs_that_trial_only() {
 #[test]
 fn a_lost_client_agent_costs_its_trial_only() {
     let lab = Laboratory::new();
-    lab.write("small.toml", SMALL);
+    lab.write("small.toml", &fast_alone(2));
     let mut run = lab.spawn(&["run", "small.toml"]);
     lab.wait_in(&mut run, "measurement", Duration::from_secs(180), || {
         lab.stderr_so_far().contains("op/s")
@@ -302,17 +315,11 @@ fn a_lost_client_agent_costs_its_trial_only() {
 #[test]
 fn three_failed_starts_stop_the_run_with_a_report_and_are_repeated_by_resume() {
     let lab = Laboratory::new();
-    // One configuration, in short trials: what starts is the question, not what it does then.
-    let (slow, fast) = (
-        SMALL.find("[[configuration]]").unwrap(),
-        SMALL.rfind("[[configuration]]").unwrap(),
-    );
-    let text = [&SMALL[..slow], &SMALL[fast..]]
-        .concat()
-        .replace("repetitions = 1", "repetitions = 4")
-        .replace("warmup_s = 4\nduration_s = 5", "warmup_s = 1\nduration_s = 2")
-        + "start_timeout_s = 2\n";
-    lab.write("small.toml", SMALL);
+    // Short trials: what starts is the question, not what it does then.
+    let short =
+        |repetitions| fast_alone(repetitions).replace("warmup_s = 4\nduration_s = 5", "warmup_s = 1\nduration_s = 2");
+    let text = short(4) + "start_timeout_s = 2\n";
+    lab.write("small.toml", &short(1));
     lab.write("impatient.toml", &text);
     if !Laboratory::work().join("snapshots").exists() {
         // Two seconds are too few to load the data set.
@@ -368,7 +375,10 @@ fn three_failed_starts_stop_the_run_with_a_report_and_are_repeated_by_resume() {
 #[test]
 fn a_data_set_whose_database_did_not_stop_in_order_is_not_kept() {
     let lab = Laboratory::new();
-    lab.write("small.toml", &SMALL.replace("records = 100_000", "records = 4_321"));
+    lab.write(
+        "small.toml",
+        &fast_alone(1).replace("records = 100_000", "records = 4_321"),
+    );
     let work = lab.path().join("own-work");
     let home = java_home(
         &lab,

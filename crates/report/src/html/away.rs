@@ -3,9 +3,8 @@
 
 use analysis::{Analysis, CellAnalysis, Charts, Panel, Summary, TrialCharts};
 
-use super::axis::{Scale, path};
 use super::element::{Table, colour, text};
-use super::multiples::{BOTTOM, HEIGHT, LEFT, TOP, WIDTH, averaged, away, frame, lines, panel, trials};
+use super::small::{POINTS, figure, lines, panel, trials};
 use crate::away::{any, name, rows, told};
 use crate::figures::{MISSING, count, number, optional};
 use crate::labels;
@@ -15,8 +14,6 @@ use crate::wording::away::{kinds, method};
 const PANELS: [&str; 2] = [Panel::THROUGHPUT, Panel::LATENCY];
 /// Cells that are drawn; the charts of all trials stand with each trial.
 const CELLS: usize = 12;
-/// Points of a line.
-const POINTS: usize = 110;
 
 /// The whole section; empty where no fault was planned.
 pub fn section(analysis: &Analysis, charts: &Charts) -> String {
@@ -135,7 +132,10 @@ fn drawn(analysis: &Analysis, charts: &Charts) -> String {
             .collect();
         let figures: String = panels
             .iter()
-            .map(|(cell, drawn)| figure(&text(&name(analysis, cell)), drawn, top))
+            .map(|(cell, drawn)| {
+                let name = text(&name(analysis, cell));
+                figure(&format!("<b>{name}</b>"), &name, drawn, top, None, POINTS)
+            })
             .collect();
         out.push_str(&format!(
             "<h4>{}, {}</h4><ul class=\"legend\">{names}<li><i class=\"k gone\"></i>node away</ul>\n\
@@ -151,29 +151,4 @@ fn drawn(analysis: &Analysis, charts: &Charts) -> String {
         ));
     }
     out
-}
-
-/// The repetitions of one cell over each other; the darker the shade, the more of them had the node away.
-fn figure(name: &str, trials: &[(&TrialCharts, &Panel)], top: f64) -> String {
-    if trials.is_empty() {
-        return String::new();
-    }
-    let y = Scale::linear(0.0, if top > 0.0 { top * 1.05 } else { 1.0 }, HEIGHT - BOTTOM, TOP);
-    let longest = trials.iter().map(|(t, _)| t.measured_s).fold(0.0, f64::max);
-    let warmup = trials.iter().map(|(t, _)| t.warmup_s).fold(0.0, f64::max);
-    let x = Scale::linear(-warmup, longest, LEFT, WIDTH - 4.0);
-    let mut svg = frame(&x, &y);
-    for (trial, _) in trials {
-        svg.push_str(&away(trial, &x, HEIGHT - BOTTOM));
-    }
-    for (_, panel) in trials {
-        for (i, line) in lines(panel).enumerate() {
-            let points = averaged(&line.points, POINTS).map(|(t, v)| v.map(|v| (x.at(t), y.at(v))));
-            svg.push_str(&format!("<path class=\"thin s{}\" d=\"{}\"/>", colour(i), path(points)));
-        }
-    }
-    format!(
-        "<figure><figcaption><b>{name}</b></figcaption><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{name} \
-         over time\">{svg}</svg></figure>\n"
-    )
 }

@@ -18,6 +18,7 @@ mod multiples;
 mod placing;
 mod rates;
 mod scaling;
+mod small;
 mod tables;
 mod timeline;
 

@@ -5,7 +5,7 @@ use analysis::{Analysis, Charts, Panel, TrialCharts};
 
 use super::axis::{Scale, label, path};
 use super::element::{colour, id, text};
-use super::multiples::away;
+use super::small::away;
 
 const WIDTH: f64 = 320.0;
 const HEIGHT: f64 = 130.0;
