@@ -100,6 +100,7 @@ impl Story {
             .replace('@', &place)
             + CUT;
         lab.write("one.toml", &cut);
+        lab.write("plain.toml", &experiment(1).replace('@', &place));
         lab.write("two.toml", &experiment(2).replace('@', &place));
         Self { network, lab, program }
     }
@@ -266,7 +267,7 @@ fn a_host_that_is_cut_off_costs_its_trial_and_the_run_goes_on(story: &Story) {
 }
 
 fn hosts_of_a_killed_controller_clean_themselves_and_the_run_resumes(story: &Story) {
-    let mut run = story.start(&["run", "two.toml", "--provider", "hosts", "--out", "killed"]);
+    let mut run = story.start(&["run", "plain.toml", "--provider", "hosts", "--out", "killed"]);
     story.in_mid_trial();
     run.kill().unwrap();
     run.wait().unwrap();

@@ -43,4 +43,4 @@ pub use probe::{ProbeFigures, probe};
 pub use process::start_time_ticks;
 pub use tree::{Restored, copy_tree, remove_tree, restore_tree, tree_bytes};
 pub use volume::{MIN_VOLUME_BYTES, Volume};
-pub use work::{LOCK_PATIENCE, WorkDirectory};
+pub use work::WorkDirectory;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::error::{Result, StorageError, io_error};
 
 /// How long a killed run's agent may take to clean up before its work directory counts as taken.
-pub const LOCK_PATIENCE: Duration = Duration::from_secs(20);
+const LOCK_PATIENCE: Duration = Duration::from_secs(20);
 
 /// A locked work directory; dropping it (or dying) gives it free.
 #[derive(Debug)]
@@ -47,25 +47,25 @@ impl WorkDirectory {
         Ok(Self { path, _lock: lock })
     }
 
-    /// Like [`WorkDirectory::lock`], but gives whoever holds it up to [`LOCK_PATIENCE`] to leave. `waiting` is told of
-    /// the holder five times a second, and ends the waiting by returning `false`.
+    /// Like [`WorkDirectory::lock`], but gives whoever holds it up to [`LOCK_PATIENCE`] to leave. `waiting` is told for whom
+    /// five times a second, and ends the waiting by returning `false`.
     ///
     /// # Errors
     /// [`StorageError::Locked`] when it is still taken then.
-    pub fn lock_when_free(path: &Path, mut waiting: impl FnMut(Option<u32>) -> bool) -> Result<Self> {
-        let began = Instant::now();
-        loop {
-            match Self::lock(path) {
-                Err(StorageError::Locked { pid, .. }) if began.elapsed() < LOCK_PATIENCE && waiting(pid) => {
-                    std::thread::sleep(Duration::from_millis(200));
-                }
-                other => return other,
-            }
-        }
+    pub fn lock_when_free(path: &Path, waiting: impl FnMut(&str) -> bool) -> Result<Self> {
+        in_time(waiting, || Self::lock(path))
+    }
+
+    /// Waits in the same way until nobody holds it; takes and creates nothing.
+    ///
+    /// # Errors
+    /// [`StorageError::Locked`] when it is still taken then.
+    pub fn wait_until_free(path: &Path, waiting: impl FnMut(&str) -> bool) -> Result<()> {
+        in_time(waiting, || Self::taken(path).map_or(Ok(()), Err))
     }
 
     /// That another process holds the work directory `path` now; takes and creates nothing.
-    pub fn taken(path: &Path) -> Option<StorageError> {
+    fn taken(path: &Path) -> Option<StorageError> {
         let mut lock = File::open(path.join(LOCK)).ok()?;
         match lock.try_lock_shared() {
             Err(TryLockError::WouldBlock) => Some(locked(path.to_owned(), &mut lock)),
@@ -86,6 +86,24 @@ impl WorkDirectory {
     /// Where the ledger of the work directory `path` is, without locking it.
     pub fn ledger_path_in(path: &Path) -> PathBuf {
         path.join("ledger.jsonl")
+    }
+}
+
+/// Attempts it until it is not refused because the work directory is taken.
+fn in_time<T>(mut waiting: impl FnMut(&str) -> bool, attempt: impl Fn() -> Result<T>) -> Result<T> {
+    let began = Instant::now();
+    loop {
+        match attempt() {
+            Err(StorageError::Locked { path, pid }) => {
+                let whom = pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
+                let go_on = waiting(&format!("waiting for {whom} to leave {}", path.display()));
+                if !go_on || began.elapsed() >= LOCK_PATIENCE {
+                    return Err(StorageError::Locked { path, pid });
+                }
+                std::thread::sleep(Duration::from_millis(200));
+            }
+            other => return other,
+        }
     }
 }
 
@@ -124,9 +142,14 @@ mod tests {
             );
         }
         let asked = WorkDirectory::lock_when_free(&path, |holder| {
-            assert_eq!(holder, Some(std::process::id()));
+            assert!(
+                holder.contains(&format!("waiting for process {} to leave", std::process::id())),
+                "{holder}"
+            );
             false
         });
+        assert!(matches!(asked, Err(StorageError::Locked { .. })));
+        let asked = WorkDirectory::wait_until_free(&path, |_| false);
         assert!(matches!(asked, Err(StorageError::Locked { .. })));
         let mut first = Some(first);
         let leaves = WorkDirectory::lock_when_free(&path, |_| {

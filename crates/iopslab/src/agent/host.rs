@@ -88,9 +88,8 @@ pub(super) fn missing(work: &Path, needed_bytes: u64, ground: Option<&Ground>) -
 
 /// The work directory. The agent of a run that was killed a moment ago may still be cleaning up, so it gets some time.
 fn lock(path: &Path, outbox: &Outbox) -> Result<WorkDirectory, Fault> {
-    let waiting = |pid: Option<u32>| {
-        let whom = pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
-        outbox.progress(format!("waiting for {whom} to leave {}", path.display()), None);
+    let waiting = |what: &str| {
+        outbox.progress(what.to_owned(), None);
         !outbox.is_cancelled()
     };
     WorkDirectory::lock_when_free(path, waiting).map_err(fault)

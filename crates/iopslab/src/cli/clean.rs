@@ -40,10 +40,9 @@ fn nodes(path: &Path) -> Vec<PathBuf> {
 /// The work directory. A run that was killed a moment ago may still be leaving it, so it gets some time.
 fn lock(directory: &Path) -> Result<WorkDirectory, Failure> {
     let mut told = false;
-    let waiting = |pid: Option<u32>| {
+    let waiting = |what: &str| {
         if !std::mem::replace(&mut told, true) {
-            let whom = pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
-            eprintln!("waiting for {whom} to leave {}", directory.display());
+            eprintln!("{what}");
         }
         true
     };

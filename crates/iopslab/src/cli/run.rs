@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 use ::catalog::Catalog;
 use archive::{JournalEvent, RunDirectory};
@@ -13,7 +12,7 @@ use provider::Incoming;
 use provider::local::Local;
 use provider::simulated::SimulatedHosts;
 use spec::{Experiment, PlannedTrial, Provider};
-use storage::{LOCK_PATIENCE, WorkDirectory};
+use storage::WorkDirectory;
 
 use super::facts::catalog;
 use super::{machines, plan, report, terminal};
@@ -177,18 +176,14 @@ fn wait_for_work_directory(
         return Ok(());
     }
     let path = settings_for(plan).work_directory;
-    let began = Instant::now();
-    while let Some(taken) = WorkDirectory::taken(&path) {
-        if interrupted.load(Ordering::Relaxed) {
-            return Err(Failure::interrupted("interrupted; nothing was begun"));
-        }
-        if began.elapsed() >= LOCK_PATIENCE {
-            return Err(Failure::work(taken));
-        }
-        screen.doing(&format!("waiting for another run to leave {}", path.display()), "");
-        std::thread::sleep(Duration::from_millis(200));
-    }
-    Ok(())
+    let waiting = |what: &str| {
+        screen.doing(what, "");
+        !interrupted.load(Ordering::Relaxed)
+    };
+    WorkDirectory::wait_until_free(&path, waiting).map_err(|taken| match interrupted.load(Ordering::Relaxed) {
+        true => Failure::interrupted("interrupted; nothing was begun"),
+        false => Failure::work(taken),
+    })
 }
 
 /// Where the hosts of this plan come from.
