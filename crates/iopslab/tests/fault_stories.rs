@@ -1,5 +1,5 @@
-//! A node of three is killed in mid-trial and started again. With three replicas at QUORUM nothing that was acknowledged
-//! is lost; with one replica, and the node's files wiped while it is away, what was there is missed.
+//! A node of three is killed in mid-trial and started again. With three replicas at QUORUM nothing that was
+//! acknowledged is lost; with one replica, and the node's files wiped while it is away, what was there is missed.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 

@@ -47,8 +47,8 @@ impl WorkDirectory {
         Ok(Self { path, _lock: lock })
     }
 
-    /// Like [`WorkDirectory::lock`], but gives whoever holds it up to [`LOCK_PATIENCE`] to leave. `waiting` is told for whom
-    /// five times a second, and ends the waiting by returning `false`.
+    /// Like [`WorkDirectory::lock`], but gives whoever holds it up to [`LOCK_PATIENCE`] to leave. `waiting` is told what
+    /// is waited for, as a sentence, five times a second, and ends the waiting by returning `false`.
     ///
     /// # Errors
     /// [`StorageError::Locked`] when it is still taken then.
@@ -141,10 +141,10 @@ mod tests {
                 "{message}"
             );
         }
-        let asked = WorkDirectory::lock_when_free(&path, |holder| {
+        let asked = WorkDirectory::lock_when_free(&path, |said| {
             assert!(
-                holder.contains(&format!("waiting for process {} to leave", std::process::id())),
-                "{holder}"
+                said.contains(&format!("waiting for process {} to leave", std::process::id())),
+                "{said}"
             );
             false
         });

@@ -122,7 +122,8 @@ pub fn wait_for(what: &str, limit: Duration, mut condition: impl FnMut() -> bool
 }
 
 impl Laboratory {
-    /// As [`wait_for`], of a run that [`Laboratory::spawn`] started: shows what it has said if it ends or takes too long.
+    /// As [`wait_for`], of a run that [`Laboratory::spawn`] started: shows what it has said if it ends or takes too
+    /// long.
     pub fn wait_in(&self, run: &mut Child, what: &str, limit: Duration, mut condition: impl FnMut() -> bool) {
         let began = Instant::now();
         while !condition() {
