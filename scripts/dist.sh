@@ -21,7 +21,7 @@ for target in $targets; do
   fi
   echo "==> building for $target"
   RUSTFLAGS="-C target-feature=+crt-static" \
-    cargo build --profile dist --locked -p iopslab --features aws --target "$target"
+    cargo build --profile dist --locked -p iopslab --features aws,tls --target "$target"
   binary=target/$target/dist/iopslab
   if command -v readelf >/dev/null && readelf -d "$binary" 2>/dev/null | grep -q NEEDED; then
     echo "error: $binary needs shared libraries" >&2

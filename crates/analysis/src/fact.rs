@@ -36,6 +36,29 @@ pub enum NodeFigure {
     ProbedWrites,
 }
 
+/// What the machines of a configuration's nodes may differ in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostFact {
+    /// Name of the CPU.
+    Processor,
+    /// Version of its microcode.
+    Microcode,
+    /// CPUs on line.
+    Cpus,
+    /// Memory, bytes.
+    Memory,
+    /// Kernel release.
+    Kernel,
+    /// Transparent huge pages: the setting in force.
+    HugePages,
+    /// Clock source in use.
+    ClockSource,
+    /// Whether there is swap.
+    Swap,
+    /// What the clock showed beside the controller's, milliseconds.
+    Clock,
+}
+
 /// What a data set is smaller than.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SmallerThan {
@@ -103,6 +126,55 @@ impl NodeFigure {
     /// The figure of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|figure| figure.name() == name)
+    }
+}
+
+impl HostFact {
+    /// All of them, the most telling first.
+    pub const ALL: [Self; 9] = [
+        Self::Processor,
+        Self::Cpus,
+        Self::Memory,
+        Self::Kernel,
+        Self::Clock,
+        Self::HugePages,
+        Self::ClockSource,
+        Self::Swap,
+        Self::Microcode,
+    ];
+
+    /// Its name, under which a finding says in words which hosts differ, or between slashes the hosts with most and
+    /// least of an amount.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Processor => "processor",
+            Self::Microcode => "microcode",
+            Self::Cpus => "cpus",
+            Self::Memory => "memory",
+            Self::Kernel => "kernel",
+            Self::HugePages => "transparent_huge_pages",
+            Self::ClockSource => "clock_source",
+            Self::Swap => "swap",
+            Self::Clock => "clock",
+        }
+    }
+
+    /// Name of the largest amount among a finding's numbers, with its unit.
+    pub fn most(self) -> String {
+        format!("{}_most", self.amount())
+    }
+
+    /// Name of the smallest.
+    pub fn least(self) -> String {
+        format!("{}_least", self.amount())
+    }
+
+    fn amount(self) -> &'static str {
+        match self {
+            Self::Memory => "memory_bytes",
+            Self::Clock => "clock_offset_ms",
+            other => other.name(),
+        }
     }
 }
 

@@ -70,7 +70,7 @@ pub use document::{
     Scaling, ScalingPoint, Status, TrialCounts, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld,
     WorkloadFacts, WouldDecide, WritesAnalysis,
 };
-pub use fact::{NODES, NodeFigure, SmallerThan, TooShort, UNTIL_FAULT, VolumeLimit};
+pub use fact::{HostFact, NODES, NodeFigure, SmallerThan, TooShort, UNTIL_FAULT, VolumeLimit};
 pub use finding::{Finding, Scope};
 pub use gate::{Gate, GateError};
 pub use host::{DatabaseHost, HostWindow, VolumeActivity, WindowRates};
@@ -143,6 +143,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
     let value_of_money = value::of_money(plan, &cells, &throughput, &p99);
     let scaling = scaling::scalings(plan, &figures, &throughput);
     let mut findings = rules::of_run(&input.run, input.provider, &configurations);
+    findings.extend(rules::unequal_hosts(plan, &input.environment, &ordered));
     findings.extend(rules::of_plan(plan));
     findings.extend(rules::faults_of_plan(&input.run, plan));
     findings.extend(cells.iter().flat_map(|c| c.findings.iter().cloned()));
@@ -172,7 +173,10 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         scale: plan.scale,
         database: match &plan.target.database {
             Database::Cassandra { version } => format!("Apache Cassandra {version}"),
-            Database::Hosts { hosts, .. } => format!("existing CQL cluster at {}", hosts.join(", ")),
+            Database::Hosts { hosts, tls, .. } => {
+                let how = if tls.is_some() { ", over TLS" } else { "" };
+                format!("existing CQL cluster at {}{how}", hosts.join(", "))
+            }
         },
         dataset: plan.dataset,
         shape: plan.shape,

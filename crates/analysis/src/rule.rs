@@ -122,6 +122,9 @@ pub enum Rule {
     /// The nodes of a configuration differ (`unequal_nodes.rs`). A doubt: the cluster is as fast as its slowest node,
     /// and what was measured is this inequality.
     UnequalNodes,
+    /// The machines of a configuration's nodes differ (`unequal_hosts.rs`). A doubt: what they did was measured as it
+    /// is, and `unequal_nodes` says whether their figures differ.
+    UnequalHosts,
     /// A percentile rests on few samples (`too_few_samples.rs`). A doubt about that percentile.
     TooFewSamples,
     /// Repetitions lie far apart (`repetitions_spread.rs`). A doubt: intervals already contain it.
@@ -140,7 +143,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 40] = [
+    pub const ALL: [Self; 41] = [
         Self::TrialInvalid,
         Self::DatabaseRestarted,
         Self::ErrorsAbove,
@@ -175,6 +178,7 @@ impl Rule {
         Self::DroppedMessages,
         Self::NetworkRetransmits,
         Self::UnequalNodes,
+        Self::UnequalHosts,
         Self::TooFewSamples,
         Self::RepetitionsSpread,
         Self::FaultsPlanned,
@@ -220,6 +224,7 @@ impl Rule {
             Self::DroppedMessages => "dropped_messages",
             Self::NetworkRetransmits => "network_retransmits",
             Self::UnequalNodes => "unequal_nodes",
+            Self::UnequalHosts => "unequal_hosts",
             Self::TooFewSamples => "too_few_samples",
             Self::RepetitionsSpread => "repetitions_spread",
             Self::FaultsPlanned => "faults_planned",
@@ -267,6 +272,7 @@ impl Rule {
             | Self::DroppedMessages
             | Self::NetworkRetransmits
             | Self::UnequalNodes
+            | Self::UnequalHosts
             | Self::RepetitionsSpread
             | Self::FaultNotAsPlanned
             | Self::WritesUnread => Severity::Suspect,

@@ -13,7 +13,7 @@ use crate::files::{create_directories, plain_name, read_json, replace, sync_dire
 use crate::journal::{self, JournalWriter};
 use crate::manifest::{self, Verified};
 use crate::stored::{self, RECORD};
-use crate::{JournalEntry, JournalEvent, Result, RunError, StoredTrial};
+use crate::{JournalEntry, JournalEvent, Result, RunError, StoredTrial, TrialLogs};
 
 const EXPERIMENT: &str = "experiment.toml";
 const PLAN: &str = "plan.json";
@@ -240,7 +240,15 @@ impl RunDirectory {
         }))
     }
 
-    /// Stores a trial atomically; `logs` are (name in the trial's directory, content). The caller then journals
+    /// Room for a trial's logs, aside until [`Self::write_trial`] takes them.
+    pub fn logs(&self, cell: &str, block: u32) -> Result<TrialLogs> {
+        // Before anything is aside: the first lock removes what is.
+        let _writer = self.writer()?;
+        let name = format!("{}.{block}.logs", plain_name(cell)?);
+        TrialLogs::aside(self.path.join(ASIDE).join(name))
+    }
+
+    /// Stores a trial atomically. The caller then journals
     /// [`JournalEvent::TrialDone`]; a kill in between is mended by the next [`Self::lock`].
     ///
     /// # Errors
@@ -250,7 +258,7 @@ impl RunDirectory {
         record: &TrialRecord,
         intervals: &[Interval],
         samples: &BTreeMap<HostId, Vec<HostSample>>,
-        logs: &[(&str, &[u8])],
+        logs: TrialLogs,
     ) -> Result<PathBuf> {
         let _writer = self.writer()?;
         let target = self.trial_path(plain_name(&record.cell)?, record.block);
@@ -277,7 +285,7 @@ impl RunDirectory {
         record: &TrialRecord,
         intervals: &[Interval],
         samples: &BTreeMap<HostId, Vec<HostSample>>,
-        logs: &[(&str, &[u8])],
+        logs: TrialLogs,
     ) -> Result<()> {
         if aside.exists() {
             fs::remove_dir_all(aside).map_err(|e| RunError::file("remove", aside, e))?;

@@ -13,8 +13,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read as _, Write as _};
 use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
@@ -23,6 +23,9 @@ use crate::files::replace;
 use crate::{Result, RunError};
 
 const MANIFEST: &str = "run.sha256";
+
+/// Read at a time while a file is hashed.
+const PIECE_BYTES: usize = 1 << 20;
 
 /// SHA-256 in hexadecimal digits, by path relative to the run directory.
 pub type Hashes = BTreeMap<String, String>;
@@ -49,7 +52,25 @@ impl Verified {
 
 /// SHA-256 in hexadecimal digits.
 pub fn hash(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
+    hexadecimal(&Sha256::digest(bytes))
+}
+
+/// The same of a file, read a piece at a time: a log may be larger than memory.
+fn hash_file(path: &Path) -> std::io::Result<String> {
+    let mut file = File::open(path)?;
+    let mut hash = Sha256::new();
+    let mut piece = vec![0; PIECE_BYTES];
+    loop {
+        match file.read(&mut piece)? {
+            0 => return Ok(hexadecimal(&hash.finalize())),
+            n => hash.update(&piece[..n]),
+        }
+    }
+}
+
+/// A digest as sha256sum(1) writes it.
+pub fn hexadecimal(digest: &[u8]) -> String {
+    digest.iter().fold(String::new(), |mut text, byte| {
         // Writing to a String cannot fail.
         let _ = write!(text, "{byte:02x}");
         text
@@ -117,8 +138,8 @@ pub fn append(run: &Path, entries: &[(String, String)]) -> Result<()> {
 pub fn verify(run: &Path, listed: &Hashes, trials: &str) -> Result<Verified> {
     let mut found = Verified::default();
     for (path, expected) in listed {
-        match fs::read(run.join(path)) {
-            Ok(bytes) if hash(&bytes) == *expected => found.same += 1,
+        match hash_file(&run.join(path)) {
+            Ok(found_hash) if found_hash == *expected => found.same += 1,
             Ok(_) => found.changed.push(path.clone()),
             Err(_) => found.missing.push(path.clone()),
         }
@@ -133,8 +154,8 @@ pub fn hashes_below(run: &Path, directory: &str) -> Result<Vec<(String, String)>
     let mut hashes = Vec::new();
     for relative in files_below(run, directory)? {
         let path = run.join(&relative);
-        let bytes = fs::read(&path).map_err(|e| RunError::file("read", &path, e))?;
-        hashes.push((relative, hash(&bytes)));
+        let hash = hash_file(&path).map_err(|e| RunError::file("read", &path, e))?;
+        hashes.push((relative, hash));
     }
     Ok(hashes)
 }

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use evidence::{HostId, HostSample, Interval, TrialRecord};
 
-use crate::files::{plain_name, read_json, versioned_json, write_synced};
+use crate::files::{read_json, versioned_json, write_synced};
 use crate::hlog::LatencyLog;
-use crate::{Result, RunError, hlog, manifest, samples};
+use crate::{Result, RunError, TrialLogs, hlog, manifest, samples};
 
 /// The file whose presence makes a directory a trial.
 pub const RECORD: &str = "trial.json";
@@ -32,23 +32,23 @@ pub fn fill(
     record: &TrialRecord,
     intervals: &[Interval],
     by_host: &BTreeMap<HostId, Vec<HostSample>>,
-    logs: &[(&str, &[u8])],
+    logs: TrialLogs,
 ) -> Result<Vec<(String, String)>> {
     let mut hashes = Vec::new();
-    let mut put = |name: &str, bytes: &[u8]| {
+    let put = |name: &str, bytes: &[u8]| {
         write_synced(&directory.join(name), bytes)?;
-        hashes.push((name.to_owned(), manifest::hash(bytes)));
-        Ok(())
+        Ok((name.to_owned(), manifest::hash(bytes)))
     };
-    put(LATENCIES, &hlog::encode(&directory.join(LATENCIES), record, intervals)?)?;
+    hashes.push(put(
+        LATENCIES,
+        &hlog::encode(&directory.join(LATENCIES), record, intervals)?,
+    )?);
     for (host, of_host) in by_host {
         let name = format!("host-{host}.parquet");
-        put(&name, &samples::encode(&directory.join(&name), of_host)?)?;
+        hashes.push(put(&name, &samples::encode(&directory.join(&name), of_host)?)?);
     }
-    for (name, text) in logs {
-        put(plain_name(name)?, text)?;
-    }
-    put(RECORD, &versioned_json(&directory.join(RECORD), record)?)?;
+    hashes.extend(logs.place(directory)?);
+    hashes.push(put(RECORD, &versioned_json(&directory.join(RECORD), record)?)?);
     Ok(hashes)
 }
 

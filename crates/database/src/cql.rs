@@ -21,7 +21,7 @@ use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
 use scylla::cluster::{ClusterState, NodeRef};
 use scylla::errors::{DbError, ExecutionError, RequestAttemptError};
-use scylla::policies::load_balancing::{DefaultPolicy, FallbackPlan, LoadBalancingPolicy, RoutingInfo};
+use scylla::policies::load_balancing::{FallbackPlan, LoadBalancingPolicy, RoutingInfo};
 use scylla::policies::retry::FallthroughRetryPolicy;
 use scylla::routing::Shard;
 use scylla::serialize::row::SerializeRow;
@@ -30,6 +30,7 @@ use scylla::value::{CqlValue, Row};
 use spec::{Access, ConsistencyLevels};
 use tokio::sync::OnceCell;
 
+use crate::session;
 use crate::statements::{NO_FIELDS, StampedInsert, StampedUpdate, Table, Texts, Writing, prepare};
 
 /// Requests that one connection carries at once. The protocol has 32,768 stream ids (native_protocol_v4.spec, section
@@ -55,25 +56,6 @@ pub struct CqlConnect {
     pub access: Access,
 }
 
-/// Nodes that requests may go to: those of the data centre, whichever holds the record.
-pub(crate) fn policy(access: &Access) -> Arc<dyn LoadBalancingPolicy> {
-    match &access.data_centre {
-        Some(name) => DefaultPolicy::builder()
-            .prefer_datacenter(name.clone())
-            .permit_dc_failover(false)
-            .build(),
-        None => DefaultPolicy::builder().build(),
-    }
-}
-
-/// Adds user and password.
-pub(crate) fn log_in(access: &Access, builder: SessionBuilder) -> SessionBuilder {
-    match (&access.user, &access.password) {
-        (Some(user), Some(password)) => builder.user(user, password),
-        _ => builder,
-    }
-}
-
 impl Connect for CqlConnect {
     type Driver = CqlDriver;
 
@@ -84,21 +66,21 @@ impl Connect for CqlConnect {
             .retry_policy(Arc::new(FallthroughRetryPolicy::new()))
             .speculative_execution_policy(None)
             .load_balancing_policy(Arc::new(Routing {
-                several: policy(&self.access),
+                several: session::policy(&self.access),
             }))
             .build();
         let builder = SessionBuilder::new().known_nodes(&self.contact_points);
-        let session = log_in(&self.access, builder)
+        let builder = builder
             .default_execution_profile_handle(profile.into_handle())
             .pool_size(PoolSize::PerHost(NonZeroUsize::MIN))
             .tcp_nodelay(true)
             .compression(None)
             // The replication of this keyspace is what token-aware routing needs; the tables of all others are not.
             .keyspaces_to_fetch([&self.keyspace])
-            .fetch_full_schema_metadata(false)
-            .build()
+            .fetch_full_schema_metadata(false);
+        let session = session::open(builder, &self.contact_points, &self.access)
             .await
-            .map_err(|error| format!("{}: {error}", self.contact_points.join(", ")))?;
+            .map_err(|refusal| format!("{}: {refusal}", self.contact_points.join(", ")))?;
         CqlDriver::prepare(session, self).await
     }
 }

@@ -15,8 +15,9 @@ use spec::{Dataset, KeyFormat};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::cassandra::schema_statements;
-use crate::cql::{self, CqlConnect};
+use crate::cql::CqlConnect;
 use crate::plan::Replication;
+use crate::session::{self, Refusal};
 
 /// Says which data set is in the table beside it.
 const MARKS: &str = "iopslab_dataset";
@@ -27,12 +28,12 @@ const SCHEMA_TIMEOUT: Duration = Duration::from_secs(60);
 #[derive(Debug, thiserror::Error)]
 pub enum ExistingError {
     /// No connection.
-    #[error("cannot connect to {hosts}: {reason}")]
+    #[error("cannot connect to {hosts}: {refusal}")]
     Connect {
         /// Contact points.
         hosts: String,
-        /// What the driver said.
-        reason: String,
+        /// Why.
+        refusal: Refusal,
     },
     /// A statement failed.
     #[error("{statement}: {reason}")]
@@ -98,7 +99,7 @@ impl Existing {
         let profile = ExecutionProfile::builder()
             .consistency(Consistency::LocalQuorum)
             .request_timeout(Some(SCHEMA_TIMEOUT))
-            .load_balancing_policy(cql::policy(&to.access))
+            .load_balancing_policy(session::policy(&to.access))
             .build();
         let builder = SessionBuilder::new()
             .known_nodes(&to.contact_points)
@@ -106,10 +107,10 @@ impl Existing {
             .schema_agreement_timeout(SCHEMA_TIMEOUT)
             .fetch_schema_metadata(false);
         let session = runtime
-            .block_on(cql::log_in(&to.access, builder).build())
-            .map_err(|error| ExistingError::Connect {
+            .block_on(session::open(builder, &to.contact_points, &to.access))
+            .map_err(|refusal| ExistingError::Connect {
                 hosts: to.contact_points.join(", "),
-                reason: error.to_string(),
+                refusal,
             })?;
         Ok(Self {
             session,
@@ -205,6 +206,16 @@ impl Existing {
                 wanted,
             }),
         }
+    }
+
+    /// Nodes that would be asked and to which there is no connection: they are down, cannot be reached from here, or
+    /// their certificate is not taken. The driver has tried each of them once when a session is open.
+    pub fn left_out(&self, data_centre: Option<&str>) -> Vec<String> {
+        let cluster = self.session.get_cluster_state();
+        let nodes = cluster.get_nodes_info().iter();
+        let asked = nodes.filter(|node| data_centre.is_none_or(|name| node.datacenter.as_deref() == Some(name)));
+        let left_out = asked.filter(|node| !node.is_connected());
+        left_out.map(|node| node.address.to_string()).collect()
     }
 
     /// Notes that the data set is whole.

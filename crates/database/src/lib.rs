@@ -7,6 +7,7 @@
 //! | `server` | the seam: install, start, settle, load, watch, stop |
 //! | [`cassandra`] | Apache Cassandra behind that seam; one module per database |
 //! | `cluster` | 1 to 3 local nodes to play with (`iopslab db`), of any database |
+//! | `session` | the one way into it: who asks, encrypted or not, and why nobody is let in |
 //! | `cql` | the client that speaks CQL; `statements`: what it prepares and binds |
 
 pub mod cassandra;
@@ -15,6 +16,7 @@ mod cql;
 mod existing;
 mod plan;
 mod server;
+mod session;
 mod statements;
 
 pub use cluster::{Cluster, ClusterError, ClusterSpec, NodeStatus};
@@ -24,3 +26,4 @@ pub use plan::{Directories, MemoryPlan, NodePlan, Place, Ports, Replication};
 pub use server::{
     Cancelled, DATABASE_LOG, Installed, Metrics, MetricsReader, NodeLog, OnProgress, RunningNode, Server, ServerError,
 };
+pub use session::{HAS_TLS, Refusal};

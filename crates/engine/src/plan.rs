@@ -212,9 +212,6 @@ pub(crate) fn check(plan: &TrialPlan) -> Result<(), EngineError> {
             plan.field_length
         ));
     }
-    if plan.check_writes && plan.part.of > 1 {
-        return refuse("writes are read back for one client only".into());
-    }
     Ok(())
 }
 

@@ -30,8 +30,6 @@ const IN_FLIGHT: usize = 64;
 const TELL: Duration = Duration::from_secs(1);
 /// How often to look whether somebody wants it to stop.
 const TICK: Duration = Duration::from_millis(50);
-/// Lost values that are named.
-const EXAMPLES: usize = 5;
 
 /// How acknowledged writes are read back.
 #[derive(Debug, Clone)]
@@ -206,9 +204,9 @@ impl Tally {
     fn name(&mut self, lost: LostValue) {
         let before = |other: &LostValue| (other.acknowledged, other.field) < (lost.acknowledged, lost.field);
         let position = self.examples.partition_point(before);
-        if position < EXAMPLES {
+        if position < WriteCheck::EXAMPLES {
             self.examples.insert(position, lost);
-            self.examples.truncate(EXAMPLES);
+            self.examples.truncate(WriteCheck::EXAMPLES);
         }
     }
 }

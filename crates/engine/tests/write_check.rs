@@ -7,7 +7,7 @@ mod fake;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use engine::{EngineError, ErrorKind, ReadBack, Stamp, TrialOutcome, TrialPlan};
+use engine::{EngineError, ErrorKind, Part, ReadBack, Stamp, TrialOutcome, TrialPlan};
 use evidence::{Consistency, LostValue, OperationKind, WriteCheck};
 use fake::table::{Applied, Table, dropped, kept, key, unanswered};
 use fake::{closed, constant, plan};
@@ -100,6 +100,49 @@ fn every_kind_of_write_is_found_again_and_counted() {
         assert_eq!(check.examples, []);
     }
     assert_eq!(table.lengths(), [FIELD_LENGTH as usize], "values are as long as ever");
+}
+
+/// Two clients write the same records at the same time, each by its own count; each looks for what it knows of.
+#[test]
+fn two_clients_find_each_others_later_writes_intact_and_miss_what_is_lost() {
+    for drop_every in [u64::MAX, 20] {
+        let table = Table::new(
+            300,
+            move |write| if write % drop_every == 7 { dropped(1) } else { kept(1) },
+        );
+        let client = |number| {
+            let plan = TrialPlan {
+                part: Part { number, of: 2 },
+                seed: 40 + u64::from(number),
+                ..checked(UPDATES, 300, 1500)
+            };
+            let writes = run(&table, &plan).writes.unwrap();
+            (plan, writes)
+        };
+        let both = std::thread::scope(|scope| {
+            [0, 1]
+                .map(|n| scope.spawn(move || client(n)))
+                .map(|t| t.join().unwrap())
+        });
+        let found = both.map(|(plan, writes)| {
+            let how = ReadBack::after(&plan, Consistency::Quorum);
+            engine::read_back(&table, writes, &how, &mut |_, _| {}, &false.into()).unwrap()
+        });
+        let places = table.acknowledged().len() as u64;
+        assert!(
+            found
+                .iter()
+                .all(|check| check.values > places / 2 && check.unreadable == 0),
+            "{found:#?}"
+        );
+        let [first, second] = found;
+        let sum = first.and(second);
+        assert_eq!(sum.acknowledged, table.writes());
+        assert_eq!(sum.intact + sum.lost(), sum.values);
+        let lost = table.lost().len() as u64;
+        assert_eq!(lost > 0, drop_every == 20);
+        assert!((lost..=2 * lost).contains(&sum.lost()), "{lost} are lost: {sum:#?}");
+    }
 }
 
 #[test]
@@ -426,19 +469,13 @@ fn a_trial_without_a_write_has_nothing_to_look_for() {
 }
 
 #[test]
-fn plans_whose_writes_cannot_be_checked_are_refused() {
+fn fields_too_short_for_a_tag_are_refused() {
     let table = Table::new(10, |_| kept(1));
     let short = TrialPlan {
         field_length: engine::TAG_BYTES as u32,
         ..checked(UPDATES, 10, 10)
     };
-    let shared = TrialPlan {
-        part: engine::Part { number: 0, of: 2 },
-        ..checked(UPDATES, 10, 10)
-    };
-    for bad in [short, shared] {
-        let outcome = engine::run_trial(&table, &bad, &mut |_| {}, &false.into());
-        assert!(matches!(outcome, Err(EngineError::Plan(_))));
-    }
+    let outcome = engine::run_trial(&table, &short, &mut |_| {}, &false.into());
+    assert!(matches!(outcome, Err(EngineError::Plan(_))));
     assert_eq!(table.writes(), 0);
 }

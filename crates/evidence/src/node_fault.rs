@@ -41,7 +41,7 @@ pub struct WriteCheck {
     pub acknowledged: u64,
     /// Writes whose outcome is not known: an error or no answer in time. They may be there or not.
     pub unacknowledged: u64,
-    /// Values (a field of a record) with an acknowledged write: what is looked for.
+    /// Values (a field of a record) with an acknowledged write: what is looked for, by each client that wrote it.
     pub values: u64,
     /// Values that are as new as they must be.
     pub intact: u64,
@@ -61,9 +61,30 @@ pub struct WriteCheck {
 }
 
 impl WriteCheck {
+    /// Lost values that are named.
+    pub const EXAMPLES: usize = 5;
+
     /// Values whose last acknowledged write is gone.
     pub fn lost(&self) -> u64 {
         self.older + self.missing + self.foreign
+    }
+
+    /// What two clients of one trial found, each of its own writes. A value that both have written counts twice: what
+    /// is found must be as new as the last write that either of them knows of.
+    pub fn and(mut self, other: Self) -> Self {
+        self.acknowledged += other.acknowledged;
+        self.unacknowledged += other.unacknowledged;
+        self.values += other.values;
+        self.intact += other.intact;
+        self.older += other.older;
+        self.missing += other.missing;
+        self.foreign += other.foreign;
+        self.unreadable += other.unreadable;
+        self.seconds = self.seconds.max(other.seconds);
+        self.examples.extend(other.examples);
+        self.examples.sort_by_key(|lost| (lost.acknowledged, lost.field));
+        self.examples.truncate(Self::EXAMPLES);
+        self
     }
 }
 

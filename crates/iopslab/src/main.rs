@@ -19,6 +19,7 @@ mod machine;
 mod measured;
 mod paths;
 mod progress;
+mod secrets;
 
 use std::process::ExitCode;
 

@@ -4,7 +4,10 @@
 
 mod support;
 
-use support::{Laboratory, leftovers};
+use std::io::Write as _;
+use std::process::Stdio;
+
+use support::Laboratory;
 
 const GOOD: &str = include_str!("../../../examples/quickstart.toml");
 
@@ -23,7 +26,7 @@ fn refused(text: &str) -> String {
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{stderr}");
     assert!(!lab.path().join("runs").exists(), "bad input must start nothing");
-    assert_eq!(leftovers(), Vec::<String>::new());
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
     stderr
 }
 
@@ -34,6 +37,35 @@ fn an_unknown_key_is_shown_at_its_place_with_the_nearest_name() {
     assert!(
         stderr.contains("repetition") && stderr.contains("repetitions"),
         "{stderr}"
+    );
+}
+
+#[test]
+fn an_agent_refuses_a_controller_of_another_version_in_words_and_serves_no_other() {
+    let greeted = |protocol: u32| {
+        let lab = Laboratory::new();
+        let mut agent = lab
+            .iopslab(&["agent", "--role", "client"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let hello = format!("{{\"hello\":{{\"protocol\":{protocol}}}}}\n");
+        agent.stdin.take().unwrap().write_all(hello.as_bytes()).unwrap();
+        let output = agent.wait_with_output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
+    };
+    let (own, older) = (wire::PROTOCOL, wire::PROTOCOL - 1);
+    assert!(greeted(own)["reply"]["Ok"]["hello"]["version"].is_string());
+    let refused = greeted(older);
+    let refused = &refused["reply"]["Err"];
+    assert_eq!(
+        (refused["message"].as_str(), refused["help"].as_str()),
+        (
+            Some(format!("the controller speaks protocol {older}, this agent {own}").as_str()),
+            Some("use the same iopslab binary on every host")
+        )
     );
 }
 

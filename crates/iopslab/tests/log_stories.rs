@@ -43,3 +43,27 @@ fn a_wish_that_cannot_be_read_is_told() {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(stderr.contains("is ignored"), "{stderr}");
 }
+
+/// What a program can do is decided when it is built.
+#[test]
+fn tls_is_tried_where_the_program_has_it_and_refused_with_how_to_get_it_where_not() {
+    let lab = Laboratory::new();
+    let output = lab.output(&[
+        "load",
+        "--hosts",
+        "127.0.0.1:9",
+        "--workload",
+        "read=1",
+        "--tls-any-name",
+    ]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let (code, said) = match cfg!(feature = "tls") {
+        true => (1, "cannot connect to the database: 127.0.0.1:9: "),
+        false => (
+            2,
+            "error: this iopslab was built without TLS\n help: build it with: cargo build --release --features tls",
+        ),
+    };
+    assert_eq!(output.status.code(), Some(code), "{stderr}");
+    assert!(stderr.contains(said), "{stderr}");
+}

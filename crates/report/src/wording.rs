@@ -3,6 +3,7 @@
 //! The words of `analysis.json` ([`crate::document()`]), the terminal, Markdown and HTML are the same.
 
 pub mod away;
+mod hosts;
 pub mod limits;
 mod load;
 mod machine;
@@ -63,6 +64,7 @@ fn words(finding: &Finding) -> (String, String) {
         | Rule::DroppedMessages
         | Rule::NetworkRetransmits => machine::words(&of),
         Rule::UnequalNodes => nodes::words(&of),
+        Rule::UnequalHosts => hosts::words(&of),
         Rule::FaultsPlanned | Rule::FaultNotAsPlanned | Rule::WritesLost | Rule::WritesUnread => away::words(&of),
     };
     if let Some(where_seen) = nodes::seen_on(finding) {

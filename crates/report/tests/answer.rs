@@ -120,6 +120,7 @@ fn what_is_open_says_between_whom_and_how_many_repetitions_would_decide() {
     let between = |break_even, repetitions| Outcome::Between {
         configurations: vec!["gp3".into(), "gp2".into()],
         break_even,
+        alike: Vec::new(),
         repetitions,
     };
     let mut analysis = with(By::Value, between(false, Some(9)));
@@ -139,6 +140,32 @@ fn what_is_open_says_between_whom_and_how_many_repetitions_would_decide() {
         "{headline}"
     );
     assert!(headline.ends_with("more repetitions would not decide."), "{headline}");
+}
+
+/// What is shown to be alike is told apart from what more repetitions would decide, whichever step comes first.
+#[test]
+fn repetitions_are_not_promised_to_what_is_break_even() {
+    let outcome = Outcome::Between {
+        configurations: vec!["io2".into(), "gp2".into(), "gp3".into()],
+        break_even: false,
+        alike: vec!["gp3".into()],
+        repetitions: Some(9),
+    };
+    let mut analysis = with(By::Value, outcome);
+    step(&mut analysis, 0, "gp2", 1.55, 1.5, ValueVerdict::NotDecided);
+    step(&mut analysis, 1, "gp3", 2.0, 2.0, ValueVerdict::BreakEven);
+    analysis.recommendation.would_decide = Some(WouldDecide { repetitions: 9 });
+    let headline = said(&analysis).headline();
+    assert!(
+        headline.starts_with("Not decided: the choice is between io2, gp2 and gp3: gp3 gives 1.55 times"),
+        "{headline}"
+    );
+    assert!(
+        headline.ends_with(
+            "about 9 repetitions of each cell would decide; io2 and gp3 pay for themselves alike within 5 %."
+        ),
+        "{headline}"
+    );
 }
 
 #[test]

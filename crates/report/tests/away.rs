@@ -411,3 +411,28 @@ fn without_faults_nothing_is_said() {
         );
     }
 }
+
+/// Nobody buys what forgets: it has no point, and so no part in the frontier, but its name and why.
+#[test]
+fn what_lost_writes_is_not_drawn_on_the_frontier() {
+    let (mut analysis, charts) = page::run(&["rf3-quorum", "rf1-one", "rf3-all"], &["read-heavy"], 3);
+    let drawn = |analysis: &Analysis| {
+        html(analysis, &charts)
+            .split("class=\"frontier\"")
+            .nth(1)
+            .unwrap()
+            .to_owned()
+    };
+    assert!(drawn(&analysis).contains("<title>rf1-one:"));
+    for cell in &mut analysis.cells {
+        let is_loser = cell.configuration == "rf1-one" && matches!(cell.load, LoadLevel::Concurrency(_));
+        cell.writes = Some(if is_loser { lost() } else { kept() });
+    }
+    let page = drawn(&analysis);
+    assert!(!page.contains("<title>rf1-one:"), "{page}");
+    assert!(
+        page.contains("Not drawn: rf1-one (it lost acknowledged writes)."),
+        "{page}"
+    );
+    assert!(page.contains("<title>rf3-quorum:") && page.contains("<title>rf3-all:"));
+}

@@ -180,6 +180,34 @@ fn a_finding_says_on_which_nodes() {
 }
 
 #[test]
+fn machines_that_are_not_alike_are_told_with_all_that_differs() {
+    let told = message(&finding(
+        Rule::UnequalHosts,
+        &[
+            ("hosts", 3.0),
+            ("cpus_most", 8.0),
+            ("cpus_least", 4.0),
+            ("memory_bytes_most", 16.0 * 1_073_741_824.0),
+            ("memory_bytes_least", 15.0 * 1_073_741_824.0),
+            ("clock_offset_ms_most", 12.0),
+            ("clock_offset_ms_least", -60.0),
+        ],
+        &[
+            ("processor", "A (database, database-2) / B (database-3)"),
+            ("cpus", "database / database-3"),
+            ("memory", "database / database-3"),
+            ("clock", "database-2 / database"),
+        ],
+    ));
+    assert_eq!(
+        told,
+        "The 3 machines of its nodes are not alike: processor A (database, database-2) / B (database-3); 8 CPUs on database, 4 on \
+         database-3; 16.0 GiB of memory on database, 15.0 on database-3; database-2's clock 72 ms \
+         ahead of database's."
+    );
+}
+
+#[test]
 fn unequal_nodes_are_told_with_their_numbers() {
     let told = message(&finding(
         Rule::UnequalNodes,

@@ -105,7 +105,59 @@ pub enum Database {
         /// File with the password; `None`: the environment has it.
         #[serde(default)]
         password_file: Option<String>,
+        /// How connections are encrypted; `None`: they are not.
+        #[serde(default)]
+        tls: Option<TlsFiles>,
     },
+}
+
+impl Database {
+    /// The files that it names, so that they can be looked for beside the experiment.
+    pub fn files_mut(&mut self) -> Vec<&mut String> {
+        let Self::Hosts { password_file, tls, .. } = self else {
+            return Vec::new();
+        };
+        let mut files: Vec<_> = password_file.iter_mut().collect();
+        if let Some(tls) = tls {
+            files.extend(&mut tls.ca_file);
+            if let Some(IdentityFiles { certificate, key }) = &mut tls.identity {
+                files.extend([certificate, key]);
+            }
+        }
+        files
+    }
+
+    /// Those of them that nobody else should be able to read.
+    pub fn secret_files(&self) -> Vec<&String> {
+        let Self::Hosts { password_file, tls, .. } = self else {
+            return Vec::new();
+        };
+        let identity = tls.as_ref().and_then(|tls| tls.identity.as_ref());
+        password_file
+            .iter()
+            .chain(identity.map(|identity| &identity.key))
+            .collect()
+    }
+}
+
+/// Where the certificates of encrypted connections are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TlsFiles {
+    /// Authorities that may have signed a server's certificate; `None`: those of the client's operating system.
+    pub ca_file: Option<String>,
+    /// What the client shows of itself.
+    pub identity: Option<IdentityFiles>,
+    /// Whether a server's certificate must name the address, or the host name, that was connected to.
+    pub verify_host_name: bool,
+}
+
+/// A client's certificate with its key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IdentityFiles {
+    /// The certificate.
+    pub certificate: String,
+    /// Its private key.
+    pub key: String,
 }
 
 /// The records that are loaded once and restored before every trial.

@@ -27,14 +27,14 @@ mod setup;
 mod simulated;
 mod volume_kind;
 
-pub use access::Access;
+pub use access::{Access, Identity, Login, PasswordSource, Pem, Tls};
 pub use catalog::{Basis, Burst, CostKind, CostLine, IoLimits};
 pub use consistency::{Consistency, ConsistencyLevels};
 pub use decision::DecisionRules;
 pub use draft::{Draft, draft};
 pub use experiment::{
-    Adaptive, Configuration, Database, Dataset, Experiment, Instance, Load, LoadLevel, LocalSettings, Patience, Target,
-    Volume, part_of,
+    Adaptive, Configuration, Database, Dataset, Experiment, IdentityFiles, Instance, Load, LoadLevel, LocalSettings,
+    Patience, Target, TlsFiles, Volume, part_of,
 };
 pub use hosts::{DatabaseMachine, HostsSettings, MachineStorage};
 pub use judged::CLIENT_CPU_MAX;

@@ -140,6 +140,18 @@ fn an_existing_cluster_is_named_with_its_keyspace_and_nothing_that_it_cannot_be(
             "x.toml:6:17: `password_file` without `user`",
         ),
         (
+            target("hosts = [\"h:9042\"]\nkeyspace = \"lab\"\ntls = \"ca.pem\""),
+            "x.toml:6:7: tls cannot be string (true, or { ca_file = \"ca.pem\" })",
+        ),
+        (
+            target("hosts = [\"h:9042\"]\nkeyspace = \"lab\"\ntls = { client_key = \"k\" }"),
+            "x.toml:6:9: a client's certificate and its key go together",
+        ),
+        (
+            target("tls = true"),
+            "x.toml:4:7: `tls` is for an existing cluster, and [target] names none",
+        ),
+        (
             target("keyspace = \"lab\""),
             "x.toml:4:12: `keyspace` is for an existing cluster, and [target] names none",
         ),
@@ -226,8 +238,8 @@ fn keys_that_follow_nothing_are_told_where_they_follow_nothing() {
     );
     let experiment = accepted(&text);
     let told = |provider| notes(&experiment, "key_without_effect", provider);
-    let of_one_node = "note: consistency = \"quorum\" waits for the only replica of one node, as \"one\" does. What \
-                       it costs is measured with more nodes and replicas";
+    let of_one_node = "note: consistency = \"quorum\": QUORUM of one replica is that one, as ONE is. What it costs is \
+                       measured with more nodes and replicas";
     let simulated = "note: without effect in a simulated run: [target] version, [target] consistency, [load] \
                      request_timeout_s, [provider.local] heap_mib. They are for a database on a machine";
     let warmup = "note: warmup = \"auto\": a simulated run warms up for the whole of max_warmup_s. Simulated seconds \
@@ -237,6 +249,34 @@ fn keys_that_follow_nothing_are_told_where_they_follow_nothing() {
     assert_eq!(told(None), [simulated, warmup, of_one_node], "the file states a truth");
     assert_eq!(told(Some(Provider::Simulated)), [simulated, warmup, of_one_node]);
     assert_eq!(told(Some(Provider::Local)), [truth, of_one_node]);
+}
+
+#[test]
+fn a_level_above_one_is_told_where_one_replica_makes_it_one() {
+    let told = |text: &str| notes(&accepted(text), "key_without_effect", Some(Provider::Local));
+    let own = |lines: &str| with("size_gib = 320 }", &format!("size_gib = 320 }}\n{lines}"));
+    let advice = "What it costs is measured with more nodes and replicas";
+    let other =
+        "\n[[configuration]]\nname = \"b\"\ninstance = { vcpus = 1, memory_gib = 4 }\ndata_volume = { iops = 9 }";
+    assert_eq!(
+        told(&(own("consistency = { read = \"local_quorum\", update = \"all\", insert = \"all\" }") + other)),
+        [format!(
+            "note: consistency = \"read local_quorum, scan one, update all, insert all\" of a: LOCAL_QUORUM and ALL of one \
+             replica is that one, as ONE is. {advice}"
+        )]
+    );
+    assert_eq!(told(&own("consistency = \"one\"")), [""; 0]);
+    let three = "nodes = 3\nreplication_factor = 3\nconsistency = \"quorum\"";
+    assert_eq!(told(&own(three)), [""; 0]);
+    // A keyspace of somebody else may keep more than is stated.
+    let existing = "[target]\nhosts = [\"h:9042\"]\nkeyspace = \"lab\"\nconsistency = \"local_quorum\"\n[dataset]";
+    assert_eq!(
+        told(&with("[dataset]", existing)),
+        [
+            "note: consistency = \"local_quorum\": LOCAL_QUORUM of one replica is that one, as ONE is. State `nodes` and \
+          `replication_factor` as the cluster has them"
+        ]
+    );
 }
 
 #[test]

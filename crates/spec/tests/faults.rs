@@ -71,7 +71,6 @@ fn what_cannot_be_done_is_refused_at_its_place() {
             "records = 1000\nfield_length = 35",
             "field_length = 35 with [[fault]]",
         ),
-        ("[load]", "[load]\nclients = 2", "clients = 2 with [[fault]]"),
         ("[load]", "[load]\noperations = 1000", "operations with [[fault]]"),
         ("nodes = 3", "", "node = 2: a has one node"),
         (

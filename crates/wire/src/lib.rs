@@ -8,13 +8,15 @@
 mod framing;
 mod ground;
 mod histogram;
+mod log;
 mod messages;
 
 pub use framing::{WireError, read, write};
 pub use ground::Ground;
 pub use histogram::{WireInterval, from_wire, to_wire};
+pub use log::{LOG_PIECE_BYTES, LogFile, LogPiece};
 pub use messages::{
     ClientRequest, DatabaseRequest, Demand, Endpoint, Event, ExistingDataset, Fault, LoadedDataset, Moments, Needs,
     PROTOCOL, PreparedConfiguration, Problem, Progress, Reply, Request, Second, SnapshotFacts, StartedTrial,
-    StoppedTrial, TextFile, TrialResult, TrialTask, UnderTest,
+    StoppedTrial, TrialResult, TrialTask, UnderTest,
 };

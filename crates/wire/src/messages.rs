@@ -9,15 +9,14 @@ use spec::{
     PlannedTrial, Setup, TrialShape,
 };
 
-use crate::{Ground, WireInterval};
+use crate::{Ground, LogFile, LogPiece, WireInterval};
 
 /// Version of these messages; controller and agent must agree.
-pub const PROTOCOL: u32 = 7;
+pub const PROTOCOL: u32 = 8;
 
 /// Controller to agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "a handful of values in the life of a process")]
 pub enum Request {
     /// Say who you are; refused when the protocols differ.
     Hello {
@@ -80,6 +79,13 @@ pub enum DatabaseRequest {
     BringBack,
     /// Stop the database and detach its volumes.
     StopTrial,
+    /// Read a piece of a log of the trial that was stopped last.
+    ReadLog {
+        /// Which log, by the name that `StopTrial` gave it.
+        name: String,
+        /// Where the piece begins, bytes.
+        offset: u64,
+    },
     /// Undo everything except the snapshot.
     Close,
 }
@@ -361,8 +367,15 @@ pub enum Reply {
     BroughtBack(Moments),
     /// To `StopTrial`.
     Stopped(Box<StoppedTrial>),
-    /// To `Take`: whether the whole data set is there already.
-    Taken(bool),
+    /// To `ReadLog`: at most [`crate::LOG_PIECE_BYTES`].
+    LogPiece(LogPiece),
+    /// To `Take`.
+    Taken {
+        /// The whole data set is there already.
+        whole: bool,
+        /// Nodes of the cluster to which there is no connection.
+        left_out: Vec<String>,
+    },
     /// To `Loaded`.
     Marked,
     /// To `Load`.
@@ -416,21 +429,12 @@ pub struct StartedTrial {
 /// A database has been stopped.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct StoppedTrial {
-    /// Its logs, whole.
-    pub logs: Vec<TextFile>,
+    /// Its logs, which can be read until the next trial starts.
+    pub logs: Vec<LogFile>,
     /// Bytes of the table on disk at the end.
     pub data_bytes_on_disk: u64,
     /// Seconds that stopping took.
     pub stop_s: f64,
-}
-
-/// A log file carried over the wire.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct TextFile {
-    /// Name in the trial directory.
-    pub name: String,
-    /// Content.
-    pub text: String,
 }
 
 /// The data set has been inserted.

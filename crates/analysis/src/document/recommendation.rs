@@ -119,7 +119,10 @@ pub enum Outcome {
         configurations: Vec<String>,
         /// They pay for themselves alike within the margin: more repetitions would not decide.
         break_even: bool,
-        /// Repetitions that would decide, if what was seen is the truth.
+        /// Those that are shown to pay for themselves like the leader within the margin, while others are open.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        alike: Vec<String>,
+        /// Repetitions that would decide between the leader and those that are open, if what was seen is the truth.
         repetitions: Option<u32>,
     },
     /// What was measured is not the storage of these configurations in its sustained state.

@@ -41,6 +41,7 @@ impl Answer<'_> {
                         Outcome::Between {
                             configurations: all.collect(),
                             break_even: false,
+                            alike: Vec::new(),
                             repetitions: None,
                         }
                     } else {
@@ -192,6 +193,7 @@ impl Answer<'_> {
                             .chain([pool[sure].configuration.clone()])
                             .collect(),
                         break_even: false,
+                        alike: Vec::new(),
                         repetitions: None,
                     },
                 }
@@ -203,6 +205,7 @@ impl Answer<'_> {
             _ => Outcome::Between {
                 configurations: names(&might),
                 break_even: false,
+                alike: Vec::new(),
                 repetitions: None,
             },
         };

@@ -94,23 +94,27 @@ impl Answer<'_> {
                 same: others().map(name).collect(),
             };
         }
-        let even = |r: Ratio| r.verdict == Verdict::Same;
-        let rivals = || contenders.iter().copied().filter(|i| *i != leader);
-        let break_even = by == By::Value && rivals().all(|i| self.advantage(leader, i, by).is_some_and(even));
-        let needed = |i: usize| {
+        // Shown to pay for themselves like the leader: no more repetitions would tell them from it.
+        let is_alike = |i: usize| {
+            let value = self.advantage(leader, i, by);
+            by == By::Value && value.is_some_and(|r| r.verdict == Verdict::Same)
+        };
+        let rivals = contenders.iter().copied().filter(|i| *i != leader);
+        let (alike, open): (Vec<usize>, Vec<usize>) = rivals.partition(|i| is_alike(*i));
+        let needed = |i: &usize| {
             let cost = match by {
-                By::Value => price(leader) / price(i),
+                By::Value => price(leader) / price(*i),
                 _ => 1.0,
             };
-            self.throughput.repetitions_to_refute(leader, i, cost)
+            self.throughput.repetitions_to_refute(leader, *i, cost)
         };
-        let repetitions: Option<Vec<u32>> = rivals().map(needed).collect();
+        let repetitions: Option<Vec<u32>> = open.iter().map(needed).collect();
+        let break_even = open.is_empty();
         Outcome::Between {
             configurations: contenders.iter().copied().map(name).collect(),
             break_even,
-            repetitions: repetitions
-                .filter(|_| !break_even)
-                .and_then(|all| all.into_iter().max()),
+            alike: alike.into_iter().filter(|_| !break_even).map(name).collect(),
+            repetitions: repetitions.and_then(|all| all.into_iter().max()),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Throughput over nodes: clusters that differ in nothing else are one scaling, all others are none.
 
 use crate::story::{Told, measured, record};
-use analysis::{RunEvidence, TrialMeasurement, analyse};
+use analysis::{Outcome, RunEvidence, TrialMeasurement, analyse};
 use serde_json::json;
-use spec::{Placement, Plan};
+use spec::{Basis, ConfigurationMoney, Money, Placement, Plan};
 
 /// Names of configurations by nodes.
 const SIZES: [(u32, &str); 4] = [(1, "one"), (3, "three"), (6, "six"), (9, "nine")];
@@ -101,6 +101,71 @@ fn the_law_is_found_with_bounds_that_hold_it() {
         "{:?}: the truth is 15",
         scaling.peak_nodes
     );
+}
+
+/// Clusters that cost what they bring, of which the smallest was measured badly: what is shown to be alike is not asked
+/// to be decided, and the repetitions are those that the other one needs.
+#[test]
+fn repetitions_are_for_what_is_open_and_not_for_what_is_break_even() {
+    let mut plan = plan(&[1, 3, 6]);
+    let price = |nodes: u32| ConfigurationMoney {
+        configuration: name(nodes).to_owned(),
+        usd_per_month: Some(f64::from(nodes) * 500.0),
+        lines: Vec::new(),
+        missing: None,
+    };
+    plan.money = Some(Money {
+        basis: Basis::default(),
+        configurations: [1, 3, 6].map(price).to_vec(),
+    });
+    let answer = |one: f64, spread: f64| {
+        let trial = |nodes: u32, block: u32, throughput: f64| {
+            let told = Told {
+                configuration: name(nodes),
+                block,
+                operations: (60_000.0 * throughput) as u64,
+                device_reads: 42_000.0 * throughput,
+                probe_read_iops: 625.0,
+            };
+            measured(&record(told), 42_000.0 * throughput)
+        };
+        let trials: Vec<TrialMeasurement> = (1..=3)
+            .flat_map(|block| {
+                let wave = f64::from(block) - 2.0;
+                [
+                    trial(1, block, one + spread * wave),
+                    trial(3, block, 3.0 + 0.003 * wave),
+                    trial(6, block, 6.03 - 0.004 * wave),
+                ]
+            })
+            .collect();
+        let mut places = analysed(&plan, &trials).recommendation.places;
+        places.remove(0).outcome
+    };
+    let Outcome::Between {
+        configurations,
+        break_even,
+        alike,
+        repetitions,
+    } = answer(0.93, 0.06)
+    else {
+        panic!("{:?}", answer(0.93, 0.06));
+    };
+    assert_eq!(configurations, ["six", "one", "three"]);
+    assert_eq!((break_even, alike), (false, vec!["three".to_owned()]));
+    // Between six and three no number would: they are 0.5 % apart, and the margin is 5 %.
+    assert!(repetitions.is_some_and(|n| (4..40).contains(&n)), "{repetitions:?}");
+    // Measured as well as the others it is break-even, too.
+    let Outcome::Between {
+        break_even,
+        alike,
+        repetitions,
+        ..
+    } = answer(1.0, 0.001)
+    else {
+        panic!("{:?}", answer(1.0, 0.001));
+    };
+    assert_eq!((break_even, alike.len(), repetitions), (true, 0, None));
 }
 
 #[test]

@@ -39,15 +39,9 @@ fn a_full_disk_keeps_earlier_trials_and_nothing_half() {
     };
     let run = create(&disk.0);
     write(&run, CELLS[0], 1);
-    let log = vec![b'x'; 300 << 10];
-    let refused = run
-        .write_trial(
-            &record(CELLS[1], 1),
-            &intervals(),
-            &samples(),
-            &[("database.log", &log)],
-        )
-        .unwrap_err();
+    let mut logs = run.logs(CELLS[1], 1).unwrap();
+    let refused = logs.append("database.log", &vec![b'x'; 300 << 10]).unwrap_err();
+    drop(logs);
     assert!(matches!(refused, RunError::DiskFull { .. }), "{refused}");
     assert!(refused.to_string().contains("--resume"), "{refused}");
     assert!(!run.trial_path(CELLS[1], 1).exists());
@@ -55,7 +49,8 @@ fn a_full_disk_keeps_earlier_trials_and_nothing_half() {
     assert_eq!(run.trials().filter(Result::is_ok).count(), 1);
 
     // Space again (a smaller log): the same run goes on.
-    run.write_trial(&record(CELLS[1], 1), &intervals(), &samples(), &[])
+    let logs = run.logs(CELLS[1], 1).unwrap();
+    run.write_trial(&record(CELLS[1], 1), &intervals(), &samples(), logs)
         .unwrap();
     assert_eq!(run.remaining().unwrap().len(), 2);
 }

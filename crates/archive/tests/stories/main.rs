@@ -4,6 +4,7 @@
 
 mod disk_full;
 mod evidence;
+mod large_logs;
 mod resume;
 mod stored_trial;
 mod story;

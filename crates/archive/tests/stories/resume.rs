@@ -76,7 +76,12 @@ fn evidence_is_written_once() {
     let parent = tempfile::tempdir().unwrap();
     let run = create(parent.path());
     write(&run, CELLS[0], 1);
-    let again = run.write_trial(&record(CELLS[0], 1), &intervals(), &samples(), &[]);
+    let again = run.write_trial(
+        &record(CELLS[0], 1),
+        &intervals(),
+        &samples(),
+        run.logs(CELLS[0], 1).unwrap(),
+    );
     assert!(matches!(again, Err(RunError::TrialExists { .. })), "{again:?}");
 }
 

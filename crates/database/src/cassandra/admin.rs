@@ -21,10 +21,12 @@ use scylla::{
     statement::{Consistency, Statement},
     value::{CqlValue, Row},
 };
+use spec::Access;
 use tokio::{runtime::Handle, sync::oneshot};
 
 use super::metrics::{self, Metrics, ViewRow};
 use crate::plan::Replication;
+use crate::session::{self, Refusal};
 use crate::statements;
 
 /// Keys asked for in one statement by [`Admin::count_sample`].
@@ -50,12 +52,12 @@ const BACKGROUND_POOLS: &[&str] = &[
 #[derive(Debug, thiserror::Error)]
 pub enum AdminError {
     /// No connection.
-    #[error("cannot connect to CQL at {address}: {reason}")]
+    #[error("cannot connect to CQL at {address}: {refusal}")]
     Connect {
         /// Where.
         address: SocketAddr,
-        /// What the driver said.
-        reason: String,
+        /// Why.
+        refusal: Refusal,
     },
     /// A statement failed.
     #[error("CQL at {address}: {reason} (statement: {statement})")]
@@ -120,8 +122,19 @@ impl std::fmt::Debug for Admin {
 }
 
 impl Admin {
-    /// Connect; `timeout` holds for the connection and for each statement later (schema changes get at least 30 s).
+    /// Connect to a node of ours; `timeout` holds for the connection and for each statement later (schema changes get
+    /// at least 30 s).
     pub fn connect(address: SocketAddr, timeout: Duration) -> Result<Self, AdminError> {
+        Self::connect_as(address, timeout, &[], &Access::default())
+    }
+
+    /// As [`Self::connect`], to a node that somebody calls by `names`.
+    pub fn connect_as(
+        address: SocketAddr,
+        timeout: Duration,
+        names: &[String],
+        access: &Access,
+    ) -> Result<Self, AdminError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let handle = runtime.handle().clone();
         let (stop, stopped) = oneshot::channel();
@@ -138,7 +151,10 @@ impl Admin {
             stop: Some(stop),
             thread: Some(thread),
         };
-        let connect_error = |reason: String| AdminError::Connect { address, reason };
+        let connect_error = |reason: String| AdminError::Connect {
+            address,
+            refusal: Refusal::Other(reason),
+        };
         let only_this_node = AllowListHostFilter::new([address]).map_err(|error| connect_error(error.to_string()))?;
         let profile = ExecutionProfile::builder()
             .consistency(Consistency::One)
@@ -155,9 +171,9 @@ impl Admin {
             .default_execution_profile_handle(profile);
         let session = admin
             .runtime
-            .block_on(async { tokio::time::timeout(timeout, builder.build()).await })
+            .block_on(async { tokio::time::timeout(timeout, session::open(builder, names, access)).await })
             .map_err(|_| connect_error(format!("no answer within {:.0} s", timeout.as_secs_f64())))?
-            .map_err(|error| connect_error(error.to_string()))?;
+            .map_err(|refusal| AdminError::Connect { address, refusal })?;
         admin.session = Some(Arc::new(session));
         Ok(admin)
     }

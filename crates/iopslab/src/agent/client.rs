@@ -44,8 +44,8 @@ pub(super) fn handle(request: ClientRequest, outbox: &Outbox) -> Result<Reply, F
         }
         ClientRequest::Take(wanted) => take(&wanted),
         ClientRequest::Loaded(wanted) => {
-            let existing = Existing::connect(&connect(&wanted.endpoint, wanted.dataset.fields)).map_err(fault)?;
-            existing.loaded(&wanted.dataset, wanted.keys).map_err(fault)?;
+            let existing = Existing::connect(&connect(&wanted.endpoint, wanted.dataset.fields)).map_err(refused)?;
+            existing.loaded(&wanted.dataset, wanted.keys).map_err(refused)?;
             Ok(Reply::Marked)
         }
         ClientRequest::Trial(task) => trial(&task, outbox),
@@ -67,20 +67,28 @@ fn connect(endpoint: &Endpoint, fields: u32) -> CqlConnect {
 
 /// The data set in a cluster that exists: is it there?
 fn take(wanted: &ExistingDataset) -> Result<Reply, Fault> {
-    let existing = Existing::connect(&connect(&wanted.endpoint, wanted.dataset.fields)).map_err(fault)?;
+    let existing = Existing::connect(&connect(&wanted.endpoint, wanted.dataset.fields)).map_err(refused)?;
     let data_centre = wanted.endpoint.access.data_centre.as_deref();
-    match existing.take(&wanted.dataset, wanted.keys, wanted.replication_factor, data_centre) {
-        Ok(found) => Ok(Reply::Taken(found == Found::Whole)),
-        Err(error @ (ExistingError::Foreign { .. } | ExistingError::Other { .. })) => Err(Fault {
-            help: Some("name another keyspace in [target] keyspace; iopslab drops nothing".to_owned()),
-            ..fault(error)
-        }),
-        Err(error @ ExistingError::Replication { .. }) => Err(Fault {
-            help: Some("state its replication_factor in every configuration, or name another keyspace".to_owned()),
-            ..fault(error)
-        }),
-        Err(error) => Err(fault(error)),
-    }
+    let found = existing.take(&wanted.dataset, wanted.keys, wanted.replication_factor, data_centre);
+    Ok(Reply::Taken {
+        whole: found.map_err(refused)? == Found::Whole,
+        left_out: existing.left_out(data_centre),
+    })
+}
+
+/// A cluster that cannot be used, with what to do about it.
+fn refused(error: ExistingError) -> Fault {
+    let help = match &error {
+        ExistingError::Connect { refusal, .. } => refusal.help(),
+        ExistingError::Foreign { .. } | ExistingError::Other { .. } => {
+            Some("name another keyspace in [target] keyspace; iopslab drops nothing".to_owned())
+        }
+        ExistingError::Replication { .. } => {
+            Some("state its replication_factor in every configuration, or name another keyspace".to_owned())
+        }
+        ExistingError::Statement { .. } | ExistingError::Runtime(_) => None,
+    };
+    Fault { help, ..fault(error) }
 }
 
 fn second(s: &engine::Second) -> Event {

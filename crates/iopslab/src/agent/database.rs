@@ -12,6 +12,7 @@ use super::check::problems;
 use super::host::{self, Host};
 use super::limits::Limits;
 use super::loading::Loading;
+use super::logs::KeptLog;
 use super::outbox::{Outbox, cancelled, fault};
 use super::product;
 use super::server::Database;
@@ -34,6 +35,8 @@ struct Opened {
     volumes: BTreeMap<String, Volumes>,
     loading: Option<Loading>,
     trial: Option<Trial>,
+    /// What the trial that was stopped last has left to read.
+    logs: Vec<KeptLog>,
     /// Number of this host among those of its machine.
     on_machine: u32,
 }
@@ -83,6 +86,7 @@ impl DatabaseHost {
                 trial.bring_back(host, database, volumes).map(Reply::BroughtBack)
             }),
             DatabaseRequest::StopTrial => opened.stop_trial(),
+            DatabaseRequest::ReadLog { name, offset } => opened.read_log(&name, offset),
             DatabaseRequest::Check(_) | DatabaseRequest::Open(_) | DatabaseRequest::Close => {
                 unreachable!("handled above")
             }
@@ -115,6 +119,7 @@ impl DatabaseHost {
             volumes: BTreeMap::new(),
             loading: None,
             trial: None,
+            logs: Vec::new(),
             on_machine: task.on_machine,
         });
         Ok(reply)
@@ -215,6 +220,12 @@ impl Opened {
         act(trial, &self.host, &self.database, volumes)
     }
 
+    fn read_log(&self, name: &str, offset: u64) -> Result<Reply, Fault> {
+        let log = self.logs.iter().find(|log| log.name == name);
+        let log = log.ok_or_else(|| fault(format!("the trial has left no log {name}")))?;
+        log.piece(offset).map(Reply::LogPiece)
+    }
+
     fn stop_trial(&mut self) -> Result<Reply, Fault> {
         let mut clock = Stopwatch::start();
         let mut stopped = StoppedTrial {
@@ -225,7 +236,8 @@ impl Opened {
         if let Some(trial) = self.trial.take() {
             let volumes = self.volumes.get(trial.configuration());
             let data = volumes.map(Volumes::data_directory);
-            stopped.logs = trial.stop()?;
+            self.logs = trial.stop()?;
+            stopped.logs = self.logs.iter().filter_map(KeptLog::facts).collect();
             stopped.data_bytes_on_disk = data.map_or(0, |data| self.database.data_set_bytes(&data));
         }
         for volumes in self.volumes.values_mut() {

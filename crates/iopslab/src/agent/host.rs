@@ -9,6 +9,7 @@ use storage::{Disk, Ledger, LedgerItem, Problem, WorkDirectory};
 use wire::{Fault, Ground, SnapshotFacts};
 
 use super::backing::is_limited;
+use super::logs::KeptLog;
 use super::outbox::{Outbox, fault};
 use super::volumes::CGROUP_ROOT;
 
@@ -119,6 +120,31 @@ impl Host {
             storage::remove_tree(&directory).map_err(fault)?;
         }
         Ok(directory)
+    }
+
+    /// Logs of nodes whose lives planned faults have ended.
+    fn earlier_logs(&self) -> PathBuf {
+        self.run_directory().join("earlier-logs")
+    }
+
+    /// Moves a log to where the node's next start leaves it; `None` where there is none.
+    pub fn keep_earlier_log(&self, log: &Path, name: String) -> Result<Option<KeptLog>, Fault> {
+        if !log.exists() {
+            return Ok(None);
+        }
+        let path = self.earlier_logs().join(&name);
+        std::fs::create_dir_all(self.earlier_logs())
+            .and_then(|()| std::fs::rename(log, &path))
+            .map_err(|e| fault(format!("cannot keep {} as {}: {e}", log.display(), path.display())))?;
+        Ok(Some(KeptLog { name, path }))
+    }
+
+    /// Removes what earlier trials have kept.
+    pub fn forget_earlier_logs(&self) -> Result<(), Fault> {
+        match self.earlier_logs().exists() {
+            true => storage::remove_tree(&self.earlier_logs()).map_err(fault),
+            false => Ok(()),
+        }
     }
 
     /// Where a snapshot is kept, or will be.

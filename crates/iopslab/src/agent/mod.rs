@@ -11,6 +11,7 @@ mod database;
 mod host;
 mod limits;
 mod loading;
+mod logs;
 mod outbox;
 mod product;
 mod server;

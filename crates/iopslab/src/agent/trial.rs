@@ -8,11 +8,12 @@ use database::{Directories, NodeLog, RunningNode};
 use evidence::Overhead;
 use monitor::Monitor;
 use spec::{NodeFaultKind, Setup};
-use wire::{Fault, Moments, Reply, StartedTrial, TextFile};
+use wire::{Fault, Moments, Reply, StartedTrial};
 
 use super::absence::{self, Absence};
 use super::host::Host;
 use super::limits::Limits;
+use super::logs::KeptLog;
 use super::outbox::fault;
 use super::product;
 use super::server::{Database, KEYSPACE, NodeResources, TABLE};
@@ -34,8 +35,10 @@ pub(super) struct Trial {
     away: Arc<AtomicBool>,
     /// What keeps it away.
     absence: Option<Absence>,
-    /// Logs of lives that a planned fault has ended.
-    earlier_logs: Vec<TextFile>,
+    /// Logs of lives that planned faults have ended.
+    earlier_logs: Vec<KeptLog>,
+    /// How many these were.
+    earlier_lives: u32,
     began_unix_ms: i64,
     clock: Stopwatch,
 }
@@ -47,6 +50,7 @@ impl Trial {
         host.outbox.progress("restoring the data set", None);
         let began_unix_ms = jiff::Timestamp::now().as_millisecond();
         let clock = Stopwatch::start();
+        host.forget_earlier_logs()?;
         volumes.restore().map_err(fault)?;
         Ok(Self {
             setup: setup.clone(),
@@ -56,6 +60,7 @@ impl Trial {
             away: Arc::default(),
             absence: None,
             earlier_logs: Vec::new(),
+            earlier_lives: 0,
             began_unix_ms,
             clock,
         })
@@ -143,6 +148,20 @@ impl Trial {
         Ok(Reply::TakenAway { moments, problem })
     }
 
+    /// Takes the logs of a life that has ended out of the way of the next one.
+    fn keep_earlier(&mut self, host: &Host, logs: Vec<NodeLog>) -> Result<(), Fault> {
+        self.earlier_lives += 1;
+        let before = match self.earlier_lives {
+            1 => "before-fault".to_owned(),
+            n => format!("before-fault-{n}"),
+        };
+        for log in logs {
+            let name = format!("{before}.{}", log.name);
+            self.earlier_logs.extend(host.keep_earlier_log(&log.path, name)?);
+        }
+        Ok(())
+    }
+
     /// Brings the node back with the data that it has, all limits in force.
     pub fn bring_back(&mut self, host: &Host, database: &Database, volumes: &Volumes) -> Result<Moments, Fault> {
         let absence = self.absence.take().ok_or_else(|| fault("the node is not away"))?;
@@ -151,11 +170,7 @@ impl Trial {
             Absence::Ended => {
                 // A start begins new logs.
                 let ended = self.node.as_ref().map(|node| with(node, |n| n.logs()));
-                let kept = ended.into_iter().flatten().filter_map(|log| text_of(&log));
-                self.earlier_logs.extend(kept.map(|log| TextFile {
-                    name: format!("before-fault.{}", log.name),
-                    ..log
-                }));
+                self.keep_earlier(host, ended.unwrap_or_default())?;
                 self.limits.make_room(self.setup.memory_limit_bytes)?;
                 let node = self.launch(host, database, volumes)?;
                 self.limits.hold_page_cache(self.setup.page_cache_budget_bytes);
@@ -180,7 +195,7 @@ impl Trial {
 
     /// Ends the database, removes its cgroup, and gives its logs. It is killed rather than drained: its data is thrown
     /// away, and draining a large memtable through a small volume could take minutes.
-    pub fn stop(mut self) -> Result<Vec<TextFile>, Fault> {
+    pub fn stop(mut self) -> Result<Vec<KeptLog>, Fault> {
         self.away.store(true, Ordering::Relaxed);
         if let Some(monitor) = self.monitor.take() {
             monitor.stop();
@@ -193,7 +208,10 @@ impl Trial {
             })
         });
         let mut kept = std::mem::take(&mut self.earlier_logs);
-        kept.extend(logs.into_iter().flatten().filter_map(|log| text_of(&log)));
+        kept.extend(logs.into_iter().flatten().map(|log| KeptLog {
+            name: log.name.to_owned(),
+            path: log.path,
+        }));
         self.limits.release()?;
         // Last: rules that cannot be removed stay in the ledger, and must not leave a node running.
         if let Some(Absence::Cut(cut)) = self.absence.take() {
@@ -201,15 +219,6 @@ impl Trial {
         }
         Ok(kept)
     }
-}
-
-/// A log as evidence; `None` where there is none.
-fn text_of(log: &NodeLog) -> Option<TextFile> {
-    let bytes = std::fs::read(&log.path).ok()?;
-    Some(TextFile {
-        name: log.name.to_owned(),
-        text: String::from_utf8_lossy(&bytes).into_owned(),
-    })
 }
 
 /// Every key of the sample must exist.

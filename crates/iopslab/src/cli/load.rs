@@ -1,6 +1,7 @@
 //! `iopslab load`: the load engine alone, against any CQL endpoint.
 
 mod args;
+mod entry;
 mod outcome;
 mod workload;
 
@@ -8,8 +9,8 @@ use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use database::cassandra::Admin;
-use database::{CqlConnect, Replication};
+use database::cassandra::{Admin, AdminError};
+use database::{CqlConnect, Existing, ExistingError, Replication};
 use engine::{EngineError, Load, LoadOutcome, LoadPlan, Second, TrialPlan};
 
 use crate::failure::Failure;
@@ -35,13 +36,16 @@ pub fn run(args: &LoadArgs, format: Format) -> Result<(), Failure> {
         fields: plan.fields,
         consistency: spec::ConsistencyLevels::all(args.consistency),
         request_timeout: args.request_timeout,
-        access: spec::Access::default(),
+        access: args.entry.access()?,
     };
     let cancelled = interrupt::install(|| eprintln!("stopping"))
         .map_err(|error| Failure::work(format!("cannot watch for Ctrl-C: {error}")))?;
     let mut screen = Screen::new();
     for note in &chosen.notes {
         screen.say(&format!("note: {note}"));
+    }
+    for note in args.entry.notes() {
+        screen.say(&note);
     }
     let loaded = match args.load_data {
         true => Some(load_data(args, &plan, &connect, &mut screen, &cancelled)?),
@@ -54,7 +58,7 @@ pub fn run(args: &LoadArgs, format: Format) -> Result<(), Failure> {
         &cancelled,
     );
     screen.clear();
-    let outcome = outcome.map_err(|error| failure(error, args))?;
+    let outcome = outcome.map_err(|error| failure(error, args, &connect))?;
 
     let shown = outcome::Shown::new(args, &hosts, &plan, loaded.as_ref(), &outcome);
     match format {
@@ -120,7 +124,8 @@ fn load_data(
         seed: plan.seed,
     };
     screen.doing("creating keyspace and table", "");
-    Admin::connect(resolve(&connect.contact_points)?, Duration::from_secs(30))
+    let points = &connect.contact_points;
+    Admin::connect_as(resolve(points)?, Duration::from_secs(30), points, &connect.access)
         .and_then(|admin| {
             admin.create_schema(
                 &args.keyspace,
@@ -129,7 +134,14 @@ fn load_data(
                 &Replication::Each(args.replication),
             )
         })
-        .map_err(|error| Failure::work(error).help("is a CQL server listening there? try: iopslab db start"))?;
+        .map_err(|error| {
+            let known = match &error {
+                AdminError::Connect { refusal, .. } => refusal.help(),
+                _ => None,
+            };
+            let help = known.unwrap_or_else(|| "is a CQL server listening there? try: iopslab db start".to_owned());
+            Failure::work(error).help(help)
+        })?;
     let insert = LoadPlan {
         first_record: 0,
         records: plan.records,
@@ -155,22 +167,35 @@ fn load_data(
         },
         cancelled,
     )
-    .map_err(|error| failure(error, args))?;
+    .map_err(|error| failure(error, args, connect))?;
     screen.say(&format!("loaded {} records in {:.1} s", loaded.records, loaded.seconds));
     Ok(loaded)
 }
 
-fn failure(error: EngineError, args: &LoadArgs) -> Failure {
+fn failure(error: EngineError, args: &LoadArgs, connect: &CqlConnect) -> Failure {
     match error {
         EngineError::Plan(_) => Failure::input(error),
-        EngineError::Connect(_) => Failure::work(error).help(format!(
-            "is a CQL server listening there, and does the table {}.{} exist? --load-data creates it",
-            args.keyspace, args.table
-        )),
+        EngineError::Connect(_) => {
+            let help = help_with_entry(connect).unwrap_or_else(|| {
+                format!(
+                    "is a CQL server listening there, and does the table {}.{} exist? --load-data creates it",
+                    args.keyspace, args.table
+                )
+            });
+            Failure::work(error).help(help)
+        }
         EngineError::Cancelled => {
             Failure::interrupted("interrupted; nothing is reported, because the measurement is not complete")
         }
         _ => Failure::work(error),
+    }
+}
+
+/// What to do where it is the way in that fails: the engine keeps what was said, not what it means.
+fn help_with_entry(connect: &CqlConnect) -> Option<String> {
+    match Existing::connect(connect) {
+        Err(ExistingError::Connect { refusal, .. }) => refusal.help(),
+        _ => None,
     }
 }
 

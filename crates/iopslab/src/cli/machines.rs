@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use provider::hosts::Hosts;
+use provider::hosts::{Cleaned, Hosts};
 use serde_json::Value;
 use spec::{HostsSettings, Provider};
 
@@ -24,25 +24,33 @@ pub(super) fn hosts(settings: &HostsSettings) -> Result<Hosts, Failure> {
 
 /// Files that the experiment names are found beside it, from wherever the run is resumed.
 pub(super) fn settle_files(settings: &mut HostsSettings, experiment: &Path) -> Result<(), Failure> {
+    let HostsSettings {
+        ssh_config,
+        binary_x86_64,
+        binary_aarch64,
+        ..
+    } = settings;
+    let files = [ssh_config, binary_x86_64, binary_aarch64];
+    settle(files.into_iter().flatten(), "[provider.hosts]", experiment)
+}
+
+/// The same for files that `section` names, whose resumed run knows them without their experiment.
+pub(super) fn settle<'a>(
+    files: impl IntoIterator<Item = &'a mut String>,
+    section: &str,
+    experiment: &Path,
+) -> Result<(), Failure> {
     let beside = experiment.parent().unwrap_or(Path::new("."));
-    let files = [
-        &mut settings.ssh_config,
-        &mut settings.binary_x86_64,
-        &mut settings.binary_aarch64,
-    ];
-    for file in files.into_iter().flatten() {
-        let path = std::fs::canonicalize(beside.join(&*file)).map_err(|e| {
-            Failure::input(format!(
-                "[provider.hosts]: cannot find {}: {e}",
-                beside.join(&*file).display()
-            ))
-        })?;
-        *file = path.display().to_string();
+    for file in files {
+        let path = beside.join(&*file);
+        let found = std::fs::canonicalize(&path)
+            .map_err(|e| Failure::input(format!("{section}: cannot find {}: {e}", path.display())))?;
+        *file = found.display().to_string();
     }
     Ok(())
 }
 
-/// `iopslab clean` on every machine of a database.
+/// `iopslab clean` on every machine of a database, and old versions of the program on every machine.
 pub(super) fn clean(experiment: &Path, snapshots: bool, format: Format) -> Result<(), Failure> {
     let (_, read) = read_experiment(&catalog()?, experiment, Some(Provider::Hosts))?;
     let mut settings = read
@@ -54,7 +62,16 @@ pub(super) fn clean(experiment: &Path, snapshots: bool, format: Format) -> Resul
     let mut document = serde_json::Map::new();
     for (name, outcome) in cleaned {
         let outcome = match outcome {
-            Ok(said) => serde_json::from_str(&said).unwrap_or(Value::String(said)),
+            Ok(Cleaned { said, programs }) => {
+                let nothing = || serde_json::json!({ "removed": [], "failed": [] });
+                let mut outcome = said.map_or_else(nothing, |said| {
+                    serde_json::from_str(&said).unwrap_or(Value::String(said))
+                });
+                if let Some(removed) = outcome.get_mut("removed").and_then(Value::as_array_mut) {
+                    removed.extend(programs.into_iter().map(Value::String));
+                }
+                outcome
+            }
             Err(error) => serde_json::json!({ "error": error.to_string() }),
         };
         if matches!(format, Format::Human) {

@@ -24,6 +24,7 @@ use crate::measured::Measured;
 use crate::output::Format;
 use crate::paths::{cache_directory, work_directory};
 use crate::progress::Screen;
+use crate::secrets;
 
 /// What was typed after `run`.
 #[derive(Debug, Args)]
@@ -150,6 +151,11 @@ fn begin(
     if let Some(hosts) = &mut experiment.hosts {
         machines::settle_files(hosts, file)?;
     }
+    let database = &mut experiment.target.database;
+    machines::settle(database.files_mut(), "[target]", file)?;
+    secrets::notes(database.secret_files())
+        .iter()
+        .for_each(|note| screen.say(note));
     let mut plan = spec::plan(&experiment);
     let mut crew = Crew::new(hosts_of(provider, &plan)?, channel);
     let hosts = controller::greet(&mut crew, &plan, screen)?;

@@ -460,7 +460,8 @@ mod tests {
     use super::*;
 
     /// Agents as a shell script. The first client that is asked for something is killed; what begins as `idle` ends
-    /// before that, and its database waits for it; a `twice` database answers twice. All others answer.
+    /// before that, and its database waits for it; a `twice` database answers twice; an `older` one is of another
+    /// version. All others answer.
     const AGENTS: &str = r#"#!/bin/sh
 case "$(basename "$0") $3" in
     asked*client) [ -e "$0.lost" ] || { read -r request; : > "$0.lost"; kill -9 $$; } ;;
@@ -468,6 +469,7 @@ case "$(basename "$0") $3" in
     idle*database) while [ ! -e "$0.lost" ]; do sleep 0.05; done; sleep 0.5 ;;
     twice*database) read -r request; echo '{"reply":{"Ok":"closed"}}' ; echo '{"reply":{"Ok":"closed"}}' ;;
     twice*client) sleep 0.5 ;;
+    older*database) read -r request; echo '{"reply":{"Err":{"message":"other protocol","help":"same","cancelled":false}}}' ;;
 esac
 while read -r request; do echo '{"reply":{"Ok":"closed"}}'; done
 "#;
@@ -525,6 +527,24 @@ while read -r request; do echo '{"reply":{"Ok":"closed"}}'; done
         let answers = crew.converse(requests.to_vec(), &mut |_, _| true).unwrap();
         assert_eq!(answers.len(), 4);
         assert!(answers.values().all(|answer| matches!(answer, Ok(Reply::Closed))));
+    }
+
+    #[test]
+    fn a_host_of_another_version_is_refused_by_its_name_with_what_to_do() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut crew = crew(directory.path(), "older");
+        let hello = |host| {
+            let protocol = wire::PROTOCOL;
+            (host, Request::Hello { protocol })
+        };
+        let requests = vec![hello(HostId::DATABASE), hello(HostId::CLIENT)];
+        let Err(Failure::Work { message, help }) = crew.call_all(requests, &mut Screen::new()) else {
+            panic!("its protocol is another one");
+        };
+        assert_eq!(
+            (message.as_str(), help.as_deref()),
+            ("database: other protocol", Some("same"))
+        );
     }
 
     #[test]

@@ -153,13 +153,17 @@ pub(super) fn provide_existing(
             Request::Client(ClientRequest::Take(Box::new(wanted.clone()))),
             screen,
         )?;
-        match reply {
-            Reply::Taken(true) => {
-                screen.say(&format!("{of}: {} records, loaded before", plan.dataset.records));
-                continue;
-            }
-            Reply::Taken(false) => {}
-            other => return Err(unexpected(&other)),
+        let Reply::Taken { whole, left_out } = reply else {
+            return Err(unexpected(&reply));
+        };
+        for node in left_out {
+            screen.say(&format!(
+                "warning: no connection to node {node}: the other nodes get its load"
+            ));
+        }
+        if whole {
+            screen.say(&format!("{of}: {} records, loaded before", plan.dataset.records));
+            continue;
         }
         let began = Instant::now();
         // As many replicas as can be reached: a node that is down does not stop somebody else's cluster.

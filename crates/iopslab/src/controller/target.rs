@@ -4,9 +4,8 @@ use spec::{Access, ConsistencyLevels, Database, Plan};
 use wire::Endpoint;
 
 use crate::failure::Failure;
+use crate::secrets;
 
-/// Has the password of an existing cluster's user.
-pub const PASSWORD: &str = "IOPSLAB_PASSWORD";
 /// Keyspace of a database that a run starts, as in YCSB.
 const KEYSPACE: &str = "ycsb";
 /// The table, as in YCSB.
@@ -20,13 +19,14 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// That of a plan; the password comes from its file or from the environment.
+    /// That of a plan; password and certificates are read here.
     pub fn of(plan: &Plan) -> Result<Self, Failure> {
         let Database::Hosts {
             keyspace,
             data_centre,
             user,
             password_file,
+            tls,
             ..
         } = &plan.target.database
         else {
@@ -35,23 +35,12 @@ impl Target {
                 access: Access::default(),
             });
         };
-        let password = match (user, password_file) {
-            (None, _) => None,
-            (Some(_), Some(file)) => {
-                let text = std::fs::read_to_string(file)
-                    .map_err(|error| Failure::input(format!("cannot read the password in {file}: {error}")))?;
-                Some(text.trim_end_matches(['\r', '\n']).to_owned())
-            }
-            (Some(user), None) => Some(std::env::var(PASSWORD).map_err(|_| {
-                Failure::input(format!("no password for user {user}"))
-                    .help(format!("set {PASSWORD}, or state password_file in [target]"))
-            })?),
-        };
+        let login = |user: &String| secrets::login(user, password_file.as_deref(), "password_file in [target]");
         Ok(Self {
             keyspace: keyspace.clone(),
             access: Access {
-                user: user.clone(),
-                password,
+                login: user.as_ref().map(login).transpose()?,
+                tls: tls.as_ref().map(secrets::tls).transpose()?,
                 data_centre: data_centre.clone(),
             },
         })

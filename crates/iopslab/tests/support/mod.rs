@@ -4,26 +4,34 @@
 #![allow(dead_code, reason = "each file of stories uses a part of it")]
 
 pub mod conformance;
+pub mod lane;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Stories share 127.0.0.1:9042 and one snapshot, so they take turns.
-static TURN: Mutex<()> = Mutex::new(());
+use lane::{Lane, Share};
 
 pub struct Laboratory {
     pub directory: tempfile::TempDir,
-    _turn: MutexGuard<'static, ()>,
+    lane: Option<Lane>,
 }
 
 impl Laboratory {
+    /// For a story without a database and volumes: others may go on beside it.
     pub fn new() -> Self {
-        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        Self::in_lane(None)
+    }
+
+    /// For a story with a real database, which has this share of the machine for itself; waits until it is free.
+    pub fn on_machine(share: Share) -> Self {
+        Self::in_lane(Some(Lane::take(share)))
+    }
+
+    fn in_lane(lane: Option<Lane>) -> Self {
         Self {
             directory: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap(),
-            _turn: turn,
+            lane,
         }
     }
 
@@ -31,9 +39,10 @@ impl Laboratory {
         self.directory.path()
     }
 
-    /// Where all stories keep volumes and the snapshot: loading the data set once is enough.
-    pub fn work() -> PathBuf {
-        Path::new(env!("CARGO_TARGET_TMPDIR")).join("work")
+    /// Where volumes and snapshots are: that of the lane, whose data sets are loaded once for all stories.
+    pub fn work(&self) -> PathBuf {
+        let own = || self.path().join("work");
+        self.lane.as_ref().map_or_else(own, Lane::work)
     }
 
     /// `iopslab` with the laboratory's directories.
@@ -43,7 +52,7 @@ impl Laboratory {
         command
             .args(arguments)
             .current_dir(self.path())
-            .env("IOPSLAB_WORK", Self::work())
+            .env("IOPSLAB_WORK", self.work())
             // Nobody's own catalog, but that of the laboratory.
             .env("XDG_CONFIG_HOME", self.path().join("no-configuration"))
             .stdin(Stdio::null());
@@ -142,41 +151,44 @@ impl Laboratory {
     }
 }
 
-/// Loop devices, mounts, cgroups and processes of iopslab on this machine; empty when a run cleaned up.
-pub fn leftovers() -> Vec<String> {
-    let work = Laboratory::work().display().to_string();
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir("/sys/block").unwrap().flatten() {
-        let backing = std::fs::read_to_string(entry.path().join("loop/backing_file")).unwrap_or_default();
-        if backing.contains(&work) {
-            found.push(format!(
-                "loop device {} on {}",
-                entry.file_name().display(),
-                backing.trim()
-            ));
-        }
-    }
-    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
-    found.extend(
-        mounts
-            .lines()
-            .filter(|l| l.contains(&work))
-            .map(|l| format!("mount {l}")),
-    );
-    for controller in std::fs::read_dir("/sys/fs/cgroup").unwrap().flatten() {
-        for group in std::fs::read_dir(controller.path()).into_iter().flatten().flatten() {
-            let name = group.file_name().display().to_string();
-            let pid = name
-                .strip_prefix("iopslab-")
-                .and_then(|rest| rest.strip_suffix("-database"));
-            // That of an agent which lives belongs to a run of somebody else.
-            if pid.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
-                found.push(format!("cgroup {}", group.path().display()));
+impl Laboratory {
+    /// Loop devices, mounts, cgroups and processes that this laboratory's runs left on this machine.
+    pub fn leftovers(&self) -> Vec<String> {
+        let work = self.work().display().to_string();
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir("/sys/block").unwrap().flatten() {
+            let backing = std::fs::read_to_string(entry.path().join("loop/backing_file")).unwrap_or_default();
+            if backing.contains(&work) {
+                let device = entry.file_name();
+                found.push(format!("loop device {} on {}", device.display(), backing.trim()));
             }
         }
+        let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+        let ours = mounts.lines().filter(|line| line.contains(&work));
+        found.extend(ours.map(|line| format!("mount {line}")));
+        found.extend(self.cgroups_of_ended_agents());
+        found.extend(databases(&work).into_iter().map(|pid| format!("Cassandra, pid {pid}")));
+        found
     }
-    found.extend(databases(&work).into_iter().map(|pid| format!("Cassandra, pid {pid}")));
-    found
+
+    /// That of an agent which lives belongs to a run of somebody else; so does what another lane will clean.
+    fn cgroups_of_ended_agents(&self) -> Vec<String> {
+        let elsewhere = self.lane.as_ref().map(Lane::ledgers_of_others).unwrap_or_default();
+        let mut found = Vec::new();
+        for controller in std::fs::read_dir("/sys/fs/cgroup").unwrap().flatten() {
+            for group in std::fs::read_dir(controller.path()).into_iter().flatten().flatten() {
+                let name = group.file_name().display().to_string();
+                let pid = name
+                    .strip_prefix("iopslab-")
+                    .and_then(|rest| rest.strip_suffix("-database"));
+                let ended = pid.is_some_and(|pid| !Path::new("/proc").join(pid).exists());
+                if ended && !elsewhere.contains(&name) {
+                    found.push(format!("cgroup {}", group.path().display()));
+                }
+            }
+        }
+        found
+    }
 }
 
 /// Processes that run Cassandra out of `work`.

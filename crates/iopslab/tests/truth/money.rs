@@ -258,6 +258,35 @@ fn the_margin_of_practical_importance_is_where_it_is_stated() {
     }
 }
 
+/// Three that cost what they bring: no number of repetitions is said to decide.
+#[test]
+fn three_that_cost_what_they_bring_are_break_even() {
+    let three = [
+        priced("one", 100_000, 100.0),
+        priced("three", 100_000, 300.0),
+        priced("six", 100_000, 600.0),
+    ];
+    let mut story = noisy(&three, 0.002, 4);
+    story.truth = story.truth.replace(
+        "block_noise = 0.08",
+        "block_noise = 0.01\nsecond_noise = 0.001\nspeed = { one = 1.0, three = 3.0, six = 6.0 }",
+    );
+    let sure = story.analysis();
+    let Outcome::Between {
+        configurations,
+        break_even,
+        alike,
+        repetitions,
+    } = &sure.recommendation.places[0].outcome
+    else {
+        panic!("{:#?}", sure.recommendation);
+    };
+    assert_eq!(
+        (configurations.len(), *break_even, alike.len(), *repetitions),
+        (3, true, 0, None)
+    );
+}
+
 /// Without a valid trial of the cheapest, the others are still compared; the fastest is named although nobody knows its
 /// price.
 #[test]

@@ -95,9 +95,12 @@ impl Hosts {
     fn install(&mut self, names: &BTreeSet<String>) -> Result<(), HostError> {
         let (ssh, programs) = (&self.ssh, &self.programs);
         let installed: Vec<(String, Result<String, HostError>)> = thread::scope(|scope| {
-            let each = names
-                .iter()
-                .map(|name| (name, scope.spawn(|| programs.install(ssh, name))));
+            let each = names.iter().map(|name| {
+                (
+                    name,
+                    scope.spawn(|| programs.install(ssh, name, &|what| say(name, what))),
+                )
+            });
             let started: Vec<_> = each.collect();
             let join = |(name, thread): (&String, thread::ScopedJoinHandle<'_, _>)| {
                 let outcome = thread.join().unwrap_or_else(|_| Err(HostError::Ended(name.clone())));
@@ -115,10 +118,10 @@ impl Hosts {
         HostError::all(errors)
     }
 
-    /// What `iopslab clean` says on each machine of a database, as JSON; with the machine's name.
-    pub fn clean(&mut self, snapshots: bool) -> Vec<(String, Result<String, HostError>)> {
+    /// Cleans each machine; with its name. Old versions of the program are removed from those of clients too.
+    pub fn clean(&mut self, snapshots: bool) -> Vec<(String, Result<Cleaned, HostError>)> {
         let machines = self.machines.clone();
-        let mut clean = |machine: &DatabaseMachine| -> Result<String, HostError> {
+        let mut clean = |machine: &DatabaseMachine| -> Result<Cleaned, HostError> {
             self.install(&BTreeSet::from([machine.ssh.clone()]))?;
             let mut command = format!("exec {} clean --format json", quote(self.program(&machine.ssh)?));
             if let Some(directory) = &machine.work_directory {
@@ -127,12 +130,25 @@ impl Hosts {
             if snapshots {
                 command += " --snapshots";
             }
-            self.ssh.run(&machine.ssh, &command, None)
+            let said = self.ssh.run(&machine.ssh, &command, None)?;
+            let programs = program::remove_unused(&self.ssh, &machine.ssh)?;
+            Ok(Cleaned {
+                said: Some(said),
+                programs,
+            })
         };
-        machines
+        let mut cleaned: Vec<_> = machines
             .iter()
             .map(|machine| (machine.ssh.clone(), clean(machine)))
-            .collect()
+            .collect();
+        for name in &self.clients {
+            if !cleaned.iter().any(|(known, _)| known == name) {
+                let programs = program::remove_unused(&self.ssh, name);
+                let outcome = programs.map(|programs| Cleaned { said: None, programs });
+                cleaned.push((name.clone(), outcome));
+            }
+        }
+        cleaned
     }
 
     fn program(&self, name: &str) -> Result<&str, HostError> {
@@ -194,6 +210,15 @@ impl Provider for Hosts {
     }
 }
 
+/// What was cleaned on a machine.
+#[derive(Debug)]
+pub struct Cleaned {
+    /// What `iopslab clean` said there, as JSON; `None` on a machine that has only clients.
+    pub said: Option<String>,
+    /// Versions of the program that were removed, for people.
+    pub programs: Vec<String>,
+}
+
 /// An agent at the other end of an `ssh`.
 struct HostAgent {
     inner: ProcessAgent,
@@ -222,12 +247,16 @@ impl Agent for HostAgent {
     }
 }
 
+/// A line about a machine. Nobody may be there to read it.
+fn say(name: &str, line: &str) {
+    let _ = writeln!(std::io::stderr(), "{name}: {line}");
+}
+
 /// Passes on what an agent or its ssh writes to stderr, with the machine's name, and keeps the last of it.
 fn forward(name: String, stderr: ChildStderr, last_words: Arc<Mutex<VecDeque<String>>>) {
     thread::spawn(move || {
         for line in BufReader::new(stderr).lines().map_while(Result::ok) {
-            // Nobody may be there to read it; it is kept anyway.
-            let _ = writeln!(std::io::stderr(), "{name}: {line}");
+            say(&name, &line);
             let mut words = last_words.lock().unwrap_or_else(PoisonError::into_inner);
             words.push_back(line.trim_end().to_owned());
             if words.len() > LAST_WORDS {

@@ -147,6 +147,9 @@ impl Shared {
             DatabaseRequest::TakeAway(_) | DatabaseRequest::BringBack => {
                 return Err(fault("a simulated node cannot be taken away"));
             }
+            DatabaseRequest::ReadLog { name, .. } => {
+                return Err(fault(format!("a simulated node has no log {name}")));
+            }
             DatabaseRequest::StopTrial => Reply::Stopped(Box::new(StoppedTrial {
                 logs: Vec::new(),
                 data_bytes_on_disk: 0,
@@ -163,7 +166,12 @@ impl Shared {
                     seconds: 0.0,
                 }));
             }
-            ClientRequest::Take(_) => return Ok(Reply::Taken(true)),
+            ClientRequest::Take(_) => {
+                return Ok(Reply::Taken {
+                    whole: true,
+                    left_out: Vec::new(),
+                });
+            }
             ClientRequest::Loaded(_) => return Ok(Reply::Marked),
             ClientRequest::Close => return Ok(Reply::Closed),
             ClientRequest::Trial(task) => task,

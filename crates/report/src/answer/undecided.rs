@@ -79,7 +79,7 @@ pub fn here<'a>(analysis: &'a Analysis, place: &Place) -> impl Iterator<Item = &
         .filter(move |s| s.workload == workload && Some(s.load) == load)
 }
 
-/// The step that keeps a place open: between two of its contenders, the leader first.
+/// The step that keeps a place open: between two of its contenders, one that is not decided first, then the leader's.
 pub fn decisive<'a>(analysis: &'a Analysis, place: &Place) -> Option<&'a ValueOfMoney> {
     let Outcome::Between { configurations, .. } = &place.outcome else {
         return None;
@@ -90,8 +90,12 @@ pub fn decisive<'a>(analysis: &'a Analysis, place: &Place) -> Option<&'a ValueOf
         .filter(|s| s.withheld.is_none() && contends(&s.from) && contends(&s.to))
         .collect();
     let rank = |s: &ValueOfMoney| {
-        let open = matches!(s.verdict, ValueVerdict::NotDecided | ValueVerdict::BreakEven);
-        (!open, s.from != *leader && s.to != *leader)
+        let open = match s.verdict {
+            ValueVerdict::NotDecided => 0,
+            ValueVerdict::BreakEven => 1,
+            _ => 2,
+        };
+        (open, s.from != *leader && s.to != *leader)
     };
     steps.sort_by_key(|s| rank(s));
     steps.first().copied()
@@ -102,6 +106,7 @@ fn between(analysis: &Analysis, place: &Place) -> String {
     let Outcome::Between {
         configurations,
         break_even,
+        alike,
         repetitions,
     } = &place.outcome
     else {
@@ -115,8 +120,8 @@ fn between(analysis: &Analysis, place: &Place) -> String {
         (None, By::Throughput) => ranking(analysis, place, configurations),
         _ => String::new(),
     };
+    let margin = given_percent(analysis.margin);
     if *break_even {
-        let margin = given_percent(analysis.margin);
         return format!("{names} pay for themselves alike within {margin}{numbers}; more repetitions would not decide");
     }
     let more = match (repetitions, open.is_empty()) {
@@ -124,7 +129,14 @@ fn between(analysis: &Analysis, place: &Place) -> String {
         (None, true) => "; no affordable number of repetitions would decide".to_owned(),
         (None, false) => String::new(),
     };
-    format!("the choice is between {names}{numbers}{more}")
+    let alike = match (alike.as_slice(), configurations.first()) {
+        ([], _) | (_, None) => String::new(),
+        (alike, Some(leader)) => {
+            let all: Vec<String> = std::iter::once(leader).chain(alike).cloned().collect();
+            format!("; {} pay for themselves alike within {margin}", listed(&all))
+        }
+    };
+    format!("the choice is between {names}{numbers}{more}{alike}")
 }
 
 /// Throughput against the best, where prices are missing.

@@ -122,13 +122,51 @@ fn any_reads(
     }
 }
 
-/// Levels that wait for the only replica, as every level does then: what they cost in a cluster is not seen.
-pub(super) fn of_one_replica(file: &raw::Experiment, experiment: &Experiment) -> Option<String> {
-    file.target.as_ref()?.get_ref().consistency.as_ref()?;
-    let is_ours = matches!(experiment.target.database, Database::Cassandra { .. });
-    let is_one = |c: &Configuration| c.placement.replication_factor == 1;
-    let several = |(_, level): (_, Consistency)| level.replicas(3) > 1;
-    let levels = experiment.target.consistency;
-    (is_ours && experiment.configurations.iter().all(is_one) && levels.by_kind().into_iter().any(several))
-        .then(|| levels.label())
+/// Levels that are more than ONE in a cluster, where every record has one replica.
+pub(super) struct OfOneReplica {
+    /// As stated.
+    pub levels: ConsistencyLevels,
+    /// Those of them that are more than ONE, in capitals as CQL has them, each once.
+    pub above_one: Vec<String>,
+    /// The configurations with one replica that ask at them.
+    pub configurations: Vec<String>,
+}
+
+/// Levels that wait for the only replica, as ONE does: what they cost in a cluster is not seen.
+pub(super) fn of_one_replica(file: &raw::Experiment, experiment: &Experiment) -> Vec<OfOneReplica> {
+    let is_stated = |c: &raw::Configuration| {
+        let of_target = file.target.as_ref().and_then(|t| t.get_ref().consistency.as_ref());
+        of_target.or(c.consistency.as_ref()).is_some()
+    };
+    let mut found: Vec<OfOneReplica> = Vec::new();
+    for (raw, checked) in file.configuration.iter().zip(&experiment.configurations) {
+        if checked.placement.replication_factor > 1 || !is_stated(raw.get_ref()) {
+            continue;
+        }
+        let levels = checked.consistency.unwrap_or(experiment.target.consistency);
+        // Three replicas tell them apart; TWO and THREE cannot be had of one.
+        let differs = |level: &Consistency| level.replicas(1) == 1 && level.replicas(3) > 1;
+        let mut above_one: Vec<String> = Vec::new();
+        for level in levels
+            .by_kind()
+            .map(|(_, level)| level)
+            .iter()
+            .filter(|level| differs(level))
+        {
+            let name = level.name().to_ascii_uppercase();
+            if !above_one.contains(&name) {
+                above_one.push(name);
+            }
+        }
+        match found.iter_mut().find(|of| of.levels == levels) {
+            _ if above_one.is_empty() => {}
+            Some(of) => of.configurations.push(checked.name.clone()),
+            None => found.push(OfOneReplica {
+                levels,
+                above_one,
+                configurations: vec![checked.name.clone()],
+            }),
+        }
+    }
+    found
 }

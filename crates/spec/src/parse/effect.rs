@@ -3,7 +3,8 @@
 
 use toml::Spanned;
 
-use crate::{Configuration, Experiment, LoadLevel, Note, Provider, raw};
+use super::consistency::{OfOneReplica, of_one_replica};
+use crate::{Configuration, Database, Experiment, LoadLevel, Note, Provider, raw};
 
 /// The notes on keys without effect.
 pub(super) fn notes(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note> {
@@ -14,10 +15,7 @@ pub(super) fn notes(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note
     }
     notes.extend(on_hosts(file));
     notes.extend(in_existing(file));
-    notes.extend(super::consistency::of_one_replica(file, experiment).map(|levels| {
-        let message = format!("consistency = \"{levels}\" waits for the only replica of one node, as \"one\" does");
-        without_effect(message, "What it costs is measured with more nodes and replicas")
-    }));
+    notes.extend(one_replica(file, experiment));
     notes.extend(memory(file, experiment));
     notes.extend(burst(file, experiment));
     notes.extend(basis(file, experiment));
@@ -94,6 +92,27 @@ fn in_existing(file: &raw::Experiment) -> Option<Note> {
         let message = format!("without effect on an existing cluster: {}", stated.join(", "));
         without_effect(message, "It is measured as it stands: remove them")
     })
+}
+
+/// A level that waits for more than one replica, where there is one.
+fn one_replica(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note> {
+    let advice = match experiment.target.database {
+        Database::Cassandra { .. } => "What it costs is measured with more nodes and replicas",
+        Database::Hosts { .. } => "State `nodes` and `replication_factor` as the cluster has them",
+    };
+    let note = |of: OfOneReplica| {
+        let whose = match of.configurations.len() == experiment.configurations.len() {
+            true => String::new(),
+            false => format!(" of {}", of.configurations.join(", ")),
+        };
+        let message = format!(
+            "consistency = \"{}\"{whose}: {} of one replica is that one, as ONE is",
+            of.levels.label(),
+            of.above_one.join(" and ")
+        );
+        without_effect(message, advice)
+    };
+    of_one_replica(file, experiment).into_iter().map(note).collect()
 }
 
 /// Machines that are what they are: what would limit or divide them does nothing.

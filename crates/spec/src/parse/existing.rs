@@ -1,10 +1,11 @@
 //! `[target] hosts`: a cluster that exists, of which iopslab owns nothing but a keyspace.
 
-use toml::Spanned;
+use toml::{Spanned, Value};
 use workload::{Definition, OperationKind};
 
+use super::place::{table, within};
 use crate::mistakes::Collector;
-use crate::{Configuration, Database, LocalSettings, raw};
+use crate::{Configuration, Database, IdentityFiles, LocalSettings, TlsFiles, raw};
 
 /// The cluster of the target.
 pub(super) fn check(
@@ -38,6 +39,10 @@ pub(super) fn check(
         );
         return None;
     }
+    let tls = match &target.tls {
+        None => None,
+        Some(given) => tls(given, mistakes)?,
+    };
     let own = |given: &Option<Spanned<String>>| given.as_ref().map(|value| value.get_ref().clone());
     Some(Database::Hosts {
         hosts: hosts.get_ref().clone(),
@@ -45,7 +50,43 @@ pub(super) fn check(
         data_centre: own(&target.data_centre),
         user: own(&target.user),
         password_file: own(&target.password_file),
+        tls,
     })
+}
+
+/// Whether connections are encrypted, and with what; the outer `None` is a mistake.
+fn tls(given: &Spanned<Value>, mistakes: &mut Collector<'_>) -> Option<Option<TlsFiles>> {
+    let raw: raw::Tls = match given.get_ref() {
+        Value::Boolean(false) => return Some(None),
+        Value::Boolean(true) => raw::Tls::default(),
+        Value::Table(_) => table(given, "tls", mistakes)?,
+        other => {
+            mistakes.add(
+                given.span(),
+                format!("tls cannot be {}", other.type_str()),
+                "true, or { ca_file = \"ca.pem\" }",
+            );
+            return None;
+        }
+    };
+    let identity = match (raw.client_cert, raw.client_key) {
+        (Some(certificate), Some(key)) => Some(IdentityFiles { certificate, key }),
+        (None, None) => None,
+        (stated, _) => {
+            let key = if stated.is_some() { "client_cert" } else { "client_key" };
+            mistakes.add(
+                within(mistakes.text, &given.span(), key),
+                "a client's certificate and its key go together",
+                "state client_cert and client_key, or neither",
+            );
+            return None;
+        }
+    };
+    Some(Some(TlsFiles {
+        ca_file: raw.ca_file,
+        identity,
+        verify_host_name: raw.verify_host_name.unwrap_or(true),
+    }))
 }
 
 /// What is stated and cannot be with a cluster that exists, or without one.
@@ -67,9 +108,10 @@ pub(super) fn fits(
             ]
         });
         let of_target = of_target.filter_map(|(key, given)| Some((key, given.as_ref()?.span())));
+        let tls = target.and_then(|t| Some(("tls", t.tls.as_ref()?.span())));
         let of_each = file.configuration.iter();
         let of_each = of_each.filter_map(|c| Some(("hosts", c.get_ref().hosts.as_ref()?.span())));
-        for (key, at) in of_target.chain(of_each).collect::<Vec<_>>() {
+        for (key, at) in of_target.chain(tls).chain(of_each).collect::<Vec<_>>() {
             mistakes.add(
                 at,
                 format!("`{key}` is for an existing cluster, and [target] names none"),

@@ -123,16 +123,6 @@ fn exists(
 /// What else the experiment states that does not go with faults.
 fn surroundings(file: &raw::Experiment, first: &Spanned<raw::Fault>, mistakes: &mut Collector<'_>) {
     let load = file.load.get_ref();
-    if let Some(clients) = load.clients.as_ref().filter(|n| *n.get_ref() > 1) {
-        mistakes.add(
-            clients.span(),
-            format!(
-                "clients = {} with [[fault]]: one client has to know every write",
-                clients.get_ref()
-            ),
-            "leave clients out: acknowledged writes are read back by the client that sent them",
-        );
-    }
     if let Some(operations) = &load.operations {
         mistakes.add(
             operations.span(),

@@ -117,9 +117,12 @@ pub(crate) struct Target {
     /// With `hosts`: the user. The password is in the environment (`IOPSLAB_PASSWORD`) or in `password_file`.
     #[schemars(with = "Option<String>")]
     pub user: Option<Spanned<String>>,
-    /// With `user`: the file that holds the password, and nothing else.
+    /// With `user`: the file that holds the password, and nothing else; relative to the experiment file.
     #[schemars(with = "Option<String>")]
     pub password_file: Option<Spanned<String>>,
+    /// With `hosts`: `true` for TLS with the authorities of the operating system, or where its certificates are.
+    #[schemars(with = "Option<TlsForms>")]
+    pub tls: Option<Spanned<Value>>,
     /// Consistency level of every request, such as `one` (the default) or `local_quorum`; or one for each kind:
     /// `{ read = "one", update = "quorum" }`.
     #[schemars(with = "Option<ConsistencyForms>")]
@@ -216,6 +219,34 @@ pub(crate) struct ConsistencyByKind {
     pub update: Option<String>,
     /// Of inserts.
     pub insert: Option<String>,
+}
+
+/// Yes, or with which certificates.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(
+    dead_code,
+    reason = "describes the file for the schema; values are read by hand to keep their places"
+)]
+pub(crate) enum TlsForms {
+    /// With the authorities of the operating system, or not at all.
+    Plainly(bool),
+    /// With these certificates.
+    With(Tls),
+}
+
+/// Certificates of encrypted connections: files in PEM, relative to the experiment file.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Tls {
+    /// Authorities that may have signed a node's certificate. Default: those that the client's operating system trusts.
+    pub ca_file: Option<String>,
+    /// Certificate that the client shows, for a cluster that asks for one (`require_client_auth`).
+    pub client_cert: Option<String>,
+    /// Its private key, without a passphrase.
+    pub client_key: Option<String>,
+    /// Whether a node's certificate must name its address, or the host name that stands in `hosts`. Default true.
+    pub verify_host_name: Option<bool>,
 }
 
 /// A catalog name or a size.

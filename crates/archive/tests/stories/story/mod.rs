@@ -111,11 +111,8 @@ pub fn create(parent: &Path) -> RunDirectory {
 }
 
 pub fn write(run: &RunDirectory, cell: &str, block: u32) {
-    run.write_trial(
-        &record(cell, block),
-        &intervals(),
-        &samples(),
-        &[("database.log", b"INFO started\n")],
-    )
-    .unwrap();
+    let mut logs = run.logs(cell, block).unwrap();
+    logs.append("database.log", b"INFO started\n").unwrap();
+    run.write_trial(&record(cell, block), &intervals(), &samples(), logs)
+        .unwrap();
 }

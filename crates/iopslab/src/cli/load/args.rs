@@ -5,6 +5,8 @@ use std::time::Duration;
 use clap::Args;
 use spec::Consistency;
 
+use super::entry::EntryArgs;
+
 /// What a trial by hand lasts when only the number of operations bounds it.
 pub(super) const NO_TIME_LIMIT: Duration = Duration::from_secs(24 * 3600);
 
@@ -15,11 +17,15 @@ Examples:
   iopslab load --hosts 127.0.0.1 --workload read=1 --load-data
   iopslab load --hosts db1,db2 --workload read=0.8,update=0.2 --concurrency 250 --operations 10_000_000
   iopslab load --hosts 127.0.0.1 --workload ycsb:workloads/csload5 --rate 5000 --duration 2m
-  iopslab load --hosts 127.0.0.1 --workload c --distribution uniform --format json")]
+  iopslab load --hosts 127.0.0.1 --workload c --distribution uniform --format json
+  IOPSLAB_PASSWORD=... iopslab load --hosts db1 --user bench --tls-ca ca.pem --workload read=1")]
 pub struct LoadArgs {
     /// Contact points, HOST or HOST:PORT, separated by commas
     #[arg(long, value_name = "HOST", value_delimiter = ',', required = true)]
     pub(super) hosts: Vec<String>,
+    /// How to get in.
+    #[command(flatten)]
+    pub(super) entry: EntryArgs,
     /// Proportions such as read=0.8,update=0.2, a YCSB core workload a..f, or ycsb:FILE
     #[arg(long, value_name = "WORKLOAD")]
     pub(super) workload: String,

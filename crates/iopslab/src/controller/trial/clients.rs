@@ -49,7 +49,7 @@ pub(super) struct Measured {
     pub intervals: Vec<Interval>,
     /// The first client's wall clock at the start of its measurement, Unix milliseconds.
     pub started_unix_ms: i64,
-    /// What reading back acknowledged writes found; a trial that looks has one client.
+    /// What reading back acknowledged writes found: each client has looked for its own.
     pub writes: Option<WriteCheck>,
     /// Of the clients' hosts.
     pub samples: BTreeMap<HostId, Vec<HostSample>>,
@@ -100,7 +100,10 @@ impl Measured {
                 }
             }
             measured.samples.insert(client, result.samples);
-            measured.writes = measured.writes.or(result.writes);
+            measured.writes = match (measured.writes.take(), result.writes) {
+                (Some(before), Some(own)) => Some(before.and(own)),
+                (before, own) => before.or(own),
+            };
             measured.result = Some(match measured.result.take() {
                 None => result.result,
                 Some(before) => sum(before, result.result),
@@ -154,7 +157,7 @@ fn sum(a: ClientResult, b: ClientResult) -> ClientResult {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-    use evidence::OperationKind;
+    use evidence::{LostValue, OperationKind};
     use spec::{ConsistencyLevels, Dataset, LoadLevel, PlannedTrial};
     use wire::Endpoint;
 
@@ -233,6 +236,15 @@ mod tests {
         );
     }
 
+    fn lost(acknowledged: i64) -> LostValue {
+        LostValue {
+            key: "user1".to_owned(),
+            field: 0,
+            acknowledged,
+            found: None,
+        }
+    }
+
     #[test]
     fn what_several_clients_measured_is_added_exactly() {
         let histogram = |latencies: &[u64]| {
@@ -240,6 +252,20 @@ mod tests {
                 hdrhistogram::Histogram::new_with_bounds(evidence::LOWEST_US, evidence::HIGHEST_US, 3).unwrap();
             latencies.iter().for_each(|us| histogram.record(*us).unwrap());
             histogram
+        };
+        // Each has lost all that it wrote.
+        let writes = |written: &[u64]| WriteCheck {
+            consistency: spec::Consistency::One,
+            acknowledged: written.len() as u64,
+            unacknowledged: 1,
+            values: written.len() as u64,
+            intact: 0,
+            older: written.len() as u64,
+            missing: 0,
+            foreign: 0,
+            unreadable: 0,
+            seconds: 2.0,
+            examples: written.iter().map(|micros| lost(*micros as i64)).collect(),
         };
         let result = |latencies: &[u64], started_ms, lag| TrialResult {
             result: ClientResult {
@@ -265,11 +291,11 @@ mod tests {
             })],
             measurement_started_unix_ms: started_ms,
             samples: Vec::new(),
-            writes: None,
+            writes: Some(writes(latencies)),
         };
         let results = BTreeMap::from([
-            (HostId::CLIENT, result(&[100, 200], 5_000, 30)),
-            (HostId::client(1), result(&[300], 6_040, 90)),
+            (HostId::CLIENT, result(&[100, 300], 5_000, 30)),
+            (HostId::client(1), result(&[200], 6_040, 90)),
         ]);
         // The second clock is a second ahead: its client began 40 ms later.
         let offset = |client: HostId| f64::from(client.index) * 1_000.0;
@@ -282,6 +308,11 @@ mod tests {
         assert_eq!(measured.intervals[0].histogram, histogram(&[100, 200, 300]));
         assert_eq!(measured.parts[&HostId::client(1)].started_after_ms, 40.0);
         assert_eq!(measured.parts.len(), 2);
+        let found = measured.writes.unwrap();
+        assert_eq!((found.acknowledged, found.unacknowledged, found.lost()), (3, 2, 3));
+        assert_eq!((found.values, found.seconds), (3, 2.0));
+        let first: Vec<i64> = found.examples.iter().map(|lost| lost.acknowledged).collect();
+        assert_eq!(first, [100, 200, 300], "in the order in which they were written");
 
         let alone = BTreeMap::from([(HostId::CLIENT, result(&[100], 5_000, 30))]);
         let alone = Measured::of(alone, offset).unwrap().unwrap();

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use archive::{JournalEvent, RunDirectory};
+use archive::{JournalEvent, RunDirectory, TrialLogs};
 use evidence::{Clock, ClockReading, FORMAT_VERSION, HostId, HostSample, NodeFacts, Overhead, TrialRecord, Validity};
 use spec::{Cell, PlannedTrial, Setup};
-use wire::{StoppedTrial, TextFile};
+use wire::StoppedTrial;
 
 use super::happened::Happened;
 use crate::controller::hosts;
@@ -90,7 +90,7 @@ pub(super) fn store(
     directory: &RunDirectory,
     record: &TrialRecord,
     mut happened: Happened,
-    stopped: &BTreeMap<HostId, StoppedTrial>,
+    logs: TrialLogs,
 ) -> Result<(), Failure> {
     let mut samples = std::mem::take(&mut happened.samples);
     for node in &record.nodes {
@@ -108,18 +108,8 @@ pub(super) fn store(
             }
         }
     }
-    let logs: Vec<(String, &[u8])> = stopped
-        .iter()
-        .flat_map(|(host, stopped)| {
-            stopped
-                .logs
-                .iter()
-                .map(|log| (log_name(*host, log), log.text.as_bytes()))
-        })
-        .collect();
-    let logs: Vec<(&str, &[u8])> = logs.iter().map(|(name, text)| (name.as_str(), *text)).collect();
     directory
-        .write_trial(record, &intervals, &samples, &logs)
+        .write_trial(record, &intervals, &samples, logs)
         .map_err(Failure::work)?;
     let valid = record.validity == Validity::Valid;
     note(
@@ -130,12 +120,4 @@ pub(super) fn store(
             valid,
         },
     )
-}
-
-/// `database.log` of the first host, `database-2.database.log` of the second.
-fn log_name(host: HostId, log: &TextFile) -> String {
-    match host.index {
-        0 => log.name.clone(),
-        _ => format!("{host}.{}", log.name),
-    }
 }

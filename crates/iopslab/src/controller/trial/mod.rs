@@ -5,6 +5,7 @@ mod evidence;
 mod faults;
 mod happened;
 mod live;
+mod logs;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -76,20 +77,23 @@ pub(super) fn run(
     let mut happened = Happened::nothing_yet();
     let worked = execute(crew, parts, target, &mut happened, screen).and_then(|()| {
         happened.clocks_at_end = crew.clocks(&hosts::of_trial(parts.plan, parts.setup))?;
-        stop(crew, parts.setup, screen)
+        let stopped = stop(crew, parts.setup, screen)?;
+        let logs = logs::fetch(crew, directory, planned, &stopped, screen)?;
+        Ok((stopped, logs))
     });
-    let (stopped, lost) = match (worked, crew.cut_off()) {
-        (Ok(stopped), _) => (stopped, None),
+    let ((stopped, logs), lost) = match (worked, crew.cut_off()) {
+        (Ok(collected), _) => (collected, None),
         (Err(failure), Some(how)) => {
             if happened.validity == Validity::Valid {
                 happened.spoil(Cause::HostLost, format!("a host was lost: {how}"), Vec::new());
             }
-            (BTreeMap::new(), Some(failure))
+            let none = directory.logs(&cell.id, planned.block).map_err(Failure::work)?;
+            ((BTreeMap::new(), none), Some(failure))
         }
         (Err(failure), None) => return Err(failure),
     };
     let record = evidence::record((planned, cell, parts.setup), &happened, &stopped);
-    evidence::store(directory, &record, happened, &stopped)?;
+    evidence::store(directory, &record, happened, logs)?;
     screen.publish(|live| live.stored(record.validity == Validity::Valid));
     if !crew.is_simulated() {
         screen.say(&summary(&label, &record));

@@ -206,11 +206,15 @@ fn chart(analysis: &Analysis, spot: &Spot<'_>) -> Chart {
             None => cells().find_map(throughput),
         };
         let usd = configuration.usd_per_month;
-        let (Some(usd), Some(value)) = (usd, value) else {
-            let why = match (usd, cells().any(|c| c.trials > 0)) {
-                (None, _) => "no price",
-                (_, true) => "no valid figure",
-                (_, false) => "not measured",
+        // Nobody buys what forgets, however fast it does.
+        let has_lost = |c: &CellAnalysis| c.configuration == *name && c.has_lost_writes();
+        let has_lost = analysis.cells.iter().any(has_lost);
+        let (Some(usd), Some(value), false) = (usd, value, has_lost) else {
+            let why = match (has_lost, usd, cells().any(|c| c.trials > 0)) {
+                (true, ..) => "it lost acknowledged writes",
+                (_, None, _) => "no price",
+                (.., true) => "no valid figure",
+                (.., false) => "not measured",
             };
             missing.push(format!("{name} ({why})"));
             continue;

@@ -1,14 +1,11 @@
 //! Stories of clusters on one machine: real nodes, each with its own volumes, limits and evidence.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use support::{Laboratory, conformance, databases, leftovers};
+
+use crate::support::{Laboratory, conformance, databases, lane::Share};
 
 /// One node, and two that both keep everything.
 const PAIR: &str = r#"
@@ -54,7 +51,7 @@ fn json(path: &std::path::Path) -> Value {
 
 #[test]
 fn a_cluster_has_nodes_of_its_own_and_what_happens_to_one_is_said_of_that_one() {
-    let lab = Laboratory::new();
+    let lab = Laboratory::on_machine(Share::Whole);
     lab.write("pair.toml", PAIR);
     let output = lab.output(&["run", "pair.toml"]);
     let stderr = String::from_utf8_lossy(&output.stderr);
@@ -104,12 +101,12 @@ fn a_cluster_has_nodes_of_its_own_and_what_happens_to_one_is_said_of_that_one() 
     assert!(trial.join("host-client-2.parquet").is_file());
     let device = |node: &Value| node["volumes"][0]["device"].as_str().unwrap().to_owned();
     assert_ne!(device(&pair[0]), device(&pair[1]));
-    assert_eq!(leftovers(), Vec::<String>::new());
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
 #[test]
 fn a_node_that_dies_costs_the_trial_and_is_named() {
-    let lab = Laboratory::new();
+    let lab = Laboratory::on_machine(Share::Whole);
     // The pair alone, for long enough to be killed in mid-trial.
     let alone = PAIR.find("[[configuration]]").unwrap();
     let pair = PAIR.rfind("[[configuration]]").unwrap();
@@ -121,7 +118,7 @@ fn a_node_that_dies_costs_the_trial_and_is_named() {
     lab.wait_in(&mut run, "measurement", Duration::from_secs(300), || {
         lab.stderr_so_far().contains("op/s")
     });
-    let second = Laboratory::work().join("node-2").display().to_string();
+    let second = lab.work().join("node-2").display().to_string();
     let pids = databases(&second);
     assert_eq!(pids.len(), 1, "the second node lives below {second}");
     kill_process(Pid::from_raw(pids[0] as i32).unwrap(), Signal::KILL).unwrap();
@@ -136,7 +133,7 @@ fn a_node_that_dies_costs_the_trial_and_is_named() {
         reason.starts_with("Cassandra on database-2 ended during the trial"),
         "{reason}"
     );
-    assert_eq!(leftovers(), Vec::<String>::new());
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
 /// The arithmetic stands in the refusal, and nothing was begun.

@@ -1,14 +1,11 @@
 //! Stories of `iopslab run` against a real Cassandra on real (emulated) volumes: what a user gets, and what faults do.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use support::{Laboratory, conformance, databases, leftovers, wait_for};
+
+use crate::support::{Laboratory, conformance, databases, lane::Share, wait_for};
 
 /// Two volumes, more than 100 times apart in IOPS, so that even a machine busy with other work shows it; a page cache
 /// too small for the data.
@@ -28,14 +25,14 @@ field_length = 100
 
 [[configuration]]
 name = "slow"
-instance = { vcpus = 1, memory_gib = 16 }
+instance = { vcpus = 0.7, memory_gib = 16 }
 data_volume = { iops = 40, mib_per_s = 100, size_gib = 2 }
 commitlog_volume = { iops = 3000, mib_per_s = 100, size_gib = 2 }
 memory_limit_gib = 8
 
 [[configuration]]
 name = "fast"
-instance = { vcpus = 1, memory_gib = 16 }
+instance = { vcpus = 0.7, memory_gib = 16 }
 data_volume = { iops = 4500, mib_per_s = 200, size_gib = 2 }
 commitlog_volume = { iops = 3000, mib_per_s = 100, size_gib = 2 }
 memory_limit_gib = 8
@@ -78,7 +75,7 @@ fn json(path: &std::path::Path) -> Value {
 
 #[test]
 fn a_run_measures_every_cell_and_leaves_evidence_but_nothing_on_the_machine() {
-    let lab = Laboratory::new();
+    let lab = Laboratory::on_machine(Share::Half);
     lab.write("small.toml", SMALL);
     let output = lab.output(&["run", "small.toml", "--format", "json"]);
     let stderr = String::from_utf8_lossy(&output.stderr);
@@ -127,32 +124,32 @@ fn a_run_measures_every_cell_and_leaves_evidence_but_nothing_on_the_machine() {
         (25.0..55.0).contains(&probed),
         "asked for 40 IOPS, the probe saw {probed}"
     );
-    assert_eq!(leftovers(), Vec::<String>::new());
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
 
     let again = lab.output(&["report", run.to_str().unwrap(), "--format", "json"]);
     let rebuilt: Value = serde_json::from_slice(&again.stdout).unwrap();
     assert_eq!(rebuilt, analysis, "the same evidence gives the same answer");
 
     conformance::goes_on(&lab, &run);
-    assert_eq!(leftovers(), Vec::<String>::new());
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
 #[test]
 fn a_killed_run_resumes_without_measuring_anything_twice() {
-    let lab = Laboratory::new();
+    let lab = Laboratory::on_machine(Share::Half);
     lab.write("small.toml", &fast_alone(2));
     let mut first = lab.spawn(&["run", "small.toml"]);
     lab.wait_in(&mut first, "a first trial", Duration::from_secs(180), || {
         lab.path().join("runs").exists() && lab.trials().len() == 1
     });
     lab.wait_in(&mut first, "a second database", Duration::from_secs(60), || {
-        !databases(&Laboratory::work().display().to_string()).is_empty()
+        !databases(&lab.work().display().to_string()).is_empty()
     });
     // kill -9 of the controller: its agents lose their stdin and clean up.
     signal(first.id(), Signal::KILL);
     first.wait().unwrap();
     wait_for("the agents to clean up", Duration::from_secs(40), || {
-        leftovers().is_empty()
+        lab.leftovers().is_empty()
     });
     let stamp = |(cell, block): &(String, String)| {
         let path = lab
@@ -173,7 +170,7 @@ fn a_killed_run_resumes_without_measuring_anything_twice() {
     for (before, trial) in kept {
         assert_eq!(stamp(&trial), before, "{trial:?} was measured twice");
     }
-    assert_eq!(leftovers(), Vec::<String>::new());
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
 
     // On another machine it is not resumed: its trials would be no repetitions of these.
     let environment = lab.run_directory().join("environment.json");
@@ -198,12 +195,12 @@ fn a_killed_run_resumes_without_measuring_anything_twice() {
 
 #[test]
 fn even_when_the_agent_is_killed_too_the_next_start_cleans_up() {
-    let lab = Laboratory::new();
+    let lab = Laboratory::on_machine(Share::Half);
     lab.write("small.toml", &fast_alone(1));
     let mut run = lab.spawn(&["run", "small.toml"]);
-    let work = Laboratory::work().display().to_string();
+    let work = lab.work().display().to_string();
     lab.wait_in(&mut run, "a database on a volume", Duration::from_secs(180), || {
-        !databases(&work).is_empty() && leftovers().iter().any(|l| l.starts_with("mount"))
+        !databases(&work).is_empty() && lab.leftovers().iter().any(|l| l.starts_with("mount"))
     });
     for pid in agents_of(run.id()) {
         signal(pid, Signal::KILL);
@@ -211,18 +208,18 @@ fn even_when_the_agent_is_killed_too_the_next_start_cleans_up() {
     signal(run.id(), Signal::KILL);
     run.wait().unwrap();
     assert!(
-        !leftovers().is_empty(),
+        !lab.leftovers().is_empty(),
         "a killed agent cannot clean up; this test proves the ledger"
     );
     let output = lab.output(&["clean"]);
     assert!(output.status.success(), "{output:?}");
-    assert_eq!(leftovers(), Vec::<String>::new());
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
     assert!(databases(&work).is_empty());
 }
 
 #[test]
 fn ctrl_c_stops_cleanly_within_ten_seconds_and_says_how_to_resume() {
-    let lab = Laboratory::new();
+    let lab = Laboratory::on_machine(Share::Half);
     lab.write(
         "small.toml",
         &fast_alone(1).replace("duration_s = 5", "duration_s = 120"),
@@ -242,18 +239,18 @@ fn ctrl_c_stops_cleanly_within_ten_seconds_and_says_how_to_resume() {
         "{}",
         lab.stderr_so_far()
     );
-    assert_eq!(leftovers(), Vec::<String>::new());
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
 #[test]
 fn a_database_that_dies_in_a_trial_costs_that_trial_only() {
-    let lab = Laboratory::new();
+    let lab = Laboratory::on_machine(Share::Half);
     lab.write("small.toml", &fast_alone(2));
     let mut run = lab.spawn(&["run", "small.toml"]);
     lab.wait_in(&mut run, "measurement", Duration::from_secs(180), || {
         lab.stderr_so_far().contains("op/s")
     });
-    let pids = databases(&Laboratory::work().display().to_string());
+    let pids = databases(&lab.work().display().to_string());
     pids.iter().for_each(|pid| signal(*pid, Signal::KILL));
     let status = run.wait().unwrap();
     assert!(status.success(), "{}", lab.stderr_so_far());
@@ -278,12 +275,12 @@ fn a_database_that_dies_in_a_trial_costs_that_trial_only() {
         invalid[0]
     );
     assert!(!invalid[0]["log_tail"].as_array().unwrap().is_empty());
-    assert_eq!(leftovers(), Vec::<String>::new());
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
 #[test]
 fn a_lost_client_agent_costs_its_trial_only() {
-    let lab = Laboratory::new();
+    let lab = Laboratory::on_machine(Share::Half);
     lab.write("small.toml", &fast_alone(2));
     let mut run = lab.spawn(&["run", "small.toml"]);
     lab.wait_in(&mut run, "measurement", Duration::from_secs(180), || {
@@ -307,21 +304,23 @@ fn a_lost_client_agent_costs_its_trial_only() {
         reason.contains("the client agent was lost") && reason.contains("SIGKILL"),
         "{reason}"
     );
-    assert_eq!(leftovers(), Vec::<String>::new());
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
 /// A Cassandra that starts and never answers: three trials, then the run stops with a report; once the cause is gone,
 /// they are repeated.
 #[test]
 fn three_failed_starts_stop_the_run_with_a_report_and_are_repeated_by_resume() {
-    let lab = Laboratory::new();
+    let lab = Laboratory::on_machine(Share::Half);
     // Short trials: what starts is the question, not what it does then.
     let short =
         |repetitions| fast_alone(repetitions).replace("warmup_s = 4\nduration_s = 5", "warmup_s = 1\nduration_s = 2");
     let text = short(4) + "start_timeout_s = 2\n";
     lab.write("small.toml", &short(1));
     lab.write("impatient.toml", &text);
-    if !Laboratory::work().join("snapshots").exists() {
+    let kept = std::fs::read_dir(lab.work().join("snapshots"));
+    let mut kept = kept.into_iter().flatten().flatten();
+    if !kept.any(|entry| entry.file_name().display().to_string().contains("-100000x")) {
         // Two seconds are too few to load the data set.
         assert!(lab.output(&["run", "small.toml", "--out", "first"]).status.success());
     }
@@ -342,7 +341,7 @@ fn three_failed_starts_stop_the_run_with_a_report_and_are_repeated_by_resume() {
         "{stderr}"
     );
     assert_eq!(lab.trials().len(), 3);
-    assert_eq!(leftovers(), Vec::<String>::new());
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
     let run = lab.run_directory();
     assert!(run.join("report.html").is_file());
     let analysis = json(&run.join("analysis.json"));
@@ -374,7 +373,7 @@ fn three_failed_starts_stop_the_run_with_a_report_and_are_repeated_by_resume() {
 /// from it.
 #[test]
 fn a_data_set_whose_database_did_not_stop_in_order_is_not_kept() {
-    let lab = Laboratory::new();
+    let lab = Laboratory::on_machine(Share::Half);
     lab.write(
         "small.toml",
         &fast_alone(1).replace("records = 100_000", "records = 4_321"),
@@ -398,7 +397,7 @@ fn a_data_set_whose_database_did_not_stop_in_order_is_not_kept() {
     assert!(databases(&work.display().to_string()).is_empty());
     let runs = std::fs::read_dir(lab.path().join("runs")).map_or(0, Iterator::count);
     assert_eq!(runs, 0, "a run without a data set leaves no directory");
-    assert_eq!(leftovers(), Vec::<String>::new());
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
 /// A Java that does as the real one, but for one case of its arguments; and that makes no class archive, which would

@@ -1,20 +1,15 @@
-//! The story of machines by SSH: a cluster of two and a client, each with its own network and its own sshd. One
+//! The story of machines by SSH: clusters of two and of three, and two clients, each with its own network and its own sshd. One
 //! function, because starting them and loading the data set is what takes time.
-
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-#[path = "support/network.rs"]
-mod network;
-mod support;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use network::{CONTROLLER, Network};
 use serde_json::Value;
-use support::{Laboratory, conformance, wait_for};
+
+use crate::network::{CONTROLLER, Network};
+use crate::support::{Laboratory, conformance, lane::Share, wait_for};
 
 fn experiment(repetitions: u32) -> String {
     format!(
@@ -26,7 +21,7 @@ question = "Does a run by SSH end with a report and without a trace?"
 records = 5_000
 
 [[configuration]]
-name = "two"
+name = "cluster"
 instance = {{ vcpus = 2, memory_gib = 16 }}
 data_volume = {{ iops = 3000, mib_per_s = 125, size_gib = 2 }}
 nodes = 2
@@ -41,8 +36,9 @@ distribution = "uniform"
 
 [load]
 concurrency = [4]
-warmup_s = 2
-duration_s = 10
+clients = 2
+warmup_s = 1
+duration_s = 8
 repetitions = {repetitions}
 
 [provider.local]
@@ -50,10 +46,11 @@ heap_mib = 512
 
 [provider.hosts]
 ssh_config = "ssh_config"
-client = ["load1"]
+client = ["load1", "load2"]
 database = [
     {{ ssh = "db1", work_directory = "@/hosts/db1/work", data = "@/hosts/db1/data" }},
     {{ ssh = "db2", work_directory = "@/hosts/db2/work", data = "@/hosts/db2/data" }},
+    {{ ssh = "db3", work_directory = "@/hosts/db3/work", data = "@/hosts/db3/data" }},
 ]
 "#
     )
@@ -80,7 +77,7 @@ struct Story {
 
 impl Story {
     fn new() -> Self {
-        let lab = Laboratory::new();
+        let lab = Laboratory::on_machine(Share::Half);
         let network = Network::new(lab.path());
         // Without what debuggers need it is brought to three hosts in a moment.
         let program = lab.path().join("iopslab");
@@ -89,19 +86,21 @@ impl Story {
         if !stripped.is_ok_and(|status| status.success()) {
             std::fs::copy(own, &program).unwrap();
         }
-        for name in ["db1", "db2"] {
+        for name in ["db1", "db2", "db3"] {
             std::fs::create_dir_all(network.of_host(name).join("data")).unwrap();
         }
         let place = lab.path().display().to_string();
         // The network of one node is cut in mid-trial, as planned, and the other one is stopped near the end.
         let cut = experiment(1)
-            .replace("duration_s = 10", "duration_s = 18")
+            .replace("duration_s = 8", "duration_s = 18")
+            // The client that sends a write has to read it back.
+            .replace("clients = 2\n", "")
             .replace("\"quorum\"", "{ read = \"one\", update = \"quorum\" }")
             .replace('@', &place)
             + CUT;
         lab.write("one.toml", &cut);
-        lab.write("plain.toml", &experiment(1).replace('@', &place));
-        lab.write("two.toml", &experiment(2).replace('@', &place));
+        let three = experiment(2).replace("nodes = 2", "nodes = 3");
+        lab.write("three.toml", &three.replace('@', &place));
         Self { network, lab, program }
     }
 
@@ -134,17 +133,43 @@ impl Story {
         runs.next().unwrap().unwrap().path()
     }
 
+    fn is_under_load(&self) -> bool {
+        self.network.has_measured_node("db1") && self.network.has_connections("load1")
+    }
+
     /// Waits until a trial is being measured.
     fn in_mid_trial(&self) {
-        wait_for("a trial under load", Duration::from_secs(180), || {
-            self.network.has_connections("load1") && self.said().contains("data set of")
+        wait_for("a trial under load", Duration::from_secs(300), || self.is_under_load());
+        std::thread::sleep(Duration::from_secs(3));
+    }
+
+    /// `kill -9` to the controller at the moment at which `moment` holds. Its hosts clean themselves.
+    fn killed_when(&self, what: &str, mut run: Child, mut moment: impl FnMut() -> bool) {
+        let began = Instant::now();
+        while !moment() {
+            let ended = run.try_wait().unwrap();
+            let in_time = ended.is_none() && began.elapsed() < Duration::from_secs(300);
+            assert!(in_time, "no moment {what}; {ended:?}\n{}", self.said());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        run.kill().unwrap();
+        run.wait().unwrap();
+        let killed = Instant::now();
+        let waited = killed - began;
+        wait_for("hosts that clean themselves", Duration::from_secs(20), || {
+            self.network.leftovers().is_empty()
         });
-        std::thread::sleep(Duration::from_secs(6));
+        println!(
+            "--- killed {what} after {:.1} s: hosts were clean after {:.1} s\n{}",
+            waited.as_secs_f64(),
+            killed.elapsed().as_secs_f64(),
+            self.said()
+        );
     }
 }
 
 fn trial(run: &Path, block: u32) -> Value {
-    let path = run.join(format!("trials/two.mixed.c4/{block}/trial.json"));
+    let path = run.join(format!("trials/cluster.mixed.c4/{block}/trial.json"));
     serde_json::from_slice(&std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))).unwrap()
 }
 
@@ -152,9 +177,10 @@ fn trial(run: &Path, block: u32) -> Value {
 fn machines_by_ssh_from_the_first_key_to_the_last_trace() {
     let mut story = Story::new();
     hosts_that_cannot_be_used_are_refused_before_anything_starts(&mut story);
-    a_run_ends_with_a_report_and_leaves_nothing(&story);
+    let run = a_controller_that_is_killed_before_the_trial_begins_goes_on(&story);
+    a_run_ends_with_a_report_and_leaves_nothing(&story, &run);
     a_host_that_is_cut_off_costs_its_trial_and_the_run_goes_on(&story);
-    hosts_of_a_killed_controller_clean_themselves_and_the_run_resumes(&story);
+    a_host_without_sshd_costs_its_trial_and_the_run_goes_on(&mut story);
 }
 
 fn hosts_that_cannot_be_used_are_refused_before_anything_starts(story: &mut Story) {
@@ -185,11 +211,36 @@ fn hosts_that_cannot_be_used_are_refused_before_anything_starts(story: &mut Stor
     assert_eq!(story.network.leftovers(), Vec::<String>::new());
 }
 
-fn a_run_ends_with_a_report_and_leaves_nothing(story: &Story) {
-    assert!(story.run(&["run", "one.toml", "--provider", "hosts", "--out", "whole"]));
+fn a_controller_that_is_killed_before_the_trial_begins_goes_on(story: &Story) -> PathBuf {
+    let first = ["run", "one.toml", "--provider", "hosts", "--out", "whole"];
+    let network = &story.network;
+    story.killed_when("while it brings the program", story.start(&first), || {
+        network.is_bringing("db2")
+    });
+    assert!(!story.lab.path().join("whole").exists(), "nothing was planned yet");
+    story.killed_when("while it loads the data set", story.start(&first), || {
+        network.has_connections("load1")
+    });
     let run = story.run_directory("whole");
-    conformance::is_whole(&story.lab, &run, "hosts");
-    let record = trial(&run, 1);
+    let resume = ["run", "--resume", run.to_str().unwrap()];
+    let volumes = network.of_host("db2").join("data/iopslab");
+    story.killed_when("while it copies the data set", story.start(&resume), || {
+        volumes.read_dir().is_ok_and(|mut entries| entries.next().is_some())
+    });
+    story.killed_when("while Cassandra starts", story.start(&resume), || {
+        network.has_measured_node("db1")
+    });
+    assert!(
+        !run.join("trials/cluster.mixed.c4").exists(),
+        "no trial was finished yet"
+    );
+    run
+}
+
+fn a_run_ends_with_a_report_and_leaves_nothing(story: &Story, run: &Path) {
+    assert!(story.run(&["run", "--resume", run.to_str().unwrap()]));
+    conformance::is_whole(&story.lab, run, "hosts");
+    let record = trial(run, 1);
     let nodes = record["nodes"].as_array().unwrap();
     assert_eq!(nodes.len(), 2);
     for node in nodes {
@@ -242,47 +293,80 @@ fn a_run_ends_with_a_report_and_leaves_nothing(story: &Story) {
     assert!(story.run(&["clean", "--hosts", "one.toml"]));
 }
 
-fn a_host_that_is_cut_off_costs_its_trial_and_the_run_goes_on(story: &Story) {
-    let mut run = story.start(&["run", "two.toml", "--provider", "hosts", "--out", "cut"]);
-    story.in_mid_trial();
-    story.network.link("db2", "down");
-    // Long enough for the agent there to give up, and for the controller to try in vain.
-    std::thread::sleep(Duration::from_secs(20));
-    story.network.link("db2", "up");
-    let status = run.wait().unwrap();
-    println!("--- cut: {status}\n{}", story.said());
-    assert!(status.success());
-    let directory = story.run_directory("cut");
-    let (first, second) = (trial(&directory, 1), trial(&directory, 2));
+/// What a finished trial is, file by file: no later run of the same directory may touch it.
+fn evidence(run: &Path, block: u32) -> BTreeMap<PathBuf, Vec<u8>> {
+    let entries = std::fs::read_dir(run.join(format!("trials/cluster.mixed.c4/{block}"))).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
+}
+
+/// The first trial was lost with `db2`; the second one, which was begun twice, is whole, and nothing is left.
+fn goes_on_to_the_second_trial(story: &Story, run: &Path) {
+    let first = trial(run, 1);
     assert_eq!(
         (first["status"].as_str(), first["cause"].as_str()),
         (Some("invalid"), Some("host_lost")),
         "{first:#}"
     );
     assert!(first["reason"].as_str().unwrap().contains("db2"), "{first:#}");
+    let kept = evidence(run, 1);
+    assert!(story.run(&["run", "--resume", run.to_str().unwrap()]));
+    assert_eq!(evidence(run, 1), kept, "a finished trial is not repeated");
+    let second = trial(run, 2);
     assert_eq!(second["status"], "valid", "{second:#}");
+    let verified = story.lab.output(&["report", run.to_str().unwrap(), "--verify"]);
+    assert!(verified.status.success(), "{verified:?}");
     wait_for("the end of all processes", Duration::from_secs(10), || {
         story.network.leftovers().is_empty()
     });
 }
 
-fn hosts_of_a_killed_controller_clean_themselves_and_the_run_resumes(story: &Story) {
-    let mut run = story.start(&["run", "plain.toml", "--provider", "hosts", "--out", "killed"]);
-    story.in_mid_trial();
-    run.kill().unwrap();
-    run.wait().unwrap();
-    let began = Instant::now();
-    wait_for("hosts that clean themselves", Duration::from_secs(20), || {
-        story.network.leftovers().is_empty()
-    });
-    println!(
-        "--- killed: hosts were clean after {:.1} s",
-        began.elapsed().as_secs_f64()
+fn a_host_that_is_cut_off_costs_its_trial_and_the_run_goes_on(story: &Story) {
+    // Somebody has put another program where this one was brought to, and an older one is long out of use.
+    story.network.alter_program("db1");
+    let (old, young) = (
+        story.network.old_version("db1", 40),
+        story.network.old_version("db1", 20),
     );
-    let directory = story.run_directory("killed");
-    assert!(story.run(&["run", "--resume", directory.to_str().unwrap()]));
-    conformance::is_whole(&story.lab, &directory, "hosts");
-    wait_for("the end of all processes", Duration::from_secs(10), || {
-        story.network.leftovers().is_empty()
+    let run = story.start(&["run", "three.toml", "--provider", "hosts", "--out", "cut"]);
+    story.in_mid_trial();
+    let said = story.said();
+    assert!(
+        said.contains("db1: another program than the one that was brought there is at"),
+        "{said}"
+    );
+    assert!(!old.exists() && young.exists(), "{said}");
+    assert!(said.contains(&format!("db1: removed {}", old.display())), "{said}");
+    story.network.link("db2", "down");
+    // Long enough for the agent there to give up, and for the controller to try in vain.
+    std::thread::sleep(Duration::from_secs(20));
+    story.network.link("db2", "up");
+    let directory = story.run_directory("cut");
+    let mut was_under_load = false;
+    story.killed_when("while it collects the second trial", run, || {
+        let is_under_load = story.said().contains("all hosts are there again") && story.is_under_load();
+        was_under_load |= is_under_load;
+        was_under_load && !is_under_load
     });
+    let is_stored = directory.join("trials/cluster.mixed.c4/2").exists();
+    assert!(!is_stored, "it was killed when everything was over");
+    goes_on_to_the_second_trial(story, &directory);
+}
+
+fn a_host_without_sshd_costs_its_trial_and_the_run_goes_on(story: &mut Story) {
+    let run = story.start(&["run", "three.toml", "--provider", "hosts", "--out", "without-sshd"]);
+    story.in_mid_trial();
+    story.network.kill_sshd("db2");
+    wait_for("a host that cleans itself", Duration::from_secs(20), || {
+        !story.network.has_measured_node("db2")
+    });
+    std::thread::sleep(Duration::from_secs(3));
+    story.network.start_sshd("db2");
+    let directory = story.run_directory("without-sshd");
+    wait_for("a run that goes on", Duration::from_secs(60), || {
+        story.said().contains("all hosts are there again")
+    });
+    story.in_mid_trial();
+    story.killed_when("in mid-trial", run, || true);
+    goes_on_to_the_second_trial(story, &directory);
 }

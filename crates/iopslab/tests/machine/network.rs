@@ -1,23 +1,28 @@
 //! Machines for stories by SSH, without a machine: network namespaces with their own addresses and their own sshd, on a
 //! bridge in a namespace of its own. They share this machine's files and CPUs. Everything is gone when it is dropped.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use rustix::process::{Pid, Signal, kill_process};
 
 /// Hosts with their last number of 10.99.0.0/24; the first one is where the controller runs.
 pub const CONTROLLER: &str = "ctl";
-const HOSTS: [(&str, u8); 4] = [(CONTROLLER, 1), ("db1", 11), ("db2", 12), ("load1", 21)];
+const HOSTS: [(&str, u8); 6] = [
+    (CONTROLLER, 1),
+    ("db1", 11),
+    ("db2", 12),
+    ("db3", 13),
+    ("load1", 21),
+    ("load2", 22),
+];
 
 pub struct Network {
     directory: PathBuf,
-    sshds: Vec<Child>,
+    sshds: BTreeMap<&'static str, Child>,
     /// Tells this network's namespaces from those of others.
     prefix: String,
     mounted: Vec<PathBuf>,
@@ -30,13 +35,29 @@ fn run(program: &str, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
+/// Those of all hosts besides the controller's.
+fn names() -> Vec<&'static str> {
+    HOSTS[1..].iter().map(|(name, _)| *name).collect()
+}
+
+fn is_sshd(command_line: &str) -> bool {
+    command_line.contains("sshd")
+}
+
+fn kill(pid: u32) {
+    if let Some(pid) = Pid::from_raw(pid as i32) {
+        // It may have ended by itself.
+        let _ = kill_process(pid, Signal::KILL);
+    }
+}
+
 impl Network {
     /// `directory` holds what hosts keep for themselves.
     pub fn new(directory: &Path) -> Self {
         let prefix = format!("iopslab-{}-", std::process::id());
         let mut network = Self {
             directory: directory.to_owned(),
-            sshds: Vec::new(),
+            sshds: BTreeMap::new(),
             prefix,
             mounted: Vec::new(),
         };
@@ -57,19 +78,38 @@ impl Network {
             ip(there, &["addr", "add", &format!("10.99.0.{number}/24"), "dev", "eth0"]);
             ip(there, &["link", "set", "eth0", "up"]);
             if name != CONTROLLER {
-                let sshd = network.sshd(name, number);
-                network.sshds.push(sshd);
+                network.start_sshd(name);
             }
         }
         network.trust_all();
-        let began = Instant::now();
         for (name, _) in &HOSTS[1..] {
-            while !network.ssh(name, "true") {
-                assert!(began.elapsed() < Duration::from_secs(20), "no sshd answers on {name}");
-                std::thread::sleep(Duration::from_millis(100));
-            }
+            network.wait_for_sshd(name);
         }
         network
+    }
+
+    /// Starts a host's sshd, or another one after [`Self::kill_sshd`]; it answers a moment later.
+    pub fn start_sshd(&mut self, name: &str) {
+        let (name, number) = HOSTS.into_iter().find(|(known, _)| *known == name).unwrap();
+        let sshd = self.sshd(name, number);
+        self.sshds.insert(name, sshd);
+    }
+
+    fn wait_for_sshd(&self, name: &str) {
+        let began = Instant::now();
+        while !self.ssh(name, "true") {
+            assert!(began.elapsed() < Duration::from_secs(20), "no sshd answers on {name}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// Kills a host's sshd with all of its sessions; what they had started is left to itself.
+    pub fn kill_sshd(&mut self, name: &str) {
+        let sshds = self.processes_of(&[name]).into_iter().filter(|(_, line)| is_sshd(line));
+        for (pid, _) in sshds {
+            kill(pid);
+        }
+        self.sshds.remove(name).unwrap().wait().unwrap();
     }
 
     fn namespace(&self, name: &str) -> String {
@@ -185,6 +225,51 @@ impl Network {
         }
     }
 
+    /// Where a host keeps the versions of the program.
+    fn programs(&self, name: &str) -> PathBuf {
+        self.of_host(name).join("cache/iopslab/bin")
+    }
+
+    /// Paths of what stands in the directories of all versions of the program on a host.
+    fn program_files(&self, name: &str) -> Vec<PathBuf> {
+        let entries = |path: PathBuf| std::fs::read_dir(path).into_iter().flatten().flatten();
+        let versions = entries(self.programs(name)).map(|version| version.path());
+        versions.flat_map(entries).map(|file| file.path()).collect()
+    }
+
+    /// Whether the program is on its way to a host.
+    pub fn is_bringing(&self, name: &str) -> bool {
+        let files = self.program_files(name);
+        files.iter().any(|file| file.display().to_string().contains("/upload."))
+    }
+
+    /// Makes another program of the one that was brought to a host: it still runs.
+    pub fn alter_program(&self, name: &str) {
+        for file in self.program_files(name) {
+            let mut file = std::fs::OpenOptions::new().append(true).open(file).unwrap();
+            std::io::Write::write_all(&mut file, b"another version").unwrap();
+        }
+    }
+
+    /// A version of the program that was last used on a host so many days ago; gives its directory.
+    pub fn old_version(&self, name: &str, days: u64) -> PathBuf {
+        let version = self.programs(name).join(format!("{days:064}"));
+        std::fs::create_dir_all(&version).unwrap();
+        std::fs::copy("/bin/sleep", version.join("iopslab")).unwrap();
+        let used = SystemTime::now() - Duration::from_secs(days * 86_400);
+        std::fs::File::open(&version).unwrap().set_modified(used).unwrap();
+        version
+    }
+
+    /// Whether a node that is measured runs on a host: not one that loads.
+    pub fn has_measured_node(&self, name: &str) -> bool {
+        let work = self.of_host(name).join("work/runs").display().to_string();
+        let lines = self.processes_of(&[name]);
+        lines
+            .iter()
+            .any(|(_, line)| line.contains("CassandraDaemon") && line.contains(&work))
+    }
+
     /// Whether a host has connections to the database's port.
     pub fn has_connections(&self, name: &str) -> bool {
         let output = self.within(name, "cat").arg("/proc/self/net/tcp").output().unwrap();
@@ -198,16 +283,15 @@ impl Network {
 
     /// Processes on the hosts besides sshd: number and command line.
     pub fn processes(&self) -> Vec<(u32, String)> {
-        let all = self.all_processes();
-        let is_sshd = |line: &str| line.contains("sshd");
+        let all = self.processes_of(&names());
         all.into_iter().filter(|(_, line)| !is_sshd(line)).collect()
     }
 
-    fn all_processes(&self) -> Vec<(u32, String)> {
+    fn processes_of(&self, hosts: &[&str]) -> Vec<(u32, String)> {
         let inode = |path: &Path| std::fs::metadata(path).map(|m| m.ino()).ok();
-        let places = HOSTS[1..]
+        let places = hosts
             .iter()
-            .map(|(name, _)| Path::new("/run/netns").join(self.namespace(name)));
+            .map(|name| Path::new("/run/netns").join(self.namespace(name)));
         let ours: Vec<u64> = places.filter_map(|path| inode(&path)).collect();
         let mut found = Vec::new();
         for entry in std::fs::read_dir("/proc").unwrap().flatten() {
@@ -232,7 +316,10 @@ impl Network {
         let own = self.path("hosts").display().to_string();
         let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
         found.extend(mounts.lines().filter(|line| line.contains(&own)).map(str::to_owned));
-        for name in ["db1", "db2"] {
+        let half = HOSTS[1..].iter().flat_map(|(name, _)| self.program_files(name));
+        let half = half.map(|file| file.display().to_string());
+        found.extend(half.filter(|file| !file.ends_with("/iopslab")));
+        for name in ["db1", "db2", "db3"] {
             for place in ["work/runs", "work/loading", "data/iopslab"] {
                 let entries = std::fs::read_dir(self.of_host(name).join(place));
                 found.extend(
@@ -255,12 +342,10 @@ impl Network {
 impl Drop for Network {
     fn drop(&mut self) {
         self.empty();
-        for (pid, _) in self.all_processes() {
-            if let Some(pid) = Pid::from_raw(pid as i32) {
-                let _ = kill_process(pid, Signal::KILL);
-            }
+        for (pid, _) in self.processes_of(&names()) {
+            kill(pid);
         }
-        for mut sshd in self.sshds.drain(..) {
+        for sshd in self.sshds.values_mut() {
             let _ = sshd.kill();
             let _ = sshd.wait();
         }

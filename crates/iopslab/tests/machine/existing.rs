@@ -1,11 +1,9 @@
 //! Stories of a cluster that somebody else owns: it is loaded once, measured from outside, and otherwise left as it is.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
 use serde_json::Value;
-use support::Laboratory;
+
+use crate::cql;
+use crate::support::{Laboratory, lane::Share};
 
 const THEIRS: &str = r#"
 name = "theirs"
@@ -60,7 +58,7 @@ impl Drop for Theirs<'_> {
 
 #[test]
 fn a_cluster_of_somebody_else_is_loaded_once_and_measured_from_outside() {
-    let lab = Laboratory::new();
+    let lab = Laboratory::on_machine(Share::Half);
     let theirs = Theirs::start(&lab);
     lab.write("theirs.toml", THEIRS);
     let run = |file: &str| {
@@ -71,6 +69,7 @@ fn a_cluster_of_somebody_else_is_loaded_once_and_measured_from_outside() {
     let (status, stdout, stderr) = run("theirs.toml");
     assert_eq!(status, Some(0), "{stderr}");
     assert!(stderr.contains("loaded 5000 records"), "{stderr}");
+    assert!(!stderr.contains("no connection to node"), "{stderr}");
     let analysis: Value = serde_json::from_slice(&stdout).unwrap();
     let cell = &analysis["cells"][0];
     assert_eq!(cell["valid_trials"], 2, "{cell:#}");
@@ -93,11 +92,21 @@ fn a_cluster_of_somebody_else_is_loaded_once_and_measured_from_outside() {
         "{stderr}"
     );
 
-    // The second run finds the data set.
+    // The second run finds the data set, and a node that the cluster names and nobody answers at.
+    let peer = "INSERT INTO system.peers (peer, rpc_address, data_center, rack, host_id, tokens) VALUES \
+                ('127.0.0.9', '127.0.0.9', 'datacenter1', 'rack1', 6ba7b810-9dad-11d1-80b4-00c04fd430c8, {'0'})";
+    cql::execute("127.0.0.1:9042", peer);
     std::fs::rename(lab.path().join("runs"), lab.path().join("first")).unwrap();
-    let (status, _, stderr) = run("theirs.toml");
+    let (status, stdout, stderr) = run("theirs.toml");
     assert_eq!(status, Some(0), "{stderr}");
     assert!(stderr.contains("5000 records, loaded before"), "{stderr}");
+    assert!(
+        stderr.contains("warning: no connection to node 127.0.0.9:9042: the other nodes get its load"),
+        "{stderr}"
+    );
+    let analysis: Value = serde_json::from_slice(&stdout).unwrap();
+    assert_eq!(analysis["cells"][0]["valid_trials"], 2, "{:#}", analysis["cells"][0]);
+    cql::execute("127.0.0.1:9042", "DELETE FROM system.peers WHERE peer = '127.0.0.9'");
 
     // What the keyspace keeps is what the experiment must state.
     let three = THEIRS.replace("price_usd", "nodes = 3\nprice_usd");

@@ -1,15 +1,12 @@
 //! A node of three is killed in mid-trial and started again. With three replicas at QUORUM nothing that was
 //! acknowledged is lost; with one replica, and the node's files wiped while it is away, what was there is missed.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value;
-use support::{Laboratory, conformance, leftovers};
+
+use crate::support::{Laboratory, conformance, lane::Share};
 
 const KILLED: &str = r#"
 name = "killed"
@@ -43,16 +40,23 @@ update = 0.8
 distribution = "uniform"
 
 [[fault]]
+kind = "node-pause"
+node = 3
+at_s = 5
+for_s = 2
+
+[[fault]]
 kind = "node-kill"
 node = 2
-at_s = 8
+at_s = 9
 for_s = 6
 
 [load]
+clients = 2
 concurrency = [4]
 request_timeout_s = 4
 warmup_s = 3
-duration_s = 25
+duration_s = 26
 repetitions = 1
 
 [provider.local]
@@ -92,10 +96,10 @@ fn wipe(directory: &Path) -> usize {
 
 #[test]
 fn a_node_away_costs_availability_or_nothing_and_a_wiped_one_is_found_out() {
-    let lab = Laboratory::new();
+    let lab = Laboratory::on_machine(Share::Whole);
     lab.write("killed.toml", KILLED);
     let mut running = lab.spawn(&["run", "killed.toml"]);
-    let second = Laboratory::work().join("node-2").join("runs");
+    let second = lab.work().join("node-2").join("runs");
     let mut wiped = 0;
     for times in 1..=2 {
         lab.wait_in(
@@ -116,15 +120,32 @@ fn a_node_away_costs_availability_or_nothing_and_a_wiped_one_is_found_out() {
     let trial = |configuration: &str| -> PathBuf { run.join(format!("trials/{configuration}.mixed.c4/1")) };
     for configuration in ["one-replica", "three-replicas"] {
         let record = json(&trial(configuration).join("trial.json"));
-        let fault = &record["faults"][0];
+        // The third node stood still for two seconds, and answered again on its own.
+        let paused = &record["faults"][0];
+        assert_eq!(
+            (&paused["kind"], &paused["host"], &paused["problem"]),
+            (&"node-pause".into(), &"database-3".into(), &Value::Null)
+        );
+        let still = paused["return_began_s"].as_f64().unwrap() - paused["gone_s"].as_f64().unwrap();
+        assert!((1.0..4.0).contains(&still), "{paused:#}");
+        assert!(
+            paused["back_s"].as_f64() > paused["return_began_s"].as_f64(),
+            "{paused:#}"
+        );
+        assert_eq!(
+            record["clients"].as_object().unwrap().len(),
+            2,
+            "each looks for its own writes"
+        );
+        let fault = &record["faults"][1];
         assert_eq!(
             (&fault["kind"], &fault["host"]),
             (&"node-kill".into(), &"database-2".into())
         );
         let at = |key: &str| fault[key].as_f64().unwrap_or_else(|| panic!("{key} in {fault:#}"));
-        assert!((8.0..10.0).contains(&at("began_s")), "{fault:#}");
+        assert!((9.0..11.0).contains(&at("began_s")), "{fault:#}");
         assert!(
-            at("began_s") < at("gone_s") && at("return_began_s") >= 14.0,
+            at("began_s") < at("gone_s") && at("return_began_s") >= 15.0,
             "{fault:#}"
         );
         // Reading back waits for the only replica of some records, and not for one of three.
@@ -155,5 +176,5 @@ fn a_node_away_costs_availability_or_nothing_and_a_wiped_one_is_found_out() {
 
     let report = std::fs::read_to_string(run.join("report.md")).unwrap();
     assert!(report.contains("one-replica lost"), "{report}");
-    assert_eq!(leftovers(), Vec::<String>::new());
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
 }

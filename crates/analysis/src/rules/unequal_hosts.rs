@@ -1,0 +1,249 @@
+//! Are the machines of a configuration's nodes alike?
+//!
+//! Machines under one name need not be: of one EC2 instance type, those with an Intel E5430 were 5 to 25 % faster than
+//! those with an AMD 2218 HE (Hulen, "Cassandra Performance Testing on EC2", 2010). A cluster of unlike machines measures
+//! what it happened to get, and another one that is bought under the same name need not be the same.
+
+use std::collections::BTreeMap;
+
+use evidence::{ClockReading, Environment, HostId};
+use serde_json::Value;
+use spec::{Plan, Setup};
+
+use crate::fact::HostFact;
+use crate::finding::{Finding, Scope};
+use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
+
+/// Memory differs from this share of the larger on (practice): firmware and kernel keep some of it before Linux says
+/// how much there is (`MemTotal`, proc(5)), not to the byte the same on machines of one kind.
+const MEMORY_APART: f64 = 0.02;
+/// Clocks differ from so many milliseconds on, beyond what the readings cannot tell: as for
+/// [`clock_drift`](super::clock_drift), a twentieth of the second that a sample stands for (practice).
+const CLOCKS_APART_MS: f64 = 50.0;
+
+/// One finding for each configuration whose database hosts differ, with all in which they do. `environment` is the
+/// run's `environment.json`; `trials` are all of the run.
+pub fn findings(plan: &Plan, environment: &Value, trials: &[&TrialMeasurement]) -> Vec<Finding> {
+    let started = plan.setups.iter().filter(|setup| setup.existing.is_none());
+    started
+        .filter_map(|setup| of_setup(setup, environment, trials))
+        .collect()
+}
+
+fn of_setup(setup: &Setup, environment: &Value, trials: &[&TrialMeasurement]) -> Option<Finding> {
+    let hosts: Vec<HostId> = (0..setup.placement.nodes).map(HostId::database).collect();
+    let facts = |host: &HostId| -> Option<(HostId, Environment)> {
+        let told = environment.get(host.to_string())?;
+        Some((*host, serde_json::from_value(told.clone()).ok()?))
+    };
+    let known: Vec<(HostId, Environment)> = hosts.iter().filter_map(facts).collect();
+    let numbers = [("hosts", hosts.len() as f64)];
+    let scope = Scope::Configuration(setup.configuration.clone());
+    let mut finding = Finding::new(Rule::UnequalHosts, scope, numbers);
+    for fact in HostFact::ALL {
+        finding = match fact {
+            HostFact::Cpus => apart(finding, fact, &each(&known, |e| Some(f64::from(e.cpus))), 0.0),
+            HostFact::Memory => {
+                let bytes = each(&known, |e| e.memory_bytes.map(|bytes| bytes as f64));
+                apart(finding, fact, &bytes, MEMORY_APART)
+            }
+            HostFact::Clock => clocks(finding, fact, &setup.configuration, &hosts, trials),
+            HostFact::Processor => unlike(finding, fact, &known, |e| e.cpu_model.clone()),
+            HostFact::Microcode => unlike(finding, fact, &known, |e| e.microcode.clone()),
+            HostFact::Kernel => unlike(finding, fact, &known, |e| e.kernel.clone()),
+            HostFact::HugePages => unlike(finding, fact, &known, |e| e.transparent_huge_pages.clone()),
+            HostFact::ClockSource => unlike(finding, fact, &known, |e| e.clock_source.clone()),
+            HostFact::Swap => unlike(finding, fact, &known, |e| {
+                e.swap_bytes.map(|b| if b > 0 { "on" } else { "off" }.to_owned())
+            }),
+        };
+    }
+    (!finding.facts.is_empty()).then_some(finding)
+}
+
+fn each(known: &[(HostId, Environment)], of: impl Fn(&Environment) -> Option<f64>) -> Vec<(HostId, f64)> {
+    known
+        .iter()
+        .filter_map(|(host, facts)| Some((*host, of(facts)?)))
+        .collect()
+}
+
+/// Adds a fact whose words differ: each of them with its hosts. What a host does not tell is no difference.
+fn unlike(
+    finding: Finding,
+    fact: HostFact,
+    known: &[(HostId, Environment)],
+    of: impl Fn(&Environment) -> Option<String>,
+) -> Finding {
+    let mut hosts_by_value: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (host, facts) in known {
+        if let Some(value) = of(facts) {
+            hosts_by_value.entry(value).or_default().push(host.to_string());
+        }
+    }
+    if hosts_by_value.len() < 2 {
+        return finding;
+    }
+    let values = hosts_by_value
+        .iter()
+        .map(|(value, hosts)| format!("{value} ({})", hosts.join(", ")));
+    finding.with(fact.name(), values.collect::<Vec<_>>().join(" / "))
+}
+
+/// Adds an amount whose largest and smallest are further apart than this share of the largest.
+fn apart(mut finding: Finding, fact: HostFact, values: &[(HostId, f64)], share: f64) -> Finding {
+    let most = values.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    let least = values.iter().min_by(|a, b| a.1.total_cmp(&b.1));
+    match most.zip(least) {
+        Some((most, least)) if least.1 < most.1 * (1.0 - share) => {
+            finding.numbers.insert(fact.most(), most.1);
+            finding.numbers.insert(fact.least(), least.1);
+            finding.with(fact.name(), format!("{} / {}", most.0, least.0))
+        }
+        _ => finding,
+    }
+}
+
+/// Adds the clocks that were furthest apart at the start of a trial.
+fn clocks(
+    mut finding: Finding,
+    fact: HostFact,
+    configuration: &str,
+    hosts: &[HostId],
+    trials: &[&TrialMeasurement],
+) -> Finding {
+    let of_trial = |trial: &&TrialMeasurement| {
+        let clocks = &trial.record.clocks;
+        let read = |host: &HostId| Some((*host, clocks.get(host)?.start));
+        let readings: Vec<(HostId, ClockReading)> = hosts.iter().filter_map(read).collect();
+        let ahead = *readings.iter().max_by(|a, b| a.1.offset_ms.total_cmp(&b.1.offset_ms))?;
+        let behind = *readings.iter().min_by(|a, b| a.1.offset_ms.total_cmp(&b.1.offset_ms))?;
+        let unknown = (ahead.1.round_trip_ms + behind.1.round_trip_ms) / 2.0;
+        Some((ahead, behind, ahead.1.offset_ms - behind.1.offset_ms - unknown))
+    };
+    let of_configuration = trials.iter().filter(|t| t.record.configuration == configuration);
+    let furthest = of_configuration.filter_map(of_trial).max_by(|a, b| a.2.total_cmp(&b.2));
+    match furthest {
+        Some((ahead, behind, apart_ms)) if apart_ms > CLOCKS_APART_MS => {
+            finding.numbers.insert(fact.most(), ahead.1.offset_ms);
+            finding.numbers.insert(fact.least(), behind.1.offset_ms);
+            finding.with(fact.name(), format!("{} / {}", ahead.0, behind.0))
+        }
+        _ => finding,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use evidence::Clock;
+    use serde_json::json;
+
+    use super::*;
+    use crate::rules::cases::recorded;
+    use crate::story::plan;
+
+    /// A plan whose first configuration has three nodes.
+    fn cluster() -> Plan {
+        let mut plan = plan();
+        plan.setups.truncate(1);
+        plan.setups[0].placement.nodes = 3;
+        plan
+    }
+
+    /// What differs where the third of three equal hosts has these facts instead.
+    fn differing(third: Value) -> Vec<String> {
+        let usual = json!({
+            "cpu_model": "Example 3 GHz", "microcode": "0x1", "cpus": 8, "memory_bytes": 100_000, "kernel": "6.1.0",
+            "transparent_huge_pages": "madvise", "clock_source": "tsc", "swap_bytes": 0,
+        });
+        let mut odd = usual.clone();
+        odd.as_object_mut().unwrap().extend(third.as_object().unwrap().clone());
+        let environment = json!({ "provider": "hosts", "database": usual, "database-2": usual, "database-3": odd });
+        let found = findings(&cluster(), &environment, &[]);
+        let facts = found.into_iter().flat_map(|finding| finding.facts);
+        facts.map(|(name, value)| format!("{name}: {value}")).collect()
+    }
+
+    #[test]
+    fn each_difference_among_hosts_is_told_with_its_hosts_and_equal_ones_are_not() {
+        assert_eq!(differing(json!({})), [""; 0]);
+        for (third, told) in [
+            (
+                json!({"cpu_model": "Other 2 GHz"}),
+                "processor: Example 3 GHz (database, database-2) / Other 2 GHz (database-3)",
+            ),
+            (
+                json!({"microcode": "0x2"}),
+                "microcode: 0x1 (database, database-2) / 0x2 (database-3)",
+            ),
+            (
+                json!({"kernel": "6.1.1"}),
+                "kernel: 6.1.0 (database, database-2) / 6.1.1 (database-3)",
+            ),
+            (
+                json!({"transparent_huge_pages": "always"}),
+                "transparent_huge_pages: always (database-3) / madvise (database, database-2)",
+            ),
+            (
+                json!({"clock_source": "xen"}),
+                "clock_source: tsc (database, database-2) / xen (database-3)",
+            ),
+            (
+                json!({"swap_bytes": 4096}),
+                "swap: off (database, database-2) / on (database-3)",
+            ),
+            (json!({"cpus": 4}), "cpus: database-2 / database-3"),
+            (json!({"memory_bytes": 97_000}), "memory: database-2 / database-3"),
+        ] {
+            assert_eq!(differing(third), [told]);
+        }
+        // What the kernel keeps for itself, another amount of swap, what a host does not tell.
+        assert_eq!(differing(json!({"memory_bytes": 98_100})), [""; 0]);
+        assert_eq!(differing(json!({"kernel": null})), [""; 0]);
+        let several = differing(json!({"cpu_model": "Other 2 GHz", "cpus": 4, "kernel": "5.4"}));
+        assert_eq!(several.len(), 3, "one finding has them all: {several:?}");
+    }
+
+    #[test]
+    fn a_host_of_no_node_is_not_compared_and_neither_is_a_single_one() {
+        let of = |cpus: u32| json!({ "cpus": cpus });
+        let environment = json!({ "database": of(8), "database-2": of(4), "client": of(2) });
+        let mut plan = cluster();
+        plan.setups[0].placement.nodes = 1;
+        assert_eq!(findings(&plan, &environment, &[]), []);
+        plan.setups[0].placement.nodes = 2;
+        let found = findings(&plan, &environment, &[]);
+        let numbers = [("cpus_least", 4.0), ("cpus_most", 8.0), ("hosts", 2.0)];
+        let told: Vec<(&str, f64)> = found[0].numbers.iter().map(|(name, n)| (name.as_str(), *n)).collect();
+        assert_eq!(told, numbers);
+    }
+
+    #[test]
+    fn clocks_that_are_further_apart_than_their_readings_can_tell() {
+        let told = |third_ms: f64, round_trip_ms: f64| {
+            let plan = cluster();
+            let trial = recorded(|record| {
+                record.configuration = plan.setups[0].configuration.clone();
+                let offsets = [10.0, 0.0, third_ms];
+                record.clocks = (0..)
+                    .zip(offsets)
+                    .map(|(index, offset_ms)| {
+                        let start = ClockReading {
+                            offset_ms,
+                            round_trip_ms,
+                        };
+                        (HostId::database(index), Clock { start, end: None })
+                    })
+                    .collect();
+            });
+            let found = findings(&plan, &json!({}), &[&trial]);
+            found.first().and_then(|f| f.fact("clock")).map(str::to_owned)
+        };
+        let apart = Some("database / database-3".to_owned());
+        assert_eq!(told(-45.0, 1.0), apart);
+        assert_eq!(told(-40.5, 1.0), None);
+        assert_eq!(told(-45.0, 10.0), None);
+        assert_eq!(told(5.0, 1.0), None);
+    }
+}

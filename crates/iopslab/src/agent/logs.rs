@@ -1,0 +1,79 @@
+//! Logs of a stopped database, read piece by piece.
+
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::PathBuf;
+
+use wire::{Fault, LOG_PIECE_BYTES, LogFile, LogPiece};
+
+use super::outbox::fault;
+
+/// A log with its name in the trial directory.
+#[derive(Debug)]
+pub(super) struct KeptLog {
+    pub name: String,
+    pub path: PathBuf,
+}
+
+impl KeptLog {
+    /// What there is to read; `None` where there is none.
+    pub fn facts(&self) -> Option<LogFile> {
+        let bytes = self.path.metadata().ok()?.len();
+        let name = self.name.clone();
+        Some(LogFile { name, bytes })
+    }
+
+    /// The piece that begins at `offset`.
+    pub fn piece(&self, offset: u64) -> Result<LogPiece, Fault> {
+        let read = || -> std::io::Result<Vec<u8>> {
+            let mut file = File::open(&self.path)?;
+            file.seek(SeekFrom::Start(offset))?;
+            let mut bytes = Vec::new();
+            file.take(LOG_PIECE_BYTES).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        let bytes = read().map_err(|e| fault(format!("cannot read {}: {e}", self.path.display())))?;
+        Ok(LogPiece::of(&bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+    use wire::{Event, Reply};
+
+    use super::*;
+
+    #[test]
+    fn a_log_of_tens_of_mib_goes_over_the_wire_in_frames_of_a_piece() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("system.log");
+        let line = "INFO  [main] \u{2026} a line that is not a divisor of a piece\n";
+        let text = line.repeat((24 << 20) / line.len() + 1);
+        std::fs::write(&path, &text).unwrap();
+        let name = "database.log".to_owned();
+        let log = KeptLog { name, path };
+        let facts = log.facts().unwrap();
+        assert_eq!(facts.bytes, text.len() as u64);
+
+        let (mut arrived, mut largest_frame) = (Vec::new(), 0);
+        while (arrived.len() as u64) < facts.bytes {
+            let piece = log.piece(arrived.len() as u64).unwrap();
+            let mut frame = Vec::new();
+            wire::write(&mut frame, &Event::Reply(Ok(Reply::LogPiece(piece)))).unwrap();
+            largest_frame = largest_frame.max(frame.len());
+            let Some(Event::Reply(Ok(Reply::LogPiece(piece)))) = wire::read(&mut frame.as_slice()).unwrap() else {
+                panic!("a piece is what was sent");
+            };
+            arrived.extend(piece.bytes().unwrap());
+        }
+        assert!(arrived == text.as_bytes());
+        // Base64 makes four bytes of three.
+        assert!(
+            largest_frame < (LOG_PIECE_BYTES as usize) * 4 / 3 + 100,
+            "{largest_frame}"
+        );
+        assert_eq!(log.piece(facts.bytes).unwrap().bytes().unwrap(), b"", "the end");
+    }
+}

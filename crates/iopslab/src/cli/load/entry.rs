@@ -1,0 +1,61 @@
+//! How `iopslab load` gets into a cluster that asks who is there.
+
+use clap::Args;
+use spec::{Access, IdentityFiles, TlsFiles};
+
+use crate::failure::Failure;
+use crate::secrets;
+
+/// User and TLS.
+#[derive(Debug, Args)]
+pub struct EntryArgs {
+    /// User; its password is taken from IOPSLAB_PASSWORD, or from --password-file
+    #[arg(long, value_name = "NAME")]
+    user: Option<String>,
+    /// File that holds the password, and nothing else
+    #[arg(long, value_name = "FILE", requires = "user")]
+    password_file: Option<String>,
+    /// Encrypt the connections; certificates are checked against the authorities of the operating system
+    #[arg(long)]
+    tls: bool,
+    /// Encrypt, and check certificates against the authorities in this PEM file
+    #[arg(long, value_name = "FILE")]
+    tls_ca: Option<String>,
+    /// Encrypt, and show this certificate (PEM) to a cluster that asks for one
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<String>,
+    /// Private key of --tls-cert (PEM, without a passphrase)
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<String>,
+    /// Encrypt, and take a certificate whatever host it names
+    #[arg(long)]
+    tls_any_name: bool,
+}
+
+impl EntryArgs {
+    /// Who asks, and how; secrets are read here.
+    pub(super) fn access(&self) -> Result<Access, Failure> {
+        let login = |user: &String| secrets::login(user, self.password_file.as_deref(), "--password-file FILE");
+        Ok(Access {
+            login: self.user.as_ref().map(login).transpose()?,
+            tls: self.files().as_ref().map(secrets::tls).transpose()?,
+            data_centre: None,
+        })
+    }
+
+    /// What others could read.
+    pub(super) fn notes(&self) -> Vec<String> {
+        secrets::notes(self.password_file.iter().chain(&self.tls_key))
+    }
+
+    /// `None`: without TLS.
+    fn files(&self) -> Option<TlsFiles> {
+        let identity = self.tls_cert.clone().zip(self.tls_key.clone());
+        let is_wanted = self.tls || self.tls_any_name || self.tls_ca.is_some() || identity.is_some();
+        is_wanted.then(|| TlsFiles {
+            ca_file: self.tls_ca.clone(),
+            identity: identity.map(|(certificate, key)| IdentityFiles { certificate, key }),
+            verify_host_name: !self.tls_any_name,
+        })
+    }
+}

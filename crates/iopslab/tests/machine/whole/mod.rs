@@ -1,0 +1,4 @@
+//! Stories whose nodes use all CPUs of the machine.
+
+mod cluster;
+mod fault;

@@ -1,0 +1,82 @@
+//! Two lanes for stories with a real database: each has a network of its own, in which a database is at 127.0.0.1:9042,
+//! and a work directory of its own. They share the machine's CPUs and disk.
+
+use std::os::fd::AsFd as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+
+const LANES: usize = 2;
+static TAKEN: Mutex<[bool; LANES]> = Mutex::new([false; LANES]);
+static CHANGED: Condvar = Condvar::new();
+
+/// What a story needs of this machine.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Share {
+    /// One lane: another story goes on in the other one.
+    Half,
+    /// Both: its nodes use all CPUs.
+    Whole,
+}
+
+/// A lane, from its taking to its drop. The thread that took it is in its network, and so is what it starts.
+pub struct Lane {
+    taken: Vec<usize>,
+    network: String,
+}
+
+impl Lane {
+    pub fn take(share: Share) -> Self {
+        let mut lanes = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = loop {
+            let free: Vec<usize> = (0..LANES).filter(|lane| !lanes[*lane]).collect();
+            match share {
+                Share::Half if !free.is_empty() => break vec![free[0]],
+                Share::Whole if free.len() == LANES => break free,
+                _ => lanes = CHANGED.wait(lanes).unwrap_or_else(PoisonError::into_inner),
+            }
+        };
+        taken.iter().for_each(|lane| lanes[*lane] = true);
+        drop(lanes);
+        let network = format!("iopslab-{}-lane-{}", std::process::id(), taken[0]);
+        let lane = Self { taken, network };
+        ip(&["netns", "add", &lane.network]);
+        let link = std::fs::File::open(Path::new("/run/netns").join(&lane.network)).unwrap();
+        move_into_link_name_space(link.as_fd(), Some(LinkNameSpaceType::Network)).unwrap();
+        ip(&["link", "set", "lo", "up"]);
+        lane
+    }
+
+    pub fn work(&self) -> PathBuf {
+        work(self.taken[0])
+    }
+
+    /// What the other lane's runs have made and will undo.
+    pub fn ledgers_of_others(&self) -> String {
+        let others = (0..LANES).filter(|lane| !self.taken.contains(lane));
+        let ledger = |lane| std::fs::read_to_string(work(lane).join("ledger.jsonl")).unwrap_or_default();
+        others.map(ledger).collect()
+    }
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        // What still runs in it keeps it alive, without a name.
+        let _ = Command::new("ip").args(["netns", "del", &self.network]).status();
+        let mut lanes = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        self.taken.iter().for_each(|lane| lanes[*lane] = false);
+        CHANGED.notify_all();
+    }
+}
+
+fn work(lane: usize) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("work-{lane}"))
+}
+
+fn ip(arguments: &[&str]) {
+    let output = Command::new("ip").args(arguments).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "ip {arguments:?}: {error}");
+}
