@@ -152,11 +152,13 @@ impl Network {
         let own = self.of_host(name);
         let downloads = std::env::var("HOME").unwrap() + "/.cache/iopslab";
         let downloads = std::env::var("IOPSLAB_CACHE").unwrap_or(downloads);
+        let java = std::env::var("JAVA_HOME").map(|home| format!(" JAVA_HOME={home}"));
         let config = format!(
             "ListenAddress 10.99.0.{number}\nHostKey {own}/host_key\nAuthorizedKeysFile {id}.pub\nPidFile none\nUsePAM \
              no\nStrictModes no\nPermitRootLogin yes\nPasswordAuthentication no\nSetEnv XDG_CACHE_HOME={own}/cache \
-             IOPSLAB_CACHE={downloads}\n",
+             IOPSLAB_CACHE={downloads}{java}\n",
             own = own.display(),
+            java = java.unwrap_or_default(),
             id = self.path("id").display(),
         );
         std::fs::write(own.join("sshd_config"), config).unwrap();
