@@ -23,8 +23,7 @@ demo: build     ## run examples/quickstart.toml on emulated volumes of this mach
 
 test:           ## every test, with a real Cassandra, real volumes, an AWS API server and a browser
 	@scripts/setup.sh --tests
-	export JAVA_HOME=$$(scripts/java-for-tests.sh)
-	cargo test --workspace --features iopslab/aws,iopslab/tls --locked --no-fail-fast
+	scripts/test.sh $(BESIDE)
 
 test-vm:        ## the stories of storage and one tiny run in a Debian 12 with cgroup v2 (QEMU; needs root)
 	@scripts/vm.sh

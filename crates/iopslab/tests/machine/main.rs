@@ -3,13 +3,18 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod apart;
 mod cql;
-mod existing;
 mod network;
-mod run;
-#[cfg(feature = "tls")]
-mod secured;
 #[path = "../support/mod.rs"]
 mod support;
-mod whole;
+
+/// The stories; `scripts/test.sh` knows them by this name, to run them beside all other tests.
+#[path = "."]
+mod real {
+    mod apart;
+    mod existing;
+    mod run;
+    #[cfg(feature = "tls")]
+    mod secured;
+    mod whole;
+}
