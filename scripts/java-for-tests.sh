@@ -2,11 +2,10 @@
 # Prints a JAVA_HOME for tests: the Java that is found here, without its second compiler (C2). A test's databases live for
 # seconds; what C2 compiles for them was a third of their CPU time and never came to pay. Nothing measured comes from it.
 set -euo pipefail
-cd "$(dirname "$0")/.."
-
 real=${JAVA_HOME:+$JAVA_HOME/bin/java}
 real=${real:-$(command -v java)}
-home=$(realpath -m "${CARGO_TARGET_DIR:-target}/java-for-tests")
+# At one place for all clones: what iopslab keeps of a Java for its next start goes by its path.
+home=${XDG_CACHE_HOME:-$HOME/.cache}/iopslab/java-for-tests
 [ "$real" != "$home/bin/java" ] || { echo "$home"; exit; }
 mkdir -p "$home/bin"
 # shellcheck disable=SC2016

@@ -327,7 +327,7 @@ fn a_stopped_server_is_seen_in_full(connect: &CqlConnect, server: &Server) {
     let p99_s = response_quantile_s(&outcome, 0.99);
     // A busy machine answers the backlog later, never earlier.
     assert!(
-        p99_s > expected_s * 0.95 && p99_s < expected_s + 0.5,
+        p99_s > expected_s * 0.95 && p99_s < expected_s + 2.0,
         "stopped {stopped:?}: expected {expected_s} s, reported {p99_s} s"
     );
 }

@@ -99,8 +99,9 @@ impl Story {
             .replace('@', &place)
             + CUT;
         lab.write("one.toml", &cut);
-        let three = experiment(2).replace("nodes = 2", "nodes = 3");
-        lab.write("three.toml", &three.replace('@', &place));
+        let two = experiment(2).replace('@', &place);
+        lab.write("two.toml", &two);
+        lab.write("three.toml", &two.replace("nodes = 2", "nodes = 3"));
         Self { network, lab, program }
     }
 
@@ -354,7 +355,7 @@ fn a_host_that_is_cut_off_costs_its_trial_and_the_run_goes_on(story: &Story) {
 }
 
 fn a_host_without_sshd_costs_its_trial_and_the_run_goes_on(story: &mut Story) {
-    let run = story.start(&["run", "three.toml", "--provider", "hosts", "--out", "without-sshd"]);
+    let run = story.start(&["run", "two.toml", "--provider", "hosts", "--out", "without-sshd"]);
     story.in_mid_trial();
     story.network.kill_sshd("db2");
     wait_for("a host that cleans itself", Duration::from_secs(20), || {
