@@ -25,14 +25,14 @@ const CLOCKS_APART_MS: f64 = 50.0;
 /// One finding for each configuration whose database hosts differ, with all in which they do. `environment` is the
 /// run's `environment.json`; `trials` are all of the run.
 pub fn findings(plan: &Plan, environment: &Value, trials: &[&TrialMeasurement]) -> Vec<Finding> {
-    let started = plan.setups.iter().filter(|setup| setup.existing.is_none());
-    started
+    plan.setups
+        .iter()
         .filter_map(|setup| of_setup(setup, environment, trials))
         .collect()
 }
 
 fn of_setup(setup: &Setup, environment: &Value, trials: &[&TrialMeasurement]) -> Option<Finding> {
-    let hosts: Vec<HostId> = (0..setup.placement.nodes).map(HostId::database).collect();
+    let hosts: Vec<HostId> = setup.database_hosts().into_iter().map(HostId::database).collect();
     let facts = |host: &HostId| -> Option<(HostId, Environment)> {
         let told = environment.get(host.to_string())?;
         Some((*host, serde_json::from_value(told.clone()).ok()?))
