@@ -12,4 +12,5 @@ mod run;
 mod secured;
 #[path = "../support/mod.rs"]
 mod support;
+mod watched;
 mod whole;
