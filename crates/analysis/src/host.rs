@@ -369,6 +369,23 @@ mod tests {
     }
 
     #[test]
+    fn a_database_without_a_cgroup_of_its_own_has_the_cpu_time_of_its_process() {
+        let of_process = |is_database: bool| {
+            let change = |t: f64| {
+                let mut sample = second(t);
+                (sample.host.cgroup_cpu_s, sample.host.process_cpu_s) = (None, Some(3.0 + 0.25 * t));
+                sample.host.database_pid = sample.host.database_pid.filter(|_| is_database);
+                sample
+            };
+            let samples: Vec<HostSample> = (0..41).map(|t| change(f64::from(t))).collect();
+            let host = database_host(&samples, 0.0, 40.0);
+            (host.cpus_used, host.windows.len())
+        };
+        assert_eq!(of_process(true), (Some(0.25), 4));
+        assert_eq!(of_process(false), (None, 0), "that of a client is no database's");
+    }
+
+    #[test]
     fn counters_become_figures_of_the_measured_window_alone() {
         // 20 s of warm-up and 5 s after the end, sampled 0.3 s off the second.
         let samples: Vec<HostSample> = (-20..65).map(|t| second(f64::from(t) + 0.3)).collect();

@@ -4,6 +4,7 @@
 //! open files to its own user and to root (proc(5), "ptrace access mode").
 
 use std::collections::BTreeSet;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::proc::text;
@@ -63,16 +64,17 @@ impl FoundProcess {
         if sockets.is_empty() {
             return Err(NotFound::None);
         }
-        let has_one = |pid: &u32| {
+        let mut hidden = false;
+        let mut has_one = |pid: &u32| {
             let links = std::fs::read_dir(root.join(format!("proc/{pid}/fd")));
+            // One that has just ended is gone; others keep theirs from this user.
+            hidden |= links.as_ref().is_err_and(|error| error.kind() != ErrorKind::NotFound);
             let mut links = links.into_iter().flatten().flatten();
             links.any(|link| std::fs::read_link(link.path()).is_ok_and(|to| sockets.contains(&*to.to_string_lossy())))
         };
-        Self::one(
-            root,
-            processes(root).into_iter().filter(has_one).collect(),
-            NotFound::Hidden,
-        )
+        let mut found = processes(root);
+        found.retain(|pid| has_one(pid));
+        Self::one(root, found, if hidden { NotFound::Hidden } else { NotFound::None })
     }
 
     /// The process that has these words in its command line, this one left out.
@@ -267,7 +269,15 @@ mod tests {
         assert_eq!(FoundProcess::listening(root.path(), &[9044]), Err(NotFound::None));
         let both = Err(NotFound::Several(vec!["java (42)".to_owned(), "other (43)".to_owned()]));
         assert_eq!(FoundProcess::listening(root.path(), &[9042, 9043]), both);
-        std::fs::remove_dir_all(root.path().join("proc/42/fd")).unwrap();
+        let own = root.path().join("proc/42/fd");
+        std::fs::remove_dir_all(&own).unwrap();
+        assert_eq!(
+            FoundProcess::listening(root.path(), &[9042]),
+            Err(NotFound::None),
+            "it has just ended"
+        );
+        // What cannot be listed may be the one.
+        std::fs::write(&own, "").unwrap();
         assert_eq!(FoundProcess::listening(root.path(), &[9042]), Err(NotFound::Hidden));
     }
 

@@ -220,6 +220,28 @@ mod tests {
     }
 
     #[test]
+    fn watched_nodes_are_compared_by_the_hosts_that_they_are_and_others_are_not() {
+        let mut plan = cluster();
+        let node = |host| spec::WatchedNode {
+            host,
+            ssh: format!("cass{host}"),
+            data: None,
+            commitlog: None,
+            process: None,
+        };
+        plan.setups[0].placement.nodes = 2;
+        plan.setups[0].existing = Some(vec!["h:9042".to_owned()]);
+        let of = |cpus: u32| json!({ "cpus": cpus });
+        let environment = json!({ "database": of(8), "database-2": of(4), "database-3": of(8) });
+        assert_eq!(findings(&plan, &environment, &[]), [], "nobody looks at it");
+        plan.setups[0].watched = vec![node(0), node(2)];
+        assert_eq!(findings(&plan, &environment, &[]), []);
+        plan.setups[0].watched = vec![node(1), node(2)];
+        let found = findings(&plan, &environment, &[]);
+        assert_eq!(found[0].fact("cpus"), Some("database-3 / database-2"));
+    }
+
+    #[test]
     fn clocks_that_are_further_apart_than_their_readings_can_tell() {
         let told = |third_ms: f64, round_trip_ms: f64| {
             let plan = cluster();

@@ -237,6 +237,7 @@ fn its_use_is_evidence_as_of_our_own(story: &Story) {
     assert_eq!(status, Some(0), "{said}");
     let watching = format!("watching cass1 as database: process {} (java)", story.pid);
     assert!(said.contains(&watching), "{said}");
+    assert!(said.contains("watched: cass1 "), "in the plan's table: {said}");
     assert!(said.contains("states 64 CPUs, the database on cass1 has"), "{said}");
     let (directory, record) = story.trial(1);
     let nodes = record["nodes"].as_array().unwrap();
