@@ -1,7 +1,7 @@
 //! A process that somebody else started: which one it is, and what it has open.
 //!
-//! Whose process it is decides what may be seen: its command line, its CPU time and its memory are open to everybody, its
-//! open files to its own user and to root (proc(5), "ptrace access mode").
+//! Whose process it is decides what may be seen: its command line, its CPU time and its memory are open to everybody,
+//! its open files to its own user and to root (proc(5), "ptrace access mode").
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;

@@ -2,8 +2,8 @@
 //!
 //! A line of JDK 11 to 21 with `-Xlog:gc*`: `[12.345s][info][gc] GC(7) Pause Young (Normal) (G1 Evacuation Pause)
 //! 24M->4M(256M) 3.123ms`. Only lines with the plain tag `gc` carry the whole pause; `gc,phases` and the others repeat
-//! parts of it. Cassandra's own configuration asks for `gc=info` without tags: there a line ends its decorations with the
-//! level, and a pause with its time is one of the plain tag.
+//! parts of it. Cassandra's own configuration asks for `gc=info` without tags: there a line ends its decorations with
+//! the level, and a pause with its time is one of the plain tag.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};

@@ -1,5 +1,5 @@
-//! An existing cluster whose nodes are watched: clients are processes of this machine, agents on the nodes' machines are
-//! those of [`Hosts`].
+//! An existing cluster whose nodes are watched: clients are processes of this machine, agents on the nodes' machines
+//! are those of [`Hosts`].
 
 use std::sync::mpsc::Sender;
 

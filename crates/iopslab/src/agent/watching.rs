@@ -1,5 +1,5 @@
-//! Watching a node of somebody else's: which process it is, on which devices its files are, and what it uses. Nothing is
-//! started, stopped, limited or written.
+//! Watching a node of somebody else's: which process it is, on which devices its files are, and what it uses. Nothing
+//! is started, stopped, limited or written.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -195,8 +195,8 @@ fn is_log(name: &str) -> bool {
     name.rsplit('/').next().is_some_and(|name| name.starts_with(LOG_FILE))
 }
 
-/// The device of a directory that is stated, else that of the files of its kind that are open; the inner error is why it
-/// cannot be told. The outer one: what is stated is not there.
+/// The device of a directory that is stated, else that of the files of its kind that are open; the inner error is why
+/// it cannot be told. The outer one: what is stated is not there.
 fn device(
     task: &WatchTask,
     key: &str,
@@ -248,7 +248,8 @@ fn not_found(task: &WatchTask, reason: NotFound) -> Fault {
                 "the user of this connection may not see which process listens on port {}",
                 ports.join(" or ")
             ),
-            "log in as root or as the database's user, or state a part of its command line: process = \"CassandraDaemon\"",
+            "log in as root or as the database's user, or state a part of its command line: process = \
+             \"CassandraDaemon\"",
         ),
         (None, NotFound::Several(each)) => (
             format!(
@@ -316,7 +317,14 @@ mod tests {
         let seconds = format!("{}.25", 3_000 + std::process::id() % 1_000);
         let mut sleeping = std::process::Command::new("sleep").arg(&seconds).spawn().unwrap();
         let words = format!("sleep {seconds}");
-        let seen = look(&task(Some(&words), None));
+        // Its command line appears a moment after its process.
+        let began = std::time::Instant::now();
+        let seen = loop {
+            match look(&task(Some(&words), None)) {
+                Err(_) if began.elapsed().as_secs() < 5 => {}
+                seen => break seen,
+            }
+        };
         let stated = look(&task(Some(&words), Some("/no/such/directory")));
         sleeping.kill().unwrap();
         sleeping.wait().unwrap();

@@ -1,5 +1,5 @@
-//! The story of a cluster of somebody else's whose node is watched by SSH: a Cassandra of `iopslab db`, and an sshd in the
-//! same lane, as if they were another machine.
+//! The story of a cluster of somebody else's whose node is watched by SSH: a Cassandra of `iopslab db`, and an sshd in
+//! the same lane, as if they were another machine.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
