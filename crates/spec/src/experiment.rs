@@ -83,6 +83,7 @@ pub struct Target {
 /// Where the database comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "one value in the life of a process")]
 pub enum Database {
     /// Apache Cassandra of this version, started by iopslab.
     Cassandra {

@@ -121,7 +121,7 @@ mod tests {
             concurrency = [2]
         "#;
         let no_file = |_: &str| Err("none".to_owned());
-        let plan = spec::plan(&spec::parse(&catalog::Catalog::built_in(), "x.toml", text, &no_file).expect("valid"));
+        let plan = spec::plan(&spec::parse(catalog::Catalog::built_in(), "x.toml", text, &no_file).expect("valid"));
         let tasks: Vec<WatchTask> = nodes(&plan).values().map(task).collect();
         let seen: Vec<(&str, &[u16], bool)> = tasks
             .iter()

@@ -244,7 +244,7 @@ fn its_use_is_evidence_as_of_our_own(story: &Story) {
     assert_eq!(nodes.len(), 1, "{record:#}");
     let cpus = nodes[0]["cpus"].as_f64().unwrap();
     assert!(
-        cpus >= 1.0 && cpus < 64.0,
+        (1.0..64.0).contains(&cpus),
         "those of the machine, not what is stated: {cpus}"
     );
     assert_eq!(
