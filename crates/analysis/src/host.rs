@@ -156,7 +156,7 @@ pub fn database_host(samples: &[HostSample], from_s: f64, to_s: f64) -> Database
             .filter_map(|role| Some((role, activity(window, role)?)))
             .collect(),
         page_cache_bytes: last.host.cgroup_file_bytes,
-        cpus_used: per_second(|h| h.cgroup_cpu_s),
+        cpus_used: per_second(database_cpu_s),
         cpu_throttled_share: delta(|h| h.cgroup_throttled_periods)
             .zip(delta(|h| h.cgroup_periods))
             .and_then(|(throttled, all)| stats::ratio(throttled, all)),
@@ -184,6 +184,12 @@ pub fn database_host(samples: &[HostSample], from_s: f64, to_s: f64) -> Database
 /// A counter of a host.
 type Counter = fn(&HostFigures) -> Option<f64>;
 
+/// CPU time of the database: that of its cgroup; of its process where it has none of its own.
+pub fn database_cpu_s(host: &HostFigures) -> Option<f64> {
+    host.cgroup_cpu_s
+        .or(host.process_cpu_s.filter(|_| host.database_pid.is_some()))
+}
+
 fn between(a: &HostSample, b: &HostSample, figure: Counter) -> Option<f64> {
     Some(figure(&b.host)? - figure(&a.host)?)
 }
@@ -194,7 +200,7 @@ fn host_window(a: &HostSample, b: &HostSample) -> Option<HostWindow> {
     let rate = |figure: Counter| between(a, b, figure).and_then(|n| stats::ratio(n, seconds));
     let sum = |one: Option<f64>, other: Option<f64>| Some(one? + other?);
     Some(HostWindow {
-        used: rate(|h| h.cgroup_cpu_s)?,
+        used: rate(database_cpu_s)?,
         host_busy: sum(rate(|h| h.cpu_user_s), rate(|h| h.cpu_system_s)),
         host_idle: rate(|h| h.cpu_idle_s).map(|idle| idle + rate(|h| h.cpu_iowait_s).unwrap_or(0.0)),
         stolen: rate(|h| h.cpu_steal_s),
@@ -360,6 +366,23 @@ mod tests {
             volumes: BTreeMap::from([(VolumeRole::Data, data)]),
             ..HostSample::default()
         }
+    }
+
+    #[test]
+    fn a_database_without_a_cgroup_of_its_own_has_the_cpu_time_of_its_process() {
+        let of_process = |is_database: bool| {
+            let change = |t: f64| {
+                let mut sample = second(t);
+                (sample.host.cgroup_cpu_s, sample.host.process_cpu_s) = (None, Some(3.0 + 0.25 * t));
+                sample.host.database_pid = sample.host.database_pid.filter(|_| is_database);
+                sample
+            };
+            let samples: Vec<HostSample> = (0..41).map(|t| change(f64::from(t))).collect();
+            let host = database_host(&samples, 0.0, 40.0);
+            (host.cpus_used, host.windows.len())
+        };
+        assert_eq!(of_process(true), (Some(0.25), 4));
+        assert_eq!(of_process(false), (None, 0), "that of a client is no database's");
     }
 
     #[test]

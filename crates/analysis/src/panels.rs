@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use evidence::{HostFigures, HostId, HostSample, NodeFacts, TrialRecord, VolumeFigures, VolumeRole};
 
+use crate::host::database_cpu_s;
 use crate::latencies::{Latencies, Seconds as Points};
 use crate::node;
 
@@ -235,7 +236,7 @@ fn host(facts: &NodeFacts, samples: &[HostSample]) -> Vec<Panel> {
         Panel::CPU,
         "CPUs",
         vec![
-            line("database", rate(|h| h.cgroup_cpu_s, 1.0)),
+            line("database", rate(database_cpu_s, 1.0)),
             line("whole host", rate(|h| Some(h.cpu_user_s? + h.cpu_system_s?), 1.0)),
             line("stolen", rate(|h| h.cpu_steal_s, 1.0)),
         ],

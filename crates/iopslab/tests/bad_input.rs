@@ -160,6 +160,37 @@ fn an_existing_cluster_without_a_keyspace_is_refused_at_its_place() {
 }
 
 #[test]
+fn nodes_that_cannot_be_reached_are_refused_before_anything_begins() {
+    let lab = Laboratory::new();
+    let target = |lines: &str| {
+        let target = format!("[target]\nhosts = [\"127.0.0.1:1\"]\nkeyspace = \"lab\"\n{lines}\n[dataset]");
+        lab.write("watched.toml", &SIMULATED.replacen("[dataset]", &target, 1));
+    };
+    let said = |arguments: &[&str]| {
+        let output = lab.output(arguments);
+        assert!(!lab.path().join("runs").exists(), "nothing has begun");
+        (output.status.code(), unwrapped(&output.stderr))
+    };
+    let node = "[[target.node]]\nssh = \"no-such-host.invalid\"";
+    target(node);
+    let (status, stderr) = said(&["run", "watched.toml"]);
+    assert_eq!(status, Some(1), "{stderr}");
+    assert!(stderr.contains("cannot connect to no-such-host.invalid"), "{stderr}");
+    let (status, stderr) = said(&["clean", "--hosts", "watched.toml"]);
+    assert_eq!(status, Some(1), "{stderr}");
+
+    target(&format!("ssh_config = \"nowhere\"\n{node}"));
+    let (status, stderr) = said(&["run", "watched.toml"]);
+    assert_eq!(status, Some(2), "{stderr}");
+    assert!(stderr.contains("[target]: cannot find nowhere"), "{stderr}");
+
+    target("");
+    let (status, stderr) = said(&["clean", "--hosts", "watched.toml"]);
+    assert_eq!(status, Some(2), "{stderr}");
+    assert!(stderr.contains("[target] names no node to watch"), "{stderr}");
+}
+
+#[test]
 fn an_objective_that_cannot_hold_is_refused_with_the_nearest_name() {
     let stderr = refused(&format!("{SIMULATED}\n[objective]\np99_m = 10\n"));
     assert!(stderr.contains("did you mean `p99_ms`?"), "{stderr}");

@@ -2,13 +2,17 @@
 //!
 //! A line of JDK 11 to 21 with `-Xlog:gc*`: `[12.345s][info][gc] GC(7) Pause Young (Normal) (G1 Evacuation Pause)
 //! 24M->4M(256M) 3.123ms`. Only lines with the plain tag `gc` carry the whole pause; `gc,phases` and the others repeat
-//! parts of it.
+//! parts of it. Cassandra's own configuration asks for `gc=info` without tags: there a line ends its decorations with
+//! the level, and a pause with its time is one of the plain tag.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::PathBuf;
 
 use evidence::HostFigures;
+
+/// Levels of the unified log: the last decoration of a line without tags.
+const LEVELS: [&str; 5] = ["trace", "debug", "info", "warning", "error"];
 
 /// Reads what was appended since the last look.
 #[derive(Debug)]
@@ -57,6 +61,10 @@ impl GcLog {
 
     fn added(&mut self) -> Option<String> {
         let mut file = File::open(&self.path).ok()?;
+        if file.metadata().ok()?.len() < self.offset {
+            // Rotated: this is the next one.
+            self.offset = 0;
+        }
         file.seek(SeekFrom::Start(self.offset)).ok()?;
         let mut bytes = Vec::new();
         self.offset += file.read_to_end(&mut bytes).ok()? as u64;
@@ -69,7 +77,8 @@ fn pause(line: &str) -> Option<f64> {
     let (decorations, message) = line.split_once("] GC(")?;
     let tags = decorations.rsplit('[').next()?.trim();
     let message = message.split_once(") ")?.1;
-    if tags != "gc" || !message.starts_with("Pause") {
+    let is_whole = tags == "gc" || LEVELS.contains(&tags);
+    if !is_whole || !message.starts_with("Pause") {
         return None;
     }
     message
@@ -121,6 +130,29 @@ mod tests {
         .collect();
         assert_eq!(pauses.len(), 2);
         assert!((pauses.iter().sum::<f64>() - 0.014_165).abs() < 1e-12, "{pauses:?}");
+    }
+
+    /// `-Xlog:gc=info,...:time,uptime,pid,tid,level`, as `jvm11-server.options` of Cassandra has it.
+    #[test]
+    fn lines_without_tags_are_those_of_the_plain_tag() {
+        let line = "[2026-11-21T00:26:25.636+0000][0.599s][4711][4720][info ] GC(7) Pause Young (Normal) (G1 Evacuation Pause) 24M->4M(256M) 3.123ms";
+        assert!((pause(line).unwrap() - 0.003_123).abs() < 1e-12);
+        let heap = "[2026-11-21T00:26:25.636+0000][0.599s][4711][4720][trace] GC(7) Eden regions: 12->0(10)";
+        assert_eq!(pause(heap), None);
+    }
+
+    #[test]
+    fn a_log_that_was_rotated_is_read_from_its_start() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("gc.log");
+        let line = |ms: f64| format!("[1s][info][gc] GC(0) Pause Young (Normal) 24M->4M(256M) {ms:.1}ms\n");
+        std::fs::write(&path, line(2.0) + &line(3.0)).unwrap();
+        let (mut log, mut figures) = (GcLog::new(path.clone()), HostFigures::default());
+        log.read(&mut figures);
+        std::fs::write(&path, line(4.0)).unwrap();
+        log.read(&mut figures);
+        assert_eq!(figures.gc_pauses, Some(3.0));
+        assert!((figures.gc_pause_s.unwrap() - 0.009).abs() < 1e-12);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 mod cgroup;
 mod environment;
+mod found;
 mod gc_log;
 mod proc;
 mod sampler;
@@ -12,5 +13,6 @@ mod ticker;
 
 pub use cgroup::CgroupFiles;
 pub use environment::{environment, memory_bytes};
+pub use found::{FoundProcess, GcLogPlace, NotFound, OpenFile};
 pub use sampler::{Sampler, Sources};
 pub use ticker::{Monitor, MonitorHooks};

@@ -83,12 +83,17 @@ fn setups(plan: &Plan, width: usize) -> String {
     let each = |show: &dyn Fn(&analysis::Setup) -> String| plan.setups.iter().map(show).collect::<Vec<String>>();
     let machine = |setup: &analysis::Setup| {
         if let Some(hosts) = &setup.existing {
-            return format!(
+            let stated = format!(
                 "exists: {}\nstated: {} CPUs,\n{} memory",
                 hosts.join(",\n"),
                 given(setup.cpus),
                 bytes(setup.memory_limit_bytes as f64)
             );
+            let watched: Vec<&str> = setup.watched.iter().map(|node| node.ssh.as_str()).collect();
+            return match watched.as_slice() {
+                [] => stated,
+                names => format!("{stated}\nwatched: {}", names.join(",\n")),
+            };
         }
         format!(
             "{} {}\n{} memory\n{} heap\n{} page cache",

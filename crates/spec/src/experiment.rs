@@ -7,7 +7,7 @@ use catalog::{Basis, Burst, IoLimits, VolumeRequest};
 use serde::{Deserialize, Serialize};
 use workload::Definition;
 
-use crate::{ConsistencyLevels, HostsSettings, Placement, Provider, Truth, VolumeKind};
+use crate::{ConsistencyLevels, HostsSettings, Placement, Provider, SshFiles, Truth, VolumeKind, WatchedNode};
 
 /// A checked experiment, at full scale (before `provider.local.scale`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -83,6 +83,7 @@ pub struct Target {
 /// Where the database comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "one value in the life of a process")]
 pub enum Database {
     /// Apache Cassandra of this version, started by iopslab.
     Cassandra {
@@ -108,16 +109,25 @@ pub enum Database {
         /// How connections are encrypted; `None`: they are not.
         #[serde(default)]
         tls: Option<TlsFiles>,
+        /// How the machines of watched nodes are reached.
+        #[serde(default)]
+        ssh: SshFiles,
     },
 }
 
 impl Database {
     /// The files that it names, so that they can be looked for beside the experiment.
     pub fn files_mut(&mut self) -> Vec<&mut String> {
-        let Self::Hosts { password_file, tls, .. } = self else {
+        let Self::Hosts {
+            password_file,
+            tls,
+            ssh,
+            ..
+        } = self
+        else {
             return Vec::new();
         };
-        let mut files: Vec<_> = password_file.iter_mut().collect();
+        let mut files: Vec<_> = password_file.iter_mut().chain(ssh.files_mut()).collect();
         if let Some(tls) = tls {
             files.extend(&mut tls.ca_file);
             if let Some(IdentityFiles { certificate, key }) = &mut tls.identity {
@@ -206,6 +216,9 @@ pub struct Configuration {
     pub consistency: Option<ConsistencyLevels>,
     /// Contact points of the cluster that it is the name of, where that is not the target's.
     pub hosts: Option<Vec<String>>,
+    /// The nodes of that cluster, where they are watched.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub watched: Vec<WatchedNode>,
     /// Its price as the file states it, instead of the catalog's.
     pub price_usd_per_month: Option<f64>,
 }

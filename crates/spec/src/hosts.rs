@@ -36,6 +36,44 @@ pub struct DatabaseMachine {
     pub commitlog: Option<MachineStorage>,
 }
 
+/// A node of an existing cluster that is watched: its agent looks and touches nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WatchedNode {
+    /// Number of its host among the database hosts of the run, from 0.
+    pub host: u32,
+    /// Its machine's name, as `ssh` takes it.
+    pub ssh: String,
+    /// A directory on the device that holds its data; `None`: where its process has data files open.
+    pub data: Option<String>,
+    /// A directory on the device that holds its commit log; `None`: where its process has log files open.
+    pub commitlog: Option<String>,
+    /// A part of its command line; `None`: its process listens on the port of the contact points.
+    pub process: Option<String>,
+}
+
+/// How the machines of watched nodes are reached.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SshFiles {
+    /// Configuration file of `ssh`, instead of the user's.
+    pub ssh_config: Option<String>,
+    /// iopslab for x86-64, where this program's own file is not one.
+    pub binary_x86_64: Option<String>,
+    /// iopslab for aarch64, where this program's own file is not one.
+    pub binary_aarch64: Option<String>,
+}
+
+impl SshFiles {
+    /// The files that are named.
+    pub fn files_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let Self {
+            ssh_config,
+            binary_x86_64,
+            binary_aarch64,
+        } = self;
+        [ssh_config, binary_x86_64, binary_aarch64].into_iter().flatten()
+    }
+}
+
 /// Storage of a machine.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

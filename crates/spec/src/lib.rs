@@ -36,7 +36,7 @@ pub use experiment::{
     Adaptive, Configuration, Database, Dataset, Experiment, IdentityFiles, Instance, Load, LoadLevel, LocalSettings,
     Patience, Target, TlsFiles, Volume, part_of,
 };
-pub use hosts::{DatabaseMachine, HostsSettings, MachineStorage};
+pub use hosts::{DatabaseMachine, HostsSettings, MachineStorage, SshFiles, WatchedNode};
 pub use judged::CLIENT_CPU_MAX;
 pub use mistakes::{Mistake, Mistakes};
 pub use money::{ConfigurationMoney, Money};

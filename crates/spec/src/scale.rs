@@ -49,6 +49,7 @@ pub fn setups(experiment: &Experiment) -> Vec<Setup> {
         .iter()
         .map(|c| Setup {
             existing: existing(c, &experiment.target.database),
+            watched: c.watched.clone(),
             ..setup(c, &experiment.local, &dataset)
         })
         .collect();
@@ -123,6 +124,7 @@ fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset
             .map(|v| volume(v, VolumeRole::Commitlog, scale, payload)),
         placement: configuration.placement,
         existing: None,
+        watched: Vec::new(),
         consistency: configuration.consistency,
     }
 }

@@ -3,7 +3,7 @@
 use catalog::{Burst, IoLimits};
 use serde::{Deserialize, Serialize};
 
-use crate::{ConsistencyLevels, Placement};
+use crate::{ConsistencyLevels, Placement, WatchedNode};
 
 /// One configuration as the local provider builds it: everything divided by `scale` that scales. All figures are of one
 /// node.
@@ -33,9 +33,23 @@ pub struct Setup {
     /// Contact points of a cluster that exists, of which this is the name and the price: nothing of the above is made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub existing: Option<Vec<String>>,
+    /// The nodes of that cluster, all of them where they are watched.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub watched: Vec<WatchedNode>,
     /// Its consistency levels, where they are not those of the target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consistency: Option<ConsistencyLevels>,
+}
+
+impl Setup {
+    /// Numbers of its nodes' hosts among the database hosts of the run; none where its cluster exists and nobody looks
+    /// at it.
+    pub fn database_hosts(&self) -> Vec<u32> {
+        match self.existing {
+            Some(_) => self.watched.iter().map(|node| node.host).collect(),
+            None => (0..self.placement.nodes).collect(),
+        }
+    }
 }
 
 /// A volume as the local provider builds it.

@@ -10,6 +10,7 @@ mod ground;
 mod histogram;
 mod log;
 mod messages;
+mod watch;
 
 pub use framing::{WireError, read, write};
 pub use ground::Ground;
@@ -20,3 +21,4 @@ pub use messages::{
     PROTOCOL, PreparedConfiguration, Problem, Progress, Reply, Request, Second, SnapshotFacts, StartedTrial,
     StoppedTrial, TrialResult, TrialTask, UnderTest,
 };
+pub use watch::{GivenByMachine, WatchTask, WatchedFacts};

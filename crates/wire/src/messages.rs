@@ -9,10 +9,10 @@ use spec::{
     PlannedTrial, Setup, TrialShape,
 };
 
-use crate::{Ground, LogFile, LogPiece, WireInterval};
+use crate::{GivenByMachine, Ground, LogFile, LogPiece, WatchTask, WatchedFacts, WireInterval};
 
 /// Version of these messages; controller and agent must agree.
-pub const PROTOCOL: u32 = 8;
+pub const PROTOCOL: u32 = 9;
 
 /// Controller to agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -43,6 +43,9 @@ pub enum DatabaseRequest {
     Check(Needs),
     /// Take the work directory, clean what an earlier run left, fetch the database, find Java.
     Open(UnderTest),
+    /// Find the node of an existing cluster that is on this machine. From here on this agent only looks: its trials
+    /// start and stop nothing.
+    Watch(WatchTask),
     /// Look for this node's snapshot of the data set.
     FindSnapshot {
         /// Of which cluster.
@@ -341,6 +344,8 @@ pub enum Reply {
         /// What the database is and what runs it, for people; `None` where it is only simulated.
         software: Option<String>,
     },
+    /// To `Watch`.
+    Watched(WatchedFacts),
     /// To `FindSnapshot`.
     Found(Option<SnapshotFacts>),
     /// To `StartLoading`.
@@ -424,6 +429,8 @@ pub struct StartedTrial {
     pub began_unix_ms: i64,
     /// Seconds until here; `stop_s` is not known yet. `None` where nothing is restored or started.
     pub overhead: Option<evidence::Overhead>,
+    /// What a node has that is only watched; `None`: what its configuration says.
+    pub given: Option<GivenByMachine>,
 }
 
 /// A database has been stopped.

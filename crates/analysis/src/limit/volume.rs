@@ -1,7 +1,7 @@
 //! What a volume could really have done: requests and bytes, reads and writes, burst and baseline.
 
 use evidence::{VolumeFacts, VolumeRole};
-use spec::Setup;
+use spec::{IoLimits, Setup};
 
 use super::window::{Dimension, Watched, Window};
 use crate::document::limit::{Counted, LimitKind};
@@ -35,9 +35,17 @@ pub fn windows(setup: Option<&Setup>, node: &Node<'_>, facts: &VolumeFacts) -> V
         return Vec::new();
     };
     let rates = rates(activity);
+    let stated = setup
+        .filter(|setup| setup.existing.is_some())
+        .and_then(|setup| match facts.role {
+            VolumeRole::Data => Some(setup.data.limits),
+            VolumeRole::Commitlog => setup.commitlog.as_ref().map(|log| log.limits),
+        });
     let volume = Volume {
         setup: setup.filter(|_| facts.role == VolumeRole::Data),
         facts,
+        limits: stated.unwrap_or(facts.limits),
+        is_only_stated: stated.is_some(),
         rates: &rates,
     };
     let ways = [Counted::Reads, Counted::Writes, Counted::Together, Counted::InUnits];
@@ -69,6 +77,9 @@ struct Volume<'a> {
     /// The configuration, where this is its data volume.
     setup: Option<&'a Setup>,
     facts: &'a VolumeFacts,
+    /// In force; of a cluster that exists what is stated of it, which nobody holds it to.
+    limits: IoLimits,
+    is_only_stated: bool,
     rates: &'a WindowRates,
 }
 
@@ -93,7 +104,8 @@ impl Volume<'_> {
             let capacity = in_force.or(capacity).filter(|c| *c > 0.0)?;
             let kind = self.kind(dimension, in_force);
             let mut window = Window::at(kind, *used, capacity, VOLUME_AT_CAP);
-            window.at_cap &= !is_sum || window.share() <= TOGETHER_MAX;
+            // A volume that does more than is stated of it is another one.
+            window.at_cap &= !(is_sum || self.is_only_stated) || window.share() <= TOGETHER_MAX;
             Some(window)
         });
         Some(windows.collect())
@@ -129,7 +141,7 @@ impl Volume<'_> {
 
     /// Whether reads and writes have one number, so that it may be meant for both together.
     fn is_one_number(&self, dimension: Dimension) -> bool {
-        let limits = &self.facts.limits;
+        let limits = &self.limits;
         match dimension {
             Dimension::Requests => limits.read_iops == limits.write_iops,
             Dimension::Bytes => limits.read_bytes_per_s == limits.write_bytes_per_s,
@@ -138,15 +150,15 @@ impl Volume<'_> {
 
     fn asked_of_writes(&self, dimension: Dimension) -> Option<f64> {
         match dimension {
-            Dimension::Requests => self.facts.limits.write_iops,
-            Dimension::Bytes => self.facts.limits.write_bytes_per_s,
+            Dimension::Requests => self.limits.write_iops,
+            Dimension::Bytes => self.limits.write_bytes_per_s,
         }
     }
 
     /// The limit asked for, or what fio measured where that is less, is a figure of requests and was not passed by
     /// the trial itself.
     fn capacity_of_reads(&self, dimension: Dimension) -> Option<f64> {
-        let limits = &self.facts.limits;
+        let limits = &self.limits;
         let asked = match dimension {
             Dimension::Bytes => return limits.read_bytes_per_s,
             Dimension::Requests => limits.read_iops?,
@@ -182,7 +194,7 @@ impl Volume<'_> {
         };
         // Not those of the record: they are the limits in force when the trial started, of an empty bucket its
         // baseline.
-        let limits = data.map_or(self.facts.limits, |d| d.limits);
+        let limits = data.map_or(self.limits, |d| d.limits);
         let by_instance = own.is_some_and(|own| match dimension {
             Dimension::Requests => narrower(own.read_iops, limits.read_iops),
             Dimension::Bytes => narrower(own.read_bytes_per_s, limits.read_bytes_per_s),

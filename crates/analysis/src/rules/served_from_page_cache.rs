@@ -23,7 +23,11 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
         ("data_bytes_on_disk", trial.data_bytes_on_disk()),
         ("threshold", READS_PER_READ_MIN),
     ];
-    Some(Finding::new(Rule::ServedFromPageCache, scope(trial), numbers))
+    let mut found = Finding::new(Rule::ServedFromPageCache, scope(trial), numbers);
+    // What nobody knows of nodes that are only watched is not 0.
+    let unknown = |name: &str, n: f64| n == 0.0 && ["page_cache_budget_bytes", "data_bytes_on_disk"].contains(&name);
+    found.numbers.retain(|name, n| !unknown(name, *n));
+    Some(found)
 }
 
 #[cfg(test)]
@@ -42,6 +46,19 @@ mod tests {
             &[(100.0, true), (4_700.0, true), (4_900.0, false), (96_000.0, false)],
             |device_reads| measured(&sound_record(), device_reads),
         );
+    }
+
+    #[test]
+    fn a_node_that_is_only_watched_has_no_budget_of_nothing() {
+        let mut watched = sound_record();
+        (
+            watched.nodes[0].page_cache_budget_bytes,
+            watched.nodes[0].data_bytes_on_disk,
+        ) = (0, 0);
+        let trial = measured(&watched, 0.0);
+        let numbers = &found(&trial, Rule::ServedFromPageCache).unwrap().numbers;
+        assert!(numbers.contains_key("device_reads"), "none is a number: {numbers:?}");
+        assert!(!numbers.contains_key("page_cache_budget_bytes") && !numbers.contains_key("data_bytes_on_disk"));
     }
 
     #[test]

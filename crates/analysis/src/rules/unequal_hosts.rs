@@ -25,14 +25,14 @@ const CLOCKS_APART_MS: f64 = 50.0;
 /// One finding for each configuration whose database hosts differ, with all in which they do. `environment` is the
 /// run's `environment.json`; `trials` are all of the run.
 pub fn findings(plan: &Plan, environment: &Value, trials: &[&TrialMeasurement]) -> Vec<Finding> {
-    let started = plan.setups.iter().filter(|setup| setup.existing.is_none());
-    started
+    plan.setups
+        .iter()
         .filter_map(|setup| of_setup(setup, environment, trials))
         .collect()
 }
 
 fn of_setup(setup: &Setup, environment: &Value, trials: &[&TrialMeasurement]) -> Option<Finding> {
-    let hosts: Vec<HostId> = (0..setup.placement.nodes).map(HostId::database).collect();
+    let hosts: Vec<HostId> = setup.database_hosts().into_iter().map(HostId::database).collect();
     let facts = |host: &HostId| -> Option<(HostId, Environment)> {
         let told = environment.get(host.to_string())?;
         Some((*host, serde_json::from_value(told.clone()).ok()?))
@@ -217,6 +217,28 @@ mod tests {
         let numbers = [("cpus_least", 4.0), ("cpus_most", 8.0), ("hosts", 2.0)];
         let told: Vec<(&str, f64)> = found[0].numbers.iter().map(|(name, n)| (name.as_str(), *n)).collect();
         assert_eq!(told, numbers);
+    }
+
+    #[test]
+    fn watched_nodes_are_compared_by_the_hosts_that_they_are_and_others_are_not() {
+        let mut plan = cluster();
+        let node = |host| spec::WatchedNode {
+            host,
+            ssh: format!("cass{host}"),
+            data: None,
+            commitlog: None,
+            process: None,
+        };
+        plan.setups[0].placement.nodes = 2;
+        plan.setups[0].existing = Some(vec!["h:9042".to_owned()]);
+        let of = |cpus: u32| json!({ "cpus": cpus });
+        let environment = json!({ "database": of(8), "database-2": of(4), "database-3": of(8) });
+        assert_eq!(findings(&plan, &environment, &[]), [], "nobody looks at it");
+        plan.setups[0].watched = vec![node(0), node(2)];
+        assert_eq!(findings(&plan, &environment, &[]), []);
+        plan.setups[0].watched = vec![node(1), node(2)];
+        let found = findings(&plan, &environment, &[]);
+        assert_eq!(found[0].fact("cpus"), Some("database-3 / database-2"));
     }
 
     #[test]

@@ -18,10 +18,13 @@ use super::product;
 use super::server::Database;
 use super::trial::{Stopwatch, Trial};
 use super::volumes::Volumes;
+use super::watching::Watching;
 
 pub(super) struct DatabaseHost {
     outbox: Outbox,
     opened: Option<Opened>,
+    /// The node of somebody else's, where this agent only looks.
+    watching: Option<Watching>,
     /// Where the ledger is, once there is one: for the watchdog.
     ledger: Arc<OnceLock<PathBuf>>,
 }
@@ -46,6 +49,7 @@ impl DatabaseHost {
         Self {
             outbox,
             opened: None,
+            watching: None,
             ledger,
         }
     }
@@ -60,6 +64,18 @@ impl DatabaseHost {
         if matches!(request, DatabaseRequest::Close) {
             self.close();
             return Ok(Reply::Closed);
+        }
+        if let DatabaseRequest::Watch(task) = request {
+            let (watching, facts) = Watching::begin(task)?;
+            self.watching = Some(watching);
+            return Ok(Reply::Watched(facts));
+        }
+        if let Some(watching) = &mut self.watching {
+            return match request {
+                DatabaseRequest::StartTrial { setup, .. } => watching.start_trial(&setup, &self.outbox),
+                DatabaseRequest::StopTrial => Ok(watching.stop_trial()),
+                other => Err(fault(format!("an agent that only watches cannot do {other:?}"))),
+            };
         }
         let opened = self
             .opened
@@ -87,7 +103,10 @@ impl DatabaseHost {
             }),
             DatabaseRequest::StopTrial => opened.stop_trial(),
             DatabaseRequest::ReadLog { name, offset } => opened.read_log(&name, offset),
-            DatabaseRequest::Check(_) | DatabaseRequest::Open(_) | DatabaseRequest::Close => {
+            DatabaseRequest::Check(_)
+            | DatabaseRequest::Open(_)
+            | DatabaseRequest::Close
+            | DatabaseRequest::Watch(_) => {
                 unreachable!("handled above")
             }
         };
@@ -127,6 +146,7 @@ impl DatabaseHost {
 
     /// Undoes everything except the snapshot and the downloads.
     pub fn close(&mut self) {
+        self.watching = None;
         let Some(mut opened) = self.opened.take() else { return };
         let _ = opened.stop_trial();
         if let Some(mut loading) = opened.loading.take() {

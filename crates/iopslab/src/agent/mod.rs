@@ -20,6 +20,7 @@ mod trial;
 mod volumes;
 mod watch;
 mod watchdog;
+mod watching;
 
 pub use volumes::CGROUP_ROOT;
 

@@ -101,6 +101,7 @@ impl Trial {
                 settle_s: self.clock.lap_s(),
                 stop_s: 0.0,
             }),
+            given: None,
         };
         let budget_bytes = setup.page_cache_budget_bytes;
         self.watch(&node, host, volumes)?;

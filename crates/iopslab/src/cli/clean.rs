@@ -20,7 +20,7 @@ pub struct CleanArgs {
     /// The work directory to clean [default: $IOPSLAB_WORK or /var/tmp/iopslab]
     #[arg(long, value_name = "DIR")]
     work_directory: Option<PathBuf>,
-    /// Clean the database machines that [provider.hosts] of this experiment names, instead of this machine
+    /// Clean the machines that [provider.hosts] or [[target.node]] of this experiment names, instead of this machine
     #[arg(long, value_name = "EXPERIMENT", conflicts_with = "work_directory")]
     hosts: Option<PathBuf>,
 }

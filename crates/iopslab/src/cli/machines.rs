@@ -1,11 +1,12 @@
 //! Machines of the user's own, as commands need them: files relative to the experiment, this program's own file, and
 //! `clean --hosts`.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use provider::hosts::{Cleaned, Hosts};
 use serde_json::Value;
-use spec::{HostsSettings, Provider};
+use spec::{Database, HostsSettings, Provider, Setup};
 
 use super::facts::catalog;
 use super::plan::read_experiment;
@@ -20,6 +21,24 @@ pub(super) fn own_binary() -> Result<PathBuf, Failure> {
 /// The machines, whose addresses are known from here on.
 pub(super) fn hosts(settings: &HostsSettings) -> Result<Hosts, Failure> {
     Hosts::new(settings, &own_binary()?).map_err(Failure::work)
+}
+
+/// The machines of nodes that are watched, of which there is at least one; `None`: nobody's nodes are.
+pub(super) fn to_watch(database: &Database, setups: &[Setup]) -> Result<Option<Hosts>, Failure> {
+    let Database::Hosts { ssh, .. } = database else {
+        return Ok(None);
+    };
+    let watched = setups.iter().flat_map(|setup| &setup.watched);
+    // By the numbers of their hosts, which leave none out.
+    let names: BTreeMap<u32, String> = watched.map(|node| (node.host, node.ssh.clone())).collect();
+    if names.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Hosts::to_watch(
+        ssh,
+        names.into_values().collect(),
+        &own_binary()?,
+    )))
 }
 
 /// Files that the experiment names are found beside it, from wherever the run is resumed.
@@ -52,12 +71,7 @@ pub(super) fn settle<'a>(
 
 /// `iopslab clean` on every machine of a database, and old versions of the program on every machine.
 pub(super) fn clean(experiment: &Path, snapshots: bool, format: Format) -> Result<(), Failure> {
-    let (_, read) = read_experiment(&catalog()?, experiment, Some(Provider::Hosts))?;
-    let mut settings = read
-        .hosts
-        .ok_or_else(|| Failure::input("the experiment names no machines"))?;
-    settle_files(&mut settings, experiment)?;
-    let cleaned = hosts(&settings)?.clean(snapshots);
+    let cleaned = machines_of(experiment)?.clean(snapshots);
     let failed = cleaned.iter().filter(|(_, outcome)| outcome.is_err()).count();
     let mut document = serde_json::Map::new();
     for (name, outcome) in cleaned {
@@ -86,6 +100,26 @@ pub(super) fn clean(experiment: &Path, snapshots: bool, format: Format) -> Resul
         0 => Ok(()),
         n => Err(Failure::work(format!("{n} machines could not be cleaned"))),
     }
+}
+
+/// The machines that an experiment names: those of its own databases and clients, or of an existing cluster's nodes.
+fn machines_of(experiment: &Path) -> Result<Hosts, Failure> {
+    let catalog = catalog()?;
+    let (_, mut read) = read_experiment(&catalog, experiment, None)?;
+    if let Database::Hosts { .. } = read.target.database {
+        settle(read.target.database.files_mut(), "[target]", experiment)?;
+        let found = to_watch(&read.target.database, &spec::setups(&read))?;
+        return found.ok_or_else(|| {
+            Failure::input("nothing of this experiment runs on another machine: [target] names no node to watch")
+                .help("an existing cluster is left as it is; state its nodes as [[target.node]] to have them watched")
+        });
+    }
+    let (_, read) = read_experiment(&catalog, experiment, Some(Provider::Hosts))?;
+    let mut settings = read
+        .hosts
+        .ok_or_else(|| Failure::input("the experiment names no machines"))?;
+    settle_files(&mut settings, experiment)?;
+    hosts(&settings)
 }
 
 /// For people: what was removed, what was not, or why nothing could be done.

@@ -11,6 +11,7 @@ use evidence::{Cause, Environment, HostId, Validity};
 use provider::Incoming;
 use provider::local::Local;
 use provider::simulated::SimulatedHosts;
+use provider::watched::Watched;
 use spec::{Experiment, PlannedTrial, Provider};
 use storage::WorkDirectory;
 
@@ -195,7 +196,13 @@ fn wait_for_work_directory(
 /// Where the hosts of this plan come from.
 fn hosts_of(provider: Provider, plan: &spec::Plan) -> Result<Box<dyn provider::Provider>, Failure> {
     match provider {
-        Provider::Local => Ok(Box::new(Local::new(machines::own_binary()?))),
+        Provider::Local => {
+            let local = Local::new(machines::own_binary()?);
+            Ok(match machines::to_watch(&plan.target.database, &plan.setups)? {
+                Some(nodes) => Box::new(Watched::new(local, nodes)),
+                None => Box::new(local),
+            })
+        }
         Provider::Hosts => {
             let hosts = plan.hosts.as_ref();
             let hosts = hosts.ok_or_else(|| Failure::input("this run's plan names no machines"))?;

@@ -1,6 +1,6 @@
 //! Which hosts do what, and what they need of their machines.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use evidence::HostId;
 use spec::{NodeFaultKind, Placement, Plan, Setup};
@@ -19,12 +19,9 @@ pub(super) fn nodes(placement: Placement) -> Vec<HostId> {
     (0..placement.nodes).map(HostId::database).collect()
 }
 
-/// The database hosts of a configuration: none where its cluster exists already.
+/// The database hosts of a configuration: where its cluster exists already, those that are watched.
 pub(super) fn nodes_of(setup: &Setup) -> Vec<HostId> {
-    match setup.existing {
-        Some(_) => Vec::new(),
-        None => nodes(setup.placement),
-    }
+    setup.database_hosts().into_iter().map(HostId::database).collect()
 }
 
 /// The configurations whose nodes a run starts.
@@ -44,7 +41,7 @@ pub(super) fn of_trial(plan: &Plan, setup: &Setup) -> Vec<HostId> {
     hosts
 }
 
-/// The database hosts of a plan: as many as its largest cluster has nodes.
+/// The database hosts that a run has to itself: as many as its largest cluster has nodes.
 pub(super) fn databases(plan: &Plan) -> Vec<HostId> {
     let largest = started(plan).map(|setup| setup.placement).max();
     largest.map(nodes).unwrap_or_default()
@@ -52,9 +49,9 @@ pub(super) fn databases(plan: &Plan) -> Vec<HostId> {
 
 /// All hosts of a plan.
 pub(super) fn of_plan(plan: &Plan) -> Vec<HostId> {
-    let mut hosts = databases(plan);
+    let mut hosts: BTreeSet<HostId> = plan.setups.iter().flat_map(nodes_of).collect();
     hosts.extend(clients(plan));
-    hosts
+    hosts.into_iter().collect()
 }
 
 /// The placements of a plan, each once.
@@ -65,7 +62,7 @@ pub(super) fn placements(plan: &Plan) -> Vec<Placement> {
     placements
 }
 
-/// The database hosts of a plan by the machine they are on.
+/// The database hosts that a run has to itself, by the machine they are on.
 pub(super) fn by_machine(plan: &Plan, crew: &Crew) -> BTreeMap<String, Vec<HostId>> {
     let mut machines: BTreeMap<String, Vec<HostId>> = BTreeMap::new();
     for host in databases(plan) {

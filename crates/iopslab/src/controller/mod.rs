@@ -14,6 +14,7 @@ mod position;
 mod reconnect;
 mod target;
 mod trial;
+mod watched;
 
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
@@ -174,7 +175,10 @@ fn open(
     let plan = directory.plan();
     let version = match &plan.target.database {
         spec::Database::Cassandra { version } => version,
-        spec::Database::Hosts { .. } => return dataset::provide_existing(plan, target, crew, screen),
+        spec::Database::Hosts { .. } => {
+            watched::find(plan, crew, screen)?;
+            return dataset::provide_existing(plan, target, crew, screen);
+        }
     };
     let machines = hosts::by_machine(plan, crew);
     let nodes = hosts::databases(plan).into_iter();
@@ -267,6 +271,7 @@ pub fn greet(crew: &mut Crew, plan: &Plan, screen: &mut Screen) -> Result<Vec<(H
 /// What stands in the way of this plan, asked of the machines that would do the work; nothing is created before.
 pub fn check(plan: &Plan, crew: &mut Crew, settings: &Settings, screen: &mut Screen) -> Result<(), Failure> {
     Target::of(plan)?;
+    watched::find_and_tell(plan, crew, screen)?;
     let mut problems = Vec::new();
     for on_machine in hosts::by_machine(plan, crew).into_values() {
         let Some(host) = on_machine.first() else { continue };

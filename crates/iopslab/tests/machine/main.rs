@@ -16,5 +16,6 @@ mod real {
     mod run;
     #[cfg(feature = "tls")]
     mod secured;
+    mod watched;
     mod whole;
 }

@@ -35,6 +35,34 @@ fn run(program: &str, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
+/// A key, and `.pub` beside it.
+pub fn make_key(path: &Path) {
+    run(
+        "ssh-keygen",
+        &["-q", "-t", "ed25519", "-N", "", "-f", path.to_str().unwrap()],
+    );
+}
+
+/// The configuration of an sshd: `own` has its `host_key`, and keeps what a login keeps for itself.
+pub fn configure_sshd(own: &Path, listen: &str, authorized: &Path) -> PathBuf {
+    // Where sshd puts itself before a login; Debian makes it when the service starts.
+    std::fs::create_dir_all("/run/sshd").unwrap();
+    let downloads = std::env::var("HOME").unwrap() + "/.cache/iopslab";
+    let downloads = std::env::var("IOPSLAB_CACHE").unwrap_or(downloads);
+    let java = std::env::var("JAVA_HOME").map(|home| format!(" JAVA_HOME={home}"));
+    let config = format!(
+        "ListenAddress {listen}\nHostKey {own}/host_key\nAuthorizedKeysFile {authorized}\nPidFile none\nUsePAM \
+         no\nStrictModes no\nPermitRootLogin yes\nPasswordAuthentication no\nSetEnv XDG_CACHE_HOME={own}/cache \
+         IOPSLAB_CACHE={downloads}{java}\n",
+        own = own.display(),
+        java = java.unwrap_or_default(),
+        authorized = authorized.display(),
+    );
+    let path = own.join("sshd_config");
+    std::fs::write(&path, config).unwrap();
+    path
+}
+
 /// Those of all hosts besides the controller's.
 fn names() -> Vec<&'static str> {
     HOSTS[1..].iter().map(|(name, _)| *name).collect()
@@ -126,14 +154,10 @@ impl Network {
     }
 
     fn keys(&self) {
-        let key = |path: &Path| {
-            let path = path.to_str().unwrap();
-            run("ssh-keygen", &["-q", "-t", "ed25519", "-N", "", "-f", path]);
-        };
-        key(&self.path("id"));
+        make_key(&self.path("id"));
         for (name, _) in &HOSTS[1..] {
             std::fs::create_dir_all(self.of_host(name).join("cache")).unwrap();
-            key(&self.of_host(name).join("host_key"));
+            make_key(&self.of_host(name).join("host_key"));
         }
         let mut config = format!(
             "User root\nIdentityFile {}\nIdentitiesOnly yes\nUserKnownHostsFile {}\nGlobalKnownHostsFile /dev/null\n",
@@ -147,24 +171,11 @@ impl Network {
     }
 
     fn sshd(&self, name: &str, number: u8) -> Child {
-        // Where sshd puts itself before a login; Debian makes it when the service starts.
-        std::fs::create_dir_all("/run/sshd").unwrap();
         let own = self.of_host(name);
-        let downloads = std::env::var("HOME").unwrap() + "/.cache/iopslab";
-        let downloads = std::env::var("IOPSLAB_CACHE").unwrap_or(downloads);
-        let java = std::env::var("JAVA_HOME").map(|home| format!(" JAVA_HOME={home}"));
-        let config = format!(
-            "ListenAddress 10.99.0.{number}\nHostKey {own}/host_key\nAuthorizedKeysFile {id}.pub\nPidFile none\nUsePAM \
-             no\nStrictModes no\nPermitRootLogin yes\nPasswordAuthentication no\nSetEnv XDG_CACHE_HOME={own}/cache \
-             IOPSLAB_CACHE={downloads}{java}\n",
-            own = own.display(),
-            java = java.unwrap_or_default(),
-            id = self.path("id").display(),
-        );
-        std::fs::write(own.join("sshd_config"), config).unwrap();
+        let config = configure_sshd(&own, &format!("10.99.0.{number}"), &self.path("id.pub"));
         let log = std::fs::File::create(own.join("sshd.log")).unwrap();
         self.within(name, "/usr/sbin/sshd")
-            .args(["-D", "-e", "-f", own.join("sshd_config").to_str().unwrap()])
+            .args(["-D", "-e", "-f", config.to_str().unwrap()])
             .stderr(log)
             .spawn()
             .unwrap()

@@ -42,7 +42,7 @@ pub enum HostError {
     /// No program for its processor.
     #[error(
         "{name} is {machine}, and there is no iopslab for it here; make one (make dist) and state it as binary_{machine} \
-         in [provider.hosts]"
+         where the experiment names ssh_config: in [provider.hosts] or [target]"
     )]
     NoProgram {
         /// The machine.
@@ -86,7 +86,7 @@ pub enum HostError {
         address: Ipv4Addr,
     },
     /// More hosts are asked for than there are machines.
-    #[error("[provider.hosts] names no machine for {0}")]
+    #[error("the experiment names no machine for {0}")]
     NoMachine(String),
     /// A thread ended early.
     #[error("{0}: making it ready ended early; this is a bug of iopslab")]

@@ -22,7 +22,7 @@ use std::thread;
 use std::time::Duration;
 
 use evidence::{HostId, Role};
-use spec::{DatabaseMachine, HostsSettings};
+use spec::{DatabaseMachine, HostsSettings, SshFiles};
 use wire::{Ground, Request};
 
 use crate::{Agent, AgentError, Incoming, Place, ProcessAgent, Provider};
@@ -49,6 +49,8 @@ pub struct Hosts {
     programs: Programs,
     /// Where the program is on each machine, by its name.
     installed: BTreeMap<String, String>,
+    /// Whether the databases are somebody else's: agents only look, and keep nothing there.
+    only_watched: bool,
 }
 
 impl Hosts {
@@ -78,7 +80,32 @@ impl Hosts {
             addresses,
             programs: Programs::new(binary.to_owned(), others),
             installed: BTreeMap::new(),
+            only_watched: false,
         })
+    }
+
+    /// The machines of nodes that are only watched, by the numbers of their hosts. Nothing happens here.
+    pub fn to_watch(files: &SshFiles, names: Vec<String>, binary: &Path) -> Self {
+        let stated = [&files.binary_x86_64, &files.binary_aarch64];
+        let others = stated.into_iter().flatten().map(PathBuf::from).collect();
+        let machine = |ssh| DatabaseMachine {
+            ssh,
+            address: None,
+            work_directory: None,
+            data: None,
+            commitlog: None,
+        };
+        Self {
+            ssh: Ssh::new(files.ssh_config.as_deref()),
+            machines: names.into_iter().map(machine).collect(),
+            clients: Vec::new(),
+            limits: false,
+            // Nobody is told where they are: the cluster says so itself.
+            addresses: BTreeMap::new(),
+            programs: Programs::new(binary.to_owned(), others),
+            installed: BTreeMap::new(),
+            only_watched: true,
+        }
     }
 
     /// The name of a host's machine.
@@ -118,10 +145,15 @@ impl Hosts {
         HostError::all(errors)
     }
 
-    /// Cleans each machine; with its name. Old versions of the program are removed from those of clients too.
+    /// Cleans each machine; with its name. Old versions of the program are removed from those of clients too; from
+    /// those that are only watched nothing else, because nothing else was put there.
     pub fn clean(&mut self, snapshots: bool) -> Vec<(String, Result<Cleaned, HostError>)> {
         let machines = self.machines.clone();
         let mut clean = |machine: &DatabaseMachine| -> Result<Cleaned, HostError> {
+            if self.only_watched {
+                let programs = program::remove_unused(&self.ssh, &machine.ssh)?;
+                return Ok(Cleaned { said: None, programs });
+            }
             self.install(&BTreeSet::from([machine.ssh.clone()]))?;
             let mut command = format!("exec {} clean --format json", quote(self.program(&machine.ssh)?));
             if let Some(directory) = &machine.work_directory {
@@ -213,7 +245,7 @@ impl Provider for Hosts {
 /// What was cleaned on a machine.
 #[derive(Debug)]
 pub struct Cleaned {
-    /// What `iopslab clean` said there, as JSON; `None` on a machine that has only clients.
+    /// What `iopslab clean` said there, as JSON; `None` where no agent keeps anything: clients, nodes that are watched.
     pub said: Option<String>,
     /// Versions of the program that were removed, for people.
     pub programs: Vec<String>,

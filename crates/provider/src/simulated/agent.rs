@@ -115,6 +115,7 @@ impl Shared {
                 cleaned: Vec::new(),
                 software: None,
             },
+            DatabaseRequest::Watch(_) => return Err(fault("a simulation has no node of somebody else's")),
             DatabaseRequest::FindSnapshot { .. } => Reply::Found(Some(self.snapshot())),
             DatabaseRequest::StartLoading { .. } => Reply::Loading {
                 contact_points: Vec::new(),
@@ -141,6 +142,7 @@ impl Shared {
                     keys_checked: facts.restored_keys_checked,
                     began_unix_ms: self.simulation.started_unix_ms(trial),
                     overhead: None,
+                    given: None,
                 };
                 Reply::Started(Box::new(started))
             }

@@ -71,6 +71,8 @@ pub(super) fn check(
         },
         memory_limit_bytes: (memory_gib? * GIB) as u64,
         hosts: raw.hosts.as_ref().map(|hosts| hosts.get_ref().clone()),
+        // Which cluster it is, and whose nodes these are, is seen with the target.
+        watched: Vec::new(),
         placement: placement?,
         consistency: match consistency {
             Some(checked) => Some(checked?),

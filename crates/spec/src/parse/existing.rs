@@ -5,7 +5,7 @@ use workload::{Definition, OperationKind};
 
 use super::place::{table, within};
 use crate::mistakes::Collector;
-use crate::{Configuration, Database, IdentityFiles, LocalSettings, TlsFiles, raw};
+use crate::{Configuration, Database, IdentityFiles, LocalSettings, SshFiles, TlsFiles, raw};
 
 /// The cluster of the target.
 pub(super) fn check(
@@ -51,6 +51,11 @@ pub(super) fn check(
         user: own(&target.user),
         password_file: own(&target.password_file),
         tls,
+        ssh: SshFiles {
+            ssh_config: own(&target.ssh_config),
+            binary_x86_64: own(&target.binary_x86_64),
+            binary_aarch64: own(&target.binary_aarch64),
+        },
     })
 }
 
@@ -105,13 +110,22 @@ pub(super) fn fits(
                 ("data_centre", &t.data_centre),
                 ("user", &t.user),
                 ("password_file", &t.password_file),
+                ("ssh_config", &t.ssh_config),
+                ("binary_x86_64", &t.binary_x86_64),
+                ("binary_aarch64", &t.binary_aarch64),
             ]
         });
         let of_target = of_target.filter_map(|(key, given)| Some((key, given.as_ref()?.span())));
         let tls = target.and_then(|t| Some(("tls", t.tls.as_ref()?.span())));
         let of_each = file.configuration.iter();
         let of_each = of_each.filter_map(|c| Some(("hosts", c.get_ref().hosts.as_ref()?.span())));
-        for (key, at) in of_target.chain(tls).chain(of_each).collect::<Vec<_>>() {
+        let nodes = target.and_then(|t| Some(("node", t.node.first()?.span())));
+        let of_each = of_each.chain(
+            file.configuration
+                .iter()
+                .filter_map(|c| Some(("node", c.get_ref().node.first()?.span()))),
+        );
+        for (key, at) in of_target.chain(tls).chain(nodes).chain(of_each).collect::<Vec<_>>() {
             mistakes.add(
                 at,
                 format!("`{key}` is for an existing cluster, and [target] names none"),

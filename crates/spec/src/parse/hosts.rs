@@ -167,7 +167,7 @@ fn neither<T>(given: &Spanned<Value>, mistakes: &mut Collector<'_>) -> Option<T>
 }
 
 /// A name that `ssh` cannot take for an option.
-fn ssh_name(name: &str, at: Range<usize>, mistakes: &mut Collector<'_>) -> Option<String> {
+pub(super) fn ssh_name(name: &str, at: Range<usize>, mistakes: &mut Collector<'_>) -> Option<String> {
     let is_sound =
         !name.is_empty() && !name.starts_with('-') && !name.chars().any(|c| c.is_whitespace() || c.is_control());
     if !is_sound {

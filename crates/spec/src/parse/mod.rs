@@ -18,6 +18,7 @@ mod objective;
 mod place;
 mod placement;
 mod target;
+mod watched;
 mod workload;
 
 use std::collections::BTreeSet;
@@ -111,7 +112,7 @@ fn check(
             "add at least one",
         );
     }
-    let configurations: Vec<_> = file
+    let mut configurations: Vec<_> = file
         .configuration
         .iter()
         .map(|c| configuration::check(catalog, c, &local, mistakes))
@@ -139,6 +140,7 @@ fn check(
         }
     }
     existing::fits(file, &configurations, &workloads, &local, mistakes);
+    watched::check(file, &mut configurations, mistakes);
     consistency::reachable(file, target.as_ref(), &configurations, &workloads, mistakes);
     let all: Option<Vec<Definition>> = workloads.iter().cloned().collect();
     let objective = objective::objective(file.objective.as_ref(), all.as_deref(), mistakes);

@@ -29,6 +29,25 @@ pub(crate) struct Hosts {
     pub binary_aarch64: Option<Spanned<String>>,
 }
 
+/// A node of an existing cluster that is watched by SSH. Nothing of it is started, stopped or changed.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WatchedNode {
+    /// The name of its machine, as `ssh` takes it.
+    #[schemars(with = "String")]
+    pub ssh: Spanned<String>,
+    /// A directory there, on the device that holds its data. Default: where the database has data files open.
+    #[schemars(with = "Option<String>")]
+    pub data: Option<Spanned<String>>,
+    /// A directory there, on the device that holds its commit log, for configurations with a `commitlog_volume`.
+    /// Default: where the database has log files open.
+    #[schemars(with = "Option<String>")]
+    pub commitlog: Option<Spanned<String>>,
+    /// A part of its command line, such as `CassandraDaemon`. Default: the process that listens on the port of `hosts`.
+    #[schemars(with = "Option<String>")]
+    pub process: Option<Spanned<String>>,
+}
+
 /// A machine for a database node.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

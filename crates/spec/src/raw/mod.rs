@@ -5,7 +5,7 @@ mod answer;
 mod hosts;
 
 pub(crate) use answer::{Bounds, Decision, Objective};
-pub(crate) use hosts::{ClientHost, DatabaseHost, Hosts};
+pub(crate) use hosts::{ClientHost, DatabaseHost, Hosts, WatchedNode};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -127,6 +127,19 @@ pub(crate) struct Target {
     /// `{ read = "one", update = "quorum" }`.
     #[schemars(with = "Option<ConsistencyForms>")]
     pub consistency: Option<Spanned<Value>>,
+    /// With `hosts`: its nodes, each of them, where they are to be watched by SSH.
+    #[serde(default)]
+    #[schemars(with = "Vec<WatchedNode>")]
+    pub node: Vec<Spanned<WatchedNode>>,
+    /// With `[[target.node]]`: configuration file of `ssh` (`ssh -F`), relative to this file. Default: the user's own.
+    #[schemars(with = "Option<String>")]
+    pub ssh_config: Option<Spanned<String>>,
+    /// With `[[target.node]]`: iopslab for x86-64 machines where this program is not one, relative to this file.
+    #[schemars(with = "Option<String>")]
+    pub binary_x86_64: Option<Spanned<String>>,
+    /// With `[[target.node]]`: iopslab for aarch64 machines where this program is not one, relative to this file.
+    #[schemars(with = "Option<String>")]
+    pub binary_aarch64: Option<Spanned<String>>,
 }
 
 /// Records x fields x field length.
@@ -184,6 +197,10 @@ pub(crate) struct Configuration {
     /// `[target]`.
     #[schemars(with = "Option<Vec<String>>")]
     pub hosts: Option<Spanned<Vec<String>>>,
+    /// With `hosts`: its nodes, each of them, where they are to be watched by SSH.
+    #[serde(default)]
+    #[schemars(with = "Vec<WatchedNode>")]
+    pub node: Vec<Spanned<WatchedNode>>,
     /// Consistency levels of this configuration, instead of those of `[target]`.
     #[schemars(with = "Option<ConsistencyForms>")]
     pub consistency: Option<Spanned<Value>>,

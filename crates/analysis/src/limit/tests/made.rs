@@ -189,6 +189,7 @@ impl Machine {
             commitlog: self.log.as_ref().map(|log| volume(VolumeRole::Commitlog, log)),
             placement: spec::Placement::ONE_NODE,
             existing: None,
+            watched: Vec::new(),
             consistency: None,
         }
     }

@@ -3,11 +3,11 @@
 use spec::{Burst, IoLimits};
 
 use super::made::{Disk, KIB, MIB, Machine, idle};
-use crate::limit::Counted;
 use crate::limit::LimitKind::{
     self, BurstSpent, Client, CommitLog, Compaction, Cpu, Gc, InstanceEbsBandwidth, NoneFound, OfferedRate, VolumeIops,
     VolumeThroughput,
 };
+use crate::limit::{Counted, of_cell};
 
 fn named(machine: &Machine) -> (LimitKind, Vec<LimitKind>) {
     let limit = machine.limit();
@@ -406,4 +406,30 @@ fn a_short_trial_is_judged_by_what_there_is() {
         assert_eq!(named(&full).0, VolumeIops, "{seconds} s");
         assert_eq!(named(&with(|m| m.seconds = seconds)).0, NoneFound, "{seconds} s");
     }
+}
+
+/// A cluster that exists: what is stated of its volume is not in force, and not of the record.
+#[test]
+fn a_volume_of_an_existing_cluster_is_judged_by_what_is_stated_of_it() {
+    let kind = |reads: f64| {
+        let machine = with(|m| m.data = Disk::of(reads, 0.0, 3000.0, 500.0));
+        let mut setup = machine.setup();
+        setup.existing = Some(vec!["h:9042".to_owned()]);
+        let mut trial = machine.trial();
+        trial.record.nodes[0].volumes[0].limits = IoLimits::default();
+        let limit = of_cell(Some(&setup), &[&trial]);
+        let ours = of_cell(Some(&machine.setup()), &[&trial]);
+        assert_eq!(ours.kind, NoneFound, "nothing is in force");
+        (
+            limit.kind,
+            limit
+                .uses
+                .iter()
+                .any(|used| used.kind == VolumeIops && used.capacity == 3000.0),
+        )
+    };
+    assert_eq!(kind(FULL), (VolumeIops, true));
+    assert_eq!(kind(1500.0), (NoneFound, true));
+    // More than was stated: it is another volume, and nothing says that it is full.
+    assert_eq!(kind(6000.0), (NoneFound, true));
 }

@@ -69,12 +69,24 @@ fn node(host: HostId, setup: &Setup, happened: &Happened, stopped: Option<&Stopp
             .and_then(credits);
         volume.burst_credits = first.zip(samples.iter().rev().find_map(credits));
     }
+    let given = started.and_then(|s| s.given);
+    let own = match &setup.existing {
+        None => NodeFacts {
+            cpus: setup.cpus,
+            heap_bytes: setup.heap_bytes,
+            memory_limit_bytes: setup.memory_limit_bytes,
+            page_cache_budget_bytes: setup.page_cache_budget_bytes,
+            ..NodeFacts::UNKNOWN
+        },
+        // Of a node that is only watched nobody knows its heap, or what the page cache may take.
+        Some(_) => NodeFacts {
+            cpus: given.map_or(0.0, |given| given.cpus),
+            memory_limit_bytes: given.map_or(0, |given| given.memory_bytes),
+            ..NodeFacts::UNKNOWN
+        },
+    };
     NodeFacts {
         host,
-        cpus: setup.cpus,
-        heap_bytes: setup.heap_bytes,
-        memory_limit_bytes: setup.memory_limit_bytes,
-        page_cache_budget_bytes: setup.page_cache_budget_bytes,
         data_bytes_on_disk: match (started, stopped) {
             (Some(started), _) => started.data_bytes_on_disk,
             (None, Some(stopped)) => stopped.data_bytes_on_disk,
@@ -82,6 +94,7 @@ fn node(host: HostId, setup: &Setup, happened: &Happened, stopped: Option<&Stopp
         },
         restored_keys_checked: started.map_or(0, |s| s.keys_checked),
         volumes,
+        ..own
     }
 }
 

@@ -134,8 +134,12 @@ fn parts<'a>(plan: &'a Plan, planned: &'a PlannedTrial) -> Result<Parts<'a>, Fai
     })
 }
 
-/// The configuration's volumes exist and have been measured (work for its first trial only).
+/// The configuration's volumes exist and have been measured (work for its first trial only). What exists already is as
+/// it is.
 fn prepare(crew: &mut Crew, setup: &Setup, screen: &mut Screen) -> Result<(), Failure> {
+    if setup.existing.is_some() {
+        return Ok(());
+    }
     let request = DatabaseRequest::Prepare { setup: setup.clone() };
     for reply in crew.ask_each(&hosts::nodes_of(setup), &request, screen)?.into_values() {
         if !matches!(reply, Reply::Prepared(_)) {
@@ -183,7 +187,11 @@ fn start(crew: &mut Crew, parts: Parts<'_>, happened: &mut Happened, screen: &mu
     if let Some((host, fault)) = faults.into_iter().next() {
         let help = fault.help.map_or_else(String::new, |help| format!("\nhelp: {help}"));
         let what = subject("the database", parts.setup, host);
-        let reason = format!("{what} did not start: {}{help}", fault.message);
+        let how = match parts.setup.existing {
+            Some(_) => "cannot be watched",
+            None => "did not start",
+        };
+        let reason = format!("{what} {how}: {}{help}", fault.message);
         happened.spoil(Cause::DidNotStart, reason, Vec::new());
     }
     Ok(())
@@ -299,7 +307,11 @@ fn execute(
 
 /// A node ended on its own.
 fn ended(happened: &mut Happened, setup: &Setup, host: HostId, how: &str, log_tail: Vec<String>) {
-    let subject = subject("Cassandra", setup, host);
+    let name = match setup.existing {
+        Some(_) => "the database",
+        None => "Cassandra",
+    };
+    let subject = subject(name, setup, host);
     let reason = format!("{subject} ended during the trial: {how}");
     happened.spoil(Cause::DatabaseEnded, reason, log_tail);
 }
@@ -326,7 +338,11 @@ fn sample_keys(plan: &Plan, workload: &Definition) -> Vec<String> {
 }
 
 fn stop(crew: &mut Crew, setup: &Setup, screen: &mut Screen) -> Result<BTreeMap<HostId, StoppedTrial>, Failure> {
-    screen.doing("stopping Cassandra and detaching its volumes", "");
+    let doing = match setup.existing {
+        Some(_) => "collecting what was seen",
+        None => "stopping Cassandra and detaching its volumes",
+    };
+    screen.doing(doing, "");
     let replies = crew.ask_each(&hosts::nodes_of(setup), &DatabaseRequest::StopTrial, screen)?;
     let each = replies.into_iter().map(|(host, reply)| match reply {
         Reply::Stopped(stopped) => Ok((host, *stopped)),

@@ -1,0 +1,176 @@
+//! `[[target.node]]` and `[[configuration.node]]`: the nodes of an existing cluster that are watched by SSH.
+
+use std::collections::BTreeSet;
+
+use toml::Spanned;
+
+use super::hosts::ssh_name;
+use crate::mistakes::Collector;
+use crate::{Configuration, WatchedNode, raw};
+
+/// A cluster by its contact points, with its nodes.
+struct Cluster<'f> {
+    hosts: &'f [String],
+    stated: &'f [Spanned<raw::WatchedNode>],
+    /// In the order in which they are stated; `None` has a mistake.
+    nodes: Vec<Option<WatchedNode>>,
+}
+
+/// Gives each configuration the nodes of its cluster. Without `hosts` in the target there is none: that is told
+/// elsewhere.
+pub(super) fn check(
+    file: &raw::Experiment,
+    configurations: &mut [Option<Configuration>],
+    mistakes: &mut Collector<'_>,
+) {
+    let Some(target) = file.target.as_ref().map(Spanned::get_ref) else {
+        return;
+    };
+    let Some(of_target) = &target.hosts else { return };
+    let clusters = clusters(file, target, of_target.get_ref(), mistakes);
+    if clusters.is_empty() {
+        for (key, file) in [
+            ("ssh_config", &target.ssh_config),
+            ("binary_x86_64", &target.binary_x86_64),
+            ("binary_aarch64", &target.binary_aarch64),
+        ] {
+            if let Some(file) = file {
+                let help = "name the nodes: [[target.node]] ssh = \"db1\"; or remove it";
+                mistakes.add(file.span(), format!("`{key}` without a node to watch"), help);
+            }
+        }
+    }
+    for (raw, configuration) in file.configuration.iter().zip(configurations) {
+        let (Some(configuration), given) = (configuration.as_mut(), raw.get_ref()) else {
+            continue;
+        };
+        let Some(cluster) = clusters.iter().find(|cluster| cluster.hosts == of(given, of_target)) else {
+            continue;
+        };
+        if cluster.stated.len() != configuration.placement.nodes as usize {
+            mistakes.add(
+                given.nodes.as_ref().map_or(raw.span(), Spanned::span),
+                format!(
+                    "nodes = {} of {}, and {} of its cluster are stated to be watched",
+                    configuration.placement.nodes,
+                    configuration.name,
+                    cluster.stated.len()
+                ),
+                "state each node of the cluster, or none: what a cluster uses is the sum over all of its nodes",
+            );
+        }
+        // Where one has a mistake there is no plan.
+        configuration.watched = cluster.nodes.iter().flatten().cloned().collect();
+    }
+    for cluster in &clusters {
+        let has_log = |c: &&Spanned<raw::Configuration>| {
+            let given = c.get_ref();
+            of(given, of_target) == cluster.hosts && given.commitlog_volume.is_some()
+        };
+        let log = cluster.stated.iter().find_map(|node| node.get_ref().commitlog.as_ref());
+        if let Some(log) = log.filter(|_| !file.configuration.iter().any(|c| has_log(&c))) {
+            mistakes.add(
+                log.span(),
+                "`commitlog` of a node, and no configuration of its cluster has a `commitlog_volume`",
+                "state what the commit log lies on, or remove it: the log then counts to the data volume",
+            );
+        }
+    }
+}
+
+/// Contact points of a configuration's cluster.
+fn of<'f>(configuration: &'f raw::Configuration, of_target: &'f Spanned<Vec<String>>) -> &'f [String] {
+    configuration.hosts.as_ref().unwrap_or(of_target).get_ref()
+}
+
+/// The clusters whose nodes are stated, that of the target first.
+fn clusters<'f>(
+    file: &'f raw::Experiment,
+    target: &'f raw::Target,
+    of_target: &'f [String],
+    mistakes: &mut Collector<'_>,
+) -> Vec<Cluster<'f>> {
+    let mut lists: Vec<(&[String], &[Spanned<raw::WatchedNode>])> = vec![(of_target, &target.node)];
+    for configuration in file.configuration.iter().map(Spanned::get_ref) {
+        let Some(first) = configuration.node.first() else {
+            continue;
+        };
+        let Some(hosts) = &configuration.hosts else {
+            let name = configuration.name.get_ref();
+            let help = "state them as [[target.node]], or give the configuration `hosts` of its own";
+            mistakes.add(
+                first.span(),
+                format!("`node` of {name}, whose cluster is that of [target]"),
+                help,
+            );
+            continue;
+        };
+        let hosts = hosts.get_ref().as_slice();
+        if lists.iter().any(|(known, nodes)| *known == hosts && !nodes.is_empty()) {
+            let message = format!("the nodes of {} are stated twice", hosts.join(", "));
+            mistakes.add(
+                first.span(),
+                message,
+                "once is enough: configurations of one cluster share them",
+            );
+            continue;
+        }
+        lists.push((hosts, &configuration.node));
+    }
+    let (mut next, mut names) = (0, BTreeSet::new());
+    let lists = lists.into_iter().filter(|(_, stated)| !stated.is_empty());
+    let clusters = lists.map(|(hosts, stated)| {
+        let nodes = stated.iter().map(|given| {
+            let host = next;
+            next += 1;
+            node(given.get_ref(), host, &mut names, mistakes)
+        });
+        let nodes = nodes.collect();
+        Cluster { hosts, stated, nodes }
+    });
+    clusters.collect()
+}
+
+/// One node; `names` are those of the nodes before it.
+fn node<'f>(
+    given: &'f raw::WatchedNode,
+    host: u32,
+    names: &mut BTreeSet<&'f str>,
+    mistakes: &mut Collector<'_>,
+) -> Option<WatchedNode> {
+    let ssh = ssh_name(given.ssh.get_ref(), given.ssh.span(), mistakes);
+    let mut sound = true;
+    if !names.insert(given.ssh.get_ref()) {
+        sound = false;
+        let help = "each node has a machine of its own, and is a node of one cluster";
+        mistakes.add(
+            given.ssh.span(),
+            format!("`{}` is named twice", given.ssh.get_ref()),
+            help,
+        );
+    }
+    for (key, path) in [("data", &given.data), ("commitlog", &given.commitlog)] {
+        if let Some(path) = path.as_ref().filter(|path| !path.get_ref().starts_with('/')) {
+            sound = false;
+            let message = format!("{key} cannot be `{}`", path.get_ref());
+            mistakes.add(path.span(), message, "an absolute path on that machine");
+        }
+    }
+    if let Some(process) = given
+        .process
+        .as_ref()
+        .filter(|process| process.get_ref().trim().is_empty())
+    {
+        sound = false;
+        let help = "a part of the database's command line, such as \"CassandraDaemon\"";
+        mistakes.add(process.span(), "`process` is empty", help);
+    }
+    let own = |text: &Option<Spanned<String>>| text.as_ref().map(|text| text.get_ref().clone());
+    Some(WatchedNode {
+        host,
+        ssh: ssh.filter(|_| sound)?,
+        data: own(&given.data),
+        commitlog: own(&given.commitlog),
+        process: own(&given.process),
+    })
+}
