@@ -1,5 +1,5 @@
-//! An existing cluster whose nodes are watched: clients are processes of this machine, agents on the nodes' machines
-//! are those of [`Hosts`].
+//! An existing cluster whose nodes are watched from here: clients are processes of this machine, agents on the nodes'
+//! machines are those of [`Hosts`]. Where clients have machines of their own [`Hosts`] is the provider of both.
 
 use std::sync::mpsc::Sender;
 
@@ -17,7 +17,7 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// `nodes` are the machines of [`Hosts::to_watch`].
+    /// `nodes` are the machines of [`Hosts::of_existing`].
     pub fn new(clients: Local, nodes: Hosts) -> Self {
         Self { clients, nodes }
     }

@@ -109,7 +109,10 @@ pub enum Database {
         /// How connections are encrypted; `None`: they are not.
         #[serde(default)]
         tls: Option<TlsFiles>,
-        /// How the machines of watched nodes are reached.
+        /// Machines that send the load, as `ssh` takes them; none: this one.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        clients: Vec<String>,
+        /// How machines of clients and of watched nodes are reached.
         #[serde(default)]
         ssh: SshFiles,
     },

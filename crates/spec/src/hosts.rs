@@ -51,7 +51,7 @@ pub struct WatchedNode {
     pub process: Option<String>,
 }
 
-/// How the machines of watched nodes are reached.
+/// How machines of an existing cluster's clients and watched nodes are reached.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SshFiles {
     /// Configuration file of `ssh`, instead of the user's.

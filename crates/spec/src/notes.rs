@@ -24,6 +24,7 @@ pub fn static_notes(
     let mut notes: Vec<Note> = experiment.notes.iter().filter(concerns).cloned().collect();
     notes.extend(judged::notes(&experiment.load, experiment.local.scale));
     notes.extend(node_faults(experiment));
+    notes.extend(loopback_of_clients(experiment));
     if meant != Some(Provider::Simulated) {
         notes.extend(machine_cpus.and_then(|cpus| above_machine(experiment, cpus)));
     }
@@ -74,6 +75,30 @@ pub fn static_notes(
         }
     }
     notes
+}
+
+/// A contact point that is another machine for each client.
+fn loopback_of_clients(experiment: &Experiment) -> Option<Note> {
+    let Database::Hosts { hosts, clients, .. } = &experiment.target.database else {
+        return None;
+    };
+    let of_each = experiment.configurations.iter().filter_map(|c| c.hosts.as_ref());
+    let is_loopback = |point: &&String| {
+        ["127.", "localhost", "[::1]"]
+            .iter()
+            .any(|start| point.starts_with(start))
+    };
+    let point = of_each
+        .chain([hosts])
+        .flatten()
+        .find(is_loopback)
+        .filter(|_| !clients.is_empty())?;
+    let message = format!("{point} is each client's own machine: {}", clients.join(", "));
+    Some(Note::new(
+        "loopback_of_clients",
+        message,
+        "State an address at which they reach the cluster, unless it is on the same machine",
+    ))
 }
 
 /// From the launch of a database to its first answer, with little CPU and a small volume, seconds: what a note leaves

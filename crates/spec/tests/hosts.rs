@@ -105,7 +105,7 @@ fn a_cluster_that_exists_already_is_not_measured_by_clients_elsewhere_so_far() {
     let text = with("database = [\"db1\"]\nclient = [\"load1\"]") + "[target]\nhosts = [\"10.0.0.5:9042\"]\n";
     let said = read(&text, Provider::Hosts).unwrap_err();
     assert!(
-        said.contains("an existing cluster is measured from this machine so far"),
+        said.contains("[target] hosts: an existing cluster has its machines, and [provider.hosts] names others"),
         "{said}"
     );
 }

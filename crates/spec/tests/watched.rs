@@ -4,8 +4,8 @@
 
 mod story;
 
-use spec::{Database, Plan, WatchedNode};
-use story::{GOOD, accepted, each_refused, with};
+use spec::{Database, Plan, Provider, WatchedNode};
+use story::{GOOD, accepted, each_refused, notes, with};
 
 /// The sound file on an existing cluster, with more lines of `[target]`.
 fn target(lines: &str) -> String {
@@ -122,11 +122,11 @@ fn what_cannot_be_watched_is_refused_at_its_place() {
         ),
         (
             target("ssh_config = \"c\""),
-            "x.toml:6:14: `ssh_config` without a node to watch",
+            "x.toml:6:14: `ssh_config` without a machine that is reached by SSH",
         ),
         (
             target("binary_x86_64 = \"b\""),
-            "x.toml:6:17: `binary_x86_64` without a node to watch",
+            "x.toml:6:17: `binary_x86_64` without a machine that is reached by SSH",
         ),
         (
             with("[dataset]", "[[target.node]]\nssh = \"cass1\"\n[dataset]"),
@@ -139,6 +139,55 @@ fn what_cannot_be_watched_is_refused_at_its_place() {
         (
             with("size_gib = 320 }", "size_gib = 320 }\nnode = [{ ssh = \"cass1\" }]"),
             "`node` is for an existing cluster, and [target] names none",
+        ),
+    ]);
+}
+
+#[test]
+fn clients_of_an_existing_cluster_may_have_machines_of_their_own_one_each() {
+    let clients = |n: u32, text: &str| text.replacen("[load]", &format!("[load]\nclients = {n}"), 1);
+    let two = "client = [\"load1\", \"me@load2\"]\nssh_config = \"c\"";
+    let plan = plan(&clients(2, &target(two)));
+    let Database::Hosts { clients: named, .. } = &plan.target.database else {
+        panic!("it exists");
+    };
+    assert_eq!(
+        (plan.clients, named.as_slice()),
+        (2, &["load1".to_owned(), "me@load2".to_owned()][..])
+    );
+    assert_eq!(hosts(&plan), [Vec::<u32>::new()], "nobody looks at its nodes");
+    let told = |point: &str| {
+        let text = clients(2, &target(two)).replace("h:9042", point);
+        notes(&accepted(&text), "loopback_of_clients", Some(Provider::Local)).len()
+    };
+    assert_eq!(
+        (told("127.0.0.1:9042"), told("localhost:9042"), told("h:9042")),
+        (1, 1, 0)
+    );
+    each_refused(&[
+        (
+            target(two),
+            "x.toml:6:10: clients = 1 in [load], and `client` of [target] names 2 (one machine for each client",
+        ),
+        (
+            clients(3, &target(two)),
+            "clients = 3 in [load], and `client` of [target] names 2",
+        ),
+        (
+            target("client = []"),
+            "x.toml:6:10: [target] client names no machine (for example client = [\"host1\"])",
+        ),
+        (
+            clients(2, &target("client = [\"load1\", \"load1\"]")),
+            "x.toml:6:20: `load1` is named twice (a second client on the same machine",
+        ),
+        (
+            target("client = [\"-x\"]"),
+            "x.toml:6:11: a machine cannot be called `-x`",
+        ),
+        (
+            with("[dataset]", "[target]\nclient = [\"load1\"]\n[dataset]"),
+            "x.toml:4:10: `client` is for an existing cluster, and [target] names none",
         ),
     ]);
 }

@@ -23,22 +23,19 @@ pub(super) fn hosts(settings: &HostsSettings) -> Result<Hosts, Failure> {
     Hosts::new(settings, &own_binary()?).map_err(Failure::work)
 }
 
-/// The machines of nodes that are watched, of which there is at least one; `None`: nobody's nodes are.
-pub(super) fn to_watch(database: &Database, setups: &[Setup]) -> Result<Option<Hosts>, Failure> {
-    let Database::Hosts { ssh, .. } = database else {
+/// The machines of an existing cluster's clients and watched nodes; `None`: none is reached by SSH.
+pub(super) fn of_existing(database: &Database, setups: &[Setup]) -> Result<Option<Hosts>, Failure> {
+    let Database::Hosts { ssh, clients, .. } = database else {
         return Ok(None);
     };
     let watched = setups.iter().flat_map(|setup| &setup.watched);
     // By the numbers of their hosts, which leave none out.
     let names: BTreeMap<u32, String> = watched.map(|node| (node.host, node.ssh.clone())).collect();
-    if names.is_empty() {
+    if names.is_empty() && clients.is_empty() {
         return Ok(None);
     }
-    Ok(Some(Hosts::to_watch(
-        ssh,
-        names.into_values().collect(),
-        &own_binary()?,
-    )))
+    let watched = names.into_values().collect();
+    Ok(Some(Hosts::of_existing(ssh, clients.clone(), watched, &own_binary()?)))
 }
 
 /// Files that the experiment names are found beside it, from wherever the run is resumed.
@@ -108,10 +105,12 @@ fn machines_of(experiment: &Path) -> Result<Hosts, Failure> {
     let (_, mut read) = read_experiment(&catalog, experiment, None)?;
     if let Database::Hosts { .. } = read.target.database {
         settle(read.target.database.files_mut(), "[target]", experiment)?;
-        let found = to_watch(&read.target.database, &spec::setups(&read))?;
+        let found = of_existing(&read.target.database, &spec::setups(&read))?;
         return found.ok_or_else(|| {
-            Failure::input("nothing of this experiment runs on another machine: [target] names no node to watch")
-                .help("an existing cluster is left as it is; state its nodes as [[target.node]] to have them watched")
+            Failure::input(
+                "nothing of this experiment runs on another machine: [target] names no node to watch and no client",
+            )
+            .help("an existing cluster is left as it is; state its nodes as [[target.node]] to have them watched")
         });
     }
     let (_, read) = read_experiment(&catalog, experiment, Some(Provider::Hosts))?;

@@ -198,7 +198,8 @@ fn hosts_of(provider: Provider, plan: &spec::Plan) -> Result<Box<dyn provider::P
     match provider {
         Provider::Local => {
             let local = Local::new(machines::own_binary()?);
-            Ok(match machines::to_watch(&plan.target.database, &plan.setups)? {
+            Ok(match machines::of_existing(&plan.target.database, &plan.setups)? {
+                Some(all) if all.has_clients() => Box::new(all),
                 Some(nodes) => Box::new(Watched::new(local, nodes)),
                 None => Box::new(local),
             })

@@ -1,5 +1,5 @@
-//! The story of a cluster of somebody else's whose node is watched by SSH: a Cassandra of `iopslab db`, and an sshd in
-//! the same lane, as if they were another machine.
+//! The story of a cluster of somebody else's whose node is watched by SSH, and which a client on a machine of its own
+//! loads: a Cassandra of `iopslab db`, and an sshd in the same lane, as if they were other machines.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -47,6 +47,14 @@ repetitions = 2
     )
 }
 
+/// The same with its client on a machine of its own.
+fn from(client: &str, experiment: &str) -> String {
+    experiment.replace(
+        "keyspace = \"lab\"\n",
+        &format!("keyspace = \"lab\"\nclient = [\"{client}\"]\n"),
+    )
+}
+
 struct Story {
     lab: Laboratory,
     sshd: Option<Child>,
@@ -67,7 +75,8 @@ impl Story {
             "ssh_config",
             &format!(
                 "User root\nIdentityFile {here}/id\nIdentitiesOnly yes\nUserKnownHostsFile {here}/known_hosts\n\
-                 GlobalKnownHostsFile /dev/null\nHost cass1\n  HostName 127.0.0.1\n  Port 2222\n"
+                 GlobalKnownHostsFile /dev/null\nHost cass1 load1\n  HostName 127.0.0.1\n  Port 2222\nHost nobody\n  HostName \
+                 127.0.0.1\n  Port 9\n"
             ),
         );
         let mut story = Self {
@@ -216,14 +225,18 @@ fn a_node_of_somebody_else_is_watched_and_left_as_it_is() {
 }
 
 fn what_is_not_there_is_refused_before_anything_begins(story: &Story) {
-    for (line, expected) in [
+    for (text, expected) in [
         (
-            "process = \"no such database\"",
+            experiment("process = \"no such database\"", 4),
             "cass1: no process has `no such database` in its command line",
         ),
-        ("data = \"/no/such\"", "cass1: /no/such is no directory there"),
+        (
+            experiment("data = \"/no/such\"", 4),
+            "cass1: /no/such is no directory there",
+        ),
+        (from("nobody", &experiment("", 4)), "cannot connect to nobody"),
     ] {
-        let (status, _, said) = story.run(&experiment(line, 4));
+        let (status, _, said) = story.run(&text);
         assert_eq!(status, Some(1), "{said}");
         assert!(said.contains(expected), "{said}");
         assert!(!story.lab.path().join("runs").exists(), "{said}");
@@ -233,7 +246,8 @@ fn what_is_not_there_is_refused_before_anything_begins(story: &Story) {
 
 fn its_use_is_evidence_as_of_our_own(story: &Story) {
     let data = story.lab.path().join("db");
-    let (status, stdout, said) = story.run(&experiment(&format!("data = \"{}\"", data.display()), 6));
+    let text = experiment(&format!("data = \"{}\"", data.display()), 6);
+    let (status, stdout, said) = story.run(&from("load1", &text));
     assert_eq!(status, Some(0), "{said}");
     let watching = format!("watching cass1 as database: process {} (java)", story.pid);
     assert!(said.contains(&watching), "{said}");
@@ -253,6 +267,7 @@ fn its_use_is_evidence_as_of_our_own(story: &Story) {
     );
     assert!(directory.join("host-database.parquet").exists());
     assert!(directory.join("host-client.parquet").exists());
+    assert!(record["clocks"]["client"]["end"].is_object(), "{:#}", record["clocks"]);
     assert!(
         record["clocks"]["database"]["end"].is_object(),
         "{:#}",
@@ -302,7 +317,10 @@ fn its_use_is_evidence_as_of_our_own(story: &Story) {
         cleaned.status.success(),
         String::from_utf8_lossy(&cleaned.stdout).into_owned(),
     );
-    assert_eq!(cleaned, (true, "cass1: nothing to clean\n".to_owned()));
+    assert_eq!(
+        cleaned,
+        (true, "cass1: nothing to clean\nload1: nothing to clean\n".to_owned())
+    );
     assert!(
         !files(&story.lab.path().join("cass1/cache")).is_empty(),
         "the program stays"

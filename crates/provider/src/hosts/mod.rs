@@ -84,8 +84,9 @@ impl Hosts {
         })
     }
 
-    /// The machines of nodes that are only watched, by the numbers of their hosts. Nothing happens here.
-    pub fn to_watch(files: &SshFiles, names: Vec<String>, binary: &Path) -> Self {
+    /// Those of an existing cluster: of its clients, and of its nodes that are only watched, by the numbers of their
+    /// hosts. Nothing happens here.
+    pub fn of_existing(files: &SshFiles, clients: Vec<String>, watched: Vec<String>, binary: &Path) -> Self {
         let stated = [&files.binary_x86_64, &files.binary_aarch64];
         let others = stated.into_iter().flatten().map(PathBuf::from).collect();
         let machine = |ssh| DatabaseMachine {
@@ -97,8 +98,8 @@ impl Hosts {
         };
         Self {
             ssh: Ssh::new(files.ssh_config.as_deref()),
-            machines: names.into_iter().map(machine).collect(),
-            clients: Vec::new(),
+            machines: watched.into_iter().map(machine).collect(),
+            clients,
             limits: false,
             // Nobody is told where they are: the cluster says so itself.
             addresses: BTreeMap::new(),
@@ -106,6 +107,11 @@ impl Hosts {
             installed: BTreeMap::new(),
             only_watched: true,
         }
+    }
+
+    /// Whether clients have machines of their own.
+    pub fn has_clients(&self) -> bool {
+        !self.clients.is_empty()
     }
 
     /// The name of a host's machine.

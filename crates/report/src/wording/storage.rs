@@ -13,8 +13,8 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
                 of.count("device_reads"),
                 of.number("device_reads_per_read")
             ),
-            "Memory answered, not the volume: nothing follows about IOPS. Use a larger [dataset], a smaller page cache (provider.local.page_cache_mib) or a \
-             flatter key distribution.",
+            "Memory answered, not the volume: nothing follows about IOPS. Use a larger [dataset], a flatter key distribution or, where iopslab limits it, a \
+             smaller page cache (provider.local.page_cache_mib).",
         ),
         Rule::DataFitsPageCache => (
             format!(

@@ -3,6 +3,7 @@
 use toml::{Spanned, Value};
 use workload::{Definition, OperationKind};
 
+use super::hosts::{client_names, ssh_name};
 use super::place::{table, within};
 use crate::mistakes::Collector;
 use crate::{Configuration, Database, IdentityFiles, LocalSettings, SshFiles, TlsFiles, raw};
@@ -43,6 +44,14 @@ pub(super) fn check(
         None => None,
         Some(given) => tls(given, mistakes)?,
     };
+    let clients = match &target.client {
+        None => Vec::new(),
+        Some(given) => {
+            let name =
+                |name: &Spanned<String>, mistakes: &mut Collector<'_>| ssh_name(name.get_ref(), name.span(), mistakes);
+            client_names("[target]", given, name, mistakes)?
+        }
+    };
     let own = |given: &Option<Spanned<String>>| given.as_ref().map(|value| value.get_ref().clone());
     Some(Database::Hosts {
         hosts: hosts.get_ref().clone(),
@@ -51,6 +60,7 @@ pub(super) fn check(
         user: own(&target.user),
         password_file: own(&target.password_file),
         tls,
+        clients,
         ssh: SshFiles {
             ssh_config: own(&target.ssh_config),
             binary_x86_64: own(&target.binary_x86_64),
@@ -117,6 +127,8 @@ pub(super) fn fits(
         });
         let of_target = of_target.filter_map(|(key, given)| Some((key, given.as_ref()?.span())));
         let tls = target.and_then(|t| Some(("tls", t.tls.as_ref()?.span())));
+        let clients = target.and_then(|t| Some(("client", t.client.as_ref()?.span())));
+        let tls = tls.into_iter().chain(clients);
         let of_each = file.configuration.iter();
         let of_each = of_each.filter_map(|c| Some(("hosts", c.get_ref().hosts.as_ref()?.span())));
         let nodes = target.and_then(|t| Some(("node", t.node.first()?.span())));
@@ -140,6 +152,17 @@ pub(super) fn fits(
             "an existing cluster is what it is: nothing of it can be divided by a scale",
             "remove `scale`, and state as many records as fit",
         );
+    }
+    if let Some(named) = target.and_then(|t| t.client.as_ref()) {
+        let clients = file.load.get_ref().clients.as_ref();
+        let (stated, named_ones) = (clients.map_or(1, |n| *n.get_ref()), named.get_ref().len());
+        if i64::try_from(named_ones) != Ok(stated) {
+            mistakes.add(
+                clients.map_or_else(|| named.span(), Spanned::span),
+                format!("clients = {stated} in [load], and `client` of [target] names {named_ones}"),
+                "one machine for each client, and one client for each machine",
+            );
+        }
     }
     let inserts = |w: &&Definition| w.mix.share(OperationKind::Insert) > 0.0;
     if let Some(workload) = workloads.iter().flatten().find(inserts) {

@@ -14,23 +14,19 @@ use crate::{DatabaseMachine, HostsSettings, MachineStorage, raw};
 pub(super) fn check(given: &Spanned<raw::Hosts>, mistakes: &mut Collector<'_>) -> Option<HostsSettings> {
     let hosts = given.get_ref();
     let limits = hosts.limits.unwrap_or(false);
-    some("database", &hosts.database, mistakes);
-    some("client", &hosts.client, mistakes);
+    some("[provider.hosts] database", &hosts.database, mistakes);
     let database: Vec<_> = hosts.database.get_ref().iter().collect();
     let database: Vec<_> = database
         .into_iter()
         .map(|host| machine(host, limits, mistakes))
         .collect();
-    let client: Vec<_> = hosts.client.get_ref().iter().collect();
-    let client: Vec<_> = client.into_iter().map(|host| client_name(host, mistakes)).collect();
     let databases = database.iter().map(|machine| Some(machine.as_ref()?.ssh.as_str()));
     let help = "each node has a machine of its own; several nodes on one machine: --provider local";
     twice(&hosts.database, databases, help, mistakes);
-    let help = "a second client on the same machine sends no more than the first";
-    twice(&hosts.client, client.iter().map(Option::as_deref), help, mistakes);
+    let client = client_names("[provider.hosts]", &hosts.client, client_name, mistakes);
     Some(HostsSettings {
         database: database.into_iter().collect::<Option<_>>()?,
-        client: client.into_iter().collect::<Option<_>>()?,
+        client: client?,
         ssh_config: hosts.ssh_config.as_ref().map(|file| file.get_ref().clone()),
         limits,
         binary_x86_64: hosts.binary_x86_64.as_ref().map(|file| file.get_ref().clone()),
@@ -38,9 +34,23 @@ pub(super) fn check(given: &Spanned<raw::Hosts>, mistakes: &mut Collector<'_>) -
     })
 }
 
+/// The machines of clients, by the names that `ssh` takes. `name` reads one entry of the list, which stands in `table`.
+pub(super) fn client_names<T>(
+    table: &str,
+    given: &Spanned<Vec<Spanned<T>>>,
+    name: impl Fn(&Spanned<T>, &mut Collector<'_>) -> Option<String>,
+    mistakes: &mut Collector<'_>,
+) -> Option<Vec<String>> {
+    some(&format!("{table} client"), given, mistakes);
+    let names: Vec<_> = given.get_ref().iter().map(|host| name(host, mistakes)).collect();
+    let help = "a second client on the same machine sends no more than the first";
+    twice(given, names.iter().map(Option::as_deref), help, mistakes);
+    names.into_iter().collect()
+}
+
 /// The second of two entries with the same name is a mistake.
-fn twice<'n>(
-    hosts: &Spanned<Vec<Spanned<Value>>>,
+fn twice<'n, T>(
+    hosts: &Spanned<Vec<Spanned<T>>>,
     names: impl Iterator<Item = Option<&'n str>>,
     help: &str,
     mistakes: &mut Collector<'_>,
@@ -53,10 +63,10 @@ fn twice<'n>(
     }
 }
 
-fn some(key: &str, hosts: &Spanned<Vec<Spanned<Value>>>, mistakes: &mut Collector<'_>) {
+fn some<T>(key: &str, hosts: &Spanned<Vec<Spanned<T>>>, mistakes: &mut Collector<'_>) {
     if hosts.get_ref().is_empty() {
-        let help = format!("for example {key} = [\"host1\"]");
-        mistakes.add(hosts.span(), format!("[provider.hosts] {key} names no machine"), help);
+        let help = format!("for example {} = [\"host1\"]", key.rsplit(' ').next().unwrap_or(key));
+        mistakes.add(hosts.span(), format!("{key} names no machine"), help);
     }
 }
 

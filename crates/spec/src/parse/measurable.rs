@@ -124,8 +124,9 @@ fn on_hosts(file: &raw::Experiment) -> Vec<Problem> {
     if let Some(existing) = file.target.as_ref().and_then(|target| target.get_ref().hosts.as_ref()) {
         problems.push(Problem {
             at: existing.span(),
-            what: "[target] hosts: an existing cluster is measured from this machine so far".to_owned(),
-            help: "without --provider hosts; or leave [target] hosts out, for a Cassandra of its own on the machines",
+            what: "[target] hosts: an existing cluster has its machines, and [provider.hosts] names others".to_owned(),
+            help: "without --provider hosts, with [target] client = [\"load1\"] for clients on other machines; or leave [target] \
+                   hosts out, for a Cassandra of its own on the machines",
         });
     }
     for configuration in file.configuration.iter().map(Spanned::get_ref) {

@@ -28,15 +28,20 @@ pub(super) fn check(
     };
     let Some(of_target) = &target.hosts else { return };
     let clusters = clusters(file, target, of_target.get_ref(), mistakes);
-    if clusters.is_empty() {
+    if clusters.is_empty() && target.client.is_none() {
         for (key, file) in [
             ("ssh_config", &target.ssh_config),
             ("binary_x86_64", &target.binary_x86_64),
             ("binary_aarch64", &target.binary_aarch64),
         ] {
             if let Some(file) = file {
-                let help = "name the nodes: [[target.node]] ssh = \"db1\"; or remove it";
-                mistakes.add(file.span(), format!("`{key}` without a node to watch"), help);
+                let help = "name nodes to watch ([[target.node]] ssh = \"db1\") or machines of clients (client = [\"load1\"]), \
+                            or remove it";
+                mistakes.add(
+                    file.span(),
+                    format!("`{key}` without a machine that is reached by SSH"),
+                    help,
+                );
             }
         }
     }

@@ -131,13 +131,17 @@ pub(crate) struct Target {
     #[serde(default)]
     #[schemars(with = "Vec<WatchedNode>")]
     pub node: Vec<Spanned<WatchedNode>>,
-    /// With `[[target.node]]`: configuration file of `ssh` (`ssh -F`), relative to this file. Default: the user's own.
+    /// With `hosts`: machines that send the load, by SSH, as many as `[load] clients`. Default: this machine.
+    #[schemars(with = "Option<Vec<String>>")]
+    pub client: Option<Spanned<Vec<Spanned<String>>>>,
+    /// With `[[target.node]]` or `client`: configuration file of `ssh` (`ssh -F`), relative to this file. Default: the
+    /// user's own.
     #[schemars(with = "Option<String>")]
     pub ssh_config: Option<Spanned<String>>,
-    /// With `[[target.node]]`: iopslab for x86-64 machines where this program is not one, relative to this file.
+    /// With `[[target.node]]` or `client`: iopslab for x86-64 machines where this program is not one, relative to this file.
     #[schemars(with = "Option<String>")]
     pub binary_x86_64: Option<Spanned<String>>,
-    /// With `[[target.node]]`: iopslab for aarch64 machines where this program is not one, relative to this file.
+    /// With `[[target.node]]` or `client`: iopslab for aarch64 machines where this program is not one, relative to this file.
     #[schemars(with = "Option<String>")]
     pub binary_aarch64: Option<Spanned<String>>,
 }
