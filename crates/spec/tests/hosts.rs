@@ -101,11 +101,13 @@ fn machines_without_limits_claim_none_and_take_what_the_machines_have() {
 }
 
 #[test]
-fn a_cluster_that_exists_already_is_not_measured_by_clients_elsewhere_so_far() {
-    let text = with("database = [\"db1\"]\nclient = [\"load1\"]") + "[target]\nhosts = [\"10.0.0.5:9042\"]\n";
-    let said = read(&text, Provider::Hosts).unwrap_err();
-    assert!(
-        said.contains("[target] hosts: an existing cluster has its machines, and [provider.hosts] names others"),
-        "{said}"
-    );
+fn a_cluster_that_exists_already_has_its_machines() {
+    for text in [with("database = [\"db1\"]\nclient = [\"load1\"]"), GOOD.to_owned()] {
+        let said = read(&(text + "[target]\nhosts = [\"10.0.0.5:9042\"]\n"), Provider::Hosts).unwrap_err();
+        assert!(
+            said.contains("[target] hosts: an existing cluster has its machines, and --provider hosts is for others"),
+            "{said}"
+        );
+        assert!(!said.contains("[provider.hosts] is missing"), "{said}");
+    }
 }

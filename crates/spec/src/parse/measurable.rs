@@ -111,6 +111,14 @@ fn not_taken_away(file: &raw::Experiment, fault: &Spanned<raw::Fault>, provider:
 
 /// What a run on the hosts of the file would not measure as it states it.
 fn on_hosts(file: &raw::Experiment) -> Vec<Problem> {
+    if let Some(existing) = file.target.as_ref().and_then(|target| target.get_ref().hosts.as_ref()) {
+        return vec![Problem {
+            at: existing.span(),
+            what: "[target] hosts: an existing cluster has its machines, and --provider hosts is for others".to_owned(),
+            help: "without --provider hosts, with [target] client = [\"load1\"] for clients on other machines; or leave [target] \
+                   hosts out, for a Cassandra of its own on the machines",
+        }];
+    }
     let Some(hosts) = &file.provider.hosts else {
         return vec![Problem {
             at: file.name.span(),
@@ -121,14 +129,6 @@ fn on_hosts(file: &raw::Experiment) -> Vec<Problem> {
     let hosts = hosts.get_ref();
     let machines = hosts.database.get_ref().len();
     let mut problems = Vec::new();
-    if let Some(existing) = file.target.as_ref().and_then(|target| target.get_ref().hosts.as_ref()) {
-        problems.push(Problem {
-            at: existing.span(),
-            what: "[target] hosts: an existing cluster has its machines, and [provider.hosts] names others".to_owned(),
-            help: "without --provider hosts, with [target] client = [\"load1\"] for clients on other machines; or leave [target] \
-                   hosts out, for a Cassandra of its own on the machines",
-        });
-    }
     for configuration in file.configuration.iter().map(Spanned::get_ref) {
         if let Some(nodes) = configuration.nodes.as_ref()
             && usize::try_from(*nodes.get_ref()).is_ok_and(|nodes| nodes > machines)
