@@ -23,8 +23,9 @@ trap 'for job in "${jobs[@]}"; do kill -- -"$job" 2>/dev/null || true; done' EXI
 
 status=0
 beside "$target/stories.log" cargo test "${tests[@]}" --test machine
+echo "==> stories with a real database run beside the other tests; their output: $target/stories.log"
 # Cargo locks what it has built until its tests run.
-until grep -q Running "$target/stories.log" || ! kill -0 "${jobs[0]}" 2>/dev/null; do sleep 0.2; done
+until grep -qs Running "$target/stories.log" || ! kill -0 "${jobs[0]}" 2>/dev/null; do sleep 0.2; done
 [ $# = 0 ] || beside "$target/beside.log" bash -c 'sleep 20; exec "$@"' beside "$@"
 cargo test "${tests[@]}" -- --skip real:: || status=$?
 for job in "${jobs[@]}"; do wait "$job" || status=$?; done
