@@ -162,7 +162,7 @@ fn what_was_sent_in_warmup_is_never_measured_however_late_its_response_comes() {
             ..reads(closed(10), Duration::from_secs(2))
         },
     );
-    assert!(responses(&outcome).max() < 500_000);
+    assert!(responses(&outcome).max() < 1_000_000);
     let last_of_warmup: u64 = outcome
         .intervals
         .iter()

@@ -100,7 +100,7 @@ impl Volume<'_> {
             Dimension::Bytes => &[],
         };
         let windows = used.iter().enumerate().filter_map(|(i, used)| {
-            let in_force = moved.get(i).copied();
+            let in_force = moved.get(i).copied().or_else(|| self.unseen_baseline(dimension, *used));
             let capacity = in_force.or(capacity).filter(|c| *c > 0.0)?;
             let kind = self.kind(dimension, in_force);
             let mut window = Window::at(kind, *used, capacity, VOLUME_AT_CAP);
@@ -109,6 +109,15 @@ impl Volume<'_> {
             Some(window)
         });
         Some(windows.collect())
+    }
+
+    /// The baseline of a bucket that nobody sees into, where the volume does just that: what is left of its credits is
+    /// not known of a volume that is only stated.
+    fn unseen_baseline(&self, dimension: Dimension, used: f64) -> Option<f64> {
+        let bucket = self.setup.filter(|_| self.is_only_stated)?.data.burst?;
+        let share = stats::ratio(used, bucket.baseline_iops)?;
+        let is_at_it = dimension == Dimension::Requests && (VOLUME_AT_CAP..=TOGETHER_MAX).contains(&share);
+        is_at_it.then_some(bucket.baseline_iops)
     }
 
     fn used(&self, dimension: Dimension, counted: Counted) -> Option<Vec<f64>> {

@@ -1,9 +1,10 @@
 //! Did a volume run on burst credits, and for how long could it?
 //!
 //! `burst_changed`: credits ran out inside the window, so that the trial mixes two speeds. `burst_only`: they fell, so
-//! that what was measured does not last. Both carry what tells how long it lasts: see [`crate::burst::lasts`].
+//! that what was measured does not last. Of a volume of an existing cluster nobody sees the credits: one that does more
+//! than its baseline spends them. Both carry what tells how long it lasts: see [`crate::burst::lasts`].
 
-use spec::{Plan, VolumeRole};
+use spec::{Burst, Plan, Setup, VolumeRole};
 
 use super::nodes::{first_named, worst};
 use super::scope::scope;
@@ -20,6 +21,9 @@ const CREDITS_SHARE: f64 = 0.02;
 const EMPTY: f64 = 1.0;
 /// Credits that fall by less than this share of those at the start are how a bucket breathes.
 const FALLEN: f64 = 0.99;
+
+/// What does more than this share of the burst rate is not the volume that is stated.
+const MOST: f64 = 1.02;
 
 /// One finding of each rule: the buckets of two nodes may end in different states.
 pub fn findings(trial: &TrialMeasurement, role: VolumeRole) -> impl Iterator<Item = Finding> {
@@ -52,6 +56,40 @@ fn of_node(trial: &TrialMeasurement, node: &Node<'_>, role: VolumeRole) -> Optio
     Some((start - end, found))
 }
 
+/// Volumes that are watched and not ours, and did more than the baseline that is stated of them.
+pub fn unseen(trial: &TrialMeasurement, plan: &Plan) -> Vec<Finding> {
+    let Some(setup) = setup(trial, plan).filter(|setup| setup.existing.is_some()) else {
+        return Vec::new();
+    };
+    let of_role = |role| {
+        let bucket = bucket(setup, role)?;
+        worst(trial, |node| {
+            let activity = node.activity(role)?;
+            let iops = activity.read_iops() + activity.write_iops();
+            let spent = iops - bucket.baseline_iops;
+            let spends = spent >= CREDITS_SHARE * iops && iops <= MOST * bucket.burst_iops;
+            let found = Finding::new(Rule::BurstOnly, scope(trial), [("measured_iops", iops)]);
+            spends.then(|| (spent, found.with("volume", role.name())))
+        })
+    };
+    let roles = [VolumeRole::Data, VolumeRole::Commitlog].into_iter();
+    let found = roles.filter_map(of_role);
+    found.map(|finding| completed(finding, trial, plan)).collect()
+}
+
+fn setup<'p>(trial: &TrialMeasurement, plan: &'p Plan) -> Option<&'p Setup> {
+    plan.setups
+        .iter()
+        .find(|setup| setup.configuration == trial.record.configuration)
+}
+
+fn bucket(setup: &Setup, role: VolumeRole) -> Option<Burst> {
+    match role {
+        VolumeRole::Data => setup.data.burst,
+        VolumeRole::Commitlog => setup.commitlog.as_ref()?.burst,
+    }
+}
+
 /// The finding with what the plan knows of the bucket: rates, a full bucket, and how long it lasts under the measured
 /// demand. IOPS and credits are those of this machine, `scale` times smaller than those of the real volume; times are
 /// the same.
@@ -59,18 +97,11 @@ pub fn completed(mut finding: Finding, trial: &TrialMeasurement, plan: &Plan) ->
     if !matches!(finding.rule, Rule::BurstOnly | Rule::BurstChanged) {
         return finding;
     }
-    let setup = plan
-        .setups
-        .iter()
-        .find(|s| s.configuration == trial.record.configuration);
     let role = match finding.fact("volume") {
         Some(name) if name == VolumeRole::Commitlog.name() => VolumeRole::Commitlog,
         _ => VolumeRole::Data,
     };
-    let bucket = setup.and_then(|s| match role {
-        VolumeRole::Data => s.data.burst,
-        VolumeRole::Commitlog => s.commitlog.as_ref()?.burst,
-    });
+    let bucket = setup(trial, plan).and_then(|setup| bucket(setup, role));
     let node = first_named(trial, &finding);
     let (Some(bucket), Some(activity)) = (bucket, node.and_then(|n| n.activity(role))) else {
         return finding;
@@ -143,5 +174,41 @@ mod tests {
         );
         let seconds = told.number("full_bucket_lasts_s").unwrap();
         assert!((seconds - 337_500.0 / (162.0 - 18.75)).abs() < 1e-6, "{seconds}");
+    }
+
+    /// The sound trial did 162 IOPS.
+    #[test]
+    fn a_volume_of_an_existing_cluster_above_its_baseline_spends_credits_that_nobody_sees() {
+        let told = |baseline_iops: f64, burst_iops: f64, exists: bool| {
+            let mut plan = plan();
+            plan.setups[1].existing = exists.then(|| vec!["h:9042".to_owned()]);
+            plan.setups[1].data.burst = Some(spec::Burst {
+                baseline_iops,
+                burst_iops,
+                credits_max: 5.4e6,
+                credits_start: 0.0,
+            });
+            let trials = [measured(&sound_record(), 160.0 * 60.0)];
+            let analysis = analyse(&run(&plan, &trials));
+            analysis.findings.into_iter().find(|f| f.rule == Rule::BurstOnly)
+        };
+        let found = told(100.0, 3000.0, true).unwrap();
+        assert_eq!(
+            (found.number("measured_iops"), found.number("credits_start")),
+            (Some(162.0), None)
+        );
+        assert_eq!(found.number("full_bucket_lasts_s"), Some(5.4e6 / 62.0));
+        assert_eq!(told(160.0, 3000.0, true), None, "1 % above is how a rate breathes");
+        assert_eq!(told(300.0, 3000.0, true), None, "below its baseline");
+        assert_eq!(
+            told(100.0, 150.0, true),
+            None,
+            "more than the volume that is stated can do"
+        );
+        assert_eq!(
+            told(100.0, 3000.0, false),
+            None,
+            "of our own volumes the credits are known"
+        );
     }
 }

@@ -138,6 +138,7 @@ pub fn of_trial_in_run(trial: &TrialMeasurement, together: &Together<'_>) -> Vec
         .iter()
         .map(|finding| burst::completed(finding.clone(), trial, together.plan))
         .collect();
+    found.extend(burst::unseen(trial, together.plan));
     found.extend(data_set_smaller::than_the_others(
         trial,
         together.plan,

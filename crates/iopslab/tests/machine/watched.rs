@@ -1,5 +1,5 @@
-//! The story of a cluster of somebody else's whose node is watched by SSH, and which a client on a machine of its own
-//! loads: a Cassandra of `iopslab db`, and an sshd in the same lane, as if they were other machines.
+//! The story of a cluster of somebody else's whose node is watched by SSH, and which clients on machines of their own
+//! load: a Cassandra of `iopslab db`, and an sshd in the same lane, as if they were other machines.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -47,12 +47,15 @@ repetitions = 2
     )
 }
 
-/// The same with its client on a machine of its own.
-fn from(client: &str, experiment: &str) -> String {
-    experiment.replace(
-        "keyspace = \"lab\"\n",
-        &format!("keyspace = \"lab\"\nclient = [\"{client}\"]\n"),
-    )
+/// The same with clients on machines of their own.
+fn from(clients: &[&str], experiment: &str) -> String {
+    let number = clients.len();
+    experiment
+        .replace(
+            "keyspace = \"lab\"\n",
+            &format!("keyspace = \"lab\"\nclient = {clients:?}\n"),
+        )
+        .replace("[load]\n", &format!("[load]\nclients = {number}\n"))
 }
 
 struct Story {
@@ -75,7 +78,7 @@ impl Story {
             "ssh_config",
             &format!(
                 "User root\nIdentityFile {here}/id\nIdentitiesOnly yes\nUserKnownHostsFile {here}/known_hosts\n\
-                 GlobalKnownHostsFile /dev/null\nHost cass1 load1\n  HostName 127.0.0.1\n  Port 2222\nHost nobody\n  HostName \
+                 GlobalKnownHostsFile /dev/null\nHost cass1 load1 load2\n  HostName 127.0.0.1\n  Port 2222\nHost nobody\n  HostName \
                  127.0.0.1\n  Port 9\n"
             ),
         );
@@ -234,7 +237,7 @@ fn what_is_not_there_is_refused_before_anything_begins(story: &Story) {
             experiment("data = \"/no/such\"", 4),
             "cass1: /no/such is no directory there",
         ),
-        (from("nobody", &experiment("", 4)), "cannot connect to nobody"),
+        (from(&["nobody"], &experiment("", 4)), "cannot connect to nobody"),
     ] {
         let (status, _, said) = story.run(&text);
         assert_eq!(status, Some(1), "{said}");
@@ -247,7 +250,7 @@ fn what_is_not_there_is_refused_before_anything_begins(story: &Story) {
 fn its_use_is_evidence_as_of_our_own(story: &Story) {
     let data = story.lab.path().join("db");
     let text = experiment(&format!("data = \"{}\"", data.display()), 6);
-    let (status, stdout, said) = story.run(&from("load1", &text));
+    let (status, stdout, said) = story.run(&from(&["load1", "load2"], &text));
     assert_eq!(status, Some(0), "{said}");
     let watching = format!("watching cass1 as database: process {} (java)", story.pid);
     assert!(said.contains(&watching), "{said}");
@@ -267,7 +270,12 @@ fn its_use_is_evidence_as_of_our_own(story: &Story) {
     );
     assert!(directory.join("host-database.parquet").exists());
     assert!(directory.join("host-client.parquet").exists());
-    assert!(record["clocks"]["client"]["end"].is_object(), "{:#}", record["clocks"]);
+    assert_eq!(record["clients"].as_object().unwrap().len(), 2, "{record:#}");
+    assert!(
+        record["clocks"]["client-2"]["end"].is_object(),
+        "{:#}",
+        record["clocks"]
+    );
     assert!(
         record["clocks"]["database"]["end"].is_object(),
         "{:#}",
@@ -317,10 +325,8 @@ fn its_use_is_evidence_as_of_our_own(story: &Story) {
         cleaned.status.success(),
         String::from_utf8_lossy(&cleaned.stdout).into_owned(),
     );
-    assert_eq!(
-        cleaned,
-        (true, "cass1: nothing to clean\nload1: nothing to clean\n".to_owned())
-    );
+    let nothing = "cass1: nothing to clean\nload1: nothing to clean\nload2: nothing to clean\n";
+    assert_eq!(cleaned, (true, nothing.to_owned()));
     assert!(
         !files(&story.lab.path().join("cass1/cache")).is_empty(),
         "the program stays"

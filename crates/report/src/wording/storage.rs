@@ -63,6 +63,16 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
             "The trial mixes two speeds: the burst and the baseline. Start with the credits that production would have (provider.local burst_credits_start), or \
              measure long enough to see the baseline alone.",
         ),
+        Rule::BurstOnly if of.0.number("credits_start").is_none() => (
+            format!(
+                "The {} volume did {} IOPS, and its baseline is {}: it ran on burst credits, and nobody saw how many are left.{}",
+                of.fact("volume"),
+                of.count("measured_iops"),
+                of.count("baseline_iops"),
+                lasts(of)
+            ),
+            "This speed does not last. Measure when the credits are spent (EBS tells them as BurstBalance).",
+        ),
         Rule::BurstOnly => (
             format!(
                 "The {} volume ran on burst credits ({} to {} I/O): this speed does not last.{}",

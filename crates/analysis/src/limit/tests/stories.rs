@@ -408,6 +408,39 @@ fn a_short_trial_is_judged_by_what_there_is() {
     }
 }
 
+/// Of a volume of an existing cluster nobody knows its credits: it is at its limit at the burst rate and at the baseline.
+#[test]
+fn a_bursting_volume_of_an_existing_cluster_is_judged_by_both_of_its_rates() {
+    let kind = |reads: f64, writes: f64| {
+        let machine = with(|m| m.data = Disk::of(reads, writes, 3000.0, 500.0));
+        let mut setup = machine.setup();
+        setup.existing = Some(vec!["h:9042".to_owned()]);
+        setup.data.burst = Some(Burst {
+            baseline_iops: 960.0,
+            burst_iops: 3000.0,
+            credits_max: 5.4e6,
+            credits_start: 0.0,
+        });
+        let mut trial = machine.trial();
+        trial.record.nodes[0].volumes[0].limits = IoLimits::default();
+        of_cell(Some(&setup), &[&trial]).kind
+    };
+    for (reads, writes, expected) in [
+        (950.0, 0.0, BurstSpent),
+        (600.0, 350.0, BurstSpent),
+        (880.0, 0.0, NoneFound),
+        (1010.0, 0.0, NoneFound),
+        (2000.0, 0.0, NoneFound),
+        (FULL, 0.0, VolumeIops),
+    ] {
+        assert_eq!(
+            kind(reads, writes),
+            expected,
+            "{reads} reads and {writes} writes a second"
+        );
+    }
+}
+
 /// A cluster that exists: what is stated of its volume is not in force, and not of the record.
 #[test]
 fn a_volume_of_an_existing_cluster_is_judged_by_what_is_stated_of_it() {
