@@ -52,13 +52,13 @@ impl Lane {
     pub fn work(&self) -> PathBuf {
         work(self.taken[0])
     }
+}
 
-    /// What the other lane's runs have made and will undo.
-    pub fn ledgers_of_others(&self) -> String {
-        let others = (0..LANES).filter(|lane| !self.taken.contains(lane));
-        let ledger = |lane| std::fs::read_to_string(work(lane).join("ledger.jsonl")).unwrap_or_default();
-        others.map(ledger).collect()
-    }
+/// What the runs of lanes other than `own` have made and will undo.
+pub fn ledgers_except(own: Option<&Lane>) -> String {
+    let others = (0..LANES).filter(|lane| own.is_none_or(|own| !own.taken.contains(lane)));
+    let ledger = |lane| std::fs::read_to_string(work(lane).join("ledger.jsonl")).unwrap_or_default();
+    others.map(ledger).collect()
 }
 
 impl Drop for Lane {

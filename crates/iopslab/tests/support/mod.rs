@@ -8,6 +8,7 @@ pub mod lane;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use lane::{Lane, Share};
@@ -29,6 +30,7 @@ impl Laboratory {
     }
 
     fn in_lane(lane: Option<Lane>) -> Self {
+        LEFT_BEFORE.get_or_init(cgroups_of_ended_agents);
         Self {
             directory: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap(),
             lane,
@@ -166,29 +168,40 @@ impl Laboratory {
         let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
         let ours = mounts.lines().filter(|line| line.contains(&work));
         found.extend(ours.map(|line| format!("mount {line}")));
-        found.extend(self.cgroups_of_ended_agents());
+        found.extend(self.left_cgroups());
         found.extend(databases(&work).into_iter().map(|pid| format!("Cassandra, pid {pid}")));
         found
     }
 
-    /// That of an agent which lives belongs to a run of somebody else; so does what another lane will clean.
-    fn cgroups_of_ended_agents(&self) -> Vec<String> {
-        let elsewhere = self.lane.as_ref().map(Lane::ledgers_of_others).unwrap_or_default();
-        let mut found = Vec::new();
-        for controller in std::fs::read_dir("/sys/fs/cgroup").unwrap().flatten() {
-            for group in std::fs::read_dir(controller.path()).into_iter().flatten().flatten() {
-                let name = group.file_name().display().to_string();
-                let pid = name
-                    .strip_prefix("iopslab-")
-                    .and_then(|rest| rest.strip_suffix("-database"));
-                let ended = pid.is_some_and(|pid| !Path::new("/proc").join(pid).exists());
-                if ended && !elsewhere.contains(&name) {
-                    found.push(format!("cgroup {}", group.path().display()));
-                }
+    /// Those of this laboratory: not what another lane will clean, nor what somebody's killed run had left before.
+    fn left_cgroups(&self) -> Vec<String> {
+        let elsewhere = lane::ledgers_except(self.lane.as_ref());
+        let before = LEFT_BEFORE.get().unwrap();
+        let left = cgroups_of_ended_agents().into_iter();
+        left.filter(|path| !before.contains(path) && !elsewhere.contains(&path.display().to_string()))
+            .map(|path| format!("cgroup {}", path.display()))
+            .collect()
+    }
+}
+
+/// Cgroups that were on the machine before the first laboratory of this process.
+static LEFT_BEFORE: OnceLock<Vec<PathBuf>> = OnceLock::new();
+
+/// One of an agent that lives belongs to a run that goes on.
+fn cgroups_of_ended_agents() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for controller in std::fs::read_dir("/sys/fs/cgroup").unwrap().flatten() {
+        for group in std::fs::read_dir(controller.path()).into_iter().flatten().flatten() {
+            let name = group.file_name().display().to_string();
+            let pid = name
+                .strip_prefix("iopslab-")
+                .and_then(|rest| rest.strip_suffix("-database"));
+            if pid.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
+                found.push(group.path());
             }
         }
-        found
     }
+    found
 }
 
 /// Processes that run Cassandra out of `work`.
