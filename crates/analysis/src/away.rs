@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use evidence::{FaultRecord, HostId, WriteCheck};
-use spec::{NodeFault, Plan};
+use spec::{NodeFault, Plan, Setup};
 use stats::Summary;
 
 use crate::document::{
@@ -15,7 +15,7 @@ use crate::measurement::TrialMeasurement;
 use crate::phases::{PhaseMeasurement, Recovery};
 
 /// The phases and faults of a cell; `None` where its valid trials have none.
-pub fn faults(plan: &Plan, valid: &[&TrialMeasurement]) -> Option<FaultsAnalysis> {
+pub fn faults(plan: &Plan, setup: Option<&Setup>, valid: &[&TrialMeasurement]) -> Option<FaultsAnalysis> {
     let most = valid.iter().map(|t| t.record.faults.len()).max().filter(|n| *n > 0)?;
     let mut phases = vec![phase(valid, PhaseKind::Before, 0)];
     for fault in 0..most {
@@ -30,7 +30,7 @@ pub fn faults(plan: &Plan, valid: &[&TrialMeasurement]) -> Option<FaultsAnalysis
     let planned = planned(plan);
     Some(FaultsAnalysis {
         phases,
-        faults: (0..most).filter_map(|i| fault(&planned, valid, i)).collect(),
+        faults: (0..most).filter_map(|i| fault(&planned, setup, valid, i)).collect(),
     })
 }
 
@@ -69,7 +69,12 @@ fn phase(valid: &[&TrialMeasurement], kind: PhaseKind, fault: usize) -> PhaseAna
     }
 }
 
-fn fault(planned: &[NodeFault], valid: &[&TrialMeasurement], index: usize) -> Option<FaultAnalysis> {
+fn fault(
+    planned: &[NodeFault],
+    setup: Option<&Setup>,
+    valid: &[&TrialMeasurement],
+    index: usize,
+) -> Option<FaultAnalysis> {
     let of_trials: Vec<(&TrialMeasurement, &FaultRecord)> = valid
         .iter()
         .filter_map(|t| Some((*t, t.record.faults.get(index)?)))
@@ -89,7 +94,8 @@ fn fault(planned: &[NodeFault], valid: &[&TrialMeasurement], index: usize) -> Op
         .collect();
     let of_kind = |wanted: Recovery| recoveries().filter(|r| *r == wanted).count() as u64;
     let (most, left): (Vec<f64>, Vec<f64>) = aftermaths().filter_map(|a| a.hint_files).unzip();
-    let is_it = |p: &&NodeFault| p.kind == first.kind && HostId::of_fault(p) == first.host;
+    let is_its_node = |p: &NodeFault| setup.is_some_and(|setup| HostId::database(setup.host_of(p)) == first.host);
+    let is_it = |p: &&NodeFault| p.kind == first.kind && is_its_node(p);
     Some(FaultAnalysis {
         kind: first.kind,
         node: first.host,

@@ -83,7 +83,7 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
         withheld: None,
         limit: limit::named(&by_node, &undisturbed),
         nodes: nodes(&by_node, &undisturbed),
-        faults: away::faults(plan, &valid),
+        faults: away::faults(plan, setup, &valid),
         writes: away::writes(trials),
         usd_per_month: None,
         findings: Vec::new(),

@@ -382,6 +382,22 @@ impl RunDirectory {
         fs::read_to_string(&path).map_err(|e| RunError::file("read", &path, e))
     }
 
+    /// Adds facts of hosts that were made for the run, before its first trial; what stands there already stays.
+    pub fn add_to_environment(&self, facts: serde_json::Map<String, serde_json::Value>) -> Result<()> {
+        let path = self.path.join(ENVIRONMENT);
+        let mut environment = self.environment()?;
+        if let Some(known) = environment.as_object_mut() {
+            for (host, of_host) in facts {
+                known.entry(host).or_insert(of_host);
+            }
+        }
+        let bytes = versioned_json(&path, &environment)?;
+        replace(&self.path, ENVIRONMENT, &bytes)?;
+        let mut hashes = manifest::read(&self.path)?.unwrap_or_default();
+        hashes.insert(ENVIRONMENT.to_owned(), manifest::hash(&bytes));
+        manifest::create(&self.path, &hashes)
+    }
+
     /// Host facts as they were when the run began.
     pub fn environment(&self) -> Result<serde_json::Value> {
         read_json(&self.path.join(ENVIRONMENT))

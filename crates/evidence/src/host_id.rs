@@ -4,7 +4,6 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use spec::NodeFault;
 
 /// What a host is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -51,11 +50,6 @@ impl HostId {
             role: Role::Database,
             index,
         }
-    }
-
-    /// The host of the node that a planned fault takes away: a plan counts nodes from 1, hosts count from 0.
-    pub const fn of_fault(fault: &NodeFault) -> Self {
-        Self::database(fault.node.saturating_sub(1))
     }
 
     /// A client, counted from 0.

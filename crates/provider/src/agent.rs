@@ -46,6 +46,9 @@ pub enum AgentError {
     /// A machine of the user's cannot be used.
     #[error("{0}")]
     Host(#[from] crate::hosts::HostError),
+    /// Machines of AWS cannot be used.
+    #[error("{0}")]
+    Aws(#[from] crate::aws::AwsError),
 }
 
 /// An agent that was started: requests go in here, what it says comes out of the [`Incoming`] channel that it was

@@ -7,6 +7,7 @@
 //! know which they are.
 
 mod agent;
+pub mod aws;
 pub mod hosts;
 pub mod local;
 pub mod simulated;
@@ -33,6 +34,16 @@ pub struct Place {
 pub trait Provider {
     /// Starts the agent of a host, or another one where the first was lost. What it says goes to `inbox`.
     fn start(&mut self, host: HostId, inbox: Sender<Incoming>) -> Result<Box<dyn Agent>, AgentError>;
+
+    /// Has the machines made where they have to be made, and tells what it does. May be repeated: what is there stays.
+    fn provide(&mut self, _say: &mut dyn FnMut(&str)) -> Result<(), AgentError> {
+        Ok(())
+    }
+
+    /// Takes away what [`Self::provide`] had made; may be repeated.
+    fn release(&mut self, _say: &mut dyn FnMut(&str)) -> Result<(), AgentError> {
+        Ok(())
+    }
 
     /// Makes ready what agents of these hosts need, all hosts at the same time; [`Self::start`] follows for each.
     fn prepare(&mut self, _hosts: &[HostId]) -> Result<(), AgentError> {

@@ -7,7 +7,7 @@ use catalog::{Basis, Burst, IoLimits, VolumeRequest};
 use serde::{Deserialize, Serialize};
 use workload::Definition;
 
-use crate::{ConsistencyLevels, HostsSettings, Placement, Provider, SshFiles, Truth, VolumeKind, WatchedNode};
+use crate::{AwsSettings, ConsistencyLevels, HostsSettings, Placement, Provider, SshFiles, Truth, VolumeKind, WatchedNode};
 
 /// A checked experiment, at full scale (before `provider.local.scale`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,6 +44,9 @@ pub struct Experiment {
     pub simulated: Option<Truth>,
     /// Machines of the hosts provider; `None` where it does not carry the experiment out.
     pub hosts: Option<HostsSettings>,
+    /// Machines that the AWS provider makes; `None` where it does not carry the experiment out.
+    #[serde(default)]
+    pub aws: Option<AwsSettings>,
     /// What was noticed while the file was read; [`crate::static_notes`] shows it with the rest.
     #[serde(skip)]
     pub notes: Vec<crate::Note>,
@@ -52,14 +55,21 @@ pub struct Experiment {
 impl Experiment {
     /// The experiment as this provider carries it out. A simulation needs a truth (the default where none is stated)
     /// and warms up for the whole of `max_warmup_s`, since its seconds cost nothing; a run on a machine has no truth.
-    /// Only a run on hosts has hosts.
+    /// Only a run on hosts has hosts, and only one on AWS has its machines, which are what they are: nothing is scaled.
     #[must_use]
     pub fn carried_out_by(mut self, provider: Provider) -> Self {
         if provider != Provider::Hosts {
             self.hosts = None;
         }
+        if provider != Provider::Aws {
+            self.aws = None;
+        }
         match provider {
             Provider::Local | Provider::Hosts => self.simulated = None,
+            Provider::Aws => {
+                self.simulated = None;
+                (self.local.scale, self.local.page_cache_bytes) = (1.0, None);
+            }
             Provider::Simulated => {
                 self.simulated.get_or_insert_with(Truth::default);
                 if let Some(most) = self.load.warmup_max_s.take() {

@@ -4,6 +4,7 @@
 //! the [`Plan`] of cells and trials for a machine. Both are pure.
 
 mod access;
+mod aws;
 mod consistency;
 mod decision;
 mod draft;
@@ -28,6 +29,7 @@ mod simulated;
 mod volume_kind;
 
 pub use access::{Access, Identity, Login, PasswordSource, Pem, Tls};
+pub use aws::{AwsMachine, AwsNetwork, AwsSettings, AwsVolume};
 pub use catalog::{Basis, Burst, CostKind, CostLine, IoLimits};
 pub use consistency::{Consistency, ConsistencyLevels};
 pub use decision::DecisionRules;
@@ -44,7 +46,7 @@ pub use node_fault::{NodeFault, NodeFaultKind};
 pub use note::Note;
 pub use notes::static_notes;
 pub use objective::{DEFAULT_HEADROOM, ERROR_SHARE_MAX, LatencyFigure, LatencyObjective, Objective};
-pub use parse::{parse, parse_to_run, refuse_unmeasurable};
+pub use parse::{parse, parse_for, parse_to_run, refuse_unmeasurable};
 pub use placement::Placement;
 pub use plan::{Cell, FORMAT_VERSION, Plan, PlannedTrial, TrialShape, plan};
 pub use provider::{Provider, UnknownProvider};

@@ -7,7 +7,7 @@ use workload::Definition;
 use crate::judged::ROOMY_S;
 use crate::scale::scaled_dataset;
 use crate::{
-    Adaptive, Dataset, DecisionRules, Experiment, HostsSettings, LoadLevel, Money, NodeFault, Objective, Patience,
+    Adaptive, AwsSettings, Dataset, DecisionRules, Experiment, HostsSettings, LoadLevel, Money, NodeFault, Objective, Patience,
     Setup, Target, Truth,
 };
 
@@ -69,6 +69,9 @@ pub struct Plan {
     /// Machines of a run on hosts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<HostsSettings>,
+    /// Machines of a run on AWS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aws: Option<AwsSettings>,
     /// What the configurations cost; absent in plans of before prices were known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub money: Option<Money>,
@@ -203,6 +206,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
         seed: load.seed,
         simulated: experiment.simulated.clone(),
         hosts: experiment.hosts.clone(),
+        aws: experiment.aws.clone(),
         money: Some(experiment.money.clone()),
     };
     plan.estimated_s += plan.trials.iter().map(|trial| plan.seconds_of(trial)).sum::<f64>();

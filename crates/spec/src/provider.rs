@@ -14,15 +14,18 @@ pub enum Provider {
     Simulated,
     /// The user's own machines, by SSH.
     Hosts,
+    /// Machines that are made on AWS for the run, and taken away after it.
+    Aws,
 }
 
 /// A name that no provider has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "unknown provider `{given}`; expected {}, {} or {}",
+    "unknown provider `{given}`; expected {}, {}, {} or {}",
     Provider::Local,
     Provider::Simulated,
-    Provider::Hosts
+    Provider::Hosts,
+    Provider::Aws
 )]
 pub struct UnknownProvider {
     /// What was written.
@@ -30,12 +33,16 @@ pub struct UnknownProvider {
 }
 
 impl Provider {
+    /// Every provider.
+    pub const ALL: [Self; 4] = [Self::Local, Self::Simulated, Self::Hosts, Self::Aws];
+
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Local => "local",
             Self::Simulated => "simulated",
             Self::Hosts => "hosts",
+            Self::Aws => "aws",
         }
     }
 }
@@ -56,7 +63,7 @@ impl TryFrom<String> for Provider {
     type Error = UnknownProvider;
 
     fn try_from(given: String) -> Result<Self, Self::Error> {
-        [Self::Local, Self::Simulated, Self::Hosts]
+        Self::ALL
             .into_iter()
             .find(|provider| provider.name() == given)
             .ok_or(UnknownProvider { given })
@@ -69,14 +76,14 @@ mod tests {
 
     #[test]
     fn a_provider_is_read_by_its_name_and_no_other() {
-        for provider in [Provider::Local, Provider::Simulated, Provider::Hosts] {
+        for provider in Provider::ALL {
             let text = serde_json::to_string(&provider).unwrap();
             assert_eq!(text, format!("\"{provider}\""));
             assert_eq!(serde_json::from_str::<Provider>(&text).unwrap(), provider);
         }
         let refused = serde_json::from_str::<Provider>("\"cloud\"").unwrap_err().to_string();
         assert!(
-            refused.starts_with("unknown provider `cloud`; expected local, simulated or hosts"),
+            refused.starts_with("unknown provider `cloud`; expected local, simulated, hosts or aws"),
             "{refused}"
         );
     }

@@ -6,6 +6,7 @@
 
 use catalog::{Burst, GIB, IoLimits};
 
+use crate::aws::first_hosts;
 use crate::{
     Configuration, Database, Dataset, Experiment, LocalSettings, Setup, Volume, VolumeKind, VolumeRole, VolumeSetup,
 };
@@ -53,6 +54,11 @@ pub fn setups(experiment: &Experiment) -> Vec<Setup> {
             ..setup(c, &experiment.local, &dataset)
         })
         .collect();
+    if experiment.aws.is_some() {
+        for (setup, first) in setups.iter_mut().zip(first_hosts(&experiment.configurations)) {
+            (setup.first_host, setup.is_bought) = (first, true);
+        }
+    }
     if experiment.hosts.as_ref().is_some_and(|hosts| !hosts.limits) {
         for setup in &mut setups {
             for volume in std::iter::once(&mut setup.data).chain(&mut setup.commitlog) {
@@ -123,6 +129,8 @@ fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset
             .as_ref()
             .map(|v| volume(v, VolumeRole::Commitlog, scale, payload)),
         placement: configuration.placement,
+        first_host: 0,
+        is_bought: false,
         existing: None,
         watched: Vec::new(),
         consistency: configuration.consistency,

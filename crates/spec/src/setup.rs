@@ -3,7 +3,7 @@
 use catalog::{Burst, IoLimits};
 use serde::{Deserialize, Serialize};
 
-use crate::{ConsistencyLevels, Placement, WatchedNode};
+use crate::{ConsistencyLevels, NodeFault, Placement, WatchedNode};
 
 /// One configuration as the local provider builds it: everything divided by `scale` that scales. All figures are of one
 /// node.
@@ -30,6 +30,13 @@ pub struct Setup {
     /// plans of before there were clusters have one.
     #[serde(default, skip_serializing_if = "Placement::is_one_node")]
     pub placement: Placement,
+    /// Number of its first node's host among the database hosts of the run, from 0: where configurations have machines
+    /// of their own it is not the same for all of them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub first_host: u32,
+    /// Whether its machines are what the configuration states, made for it: nothing is emulated, held or divided.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_bought: bool,
     /// Contact points of a cluster that exists, of which this is the name and the price: nothing of the above is made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub existing: Option<Vec<String>>,
@@ -47,9 +54,30 @@ impl Setup {
     pub fn database_hosts(&self) -> Vec<u32> {
         match self.existing {
             Some(_) => self.watched.iter().map(|node| node.host).collect(),
-            None => (0..self.placement.nodes).collect(),
+            None => (self.first_host..self.first_host + self.placement.nodes).collect(),
         }
     }
+
+    /// Whether its volumes are those of somebody else or of a cloud: what is stated of them is what they should do, and
+    /// iopslab holds them to nothing.
+    pub fn has_real_volumes(&self) -> bool {
+        self.is_bought || self.existing.is_some()
+    }
+
+    /// Number of the host of the node that a planned fault takes away: a plan counts nodes from 1.
+    pub fn host_of(&self, fault: &NodeFault) -> u32 {
+        self.first_host + fault.node.saturating_sub(1)
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+const fn is_false(stated: &bool) -> bool {
+    !*stated
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+const fn is_zero(host: &u32) -> bool {
+    *host == 0
 }
 
 /// A volume as the local provider builds it.

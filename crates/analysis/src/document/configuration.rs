@@ -46,7 +46,7 @@ pub struct ConfigurationFacts {
 pub(crate) fn are_emulated(provider: Provider, configurations: &[ConfigurationFacts]) -> bool {
     let mut made = configurations.iter().filter(|c| c.exists_at.is_empty());
     match provider {
-        Provider::Simulated => false,
+        Provider::Simulated | Provider::Aws => false,
         Provider::Local => made.next().is_some(),
         Provider::Hosts => made.flat_map(|c| &c.volumes).any(|v| v.limits.read_iops.is_some()),
     }

@@ -36,7 +36,7 @@ pub fn windows(setup: Option<&Setup>, node: &Node<'_>, facts: &VolumeFacts) -> V
     };
     let rates = rates(activity);
     let stated = setup
-        .filter(|setup| setup.existing.is_some())
+        .filter(|setup| setup.has_real_volumes())
         .and_then(|setup| match facts.role {
             VolumeRole::Data => Some(setup.data.limits),
             VolumeRole::Commitlog => setup.commitlog.as_ref().map(|log| log.limits),

@@ -58,7 +58,7 @@ fn of_node(trial: &TrialMeasurement, node: &Node<'_>, role: VolumeRole) -> Optio
 
 /// Volumes that are watched and not ours, and did more than the baseline that is stated of them.
 pub fn unseen(trial: &TrialMeasurement, plan: &Plan) -> Vec<Finding> {
-    let Some(setup) = setup(trial, plan).filter(|setup| setup.existing.is_some()) else {
+    let Some(setup) = setup(trial, plan).filter(|setup| setup.has_real_volumes()) else {
         return Vec::new();
     };
     let of_role = |role| {

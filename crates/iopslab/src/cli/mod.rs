@@ -1,5 +1,6 @@
 //! What was typed: one file per verb.
 
+mod aws;
 mod basis;
 mod catalog;
 mod clean;
@@ -32,6 +33,30 @@ enum Asked {
     Json,
     /// `report` only: OpenMetrics text, for Prometheus and Grafana
     Openmetrics,
+}
+
+/// Where the machines come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ProviderName {
+    /// This machine, with emulated volumes
+    Local,
+    /// No machine: a queueing simulation of the truth that [provider.simulated] states
+    Simulated,
+    /// Machines of your own, by SSH: those that [provider.hosts] names
+    Hosts,
+    /// Machines that Terraform makes on AWS for the run, and takes away after it
+    Aws,
+}
+
+impl From<ProviderName> for spec::Provider {
+    fn from(name: ProviderName) -> Self {
+        match name {
+            ProviderName::Local => Self::Local,
+            ProviderName::Simulated => Self::Simulated,
+            ProviderName::Hosts => Self::Hosts,
+            ProviderName::Aws => Self::Aws,
+        }
+    }
 }
 
 /// Is it worth paying for faster storage for this Cassandra workload, and which configuration should I run?
@@ -86,6 +111,8 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     /// Remove what interrupted runs left on this machine
     Clean(clean::CleanArgs),
+    /// Take away the machines that a run had made on AWS; its evidence stays
+    Destroy(aws::DestroyArgs),
     /// Print the JSON Schema of the experiment file
     Schema,
     /// Print a completion script, for example: iopslab completions bash > /etc/bash_completion.d/iopslab
@@ -134,6 +161,7 @@ impl Cli {
             Command::Size(args) => size::run(&args, format),
             Command::Doctor(args) => doctor::run(&args, format),
             Command::Clean(args) => clean::run(&args, format),
+            Command::Destroy(args) => aws::destroy(&args, format),
             Command::Schema => {
                 println!("{}", pretty(&spec::json_schema()));
                 Ok(())

@@ -8,28 +8,72 @@ use clap::Args;
 use spec::{Experiment, Provider};
 
 use super::facts::catalog;
-use super::terminal;
+use super::{ProviderName, aws, terminal};
 use crate::failure::Failure;
 use crate::machine;
 use crate::output::{Format, pretty};
 
 /// What was typed after `plan`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  iopslab plan examples/quickstart.toml
+  iopslab plan examples/kenzan-2018.toml --provider aws    # its machines on AWS, at full size, and what they cost")]
 pub struct PlanArgs {
     /// The experiment file
     experiment: PathBuf,
+    /// Plan a run by this provider, and refuse what it cannot measure [default: any]
+    #[arg(long, value_enum)]
+    provider: Option<ProviderName>,
 }
 
 pub fn run(args: &PlanArgs, format: Format) -> Result<(), Failure> {
     let catalog = catalog()?;
-    let (_, experiment) = read_experiment(&catalog, &args.experiment, None)?;
+    let provider = args.provider.map(Provider::from);
+    let (_, experiment) = read(&args.experiment, &|name, text, file| match provider {
+        None => spec::parse(&catalog, name, text, file),
+        Some(provider) => spec::parse_for(&catalog, name, text, file, provider),
+    })?;
     let plan = spec::plan(&experiment);
-    let notes = spec::static_notes(&catalog, &experiment, None, Some(machine::cpus() as f64));
+    // Machines that are made, or those of others, have CPUs of their own.
+    let is_here = matches!(provider, None | Some(Provider::Local));
+    let cpus = is_here.then(|| machine::cpus() as f64);
+    let notes = spec::static_notes(&catalog, &experiment, provider, cpus);
+    let on_aws = plan.aws.as_ref().map(|settings| (settings, aws::estimate(&plan, settings)));
     match format {
-        Format::Human => println!("{}", ::report::plan_table(&plan, &notes, terminal::width())),
-        Format::Json => println!("{}", pretty(&serde_json::json!({ "plan": plan, "notes": notes }))),
+        Format::Human => {
+            println!("{}", ::report::plan_table(&plan, &notes, terminal::width()));
+            if let Some((settings, estimate)) = &on_aws {
+                println!("{}", aws::told(settings, estimate));
+            }
+        }
+        Format::Json => {
+            let mut document = serde_json::json!({ "plan": plan, "notes": notes });
+            if let Some((_, estimate)) = &on_aws {
+                document["aws"] = aws::document(estimate);
+            }
+            println!("{}", pretty(&document));
+        }
     }
     Ok(())
+}
+
+/// Reads an experiment file, and has it checked with its name and a way to the YCSB files beside it.
+type Checked = Result<Experiment, spec::Mistakes>;
+fn read(
+    file: &Path,
+    check: &dyn Fn(&str, &str, &dyn Fn(&str) -> Result<String, String>) -> Checked,
+) -> Result<(String, Experiment), Failure> {
+    let text = std::fs::read_to_string(file)
+        .map_err(|e| Failure::input(format!("cannot read the experiment {}: {e}", file.display())))?;
+    let beside = file.parent().unwrap_or(Path::new(".")).to_owned();
+    let read = |name: &str| {
+        let path = beside.join(name);
+        std::fs::read_to_string(&path).map_err(|e| format!("cannot read {}: {e}", path.display()))
+    };
+    let experiment = check(&file.display().to_string(), &text, &read);
+    let experiment = experiment.map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?;
+    Ok((text, experiment))
 }
 
 /// Reads and checks an experiment file, for a run by `provider` or only for a plan; YCSB files are found relative to
@@ -39,20 +83,10 @@ pub fn read_experiment(
     file: &Path,
     provider: Option<Provider>,
 ) -> Result<(String, Experiment), Failure> {
-    let text = std::fs::read_to_string(file)
-        .map_err(|e| Failure::input(format!("cannot read the experiment {}: {e}", file.display())))?;
-    let beside = file.parent().unwrap_or(Path::new(".")).to_owned();
-    let read = |name: &str| {
-        let path = beside.join(name);
-        std::fs::read_to_string(&path).map_err(|e| format!("cannot read {}: {e}", path.display()))
-    };
-    let name = file.display().to_string();
-    let experiment = match provider {
-        None => spec::parse(catalog, &name, &text, &read),
-        Some(provider) => spec::parse_to_run(catalog, &name, &text, &read, provider),
-    };
-    let experiment = experiment.map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?;
-    Ok((text, experiment))
+    read(file, &|name, text, beside| match provider {
+        None => spec::parse(catalog, name, text, beside),
+        Some(provider) => spec::parse_to_run(catalog, name, text, beside, provider),
+    })
 }
 
 /// Refuses to go on with a run that began before what it cannot measure was refused, at the place in its frozen

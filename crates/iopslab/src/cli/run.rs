@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use ::catalog::Catalog;
 use archive::{JournalEvent, RunDirectory};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use evidence::{Cause, Environment, HostId, Validity};
 use provider::Incoming;
+use provider::aws::Aws;
 use provider::local::Local;
 use provider::simulated::SimulatedHosts;
 use provider::watched::Watched;
@@ -16,7 +18,7 @@ use spec::{Experiment, PlannedTrial, Provider};
 use storage::WorkDirectory;
 
 use super::facts::catalog;
-use super::{machines, plan, report, terminal};
+use super::{ProviderName, aws, machines, plan, report, terminal};
 use crate::controller::{self, Crew, Settings};
 use crate::failure::Failure;
 use crate::interrupt;
@@ -38,7 +40,8 @@ Examples:
   iopslab run examples/quickstart.toml --format json > analysis.json
   iopslab run examples/quickstart.toml --metrics 127.0.0.1:9464     # watch it with Prometheus
   iopslab run examples/simulated.toml --provider simulated    # no machine, no root: a stated truth
-  iopslab run examples/hosts.toml --provider hosts            # machines of your own, by SSH")]
+  iopslab run examples/hosts.toml --provider hosts            # machines of your own, by SSH
+  iopslab run own.toml --provider aws --max-cost 20           # machines made on AWS, and taken away")]
 pub struct RunArgs {
     /// The experiment file
     #[arg(required_unless_present = "resume", conflicts_with = "resume")]
@@ -59,20 +62,15 @@ pub struct RunArgs {
     /// port 0 takes a free one
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<std::net::SocketAddr>,
+    /// With --provider aws: have machines made without being asked
+    #[arg(long)]
+    yes: bool,
+    /// With --provider aws: an estimate above this starts nothing, and a run that has spent it ends
+    #[arg(long, value_name = "USD")]
+    max_cost: Option<f64>,
     /// Exit with status 3 if any trial is invalid
     #[arg(long)]
     require_valid: bool,
-}
-
-/// Where the machines come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ProviderName {
-    /// This machine, with emulated volumes
-    Local,
-    /// No machine: a queueing simulation of the truth that [provider.simulated] states
-    Simulated,
-    /// Machines of your own, by SSH: those that [provider.hosts] names
-    Hosts,
 }
 
 /// Where run directories are created.
@@ -105,7 +103,8 @@ pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
     if crew.is_simulated() {
         screen.quiet();
     }
-    let driven = drive(&directory, &mut crew, &mut screen, &interrupted);
+    let driven = drive(&directory, &mut crew, args.max_cost, &mut screen, &interrupted);
+    let released = crew.release(&mut screen).map_err(|failure| aws::left(directory.path(), failure));
     if let Err(failure) = driven {
         if args.resume.is_none() && is_refusal(&directory, &failure) {
             return Err(taken_back(directory, failure));
@@ -118,9 +117,14 @@ pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
         {
             second.show(format);
         }
+        if let Err(left) = released {
+            left.show(format);
+        }
         return Err(failure);
     }
     let analysis = report::rebuild(&directory, format)?;
+    // Whatever machines do, results are results.
+    released?;
     let invalid = analysis.invalid_trials();
     if args.require_valid && invalid > 0 {
         return Err(Failure::Verdict(match invalid {
@@ -143,11 +147,10 @@ fn begin(
     interrupted: &AtomicBool,
 ) -> Result<(RunDirectory, Crew), Failure> {
     let catalog = catalog()?;
-    let provider = match args.provider.unwrap_or(ProviderName::Local) {
-        ProviderName::Local => Provider::Local,
-        ProviderName::Simulated => Provider::Simulated,
-        ProviderName::Hosts => Provider::Hosts,
-    };
+    let provider = args.provider.map_or(Provider::Local, Provider::from);
+    if provider != Provider::Aws {
+        refuse_for_aws(args)?;
+    }
     let (text, mut experiment) = plan::read_experiment(&catalog, file, Some(provider))?;
     if let Some(hosts) = &mut experiment.hosts {
         machines::settle_files(hosts, file)?;
@@ -158,6 +161,10 @@ fn begin(
         .iter()
         .for_each(|note| screen.say(note));
     let mut plan = spec::plan(&experiment);
+    if let Some(settings) = plan.aws.clone() {
+        let of_file = (&catalog, &experiment, text.as_str());
+        return begin_on_aws(of_file, args, &plan, &settings, channel, screen);
+    }
     let mut crew = Crew::new(hosts_of(provider, &plan)?, channel);
     let hosts = controller::greet(&mut crew, &plan, screen)?;
     if plan.hosts.as_ref().is_some_and(|hosts| !hosts.limits) {
@@ -169,6 +176,59 @@ fn begin(
     let directory = create(args, &catalog, &experiment, &text, &plan, provider, hosts)?;
     screen.say(&format!("evidence goes to {}", directory.path().display()));
     Ok((directory, crew))
+}
+
+/// A new run on machines that have to be made: the run directory comes before them, because it knows what was made.
+fn begin_on_aws(
+    (catalog, experiment, text): (&Catalog, &Experiment, &str),
+    args: &RunArgs,
+    plan: &spec::Plan,
+    settings: &spec::AwsSettings,
+    channel: Channel,
+    screen: &mut Screen,
+) -> Result<(RunDirectory, Crew), Failure> {
+    Aws::check_program().map_err(Failure::work)?;
+    screen.say(&report_plan(catalog, plan, experiment, Provider::Aws));
+    let estimate = aws::estimate(plan, settings);
+    screen.say(&aws::told(settings, &estimate));
+    aws::may_be_made(settings, &estimate, args.max_cost, args.yes)?;
+    let directory = create(args, catalog, experiment, text, plan, Provider::Aws, Vec::new())?;
+    screen.say(&format!("evidence goes to {}", directory.path().display()));
+    let mut crew = Crew::new(Box::new(aws::of_run(&directory, settings)?), channel);
+    match make_machines(&directory, &mut crew, screen) {
+        Ok(()) => Ok((directory, crew)),
+        Err(failure) => {
+            crew.close(screen);
+            match crew.release(screen) {
+                Ok(()) => Err(taken_back(directory, failure)),
+                Err(second) => {
+                    failure.show(Format::Human);
+                    Err(aws::left(directory.path(), second))
+                }
+            }
+        }
+    }
+}
+
+/// Machines are there, answer, and can do what the plan asks of them; what they are becomes evidence.
+fn make_machines(directory: &RunDirectory, crew: &mut Crew, screen: &mut Screen) -> Result<(), Failure> {
+    let plan = directory.plan();
+    crew.provide(screen)?;
+    let hosts = controller::greet(crew, plan, screen)?;
+    controller::check(plan, crew, &settings_for(plan), screen)?;
+    let facts = hosts.into_iter().map(|(host, facts)| (host.to_string(), serde_json::json!(facts)));
+    directory.add_to_environment(facts.collect()).map_err(Failure::work)
+}
+
+/// What is said of AWS to a run elsewhere.
+fn refuse_for_aws(args: &RunArgs) -> Result<(), Failure> {
+    let given = [("--yes", args.yes), ("--max-cost", args.max_cost.is_some())];
+    match given.into_iter().find(|(_, is_given)| *is_given) {
+        Some((flag, _)) => Err(Failure::input(format!(
+            "{flag} is for --provider aws: nothing else costs money"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Waits until no other process of this machine holds the work directory, as long as one that was killed may take to
@@ -209,6 +269,7 @@ fn hosts_of(provider: Provider, plan: &spec::Plan) -> Result<Box<dyn provider::P
             let hosts = hosts.ok_or_else(|| Failure::input("this run's plan names no machines"))?;
             Ok(Box::new(machines::hosts(hosts)?))
         }
+        Provider::Aws => Err(Failure::work("machines of AWS belong to a run; this is a bug of iopslab")),
         Provider::Simulated => {
             let truth = plan.simulated.as_ref().ok_or_else(|| {
                 Failure::input("this run has no truth to simulate")
@@ -281,7 +342,20 @@ fn resume(
         path.display(),
         all - remaining.len() - again.len()
     ));
-    let mut crew = Crew::new(hosts_of(provider, directory.plan())?, channel);
+    let mut crew = match &directory.plan().aws {
+        Some(settings) => {
+            Aws::check_program().map_err(Failure::work)?;
+            let estimate = aws::estimate(directory.plan(), settings);
+            screen.say(&aws::told(settings, &estimate));
+            aws::may_be_made(settings, &estimate, args.max_cost, args.yes)?;
+            Crew::new(Box::new(aws::of_run(&directory, settings)?), channel)
+        }
+        None => {
+            refuse_for_aws(args)?;
+            Crew::new(hosts_of(provider, directory.plan())?, channel)
+        }
+    };
+    crew.provide(screen)?;
     let hosts = controller::greet(&mut crew, directory.plan(), screen)?;
     controller::check(directory.plan(), &mut crew, &settings_for(directory.plan()), screen)?;
     if !(remaining.is_empty() && again.is_empty()) {
@@ -357,11 +431,16 @@ fn same_machine(directory: &RunDirectory, hosts: &[(HostId, Environment)], scree
 fn drive(
     directory: &RunDirectory,
     crew: &mut Crew,
+    max_cost_usd: Option<f64>,
     screen: &mut Screen,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<(), Failure> {
     let _lock = directory.lock().map_err(Failure::work)?;
-    let settings = settings_for(directory.plan());
+    let paid_for = aws::paid_for(directory.plan(), max_cost_usd);
+    let settings = Settings {
+        paid_until: paid_for.map(|paid| Instant::now() + paid),
+        ..settings_for(directory.plan())
+    };
     controller::run(directory, crew, &settings, screen, interrupted)
 }
 
@@ -401,6 +480,7 @@ fn settings_for(plan: &spec::Plan) -> Settings {
     Settings {
         work_directory: stated.map_or_else(work_directory, PathBuf::from),
         cache_directory: cache_directory(),
+        paid_until: None,
     }
 }
 

@@ -111,6 +111,16 @@ impl Crew {
         self.provider.is_simulated()
     }
 
+    /// The machines are there from here on, until [`Self::release`].
+    pub fn provide(&mut self, screen: &mut Screen) -> Result<(), Failure> {
+        self.provider.provide(&mut |what| screen.say(what)).map_err(Failure::work)
+    }
+
+    /// Machines that were made for the run are taken away.
+    pub fn release(&mut self, screen: &mut Screen) -> Result<(), Failure> {
+        self.provider.release(&mut |what| screen.say(what)).map_err(Failure::work)
+    }
+
     /// Starts the agents of hosts that have none.
     pub fn start(&mut self, hosts: &[HostId]) -> Result<(), Failure> {
         for host in hosts {

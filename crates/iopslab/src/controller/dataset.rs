@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use archive::{JournalEvent, RunDirectory};
 use evidence::HostId;
-use spec::{Consistency, ConsistencyLevels, KeyFormat, Placement, Plan, part_of};
+use spec::{Consistency, ConsistencyLevels, KeyFormat, Plan, part_of};
 use wire::{ClientRequest, DatabaseRequest, Endpoint, ExistingDataset, Reply, Request, SnapshotFacts};
 
 use super::crew::{Crew, unexpected};
-use super::hosts;
+use super::hosts::{self, Cluster};
 use super::journal::note;
 use super::target::Target;
 use crate::failure::Failure;
@@ -27,18 +27,19 @@ pub(super) fn provide(
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     let plan = directory.plan();
-    for placement in hosts::placements(plan) {
+    for cluster in hosts::clusters(plan) {
+        let placement = cluster.placement;
         let of = match placement.is_cluster() {
             true => format!("data set of {}", placement.label()),
             false => "data set".to_owned(),
         };
-        let parts = match find(placement, crew, screen)? {
+        let parts = match find(cluster, crew, screen)? {
             Some(found) => {
                 let records = plan.dataset.records;
                 screen.say(&format!("{of}: {records} records from an earlier run's snapshot"));
                 found
             }
-            None => load(plan, target, placement, &of, crew, screen)?,
+            None => load(plan, target, cluster, &of, crew, screen)?,
         };
         let bytes = parts.iter().map(|part| part.table_bytes).sum();
         screen.say(&format!(
@@ -58,9 +59,10 @@ pub(super) fn provide(
 }
 
 /// The snapshots of all nodes, where all of them are there and come from the same loading.
-fn find(placement: Placement, crew: &mut Crew, screen: &mut Screen) -> Result<Option<Vec<SnapshotFacts>>, Failure> {
+fn find(cluster: Cluster, crew: &mut Crew, screen: &mut Screen) -> Result<Option<Vec<SnapshotFacts>>, Failure> {
+    let placement = cluster.placement;
     let request = DatabaseRequest::FindSnapshot { placement };
-    let replies = crew.ask_each(&hosts::nodes(placement), &request, screen)?;
+    let replies = crew.ask_each(&cluster.nodes(), &request, screen)?;
     let mut found = Vec::new();
     for reply in replies.into_values() {
         match reply {
@@ -75,15 +77,15 @@ fn find(placement: Placement, crew: &mut Crew, screen: &mut Screen) -> Result<Op
 fn load(
     plan: &Plan,
     target: &Target,
-    placement: Placement,
+    cluster: Cluster,
     of: &str,
     crew: &mut Crew,
     screen: &mut Screen,
 ) -> Result<Vec<SnapshotFacts>, Failure> {
     let began = Instant::now();
-    let nodes = hosts::nodes(placement);
+    let nodes = cluster.nodes();
     let start = DatabaseRequest::StartLoading {
-        placement,
+        placement: cluster.placement,
         loading: jiff::Timestamp::now().to_string(),
     };
     let mut contact_points = Vec::new();

@@ -14,9 +14,27 @@ const ON_DISK: f64 = 1.15;
 /// Room besides the data on each configuration's volumes, bytes.
 const SPARE_BYTES: f64 = 268_435_456.0;
 
-/// The database hosts of a cluster that a run starts.
-pub(super) fn nodes(placement: Placement) -> Vec<HostId> {
-    (0..placement.nodes).map(HostId::database).collect()
+/// A cluster that a run starts: configurations with the same hosts and the same placement share its data set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Cluster {
+    first_host: u32,
+    /// Where replicas are.
+    pub placement: Placement,
+}
+
+impl Cluster {
+    fn of(setup: &Setup) -> Self {
+        Self {
+            first_host: setup.first_host,
+            placement: setup.placement,
+        }
+    }
+
+    /// Its hosts.
+    pub fn nodes(self) -> Vec<HostId> {
+        let numbers = self.first_host..self.first_host + self.placement.nodes;
+        numbers.map(HostId::database).collect()
+    }
 }
 
 /// The database hosts of a configuration: where its cluster exists already, those that are watched.
@@ -41,10 +59,16 @@ pub(super) fn of_trial(plan: &Plan, setup: &Setup) -> Vec<HostId> {
     hosts
 }
 
-/// The database hosts that a run has to itself: as many as its largest cluster has nodes.
+/// The database hosts that a run has to itself.
 pub(super) fn databases(plan: &Plan) -> Vec<HostId> {
-    let largest = started(plan).map(|setup| setup.placement).max();
-    largest.map(nodes).unwrap_or_default()
+    let hosts: BTreeSet<HostId> = started(plan).flat_map(nodes_of).collect();
+    hosts.into_iter().collect()
+}
+
+/// The hosts of the largest cluster that this one is a node of: it and those it may have to find.
+pub(super) fn companions(plan: &Plan, host: HostId) -> Vec<HostId> {
+    let of_host = started(plan).map(nodes_of).filter(|nodes| nodes.contains(&host));
+    of_host.max_by_key(Vec::len).unwrap_or_default()
 }
 
 /// All hosts of a plan.
@@ -54,12 +78,10 @@ pub(super) fn of_plan(plan: &Plan) -> Vec<HostId> {
     hosts.into_iter().collect()
 }
 
-/// The placements of a plan, each once.
-pub(super) fn placements(plan: &Plan) -> Vec<Placement> {
-    let mut placements: Vec<Placement> = started(plan).map(|s| s.placement).collect();
-    placements.sort_unstable();
-    placements.dedup();
-    placements
+/// The clusters of a plan, each once.
+pub(super) fn clusters(plan: &Plan) -> Vec<Cluster> {
+    let clusters: BTreeSet<Cluster> = started(plan).map(Cluster::of).collect();
+    clusters.into_iter().collect()
 }
 
 /// The database hosts that a run has to itself, by the machine they are on.
@@ -76,44 +98,45 @@ pub(super) fn needs(plan: &Plan, work_directory: String, ground: Option<Ground>,
     let most = |each: fn(&Setup) -> f64| {
         let demand = |setup: &Setup| Demand {
             configuration: setup.configuration.clone(),
-            nodes: of_cluster(on_machine, setup.placement),
+            nodes: of_cluster(on_machine, setup),
             each: each(setup),
         };
-        let demands = plan.setups.iter().map(demand).filter(|demand| demand.nodes > 0);
+        let demands = started(plan).map(demand).filter(|demand| demand.nodes > 0);
         demands.max_by(|a, b| a.total().total_cmp(&b.total()))
     };
     Needs {
         work_directory,
         ground,
         bytes: on_machine.iter().map(|host| needed_bytes(plan, *host)).sum(),
-        network_cut: plan
-            .faults
-            .iter()
-            .any(|fault| fault.kind == NodeFaultKind::HostCut && on_machine.contains(&HostId::of_fault(fault))),
+        network_cut: plan.faults.iter().any(|fault| {
+            let is_here = |setup: &Setup| on_machine.contains(&HostId::database(setup.host_of(fault)));
+            fault.kind == NodeFaultKind::HostCut && started(plan).any(is_here)
+        }),
         cpus: most(|setup| setup.cpus),
         memory: most(|setup| setup.memory_limit_bytes as f64),
     }
 }
 
-/// How many of these hosts are nodes of a cluster.
-fn of_cluster(hosts: &[HostId], placement: Placement) -> u32 {
-    hosts.iter().map(|host| u32::from(host.index < placement.nodes)).sum()
+/// How many of these hosts are nodes of a configuration's cluster.
+fn of_cluster(hosts: &[HostId], setup: &Setup) -> u32 {
+    let nodes = nodes_of(setup);
+    hosts.iter().map(|host| u32::from(nodes.contains(host))).sum()
 }
 
 /// Bytes that a database host needs in its work directory: its part of each cluster's data set while it is loaded and
 /// as a snapshot, and each configuration's copy, which updates and their compaction may double.
 pub(super) fn needed_bytes(plan: &Plan, host: HostId) -> u64 {
     let payload = plan.dataset.payload_bytes() as f64;
-    let part = |placement: Placement| match host.index < placement.nodes {
-        true => Some(payload * ON_DISK * placement.share_per_node()),
-        false => None,
+    let part = |cluster: Cluster| {
+        let is_node = cluster.nodes().contains(&host);
+        is_node.then(|| payload * ON_DISK * cluster.placement.share_per_node())
     };
-    let snapshots: f64 = placements(plan)
+    let snapshots: f64 = clusters(plan)
         .into_iter()
         .filter_map(part)
         .map(|bytes| bytes * 2.0)
         .sum();
-    let copies = plan.setups.iter().filter_map(|setup| part(setup.placement));
+    let copies = started(plan).filter_map(|setup| part(Cluster::of(setup)));
     let copies: f64 = copies.map(|bytes| bytes * 2.0 + SPARE_BYTES).sum();
     (snapshots + copies) as u64
 }
@@ -157,13 +180,33 @@ mod tests {
             ["database", "database-2", "database-3", "client"]
         );
         assert_eq!(names(of_trial(&plan, &plan.setups[0])), ["database", "client"]);
-        assert_eq!(placements(&plan).len(), 2);
+        assert_eq!(clusters(&plan).len(), 2);
+    }
+
+    #[test]
+    fn configurations_with_machines_of_their_own_have_clusters_of_their_own() {
+        let mut plan = plan();
+        let shared = HostId::database(0);
+        assert_eq!(companions(&plan, shared).len(), 3);
+        plan.setups[1].first_host = 1;
+        assert_eq!(databases(&plan).len(), 4);
+        assert_eq!(companions(&plan, shared), [shared]);
+        assert_eq!(companions(&plan, HostId::database(2)), nodes_of(&plan.setups[1]));
+        let names: Vec<String> = of_trial(&plan, &plan.setups[1]).iter().map(ToString::to_string).collect();
+        assert_eq!(names, ["database-2", "database-3", "database-4", "client"]);
+        // Two clusters of the same shape on different hosts are loaded one by one.
+        plan.setups[0].placement = plan.setups[1].placement;
+        plan.setups[1].first_host = 3;
+        assert_eq!(clusters(&plan).len(), 2);
+        // What a host needs is that of its own configuration.
+        let alone = needs(&plan, String::new(), None, &[HostId::database(3)]);
+        assert_eq!(alone.cpus.map(|d| d.configuration), Some("three".to_owned()));
     }
 
     #[test]
     fn nodes_of_one_machine_need_what_they_need_together() {
         let plan = plan();
-        let all = nodes(plan.setups[1].placement);
+        let all = nodes_of(&plan.setups[1]);
         let needs_of = |hosts: &[HostId]| needs(&plan, String::new(), None, hosts);
         let together = needs_of(&all);
         let cpus = together

@@ -17,11 +17,10 @@ mod trial;
 mod watched;
 
 use std::collections::BTreeSet;
-use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use archive::{JournalEvent, RunDirectory};
 use evidence::{Environment, HostId};
@@ -56,6 +55,8 @@ pub struct Settings {
     pub work_directory: PathBuf,
     /// Where downloads are kept.
     pub cache_directory: PathBuf,
+    /// No trial is begun that would end after this moment: then the run would cost more than it may. `None`: no bound.
+    pub paid_until: Option<Instant>,
 }
 
 impl Settings {
@@ -121,6 +122,17 @@ fn run_trials(
             of: plan.trials.len(),
             eta_s: eta,
         };
+        let needed = Duration::from_secs_f64(plan.seconds_of(planned));
+        if settings.paid_until.is_some_and(|until| Instant::now() + needed > until) {
+            return Err(Failure::work(format!(
+                "the run has spent what it may cost: {} trials are left",
+                remaining.len() - done
+            ))
+            .help(format!(
+                "continue with more: iopslab run --resume {} --max-cost USD",
+                directory.path().display()
+            )));
+        }
         // A database that cannot be started, or a client that is lost, will fail the next time too: stop before hours
         // are wasted.
         match trial::run(directory, crew, planned, &target, progress, screen)? {
@@ -181,16 +193,14 @@ fn open(
         }
     };
     let machines = hosts::by_machine(plan, crew);
-    let nodes = hosts::databases(plan).into_iter();
-    let addresses: Vec<Ipv4Addr> = nodes.map(|host| crew.place(host).address).collect();
-    let open = |on_machine: usize, host: HostId, ground: Option<Ground>| UnderTest {
+    let open = |on_machine: usize, host: HostId, nodes: &[HostId], ground: Option<Ground>, crew: &Crew| UnderTest {
         run: directory.name(),
         work_directory: match &ground {
             Some(ground) => ground.work_directory.clone().unwrap_or_default(),
             None => settings.work_directory_of(on_machine).display().to_string(),
         },
-        addresses: addresses.clone(),
-        index: host.index,
+        addresses: nodes.iter().map(|node| crew.place(*node).address).collect(),
+        index: nodes.iter().position(|node| *node == host).unwrap_or(0) as u32,
         on_machine: on_machine as u32,
         cache_directory: match ground {
             Some(_) => String::new(),
@@ -208,7 +218,8 @@ fn open(
     for number in 0..most {
         let of_turn = machines.values().filter_map(|hosts| hosts.get(number));
         let requests = of_turn.map(|host| {
-            let task = open(number, *host, crew.ground(*host));
+            let nodes = hosts::companions(plan, *host);
+            let task = open(number, *host, &nodes, crew.ground(*host), crew);
             (*host, Request::Database(DatabaseRequest::Open(task)))
         });
         let requests: Vec<_> = requests.collect();

@@ -14,6 +14,7 @@ pub(super) fn notes(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note
         notes.push(without_effect(why, "It is for: iopslab run --provider simulated").only(Provider::Local));
     }
     notes.extend(on_hosts(file));
+    notes.extend(on_aws(file));
     notes.extend(in_existing(file));
     notes.extend(one_replica(file, experiment));
     notes.extend(memory(file, experiment));
@@ -130,6 +131,25 @@ fn on_hosts(file: &raw::Experiment) -> Option<Note> {
         let message = format!("without effect on hosts: [provider.local] {}", stated.join(", "));
         let advice = "Directories are stated with each host; limits are in force with limits = true";
         without_effect(message, advice).only(Provider::Hosts)
+    })
+}
+
+/// Machines of AWS are what is bought: nothing of them is divided or emulated.
+fn on_aws(file: &raw::Experiment) -> Option<Note> {
+    let local = &file.provider.local;
+    let limits_memory = file.configuration.iter().any(|c| c.get_ref().memory_limit_gib.is_some());
+    let stated = stated([
+        ("[provider.local] scale", local.scale.is_some()),
+        ("[provider.local] work_directory", local.work_directory.is_some()),
+        ("[provider.local] page_cache_mib", local.page_cache_mib.is_some()),
+        ("[provider.local] burst", local.burst.is_some()),
+        ("[provider.local] burst_credits_start", local.burst_credits_start.is_some()),
+        ("memory_limit_gib", limits_memory),
+    ]);
+    (!stated.is_empty()).then(|| {
+        let message = format!("without effect on AWS: {}", stated.join(", "));
+        let advice = "Machines are measured as they are bought, at full size";
+        without_effect(message, advice).only(Provider::Aws)
     })
 }
 

@@ -22,10 +22,11 @@ struct Problem {
 pub fn refuse_unmeasurable(source_name: &str, text: &str, plan: &Plan) -> Result<(), Mistakes> {
     let mut mistakes = Collector::new(source_name, text);
     if let Ok(file) = toml::from_str::<raw::Experiment>(text) {
-        let provider = match (&plan.simulated, &plan.hosts) {
-            (Some(_), _) => Provider::Simulated,
-            (None, Some(_)) => Provider::Hosts,
-            (None, None) => Provider::Local,
+        let provider = match (&plan.simulated, &plan.hosts, &plan.aws) {
+            (Some(_), _, _) => Provider::Simulated,
+            (None, Some(_), _) => Provider::Hosts,
+            (None, None, Some(_)) => Provider::Aws,
+            (None, None, None) => Provider::Local,
         };
         check(&file, Some(provider), &mut mistakes);
         for configuration in file.configuration.iter().map(Spanned::get_ref) {
@@ -84,6 +85,7 @@ fn problems(file: &raw::Experiment, provider: Option<Provider>) -> Vec<Problem> 
         .filter_map(|fault| not_taken_away(file, fault, provider));
     let machines = match provider {
         Some(Provider::Hosts) => on_hosts(file),
+        Some(Provider::Aws) => on_aws(file),
         _ => Vec::new(),
     };
     hosts.into_iter().chain(clients).chain(faults).chain(machines).collect()
@@ -99,7 +101,7 @@ fn not_taken_away(file: &raw::Experiment, fault: &Spanned<raw::Fault>, provider:
             help: "remove it, or run without --provider simulated; what goes wrong in a simulation stands in \
                    [[provider.simulated.fault]]",
         }),
-        Some(Provider::Hosts) => None,
+        Some(Provider::Hosts | Provider::Aws) => None,
         None if file.provider.hosts.is_some() => None,
         Some(Provider::Local) | None => is_cut.then(|| Problem {
             at: fault.get_ref().kind.span(),
@@ -171,6 +173,17 @@ fn on_hosts(file: &raw::Experiment) -> Vec<Problem> {
         });
     }
     problems
+}
+
+/// What a run on AWS would not measure as it states it.
+fn on_aws(file: &raw::Experiment) -> Vec<Problem> {
+    let existing = file.target.as_ref().and_then(|target| target.get_ref().hosts.as_ref());
+    let existing = existing.map(|existing| Problem {
+        at: existing.span(),
+        what: "[target] hosts: an existing cluster has its machines, and --provider aws makes others".to_owned(),
+        help: "without --provider aws; or leave [target] hosts out, for a Cassandra of its own on AWS",
+    });
+    existing.into_iter().collect()
 }
 
 fn capitalised(text: &str) -> String {

@@ -1,5 +1,6 @@
 //! Text -> [`Experiment`]: parse, then check everything, and report all mistakes together.
 
+mod aws;
 mod basis;
 mod configuration;
 mod consistency;
@@ -45,11 +46,26 @@ pub fn parse(
     text: &str,
     read_file: &dyn Fn(&str) -> Result<String, String>,
 ) -> Result<Experiment, Mistakes> {
-    read(catalog, source_name, text, read_file, None)
+    read(catalog, source_name, text, read_file, None, false)
 }
 
-/// As [`parse`], for a run: what `provider` cannot measure is a mistake too, and the result is the experiment as it
+/// As [`parse`], for the plan of a run: what `provider` cannot measure is a mistake too, and the result is the experiment as it
 /// carries it out.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_for(
+    catalog: &Catalog,
+    source_name: &str,
+    text: &str,
+    read_file: &dyn Fn(&str) -> Result<String, String>,
+    provider: Provider,
+) -> Result<Experiment, Mistakes> {
+    let experiment = read(catalog, source_name, text, read_file, Some(provider), false)?;
+    Ok(experiment.carried_out_by(provider))
+}
+
+/// As [`parse_for`], and what only a run needs is a mistake where it is missing: a way to machines that are made.
 ///
 /// # Errors
 /// As [`parse`].
@@ -60,7 +76,7 @@ pub fn parse_to_run(
     read_file: &dyn Fn(&str) -> Result<String, String>,
     provider: Provider,
 ) -> Result<Experiment, Mistakes> {
-    let experiment = read(catalog, source_name, text, read_file, Some(provider))?;
+    let experiment = read(catalog, source_name, text, read_file, Some(provider), true)?;
     Ok(experiment.carried_out_by(provider))
 }
 
@@ -70,19 +86,23 @@ fn read(
     text: &str,
     read_file: &dyn Fn(&str) -> Result<String, String>,
     provider: Option<Provider>,
+    is_run: bool,
 ) -> Result<Experiment, Mistakes> {
     let mut mistakes = Collector::new(source_name, text);
     let Some(file) = keys::read(text, &mut mistakes) else {
         return mistakes.finish(None);
     };
-    let mut experiment = check(catalog, &file, read_file, &mut mistakes);
+    let mut experiment = check(catalog, &file, read_file, provider, &mut mistakes);
     measurable::check(&file, provider, &mut mistakes);
     if let Some(experiment) = &mut experiment {
         experiment.notes = std::mem::take(&mut mistakes.notes);
         experiment.notes.extend(effect::notes(&file, experiment));
+        if let Some(aws) = experiment.aws.as_ref().filter(|_| is_run && provider == Some(Provider::Aws)) {
+            aws::reachable(&file, aws, &mut mistakes);
+        }
         if provider.is_none() {
             // A plan does not say whose machines will carry it out.
-            experiment.hosts = None;
+            (experiment.hosts, experiment.aws) = (None, None);
         }
     }
     mistakes.finish(experiment)
@@ -92,6 +112,7 @@ fn check(
     catalog: &Catalog,
     file: &raw::Experiment,
     read_file: &dyn Fn(&str) -> Result<String, String>,
+    provider: Option<Provider>,
     mistakes: &mut Collector<'_>,
 ) -> Option<Experiment> {
     let name = safe_name(&file.name, "experiment", mistakes);
@@ -176,9 +197,10 @@ fn check(
         truth.get_ref().clone()
     });
     let hosts = file.provider.hosts.as_ref().map(|given| hosts::check(given, mistakes));
+    let aws = on_aws(file, provider, mistakes);
     let configurations: Vec<Configuration> = configurations.into_iter().collect::<Option<_>>()?;
     let basis = basis::check(catalog, file.basis.as_ref(), mistakes);
-    let experiment = Experiment {
+    let mut experiment = Experiment {
         name: name?,
         question: file.question.clone(),
         baseline: file.baseline.as_ref().map(|b| b.get_ref().clone()),
@@ -198,8 +220,15 @@ fn check(
             Some(checked) => Some(checked?),
             None => None,
         },
+        aws: match aws {
+            Some(checked) => Some(checked?),
+            None => None,
+        },
         notes: Vec::new(),
     };
+    if let Some(aws) = experiment.aws.as_mut().filter(|_| provider == Some(Provider::Aws)) {
+        aws::machines(catalog, file, aws, &experiment.configurations, experiment.load.clients, mistakes);
+    }
     let is_free = |m: &&crate::ConfigurationMoney| m.usd_per_month.is_none();
     if let Some(budget) = &file.load.get_ref().budget_usd
         && let Some(free) = experiment.money.configurations.iter().find(is_free)
@@ -215,6 +244,19 @@ fn check(
         );
     }
     Some(experiment)
+}
+
+/// `[provider.aws]`, which says nothing that is not a default where AWS is to carry the experiment out without it.
+fn on_aws(
+    file: &raw::Experiment,
+    provider: Option<Provider>,
+    mistakes: &mut Collector<'_>,
+) -> Option<Option<crate::AwsSettings>> {
+    match &file.provider.aws {
+        Some(given) => Some(aws::check(given.get_ref(), mistakes)),
+        None if provider == Some(Provider::Aws) => Some(aws::check(&raw::Aws::default(), mistakes)),
+        None => None,
+    }
 }
 
 /// Figures that are possible, names that exist.

@@ -2,9 +2,11 @@
 //! `docs/experiment.schema.json` is generated from these types, so their comments are the reference of the file.
 
 mod answer;
+mod aws;
 mod hosts;
 
 pub(crate) use answer::{Bounds, Decision, Objective};
+pub(crate) use aws::Aws;
 pub(crate) use hosts::{ClientHost, DatabaseHost, Hosts, WatchedNode};
 
 use schemars::JsonSchema;
@@ -508,6 +510,9 @@ pub(crate) struct Providers {
     /// The user's own machines, by SSH (`iopslab run --provider hosts`).
     #[schemars(with = "Option<Hosts>")]
     pub hosts: Option<Spanned<Hosts>>,
+    /// Machines that Terraform makes on AWS for the run (`iopslab run --provider aws`).
+    #[schemars(with = "Option<Aws>")]
+    pub aws: Option<Spanned<Aws>>,
 }
 
 /// Settings of the local provider.

@@ -188,6 +188,8 @@ impl Machine {
             data: volume(VolumeRole::Data, &self.data),
             commitlog: self.log.as_ref().map(|log| volume(VolumeRole::Commitlog, log)),
             placement: spec::Placement::ONE_NODE,
+            first_host: 0,
+            is_bought: false,
             existing: None,
             watched: Vec::new(),
             consistency: None,

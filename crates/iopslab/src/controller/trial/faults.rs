@@ -52,6 +52,7 @@ struct Done {
 
 /// The planned faults of a trial: what was done, and what is next.
 pub(super) struct Faults<'a> {
+    host_of: Box<dyn Fn(&NodeFault) -> HostId + 'a>,
     began: &'a Began,
     /// In order of time; they do not overlap.
     left: Vec<(NodeFault, Step)>,
@@ -64,8 +65,13 @@ pub(super) struct Faults<'a> {
 }
 
 impl<'a> Faults<'a> {
-    /// None of them is done yet; `say` is told of each step.
-    pub fn new(planned: &[NodeFault], began: &'a Began, say: impl FnMut(&str) + 'a) -> Self {
+    /// None of them is done yet. `host_of` is the host of a fault's node; `say` is told of each step.
+    pub fn new(
+        planned: &[NodeFault],
+        host_of: impl Fn(&NodeFault) -> HostId + 'a,
+        began: &'a Began,
+        say: impl FnMut(&str) + 'a,
+    ) -> Self {
         let steps = planned.iter().flat_map(|fault| {
             let back = fault.for_s.map(|_| (*fault, Step::BringBack));
             std::iter::once((*fault, Step::TakeAway)).chain(back)
@@ -73,6 +79,7 @@ impl<'a> Faults<'a> {
         let mut left: Vec<_> = steps.collect();
         left.reverse();
         Self {
+            host_of: Box::new(host_of),
             began,
             left,
             under_way: None,
@@ -90,7 +97,7 @@ impl<'a> Faults<'a> {
     /// What was done, by seconds from the start of measurement, which each host's clock showed at `began_ms`.
     pub fn records(self, began_ms: impl Fn(HostId) -> Option<f64>) -> Vec<FaultRecord> {
         let record = |done: Done| {
-            let host = HostId::of_fault(&done.fault);
+            let host = (self.host_of)(&done.fault);
             let began_ms = began_ms(host)?;
             let at_s = |unix_ms: f64| (unix_ms - began_ms) / 1e3;
             let back = done.back;
@@ -121,7 +128,7 @@ impl Agenda for Faults<'_> {
     fn take(&mut self) -> Option<(HostId, Request)> {
         let (fault, step) = self.left.pop()?;
         self.under_way = Some((fault, step));
-        let host = HostId::of_fault(&fault);
+        let host = (self.host_of)(&fault);
         let request = match step {
             Step::TakeAway => DatabaseRequest::TakeAway(fault.kind),
             Step::BringBack => {
@@ -195,6 +202,10 @@ mod tests {
         for_s: Some(5.0),
     };
 
+    fn node(fault: &NodeFault) -> HostId {
+        HostId::database(fault.node - 1)
+    }
+
     fn moments(began_unix_ms: f64, done_unix_ms: f64) -> Moments {
         Moments {
             began_unix_ms,
@@ -212,7 +223,7 @@ mod tests {
     #[test]
     fn a_fault_is_due_at_its_second_of_the_measurement_and_not_in_warm_up() {
         let began = Began::default();
-        let mut faults = Faults::new(&[KILL], &began, |_| {});
+        let mut faults = Faults::new(&[KILL], node, &began, |_| {});
         let now = Instant::now() + Duration::from_secs(100);
         began.told(-3.0, now);
         assert_eq!(faults.due(), None, "nobody has measured yet");
@@ -255,7 +266,7 @@ mod tests {
                 cancelled,
             })
         };
-        let mut faults = Faults::new(&[KILL], &began, |_| {});
+        let mut faults = Faults::new(&[KILL], node, &began, |_| {});
         let (host, _) = faults.take().unwrap();
         let _ = faults.answered(host, gone(10_000.0, 10_000.0, Some("it had not drained")));
         let (host, _) = faults.take().unwrap();
@@ -272,7 +283,7 @@ mod tests {
         );
         assert_eq!(records[0].problem.as_deref(), Some("it had not drained; no space left"));
 
-        let mut faults = Faults::new(&[KILL], &began, |_| {});
+        let mut faults = Faults::new(&[KILL], node, &began, |_| {});
         let (host, _) = faults.take().unwrap();
         assert_eq!(faults.answered(host, refused(false)).ok(), Some(false), "called off");
         assert!(faults.failed().is_some());

@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use ::evidence::{Cause, HostId, Validity};
 use archive::{JournalEvent, RunDirectory};
-use spec::{Cell, Definition, Plan, PlannedTrial, Setup};
+use spec::{Cell, Definition, NodeFault, Plan, PlannedTrial, Setup};
 use wire::{ClientRequest, DatabaseRequest, Event, Reply, Request, StoppedTrial, TrialTask};
 
 use super::crew::{Crew, Trouble, gravest, to_each, unexpected};
@@ -248,7 +248,9 @@ fn execute(
     screen.doing("connecting the client", "");
     let request = |(client, task)| (client, Request::Client(ClientRequest::Trial(Box::new(task))));
     let requests = tasks.into_iter().map(request).collect();
-    let mut faults = Faults::new(&plan.faults, &began, |step| steps.borrow_mut().push(step.to_owned()));
+    let host_of = |fault: &NodeFault| HostId::database(parts.setup.host_of(fault));
+    let say = |step: &str| steps.borrow_mut().push(step.to_owned());
+    let mut faults = Faults::new(&plan.faults, host_of, &began, say);
     let on_event = &mut |host, event| {
         steps.take().iter().for_each(|step: &String| screen.say(step));
         match event {

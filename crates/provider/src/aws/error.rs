@@ -1,0 +1,102 @@
+//! Why machines cannot be made, used or taken away, and what to do.
+
+use std::path::{Path, PathBuf};
+
+use crate::hosts::HostError;
+
+/// Why machines of AWS cannot be made or taken away.
+#[derive(Debug, thiserror::Error)]
+pub enum AwsError {
+    /// There is no Terraform.
+    #[error(
+        "cannot start {program}: {source}; install Terraform 1.5 or newer, or OpenTofu, and name it with \
+         IOPSLAB_TERRAFORM"
+    )]
+    NoTerraform {
+        /// What was tried.
+        program: String,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// It is too old, or something else.
+    #[error("{program} is {found}; Terraform or OpenTofu 1.5 or newer is needed (IOPSLAB_TERRAFORM names another one)")]
+    Version {
+        /// The program.
+        program: String,
+        /// What it says.
+        found: String,
+    },
+    /// It failed.
+    #[error("terraform {verb} failed: {words}\n  its whole output: {}", log.display())]
+    Terraform {
+        /// What it was to do.
+        verb: &'static str,
+        /// Its errors.
+        words: String,
+        /// What it wrote.
+        log: PathBuf,
+    },
+    /// What it has made is not what was asked for.
+    #[error("terraform's outputs are not those of the modules: {0}")]
+    Output(String),
+    /// A machine is not ready.
+    #[error(
+        "{name} {} after {waited_s} s{}", if *answers { "is not ready" } else { "does not answer by SSH" },
+        advice(*answers, words)
+    )]
+    NotReady {
+        /// Which.
+        name: String,
+        /// Whether it answers at all.
+        answers: bool,
+        /// How long it had, seconds.
+        waited_s: u64,
+        /// What ssh says.
+        words: String,
+    },
+    /// There is no ssh.
+    #[error("cannot start ssh: {0}; install OpenSSH's client (Debian, Ubuntu: apt-get install openssh-client)")]
+    NoSsh(std::io::Error),
+    /// There is no ssh-keygen.
+    #[error("cannot start ssh-keygen: {0}; install OpenSSH's client (Debian, Ubuntu: apt-get install openssh-client)")]
+    NoKeygen(std::io::Error),
+    /// It failed.
+    #[error("ssh-keygen failed: {0}")]
+    Keygen(String),
+    /// A file of the run.
+    #[error("cannot {doing} {}: {source}", path.display())]
+    File {
+        /// As a verb.
+        doing: &'static str,
+        /// Which.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// Machines are used before they are there.
+    #[error("no machine was made so far; this is a bug of iopslab")]
+    NothingMade,
+    /// A machine that is there cannot be used.
+    #[error("{0}")]
+    Host(#[from] HostError),
+}
+
+impl AwsError {
+    pub(super) fn file(doing: &'static str, path: &Path, source: std::io::Error) -> Self {
+        Self::File {
+            doing,
+            path: path.to_owned(),
+            source,
+        }
+    }
+}
+
+fn advice(answers: bool, words: &str) -> String {
+    match answers {
+        true => "; its user data has not ended: look at /var/log/cloud-init-output.log there".to_owned(),
+        false => format!(
+            ": {words}; is [provider.aws] controller_cidr the address from which you come, and is there a way to its \
+             subnet?"
+        ),
+    }
+}

@@ -1,0 +1,354 @@
+//! The AWS provider: machines that Terraform makes for the run, used as those of [`Hosts`] are, and taken away.
+//!
+//! Everything that knows what was made lies in one directory of the run: the modules, their variables, Terraform's state
+//! and the key of the machines. It is written before anything is made, so that whatever happens `destroy` finds it.
+
+mod error;
+mod heartbeat;
+mod terraform;
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::Sender;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use evidence::HostId;
+use serde_json::json;
+use spec::{AwsMachine, AwsSettings, DatabaseMachine, HostsSettings, MachineStorage};
+use wire::Ground;
+
+use crate::hosts::Hosts;
+use crate::{Agent, AgentError, Incoming, Place, Provider};
+pub use error::AwsError;
+use heartbeat::Heartbeat;
+use terraform::{Outputs, Terraform};
+
+/// Where the modules' user data mounts a machine's volumes, by what they hold.
+const VOLUMES: &str = "/var/lib/iopslab/volumes";
+/// What the modules' user data leaves when a machine is ready.
+const READY: &str = "/var/lib/iopslab/ready";
+/// How long a new machine may take until it is ready: its start, its file systems, its packages.
+const READY_PATIENCE: Duration = Duration::from_secs(900);
+/// Between two looks at a machine that is not ready.
+const READY_PERIOD: Duration = Duration::from_secs(3);
+/// The private key of a run's machines, and `.pub` beside it.
+const KEY: &str = "id_ed25519";
+/// Where SSH finds the machines.
+const SSH_CONFIG: &str = "ssh_config";
+/// Keys of the machines, learnt when each is met for the first time.
+const KNOWN_HOSTS: &str = "known_hosts";
+
+/// What a run has told its user about.
+pub type Say<'a> = &'a mut dyn FnMut(&str);
+
+/// Makes machines, starts agents on them, and takes them away.
+#[derive(Debug)]
+pub struct Aws {
+    /// Name of the run, which its resources carry as a tag.
+    run: String,
+    /// The moment after which nobody needs the machines, RFC 3339.
+    expires: String,
+    settings: AwsSettings,
+    terraform: Terraform,
+    /// This program's own file.
+    binary: PathBuf,
+    /// There once the machines are.
+    hosts: Option<Hosts>,
+    heartbeat: Option<Heartbeat>,
+}
+
+impl Aws {
+    /// Nothing is made so far. `directory` is where all that knows of the machines lies; `expires` is the moment after
+    /// which nobody needs them, RFC 3339.
+    pub fn new(run: &str, expires: &str, directory: &Path, settings: &AwsSettings, binary: &Path) -> Self {
+        Self {
+            run: run.to_owned(),
+            expires: expires.to_owned(),
+            settings: settings.clone(),
+            terraform: Terraform::new(directory, settings.profile.as_deref()),
+            binary: binary.to_owned(),
+            hosts: None,
+            heartbeat: None,
+        }
+    }
+
+    /// Whether there is a Terraform, and new enough.
+    pub fn check_program() -> Result<(), AwsError> {
+        Terraform::new(Path::new("."), None).check()
+    }
+
+    /// Makes what is missing of the machines, and waits until all are ready.
+    fn make(&mut self, say: Say<'_>) -> Result<(), AwsError> {
+        self.terraform.write_modules()?;
+        let public_key = self.key()?;
+        let variables = variables(&self.run, &self.expires, &public_key, &self.settings);
+        self.terraform.write_variables(&variables)?;
+        self.terraform.init(say)?;
+        let outputs = self.terraform.apply(say)?;
+        self.write_ssh_config(&outputs)?;
+        let names: Vec<String> = self.settings.machines.iter().map(|m| m.name.clone()).collect();
+        say(&format!("waiting for {} machines to be ready", names.len()));
+        self.wait_until_ready(&names)?;
+        self.heartbeat = Some(Heartbeat::start(self.path(SSH_CONFIG), names));
+        self.hosts = Some(Hosts::new(&self.hosts_settings(&outputs)?, &self.binary)?);
+        Ok(())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.terraform.directory().join(name)
+    }
+
+    /// The public key of the run's machines; the pair is made once.
+    fn key(&self) -> Result<String, AwsError> {
+        let key = self.path(KEY);
+        let public = self.path(&format!("{KEY}.pub"));
+        if !key.exists() {
+            let mut command = Command::new("ssh-keygen");
+            command.args(["-q", "-t", "ed25519", "-N", "", "-C", &format!("iopslab {}", self.run), "-f"]);
+            let output = command.arg(&key).stdin(Stdio::null()).output().map_err(AwsError::NoKeygen)?;
+            if !output.status.success() {
+                let words = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+                return Err(AwsError::Keygen(words));
+            }
+        }
+        let text = fs::read_to_string(&public).map_err(|error| AwsError::file("read", &public, error))?;
+        Ok(text.trim().to_owned())
+    }
+
+    /// Names of machines for ssh, with the key of the run and nothing of the user's own.
+    fn write_ssh_config(&self, outputs: &Outputs) -> Result<(), AwsError> {
+        let mut config = format!(
+            "User {}\nIdentityFile {}\nIdentitiesOnly yes\nUserKnownHostsFile {}\nGlobalKnownHostsFile /dev/null\n",
+            self.settings.ssh_user,
+            self.path(KEY).display(),
+            self.path(KNOWN_HOSTS).display()
+        );
+        for machine in &self.settings.machines {
+            let made = outputs.machine(&machine.name)?;
+            let address = match self.settings.public_address {
+                true => made.public_address.as_ref().unwrap_or(&made.private_address),
+                false => &made.private_address,
+            };
+            config += &format!("Host {}\n  HostName {address}\n", machine.name);
+        }
+        let path = self.path(SSH_CONFIG);
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create(true).truncate(true).mode(0o600);
+        let mut file = options.open(&path).map_err(|error| AwsError::file("write", &path, error))?;
+        let written = file.write_all(config.as_bytes());
+        written.map_err(|error| AwsError::file("write", &path, error))
+    }
+
+    /// Every machine answers, with a host key that is known from here on, and its user data has run.
+    fn wait_until_ready(&self, names: &[String]) -> Result<(), AwsError> {
+        let began = Instant::now();
+        let config = self.path(SSH_CONFIG);
+        for name in names {
+            loop {
+                let mut command = Command::new("ssh");
+                command.arg("-F").arg(&config);
+                // Nobody knows the key of a machine that was made a moment ago. From now on it is checked.
+                for option in [
+                    "BatchMode=yes",
+                    "StrictHostKeyChecking=accept-new",
+                    "ConnectTimeout=5",
+                    "ControlMaster=no",
+                ] {
+                    command.args(["-o", option]);
+                }
+                command.args(["-T", "--", name, &format!("test -e {READY}")]);
+                let output = command.stdin(Stdio::null()).output().map_err(AwsError::NoSsh)?;
+                if output.status.success() {
+                    break;
+                }
+                if began.elapsed() > READY_PATIENCE {
+                    return Err(AwsError::NotReady {
+                        name: name.clone(),
+                        answers: output.status.code() == Some(1),
+                        waited_s: READY_PATIENCE.as_secs(),
+                        words: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+                    });
+                }
+                thread::sleep(READY_PERIOD);
+            }
+        }
+        Ok(())
+    }
+
+    fn hosts_settings(&self, outputs: &Outputs) -> Result<HostsSettings, AwsError> {
+        let directory = |role: &str| MachineStorage::Directory(format!("{VOLUMES}/{role}"));
+        let database = self.settings.machines_of(true).map(|machine| {
+            let made = outputs.machine(&machine.name)?;
+            let address = made.private_address.parse().ok();
+            Ok(DatabaseMachine {
+                ssh: machine.name.clone(),
+                address: Some(address.ok_or_else(|| AwsError::Output(format!("{} has no address", machine.name)))?),
+                work_directory: None,
+                data: Some(directory("data")),
+                commitlog: machine.volumes.contains_key("commitlog").then(|| directory("commitlog")),
+            })
+        });
+        Ok(HostsSettings {
+            database: database.collect::<Result<_, AwsError>>()?,
+            client: self.settings.machines_of(false).map(|m| m.name.clone()).collect(),
+            ssh_config: Some(self.path(SSH_CONFIG).display().to_string()),
+            limits: false,
+            binary_x86_64: None,
+            binary_aarch64: None,
+        })
+    }
+
+    fn made(&mut self) -> Result<&mut Hosts, AgentError> {
+        self.hosts.as_mut().ok_or(AgentError::Aws(AwsError::NothingMade))
+    }
+}
+
+/// The variables of the modules.
+fn variables(run: &str, expires: &str, public_key: &str, settings: &AwsSettings) -> serde_json::Value {
+    let machine = |machine: &AwsMachine| {
+        let value = json!({
+            "role": if machine.configuration.is_some() { "database" } else { "client" },
+            "configuration": machine.configuration.clone().unwrap_or_default(),
+            "instance_type": machine.instance_type,
+            "architecture": machine.architecture,
+            "zone": machine.zone,
+            "root_gib": machine.root_gib,
+            "spot": machine.spot,
+            "instance_store": machine.instance_store,
+            "volumes": machine.volumes,
+        });
+        (machine.name.clone(), value)
+    };
+    let machines: serde_json::Map<String, serde_json::Value> = settings.machines.iter().map(machine).collect();
+    let mut variables = json!({
+        "run": run,
+        "expires": expires,
+        "tags": settings.tags,
+        "region": settings.region,
+        "profile": settings.profile,
+        "zones": settings.zones(),
+        "controller_cidr": settings.controller_cidr,
+        "public_address": settings.public_address,
+        "ssh_public_key": public_key,
+        "ssh_user": settings.ssh_user,
+        "placement_group": settings.placement_group,
+        "lifetime_s": settings.lifetime_s,
+        "machines": machines,
+    });
+    if let Some(network) = &settings.network {
+        variables["network"] = json!({ "vpc_id": network.vpc_id, "subnet_ids": network.subnet_ids });
+    }
+    let stated = [("x86_64", &settings.image_x86_64), ("arm64", &settings.image_arm64)];
+    let stated = stated.into_iter().filter_map(|(architecture, image)| Some((architecture, image.as_ref()?)));
+    for (architecture, image) in stated {
+        variables["images"][architecture] = json!(image);
+    }
+    variables
+}
+
+impl Provider for Aws {
+    fn provide(&mut self, say: Say<'_>) -> Result<(), AgentError> {
+        match self.hosts {
+            Some(_) => Ok(()),
+            None => Ok(self.make(say)?),
+        }
+    }
+
+    fn release(&mut self, say: Say<'_>) -> Result<(), AgentError> {
+        (self.hosts, self.heartbeat) = (None, None);
+        if !self.terraform.may_have_made() {
+            return Ok(());
+        }
+        self.terraform.destroy(say)?;
+        // Nothing is left that it opens.
+        let _ = std::fs::remove_file(self.path(KEY));
+        Ok(())
+    }
+
+    fn prepare(&mut self, hosts: &[HostId]) -> Result<(), AgentError> {
+        self.made()?.prepare(hosts)
+    }
+
+    fn start(&mut self, host: HostId, inbox: Sender<Incoming>) -> Result<Box<dyn Agent>, AgentError> {
+        self.made()?.start(host, inbox)
+    }
+
+    fn place(&self, host: HostId) -> Place {
+        let nowhere = || Place {
+            machine: String::new(),
+            address: std::net::Ipv4Addr::UNSPECIFIED,
+        };
+        self.hosts.as_ref().map_or_else(nowhere, |hosts| hosts.place(host))
+    }
+
+    fn ground(&self, host: HostId) -> Option<Ground> {
+        self.hosts.as_ref()?.ground(host)
+    }
+
+    fn may_come_back(&self) -> bool {
+        true
+    }
+
+    fn is_simulated(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use spec::AwsVolume;
+
+    use super::*;
+
+    #[test]
+    fn variables_say_what_is_asked_and_leave_out_what_is_not() {
+        let volume = AwsVolume {
+            kind: "gp3".to_owned(),
+            size_gib: 500,
+            iops: Some(6_000),
+            mib_per_s: None,
+        };
+        let machine = AwsMachine {
+            name: "fast.database-1".to_owned(),
+            configuration: Some("fast".to_owned()),
+            host: 0,
+            instance_type: "r7i.xlarge".to_owned(),
+            architecture: "x86_64".to_owned(),
+            zone: 2,
+            root_gib: 64,
+            spot: false,
+            instance_store: false,
+            volumes: BTreeMap::from([("data".to_owned(), volume)]),
+            usd_per_hour: None,
+        };
+        let mut settings = AwsSettings {
+            region: "eu-west-1".to_owned(),
+            profile: None,
+            network: None,
+            controller_cidr: Some("203.0.113.7/32".to_owned()),
+            public_address: true,
+            placement_group: None,
+            image_x86_64: None,
+            image_arm64: None,
+            ssh_user: "admin".to_owned(),
+            tags: BTreeMap::new(),
+            lifetime_s: 1_800,
+            max_cost_usd: None,
+            machines: vec![machine],
+        };
+        let said = variables("r", "2026-11-23T12:00:00Z", "ssh-ed25519 A", &settings);
+        assert_eq!(said["zones"], 3);
+        let machine = &said["machines"]["fast.database-1"];
+        assert_eq!((&machine["role"], &machine["configuration"]), (&json!("database"), &json!("fast")));
+        assert_eq!(machine["volumes"], json!({ "data": { "type": "gp3", "size_gib": 500, "iops": 6000 } }));
+        assert_eq!((said.get("network"), said.get("images")), (None, None), "the modules' defaults");
+        settings.image_arm64 = Some("ami-1".to_owned());
+        assert_eq!(variables("r", "e", "k", &settings)["images"], json!({ "arm64": "ami-1" }));
+    }
+}

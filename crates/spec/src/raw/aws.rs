@@ -1,0 +1,61 @@
+//! `[provider.aws]` as it is typed.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toml::Spanned;
+
+/// Settings of the AWS provider: machines are made by Terraform for the run, and taken away after it.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Aws {
+    /// Region. Default `us-east-1`, for which the catalog has its prices.
+    #[schemars(with = "Option<String>")]
+    pub region: Option<Spanned<String>>,
+    /// Profile of your AWS configuration files. Default: the usual search for credentials.
+    pub profile: Option<String>,
+    /// Instance type of the clients. Default `c7i.2xlarge`.
+    #[schemars(with = "Option<String>")]
+    pub client: Option<Spanned<String>>,
+    /// Where clients stand: `same` (default, the zone of the first nodes) or `other`, a zone without nodes.
+    #[schemars(with = "Option<String>")]
+    pub client_zone: Option<Spanned<String>>,
+    /// A VPC that exists, with `subnets`. Default: one is made for the run.
+    #[schemars(with = "Option<String>")]
+    pub vpc: Option<Spanned<String>>,
+    /// Its subnets, one for each zone: racks are zones, and clients in another zone need one more.
+    #[schemars(with = "Option<Vec<String>>")]
+    pub subnets: Option<Spanned<Vec<String>>>,
+    /// The addresses from which machines take SSH, such as `203.0.113.7/32`: where you run iopslab.
+    #[schemars(with = "Option<String>")]
+    pub controller_cidr: Option<Spanned<String>>,
+    /// Whether machines get public addresses. Default `false`: they are reached by their private ones.
+    pub public_address: Option<bool>,
+    /// `cluster`, `spread` or `partition`. Default: no placement group.
+    #[schemars(with = "Option<String>")]
+    pub placement_group: Option<Spanned<String>>,
+    /// Whether machines are asked for on the spot market. Default `false`.
+    pub spot: Option<bool>,
+    /// Image of x86-64 machines: an AMI, or an SSM parameter that names one. Default: Debian 12.
+    #[schemars(with = "Option<String>")]
+    pub image_x86_64: Option<Spanned<String>>,
+    /// Image of arm64 machines. Default: Debian 12.
+    #[schemars(with = "Option<String>")]
+    pub image_arm64: Option<Spanned<String>>,
+    /// Who logs in on the image. Default `admin`, as on Debian's.
+    #[schemars(with = "Option<String>")]
+    pub ssh_user: Option<Spanned<String>>,
+    /// Size of each root volume, GiB; it holds the data set's snapshot. Default 64.
+    #[schemars(with = "Option<i64>")]
+    pub root_gib: Option<Spanned<i64>>,
+    /// Tags of everything that is made.
+    #[schemars(with = "Option<BTreeMap<String, String>>")]
+    pub tags: Option<Spanned<BTreeMap<String, String>>>,
+    /// Machines end themselves when they have heard nothing of iopslab for so many minutes, 5 to 1440. Default 30.
+    #[schemars(with = "Option<f64>")]
+    pub lifetime_min: Option<Spanned<f64>>,
+    /// A run whose estimate is above this starts nothing, USD.
+    #[schemars(with = "Option<f64>")]
+    pub max_cost_usd: Option<Spanned<f64>>,
+}
