@@ -38,8 +38,9 @@ resource "aws_instance" "machine" {
   instance_initiated_shutdown_behavior = "terminate"
 
   user_data = templatefile("${path.module}/templates/first-boot.sh.tftpl", {
-    lifetime_min   = ceil(var.lifetime_s / 60)
+    lifetime_s     = var.lifetime_s
     ssh_user       = var.ssh_user
+    programs       = each.value.role == "database" ? var.programs : {}
     volumes        = local.devices[each.key]
     instance_store = each.value.instance_store
   })

@@ -21,7 +21,7 @@ variable "expires" {
 }
 
 variable "lifetime_s" {
-  description = "Seconds from a machine's start after which it ends itself, unless its timer is renewed."
+  description = "A machine ends itself when nobody has touched its /var/lib/iopslab/alive for so many seconds."
   type        = number
 
   validation {
@@ -281,6 +281,16 @@ variable "machines" {
     condition     = alltrue([for machine in values(var.machines) : !(machine.instance_store && contains(keys(machine.volumes), "data"))])
     error_message = "machines: instance_store is the volume \"data\" already; leave out the EBS volume of that name."
   }
+}
+
+variable "programs" {
+  description = <<-EOT
+    What database machines need besides: programs, each with the package that has it on Debian, and that of Amazon
+    Linux where it has another name.
+  EOT
+  type        = map(list(string))
+  default     = { java = ["openjdk-17-jre-headless", "java-17-amazon-corretto-headless"], fio = ["fio"] }
+  nullable    = false
 }
 
 variable "placement_group" {

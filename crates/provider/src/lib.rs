@@ -36,7 +36,8 @@ pub trait Provider {
     fn start(&mut self, host: HostId, inbox: Sender<Incoming>) -> Result<Box<dyn Agent>, AgentError>;
 
     /// Has the machines made where they have to be made, and tells what it does. May be repeated: what is there stays.
-    fn provide(&mut self, _say: &mut dyn FnMut(&str)) -> Result<(), AgentError> {
+    /// It ends early, with an error, once `is_called_off` says so.
+    fn provide(&mut self, _say: &mut dyn FnMut(&str), _is_called_off: &dyn Fn() -> bool) -> Result<(), AgentError> {
         Ok(())
     }
 

@@ -161,7 +161,10 @@ fn money(plan: &Plan) -> Vec<String> {
         ));
     }
     let is_made = plan.setups.iter().all(|setup| setup.existing.is_none());
-    if let Some(usd) = plan.usd_of(plan.trials.iter()).filter(|_| is_made) {
+    if let Some(usd) = plan
+        .usd_of(plan.trials.iter())
+        .filter(|_| is_made && plan.aws.is_none())
+    {
         lines.push(format!(
             "The database hosts of this matrix would cost about {} on AWS for these trials, each configuration by the \
             hour for its own; here nothing.",

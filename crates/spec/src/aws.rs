@@ -69,8 +69,11 @@ pub struct AwsMachine {
     pub instance_store: bool,
     /// EBS volumes besides the root, by what they hold: `data`, `commitlog`.
     pub volumes: BTreeMap<String, AwsVolume>,
-    /// On-demand price in USD an hour without its volumes, as the catalog has it; `None`: not known.
+    /// USD an hour with its volumes, at the latest on-demand prices of the catalog; `None` where one is not known.
     pub usd_per_hour: Option<f64>,
+    /// What has no price.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price_missing: Option<String>,
 }
 
 /// An EBS volume to be made.

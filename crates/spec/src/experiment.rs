@@ -7,7 +7,9 @@ use catalog::{Basis, Burst, IoLimits, VolumeRequest};
 use serde::{Deserialize, Serialize};
 use workload::Definition;
 
-use crate::{AwsSettings, ConsistencyLevels, HostsSettings, Placement, Provider, SshFiles, Truth, VolumeKind, WatchedNode};
+use crate::{
+    AwsSettings, ConsistencyLevels, HostsSettings, Placement, Provider, SshFiles, Truth, VolumeKind, WatchedNode,
+};
 
 /// A checked experiment, at full scale (before `provider.local.scale`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -69,6 +71,9 @@ impl Experiment {
             Provider::Aws => {
                 self.simulated = None;
                 (self.local.scale, self.local.page_cache_bytes) = (1.0, None);
+                for configuration in &mut self.configurations {
+                    configuration.memory_limit_bytes = configuration.instance.memory_bytes;
+                }
             }
             Provider::Simulated => {
                 self.simulated.get_or_insert_with(Truth::default);

@@ -7,8 +7,8 @@ use workload::Definition;
 use crate::judged::ROOMY_S;
 use crate::scale::scaled_dataset;
 use crate::{
-    Adaptive, AwsSettings, Dataset, DecisionRules, Experiment, HostsSettings, LoadLevel, Money, NodeFault, Objective, Patience,
-    Setup, Target, Truth,
+    Adaptive, AwsSettings, Dataset, DecisionRules, Experiment, HostsSettings, LoadLevel, Money, NodeFault, Objective,
+    Patience, Setup, Target, Truth,
 };
 
 /// Version of `plan.json`.

@@ -24,7 +24,7 @@ const EXPIRES_AFTER: f64 = 3.0;
 /// What a run on AWS costs by the hour, and as a whole by the plan's estimate of its time.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Estimate {
-    /// USD an hour: instances and their volumes, without root volumes, requests and transfer.
+    /// USD an hour: instances with their volumes, without transfer between zones.
     pub usd_per_hour: f64,
     /// Hours.
     pub hours: f64,
@@ -39,19 +39,12 @@ impl Estimate {
 
 /// The estimate of a plan; the error is which price is not known.
 pub(super) fn estimate(plan: &Plan, settings: &AwsSettings) -> Result<Estimate, String> {
-    let money = plan.money.as_ref().ok_or("the plan has no prices")?;
     let mut usd_per_hour = 0.0;
-    for of_configuration in &money.configurations {
-        let usd_per_month = of_configuration.usd_per_month.ok_or_else(|| {
-            let why = of_configuration.missing.as_deref().unwrap_or("no price is known");
-            format!("{}: {why}", of_configuration.configuration)
-        })?;
-        usd_per_hour += usd_per_month / money.basis.hours_per_month;
-    }
-    for client in settings.machines_of(false) {
-        usd_per_hour += client
+    for machine in &settings.machines {
+        let missing = machine.price_missing.as_deref().unwrap_or("no price");
+        usd_per_hour += machine
             .usd_per_hour
-            .ok_or_else(|| format!("no price of {} is known", client.instance_type))?;
+            .ok_or_else(|| format!("{}: {missing}", machine.name))?;
     }
     Ok(Estimate {
         usd_per_hour,
@@ -73,7 +66,8 @@ pub(super) fn told(settings: &AwsSettings, estimate: &Result<Estimate, String>) 
     );
     match estimate {
         Ok(estimate) => format!(
-            "{machines}\n  about {:.2} USD: {:.2} USD an hour for {:.1} hours, without root volumes and transfer",
+            "{machines}\n  about {:.2} USD: {:.2} USD an hour for {:.1} hours, on demand, at the catalog's\n  latest prices; \
+             transfer between zones comes on top",
             estimate.usd(),
             estimate.usd_per_hour,
             estimate.hours
@@ -123,8 +117,10 @@ pub(super) fn may_be_made(
         return Ok(());
     }
     if !std::io::stdin().is_terminal() {
-        return Err(Failure::input("machines cost money, and nobody can be asked: stdin is no terminal")
-            .help("add --yes to have them made"));
+        return Err(
+            Failure::input("machines cost money, and nobody can be asked: stdin is no terminal")
+                .help("add --yes to have them made"),
+        );
     }
     eprint!("make them? [y/N] ");
     let _ = std::io::stderr().flush();

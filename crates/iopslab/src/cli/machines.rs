@@ -9,7 +9,7 @@ use serde_json::Value;
 use spec::{Database, HostsSettings, Provider, Setup};
 
 use super::facts::catalog;
-use super::plan::read_experiment;
+use super::plan::{For, read_experiment};
 use crate::failure::Failure;
 use crate::output::{Format, pretty};
 
@@ -102,7 +102,7 @@ pub(super) fn clean(experiment: &Path, snapshots: bool, format: Format) -> Resul
 /// The machines that an experiment names: those of its own databases and clients, or of an existing cluster's nodes.
 fn machines_of(experiment: &Path) -> Result<Hosts, Failure> {
     let catalog = catalog()?;
-    let (_, mut read) = read_experiment(&catalog, experiment, None)?;
+    let (_, mut read) = read_experiment(&catalog, experiment, For::Anybody)?;
     if let Database::Hosts { .. } = read.target.database {
         settle(read.target.database.files_mut(), "[target]", experiment)?;
         let found = of_existing(&read.target.database, &spec::setups(&read))?;
@@ -113,7 +113,7 @@ fn machines_of(experiment: &Path) -> Result<Hosts, Failure> {
             .help("an existing cluster is left as it is; state its nodes as [[target.node]] to have them watched")
         });
     }
-    let (_, read) = read_experiment(&catalog, experiment, Some(Provider::Hosts))?;
+    let (_, read) = read_experiment(&catalog, experiment, For::Run(Provider::Hosts))?;
     let mut settings = read
         .hosts
         .ok_or_else(|| Failure::input("the experiment names no machines"))?;

@@ -30,16 +30,17 @@ pub struct PlanArgs {
 pub fn run(args: &PlanArgs, format: Format) -> Result<(), Failure> {
     let catalog = catalog()?;
     let provider = args.provider.map(Provider::from);
-    let (_, experiment) = read(&args.experiment, &|name, text, file| match provider {
-        None => spec::parse(&catalog, name, text, file),
-        Some(provider) => spec::parse_for(&catalog, name, text, file, provider),
-    })?;
+    let purpose = provider.map_or(For::Anybody, For::PlanOf);
+    let (_, experiment) = read_experiment(&catalog, &args.experiment, purpose)?;
     let plan = spec::plan(&experiment);
     // Machines that are made, or those of others, have CPUs of their own.
     let is_here = matches!(provider, None | Some(Provider::Local));
     let cpus = is_here.then(|| machine::cpus() as f64);
     let notes = spec::static_notes(&catalog, &experiment, provider, cpus);
-    let on_aws = plan.aws.as_ref().map(|settings| (settings, aws::estimate(&plan, settings)));
+    let on_aws = plan
+        .aws
+        .as_ref()
+        .map(|settings| (settings, aws::estimate(&plan, settings)));
     match format {
         Format::Human => {
             println!("{}", ::report::plan_table(&plan, &notes, terminal::width()));
@@ -58,12 +59,19 @@ pub fn run(args: &PlanArgs, format: Format) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads an experiment file, and has it checked with its name and a way to the YCSB files beside it.
-type Checked = Result<Experiment, spec::Mistakes>;
-fn read(
-    file: &Path,
-    check: &dyn Fn(&str, &str, &dyn Fn(&str) -> Result<String, String>) -> Checked,
-) -> Result<(String, Experiment), Failure> {
+/// What an experiment is read for.
+#[derive(Debug, Clone, Copy)]
+pub enum For {
+    /// Whoever may carry it out.
+    Anybody,
+    /// To show what a run by this provider would do.
+    PlanOf(Provider),
+    /// A run by this provider.
+    Run(Provider),
+}
+
+/// Reads and checks an experiment file; YCSB files are found relative to it.
+pub fn read_experiment(catalog: &Catalog, file: &Path, purpose: For) -> Result<(String, Experiment), Failure> {
     let text = std::fs::read_to_string(file)
         .map_err(|e| Failure::input(format!("cannot read the experiment {}: {e}", file.display())))?;
     let beside = file.parent().unwrap_or(Path::new(".")).to_owned();
@@ -71,22 +79,14 @@ fn read(
         let path = beside.join(name);
         std::fs::read_to_string(&path).map_err(|e| format!("cannot read {}: {e}", path.display()))
     };
-    let experiment = check(&file.display().to_string(), &text, &read);
+    let name = file.display().to_string();
+    let experiment = match purpose {
+        For::Anybody => spec::parse(catalog, &name, &text, &read),
+        For::PlanOf(provider) => spec::parse_for(catalog, &name, &text, &read, provider),
+        For::Run(provider) => spec::parse_to_run(catalog, &name, &text, &read, provider),
+    };
     let experiment = experiment.map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?;
     Ok((text, experiment))
-}
-
-/// Reads and checks an experiment file, for a run by `provider` or only for a plan; YCSB files are found relative to
-/// it.
-pub fn read_experiment(
-    catalog: &Catalog,
-    file: &Path,
-    provider: Option<Provider>,
-) -> Result<(String, Experiment), Failure> {
-    read(file, &|name, text, beside| match provider {
-        None => spec::parse(catalog, name, text, beside),
-        Some(provider) => spec::parse_to_run(catalog, name, text, beside, provider),
-    })
 }
 
 /// Refuses to go on with a run that began before what it cannot measure was refused, at the place in its frozen

@@ -104,7 +104,9 @@ pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
         screen.quiet();
     }
     let driven = drive(&directory, &mut crew, args.max_cost, &mut screen, &interrupted);
-    let released = crew.release(&mut screen).map_err(|failure| aws::left(directory.path(), failure));
+    let released = crew
+        .release(&mut screen)
+        .map_err(|failure| aws::left(directory.path(), failure));
     if let Err(failure) = driven {
         if args.resume.is_none() && is_refusal(&directory, &failure) {
             return Err(taken_back(directory, failure));
@@ -151,7 +153,7 @@ fn begin(
     if provider != Provider::Aws {
         refuse_for_aws(args)?;
     }
-    let (text, mut experiment) = plan::read_experiment(&catalog, file, Some(provider))?;
+    let (text, mut experiment) = plan::read_experiment(&catalog, file, plan::For::Run(provider))?;
     if let Some(hosts) = &mut experiment.hosts {
         machines::settle_files(hosts, file)?;
     }
@@ -163,7 +165,7 @@ fn begin(
     let mut plan = spec::plan(&experiment);
     if let Some(settings) = plan.aws.clone() {
         let of_file = (&catalog, &experiment, text.as_str());
-        return begin_on_aws(of_file, args, &plan, &settings, channel, screen);
+        return begin_on_aws(of_file, args, &plan, &settings, channel, (screen, interrupted));
     }
     let mut crew = Crew::new(hosts_of(provider, &plan)?, channel);
     let hosts = controller::greet(&mut crew, &plan, screen)?;
@@ -185,7 +187,7 @@ fn begin_on_aws(
     plan: &spec::Plan,
     settings: &spec::AwsSettings,
     channel: Channel,
-    screen: &mut Screen,
+    (screen, interrupted): (&mut Screen, &AtomicBool),
 ) -> Result<(RunDirectory, Crew), Failure> {
     Aws::check_program().map_err(Failure::work)?;
     screen.say(&report_plan(catalog, plan, experiment, Provider::Aws));
@@ -195,7 +197,7 @@ fn begin_on_aws(
     let directory = create(args, catalog, experiment, text, plan, Provider::Aws, Vec::new())?;
     screen.say(&format!("evidence goes to {}", directory.path().display()));
     let mut crew = Crew::new(Box::new(aws::of_run(&directory, settings)?), channel);
-    match make_machines(&directory, &mut crew, screen) {
+    match make_machines(&directory, &mut crew, screen, interrupted) {
         Ok(()) => Ok((directory, crew)),
         Err(failure) => {
             crew.close(screen);
@@ -211,12 +213,19 @@ fn begin_on_aws(
 }
 
 /// Machines are there, answer, and can do what the plan asks of them; what they are becomes evidence.
-fn make_machines(directory: &RunDirectory, crew: &mut Crew, screen: &mut Screen) -> Result<(), Failure> {
+fn make_machines(
+    directory: &RunDirectory,
+    crew: &mut Crew,
+    screen: &mut Screen,
+    interrupted: &AtomicBool,
+) -> Result<(), Failure> {
     let plan = directory.plan();
-    crew.provide(screen)?;
+    crew.provide(screen, interrupted)?;
     let hosts = controller::greet(crew, plan, screen)?;
     controller::check(plan, crew, &settings_for(plan), screen)?;
-    let facts = hosts.into_iter().map(|(host, facts)| (host.to_string(), serde_json::json!(facts)));
+    let facts = hosts
+        .into_iter()
+        .map(|(host, facts)| (host.to_string(), serde_json::json!(facts)));
     directory.add_to_environment(facts.collect()).map_err(Failure::work)
 }
 
@@ -269,7 +278,9 @@ fn hosts_of(provider: Provider, plan: &spec::Plan) -> Result<Box<dyn provider::P
             let hosts = hosts.ok_or_else(|| Failure::input("this run's plan names no machines"))?;
             Ok(Box::new(machines::hosts(hosts)?))
         }
-        Provider::Aws => Err(Failure::work("machines of AWS belong to a run; this is a bug of iopslab")),
+        Provider::Aws => Err(Failure::work(
+            "machines of AWS belong to a run; this is a bug of iopslab",
+        )),
         Provider::Simulated => {
             let truth = plan.simulated.as_ref().ok_or_else(|| {
                 Failure::input("this run has no truth to simulate")
@@ -355,16 +366,44 @@ fn resume(
             Crew::new(hosts_of(provider, directory.plan())?, channel)
         }
     };
-    crew.provide(screen)?;
-    let hosts = controller::greet(&mut crew, directory.plan(), screen)?;
-    controller::check(directory.plan(), &mut crew, &settings_for(directory.plan()), screen)?;
-    if !(remaining.is_empty() && again.is_empty()) {
-        wait_for_work_directory(provider, directory.plan(), screen, interrupted)?;
+    match go_on(
+        &directory,
+        &mut crew,
+        (remaining.is_empty() && again.is_empty(), provider),
+        screen,
+        interrupted,
+    ) {
+        Ok(()) => {}
+        Err(failure) => {
+            crew.close(screen);
+            if let Err(second) = crew.release(screen) {
+                failure.show(Format::Human);
+                return Err(aws::left(directory.path(), second));
+            }
+            return Err(failure);
+        }
     }
-    same_machine(&directory, &hosts, screen)?;
     directory.journal(JournalEvent::Resumed).map_err(Failure::work)?;
     set_aside(&directory, &again, screen)?;
     Ok((directory, crew))
+}
+
+/// The hosts of a run are there again, and they are what they were.
+fn go_on(
+    directory: &RunDirectory,
+    crew: &mut Crew,
+    (is_done, provider): (bool, Provider),
+    screen: &mut Screen,
+    interrupted: &AtomicBool,
+) -> Result<(), Failure> {
+    let plan = directory.plan();
+    crew.provide(screen, interrupted)?;
+    let hosts = controller::greet(crew, plan, screen)?;
+    controller::check(plan, crew, &settings_for(plan), screen)?;
+    if !is_done {
+        wait_for_work_directory(provider, plan, screen, interrupted)?;
+    }
+    same_machine(directory, &hosts, screen)
 }
 
 /// Trials that are in place and done again, each with what was wrong with it: those whose database did not start, or

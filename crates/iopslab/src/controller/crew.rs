@@ -1,6 +1,7 @@
 //! The agents of a run and the one inbox that they and the user's Ctrl-C share.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -112,13 +113,20 @@ impl Crew {
     }
 
     /// The machines are there from here on, until [`Self::release`].
-    pub fn provide(&mut self, screen: &mut Screen) -> Result<(), Failure> {
-        self.provider.provide(&mut |what| screen.say(what)).map_err(Failure::work)
+    pub fn provide(&mut self, screen: &mut Screen, interrupted: &AtomicBool) -> Result<(), Failure> {
+        let is_called_off = || interrupted.load(Ordering::Relaxed);
+        let made = self.provider.provide(&mut |what| screen.say(what), &is_called_off);
+        made.map_err(|error| match is_called_off() {
+            true => Failure::interrupted(error),
+            false => Failure::work(error),
+        })
     }
 
     /// Machines that were made for the run are taken away.
     pub fn release(&mut self, screen: &mut Screen) -> Result<(), Failure> {
-        self.provider.release(&mut |what| screen.say(what)).map_err(Failure::work)
+        self.provider
+            .release(&mut |what| screen.say(what))
+            .map_err(Failure::work)
     }
 
     /// Starts the agents of hosts that have none.

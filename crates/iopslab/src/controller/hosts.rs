@@ -192,7 +192,10 @@ mod tests {
         assert_eq!(databases(&plan).len(), 4);
         assert_eq!(companions(&plan, shared), [shared]);
         assert_eq!(companions(&plan, HostId::database(2)), nodes_of(&plan.setups[1]));
-        let names: Vec<String> = of_trial(&plan, &plan.setups[1]).iter().map(ToString::to_string).collect();
+        let names: Vec<String> = of_trial(&plan, &plan.setups[1])
+            .iter()
+            .map(ToString::to_string)
+            .collect();
         assert_eq!(names, ["database-2", "database-3", "database-4", "client"]);
         // Two clusters of the same shape on different hosts are loaded one by one.
         plan.setups[0].placement = plan.setups[1].placement;

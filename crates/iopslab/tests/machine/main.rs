@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod cloud;
 mod cql;
 mod network;
 #[path = "../support/mod.rs"]
@@ -12,6 +13,7 @@ mod support;
 #[path = "."]
 mod real {
     mod apart;
+    mod aws;
     mod existing;
     mod run;
     #[cfg(feature = "tls")]

@@ -28,7 +28,8 @@ pub struct Network {
     mounted: Vec<PathBuf>,
 }
 
-fn run(program: &str, arguments: &[&str]) -> String {
+/// Runs it to its end, which is a good one; gives its stdout.
+pub fn run(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{program} {arguments:?}: {error}");
@@ -77,6 +78,24 @@ fn kill(pid: u32) {
         // It may have ended by itself.
         let _ = kill_process(pid, Signal::KILL);
     }
+}
+
+/// Processes in network namespaces of these names: number and command line.
+pub fn processes_in(namespaces: &[String]) -> Vec<(u32, String)> {
+    let inode = |path: &Path| std::fs::metadata(path).map(|m| m.ino()).ok();
+    let places = namespaces.iter().map(|name| Path::new("/run/netns").join(name));
+    let ours: Vec<u64> = places.filter_map(|path| inode(&path)).collect();
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let Ok(pid) = entry.file_name().to_string_lossy().parse::<u32>() else {
+            continue;
+        };
+        if inode(&entry.path().join("ns/net")).is_some_and(|of| ours.contains(&of)) {
+            let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            found.push((pid, String::from_utf8_lossy(&line).replace('\0', " ")));
+        }
+    }
+    found
 }
 
 impl Network {
@@ -301,22 +320,8 @@ impl Network {
     }
 
     fn processes_of(&self, hosts: &[&str]) -> Vec<(u32, String)> {
-        let inode = |path: &Path| std::fs::metadata(path).map(|m| m.ino()).ok();
-        let places = hosts
-            .iter()
-            .map(|name| Path::new("/run/netns").join(self.namespace(name)));
-        let ours: Vec<u64> = places.filter_map(|path| inode(&path)).collect();
-        let mut found = Vec::new();
-        for entry in std::fs::read_dir("/proc").unwrap().flatten() {
-            let Ok(pid) = entry.file_name().to_string_lossy().parse::<u32>() else {
-                continue;
-            };
-            if inode(&entry.path().join("ns/net")).is_some_and(|of| ours.contains(&of)) {
-                let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-                found.push((pid, String::from_utf8_lossy(&line).replace('\0', " ")));
-            }
-        }
-        found
+        let names: Vec<String> = hosts.iter().map(|name| self.namespace(name)).collect();
+        processes_in(&names)
     }
 
     /// Everything that a run must not leave on the hosts.

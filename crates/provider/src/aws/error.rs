@@ -73,6 +73,9 @@ pub enum AwsError {
         /// Why not.
         source: std::io::Error,
     },
+    /// The user asked to stop.
+    #[error("the making of machines was called off")]
+    CalledOff,
     /// Machines are used before they are there.
     #[error("no machine was made so far; this is a bug of iopslab")]
     NothingMade,

@@ -32,7 +32,11 @@ impl Heartbeat {
                         command.args(["-o", option]);
                     }
                     command.args(["-T", "--", name, &format!("touch {ALIVE}")]);
-                    let _ = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+                    let _ = command
+                        .stdin(Stdio::null())
+                        .stdout(Stdio::null())
+                        .stderr(Stdio::null())
+                        .status();
                 }
                 if ended.recv_timeout(PERIOD) != Err(RecvTimeoutError::Timeout) {
                     return;

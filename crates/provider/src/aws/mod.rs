@@ -82,17 +82,22 @@ impl Aws {
     }
 
     /// Makes what is missing of the machines, and waits until all are ready.
-    fn make(&mut self, say: Say<'_>) -> Result<(), AwsError> {
+    fn make(&mut self, say: Say<'_>, is_called_off: &dyn Fn() -> bool) -> Result<(), AwsError> {
+        let go_on = || match is_called_off() {
+            true => Err(AwsError::CalledOff),
+            false => Ok(()),
+        };
         self.terraform.write_modules()?;
         let public_key = self.key()?;
         let variables = variables(&self.run, &self.expires, &public_key, &self.settings);
         self.terraform.write_variables(&variables)?;
         self.terraform.init(say)?;
+        go_on()?;
         let outputs = self.terraform.apply(say)?;
         self.write_ssh_config(&outputs)?;
         let names: Vec<String> = self.settings.machines.iter().map(|m| m.name.clone()).collect();
         say(&format!("waiting for {} machines to be ready", names.len()));
-        self.wait_until_ready(&names)?;
+        self.wait_until_ready(&names, &go_on)?;
         self.heartbeat = Some(Heartbeat::start(self.path(SSH_CONFIG), names));
         self.hosts = Some(Hosts::new(&self.hosts_settings(&outputs)?, &self.binary)?);
         Ok(())
@@ -108,8 +113,21 @@ impl Aws {
         let public = self.path(&format!("{KEY}.pub"));
         if !key.exists() {
             let mut command = Command::new("ssh-keygen");
-            command.args(["-q", "-t", "ed25519", "-N", "", "-C", &format!("iopslab {}", self.run), "-f"]);
-            let output = command.arg(&key).stdin(Stdio::null()).output().map_err(AwsError::NoKeygen)?;
+            command.args([
+                "-q",
+                "-t",
+                "ed25519",
+                "-N",
+                "",
+                "-C",
+                &format!("iopslab {}", self.run),
+                "-f",
+            ]);
+            let output = command
+                .arg(&key)
+                .stdin(Stdio::null())
+                .output()
+                .map_err(AwsError::NoKeygen)?;
             if !output.status.success() {
                 let words = String::from_utf8_lossy(&output.stderr).trim().to_owned();
                 return Err(AwsError::Keygen(words));
@@ -138,17 +156,20 @@ impl Aws {
         let path = self.path(SSH_CONFIG);
         let mut options = fs::OpenOptions::new();
         options.write(true).create(true).truncate(true).mode(0o600);
-        let mut file = options.open(&path).map_err(|error| AwsError::file("write", &path, error))?;
+        let mut file = options
+            .open(&path)
+            .map_err(|error| AwsError::file("write", &path, error))?;
         let written = file.write_all(config.as_bytes());
         written.map_err(|error| AwsError::file("write", &path, error))
     }
 
     /// Every machine answers, with a host key that is known from here on, and its user data has run.
-    fn wait_until_ready(&self, names: &[String]) -> Result<(), AwsError> {
+    fn wait_until_ready(&self, names: &[String], go_on: &dyn Fn() -> Result<(), AwsError>) -> Result<(), AwsError> {
         let began = Instant::now();
         let config = self.path(SSH_CONFIG);
         for name in names {
             loop {
+                go_on()?;
                 let mut command = Command::new("ssh");
                 command.arg("-F").arg(&config);
                 // Nobody knows the key of a machine that was made a moment ago. From now on it is checked.
@@ -189,7 +210,10 @@ impl Aws {
                 address: Some(address.ok_or_else(|| AwsError::Output(format!("{} has no address", machine.name)))?),
                 work_directory: None,
                 data: Some(directory("data")),
-                commitlog: machine.volumes.contains_key("commitlog").then(|| directory("commitlog")),
+                commitlog: machine
+                    .volumes
+                    .contains_key("commitlog")
+                    .then(|| directory("commitlog")),
             })
         });
         Ok(HostsSettings {
@@ -243,7 +267,9 @@ fn variables(run: &str, expires: &str, public_key: &str, settings: &AwsSettings)
         variables["network"] = json!({ "vpc_id": network.vpc_id, "subnet_ids": network.subnet_ids });
     }
     let stated = [("x86_64", &settings.image_x86_64), ("arm64", &settings.image_arm64)];
-    let stated = stated.into_iter().filter_map(|(architecture, image)| Some((architecture, image.as_ref()?)));
+    let stated = stated
+        .into_iter()
+        .filter_map(|(architecture, image)| Some((architecture, image.as_ref()?)));
     for (architecture, image) in stated {
         variables["images"][architecture] = json!(image);
     }
@@ -251,10 +277,10 @@ fn variables(run: &str, expires: &str, public_key: &str, settings: &AwsSettings)
 }
 
 impl Provider for Aws {
-    fn provide(&mut self, say: Say<'_>) -> Result<(), AgentError> {
+    fn provide(&mut self, say: Say<'_>, is_called_off: &dyn Fn() -> bool) -> Result<(), AgentError> {
         match self.hosts {
             Some(_) => Ok(()),
-            None => Ok(self.make(say)?),
+            None => Ok(self.make(say, is_called_off)?),
         }
     }
 
@@ -326,6 +352,7 @@ mod tests {
             instance_store: false,
             volumes: BTreeMap::from([("data".to_owned(), volume)]),
             usd_per_hour: None,
+            price_missing: None,
         };
         let mut settings = AwsSettings {
             region: "eu-west-1".to_owned(),
@@ -345,10 +372,23 @@ mod tests {
         let said = variables("r", "2026-11-23T12:00:00Z", "ssh-ed25519 A", &settings);
         assert_eq!(said["zones"], 3);
         let machine = &said["machines"]["fast.database-1"];
-        assert_eq!((&machine["role"], &machine["configuration"]), (&json!("database"), &json!("fast")));
-        assert_eq!(machine["volumes"], json!({ "data": { "type": "gp3", "size_gib": 500, "iops": 6000 } }));
-        assert_eq!((said.get("network"), said.get("images")), (None, None), "the modules' defaults");
+        assert_eq!(
+            (&machine["role"], &machine["configuration"]),
+            (&json!("database"), &json!("fast"))
+        );
+        assert_eq!(
+            machine["volumes"],
+            json!({ "data": { "type": "gp3", "size_gib": 500, "iops": 6000 } })
+        );
+        assert_eq!(
+            (said.get("network"), said.get("images")),
+            (None, None),
+            "the modules' defaults"
+        );
         settings.image_arm64 = Some("ami-1".to_owned());
-        assert_eq!(variables("r", "e", "k", &settings)["images"], json!({ "arm64": "ami-1" }));
+        assert_eq!(
+            variables("r", "e", "k", &settings)["images"],
+            json!({ "arm64": "ami-1" })
+        );
     }
 }

@@ -26,8 +26,26 @@ const ASKED: &str = "asked";
 /// Read by Terraform by its name.
 const VARIABLES: &str = "iopslab.auto.tfvars.json";
 
+macro_rules! module {
+    ($name:literal) => {
+        ($name, include_str!(concat!("../../../../terraform/aws/", $name)))
+    };
+}
+
 /// The modules, as they are in `terraform/aws` of the source.
 const MODULES: &[(&str, &str)] = &[
+    module!("machines.tf"),
+    module!("main.tf"),
+    module!("modules/network/main.tf"),
+    module!("modules/network/outputs.tf"),
+    module!("modules/network/variables.tf"),
+    module!("modules/network/versions.tf"),
+    module!("network.tf"),
+    module!("outputs.tf"),
+    module!("security.tf"),
+    module!("templates/first-boot.sh.tftpl"),
+    module!("variables.tf"),
+    module!("versions.tf"),
 ];
 
 /// A directory in which Terraform works.
@@ -90,7 +108,11 @@ impl Terraform {
         }
         Err(AwsError::Version {
             program: self.program.clone(),
-            found: if version.is_empty() { "no Terraform".to_owned() } else { version.to_owned() },
+            found: if version.is_empty() {
+                "no Terraform".to_owned()
+            } else {
+                version.to_owned()
+            },
         })
     }
 
@@ -157,7 +179,10 @@ impl Terraform {
             };
             let address = event["hook"]["resource"]["addr"].as_str().unwrap_or_default();
             match event["type"].as_str() {
-                Some("apply_complete") => say(&format!("terraform {verb}: {address} done")),
+                // Each thing is in the log; people wait for machines.
+                Some("apply_complete") if address.starts_with("aws_instance.") => {
+                    say(&format!("terraform {verb}: {address} done"));
+                }
                 Some("change_summary") => say(event["@message"].as_str().unwrap_or_default()),
                 _ => {}
             }
@@ -166,11 +191,18 @@ impl Terraform {
     }
 
     /// Runs it to its end; gives the lines of its stdout, each of which is told, too.
-    fn run(&self, verb: &'static str, arguments: &[String], told: &mut dyn FnMut(&str)) -> Result<Vec<String>, AwsError> {
+    fn run(
+        &self,
+        verb: &'static str,
+        arguments: &[String],
+        told: &mut dyn FnMut(&str),
+    ) -> Result<Vec<String>, AwsError> {
         let log_path = self.directory.join(LOG);
         let log = OpenOptions::new().create(true).append(true).open(&log_path);
         let mut log = log.map_err(|error| AwsError::file("write", &log_path, error))?;
-        let stderr = log.try_clone().map_err(|error| AwsError::file("write", &log_path, error))?;
+        let stderr = log
+            .try_clone()
+            .map_err(|error| AwsError::file("write", &log_path, error))?;
         let mut command = Command::new(&self.program);
         command
             .args(arguments)
@@ -201,7 +233,9 @@ impl Terraform {
         }
         let plain = || lines.iter().rev().find(|line| !line.trim().is_empty()).cloned();
         let words = match errors.is_empty() {
-            true => plain().or_else(|| last_line(&log_path)).unwrap_or_else(|| status.to_string()),
+            true => plain()
+                .or_else(|| last_line(&log_path))
+                .unwrap_or_else(|| status.to_string()),
             false => errors.join("\n  "),
         };
         Err(AwsError::Terraform {
@@ -273,7 +307,10 @@ mod tests {
             told.as_deref(),
             Some("creating EC2 Instance: InsufficientInstanceCapacity: none left")
         );
-        assert_eq!(diagnostic(r#"{"diagnostic":{"severity":"warning","summary":"x"}}"#), None);
+        assert_eq!(
+            diagnostic(r#"{"diagnostic":{"severity":"warning","summary":"x"}}"#),
+            None
+        );
         assert_eq!(diagnostic("plain"), None);
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use catalog::{Catalog, InstanceType, Lifecycle};
+use catalog::{Basis, Catalog, InstanceType, Lifecycle, UnknownVolumeType, VolumeRequest, VolumeType};
 use toml::Spanned;
 
 use super::hosts::ssh_name;
@@ -35,12 +35,7 @@ pub(super) fn check(given: &raw::Aws, mistakes: &mut Collector<'_>) -> Option<Aw
         None => Some(DEFAULT_USER.to_owned()),
     };
     let client_zone = one_of(given.client_zone.as_ref(), "client_zone", &ZONES, mistakes);
-    let placement_group = one_of(
-        given.placement_group.as_ref(),
-        "placement_group",
-        &STRATEGIES,
-        mistakes,
-    );
+    let placement_group = one_of(given.placement_group.as_ref(), "placement_group", &STRATEGIES, mistakes);
     let controller_cidr = match &given.controller_cidr {
         Some(cidr) => self::cidr(cidr, mistakes).map(Some),
         None => Some(None),
@@ -49,7 +44,7 @@ pub(super) fn check(given: &raw::Aws, mistakes: &mut Collector<'_>) -> Option<Aw
     let lifetime = mistakes.number(
         given.lifetime_min.as_ref(),
         "lifetime_min",
-        5.0..=1_440.0,
+        10.0..=1_440.0,
         DEFAULT_LIFETIME_MIN,
     );
     let most = mistakes.number(given.max_cost_usd.as_ref(), "max_cost_usd", 0.01..=1e7, 1.0);
@@ -107,9 +102,16 @@ pub(super) fn machines(
         spot: given.spot.unwrap_or(false),
         instance_store: false,
         volumes: BTreeMap::new(),
-        usd_per_hour: client.on_demand_usd_per_hour,
+        usd_per_hour: None,
+        price_missing: None,
     });
     settings.machines = of_nodes.into_iter().chain(of_clients).collect();
+    for machine in &mut settings.machines {
+        match price(catalog, machine, &settings.region) {
+            Ok(usd) => machine.usd_per_hour = Some(usd),
+            Err(missing) => machine.price_missing = Some(missing),
+        }
+    }
     let zones = settings.zones();
     if let (Some(network), Some(subnets)) = (&settings.network, &given.subnets)
         && network.subnet_ids.len() < zones as usize
@@ -118,6 +120,41 @@ pub(super) fn machines(
         let help = "one for each: racks are zones, and clients in another zone need one more";
         mistakes.add(subnets.span(), message, help);
     }
+}
+
+/// USD an hour at the catalog's latest on-demand prices, its volumes and its root among them; the error is what has no
+/// price.
+fn price(catalog: &Catalog, machine: &AwsMachine, region: &str) -> Result<f64, String> {
+    let basis = Basis {
+        region: region.to_owned(),
+        ..Basis::default()
+    };
+    let root = VolumeRequest {
+        kind: VolumeType::Gp3,
+        size_gib: f64::from(machine.root_gib),
+        iops: None,
+        mib_per_s: None,
+    };
+    let order = |volume: &AwsVolume| {
+        Ok(VolumeRequest {
+            kind: volume
+                .kind
+                .parse()
+                .map_err(|error: UnknownVolumeType| error.to_string())?,
+            size_gib: f64::from(volume.size_gib),
+            iops: volume.iops.map(f64::from),
+            mib_per_s: volume.mib_per_s.map(f64::from),
+        })
+    };
+    let mut orders = machine
+        .volumes
+        .values()
+        .map(order)
+        .collect::<Result<Vec<_>, String>>()?;
+    orders.push(root);
+    let cost = catalog.cost_of(&machine.instance_type, &orders, 1, &basis);
+    let cost = cost.map_err(|error| error.to_string())?;
+    Ok(cost.usd_per_month / basis.hours_per_month)
 }
 
 fn root_gib(given: &raw::Aws) -> u32 {
@@ -170,7 +207,11 @@ fn databases(
         };
         let mut volumes = BTreeMap::new();
         let of_role = [
-            ("data", Some(&configuration.data_volume), Some(&raw.get_ref().data_volume)),
+            (
+                "data",
+                Some(&configuration.data_volume),
+                Some(&raw.get_ref().data_volume),
+            ),
             (
                 "commitlog",
                 configuration.commitlog_volume.as_ref(),
@@ -216,7 +257,8 @@ fn databases(
             spot: given.spot.unwrap_or(false),
             instance_store,
             volumes: volumes.clone(),
-            usd_per_hour: found.on_demand_usd_per_hour,
+            usd_per_hour: None,
+            price_missing: None,
         }));
     }
     sound.then_some(machines)
@@ -252,12 +294,20 @@ fn instance<'c>(
 ) -> Option<&'c InstanceType> {
     let Some(found) = catalog.instance(name) else {
         let near = catalog.nearest_instances(name).join(", ");
-        mistakes.add(at, format!("unknown instance type `{name}`"), format!("nearest: {near}"));
+        mistakes.add(
+            at,
+            format!("unknown instance type `{name}`"),
+            format!("nearest: {near}"),
+        );
         return None;
     };
     if found.lifecycle == Lifecycle::Retired {
         let message = format!("AWS no longer offers {name}");
-        mistakes.add(at, message, "measure it emulated on one machine: without --provider aws");
+        mistakes.add(
+            at,
+            message,
+            "measure it emulated on one machine: without --provider aws",
+        );
         return None;
     }
     Some(found)
@@ -268,17 +318,29 @@ fn network(given: &raw::Aws, mistakes: &mut Collector<'_>) -> Option<Option<AwsN
     match (&given.vpc, &given.subnets) {
         (None, None) => Some(None),
         (Some(vpc), None) => {
-            mistakes.add(vpc.span(), "vpc without subnets", "subnets = [\"subnet-...\"], one for each zone");
+            mistakes.add(
+                vpc.span(),
+                "vpc without subnets",
+                "subnets = [\"subnet-...\"], one for each zone",
+            );
             None
         }
         (None, Some(subnets)) => {
-            mistakes.add(subnets.span(), "subnets without a vpc", "vpc = \"vpc-...\", to which they belong");
+            mistakes.add(
+                subnets.span(),
+                "subnets without a vpc",
+                "vpc = \"vpc-...\", to which they belong",
+            );
             None
         }
         (Some(vpc), Some(subnets)) => {
             let distinct: BTreeSet<&String> = subnets.get_ref().iter().collect();
             if distinct.len() != subnets.get_ref().len() || distinct.is_empty() {
-                mistakes.add(subnets.span(), "a subnet is named twice, or none is", "one for each zone");
+                mistakes.add(
+                    subnets.span(),
+                    "a subnet is named twice, or none is",
+                    "one for each zone",
+                );
                 return None;
             }
             Some(Some(AwsNetwork {
@@ -289,7 +351,10 @@ fn network(given: &raw::Aws, mistakes: &mut Collector<'_>) -> Option<Option<AwsN
     }
 }
 
-fn tags(given: Option<&Spanned<BTreeMap<String, String>>>, mistakes: &mut Collector<'_>) -> Option<BTreeMap<String, String>> {
+fn tags(
+    given: Option<&Spanned<BTreeMap<String, String>>>,
+    mistakes: &mut Collector<'_>,
+) -> Option<BTreeMap<String, String>> {
     let Some(given) = given else {
         return Some(BTreeMap::new());
     };
@@ -307,7 +372,11 @@ fn word(given: &Spanned<String>, key: &str, mistakes: &mut Collector<'_>) -> Opt
     let text = given.get_ref();
     let is_sound = !text.is_empty() && !text.chars().any(|c| c.is_whitespace() || c.is_control() || c == '"');
     if !is_sound {
-        mistakes.add(given.span(), format!("{key} cannot be `{text}`"), "one word, as AWS writes it");
+        mistakes.add(
+            given.span(),
+            format!("{key} cannot be `{text}`"),
+            "one word, as AWS writes it",
+        );
     }
     is_sound.then(|| text.clone())
 }
@@ -339,7 +408,11 @@ fn cidr(given: &Spanned<String>, mistakes: &mut Collector<'_>) -> Option<String>
     });
     if parsed.is_none() {
         let help = "an IPv4 network such as \"203.0.113.7/32\", no larger than /8";
-        mistakes.add(given.span(), format!("controller_cidr cannot be `{}`", given.get_ref()), help);
+        mistakes.add(
+            given.span(),
+            format!("controller_cidr cannot be `{}`", given.get_ref()),
+            help,
+        );
     }
     parsed.map(|()| given.get_ref().clone())
 }

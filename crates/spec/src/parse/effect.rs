@@ -137,13 +137,19 @@ fn on_hosts(file: &raw::Experiment) -> Option<Note> {
 /// Machines of AWS are what is bought: nothing of them is divided or emulated.
 fn on_aws(file: &raw::Experiment) -> Option<Note> {
     let local = &file.provider.local;
-    let limits_memory = file.configuration.iter().any(|c| c.get_ref().memory_limit_gib.is_some());
+    let limits_memory = file
+        .configuration
+        .iter()
+        .any(|c| c.get_ref().memory_limit_gib.is_some());
     let stated = stated([
         ("[provider.local] scale", local.scale.is_some()),
         ("[provider.local] work_directory", local.work_directory.is_some()),
         ("[provider.local] page_cache_mib", local.page_cache_mib.is_some()),
         ("[provider.local] burst", local.burst.is_some()),
-        ("[provider.local] burst_credits_start", local.burst_credits_start.is_some()),
+        (
+            "[provider.local] burst_credits_start",
+            local.burst_credits_start.is_some(),
+        ),
         ("memory_limit_gib", limits_memory),
     ]);
     (!stated.is_empty()).then(|| {

@@ -97,7 +97,11 @@ fn read(
     if let Some(experiment) = &mut experiment {
         experiment.notes = std::mem::take(&mut mistakes.notes);
         experiment.notes.extend(effect::notes(&file, experiment));
-        if let Some(aws) = experiment.aws.as_ref().filter(|_| is_run && provider == Some(Provider::Aws)) {
+        if let Some(aws) = experiment
+            .aws
+            .as_ref()
+            .filter(|_| is_run && provider == Some(Provider::Aws))
+        {
             aws::reachable(&file, aws, &mut mistakes);
         }
         if provider.is_none() {
@@ -227,7 +231,14 @@ fn check(
         notes: Vec::new(),
     };
     if let Some(aws) = experiment.aws.as_mut().filter(|_| provider == Some(Provider::Aws)) {
-        aws::machines(catalog, file, aws, &experiment.configurations, experiment.load.clients, mistakes);
+        aws::machines(
+            catalog,
+            file,
+            aws,
+            &experiment.configurations,
+            experiment.load.clients,
+            mistakes,
+        );
     }
     let is_free = |m: &&crate::ConfigurationMoney| m.usd_per_month.is_none();
     if let Some(budget) = &file.load.get_ref().budget_usd

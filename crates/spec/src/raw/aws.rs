@@ -52,7 +52,7 @@ pub(crate) struct Aws {
     /// Tags of everything that is made.
     #[schemars(with = "Option<BTreeMap<String, String>>")]
     pub tags: Option<Spanned<BTreeMap<String, String>>>,
-    /// Machines end themselves when they have heard nothing of iopslab for so many minutes, 5 to 1440. Default 30.
+    /// Machines end themselves when they have heard nothing of iopslab for so many minutes, 10 to 1440. Default 30.
     #[schemars(with = "Option<f64>")]
     pub lifetime_min: Option<Spanned<f64>>,
     /// A run whose estimate is above this starts nothing, USD.
