@@ -31,7 +31,7 @@ test-vm:        ## the stories of storage and one tiny run in a Debian 12 with c
 truth:          ## every rate that docs/method.md quotes, measured on simulated truth (no root, no Java; about 15 minutes)
 	IOPSLAB_TRUTH=1 cargo test -p iopslab --locked --test truth -- --nocapture 2>&1 | grep -E '^\| |^test ' | sort
 
-lint:           ## format, clippy, documentation, shell scripts
+lint:           ## format, clippy, documentation, Terraform modules, shell scripts
 	@scripts/setup.sh --lint
 	scripts/lint.sh
 

@@ -1,5 +1,13 @@
 # SSH from the controller, the database's ports between the hosts of the run, nothing else.
 
+locals {
+  between_hosts = {
+    cql     = { what = "CQL", protocol = "tcp", from = 9042, to = 9042 }
+    storage = { what = "Storage port (plain, TLS)", protocol = "tcp", from = 7000, to = 7001 }
+    icmp    = { what = "Ping and path MTU", protocol = "icmp", from = -1, to = -1 }
+  }
+}
+
 resource "aws_security_group" "run" {
   name_prefix = "iopslab-${var.run}-"
   description = "Hosts of the iopslab run ${var.run}"
@@ -21,14 +29,21 @@ resource "aws_vpc_security_group_ingress_rule" "ssh" {
 }
 
 resource "aws_vpc_security_group_ingress_rule" "between_hosts" {
-  for_each = {
-    "CQL"                            = { protocol = "tcp", from = 9042, to = 9042 }
-    "storage port, plain and by TLS" = { protocol = "tcp", from = 7000, to = 7001 }
-    "ping and path MTU"              = { protocol = "icmp", from = -1, to = -1 }
-  }
+  for_each = local.between_hosts
 
   security_group_id            = aws_security_group.run.id
-  description                  = "Between the hosts of the run: ${each.key}"
+  description                  = "${each.value.what} between the hosts of the run"
+  referenced_security_group_id = aws_security_group.run.id
+  ip_protocol                  = each.value.protocol
+  from_port                    = each.value.from
+  to_port                      = each.value.to
+}
+
+resource "aws_vpc_security_group_egress_rule" "between_hosts" {
+  for_each = local.between_hosts
+
+  security_group_id            = aws_security_group.run.id
+  description                  = "${each.value.what} between the hosts of the run"
   referenced_security_group_id = aws_security_group.run.id
   ip_protocol                  = each.value.protocol
   from_port                    = each.value.from
@@ -45,11 +60,4 @@ resource "aws_vpc_security_group_egress_rule" "packages" {
   ip_protocol       = "tcp"
   from_port         = each.value
   to_port           = each.value
-}
-
-resource "aws_vpc_security_group_egress_rule" "between_hosts" {
-  security_group_id            = aws_security_group.run.id
-  description                  = "Between the hosts of the run"
-  referenced_security_group_id = aws_security_group.run.id
-  ip_protocol                  = "-1"
 }

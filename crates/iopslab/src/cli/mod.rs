@@ -13,6 +13,7 @@ mod load;
 mod machines;
 mod plan;
 mod probe;
+mod provider;
 mod refresh;
 mod report;
 mod run;
@@ -33,30 +34,6 @@ enum Asked {
     Json,
     /// `report` only: OpenMetrics text, for Prometheus and Grafana
     Openmetrics,
-}
-
-/// Where the machines come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ProviderName {
-    /// This machine, with emulated volumes
-    Local,
-    /// No machine: a queueing simulation of the truth that [provider.simulated] states
-    Simulated,
-    /// Machines of your own, by SSH: those that [provider.hosts] names
-    Hosts,
-    /// Machines that Terraform makes on AWS for the run, and takes away after it
-    Aws,
-}
-
-impl From<ProviderName> for spec::Provider {
-    fn from(name: ProviderName) -> Self {
-        match name {
-            ProviderName::Local => Self::Local,
-            ProviderName::Simulated => Self::Simulated,
-            ProviderName::Hosts => Self::Hosts,
-            ProviderName::Aws => Self::Aws,
-        }
-    }
 }
 
 /// Is it worth paying for faster storage for this Cassandra workload, and which configuration should I run?

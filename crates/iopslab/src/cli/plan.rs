@@ -8,7 +8,8 @@ use clap::Args;
 use spec::{Experiment, Provider};
 
 use super::facts::catalog;
-use super::{ProviderName, aws, terminal};
+use super::provider::ProviderName;
+use super::{aws, terminal};
 use crate::failure::Failure;
 use crate::machine;
 use crate::output::{Format, pretty};

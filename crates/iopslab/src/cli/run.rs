@@ -18,7 +18,8 @@ use spec::{Experiment, PlannedTrial, Provider};
 use storage::WorkDirectory;
 
 use super::facts::catalog;
-use super::{ProviderName, aws, machines, plan, report, terminal};
+use super::provider::ProviderName;
+use super::{aws, machines, plan, report, terminal};
 use crate::controller::{self, Crew, Settings};
 use crate::failure::Failure;
 use crate::interrupt;
