@@ -158,6 +158,10 @@ fn begin(
     if let Some(hosts) = &mut experiment.hosts {
         machines::settle_files(hosts, file)?;
     }
+    if let Some(aws) = &mut experiment.aws {
+        let files = [&mut aws.binary_x86_64, &mut aws.binary_aarch64];
+        machines::settle(files.into_iter().flatten(), "[provider.aws]", file)?;
+    }
     let database = &mut experiment.target.database;
     machines::settle(database.files_mut(), "[target]", file)?;
     secrets::notes(database.secret_files())

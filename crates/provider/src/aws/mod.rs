@@ -221,8 +221,8 @@ impl Aws {
             client: self.settings.machines_of(false).map(|m| m.name.clone()).collect(),
             ssh_config: Some(self.path(SSH_CONFIG).display().to_string()),
             limits: false,
-            binary_x86_64: None,
-            binary_aarch64: None,
+            binary_x86_64: self.settings.binary_x86_64.clone(),
+            binary_aarch64: self.settings.binary_aarch64.clone(),
         })
     }
 
@@ -366,6 +366,8 @@ mod tests {
             ssh_user: "admin".to_owned(),
             tags: BTreeMap::new(),
             lifetime_s: 1_800,
+            binary_x86_64: None,
+            binary_aarch64: None,
             max_cost_usd: None,
             machines: vec![machine],
         };

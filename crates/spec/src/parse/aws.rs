@@ -64,6 +64,8 @@ pub(super) fn check(given: &raw::Aws, mistakes: &mut Collector<'_>) -> Option<Aw
         ssh_user: ssh_user?,
         tags: tags?,
         lifetime_s: (lifetime? * 60.0) as u64,
+        binary_x86_64: given.binary_x86_64.clone(),
+        binary_aarch64: given.binary_aarch64.clone(),
         max_cost_usd: given.max_cost_usd.as_ref().and(most),
         machines: Vec::new(),
     })
