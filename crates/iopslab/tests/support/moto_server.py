@@ -1,7 +1,7 @@
 """moto's server for the tests of machines on AWS, with what those tests need and moto 5.2 lacks.
 
 Run it by the Python that has moto, with the arguments of moto_server. IOPSLAB_MOTO_LOG names a file that gets a line of
-JSON for each request: when, service, action, region, access key.
+JSON for each request: when, service, action, region, access key (moto knows keys of 20 characters only).
 
 Changed, each as EC2 documents it:
 
