@@ -69,6 +69,9 @@ pub struct AwsMachine {
     pub root_gib: u32,
     /// Whether it is asked for on the spot market.
     pub spot: bool,
+    /// Whether its own path to EBS is asked for; `None`: as the type has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ebs_optimized: Option<bool>,
     /// Whether the data lies on the instance's own disks.
     pub instance_store: bool,
     /// EBS volumes besides the root, by what they hold: `data`, `commitlog`.

@@ -7,6 +7,7 @@ mod clean;
 mod compare;
 mod db;
 mod doctor;
+mod experiment;
 mod facts;
 mod init;
 mod load;

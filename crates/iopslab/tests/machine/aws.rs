@@ -1,12 +1,13 @@
 //! The story of machines that are made on AWS, used and taken away: real Terraform against an API server of this machine,
 //! real Cassandra on what it was asked for.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::cloud::Cloud;
-use crate::support::{Laboratory, conformance, lane::Share};
+use crate::support::{Laboratory, conformance, lane::Share, wait_for};
 
 const EXPERIMENT: &str = r#"
 name = "bought"
@@ -107,7 +108,6 @@ impl Story {
         loop {
             let key = self.key();
             self.cloud.follow(&key);
-            self.untagged.extend(self.cloud.untagged());
             if let Some(status) = self.run.as_mut().unwrap().try_wait().unwrap() {
                 println!("--- {status}\n{}", self.lab.stderr_so_far());
                 return status.success();
@@ -122,13 +122,59 @@ impl Story {
     }
 }
 
+/// The actions that the policy in the docs allows.
+fn allowed() -> BTreeSet<String> {
+    let text = include_str!("../../../../docs/aws-policy.json");
+    let policy: serde_json::Value = serde_json::from_str(text).unwrap();
+    let statements = policy["Statement"].as_array().unwrap().iter();
+    let actions = statements.flat_map(|statement| statement["Action"].as_array().unwrap());
+    actions.map(|action| action.as_str().unwrap().to_owned()).collect()
+}
+
 #[test]
 fn machines_are_made_measured_and_taken_away() {
     let mut story = Story::new();
+
+    // A controller that is killed while machines are made leaves what finds them again.
+    story.start(&["run", "own.toml", "--provider", "aws", "--yes", "--out", "killed"]);
+    wait_for("the first machine", Duration::from_secs(120), || {
+        !story.cloud.left_of("instance").is_empty()
+    });
+    story.run.as_mut().unwrap().kill().unwrap();
+    story.run.as_mut().unwrap().wait().unwrap();
+    let killed = story.lab.path().join("killed");
+    let killed = std::fs::read_dir(killed).unwrap().next().unwrap().unwrap().path();
+    story.start(&["destroy", killed.to_str().unwrap()]);
+    assert!(story.ends_well());
+    assert_eq!(story.cloud.left(), Vec::<String>::new());
+    assert!(
+        !killed.join("terraform/id_ed25519").exists(),
+        "it opens nothing any more"
+    );
+
     story.start(&["run", "own.toml", "--provider", "aws", "--yes"]);
+    wait_for("all machines", Duration::from_secs(120), || {
+        story.cloud.left_of("instance").len() == 3
+    });
+    assert_eq!(story.cloud.untagged(), Vec::<String>::new());
     assert!(story.ends_well());
     assert_eq!(story.cloud.left(), Vec::<String>::new());
     let directory = story.lab.run_directory();
     conformance::is_whole(&story.lab, &directory, "aws");
-    assert!(directory.join("report.html").exists());
+    // Each configuration was measured on machines of its own.
+    let environment = std::fs::read_to_string(directory.join("environment.json")).unwrap();
+    let environment: serde_json::Value = serde_json::from_str(&environment).unwrap();
+    for host in ["database", "database-2", "client"] {
+        assert!(environment[host]["cpus"].is_u64(), "{host}: {environment:#}");
+    }
+    let asked = story.cloud.actions();
+    let missing: Vec<&String> = asked
+        .difference(&allowed())
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect();
+    assert!(
+        asked.len() > 20 && missing.is_empty(),
+        "not in docs/aws-policy.json: {missing:?}"
+    );
 }

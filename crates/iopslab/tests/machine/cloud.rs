@@ -218,6 +218,12 @@ impl Cloud {
         self.known().left
     }
 
+    /// The same of one kind, such as `instance`.
+    pub fn left_of(&self, kind: &str) -> Vec<String> {
+        let all = self.left().into_iter();
+        all.filter(|what| what.split(' ').next() == Some(kind)).collect()
+    }
+
     /// What could not be found again by its tags.
     pub fn untagged(&self) -> Vec<String> {
         self.known().untagged
@@ -231,13 +237,6 @@ impl Cloud {
             Some(format!("{}:{}", line["service"].as_str()?, line["action"].as_str()?))
         };
         text.lines().filter_map(action).collect()
-    }
-
-    /// Processes of instances besides their sshd.
-    pub fn processes(&self) -> Vec<(u32, String)> {
-        let names: Vec<String> = self.running.keys().map(|id| self.name(id)).collect();
-        let all = processes_in(&names).into_iter();
-        all.filter(|(_, line)| !line.contains("sshd")).collect()
     }
 }
 

@@ -31,6 +31,10 @@ use terraform::{Outputs, Terraform};
 const VOLUMES: &str = "/var/lib/iopslab/volumes";
 /// What the modules' user data leaves when a machine is ready.
 const READY: &str = "/var/lib/iopslab/ready";
+/// What it leaves, with the reason, when it could not be made so.
+const FAILED: &str = "/var/lib/iopslab/failed";
+/// Exit status of the look at a machine that has failed; ssh's own is 255.
+const HAS_FAILED: i32 = 3;
 /// How long a new machine may take until it is ready: its start, its file systems, its packages.
 const READY_PATIENCE: Duration = Duration::from_secs(900);
 /// Between two looks at a machine that is not ready.
@@ -181,18 +185,26 @@ impl Aws {
                 ] {
                     command.args(["-o", option]);
                 }
-                command.args(["-T", "--", name, &format!("test -e {READY}")]);
+                let look =
+                    format!("if test -e {FAILED}; then cat {FAILED} >&2; exit {HAS_FAILED}; fi; test -e {READY}");
+                command.args(["-T", "--", name, &look]);
                 let output = command.stdin(Stdio::null()).output().map_err(AwsError::NoSsh)?;
                 if output.status.success() {
                     break;
                 }
-                if began.elapsed() > READY_PATIENCE {
-                    return Err(AwsError::NotReady {
-                        name: name.clone(),
-                        answers: output.status.code() == Some(1),
-                        waited_s: READY_PATIENCE.as_secs(),
-                        words: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-                    });
+                let words = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+                let name = name.clone();
+                match output.status.code() {
+                    Some(HAS_FAILED) => return Err(AwsError::FirstBoot { name, words }),
+                    code if began.elapsed() > READY_PATIENCE => {
+                        return Err(AwsError::NotReady {
+                            name,
+                            answers: code == Some(1),
+                            waited_s: READY_PATIENCE.as_secs(),
+                            words,
+                        });
+                    }
+                    _ => {}
                 }
                 thread::sleep(READY_PERIOD);
             }
@@ -242,6 +254,7 @@ fn variables(run: &str, expires: &str, public_key: &str, settings: &AwsSettings)
             "zone": machine.zone,
             "root_gib": machine.root_gib,
             "spot": machine.spot,
+            "ebs_optimized": machine.ebs_optimized,
             "instance_store": machine.instance_store,
             "volumes": machine.volumes,
         });
@@ -349,6 +362,7 @@ mod tests {
             zone: 2,
             root_gib: 64,
             spot: false,
+            ebs_optimized: None,
             instance_store: false,
             volumes: BTreeMap::from([("data".to_owned(), volume)]),
             usd_per_hour: None,

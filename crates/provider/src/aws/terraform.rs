@@ -172,7 +172,8 @@ impl Terraform {
 
     /// What changes something, with its progress: how many things are done, and which is next.
     fn change(&self, verb: &'static str, say: Say<'_>) -> Result<(), AwsError> {
-        let arguments = [verb, "-auto-approve", "-input=false", "-json"].map(str::to_owned);
+        // An apply whose controller was killed may still hold the state for a moment.
+        let arguments = [verb, "-auto-approve", "-input=false", "-lock-timeout=300s", "-json"].map(str::to_owned);
         let mut told = |line: &str| {
             let Ok(event) = serde_json::from_str::<Value>(line) else {
                 return;
@@ -290,7 +291,7 @@ mod tests {
         let modules = found.iter().filter_map(|path| path.strip_prefix(&source).ok());
         let is_module = |path: &&Path| {
             let kind = path.extension().and_then(|kind| kind.to_str()).unwrap_or_default();
-            matches!(kind, "tf" | "tftpl") || path.starts_with("modules")
+            matches!(kind, "tf" | "tftpl") && !path.starts_with("tests")
         };
         let mut modules: Vec<String> = modules.filter(is_module).map(|p| p.display().to_string()).collect();
         modules.sort();

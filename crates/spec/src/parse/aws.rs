@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use catalog::{Basis, Catalog, InstanceType, Lifecycle, UnknownVolumeType, VolumeRequest, VolumeType};
+use catalog::{Basis, Catalog, EbsOptimisation, InstanceType, Lifecycle, UnknownVolumeType, VolumeRequest, VolumeType};
 use toml::Spanned;
 
 use super::hosts::ssh_name;
@@ -102,6 +102,7 @@ pub(super) fn machines(
         zone: if is_other { racks } else { 0 },
         root_gib: root_gib(given),
         spot: given.spot.unwrap_or(false),
+        ebs_optimized: None,
         instance_store: false,
         volumes: BTreeMap::new(),
         usd_per_hour: None,
@@ -129,6 +130,7 @@ pub(super) fn machines(
 fn price(catalog: &Catalog, machine: &AwsMachine, region: &str) -> Result<f64, String> {
     let basis = Basis {
         region: region.to_owned(),
+        ebs_optimised: machine.ebs_optimized.unwrap_or(false),
         ..Basis::default()
     };
     let root = VolumeRequest {
@@ -257,6 +259,7 @@ fn databases(
             zone: node % configuration.placement.racks,
             root_gib: root_gib(given),
             spot: given.spot.unwrap_or(false),
+            ebs_optimized: (found.ebs_optimisation == EbsOptimisation::Surcharge).then_some(true),
             instance_store,
             volumes: volumes.clone(),
             usd_per_hour: None,
