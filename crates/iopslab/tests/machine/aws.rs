@@ -1,13 +1,12 @@
-//! The story of machines that are made on AWS, used and taken away: real Terraform against an API server of this machine,
-//! real Cassandra on what it was asked for.
+//! Machines that are made on AWS and taken away: real Terraform against an API server of this machine. The story in which
+//! a database runs on them is `bought`.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::cloud::Cloud;
-use crate::support::{Laboratory, conformance, lane::Share, wait_for};
+use crate::support::{Laboratory, wait_for};
 
 const EXPERIMENT: &str = r#"
 name = "bought"
@@ -51,10 +50,10 @@ image_x86_64 = "ami-12c6146b"
 tags = { team = "storage" }
 "#;
 
-struct Story {
+pub struct Story {
     /// Dropped after its machines.
-    lab: Laboratory,
-    cloud: Cloud,
+    pub lab: Laboratory,
+    pub cloud: Cloud,
     /// The last run that was started.
     run: Option<Child>,
 }
@@ -70,14 +69,13 @@ impl Drop for Story {
 }
 
 impl Story {
-    fn new() -> Self {
-        let lab = Laboratory::on_machine(Share::Half);
+    pub fn new(lab: Laboratory) -> Self {
         let cloud = Cloud::new(lab.path());
         lab.write("own.toml", EXPERIMENT);
         Self { lab, cloud, run: None }
     }
 
-    fn start(&mut self, arguments: &[&str]) {
+    pub fn start(&mut self, arguments: &[&str]) {
         let said = std::fs::File::create(self.lab.path().join("stderr.txt")).unwrap();
         let mut command = self.cloud.within(env!("CARGO_BIN_EXE_iopslab"));
         if std::env::var_os("IOPSLAB_TERRAFORM_PLUGINS").is_none() && std::path::Path::new("/opt/tf-plugins").exists() {
@@ -92,6 +90,13 @@ impl Story {
         self.run = Some(command.spawn().unwrap());
     }
 
+    /// The last run is killed: it can do nothing more.
+    pub fn kill(&mut self) {
+        let run = self.run.as_mut().unwrap();
+        run.kill().unwrap();
+        run.wait().unwrap();
+    }
+
     /// The public key of the run's machines, once there is one.
     fn key(&self) -> PathBuf {
         let runs = std::fs::read_dir(self.lab.path().join("runs"))
@@ -103,7 +108,7 @@ impl Story {
     }
 
     /// Machines come and go as the run asks for them, until it has ended; gives whether it succeeded.
-    fn ends_well(&mut self) -> bool {
+    pub fn ends_well(&mut self) -> bool {
         let began = Instant::now();
         loop {
             let key = self.key();
@@ -122,59 +127,20 @@ impl Story {
     }
 }
 
-/// The actions that the policy in the docs allows.
-fn allowed() -> BTreeSet<String> {
-    let text = include_str!("../../../../docs/aws-policy.json");
-    let policy: serde_json::Value = serde_json::from_str(text).unwrap();
-    let statements = policy["Statement"].as_array().unwrap().iter();
-    let actions = statements.flat_map(|statement| statement["Action"].as_array().unwrap());
-    actions.map(|action| action.as_str().unwrap().to_owned()).collect()
-}
-
 #[test]
-fn machines_are_made_measured_and_taken_away() {
-    let mut story = Story::new();
-
-    // A controller that is killed while machines are made leaves what finds them again.
-    story.start(&["run", "own.toml", "--provider", "aws", "--yes", "--out", "killed"]);
+fn what_a_killed_controller_had_made_is_taken_away() {
+    let mut story = Story::new(Laboratory::new());
+    story.start(&["run", "own.toml", "--provider", "aws", "--yes"]);
     wait_for("the first machine", Duration::from_secs(120), || {
         !story.cloud.left_of("instance").is_empty()
     });
-    story.run.as_mut().unwrap().kill().unwrap();
-    story.run.as_mut().unwrap().wait().unwrap();
-    let killed = story.lab.path().join("killed");
-    let killed = std::fs::read_dir(killed).unwrap().next().unwrap().unwrap().path();
-    story.start(&["destroy", killed.to_str().unwrap()]);
+    story.kill();
+    let run = story.lab.run_directory();
+    story.start(&["destroy", run.to_str().unwrap()]);
     assert!(story.ends_well());
     assert_eq!(story.cloud.left(), Vec::<String>::new());
-    assert!(
-        !killed.join("terraform/id_ed25519").exists(),
-        "it opens nothing any more"
-    );
-
-    story.start(&["run", "own.toml", "--provider", "aws", "--yes"]);
-    wait_for("all machines", Duration::from_secs(120), || {
-        story.cloud.left_of("instance").len() == 3
-    });
-    assert_eq!(story.cloud.untagged(), Vec::<String>::new());
+    assert!(!run.join("terraform/id_ed25519").exists(), "it opens nothing any more");
+    // Again is no mistake.
+    story.start(&["destroy", run.to_str().unwrap()]);
     assert!(story.ends_well());
-    assert_eq!(story.cloud.left(), Vec::<String>::new());
-    let directory = story.lab.run_directory();
-    conformance::is_whole(&story.lab, &directory, "aws");
-    // Each configuration was measured on machines of its own.
-    let environment = std::fs::read_to_string(directory.join("environment.json")).unwrap();
-    let environment: serde_json::Value = serde_json::from_str(&environment).unwrap();
-    for host in ["database", "database-2", "client"] {
-        assert!(environment[host]["cpus"].is_u64(), "{host}: {environment:#}");
-    }
-    let asked = story.cloud.actions();
-    let missing: Vec<&String> = asked
-        .difference(&allowed())
-        .collect::<BTreeSet<_>>()
-        .into_iter()
-        .collect();
-    assert!(
-        asked.len() > 20 && missing.is_empty(),
-        "not in docs/aws-policy.json: {missing:?}"
-    );
 }

@@ -116,6 +116,18 @@ pub(super) fn machines(
         }
     }
     let zones = settings.zones();
+    if let Some(group) = given
+        .placement_group
+        .as_ref()
+        .filter(|group| zones > 1 && group.get_ref() == "cluster")
+    {
+        let message = format!("a cluster placement group lies in one zone, and the machines stand in {zones}");
+        mistakes.add(
+            group.span(),
+            message,
+            "leave it out, or racks and client_zone = \"other\"",
+        );
+    }
     if let (Some(network), Some(subnets)) = (&settings.network, &given.subnets)
         && network.subnet_ids.len() < zones as usize
     {
@@ -363,9 +375,9 @@ fn tags(
     let Some(given) = given else {
         return Some(BTreeMap::new());
     };
-    let own = given.get_ref().keys().find(|key| key.starts_with("iopslab:"));
-    if let Some(own) = own {
-        let help = "tags that begin with iopslab: are what finds a run's machines again";
+    let is_taken = |key: &&String| key.starts_with("iopslab:") || key.starts_with("aws:") || *key == "Name";
+    if let Some(own) = given.get_ref().keys().find(is_taken) {
+        let help = "Name and tags that begin with iopslab: are what finds a run's machines again";
         mistakes.add(given.span(), format!("`{own}` cannot be a tag of yours"), help);
         return None;
     }
