@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -20,6 +21,9 @@ const CONTROLLER: &str = "10.80.255.254/16";
 /// What a first boot makes; what stands there is this machine's own mount point for it.
 const FIRST_BOOT: &str = "/var/lib/iopslab";
 const WORK: &str = "/var/tmp/iopslab";
+
+/// Clouds of this process so far.
+static CLOUDS: AtomicU32 = AtomicU32::new(0);
 
 /// An instance as the API has it.
 #[derive(Debug, Deserialize)]
@@ -57,7 +61,8 @@ pub struct Cloud {
 impl Cloud {
     /// `directory` holds what instances keep for themselves.
     pub fn new(directory: &Path) -> Self {
-        let prefix = format!("iopslab-{}-aws-", std::process::id());
+        let number = CLOUDS.fetch_add(1, Ordering::Relaxed);
+        let prefix = format!("iopslab-{}-aws{number}-", std::process::id());
         let mut cloud = Self {
             directory: directory.to_owned(),
             prefix,
@@ -251,7 +256,5 @@ impl Drop for Cloud {
         for name in &self.namespaces {
             let _ = Command::new("ip").args(["netns", "del", name]).status();
         }
-        // Only where nothing of this machine's own lies there.
-        let _ = std::fs::remove_dir(FIRST_BOOT);
     }
 }
