@@ -25,7 +25,7 @@ use crate::hosts::Hosts;
 use crate::{Agent, AgentError, Incoming, Place, Provider};
 pub use error::AwsError;
 use heartbeat::Heartbeat;
-use terraform::{Outputs, Terraform};
+use terraform::{Outputs, Say, Terraform};
 
 /// Where the modules' user data mounts a machine's volumes, by what they hold.
 const VOLUMES: &str = "/var/lib/iopslab/volumes";
@@ -45,9 +45,6 @@ const KEY: &str = "id_ed25519";
 const SSH_CONFIG: &str = "ssh_config";
 /// Keys of the machines, learnt when each is met for the first time.
 const KNOWN_HOSTS: &str = "known_hosts";
-
-/// What a run has told its user about.
-pub type Say<'a> = &'a mut dyn FnMut(&str);
 
 /// Makes machines, starts agents on them, and takes them away.
 #[derive(Debug)]

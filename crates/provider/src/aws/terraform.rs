@@ -12,8 +12,10 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::Say;
 use super::error::AwsError;
+
+/// Told what is done.
+pub type Say<'a> = &'a mut dyn FnMut(&str);
 
 /// Names another program, such as `tofu`.
 const PROGRAM: &str = "IOPSLAB_TERRAFORM";
