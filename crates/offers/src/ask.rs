@@ -146,7 +146,7 @@ fn prices(caller: &Caller, region: &str, say: &mut dyn FnMut(&str)) -> Result<Pr
             };
             let answer = caller
                 .ask(PRICING, PRICE_LIST_REGION, &call)
-                .map_err(|reason| format!("the price list did not answer: {reason}"))?;
+                .map_err(|refused| format!("the price list did not answer: {}", refused.reason))?;
             let page: ProductsPage = serde_json::from_str(&answer)
                 .map_err(|error| format!("the price list answered with what cannot be read: {error}"))?;
             for text in &page.price_list {

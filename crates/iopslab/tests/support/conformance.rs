@@ -57,7 +57,10 @@ pub fn is_whole(lab: &Laboratory, run: &Path, provider: &str) {
         assert!(record["client"]["measured_s"].as_f64().unwrap() > 0.0);
         let nodes = record["nodes"].as_array().unwrap();
         let hosts: Vec<&str> = nodes.iter().map(|node| node["host"].as_str().unwrap()).collect();
-        assert!(!hosts.is_empty() && hosts.iter().all(|host| host.starts_with("database")), "{hosts:?}");
+        assert!(
+            !hosts.is_empty() && hosts.iter().all(|host| host.starts_with("database")),
+            "{hosts:?}"
+        );
         for node in nodes {
             assert!(node["data_bytes_on_disk"].as_u64().unwrap() > 0, "{node:#}");
             assert!(!node["volumes"].as_array().unwrap().is_empty(), "{node:#}");

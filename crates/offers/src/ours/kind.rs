@@ -60,6 +60,11 @@ impl Kind {
         Self::Vpc,
     ];
 
+    /// Whether others cannot go before it.
+    pub(super) fn holds_others(self) -> bool {
+        !matches!(self, Self::Volume | Self::KeyPair | Self::PlacementGroup)
+    }
+
     /// For people.
     pub fn name(self) -> &'static str {
         match self {
@@ -116,7 +121,14 @@ impl Kind {
             Self::KeyPair => Words {
                 a_page: None,
                 name: Some("keyName"),
-                ..by_id("DescribeKeyPairs", "keySet", "keyPairId", None, "DeleteKeyPair", "KeyName")
+                ..by_id(
+                    "DescribeKeyPairs",
+                    "keySet",
+                    "keyPairId",
+                    None,
+                    "DeleteKeyPair",
+                    "KeyName",
+                )
             },
             Self::PlacementGroup => Words {
                 a_page: None,

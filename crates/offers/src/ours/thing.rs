@@ -51,7 +51,11 @@ pub(super) fn page(kind: Kind, xml: &str) -> Result<Page, String> {
     let root = document.root_element();
     let words = kind.words();
     if root.tag_name().name() != format!("{}Response", words.describe) {
-        return Err(format!("<{}> does not answer {}", root.tag_name().name(), words.describe));
+        return Err(format!(
+            "<{}> does not answer {}",
+            root.tag_name().name(),
+            words.describe
+        ));
     }
     let things = match kind {
         Kind::Instance => items(root, "reservationSet")
