@@ -1,6 +1,6 @@
-"""Things on the API server of the tests: `make REGION NAME [EXPIRES]` makes all that a run makes, with its tags (and
-without any, where no EXPIRES is given); `list REGION` tells all that there is, as JSON: id -> the run's name, or null.
-`protect` and `release REGION INSTANCE` switch an instance's protection from termination."""
+"""Things on the API server of the tests. `make REGION NAME=EXPIRES... [NAME]` makes all that a run makes, with its tags,
+for each name; without the tags for a name alone. `list REGION` tells all that there is, as JSON: id -> the run's name, or
+null. `protect` and `release REGION INSTANCE` switch an instance's protection from termination."""
 
 import json
 import sys
@@ -69,14 +69,21 @@ def things():
         return tags.get("iopslab:run")
 
     instances = [i for r in ec2.describe_instances()["Reservations"] for i in r["Instances"]]
+    # The main table and the default group of a network come and go with it.
+    tables = [
+        table
+        for table in ec2.describe_route_tables()["RouteTables"]
+        if not any(association["Main"] for association in table["Associations"])
+    ]
+    groups = [g for g in ec2.describe_security_groups()["SecurityGroups"] if g["GroupName"] != "default"]
     listed = [
         ("InstanceId", [i for i in instances if i["State"]["Name"] != "terminated"]),
         ("VolumeId", ec2.describe_volumes()["Volumes"]),
         ("NetworkInterfaceId", ec2.describe_network_interfaces()["NetworkInterfaces"]),
         ("KeyPairId", ec2.describe_key_pairs()["KeyPairs"]),
         ("GroupId", ec2.describe_placement_groups()["PlacementGroups"]),
-        ("GroupId", ec2.describe_security_groups()["SecurityGroups"]),
-        ("RouteTableId", ec2.describe_route_tables()["RouteTables"]),
+        ("GroupId", groups),
+        ("RouteTableId", tables),
         ("SubnetId", ec2.describe_subnets()["Subnets"]),
         ("InternetGatewayId", ec2.describe_internet_gateways()["InternetGateways"]),
         ("VpcId", ec2.describe_vpcs()["Vpcs"]),
@@ -85,8 +92,9 @@ def things():
 
 
 match sys.argv[1:]:
-    case ["make", _, *rest]:
-        make(*rest)
+    case ["make", _, *runs]:
+        for run in runs:
+            make(*run.split("="))
     case ["list", _]:
         print(json.dumps(things()))
     case ["protect" | "release" as verb, _, instance]:
