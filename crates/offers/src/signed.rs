@@ -195,8 +195,8 @@ async fn configuration(profile: Option<&str>, region: Option<&str>) -> SdkConfig
         loader = loader.region(Region::new(region.to_owned()));
     }
     if let Some(profile) = profile {
-        // In the SDK's chain variables such as AWS_ACCESS_KEY_ID come before a profile, even one that is named here: the
-        // wrong account would be asked.
+        // In the SDK's chain variables such as AWS_ACCESS_KEY_ID come before a profile, even one that is named here:
+        // the wrong account would be asked.
         let found = ProviderConfig::default().with_http_client(http);
         let own = ProfileFileCredentialsProvider::builder()
             .configure(&found)

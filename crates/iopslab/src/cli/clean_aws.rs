@@ -8,7 +8,7 @@ use crate::output::Format;
 /// What was typed after `clean`, for AWS.
 #[derive(Debug, Args)]
 pub(super) struct AwsArgs {
-    /// Clean an AWS account of what runs have made, by its tags, instead of this machine: no state of Terraform is needed
+    /// Clean an AWS account of what runs have made, by its tags, instead of this machine; Terraform's state is not needed
     #[arg(long, conflicts_with_all = ["snapshots", "work_directory", "hosts"])]
     pub aws: bool,
     /// --aws: of this run (repeatable)
@@ -60,7 +60,7 @@ mod with_aws {
     use offers::{Account, Kind, Life, Outcome, Patience, Run, Selection, Thing, runs};
     use serde_json::{Value, json};
 
-    use super::AwsArgs;
+    use crate::cli::clean_aws::AwsArgs;
     use crate::failure::Failure;
     use crate::output::{Format, pretty};
 

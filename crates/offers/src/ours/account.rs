@@ -25,8 +25,8 @@ impl Ask for InRegion<'_> {
 }
 
 impl Account {
-    /// The account of a named profile, or that of the credentials which the SDK finds: environment, shared configuration,
-    /// SSO, web identity, container, instance. A region that is stated is not looked for.
+    /// The account of a named profile, or that of the credentials which the SDK finds: environment, shared
+    /// configuration, SSO, web identity, container, instance. A region that is stated is not looked for.
     ///
     /// # Errors
     /// When there are no credentials.

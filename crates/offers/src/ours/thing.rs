@@ -116,8 +116,8 @@ fn holds(kind: Kind, told: Node<'_, '_>) -> Vec<(String, String)> {
 mod tests {
     use super::*;
 
-    const TAGS: &str = "<tagSet><item><key>Name</key><value>x</value></item><item><key>iopslab:run</key><value>r1</value>\
-                        </item><item><key>iopslab:expires</key><value>2026-11-23T18:00:00Z</value></item></tagSet>";
+    const TAGS: &str = "<tagSet><item><key>Name</key><value>x</value></item>\
+                        <item><key>iopslab:run</key><value>r1</value></item><item><key>iopslab:expires</key><value>2026-11-23T18:00:00Z</value></item></tagSet>";
 
     fn read(kind: Kind, list: &str) -> Page {
         let describe = kind.words().describe;
@@ -199,8 +199,8 @@ mod tests {
         let page = read(
             Kind::RouteTable,
             &format!(
-                "<routeTableSet><item><routeTableId>rtb-1</routeTableId><associationSet>\
-                 <item><routeTableAssociationId>rtbassoc-1</routeTableAssociationId><subnetId>subnet-1</subnetId></item>\
+                "<routeTableSet><item><routeTableId>rtb-1</routeTableId><associationSet><item>\
+                 <routeTableAssociationId>rtbassoc-1</routeTableAssociationId><subnetId>subnet-1</subnetId></item>\
                  <item><routeTableAssociationId>rtbassoc-2</routeTableAssociationId><main>true</main></item>\
                  </associationSet>{TAGS}</item></routeTableSet>"
             ),
