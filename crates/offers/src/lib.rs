@@ -4,8 +4,8 @@
 //! `GetProducts` of the price list tells what an hour of an instance and a month of a volume cost. Both become a
 //! [`catalog::UserCatalog`], which commands put before the program's own tables.
 //!
-//! For `iopslab clean --aws`, [`Account`]: what carries the tag `iopslab:run` in a region is listed and removed, without
-//! Terraform's state.
+//! For `iopslab clean --aws`, [`Account`]: what carries the tag `iopslab:run` in a region is listed and removed,
+//! without Terraform's state.
 
 mod ask;
 mod ec2;

@@ -8,25 +8,25 @@ use crate::output::Format;
 /// What was typed after `clean`, for AWS.
 #[derive(Debug, Args)]
 pub(super) struct AwsArgs {
-    /// Clean an AWS account of what runs have made, by its tags, instead of this machine; Terraform's state is not needed
+    /// Clean an AWS account of what runs have made, by its tags, instead of this machine
     #[arg(long, conflicts_with_all = ["snapshots", "work_directory", "hosts"])]
     pub aws: bool,
-    /// --aws: of this run (repeatable)
+    /// With --aws: of this run (repeatable)
     #[arg(long, value_name = "NAME", requires = "aws")]
     run: Vec<String>,
-    /// --aws: of every run whose time (the tag iopslab:expires) is over
+    /// With --aws: of every run whose time (the tag iopslab:expires) is over
     #[arg(long, requires = "aws", conflicts_with = "run")]
     expired: bool,
-    /// --aws: of every run, also of those that go on
+    /// With --aws: of every run, also of those that go on
     #[arg(long, requires = "aws", conflicts_with_all = ["run", "expired"])]
     all: bool,
-    /// --aws: in this region (repeatable) [default: that of the environment or the profile, else us-east-1]
+    /// With --aws: in this region (repeatable) [default: that of the environment or the profile, else us-east-1]
     #[arg(long, requires = "aws")]
     region: Vec<String>,
-    /// --aws: the account of this profile of your AWS configuration
+    /// With --aws: the account of this profile of your AWS configuration
     #[arg(long, requires = "aws")]
     profile: Option<String>,
-    /// --aws: only list what would be removed
+    /// With --aws: only list what would be removed
     #[arg(long, requires = "aws")]
     dry_run: bool,
 }

@@ -1,7 +1,7 @@
 """Things on the API server of the tests.
 
-`make REGION NAME=EXPIRES... [NAME]` makes all that a run makes, with its tags, for each name; without the tags for a name
-alone. `list REGION` tells all that there is, as JSON: id -> the run's name, or null. `protect` and `release REGION
+`make REGION NAME=EXPIRES... [NAME]` makes all that a run makes, with its tags, for each name; without the tags for a
+name alone. `list REGION` tells all that there is, as JSON: id -> the run's name, or null. `protect` and `release REGION
 INSTANCE` switch an instance's protection from termination.
 """
 

@@ -117,7 +117,8 @@ mod tests {
     use super::*;
 
     const TAGS: &str = "<tagSet><item><key>Name</key><value>x</value></item>\
-                        <item><key>iopslab:run</key><value>r1</value></item><item><key>iopslab:expires</key><value>2026-11-23T18:00:00Z</value></item></tagSet>";
+                        <item><key>iopslab:run</key><value>r1</value></item>\
+                        <item><key>iopslab:expires</key><value>2026-11-23T18:00:00Z</value></item></tagSet>";
 
     fn read(kind: Kind, list: &str) -> Page {
         let describe = kind.words().describe;
