@@ -2,7 +2,9 @@ locals {
   # EBS volumes of each machine in the order of their device names: by volume name, then member.
   attached = {
     for name, machine in var.machines : name => flatten([
-      for volume_name, volume in machine.volumes : [for member in range(volume.members) : { name = volume_name, volume = volume }]
+      for volume_name, volume in machine.volumes : [
+        for member in range(volume.members) : { name = volume_name, volume = volume }
+      ]
     ])
   }
 
@@ -106,7 +108,9 @@ resource "aws_instance" "machine" {
 # EC2 tags instances and volumes as it makes them; network interfaces follow. They end with their instances.
 resource "aws_ec2_tag" "network_interface" {
   for_each = merge([
-    for name, tags in local.machine_tags : { for key, value in tags : "${name} ${key}" => { machine = name, key = key, value = value } }
+    for name, tags in local.machine_tags : {
+      for key, value in tags : "${name} ${key}" => { machine = name, key = key, value = value }
+    }
   ]...)
 
   resource_id = aws_instance.machine[each.value.machine].primary_network_interface_id

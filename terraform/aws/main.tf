@@ -5,7 +5,10 @@ locals {
   })
 
   architectures = toset([for machine in var.machines : machine.architecture])
-  parameters    = { for architecture in local.architectures : architecture => var.images[architecture] if startswith(var.images[architecture], "/") }
+  parameters = {
+    for architecture in local.architectures : architecture => var.images[architecture]
+    if startswith(var.images[architecture], "/")
+  }
   images = {
     for architecture in local.architectures : architecture => (
       startswith(var.images[architecture], "/")
@@ -37,7 +40,7 @@ resource "aws_placement_group" "run" {
   lifecycle {
     precondition {
       condition     = var.placement_group != "cluster" || length(local.zones_used) == 1
-      error_message = "placement_group: a cluster lies in one zone, and the machines stand in ${length(local.zones_used)}."
+      error_message = "placement_group: a cluster lies in one zone; the machines stand in ${length(local.zones_used)}."
     }
   }
 }

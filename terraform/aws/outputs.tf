@@ -11,7 +11,8 @@ output "machines" {
       volumes = {
         for volume, devices in local.devices[name] : volume => [
           for device in devices : one([
-            for attached in aws_instance.machine[name].ebs_block_device : attached.volume_id if attached.device_name == device
+            for attached in aws_instance.machine[name].ebs_block_device : attached.volume_id
+            if attached.device_name == device
           ])
         ]
       }

@@ -202,7 +202,9 @@ variable "machines" {
   }
 
   validation {
-    condition     = alltrue([for machine in values(var.machines) : machine.zone >= 0 && floor(machine.zone) == machine.zone])
+    condition = alltrue([
+      for machine in values(var.machines) : machine.zone >= 0 && floor(machine.zone) == machine.zone
+    ])
     error_message = "machines: zone is a whole number; 0 is the first zone."
   }
 
@@ -213,7 +215,9 @@ variable "machines" {
 
   validation {
     condition = alltrue(flatten([
-      for machine in values(var.machines) : [for name in keys(machine.volumes) : can(regex("^[a-z][a-z0-9-]{0,30}$", name))]
+      for machine in values(var.machines) : [
+        for name in keys(machine.volumes) : can(regex("^[a-z][a-z0-9-]{0,30}$", name))
+      ]
     ]))
     error_message = "machines: a volume's name has small letters, digits and '-', at most 31: it is a directory's name."
   }
@@ -221,7 +225,8 @@ variable "machines" {
   validation {
     condition = alltrue(flatten([
       for machine in values(var.machines) : [
-        for volume in values(machine.volumes) : contains(["gp2", "gp3", "io1", "io2", "st1", "sc1", "standard"], volume.type)
+        for volume in values(machine.volumes) :
+        contains(["gp2", "gp3", "io1", "io2", "st1", "sc1", "standard"], volume.type)
       ]
     ]))
     error_message = "machines: a volume's type is gp2, gp3, io1, io2, st1, sc1 or standard."
@@ -272,13 +277,16 @@ variable "machines" {
 
   validation {
     condition = alltrue([
-      for machine in values(var.machines) : length(flatten([for volume in values(machine.volumes) : range(volume.members)])) <= 11
+      for machine in values(var.machines) :
+      length(flatten([for volume in values(machine.volumes) : range(volume.members)])) <= 11
     ])
     error_message = "machines: at most 11 EBS volumes (all members) a machine, the device names /dev/sdf to /dev/sdp."
   }
 
   validation {
-    condition     = alltrue([for machine in values(var.machines) : !(machine.instance_store && contains(keys(machine.volumes), "data"))])
+    condition = alltrue([
+      for machine in values(var.machines) : !(machine.instance_store && contains(keys(machine.volumes), "data"))
+    ])
     error_message = "machines: instance_store is the volume \"data\" already; leave out the EBS volume of that name."
   }
 }

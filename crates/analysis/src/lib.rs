@@ -245,6 +245,7 @@ fn configurations(plan: &Plan, trials: &[&TrialMeasurement]) -> Vec<Configuratio
             ConfigurationFacts {
                 name: setup.configuration.clone(),
                 exists_at: setup.existing.clone().unwrap_or_default(),
+                is_bought: setup.is_bought,
                 cpus: setup.cpus,
                 memory_limit_bytes: setup.memory_limit_bytes,
                 heap_bytes: setup.heap_bytes,

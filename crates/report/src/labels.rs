@@ -326,3 +326,11 @@ pub fn made(configuration: &ConfigurationFacts, figure: String) -> String {
         false => MISSING.to_owned(),
     }
 }
+
+/// Where figures of configurations hold.
+pub fn built(configurations: &[ConfigurationFacts]) -> &'static str {
+    match !configurations.is_empty() && configurations.iter().all(|c| c.is_bought) {
+        true => "As bought, at full size",
+        false => "As built on this machine",
+    }
+}

@@ -308,7 +308,8 @@ fn findings(analysis: &Analysis, text: &mut String) {
 }
 
 fn configurations(analysis: &Analysis, text: &mut String) {
-    text.push_str("## Configurations and volumes\n\nAs built on this machine.\n\n");
+    let built = labels::built(&analysis.configurations);
+    text.push_str(&format!("## Configurations and volumes\n\n{built}.\n\n"));
     text.push_str(&table(
         &[
             "Configuration",

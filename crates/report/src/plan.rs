@@ -104,6 +104,13 @@ fn setups(plan: &Plan, width: usize) -> String {
             bytes(setup.page_cache_budget_bytes as f64)
         )
     };
+    let (database, limits) = match plan.aws {
+        Some(_) => ("Database\non its machine", "Volumes, and\ntheir limits"),
+        None => (
+            "Database\non this machine",
+            "Volumes, and their\nlimits on this machine",
+        ),
+    };
     fitted(width, &["machine"], |name| {
         // What a volume is may take twice the room of a name.
         let fold = |text: &str| folded(text, name.saturating_mul(2).saturating_sub(4)).replace('\n', "\n  ");
@@ -121,8 +128,8 @@ fn setups(plan: &Plan, width: usize) -> String {
         };
         vec![
             Column::text("name", "Configuration", each(&|s| folded(&s.configuration, name))),
-            Column::text("machine", "Database\non this machine", each(&machine)),
-            Column::text("volumes", "Volumes, and their\nlimits on this machine", each(&volumes)),
+            Column::text("machine", database, each(&machine)),
+            Column::text("volumes", limits, each(&volumes)),
             Column::numbers("usd", "$/month", each(&|s| price(plan, &s.configuration))),
         ]
     })

@@ -31,6 +31,10 @@ pub struct AwsSettings {
     pub tags: BTreeMap<String, String>,
     /// Machines that have heard nothing of their controller for so many seconds end themselves.
     pub lifetime_s: u64,
+    /// iopslab for x86-64, where this program's own file is not one.
+    pub binary_x86_64: Option<String>,
+    /// iopslab for aarch64, where this program's own file is not one.
+    pub binary_aarch64: Option<String>,
     /// The most that a run may cost, USD.
     pub max_cost_usd: Option<f64>,
     /// All machines: those of databases by the numbers of their hosts, then clients by theirs.
@@ -65,6 +69,9 @@ pub struct AwsMachine {
     pub root_gib: u32,
     /// Whether it is asked for on the spot market.
     pub spot: bool,
+    /// Whether its own path to EBS is asked for; `None`: as the type has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ebs_optimized: Option<bool>,
     /// Whether the data lies on the instance's own disks.
     pub instance_store: bool,
     /// EBS volumes besides the root, by what they hold: `data`, `commitlog`.

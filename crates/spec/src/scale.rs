@@ -57,6 +57,12 @@ pub fn setups(experiment: &Experiment) -> Vec<Setup> {
     if experiment.aws.is_some() {
         for (setup, first) in setups.iter_mut().zip(first_hosts(&experiment.configurations)) {
             (setup.first_host, setup.is_bought) = (first, true);
+            for volume in std::iter::once(&mut setup.data).chain(&mut setup.commitlog) {
+                // A new volume has all of its credits.
+                if let Some(burst) = &mut volume.burst {
+                    burst.credits_start = burst.credits_max;
+                }
+            }
         }
     }
     if experiment.hosts.as_ref().is_some_and(|hosts| !hosts.limits) {

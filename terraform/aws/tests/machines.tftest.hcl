@@ -53,7 +53,8 @@ run "one_node_on_gp3" {
   assert {
     condition = alltrue([
       for volume in aws_instance.machine["gp3-3000.database-1"].ebs_block_device :
-      volume.device_name == "/dev/sdf" && volume.volume_type == "gp3" && volume.volume_size == 200 && volume.iops == 3000
+      volume.device_name == "/dev/sdf" && volume.volume_type == "gp3" && volume.volume_size == 200 &&
+      volume.iops == 3000
       && volume.throughput == 250 && volume.encrypted && volume.delete_on_termination
     ]) && length(aws_instance.machine["gp3-3000.database-1"].ebs_block_device) == 1
     error_message = "The data volume is a gp3 of 200 GiB as asked, encrypted, and ends with its machine."
@@ -74,11 +75,17 @@ run "one_node_on_gp3" {
     error_message = "Volumes have the run's tags and the user's."
   }
   assert {
-    condition     = toset([for tag in aws_ec2_tag.network_interface : tag.key]) == toset(["Name", "team", "iopslab:run", "iopslab:expires"])
+    condition = (
+      toset([for tag in aws_ec2_tag.network_interface : tag.key]) ==
+      toset(["Name", "team", "iopslab:run", "iopslab:expires"])
+    )
     error_message = "Network interfaces have the run's tags and the user's."
   }
   assert {
-    condition     = local.tags == { team = "databases", "iopslab:run" = "gp3-or-io2", "iopslab:expires" = "2026-11-23T18:00:00Z" }
+    condition = (
+      local.tags ==
+      { team = "databases", "iopslab:run" = "gp3-or-io2", "iopslab:expires" = "2026-11-23T18:00:00Z" }
+    )
     error_message = "Everything else has them by default_tags."
   }
   assert {
@@ -120,7 +127,10 @@ run "outputs_name_every_machine_and_volume" {
     error_message = "A machine's address, role and configuration are given out."
   }
   assert {
-    condition     = { for name, ids in output.machines["gp3-3000.database-1"].volumes : name => length(ids) } == { data = 1 }
+    condition = (
+      { for name, ids in output.machines["gp3-3000.database-1"].volumes : name => length(ids) } ==
+      { data = 1 }
+    )
     error_message = "A volume's id is given out."
   }
   assert {
@@ -156,12 +166,18 @@ run "every_kind_of_storage" {
     }
   }
   assert {
-    condition     = [for volume in aws_instance.machine["gp2.database-1"].ebs_block_device : [volume.volume_type, volume.volume_size]] == [["gp2", 1000]]
+    condition = (
+      [
+        for volume in aws_instance.machine["gp2.database-1"].ebs_block_device : [volume.volume_type, volume.volume_size]
+      ] ==
+      [["gp2", 1000]]
+    )
     error_message = "One gp2 of 1,000 GiB."
   }
   assert {
     condition = {
-      for volume in aws_instance.machine["io2.database-1"].ebs_block_device : volume.device_name => [volume.volume_type, tostring(volume.volume_size)]
+      for volume in aws_instance.machine["io2.database-1"].ebs_block_device :
+      volume.device_name => [volume.volume_type, tostring(volume.volume_size)]
     } == { "/dev/sdf" = ["gp2", "50"], "/dev/sdg" = ["io2", "500"] }
     error_message = "Each volume has a device name of its own, by the order of their names."
   }
@@ -173,11 +189,17 @@ run "every_kind_of_storage" {
     error_message = "The machine mounts both."
   }
   assert {
-    condition     = toset(aws_instance.machine["striped.database-1"].ebs_block_device[*].device_name) == toset(["/dev/sdf", "/dev/sdg"])
+    condition = (
+      toset(aws_instance.machine["striped.database-1"].ebs_block_device[*].device_name) ==
+      toset(["/dev/sdf", "/dev/sdg"])
+    )
     error_message = "Two volumes."
   }
   assert {
-    condition     = strcontains(aws_instance.machine["striped.database-1"].user_data, "\nebs_volume data /dev/sdf /dev/sdg\n")
+    condition = strcontains(
+      aws_instance.machine["striped.database-1"].user_data,
+      "\nebs_volume data /dev/sdf /dev/sdg\n"
+    )
     error_message = "The machine makes one volume of them."
   }
   assert {
@@ -195,10 +217,22 @@ run "three_nodes_over_three_zones_and_a_client_in_another" {
   variables {
     zones = 3
     machines = {
-      "gp3.database-1" = { role = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0, root_gib = 20 }
-      "gp3.database-2" = { role = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 1, root_gib = 20 }
-      "gp3.database-3" = { role = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 2, root_gib = 20 }
-      "client-1"       = { role = "client", instance_type = "c6i.xlarge", architecture = "x86_64", zone = 1, root_gib = 20 }
+      "gp3.database-1" = {
+        role     = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0
+        root_gib = 20
+      }
+      "gp3.database-2" = {
+        role     = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 1
+        root_gib = 20
+      }
+      "gp3.database-3" = {
+        role     = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 2
+        root_gib = 20
+      }
+      "client-1" = {
+        role     = "client", instance_type = "c6i.xlarge", architecture = "x86_64", zone = 1
+        root_gib = 20
+      }
     }
   }
   assert {
@@ -235,7 +269,10 @@ run "zones_by_name" {
     zone_names = ["eu-west-1c"]
   }
   assert {
-    condition     = join(" ", local.zone_names) == "eu-west-1c" && length(data.aws_ec2_instance_type_offerings.by_type) == 0
+    condition = (
+      join(" ", local.zone_names) == "eu-west-1c" &&
+      length(data.aws_ec2_instance_type_offerings.by_type) == 0
+    )
     error_message = "The named zone, and nothing is asked."
   }
 }
@@ -247,13 +284,20 @@ run "an_existing_network" {
     public_address = false
     network        = { vpc_id = "vpc-0a", subnet_ids = ["subnet-0a", "subnet-0b"] }
     machines = {
-      "gp3.database-1" = { role = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0, root_gib = 20 }
-      "client-1"       = { role = "client", instance_type = "c6i.xlarge", architecture = "x86_64", zone = 1, root_gib = 20 }
+      "gp3.database-1" = {
+        role     = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0
+        root_gib = 20
+      }
+      "client-1" = {
+        role     = "client", instance_type = "c6i.xlarge", architecture = "x86_64", zone = 1
+        root_gib = 20
+      }
     }
   }
   assert {
     condition = (
-      aws_instance.machine["gp3.database-1"].subnet_id == "subnet-0a" && aws_instance.machine["client-1"].subnet_id == "subnet-0b"
+      aws_instance.machine["gp3.database-1"].subnet_id == "subnet-0a" &&
+      aws_instance.machine["client-1"].subnet_id == "subnet-0b"
     )
     error_message = "Zones are the subnets in their order."
   }
@@ -277,16 +321,28 @@ run "graviton_and_an_image_of_ones_own" {
   variables {
     images = { arm64 = "ami-0fedcba987654321" }
     machines = {
-      "arm.database-1" = { role = "database", instance_type = "r7g.xlarge", architecture = "arm64", zone = 0, root_gib = 20 }
-      "client-1"       = { role = "client", instance_type = "c6i.xlarge", architecture = "x86_64", zone = 0, root_gib = 20 }
+      "arm.database-1" = {
+        role     = "database", instance_type = "r7g.xlarge", architecture = "arm64", zone = 0
+        root_gib = 20
+      }
+      "client-1" = {
+        role     = "client", instance_type = "c6i.xlarge", architecture = "x86_64", zone = 0
+        root_gib = 20
+      }
     }
   }
   assert {
-    condition     = aws_instance.machine["arm.database-1"].ami == "ami-0fedcba987654321" && aws_instance.machine["client-1"].ami == "ami-0123456789abcdef0"
+    condition = (
+      aws_instance.machine["arm.database-1"].ami == "ami-0fedcba987654321" &&
+      aws_instance.machine["client-1"].ami == "ami-0123456789abcdef0"
+    )
     error_message = "Each architecture has its image."
   }
   assert {
-    condition     = { for architecture, parameter in data.aws_ssm_parameter.image : architecture => parameter.name } == { x86_64 = "/aws/service/debian/release/12/latest/amd64" }
+    condition = (
+      { for architecture, parameter in data.aws_ssm_parameter.image : architecture => parameter.name } ==
+      { x86_64 = "/aws/service/debian/release/12/latest/amd64" }
+    )
     error_message = "Only what is not an AMI is looked up."
   }
 }
@@ -302,14 +358,18 @@ run "spot_in_a_placement_group_under_a_key_of_ones_own" {
         role    = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0, root_gib = 20
         volumes = { data = { type = "gp3", size_gib = 200 } }
       }
-      "client-1" = { role = "client", instance_type = "c6i.xlarge", architecture = "x86_64", zone = 0, root_gib = 20, spot = true }
+      "client-1" = {
+        role     = "client", instance_type = "c6i.xlarge", architecture = "x86_64", zone = 0
+        root_gib = 20, spot = true
+      }
     }
   }
   assert {
     condition = (
       aws_instance.machine["client-1"].instance_market_options[0].market_type == "spot" &&
       aws_instance.machine["client-1"].instance_market_options[0].spot_options[0].spot_instance_type == "one-time" &&
-      aws_instance.machine["client-1"].instance_market_options[0].spot_options[0].instance_interruption_behavior == "terminate"
+      aws_instance.machine["client-1"].instance_market_options[0].spot_options[0].instance_interruption_behavior ==
+      "terminate"
     )
     error_message = "A spot machine is asked for once and ends when it is interrupted."
   }
@@ -322,7 +382,8 @@ run "spot_in_a_placement_group_under_a_key_of_ones_own" {
   }
   assert {
     condition = alltrue([
-      for volume in aws_instance.machine["gp3-3000.database-1"].ebs_block_device : endswith(volume.kms_key_id, "1234567890ab")
+      for volume in aws_instance.machine["gp3-3000.database-1"].ebs_block_device :
+      endswith(volume.kms_key_id, "1234567890ab")
     ])
     error_message = "Volumes are encrypted by the named key."
   }

@@ -20,7 +20,12 @@ variables {
   controller_cidr = "198.51.100.7/32"
   public_address  = true
   ssh_public_key  = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJvd6Wp0Yk0SSlSj8YKZ7bC0Fd9pyrC1c1c4QmW3yVYq test"
-  machines        = { "database-1" = { role = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0, root_gib = 20 } }
+  machines = {
+    "database-1" = {
+      role     = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0
+      root_gib = 20
+    }
+  }
 }
 
 run "a_network_made_here_without_public_addresses" {
@@ -36,7 +41,12 @@ run "a_zone_too_many" {
   command = plan
 
   variables {
-    machines = { "a" = { role = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 1, root_gib = 20 } }
+    machines = {
+      "a" = {
+        role     = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 1
+        root_gib = 20
+      }
+    }
   }
   expect_failures = [terraform_data.checked]
 }
@@ -45,8 +55,13 @@ run "a_subnet_too_few" {
   command = plan
 
   variables {
-    network  = { vpc_id = "vpc-0a", subnet_ids = ["subnet-0a"] }
-    machines = { "a" = { role = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 1, root_gib = 20 } }
+    network = { vpc_id = "vpc-0a", subnet_ids = ["subnet-0a"] }
+    machines = {
+      "a" = {
+        role     = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 1
+        root_gib = 20
+      }
+    }
   }
   expect_failures = [terraform_data.checked]
 }
@@ -86,7 +101,16 @@ run "a_cluster_over_zones" {
   variables {
     zones           = 2
     placement_group = "cluster"
-    machines        = { "a" = { role = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0, root_gib = 20 }, "b" = { role = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 1, root_gib = 20 } }
+    machines = {
+      "a" = {
+        role     = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0
+        root_gib = 20
+      }
+      "b" = {
+        role     = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 1
+        root_gib = 20
+      }
+    }
   }
   expect_failures = [aws_placement_group.run[0]]
 }

@@ -8,7 +8,12 @@ variables {
   controller_cidr = "198.51.100.7/32"
   public_address  = true
   ssh_public_key  = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJvd6Wp0Yk0SSlSj8YKZ7bC0Fd9pyrC1c1c4QmW3yVYq test"
-  machines        = { "database-1" = { role = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0, root_gib = 20 } }
+  machines = {
+    "database-1" = {
+      role     = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0
+      root_gib = 20
+    }
+  }
 }
 
 
@@ -215,7 +220,12 @@ run "a_name_with_a_space" {
   }
 
   variables {
-    machines = { "a b" = { role = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0, root_gib = 20 } }
+    machines = {
+      "a b" = {
+        role     = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0
+        root_gib = 20
+      }
+    }
   }
   expect_failures = [var.machines]
 }
@@ -228,7 +238,12 @@ run "an_unknown_role" {
   }
 
   variables {
-    machines = { "a" = { role = "observer", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0, root_gib = 20 } }
+    machines = {
+      "a" = {
+        role     = "observer", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0
+        root_gib = 20
+      }
+    }
   }
   expect_failures = [var.machines]
 }
@@ -241,7 +256,12 @@ run "an_unknown_architecture" {
   }
 
   variables {
-    machines = { "a" = { role = "database", instance_type = "r6i.xlarge", architecture = "riscv64", zone = 0, root_gib = 20 } }
+    machines = {
+      "a" = {
+        role     = "database", instance_type = "r6i.xlarge", architecture = "riscv64", zone = 0
+        root_gib = 20
+      }
+    }
   }
   expect_failures = [var.machines]
 }
@@ -254,7 +274,12 @@ run "half_a_zone" {
   }
 
   variables {
-    machines = { "a" = { role = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0.5, root_gib = 20 } }
+    machines = {
+      "a" = {
+        role     = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0.5
+        root_gib = 20
+      }
+    }
   }
   expect_failures = [var.machines]
 }
@@ -267,7 +292,12 @@ run "a_root_volume_smaller_than_the_image" {
   }
 
   variables {
-    machines = { "a" = { role = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0, root_gib = 4 } }
+    machines = {
+      "a" = {
+        role     = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0
+        root_gib = 4
+      }
+    }
   }
   expect_failures = [var.machines]
 }
@@ -280,7 +310,12 @@ run "a_volume_named_as_a_path" {
   }
 
   variables {
-    machines = { "a" = { role = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0, root_gib = 20, volumes = { "../data" = { type = "gp3", size_gib = 10 } } } }
+    machines = {
+      "a" = {
+        role     = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0
+        root_gib = 20, volumes = { "../data" = { type = "gp3", size_gib = 10 } }
+      }
+    }
   }
   expect_failures = [var.machines]
 }
@@ -293,7 +328,12 @@ run "an_unknown_type" {
   }
 
   variables {
-    machines = { "a" = { role = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0, root_gib = 20, volumes = { data = { type = "gp4", size_gib = 10 } } } }
+    machines = {
+      "a" = {
+        role     = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0
+        root_gib = 20, volumes = { data = { type = "gp4", size_gib = 10 } }
+      }
+    }
   }
   expect_failures = [var.machines]
 }
@@ -306,7 +346,12 @@ run "an_empty_volume" {
   }
 
   variables {
-    machines = { "a" = { role = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0, root_gib = 20, volumes = { data = { type = "gp3", size_gib = 0 } } } }
+    machines = {
+      "a" = {
+        role     = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0
+        root_gib = 20, volumes = { data = { type = "gp3", size_gib = 0 } }
+      }
+    }
   }
   expect_failures = [var.machines]
 }
@@ -319,7 +364,12 @@ run "io2_without_iops" {
   }
 
   variables {
-    machines = { "a" = { role = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0, root_gib = 20, volumes = { data = { type = "io2", size_gib = 100 } } } }
+    machines = {
+      "a" = {
+        role     = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0
+        root_gib = 20, volumes = { data = { type = "io2", size_gib = 100 } }
+      }
+    }
   }
   expect_failures = [var.machines]
 }
@@ -332,7 +382,12 @@ run "gp2_with_iops" {
   }
 
   variables {
-    machines = { "a" = { role = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0, root_gib = 20, volumes = { data = { type = "gp2", size_gib = 100, iops = 3000 } } } }
+    machines = {
+      "a" = {
+        role     = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0
+        root_gib = 20, volumes = { data = { type = "gp2", size_gib = 100, iops = 3000 } }
+      }
+    }
   }
   expect_failures = [var.machines]
 }
@@ -345,7 +400,13 @@ run "io2_with_throughput" {
   }
 
   variables {
-    machines = { "a" = { role = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0, root_gib = 20, volumes = { data = { type = "io2", size_gib = 100, iops = 3000, mib_per_s = 250 } } } }
+    machines = {
+      "a" = {
+        role     = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0
+        root_gib = 20
+        volumes  = { data = { type = "io2", size_gib = 100, iops = 3000, mib_per_s = 250 } }
+      }
+    }
   }
   expect_failures = [var.machines]
 }
@@ -358,7 +419,12 @@ run "no_members" {
   }
 
   variables {
-    machines = { "a" = { role = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0, root_gib = 20, volumes = { data = { type = "gp3", size_gib = 100, members = 0 } } } }
+    machines = {
+      "a" = {
+        role     = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0
+        root_gib = 20, volumes = { data = { type = "gp3", size_gib = 100, members = 0 } }
+      }
+    }
   }
   expect_failures = [var.machines]
 }
@@ -371,7 +437,12 @@ run "twelve_volumes" {
   }
 
   variables {
-    machines = { "a" = { role = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0, root_gib = 20, volumes = { data = { type = "gp3", size_gib = 100, members = 12 } } } }
+    machines = {
+      "a" = {
+        role     = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0
+        root_gib = 20, volumes = { data = { type = "gp3", size_gib = 100, members = 12 } }
+      }
+    }
   }
   expect_failures = [var.machines]
 }
@@ -384,7 +455,12 @@ run "two_volumes_called_data" {
   }
 
   variables {
-    machines = { "a" = { role = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0, root_gib = 20, instance_store = true, volumes = { data = { type = "gp3", size_gib = 10 } } } }
+    machines = {
+      "a" = {
+        role     = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0
+        root_gib = 20, instance_store = true, volumes = { data = { type = "gp3", size_gib = 10 } }
+      }
+    }
   }
   expect_failures = [var.machines]
 }

@@ -15,6 +15,9 @@ pub struct ConfigurationFacts {
     /// follows is as the experiment states it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exists_at: Vec<String>,
+    /// Whether its machines were bought for the run, as the experiment states them: nothing of them is emulated.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_bought: bool,
     /// CPUs of the database.
     pub cpus: f64,
     /// Memory limit of the database, bytes.

@@ -1,4 +1,5 @@
-//! Is the emulated volume what was asked for? fio measured it before the trials.
+//! Is a volume what was asked for? fio measured it before the trials. One that was bought is not emulated, and should be
+//! what is stated of it all the same.
 
 use std::collections::BTreeMap;
 
@@ -12,6 +13,8 @@ use crate::rule::Rule;
 
 /// A volume may deliver this much more or less than its limit.
 const OFF_LIMIT_MAX: f64 = 0.10;
+/// Said of volumes that nobody emulates.
+pub const BOUGHT: &str = "bought";
 /// The probe's request sizes, bytes (4 KiB random reads, 64 KiB sequential writes).
 const PROBE_READ_BYTES: f64 = 4096.0;
 const PROBE_WRITE_BYTES: f64 = 65536.0;
@@ -25,7 +28,11 @@ pub fn findings(configuration: &ConfigurationFacts) -> Vec<Finding> {
         }
         on_nodes(configuration, volume)
     };
-    configuration.volumes.iter().flat_map(of_volume).collect()
+    let found = configuration.volumes.iter().flat_map(of_volume);
+    match configuration.is_bought {
+        true => found.map(|finding| finding.with("volumes", BOUGHT)).collect(),
+        false => found.collect(),
+    }
 }
 
 /// One finding for each figure of the probe: that of the node that is furthest off.

@@ -8,8 +8,8 @@ use provider::hosts::{Cleaned, Hosts};
 use serde_json::Value;
 use spec::{Database, HostsSettings, Provider, Setup};
 
+use super::experiment::{For, read_experiment};
 use super::facts::catalog;
-use super::plan::{For, read_experiment};
 use crate::failure::Failure;
 use crate::output::{Format, pretty};
 

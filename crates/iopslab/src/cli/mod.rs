@@ -8,6 +8,7 @@ mod clean_aws;
 mod compare;
 mod db;
 mod doctor;
+mod experiment;
 mod facts;
 mod init;
 mod load;

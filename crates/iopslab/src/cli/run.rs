@@ -17,9 +17,10 @@ use provider::watched::Watched;
 use spec::{Experiment, PlannedTrial, Provider};
 use storage::WorkDirectory;
 
+use super::experiment::{For, check_measurable, read_experiment};
 use super::facts::catalog;
 use super::provider::ProviderName;
-use super::{aws, machines, plan, report, terminal};
+use super::{aws, machines, report, terminal};
 use crate::controller::{self, Crew, Settings};
 use crate::failure::Failure;
 use crate::interrupt;
@@ -154,9 +155,13 @@ fn begin(
     if provider != Provider::Aws {
         refuse_for_aws(args)?;
     }
-    let (text, mut experiment) = plan::read_experiment(&catalog, file, plan::For::Run(provider))?;
+    let (text, mut experiment) = read_experiment(&catalog, file, For::Run(provider))?;
     if let Some(hosts) = &mut experiment.hosts {
         machines::settle_files(hosts, file)?;
+    }
+    if let Some(aws) = &mut experiment.aws {
+        let files = [&mut aws.binary_x86_64, &mut aws.binary_aarch64];
+        machines::settle(files.into_iter().flatten(), "[provider.aws]", file)?;
     }
     let database = &mut experiment.target.database;
     machines::settle(database.files_mut(), "[target]", file)?;
@@ -345,7 +350,7 @@ fn resume(
         ))
         .help("leave out --out"));
     }
-    plan::check_measurable(&directory)?;
+    check_measurable(&directory)?;
     let remaining = directory.remaining().map_err(Failure::work)?;
     let again = to_repeat(&directory, args.retry_invalid)?;
     let all = directory.plan().trials.len();

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -20,6 +21,9 @@ const CONTROLLER: &str = "10.80.255.254/16";
 /// What a first boot makes; what stands there is this machine's own mount point for it.
 const FIRST_BOOT: &str = "/var/lib/iopslab";
 const WORK: &str = "/var/tmp/iopslab";
+
+/// Clouds of this process so far.
+static CLOUDS: AtomicU32 = AtomicU32::new(0);
 
 /// An instance as the API has it.
 #[derive(Debug, Deserialize)]
@@ -57,7 +61,8 @@ pub struct Cloud {
 impl Cloud {
     /// `directory` holds what instances keep for themselves.
     pub fn new(directory: &Path) -> Self {
-        let prefix = format!("iopslab-{}-aws-", std::process::id());
+        let number = CLOUDS.fetch_add(1, Ordering::Relaxed);
+        let prefix = format!("iopslab-{}-aws{number}-", std::process::id());
         let mut cloud = Self {
             directory: directory.to_owned(),
             prefix,
@@ -218,6 +223,12 @@ impl Cloud {
         self.known().left
     }
 
+    /// The same of one kind, such as `instance`.
+    pub fn left_of(&self, kind: &str) -> Vec<String> {
+        let all = self.left().into_iter();
+        all.filter(|what| what.split(' ').next() == Some(kind)).collect()
+    }
+
     /// What could not be found again by its tags.
     pub fn untagged(&self) -> Vec<String> {
         self.known().untagged
@@ -232,13 +243,6 @@ impl Cloud {
         };
         text.lines().filter_map(action).collect()
     }
-
-    /// Processes of instances besides their sshd.
-    pub fn processes(&self) -> Vec<(u32, String)> {
-        let names: Vec<String> = self.running.keys().map(|id| self.name(id)).collect();
-        let all = processes_in(&names).into_iter();
-        all.filter(|(_, line)| !line.contains("sshd")).collect()
-    }
 }
 
 impl Drop for Cloud {
@@ -252,7 +256,5 @@ impl Drop for Cloud {
         for name in &self.namespaces {
             let _ = Command::new("ip").args(["netns", "del", name]).status();
         }
-        // Only where nothing of this machine's own lies there.
-        let _ = std::fs::remove_dir(FIRST_BOOT);
     }
 }

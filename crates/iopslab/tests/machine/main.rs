@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod aws;
 mod cloud;
 mod cql;
 mod network;
@@ -13,7 +14,7 @@ mod support;
 #[path = "."]
 mod real {
     mod apart;
-    mod aws;
+    mod bought;
     mod existing;
     mod run;
     #[cfg(feature = "tls")]

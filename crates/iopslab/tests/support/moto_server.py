@@ -1,13 +1,15 @@
 """moto's server for the tests of machines on AWS, with what those tests need and moto 5.2 lacks.
 
 Run it by the Python that has moto, with the arguments of moto_server. IOPSLAB_MOTO_LOG names a file that gets a line of
-JSON for each request: when, service, action, region, access key.
+JSON for each request: when, service, action, region, access key (moto knows keys of 20 characters only).
 
 Changed, each as EC2 documents it:
 
 * RunInstances keeps IOPS and MiB/s of the volumes of its block device mapping. moto drops both, and so refuses io1 and
   io2 ("The parameter [VolumeType] requires the parameter Iops to be set").
 * The primary network interface is deleted with its instance unless the request says otherwise; moto keeps it.
+* A network interface without a public address has no association; moto tells of an empty one, which Terraform takes for
+  a public address.
 * An instance has the security groups of its primary network interface; moto tells of none.
 * ModifyInstanceAttribute knows InstanceInitiatedShutdownBehavior; moto takes it for a change of the security groups to
   none.
@@ -22,6 +24,7 @@ import time
 
 from moto.core.responses import ActionResult, BaseResponse
 from moto.ec2.exceptions import EC2ClientError
+from moto.ec2.models.elastic_network_interfaces import NetworkInterface
 from moto.ec2.models.instances import Instance
 from moto.ec2.models.security_groups import SecurityGroupRule
 from moto.ec2.responses import EC2Response
@@ -90,7 +93,7 @@ def keep_volume_performance():
     Instance.add_block_device = add_block_device
 
 
-def end_interfaces_with_instances():
+def interfaces_as_ec2_has_them():
     prepare = Instance.prep_nics
 
     def prep_nics(self, nic_spec, *args, **kwargs):
@@ -100,6 +103,9 @@ def end_interfaces_with_instances():
         prepare(self, nic_spec, *args, **kwargs)
 
     Instance.prep_nics = prep_nics
+
+    association = NetworkInterface.association.fget
+    NetworkInterface.association = property(lambda self: association(self) or None)
 
 
 def modify_shutdown_behaviour():
@@ -210,7 +216,7 @@ if __name__ == "__main__":
     if os.environ.get("IOPSLAB_MOTO_LOG"):
         log_requests(os.environ["IOPSLAB_MOTO_LOG"])
     keep_volume_performance()
-    end_interfaces_with_instances()
+    interfaces_as_ec2_has_them()
     modify_shutdown_behaviour()
     describe_rules_between_groups()
     have_placement_groups()

@@ -39,6 +39,14 @@ pub enum AwsError {
     /// What it has made is not what was asked for.
     #[error("terraform's outputs are not those of the modules: {0}")]
     Output(String),
+    /// The first boot of a machine did not do what it should.
+    #[error("{name} could not be made ready: {words}; the machine has a log: /var/lib/iopslab/first-boot.log")]
+    FirstBoot {
+        /// Which.
+        name: String,
+        /// What the first boot says.
+        words: String,
+    },
     /// A machine is not ready.
     #[error(
         "{name} {} after {waited_s} s{}", if *answers { "is not ready" } else { "does not answer by SSH" },
@@ -96,7 +104,7 @@ impl AwsError {
 
 fn advice(answers: bool, words: &str) -> String {
     match answers {
-        true => "; its user data has not ended: look at /var/log/cloud-init-output.log there".to_owned(),
+        true => "; its user data has not ended: look at /var/lib/iopslab/first-boot.log there".to_owned(),
         false => format!(
             ": {words}; is [provider.aws] controller_cidr the address from which you come, and is there a way to its \
              subnet?"

@@ -31,6 +31,10 @@ use terraform::{Outputs, Terraform};
 const VOLUMES: &str = "/var/lib/iopslab/volumes";
 /// What the modules' user data leaves when a machine is ready.
 const READY: &str = "/var/lib/iopslab/ready";
+/// What it leaves, with the reason, when it could not be made so.
+const FAILED: &str = "/var/lib/iopslab/failed";
+/// Exit status of the look at a machine that has failed; ssh's own is 255.
+const HAS_FAILED: i32 = 3;
 /// How long a new machine may take until it is ready: its start, its file systems, its packages.
 const READY_PATIENCE: Duration = Duration::from_secs(900);
 /// Between two looks at a machine that is not ready.
@@ -181,18 +185,26 @@ impl Aws {
                 ] {
                     command.args(["-o", option]);
                 }
-                command.args(["-T", "--", name, &format!("test -e {READY}")]);
+                let look =
+                    format!("if test -e {FAILED}; then cat {FAILED} >&2; exit {HAS_FAILED}; fi; test -e {READY}");
+                command.args(["-T", "--", name, &look]);
                 let output = command.stdin(Stdio::null()).output().map_err(AwsError::NoSsh)?;
                 if output.status.success() {
                     break;
                 }
-                if began.elapsed() > READY_PATIENCE {
-                    return Err(AwsError::NotReady {
-                        name: name.clone(),
-                        answers: output.status.code() == Some(1),
-                        waited_s: READY_PATIENCE.as_secs(),
-                        words: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-                    });
+                let words = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+                let name = name.clone();
+                match output.status.code() {
+                    Some(HAS_FAILED) => return Err(AwsError::FirstBoot { name, words }),
+                    code if began.elapsed() > READY_PATIENCE => {
+                        return Err(AwsError::NotReady {
+                            name,
+                            answers: code == Some(1),
+                            waited_s: READY_PATIENCE.as_secs(),
+                            words,
+                        });
+                    }
+                    _ => {}
                 }
                 thread::sleep(READY_PERIOD);
             }
@@ -221,8 +233,8 @@ impl Aws {
             client: self.settings.machines_of(false).map(|m| m.name.clone()).collect(),
             ssh_config: Some(self.path(SSH_CONFIG).display().to_string()),
             limits: false,
-            binary_x86_64: None,
-            binary_aarch64: None,
+            binary_x86_64: self.settings.binary_x86_64.clone(),
+            binary_aarch64: self.settings.binary_aarch64.clone(),
         })
     }
 
@@ -242,6 +254,7 @@ fn variables(run: &str, expires: &str, public_key: &str, settings: &AwsSettings)
             "zone": machine.zone,
             "root_gib": machine.root_gib,
             "spot": machine.spot,
+            "ebs_optimized": machine.ebs_optimized,
             "instance_store": machine.instance_store,
             "volumes": machine.volumes,
         });
@@ -349,6 +362,7 @@ mod tests {
             zone: 2,
             root_gib: 64,
             spot: false,
+            ebs_optimized: None,
             instance_store: false,
             volumes: BTreeMap::from([("data".to_owned(), volume)]),
             usd_per_hour: None,
@@ -366,6 +380,8 @@ mod tests {
             ssh_user: "admin".to_owned(),
             tags: BTreeMap::new(),
             lifetime_s: 1_800,
+            binary_x86_64: None,
+            binary_aarch64: None,
             max_cost_usd: None,
             machines: vec![machine],
         };

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Seek as _, SeekFrom, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -21,6 +23,8 @@ const PLUGINS: &str = "IOPSLAB_TERRAFORM_PLUGINS";
 const OLDEST: (u32, u32) = (1, 5);
 /// What Terraform writes goes here.
 const LOG: &str = "terraform.log";
+/// Between two looks at what it has written.
+const LOOK: Duration = Duration::from_millis(200);
 /// Stands there from before the first thing is made until everything is taken away.
 const ASKED: &str = "asked";
 /// Read by Terraform by its name.
@@ -145,7 +149,7 @@ impl Terraform {
             arguments.push(format!("-plugin-dir={plugins}"));
         }
         say("terraform init");
-        self.run("init", &arguments, &mut |_| {}).map(drop)
+        self.run("init", &arguments, &mut |_| {})
     }
 
     /// Makes what is missing.
@@ -154,9 +158,14 @@ impl Terraform {
         let written = File::create(&asked).and_then(|file| file.sync_all());
         written.map_err(|error| AwsError::file("write", &asked, error))?;
         self.change("apply", say)?;
-        let lines = self.run("output", &["output".to_owned(), "-json".to_owned()], &mut |_| {})?;
+        let mut command = Command::new(&self.program);
+        let command = command
+            .args(["output", "-json"])
+            .current_dir(&self.directory)
+            .stdin(Stdio::null());
+        let output = command.output().map_err(|source| self.missing(source))?;
         let said: Value =
-            serde_json::from_str(&lines.join("\n")).map_err(|error| AwsError::Output(error.to_string()))?;
+            serde_json::from_slice(&output.stdout).map_err(|error| AwsError::Output(error.to_string()))?;
         let machines = serde_json::from_value(said["machines"]["value"].clone());
         Ok(Outputs {
             machines: machines.map_err(|error| AwsError::Output(error.to_string()))?,
@@ -172,7 +181,8 @@ impl Terraform {
 
     /// What changes something, with its progress: how many things are done, and which is next.
     fn change(&self, verb: &'static str, say: Say<'_>) -> Result<(), AwsError> {
-        let arguments = [verb, "-auto-approve", "-input=false", "-json"].map(str::to_owned);
+        // An apply whose controller was killed may still hold the state for a moment.
+        let arguments = [verb, "-auto-approve", "-input=false", "-lock-timeout=300s", "-json"].map(str::to_owned);
         let mut told = |line: &str| {
             let Ok(event) = serde_json::from_str::<Value>(line) else {
                 return;
@@ -187,55 +197,65 @@ impl Terraform {
                 _ => {}
             }
         };
-        self.run(verb, &arguments, &mut told).map(drop)
+        self.run(verb, &arguments, &mut told)
     }
 
-    /// Runs it to its end; gives the lines of its stdout, each of which is told, too.
-    fn run(
-        &self,
-        verb: &'static str,
-        arguments: &[String],
-        told: &mut dyn FnMut(&str),
-    ) -> Result<Vec<String>, AwsError> {
+    /// Runs it to its end; each line of its stdout is told.
+    ///
+    /// It writes to a file rather than to us: one that is half done when this program is killed goes on to its end, and
+    /// its state knows what it made. (With a pipe it died of the next line, and three machines were in no state.)
+    fn run(&self, verb: &'static str, arguments: &[String], told: &mut dyn FnMut(&str)) -> Result<(), AwsError> {
         let log_path = self.directory.join(LOG);
-        let log = OpenOptions::new().create(true).append(true).open(&log_path);
-        let mut log = log.map_err(|error| AwsError::file("write", &log_path, error))?;
-        let stderr = log
-            .try_clone()
-            .map_err(|error| AwsError::file("write", &log_path, error))?;
+        let failed = |error| AwsError::file("write", &log_path, error);
+        let log = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&log_path)
+            .map_err(failed)?;
+        let from = log.metadata().map_err(failed)?.len();
+        let stdout = log.try_clone().map_err(failed)?;
         let mut command = Command::new(&self.program);
         command
             .args(arguments)
             .current_dir(&self.directory)
             .env("TF_IN_AUTOMATION", "1")
             .env("TF_INPUT", "0")
+            .env("CHECKPOINT_DISABLE", "1")
             .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(stderr)
+            .stdout(stdout)
+            .stderr(log)
             // A terminal's Ctrl-C reaches the controller alone: what is half made would have to be found again.
             .process_group(0);
         if let Some(profile) = &self.profile {
             command.env("AWS_PROFILE", profile);
         }
         let mut child = command.spawn().map_err(|source| self.missing(source))?;
-        let mut lines = Vec::new();
-        let mut errors = Vec::new();
-        for line in BufReader::new(child.stdout.take().into_iter().next().ok_or(AwsError::NothingMade)?).lines() {
-            let Ok(line) = line else { break };
-            let _ = writeln!(log, "{line}");
-            told(&line);
-            errors.extend(diagnostic(&line));
-            lines.push(line);
-        }
-        let status = child.wait().map_err(|source| self.missing(source))?;
+        let mut written = BufReader::new(File::open(&log_path).map_err(failed)?);
+        written.seek(SeekFrom::Start(from)).map_err(failed)?;
+        let mut lines: Vec<String> = Vec::new();
+        let mut line = String::new();
+        let status = loop {
+            // Asked before the last lines are read: what was written before it ended is there.
+            let status = child.try_wait().map_err(|source| self.missing(source))?;
+            while written.read_line(&mut line).map_err(failed)? > 0 {
+                if line.ends_with('\n') {
+                    told(line.trim_end());
+                    lines.push(line.trim_end().to_owned());
+                    line.clear();
+                }
+            }
+            match status {
+                Some(status) => break status,
+                None => thread::sleep(LOOK),
+            }
+        };
         if status.success() {
-            return Ok(lines);
+            return Ok(());
         }
-        let plain = || lines.iter().rev().find(|line| !line.trim().is_empty()).cloned();
+        let errors: Vec<String> = lines.iter().filter_map(|line| diagnostic(line)).collect();
+        let last = || lines.iter().rev().find(|line| !line.is_empty()).cloned();
         let words = match errors.is_empty() {
-            true => plain()
-                .or_else(|| last_line(&log_path))
-                .unwrap_or_else(|| status.to_string()),
+            true => last().unwrap_or_else(|| status.to_string()),
             false => errors.join("\n  "),
         };
         Err(AwsError::Terraform {
@@ -264,12 +284,6 @@ fn diagnostic(line: &str) -> Option<String> {
     })
 }
 
-fn last_line(path: &Path) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
-    let last = text.lines().rev().find(|line| !line.trim().is_empty());
-    last.map(str::to_owned)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -290,7 +304,7 @@ mod tests {
         let modules = found.iter().filter_map(|path| path.strip_prefix(&source).ok());
         let is_module = |path: &&Path| {
             let kind = path.extension().and_then(|kind| kind.to_str()).unwrap_or_default();
-            matches!(kind, "tf" | "tftpl") || path.starts_with("modules")
+            matches!(kind, "tf" | "tftpl") && !path.starts_with("tests")
         };
         let mut modules: Vec<String> = modules.filter(is_module).map(|p| p.display().to_string()).collect();
         modules.sort();

@@ -255,7 +255,7 @@ fn marked(figure: &str) -> String {
 /// The configurations as they were built, with what fio measured, and their bills.
 pub fn configurations(analysis: &Analysis) -> String {
     let mut machines = Table::new(
-        "As built on this machine; cost at full scale",
+        &format!("{}; cost at full scale", labels::built(&analysis.configurations)),
         &[
             "Configuration",
             "Nodes",

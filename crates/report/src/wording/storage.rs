@@ -1,5 +1,6 @@
 //! Did the volume do the work, was it whole, and was it what was asked for?
 
+use analysis::rules::BOUGHT;
 use analysis::{Rule, SmallerThan, VolumeLimit};
 
 use super::of::{Of, count, duration, operation};
@@ -158,7 +159,10 @@ fn off_limit(of: &Of<'_>) -> (String, &'static str) {
             count(given[1]),
             off * 100.0
         ),
-        if off < 0.0 {
+        if of.0.fact("volumes") == Some(BOUGHT) {
+            "A volume that gives more runs on credits: those of its own (gp2, st1), or of the instance, which may go above its path to EBS for half an \
+             hour a day. Measure longer than they last. One that gives less was not attached as stated, or its instance is the limit."
+        } else if off < 0.0 {
             "Ask this machine's own disk while nothing else runs: iopslab probe DIR, with the work directory. If it gives more than the limit, other programs used \
              it: stop them, or take a quieter hour, and run again. If it gives less: raise provider.local.scale, or set work_directory to a faster disk."
         } else {

@@ -322,6 +322,7 @@ fn summary(median: f64) -> Summary {
 fn facts(name: &str, index: usize) -> ConfigurationFacts {
     ConfigurationFacts {
         exists_at: Vec::new(),
+        is_bought: false,
         name: name.to_owned(),
         cpus: 1.0,
         memory_limit_bytes: 3 << 29,

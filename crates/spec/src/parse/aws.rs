@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use catalog::{Basis, Catalog, InstanceType, Lifecycle, UnknownVolumeType, VolumeRequest, VolumeType};
+use catalog::{Basis, Catalog, EbsOptimisation, InstanceType, Lifecycle, UnknownVolumeType, VolumeRequest, VolumeType};
 use toml::Spanned;
 
 use super::hosts::ssh_name;
@@ -64,6 +64,8 @@ pub(super) fn check(given: &raw::Aws, mistakes: &mut Collector<'_>) -> Option<Aw
         ssh_user: ssh_user?,
         tags: tags?,
         lifetime_s: (lifetime? * 60.0) as u64,
+        binary_x86_64: given.binary_x86_64.clone(),
+        binary_aarch64: given.binary_aarch64.clone(),
         max_cost_usd: given.max_cost_usd.as_ref().and(most),
         machines: Vec::new(),
     })
@@ -100,6 +102,7 @@ pub(super) fn machines(
         zone: if is_other { racks } else { 0 },
         root_gib: root_gib(given),
         spot: given.spot.unwrap_or(false),
+        ebs_optimized: None,
         instance_store: false,
         volumes: BTreeMap::new(),
         usd_per_hour: None,
@@ -113,6 +116,18 @@ pub(super) fn machines(
         }
     }
     let zones = settings.zones();
+    if let Some(group) = given
+        .placement_group
+        .as_ref()
+        .filter(|group| zones > 1 && group.get_ref() == "cluster")
+    {
+        let message = format!("a cluster placement group lies in one zone, and the machines stand in {zones}");
+        mistakes.add(
+            group.span(),
+            message,
+            "leave it out, or racks and client_zone = \"other\"",
+        );
+    }
     if let (Some(network), Some(subnets)) = (&settings.network, &given.subnets)
         && network.subnet_ids.len() < zones as usize
     {
@@ -127,6 +142,7 @@ pub(super) fn machines(
 fn price(catalog: &Catalog, machine: &AwsMachine, region: &str) -> Result<f64, String> {
     let basis = Basis {
         region: region.to_owned(),
+        ebs_optimised: machine.ebs_optimized.unwrap_or(false),
         ..Basis::default()
     };
     let root = VolumeRequest {
@@ -255,6 +271,7 @@ fn databases(
             zone: node % configuration.placement.racks,
             root_gib: root_gib(given),
             spot: given.spot.unwrap_or(false),
+            ebs_optimized: (found.ebs_optimisation == EbsOptimisation::Surcharge).then_some(true),
             instance_store,
             volumes: volumes.clone(),
             usd_per_hour: None,
@@ -358,9 +375,9 @@ fn tags(
     let Some(given) = given else {
         return Some(BTreeMap::new());
     };
-    let own = given.get_ref().keys().find(|key| key.starts_with("iopslab:"));
-    if let Some(own) = own {
-        let help = "tags that begin with iopslab: are what finds a run's machines again";
+    let is_taken = |key: &&String| key.starts_with("iopslab:") || key.starts_with("aws:") || *key == "Name";
+    if let Some(own) = given.get_ref().keys().find(is_taken) {
+        let help = "Name and tags that begin with iopslab: are what finds a run's machines again";
         mistakes.add(given.span(), format!("`{own}` cannot be a tag of yours"), help);
         return None;
     }

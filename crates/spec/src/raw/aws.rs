@@ -55,6 +55,10 @@ pub(crate) struct Aws {
     /// Machines end themselves when they have heard nothing of iopslab for so many minutes, 10 to 1440. Default 30.
     #[schemars(with = "Option<f64>")]
     pub lifetime_min: Option<Spanned<f64>>,
+    /// iopslab for x86-64 machines where this program is not one: a file of `make dist`, relative to this file.
+    pub binary_x86_64: Option<String>,
+    /// iopslab for arm64 (Graviton) machines where this program is not one: a file of `make dist`, relative to this file.
+    pub binary_aarch64: Option<String>,
     /// A run whose estimate is above this starts nothing, USD.
     #[schemars(with = "Option<f64>")]
     pub max_cost_usd: Option<Spanned<f64>>,

@@ -1,0 +1,218 @@
+//! `[provider.aws]`: which machines an experiment asks of AWS, what they cost, and what AWS has not.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use spec::{Provider, parse_for, parse_to_run};
+
+const CLUSTER: &str = r#"
+name = "x"
+[dataset]
+records = 1_000_000
+[[configuration]]
+name = "ebs"
+instance = "r7i.xlarge"
+data_volume = { type = "io2", size_gib = 500, iops = 8000 }
+commitlog_volume = { type = "gp3", size_gib = 50 }
+nodes = 3
+racks = 3
+replication_factor = 3
+[[configuration]]
+name = "nvme"
+instance = "i8g.xlarge"
+data_volume = "local"
+[[workload]]
+name = "w"
+read = 1.0
+[load]
+concurrency = [8]
+clients = 2
+repetitions = 3
+"#;
+const WAY: &str = "[provider.aws]\ncontroller_cidr = \"203.0.113.7/32\"\npublic_address = true\n";
+
+type Read = Result<spec::Experiment, String>;
+
+fn planned(text: &str) -> Read {
+    let no_file = |_: &str| Err("no file".to_owned());
+    let read = parse_for(catalog::Catalog::built_in(), "x.toml", text, &no_file, Provider::Aws);
+    read.map_err(|mistakes| mistakes.to_string())
+}
+
+fn run_by(text: &str, provider: Provider) -> Read {
+    let no_file = |_: &str| Err("no file".to_owned());
+    let read = parse_to_run(catalog::Catalog::built_in(), "x.toml", text, &no_file, provider);
+    read.map_err(|mistakes| mistakes.to_string())
+}
+
+/// The same with other settings of AWS.
+fn stated(settings: &str) -> String {
+    format!("{CLUSTER}{WAY}{settings}\n")
+}
+
+#[test]
+fn every_node_and_every_client_has_a_machine_in_the_zone_of_its_rack() {
+    let experiment = planned(&stated("client_zone = \"other\"\nclient = \"c7g.xlarge\"")).unwrap();
+    let aws = experiment.aws.as_ref().unwrap();
+    let seen: Vec<(&str, u32, u32, &str)> = aws
+        .machines
+        .iter()
+        .map(|m| (m.name.as_str(), m.host, m.zone, m.architecture.as_str()))
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            ("ebs.database-1", 0, 0, "x86_64"),
+            ("ebs.database-2", 1, 1, "x86_64"),
+            ("ebs.database-3", 2, 2, "x86_64"),
+            ("nvme.database-1", 3, 0, "arm64"),
+            ("client-1", 0, 3, "arm64"),
+            ("client-2", 1, 3, "arm64"),
+        ]
+    );
+    assert_eq!(aws.zones(), 4);
+    let (ebs, nvme) = (&aws.machines[0], &aws.machines[3]);
+    assert_eq!(
+        (ebs.volumes["data"].kind.as_str(), ebs.volumes["data"].iops),
+        ("io2", Some(8_000))
+    );
+    assert_eq!((ebs.volumes.len(), ebs.instance_store), (2, false));
+    assert_eq!((nvme.volumes.len(), nvme.instance_store), (0, true));
+    // The plan's setups say the same of hosts, and that nothing is emulated.
+    let plan = spec::plan(&experiment);
+    let hosts: Vec<Vec<u32>> = plan.setups.iter().map(spec::Setup::database_hosts).collect();
+    assert_eq!(hosts, [vec![0, 1, 2], vec![3]]);
+    assert!(plan.setups.iter().all(spec::Setup::has_real_volumes));
+}
+
+#[test]
+fn a_machine_costs_its_instance_its_volumes_and_its_root_at_todays_prices() {
+    let text = stated("") + "[basis]\nprice_date = \"2019-01-01\"\n";
+    let experiment = planned(
+        &text
+            .replace("r7i.xlarge", "r4.xlarge")
+            .replace("i8g.xlarge", "i3.xlarge"),
+    )
+    .unwrap();
+    let machine = &experiment.aws.unwrap().machines[0];
+    let catalog = catalog::Catalog::built_in();
+    let instance = catalog.instance("r4.xlarge").unwrap().on_demand_usd_per_hour.unwrap();
+    // us-east-1: io2 0.125 a GiB and 0.065 an IOPS a month, gp3 0.08 a GiB.
+    let volumes = (500.0 * 0.125 + 8_000.0 * 0.065 + 50.0 * 0.08 + 64.0 * 0.08) / 730.0;
+    let expected = instance + volumes;
+    let usd = machine.usd_per_hour.unwrap();
+    assert!((usd - expected).abs() < 1e-9, "{usd} {expected}");
+    // A region whose prices nobody has asked for costs what nobody knows.
+    let elsewhere = planned(&stated("region = \"eu-central-1\"")).unwrap().aws.unwrap();
+    assert!(
+        elsewhere
+            .machines
+            .iter()
+            .all(|m| m.usd_per_hour.is_none() && m.price_missing.is_some())
+    );
+}
+
+#[test]
+fn machines_are_measured_at_full_size() {
+    let text = stated("") + "[provider.local]\nscale = 64\npage_cache_mib = 100\n";
+    let experiment = planned(&text.replace("nodes = 3", "memory_limit_gib = 4\nnodes = 3")).unwrap();
+    let plan = spec::plan(&experiment);
+    assert_eq!((plan.scale, plan.dataset.records), (1.0, 1_000_000));
+    assert_eq!(plan.setups[0].cpus, 4.0);
+    assert!(
+        plan.setups[0].page_cache_budget_bytes > 20 << 30,
+        "32 GiB less a heap of 8"
+    );
+    let notes = spec::static_notes(catalog::Catalog::built_in(), &experiment, Some(Provider::Aws), None);
+    let told = notes
+        .iter()
+        .find(|n| n.message.contains("without effect on AWS"))
+        .unwrap();
+    for key in ["scale", "page_cache_mib", "memory_limit_gib"] {
+        assert!(told.message.contains(key), "{}", told.message);
+    }
+    // Elsewhere nobody is told of AWS, and nobody makes machines.
+    let here = run_by(&text, Provider::Local).unwrap();
+    assert_eq!(here.aws, None);
+    assert_eq!(spec::plan(&here).setups[1].first_host, 0);
+}
+
+#[test]
+fn an_experiment_that_says_nothing_of_aws_is_planned_there_and_not_run() {
+    let plan = planned(CLUSTER).unwrap();
+    assert_eq!(plan.aws.unwrap().region, "us-east-1");
+    let said = run_by(CLUSTER, Provider::Aws).unwrap_err();
+    assert!(said.contains("controller_cidr is missing"), "{said}");
+    assert!(said.contains("no way in but public addresses"), "{said}");
+    assert!(run_by(&stated(""), Provider::Aws).is_ok());
+    let of_ours = WAY.replace(
+        "public_address = true",
+        "vpc = \"vpc-1\"\nsubnets = [\"subnet-1\", \"subnet-2\", \"subnet-3\"]",
+    );
+    assert!(run_by(&format!("{CLUSTER}{of_ours}"), Provider::Aws).is_ok());
+}
+
+#[test]
+fn what_aws_has_not_is_refused_at_its_place() {
+    for (from, to, part) in [
+        ("\"r7i.xlarge\"", "\"cc2.8xlarge\"", "AWS no longer offers cc2.8xlarge"),
+        (
+            "\"r7i.xlarge\"",
+            "{ vcpus = 4, memory_gib = 32 }",
+            "is no instance type of AWS",
+        ),
+        (
+            "{ type = \"io2\", size_gib = 500, iops = 8000 }",
+            "{ iops = 900, mib_per_s = 100, size_gib = 10 }",
+            "is no volume of AWS",
+        ),
+    ] {
+        let text = stated("").replace(from, to);
+        let said = planned(&text).map(drop).expect_err(part);
+        assert!(said.contains(part), "{said}");
+        assert!(run_by(&text, Provider::Local).is_ok(), "it can be emulated");
+    }
+    let existing = "[target]\nhosts = [\"10.0.0.5\"]\nkeyspace = \"lab\"\n";
+    let said = planned(&stated("").replace("[dataset]", &format!("{existing}[dataset]"))).unwrap_err();
+    assert!(said.contains("--provider aws makes others"), "{said}");
+}
+
+#[test]
+fn settings_that_cannot_be_are_told_together_whoever_runs() {
+    let settings = r#"
+client_zone = "same zone"
+placement_group = "near"
+lifetime_min = 2
+max_cost_usd = 0
+root_gib = 1
+ssh_user = "-oProxyCommand=x"
+tags = { "iopslab:run" = "mine" }
+subnets = ["subnet-1"]
+region = "us east"
+"#;
+    let text = format!("{CLUSTER}[provider.aws]\ncontroller_cidr = \"0.0.0.0/0\"\n{settings}");
+    for provider in [Provider::Aws, Provider::Local] {
+        let said = run_by(&text, provider).unwrap_err();
+        for part in [
+            "controller_cidr cannot be `0.0.0.0/0`",
+            "client_zone cannot be `same zone`",
+            "placement_group cannot be `near`",
+            "lifetime_min cannot be 2",
+            "max_cost_usd cannot be 0",
+            "root_gib cannot be 1",
+            "a machine cannot be called `-oProxyCommand=x`",
+            "`iopslab:run` cannot be a tag of yours",
+            "subnets without a vpc",
+            "region cannot be `us east`",
+        ] {
+            assert!(said.contains(part), "{part:?} is missing in:\n{said}");
+        }
+    }
+    let few = stated("").replace("public_address = true", "vpc = \"vpc-1\"\nsubnets = [\"subnet-1\"]");
+    let said = run_by(&few, Provider::Aws).unwrap_err();
+    assert!(said.contains("1 subnets for 3 zones"), "{said}");
+    let cluster = planned(&stated("placement_group = \"cluster\"")).unwrap_err();
+    assert!(
+        cluster.contains("a cluster placement group lies in one zone"),
+        "{cluster}"
+    );
+}
