@@ -294,3 +294,18 @@ fn a_run_that_is_refused_shows_no_plan_and_leaves_no_directory() {
     // What only the agent finds out, once it has begun.
     refused("127.0.0.1:9", true);
 }
+
+#[test]
+#[cfg(not(feature = "aws"))]
+fn a_build_without_aws_says_so() {
+    let lab = Laboratory::new();
+    for arguments in [&["clean", "--aws", "--all"][..], &["catalog", "refresh"]] {
+        let output = lab.output(arguments);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
+        assert!(
+            stderr.contains("built without AWS") && stderr.contains("--features aws"),
+            "{stderr}"
+        );
+    }
+}

@@ -6,15 +6,11 @@ use catalog::{UserCatalog, UserInstance};
 use serde::Deserialize;
 
 use crate::AwsError;
+use crate::ec2;
 use crate::instance_types::page;
 use crate::price_list::{PriceList, Product};
 use crate::signed::{Call, Caller, Service};
 
-const EC2: Service = Service {
-    id: "EC2",
-    signing_name: "ec2",
-    host_prefix: "ec2",
-};
 const PRICING: Service = Service {
     id: "Pricing",
     signing_name: "pricing",
@@ -48,7 +44,7 @@ pub struct Offers {
 ///
 /// When EC2 does not answer. A price list that does not answer is no error: see [`Offers::prices_missing`].
 pub fn ask(region: &str, day: &str, with_prices: bool, say: &mut dyn FnMut(&str)) -> Result<Offers, AwsError> {
-    let caller = Caller::new(region)?;
+    let caller = Caller::new(None, Some(region))?;
     say(&format!("asking EC2 for the instance types of {region}"));
     let mut types = instance_types(&caller, region).map_err(|reason| AwsError::InstanceTypes {
         region: region.to_owned(),
@@ -87,30 +83,17 @@ pub fn ask(region: &str, day: &str, with_prices: bool, say: &mut dyn FnMut(&str)
 
 fn instance_types(caller: &Caller, region: &str) -> Result<BTreeMap<String, UserInstance>, String> {
     let mut types = BTreeMap::new();
-    let mut token = None;
+    let mut token: Option<String> = None;
     loop {
-        let call = Call {
-            headers: &[("content-type", "application/x-www-form-urlencoded; charset=utf-8")],
-            body: form(token.as_deref()),
-        };
-        let page = page(&caller.ask(EC2, region, &call)?)?;
+        let mut parameters = vec![("MaxResults".to_owned(), TYPES_A_PAGE.to_string())];
+        parameters.extend(token.map(|token| ("NextToken".to_owned(), token)));
+        let page = page(&ec2::ask(caller, region, "DescribeInstanceTypes", &parameters)?)?;
         types.extend(page.types.into_iter().map(|entry| (entry.name().to_owned(), entry)));
         token = page.next_token;
         if token.is_none() {
             return Ok(types);
         }
     }
-}
-
-fn form(token: Option<&str>) -> String {
-    let mut form = form_urlencoded::Serializer::new(String::new());
-    form.append_pair("Action", "DescribeInstanceTypes")
-        .append_pair("Version", "2016-11-15")
-        .append_pair("MaxResults", &TYPES_A_PAGE.to_string());
-    if let Some(token) = token {
-        form.append_pair("NextToken", token);
-    }
-    form.finish()
 }
 
 /// One page of `GetProducts`; each product is JSON in a string.
@@ -163,7 +146,7 @@ fn prices(caller: &Caller, region: &str, say: &mut dyn FnMut(&str)) -> Result<Pr
             };
             let answer = caller
                 .ask(PRICING, PRICE_LIST_REGION, &call)
-                .map_err(|reason| format!("the price list did not answer: {reason}"))?;
+                .map_err(|refused| format!("the price list did not answer: {}", refused.reason))?;
             let page: ProductsPage = serde_json::from_str(&answer)
                 .map_err(|error| format!("the price list answered with what cannot be read: {error}"))?;
             for text in &page.price_list {

@@ -20,4 +20,12 @@ pub enum AwsError {
         /// What AWS says, or why it does not answer.
         reason: String,
     },
+    /// What runs have in an account cannot be listed.
+    #[error("EC2 did not tell what runs have in {region}: {reason}")]
+    Listing {
+        /// Region asked.
+        region: String,
+        /// What AWS says, or why it does not answer.
+        reason: String,
+    },
 }

@@ -1,9 +1,9 @@
 //! An instance type as EC2 tells it (`DescribeInstanceTypes`, XML), in the catalog's words.
 
-use std::str::FromStr;
-
 use catalog::{DiskKind, Lifecycle, LocalDisks, UserEbs, UserInstance};
 use roxmltree::Node;
+
+use crate::xml::{child, items, next_token, text, value};
 
 /// One page of the answer.
 #[derive(Debug)]
@@ -26,30 +26,8 @@ pub(super) fn page(xml: &str) -> Result<Page, String> {
     }
     Ok(Page {
         types: items(root, "instanceTypeSet").filter_map(entry).collect(),
-        next_token: text(root, "nextToken")
-            .filter(|token| !token.is_empty())
-            .map(str::to_owned),
+        next_token: next_token(root),
     })
-}
-
-fn child<'a, 'd>(node: Node<'a, 'd>, name: &str) -> Option<Node<'a, 'd>> {
-    // Not `has_tag_name(name)`, which takes a name without a namespace only: the answer is in EC2's.
-    node.children().find(|child| child.tag_name().name() == name)
-}
-
-fn text<'a>(node: Node<'a, '_>, name: &str) -> Option<&'a str> {
-    child(node, name)?.text().map(str::trim)
-}
-
-fn value<T: FromStr>(node: Node<'_, '_>, name: &str) -> Option<T> {
-    text(node, name)?.parse().ok()
-}
-
-/// The `<item>`s of a list.
-fn items<'a, 'd: 'a>(node: Node<'a, 'd>, list: &str) -> impl Iterator<Item = Node<'a, 'd>> {
-    child(node, list)
-        .into_iter()
-        .flat_map(|list| list.children().filter(|item| item.tag_name().name() == "item"))
 }
 
 /// `None` for an entry without a name.

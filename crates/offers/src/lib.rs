@@ -1,14 +1,21 @@
-//! What AWS offers and charges today, read with the user's credentials: the source of `iopslab catalog refresh`.
+//! What AWS offers and charges today, and what an account has of ours: read, and removed, with the user's credentials.
 //!
-//! `DescribeInstanceTypes` of EC2 tells sizes, disks and paths to EBS; `GetProducts` of the price list tells what an
-//! hour of an instance and a month of a volume cost. Both become a [`catalog::UserCatalog`], which commands put before
-//! the program's own tables.
+//! For `iopslab catalog refresh`, [`ask`]: `DescribeInstanceTypes` of EC2 tells sizes, disks and paths to EBS;
+//! `GetProducts` of the price list tells what an hour of an instance and a month of a volume cost. Both become a
+//! [`catalog::UserCatalog`], which commands put before the program's own tables.
+//!
+//! For `iopslab clean --aws`, [`Account`]: what carries the tag `iopslab:run` in a region is listed and removed,
+//! without Terraform's state.
 
 mod ask;
+mod ec2;
 mod error;
 mod instance_types;
+mod ours;
 mod price_list;
 mod signed;
+mod xml;
 
 pub use ask::{Offers, ask};
 pub use error::AwsError;
+pub use ours::{Account, Found, Kind, Life, Outcome, Patience, Run, Selection, Thing, runs};

@@ -1,10 +1,12 @@
 //! Signed requests to AWS: credentials and endpoints as the SDK finds them, the request itself by a plain HTTP client.
 //!
-//! Two calls are made, so the SDK's client crates would cost more than they give: that of EC2 alone has some 700
+//! Few calls are made, so the SDK's client crates would cost more than they give: that of EC2 alone has some 700
 //! operations and takes minutes to compile.
 
 use std::time::{Duration, SystemTime};
 
+use aws_config::profile::ProfileFileCredentialsProvider;
+use aws_config::provider_config::ProviderConfig;
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::ProvideCredentials as _;
@@ -47,11 +49,12 @@ pub(super) struct Caller {
 }
 
 impl Caller {
-    /// Finds credentials: environment, shared configuration, SSO, web identity, container, instance.
-    pub fn new(region: &str) -> Result<Self, AwsError> {
+    /// Finds credentials: environment, shared configuration, SSO, web identity, container, instance. Those of a profile
+    /// that is named come from nowhere else. Without a region the SDK looks for one.
+    pub fn new(profile: Option<&str>, region: Option<&str>) -> Result<Self, AwsError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (config, credentials) = runtime.block_on(async {
-            let config = configuration(region).await;
+            let config = configuration(profile, region).await;
             let provider = config.credentials_provider().ok_or(AwsError::NoCredentials)?;
             let found = provider.provide_credentials().await;
             let credentials = found.map_err(|error| match error {
@@ -77,7 +80,7 @@ impl Caller {
     }
 
     /// The body of the answer; `Err` is what AWS said, or why it did not answer.
-    pub fn ask(&self, service: Service, region: &str, call: &Call<'_>) -> Result<String, String> {
+    pub fn ask(&self, service: Service, region: &str, call: &Call<'_>) -> Result<String, Refused> {
         let url = self.endpoint(service, region);
         let mut attempt = 1;
         loop {
@@ -87,14 +90,14 @@ impl Caller {
                     std::thread::sleep(Duration::from_millis(500) * attempt);
                     attempt += 1;
                 }
-                Err(trouble) => return Err(trouble.reason),
+                Err(trouble) => return Err(trouble.refused),
             }
         }
     }
 
     fn once(&self, service: Service, region: &str, url: &str, call: &Call<'_>) -> Result<String, Trouble> {
         let headers = self.signature(service, region, url, call).map_err(|error| Trouble {
-            reason: format!("the request cannot be signed: {}", causes(error.as_ref())),
+            refused: Refused::without_code(format!("the request cannot be signed: {}", causes(error.as_ref()))),
             may_pass: false,
         })?;
         let mut request = self.agent.post(url);
@@ -115,10 +118,10 @@ impl Caller {
         if status.is_success() {
             return Ok(text);
         }
-        let told = told(&text).unwrap_or_else(|| format!("HTTP status {status}"));
+        let told = told(&text).unwrap_or_else(|| Refused::without_code(format!("HTTP status {status}")));
         Err(Trouble {
-            may_pass: status.is_server_error() || status.as_u16() == 429 || told.contains("Throttl"),
-            reason: told,
+            may_pass: status.is_server_error() || status.as_u16() == 429 || told.reason.contains("Throttl"),
+            refused: told,
         })
     }
 
@@ -152,6 +155,11 @@ impl Caller {
             .collect())
     }
 
+    /// The region of the SDK's search.
+    pub fn region(&self) -> Option<&str> {
+        self.config.region().map(Region::as_ref)
+    }
+
     /// The service's own endpoint if one is configured, else the one for all services, else the public one.
     fn endpoint(&self, service: Service, region: &str) -> String {
         let key = ServiceConfigKey::builder()
@@ -177,20 +185,51 @@ fn domain(region: &str) -> &'static str {
     }
 }
 
-/// The region is stated, so that nobody is asked for it.
-async fn configuration(region: &str) -> SdkConfig {
+/// A region that is stated is asked of nobody.
+async fn configuration(profile: Option<&str>, region: Option<&str>) -> SdkConfig {
     let http = aws_smithy_http_client::Builder::new()
         .tls_provider(tls::Provider::Rustls(tls::rustls_provider::CryptoMode::Ring))
         .build_https();
-    aws_config::defaults(BehaviorVersion::latest())
-        .http_client(http)
-        .region(Region::new(region.to_owned()))
-        .load()
-        .await
+    let mut loader = aws_config::defaults(BehaviorVersion::latest()).http_client(http.clone());
+    if let Some(region) = region {
+        loader = loader.region(Region::new(region.to_owned()));
+    }
+    if let Some(profile) = profile {
+        // In the SDK's chain variables such as AWS_ACCESS_KEY_ID come before a profile, even one that is named here:
+        // the wrong account would be asked.
+        let found = ProviderConfig::default().with_http_client(http);
+        let own = ProfileFileCredentialsProvider::builder()
+            .configure(&found)
+            .profile_name(profile)
+            .build();
+        loader = loader.profile_name(profile).credentials_provider(own);
+    }
+    loader.load().await
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Refused {
+    /// AWS's own word, such as `DependencyViolation`; `None` where AWS did not answer, or not in its form.
+    pub code: Option<String>,
+    /// For people; begins with the code.
+    pub reason: String,
+}
+
+impl Refused {
+    fn without_code(reason: String) -> Self {
+        Self { code: None, reason }
+    }
+}
+
+impl From<Refused> for String {
+    fn from(refused: Refused) -> Self {
+        refused.reason
+    }
 }
 
 struct Trouble {
-    reason: String,
+    refused: Refused,
     /// Worth another attempt.
     may_pass: bool,
 }
@@ -198,14 +237,14 @@ struct Trouble {
 impl Trouble {
     fn unreachable(error: ureq::Error) -> Self {
         Self {
-            reason: causes(&error),
+            refused: Refused::without_code(causes(&error)),
             may_pass: true,
         }
     }
 }
 
 /// `Code: message` of an error in XML (EC2) or JSON (price list).
-fn told(body: &str) -> Option<String> {
+fn told(body: &str) -> Option<Refused> {
     let (code, message) = if let Ok(document) = roxmltree::Document::parse(body) {
         let text = |name: &str| {
             let node = document.descendants().find(|node| node.has_tag_name(name));
@@ -218,7 +257,11 @@ fn told(body: &str) -> Option<String> {
         let message = ["message", "Message"].iter().find_map(|key| value.get(*key)?.as_str());
         (code, message.map(str::to_owned))
     };
-    Some(format!("{code}: {}", message.as_deref().unwrap_or("no message")))
+    let reason = format!("{code}: {}", message.as_deref().unwrap_or("no message"));
+    Some(Refused {
+        code: Some(code),
+        reason,
+    })
 }
 
 /// An error and every cause in turn.
@@ -240,13 +283,13 @@ mod tests {
     fn what_aws_says_is_told_whatever_its_form() {
         let xml = "<?xml version=\"1.0\"?><Response><Errors><Error><Code>UnauthorizedOperation</Code>\
                    <Message>You are not authorized.</Message></Error></Errors></Response>";
-        assert_eq!(
-            told(xml).as_deref(),
-            Some("UnauthorizedOperation: You are not authorized.")
-        );
+        let said = |body: &str| told(body).map(|refused| (refused.code.unwrap_or_default(), refused.reason));
+        let told = said(xml).unwrap();
+        assert_eq!(told.0, "UnauthorizedOperation");
+        assert_eq!(told.1, "UnauthorizedOperation: You are not authorized.");
         let json = r#"{"__type":"com.amazonaws.pricing#AccessDeniedException","message":"no"}"#;
-        assert_eq!(told(json).as_deref(), Some("AccessDeniedException: no"));
-        assert_eq!(told("<html>gateway</html>"), None);
-        assert_eq!(told("not today"), None);
+        assert_eq!(said(json).unwrap().1, "AccessDeniedException: no");
+        assert_eq!(said("<html>gateway</html>"), None);
+        assert_eq!(said("not today"), None);
     }
 }

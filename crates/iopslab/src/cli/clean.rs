@@ -1,11 +1,11 @@
-//! `iopslab clean`: removes what interrupted runs left on this machine.
+//! `iopslab clean`: removes what interrupted runs left.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use storage::WorkDirectory;
 
-use super::machines;
+use super::{clean_aws, machines};
 use crate::controller::NODE_DIRECTORY;
 use crate::failure::Failure;
 use crate::output::{Format, pretty};
@@ -13,6 +13,12 @@ use crate::paths::work_directory;
 
 /// What was typed after `clean`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  iopslab clean                                      this machine
+  iopslab clean --hosts pair.toml                    the machines that an experiment names
+  iopslab clean --aws                                what runs have on AWS, by run; removes nothing
+  iopslab clean --aws --run gp3-20261120T221500Z     what that run has made, even if its state is lost")]
 pub struct CleanArgs {
     /// Remove the data-set snapshots too (they are loaded again when needed)
     #[arg(long)]
@@ -23,6 +29,8 @@ pub struct CleanArgs {
     /// Clean the machines that [provider.hosts] or [[target.node]] of this experiment names, instead of this machine
     #[arg(long, value_name = "EXPERIMENT", conflicts_with = "work_directory")]
     hosts: Option<PathBuf>,
+    #[command(flatten)]
+    aws: clean_aws::AwsArgs,
 }
 
 /// The work directory itself, and those of further nodes below it.
@@ -51,6 +59,9 @@ fn lock(directory: &Path) -> Result<WorkDirectory, Failure> {
 }
 
 pub fn run(args: &CleanArgs, format: Format) -> Result<(), Failure> {
+    if args.aws.aws {
+        return clean_aws::run(&args.aws, format);
+    }
     if let Some(experiment) = &args.hosts {
         return machines::clean(experiment, args.snapshots, format);
     }

@@ -4,6 +4,7 @@ mod aws;
 mod basis;
 mod catalog;
 mod clean;
+mod clean_aws;
 mod compare;
 mod db;
 mod doctor;
@@ -87,7 +88,7 @@ enum Command {
     Size(size::SizeArgs),
     /// What this machine can and cannot do, and how to fix it
     Doctor(doctor::DoctorArgs),
-    /// Remove what interrupted runs left on this machine
+    /// Remove what interrupted runs left on this machine, on machines of yours, or on AWS
     Clean(clean::CleanArgs),
     /// Take away the machines that a run had made on AWS; its evidence stays
     Destroy(aws::DestroyArgs),

@@ -172,6 +172,9 @@ def have_placement_groups():
         if self._get_param("GroupNames"):
             found = [group for group in found if group["GroupName"] in self._get_param("GroupNames")]
         for key, values in (self._filters_from_querystring() or {}).items():
+            if key == "tag-key":
+                found = [g for g in found if set(values) & {tag["Key"] for tag in g["Tags"]}]
+                continue
             if not key.startswith("tag:"):
                 raise EC2ClientError("InvalidParameterValue", f"this server knows no filter '{key}' here")
             wanted = {(key[4:], value) for value in values}

@@ -1,0 +1,376 @@
+//! `iopslab clean --aws` against an AWS API server on this machine (moto), which has things of several runs and of
+//! somebody else.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+#![cfg(feature = "aws")]
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+use support::{Laboratory, wait_for};
+
+const PAST: &str = "2020-11-23T18:00:00Z";
+const FUTURE: &str = "2120-11-23T18:00:00Z";
+/// Things of one run: 2 instances, 3 volumes (one each, and one alone), 3 network interfaces, key
+/// pair, placement group, security group, route table, 2 subnets, internet gateway, network.
+const OF_A_RUN: usize = 16;
+
+/// Access keys of the form that the server tells from others.
+const IOPSLAB: &str = "IOPSLAB0000000000000";
+const PROFILE: &str = "PROFILE0000000000000";
+
+/// moto's server, ended with the test.
+struct Aws {
+    lab: Laboratory,
+    server: Child,
+    address: String,
+}
+
+fn support_file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support").join(name)
+}
+
+/// The Python that has moto.
+fn python() -> Command {
+    let home = || PathBuf::from(std::env::var_os("HOME").unwrap()).join(".cache");
+    let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(home, PathBuf::from);
+    let python = cache.join("iopslab/moto-5.2/bin/python");
+    assert!(
+        python.exists(),
+        "{} is missing; run scripts/setup.sh --tests",
+        python.display()
+    );
+    Command::new(python)
+}
+
+impl Aws {
+    fn start() -> Self {
+        let lab = Laboratory::new();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let server = python()
+            .arg(support_file("moto_server.py"))
+            .args(["-H", "127.0.0.1", "-p", &port.to_string()])
+            .env("IOPSLAB_MOTO_LOG", lab.path().join("requests.jsonl"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let aws = Self {
+            lab,
+            server,
+            address: format!("127.0.0.1:{port}"),
+        };
+        wait_for("moto's server", Duration::from_secs(60), || {
+            TcpStream::connect(&aws.address).is_ok()
+        });
+        aws
+    }
+
+    /// Somebody who is not iopslab.
+    fn things(&self, arguments: &[&str]) -> Output {
+        let output = python()
+            .arg(support_file("cloud_things.py"))
+            .args(arguments)
+            .env("AWS_ENDPOINT_URL", format!("http://{}", self.address))
+            .env("AWS_ACCESS_KEY_ID", "somebody")
+            .env("AWS_SECRET_ACCESS_KEY", "secret")
+            .env("AWS_CONFIG_FILE", "/nonexistent")
+            .env("AWS_EC2_METADATA_DISABLED", "true")
+            .env_remove("AWS_PROFILE")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        output
+    }
+
+    /// All that there is, by id, with the name of its run.
+    fn list(&self, region: &str) -> BTreeMap<String, Option<String>> {
+        serde_json::from_slice(&self.things(&["list", region]).stdout).unwrap()
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.lab.iopslab(arguments);
+        command
+            .env("AWS_ENDPOINT_URL", format!("http://{}", self.address))
+            .env("AWS_ACCESS_KEY_ID", IOPSLAB)
+            .env("AWS_SECRET_ACCESS_KEY", "secret")
+            .env("AWS_CONFIG_FILE", "/nonexistent")
+            .env("AWS_SHARED_CREDENTIALS_FILE", "/nonexistent")
+            .env("AWS_EC2_METADATA_DISABLED", "true")
+            .env_remove("AWS_PROFILE")
+            .env_remove("AWS_DEFAULT_REGION")
+            .env_remove("AWS_REGION");
+        command
+    }
+
+    /// `iopslab clean --aws` as a user of this AWS.
+    fn clean(&self, more: &[&str]) -> Told {
+        Told::by(self.command(&[&["clean", "--aws"], more].concat()))
+    }
+
+    /// What was asked of the server: action and who asked.
+    fn requests(&self) -> Vec<(String, String)> {
+        let text = std::fs::read_to_string(self.lab.path().join("requests.jsonl")).unwrap();
+        let asked = text.lines().map(|line| {
+            let line: Value = serde_json::from_str(line).unwrap();
+            let word = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
+            (format!("{}:{}", word("service"), word("action")), word("access_key"))
+        });
+        asked.collect()
+    }
+}
+
+impl Drop for Aws {
+    fn drop(&mut self) {
+        drop(self.server.kill());
+        drop(self.server.wait());
+    }
+}
+
+/// What a command said and how it ended.
+struct Told {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+impl Told {
+    fn by(mut command: Command) -> Self {
+        let output = command.output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Self {
+            code: output.status.code(),
+            stdout: text(&output.stdout),
+            stderr: text(&output.stderr),
+        }
+    }
+
+    /// What it said, where it ended well.
+    fn well(self) -> String {
+        assert_eq!(self.code, Some(0), "{}{}", self.stdout, self.stderr);
+        self.stdout
+    }
+
+    fn document(self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("{e}: {}{}", self.stdout, self.stderr))
+    }
+}
+
+fn count(document: &Value, key: &str) -> usize {
+    document[key].as_array().unwrap().len()
+}
+
+/// Things without those of a run.
+fn without(things: &BTreeMap<String, Option<String>>, run: &str) -> BTreeMap<String, Option<String>> {
+    let mut things = things.clone();
+    things.retain(|_, of| of.as_deref() != Some(run));
+    things
+}
+
+#[test]
+fn a_run_is_removed_by_its_tags_and_nothing_else_is() {
+    let aws = Aws::start();
+    let region = "us-east-1";
+    let (past, future) = (format!("gp3={PAST}"), format!("gp3-2={FUTURE}"));
+    aws.things(&["make", region, &past, &future, "somebody"]);
+    let before = aws.list(region);
+    assert_eq!(before.len(), without(&before, "gp3").len() + OF_A_RUN);
+
+    // Nobody said whose.
+    let told = aws.clean(&[]);
+    assert_eq!(told.code, Some(2), "{}", told.stderr);
+    for part in [
+        "gp3, expired 2020-11-23T18:00:00Z: 2 instances, 3 volumes, 3 network interfaces, 1 key pair",
+        "gp3-2, expires 2120-11-23T18:00:00Z: 2 instances",
+        "--run NAME",
+        "--expired",
+        "--all",
+    ] {
+        assert!(told.stderr.contains(part), "{part}: {}", told.stderr);
+    }
+
+    // Lists, and removes nothing.
+    let told = aws.clean(&["--run", "gp3", "--dry-run"]).well();
+    assert_eq!(told.matches("would remove ").count(), OF_A_RUN, "{told}");
+    assert!(
+        told.contains("nothing was removed") && told.contains("kept: gp3-2"),
+        "{told}"
+    );
+    let told = aws.clean(&["--all", "--dry-run", "--format", "json"]).document();
+    assert_eq!(count(&told, "would_remove"), 2 * OF_A_RUN);
+    assert_eq!((count(&told, "removed"), told["dry_run"].as_bool()), (0, Some(true)));
+    assert_eq!(aws.list(region), before);
+    let by_iopslab = |(action, who): (String, String)| (who == IOPSLAB).then_some(action);
+    let asked: BTreeSet<String> = aws.requests().into_iter().filter_map(by_iopslab).collect();
+    assert!(
+        asked.iter().all(|action| action.starts_with("ec2:Describe")),
+        "{asked:?}"
+    );
+
+    // What has expired, which is all of that run and only that.
+    let told = aws.clean(&["--expired", "--format", "json"]);
+    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    let told = told.document();
+    assert_eq!(
+        (count(&told, "removed"), count(&told, "failed")),
+        (OF_A_RUN, 0),
+        "{told}"
+    );
+    assert_eq!(told["kept"][0]["run"], "gp3-2");
+    assert_eq!(aws.list(region), without(&before, "gp3"));
+
+    // Safe to repeat.
+    let told = aws.clean(&["--expired"]).well();
+    assert!(told.contains("nothing has expired in us-east-1"), "{told}");
+    let told = aws.clean(&["--run", "gp3"]).well();
+    assert!(
+        told.contains("nothing is left of gp3 in us-east-1") && told.contains("kept: gp3-2"),
+        "{told}"
+    );
+
+    // By its name, though it goes on.
+    let told = aws.clean(&["--run", "gp3-2"]).well();
+    assert_eq!(
+        told.matches("removed ").count() + told.matches("gone by itself: ").count(),
+        OF_A_RUN,
+        "{told}"
+    );
+    assert!(
+        told.contains("removed key pair iopslab-gp3-2 of gp3-2 (us-east-1)"),
+        "{told}"
+    );
+    assert_eq!(aws.list(region), without(&without(&before, "gp3"), "gp3-2"));
+    let told = aws.clean(&[]).well();
+    assert_eq!(told, "nothing carries the tag iopslab:run in us-east-1\n");
+
+    // All that it asked may be asked by docs/aws-policy.json.
+    let policy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/aws-policy.json");
+    let policy: Value = serde_json::from_str(&std::fs::read_to_string(policy).unwrap()).unwrap();
+    let statements = policy["Statement"].as_array().unwrap().iter();
+    let allowed: BTreeSet<&str> = statements
+        .flat_map(|statement| statement["Action"].as_array().into_iter().flatten())
+        .filter_map(Value::as_str)
+        .collect();
+    let asked: BTreeSet<String> = aws.requests().into_iter().filter_map(by_iopslab).collect();
+    assert!(asked.len() > 20, "{asked:?}");
+    let more: Vec<&String> = asked
+        .iter()
+        .filter(|action| !allowed.contains(action.as_str()))
+        .collect();
+    assert!(more.is_empty(), "docs/aws-policy.json lacks {more:?}");
+}
+
+#[test]
+fn what_cannot_be_removed_is_told_and_the_rest_goes() {
+    let aws = Aws::start();
+    for region in ["eu-west-1", "us-west-2"] {
+        aws.things(&["make", region, &format!("r1={PAST}")]);
+    }
+    let before = aws.list("eu-west-1");
+    let instance = before
+        .iter()
+        .find_map(|(id, run)| (id.starts_with("i-") && run.is_some()).then_some(id.as_str()))
+        .unwrap();
+    aws.things(&["protect", "eu-west-1", instance]);
+
+    // A profile that is named comes before the variables; its region is taken.
+    let config = aws.lab.write(
+        "aws-config",
+        &format!(
+            "[profile tests]\nregion = eu-west-1\naws_access_key_id = {PROFILE}\naws_secret_access_key = secret\n"
+        ),
+    );
+    let by_profile = |more: &[&str]| {
+        let arguments = [&["clean", "--aws", "--run", "r1", "--profile", "tests"], more].concat();
+        let mut command = aws.command(&arguments);
+        command.env("AWS_CONFIG_FILE", &config);
+        Told::by(command)
+    };
+    let told = by_profile(&[]);
+    assert_eq!(told.code, Some(1), "{}{}", told.stdout, told.stderr);
+    assert!(
+        told.stdout.contains(&format!(
+            "could not remove instance {instance} of r1 (eu-west-1): OperationNotPermitted"
+        )),
+        "{}",
+        told.stdout
+    );
+    assert!(told.stdout.contains("removed key pair iopslab-r1"), "{}", told.stdout);
+    assert!(told.stderr.contains("things could not be removed"), "{}", told.stderr);
+    let asked = |as_whom: &str| aws.requests().iter().filter(|(_, who)| who == as_whom).count();
+    assert!(asked(PROFILE) > 20 && asked(IOPSLAB) == 0);
+    let after = aws.list("eu-west-1");
+    assert!(after.contains_key(instance) && after.len() < before.len(), "{after:?}");
+
+    // Both regions, one after the other.
+    aws.things(&["release", "eu-west-1", instance]);
+    let told = by_profile(&["--region", "eu-west-1", "--region", "us-west-2"]).well();
+    assert!(told.contains("(eu-west-1)") && told.contains("(us-west-2)"), "{told}");
+    for region in ["eu-west-1", "us-west-2"] {
+        let left = aws.list(region);
+        assert!(left.values().all(Option::is_none), "{region}: {left:?}");
+    }
+}
+
+#[test]
+fn an_aws_that_does_not_answer_is_no_empty_account() {
+    let lab = Laboratory::new();
+    let clean = |arguments: &[&str]| {
+        let mut command = lab.iopslab(&[&["clean", "--aws"], arguments].concat());
+        command
+            // Nobody listens there.
+            .env("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+            .env("AWS_ACCESS_KEY_ID", "key")
+            .env("AWS_SECRET_ACCESS_KEY", "secret")
+            .env("AWS_CONFIG_FILE", "/nonexistent")
+            .env("AWS_EC2_METADATA_DISABLED", "true")
+            .env_remove("AWS_PROFILE");
+        Told::by(command)
+    };
+    for choice in [&["--region", "eu-west-1"][..], &["--all", "--region", "eu-west-1"]] {
+        let told = clean(choice);
+        assert_eq!(told.code, Some(1), "{}{}", told.stdout, told.stderr);
+        assert!(
+            format!("{}{}", told.stdout, told.stderr).contains("EC2 did not tell what runs have in eu-west-1"),
+            "{}{}",
+            told.stdout,
+            told.stderr
+        );
+        assert!(!told.stdout.contains("nothing"), "{}", told.stdout);
+    }
+    let told = clean(&["--all", "--region", "eu-west-1.example.org/"]);
+    assert!(
+        told.code == Some(2) && told.stderr.contains("no name of a region"),
+        "{}",
+        told.stderr
+    );
+    let told = clean(&["--all", "--profile", "nobody"]);
+    assert!(
+        told.code == Some(1) && told.stderr.contains("credentials"),
+        "{}",
+        told.stderr
+    );
+}
+
+#[test]
+fn flags_that_do_not_fit_are_refused() {
+    let lab = Laboratory::new();
+    for arguments in [
+        &["clean", "--dry-run"][..],
+        &["clean", "--all"],
+        &["clean", "--aws", "--snapshots", "--all"],
+        &["clean", "--aws", "--hosts", "x.toml", "--all"],
+        &["clean", "--aws", "--all", "--expired"],
+        &["clean", "--aws", "--run", "r1", "--expired"],
+    ] {
+        let output = lab.output(arguments);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
+    }
+}

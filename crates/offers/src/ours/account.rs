@@ -1,0 +1,60 @@
+//! An account of AWS, asked with the user's credentials.
+
+use super::listing::{Ask, Found, list};
+use super::removal::{Outcome, Patience, remove};
+use super::thing::Thing;
+use crate::AwsError;
+use crate::ec2;
+use crate::signed::{Caller, Refused};
+
+/// An account.
+pub struct Account {
+    caller: Caller,
+}
+
+/// The account in one region.
+struct InRegion<'a> {
+    caller: &'a Caller,
+    region: &'a str,
+}
+
+impl Ask for InRegion<'_> {
+    fn ask(&self, action: &str, parameters: &[(String, String)]) -> Result<String, Refused> {
+        ec2::ask(self.caller, self.region, action, parameters)
+    }
+}
+
+impl Account {
+    /// The account of a named profile, or that of the credentials which the SDK finds: environment, shared
+    /// configuration, SSO, web identity, container, instance. A region that is stated is not looked for.
+    ///
+    /// # Errors
+    /// When there are no credentials.
+    pub fn new(profile: Option<&str>, region: Option<&str>) -> Result<Self, AwsError> {
+        let caller = Caller::new(profile, region)?;
+        Ok(Self { caller })
+    }
+
+    /// The region of the environment or the profile, else us-east-1.
+    pub fn region(&self) -> &str {
+        self.caller.region().unwrap_or(catalog::REGION)
+    }
+
+    /// What carries the tag `iopslab:run` in a region; changes nothing.
+    ///
+    /// # Errors
+    /// When EC2 does not answer, or does not know who asks.
+    pub fn list(&self, region: &str) -> Result<Found, AwsError> {
+        let caller = &self.caller;
+        list(&InRegion { caller, region }).map_err(|refused| AwsError::Listing {
+            region: region.to_owned(),
+            reason: refused.reason,
+        })
+    }
+
+    /// Removes things of a region, and what their runs make there meanwhile. `say` hears what goes on.
+    pub fn remove(&self, region: &str, things: Vec<Thing>, patience: &Patience, say: &mut dyn FnMut(Outcome<'_>)) {
+        let caller = &self.caller;
+        remove(&InRegion { caller, region }, things, patience, say);
+    }
+}

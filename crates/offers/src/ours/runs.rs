@@ -1,0 +1,136 @@
+//! Whose is what, and until when it is needed.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::thing::Thing;
+
+/// Until when the things of a run are needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Life {
+    /// Until this moment, the latest that any of them states.
+    Until(Timestamp),
+    /// None states one, or one states what is no moment.
+    Unknown,
+}
+
+impl Life {
+    /// Whether nobody needs them any more. Nothing is known to be past of which no moment is known.
+    pub fn is_past(self, now: Timestamp) -> bool {
+        matches!(self, Self::Until(moment) if moment < now)
+    }
+}
+
+/// A run that has things in an account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    /// Its name.
+    pub name: String,
+    /// Until when it needs them.
+    pub life: Life,
+    /// How many.
+    pub things: usize,
+}
+
+/// Whose things are to be removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Selection {
+    /// Those of these runs.
+    Runs(Vec<String>),
+    /// Those of runs whose time is over at this moment.
+    Expired(Timestamp),
+    /// Those of all runs.
+    All,
+}
+
+impl Selection {
+    /// Whether a run is meant.
+    pub fn takes(&self, run: &Run) -> bool {
+        match self {
+            Self::Runs(names) => names.contains(&run.name),
+            Self::Expired(now) => run.life.is_past(*now),
+            Self::All => true,
+        }
+    }
+}
+
+/// The runs that things belong to, by name. A run may renew its time thing by thing, so that the latest counts.
+pub fn runs<'a>(things: impl IntoIterator<Item = &'a Thing>) -> Vec<Run> {
+    let mut by_name: BTreeMap<&str, Vec<&Thing>> = BTreeMap::new();
+    for thing in things {
+        by_name.entry(&thing.run).or_default().push(thing);
+    }
+    let run = |(name, things): (&str, Vec<&Thing>)| {
+        let stated = things.iter().filter_map(|thing| thing.expires.as_deref());
+        let moments: Option<Vec<Timestamp>> = stated.map(|moment| moment.parse().ok()).collect();
+        let latest = moments.and_then(|moments| moments.into_iter().max());
+        Run {
+            name: name.to_owned(),
+            life: latest.map_or(Life::Unknown, Life::Until),
+            things: things.len(),
+        }
+    };
+    by_name.into_iter().map(run).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::kind::Kind;
+    use super::*;
+
+    fn thing(run: &str, expires: Option<&str>) -> Thing {
+        Thing {
+            kind: Kind::Volume,
+            id: "vol-1".to_owned(),
+            name: None,
+            run: run.to_owned(),
+            expires: expires.map(str::to_owned),
+            holds: Vec::new(),
+        }
+    }
+
+    fn expired(things: &[Thing]) -> Vec<String> {
+        let now = Selection::Expired("2026-11-23T12:00:00Z".parse().unwrap());
+        let past = runs(things).into_iter().filter(|run| now.takes(run));
+        past.map(|run| run.name).collect()
+    }
+
+    #[test]
+    fn a_run_is_past_when_the_last_of_its_moments_is() {
+        let (before, after) = (Some("2026-11-23T11:59:59Z"), Some("2026-11-23T12:00:01Z"));
+        let things = [
+            thing("past", before),
+            thing("renewed", before),
+            thing("renewed", after),
+            // A machine's interface gets its tags one by one.
+            thing("past", None),
+        ];
+        assert_eq!(expired(&things), ["past"]);
+        assert_eq!(runs(&things)[0].things, 2);
+    }
+
+    #[test]
+    fn a_run_of_which_no_moment_is_known_is_not_past() {
+        let things = [
+            thing("silent", None),
+            thing("odd", Some("tomorrow")),
+            thing("odd", Some("2020-01-01T00:00:00Z")),
+            thing("elsewhere", Some("2026-11-23T13:30:00+02:00")),
+        ];
+        assert_eq!(expired(&things), ["elsewhere"]);
+        assert_eq!(runs(&things)[1].life, Life::Unknown);
+    }
+
+    #[test]
+    fn runs_are_meant_by_their_whole_name() {
+        let things = [thing("gp3", None), thing("gp3-2", None)];
+        let meant = Selection::Runs(vec!["gp3".to_owned(), "*".to_owned()]);
+        let names: Vec<String> = runs(&things)
+            .into_iter()
+            .filter(|run| meant.takes(run))
+            .map(|run| run.name)
+            .collect();
+        assert_eq!(names, ["gp3"]);
+    }
+}
