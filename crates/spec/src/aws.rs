@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Configuration;
-
 /// `[provider.aws]`, checked, with the machines that the experiment needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AwsSettings {
@@ -111,13 +109,4 @@ impl AwsSettings {
             .iter()
             .filter(move |machine| machine.configuration.is_some() == databases)
     }
-}
-
-/// Number of each configuration's first host where every configuration has machines of its own.
-pub(crate) fn first_hosts(configurations: &[Configuration]) -> impl Iterator<Item = u32> {
-    configurations.iter().scan(0, |next, configuration| {
-        let first = *next;
-        *next += configuration.placement.nodes;
-        Some(first)
-    })
 }

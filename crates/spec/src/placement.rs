@@ -54,3 +54,12 @@ impl Placement {
         .join(", ")
     }
 }
+
+/// Number of each cluster's first host where every cluster has machines of its own.
+pub(crate) fn first_hosts(placements: impl Iterator<Item = Placement>) -> impl Iterator<Item = u32> {
+    placements.scan(0, |next, placement| {
+        let first = *next;
+        *next += placement.nodes;
+        Some(first)
+    })
+}

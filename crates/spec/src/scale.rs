@@ -6,7 +6,7 @@
 
 use catalog::{Burst, GIB, IoLimits};
 
-use crate::aws::first_hosts;
+use crate::placement::first_hosts;
 use crate::{
     Configuration, Database, Dataset, Experiment, LocalSettings, Setup, Volume, VolumeKind, VolumeRole, VolumeSetup,
 };
@@ -55,7 +55,8 @@ pub fn setups(experiment: &Experiment) -> Vec<Setup> {
         })
         .collect();
     if experiment.aws.is_some() {
-        for (setup, first) in setups.iter_mut().zip(first_hosts(&experiment.configurations)) {
+        let placements = experiment.configurations.iter().map(|c| c.placement);
+        for (setup, first) in setups.iter_mut().zip(first_hosts(placements)) {
             (setup.first_host, setup.is_bought) = (first, true);
             for volume in std::iter::once(&mut setup.data).chain(&mut setup.commitlog) {
                 // A new volume has all of its credits.

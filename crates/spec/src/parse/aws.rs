@@ -8,8 +8,8 @@ use toml::Spanned;
 
 use super::hosts::ssh_name;
 use super::numbers::Check as _;
-use crate::aws::first_hosts;
 use crate::mistakes::{Collector, choice};
+use crate::placement::first_hosts;
 use crate::{AwsMachine, AwsNetwork, AwsSettings, AwsVolume, Configuration, Volume, VolumeKind, raw};
 
 const DEFAULT_REGION: &str = "us-east-1";
@@ -209,7 +209,7 @@ fn databases(
     let mut sound = true;
     for ((configuration, first), raw) in configurations
         .iter()
-        .zip(first_hosts(configurations))
+        .zip(first_hosts(configurations.iter().map(|c| c.placement)))
         .zip(&file.configuration)
     {
         let at = raw.get_ref().instance.span();
