@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Inside the machine of scripts/vm.sh: runs every story and says how it went, on lines that begin with "vm: ".
-set -u
+set -uo pipefail
 failed=0
 say() { printf 'vm: %s\n' "$*"; }
 
@@ -13,7 +13,7 @@ mkdir -p "$(cat /payload/scratch)"
 story() {
   local name=$1 began=$SECONDS
   shift
-  if timeout 2400 "$@" >/var/tmp/log 2>&1; then
+  if timeout 3000 "$@" 2>&1 | tee /var/tmp/log; then
     say "ok      $name ($((SECONDS - began)) s): $(grep -E '^test result|^iopslab-story' /var/tmp/log | tail -1)"
   else
     say "FAILED  $name ($((SECONDS - began)) s)"
@@ -46,6 +46,11 @@ whole_run() {
 if [ "$part" = whole ]; then
   export -f whole_run
   story "a tiny whole run with Cassandra" bash -c whole_run
+fi
+
+if [ "$part" = zones ]; then
+  story "a run by SSH with latency between zones" bash /payload/zones.sh
+  grep '^zones: ' /var/tmp/log | while read -r line; do say "$line"; done
 fi
 
 [ $failed = 0 ] && say "all passed"
