@@ -64,6 +64,7 @@ make_hosts() {
 }
 
 # The shortest of five round trips from the controller, in ms: a TCP connection is there after one.
+# shellcheck disable=SC2016
 round_trip_ms() {
   within ctl bash -c '
     best=1000000
