@@ -110,11 +110,8 @@ if has_part whole || has_part zones; then
   cp -a "$CACHE/cassandra" "$payload/"
 fi
 if has_part zones; then
-  cp scripts/vm-zones.sh "$payload/zones.sh"
-  cp scripts/vm-zones.toml "$payload/zones.toml"
-  # The tests' Java, and this machine's for it: what was kept for shorter starts (minutes, when emulated) belongs to a Java.
-  scripts/java-for-tests.sh >/dev/null
-  cp -a "$CACHE/java-for-tests" "$payload/"
+  cp scripts/zones.sh scripts/zones.toml scripts/java-for-tests.sh "$payload/"
+  # This machine's Java too: what was kept for shorter starts (minutes, when emulated) belongs to one.
   java_home=${JAVA_HOME:+$JAVA_HOME/bin/java}
   java_home=$(readlink -f "${java_home:-$(command -v java)}")
   java_home=${java_home%/bin/java}
