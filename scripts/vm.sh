@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # A machine like the users': Debian 12 (kernel 6.1, cgroup v2) in QEMU, in which the stories of storage and monitor and one tiny whole
-# run with a real Cassandra are run, and one by SSH with latency between zones (netem). The machine this is developed on has
-# cgroup v1 and no netem; every current distribution has cgroup v2.
+# run with a real Cassandra are run, that run a second time with a client in another zone (netem). The machine this is developed
+# on has cgroup v1 and no netem; every current distribution has v2.
 #
 #   scripts/vm.sh           everything (the image is made once and kept in ~/.cache/iopslab)
 #   scripts/vm.sh --fast    without the runs with Cassandra
-#   scripts/vm.sh PART...   only these parts: stories, whole (a run with Cassandra), zones (two of them, apart)
+#   scripts/vm.sh PART...   only these parts: stories, whole (the runs with Cassandra)
 #
 # Needs root, qemu-system-x86_64, debootstrap and mkfs.ext4 (installed here if missing, with apt-get). Without KVM the machine is
 # emulated, which is 10 to 30 times slower than the real one. IOPSLAB_DEBIAN_MIRROR names another mirror.
@@ -13,12 +13,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 case "${1:-}" in
-  '') PARTS=(stories whole zones) ;;
+  '') PARTS=(stories whole) ;;
   --fast) PARTS=(stories) ;;
   *) PARTS=("$@") ;;
 esac
 for part in "${PARTS[@]}"; do
-  case "$part" in stories | whole | zones) ;; *) echo "error: no part $part: stories, whole, zones" >&2; exit 2 ;; esac
+  case "$part" in stories | whole) ;; *) echo "error: no part $part: stories, whole" >&2; exit 2 ;; esac
 done
 has_part() { [[ " ${PARTS[*]} " == *" $1 "* ]]; }
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/iopslab
@@ -51,7 +51,7 @@ trap 'rm -rf "$work"' EXIT
 make_image() {
   say "making the image (Debian 12 from $MIRROR)"
   local root=$work/root
-  debootstrap --variant=minbase --include=linux-image-cloud-amd64,systemd-sysv,udev,dbus,kmod,procps,util-linux,xfsprogs,fio,openjdk-17-jre-headless,ca-certificates,openssh-server,openssh-client,iproute2 \
+  debootstrap --variant=minbase --include=linux-image-cloud-amd64,systemd-sysv,udev,dbus,kmod,procps,util-linux,xfsprogs,fio,openjdk-17-jre-headless,ca-certificates,iproute2 \
     bookworm "$root" "$MIRROR" >"$work/debootstrap.log" 2>&1 || { tail -20 "$work/debootstrap.log" >&2; return 1; }
   echo iopslab-vm >"$root/etc/hostname"
   # Cassandra refuses to start where the host's name does not resolve.
@@ -105,12 +105,9 @@ cp scripts/vm-inside.sh "$payload/inside.sh"
 cp scripts/vm-tiny.toml "$payload/tiny.toml"
 # Test programs keep their files where they were built.
 echo "$target/tmp" >"$payload/scratch"
-if has_part whole || has_part zones; then
+if has_part whole; then
   [ -d "$CACHE/cassandra" ] || { echo "error: no Cassandra in $CACHE/cassandra; run once: iopslab db start && iopslab db stop" >&2; exit 1; }
-  cp -a "$CACHE/cassandra" "$payload/"
-fi
-if has_part zones; then
-  cp scripts/zones.sh scripts/zones.toml scripts/java-for-tests.sh "$payload/"
+  cp -a "$CACHE/cassandra" scripts/java-for-tests.sh "$payload/"
   # This machine's Java too: what was kept for shorter starts (minutes, when emulated) belongs to one.
   java_home=${JAVA_HOME:+$JAVA_HOME/bin/java}
   java_home=$(readlink -f "${java_home:-$(command -v java)}")
@@ -123,14 +120,14 @@ size_mib=$(($(du -sm "$payload" | cut -f1) * 12 / 10 + 64))
 truncate -s "${size_mib}M" "$work/payload.img"
 mkfs.ext4 -q -F -d "$payload" "$work/payload.img"
 
-# Boots once for a part, on so many CPUs. Says what its console says on our own lines.
+# Boots once for a part. Says what its console says on our own lines.
 boot() {
-  local part=$1 accelerator=$2 cpus=$3 cpu=max console=$work/console-$1.log began vm seen=0 now
+  local part=$1 accelerator=$2 cpu=max console=$work/console-$1.log began vm seen=0 now
   # KVM must work, not merely exist.
   if [ -w /dev/kvm ] && [ -n "${IOPSLAB_VM_KVM:-}" ]; then accelerator=kvm; cpu=host; fi
   say "booting for the part $part (accelerator $accelerator); its console goes to $console"
   began=$(date +%s)
-  timeout "$LIMIT_S" qemu-system-x86_64 -machine q35 -accel "$accelerator" -cpu "$cpu" -smp "$cpus" -m 4096 \
+  timeout "$LIMIT_S" qemu-system-x86_64 -machine q35 -accel "$accelerator" -cpu "$cpu" -smp 2 -m 4096 \
     -nographic -no-reboot -nic none -serial "file:$console" -monitor none \
     -kernel "$IMAGE/vmlinuz" -initrd "$IMAGE/initrd" \
     -append "root=/dev/vda rw console=ttyS0 quiet systemd.show_status=0 iopslab.part=$part" \
@@ -161,8 +158,7 @@ boot() {
 # thread it does not.
 for part in "${PARTS[@]}"; do
   case "$part" in
-    stories) boot stories tcg,thread=multi 2 ;;
-    whole) boot whole tcg,thread=single 2 ;;
-    zones) boot zones tcg,thread=single 1 ;;
+    stories) boot stories tcg,thread=multi ;;
+    whole) boot whole tcg,thread=single ;;
   esac
 done
