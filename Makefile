@@ -25,7 +25,7 @@ test:           ## every test, with a real Cassandra, real volumes, an AWS API s
 	@scripts/setup.sh --tests
 	scripts/test.sh $(BESIDE)
 
-test-vm:        ## the stories of storage and one tiny run in a Debian 12 with cgroup v2 (QEMU; needs root)
+test-vm:        ## storage and one tiny run, its client near and far, in a Debian 12 with cgroup v2 (QEMU; needs root)
 	@scripts/vm.sh
 
 truth:          ## every rate that docs/method.md quotes, measured on simulated truth (no root, no Java; about 15 minutes)

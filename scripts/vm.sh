@@ -1,18 +1,28 @@
 #!/usr/bin/env bash
 # A machine like the users': Debian 12 (kernel 6.1, cgroup v2) in QEMU, in which the stories of storage and monitor and one tiny whole
-# run with a real Cassandra are run. The machine this is developed on has cgroup v1; every current distribution has v2.
+# run with a real Cassandra are run, that run a second time with a client in another zone (netem). The machine this is developed
+# on has cgroup v1 and no netem; every current distribution has v2.
 #
 #   scripts/vm.sh           everything (the image is made once and kept in ~/.cache/iopslab)
-#   scripts/vm.sh --fast    without the run with Cassandra
+#   scripts/vm.sh --fast    without the runs with Cassandra
+#   scripts/vm.sh PART...   only these parts: stories, whole (the runs with Cassandra)
 #
 # Needs root, qemu-system-x86_64, debootstrap and mkfs.ext4 (installed here if missing, with apt-get). Without KVM the machine is
 # emulated, which is 10 to 30 times slower than the real one. IOPSLAB_DEBIAN_MIRROR names another mirror.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-FAST=; [ "${1:-}" = --fast ] && FAST=1
+case "${1:-}" in
+  '') PARTS=(stories whole) ;;
+  --fast) PARTS=(stories) ;;
+  *) PARTS=("$@") ;;
+esac
+for part in "${PARTS[@]}"; do
+  case "$part" in stories | whole) ;; *) echo "error: no part $part: stories, whole" >&2; exit 2 ;; esac
+done
+has_part() { [[ " ${PARTS[*]} " == *" $1 "* ]]; }
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/iopslab
-IMAGE=$CACHE/vm-bookworm-1
+IMAGE=$CACHE/vm-bookworm-2
 apt_mirror() {
   cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null |
     sed -n 's/^deb \(\[[^]]*\] \)\?\(http[^ ]*\) bookworm main.*/\2/p; s/^URIs: \(http[^ ]*debian\)\/\?$/\1/p' | head -1
@@ -41,7 +51,7 @@ trap 'rm -rf "$work"' EXIT
 make_image() {
   say "making the image (Debian 12 from $MIRROR)"
   local root=$work/root
-  debootstrap --variant=minbase --include=linux-image-cloud-amd64,systemd-sysv,udev,dbus,kmod,procps,util-linux,xfsprogs,fio,openjdk-17-jre-headless,ca-certificates \
+  debootstrap --variant=minbase --include=linux-image-cloud-amd64,systemd-sysv,udev,dbus,kmod,procps,util-linux,xfsprogs,fio,openjdk-17-jre-headless,ca-certificates,iproute2 \
     bookworm "$root" "$MIRROR" >"$work/debootstrap.log" 2>&1 || { tail -20 "$work/debootstrap.log" >&2; return 1; }
   echo iopslab-vm >"$root/etc/hostname"
   # Cassandra refuses to start where the host's name does not resolve.
@@ -79,8 +89,11 @@ UNIT
 
 say "building the stories"
 # What goes into the machine: the test programs of storage and monitor, and iopslab itself.
-built=$(cargo test --locked --no-run --message-format=json -p storage -p monitor 2>/dev/null |
-  sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | sort -u)
+built=
+if has_part stories; then
+  built=$(cargo test --locked --no-run --message-format=json -p storage -p monitor 2>/dev/null |
+    sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | sort -u)
+fi
 cargo build --locked -q -p iopslab
 target=$(cargo metadata --format-version 1 --no-deps | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')
 
@@ -92,15 +105,22 @@ cp scripts/vm-inside.sh "$payload/inside.sh"
 cp scripts/vm-tiny.toml "$payload/tiny.toml"
 # Test programs keep their files where they were built.
 echo "$target/tmp" >"$payload/scratch"
-if [ -z "$FAST" ]; then
+if has_part whole; then
   [ -d "$CACHE/cassandra" ] || { echo "error: no Cassandra in $CACHE/cassandra; run once: iopslab db start && iopslab db stop" >&2; exit 1; }
-  cp -a "$CACHE/cassandra" "$payload/"
+  cp -a "$CACHE/cassandra" scripts/java-for-tests.sh "$payload/"
+  # This machine's Java too: what was kept for shorter starts (minutes, when emulated) belongs to one.
+  java_home=${JAVA_HOME:+$JAVA_HOME/bin/java}
+  java_home=$(readlink -f "${java_home:-$(command -v java)}")
+  java_home=${java_home%/bin/java}
+  cp -a "$java_home" "$payload/java"
+  echo "$java_home" >"$payload/java-home"
+  echo "$CACHE" >"$payload/cache"
 fi
 size_mib=$(($(du -sm "$payload" | cut -f1) * 12 / 10 + 64))
 truncate -s "${size_mib}M" "$work/payload.img"
 mkfs.ext4 -q -F -d "$payload" "$work/payload.img"
 
-# Boots once for a part: `stories`, or `whole` (the run with Cassandra). Says what its console says on our own lines.
+# Boots once for a part. Says what its console says on our own lines.
 boot() {
   local part=$1 accelerator=$2 cpu=max console=$work/console-$1.log began vm seen=0 now
   # KVM must work, not merely exist.
@@ -134,7 +154,11 @@ boot() {
   fi
 }
 
-boot stories tcg,thread=multi
 # Emulated CPUs on threads of their own take turns with what a JIT compiler has just written: Java ends with SIGILL. On one
 # thread it does not.
-[ -n "$FAST" ] || boot whole tcg,thread=single
+for part in "${PARTS[@]}"; do
+  case "$part" in
+    stories) boot stories tcg,thread=multi ;;
+    whole) boot whole tcg,thread=single ;;
+  esac
+done
