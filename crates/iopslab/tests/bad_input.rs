@@ -309,3 +309,75 @@ fn a_build_without_aws_says_so() {
         );
     }
 }
+
+/// An experiment that says where machines of AWS would be reached.
+fn on_aws(lab: &Laboratory) {
+    let way = "\n[provider.aws]\ncontroller_cidr = \"203.0.113.7/32\"\npublic_address = true\n";
+    lab.write("own.toml", &format!("{GOOD}{way}"));
+}
+
+#[test]
+fn machines_that_cost_money_are_not_made_without_a_word() {
+    let lab = Laboratory::new();
+    on_aws(&lab);
+    let said = |arguments: &[&str], terraform: &str| {
+        let output = lab
+            .iopslab(arguments)
+            .env("IOPSLAB_TERRAFORM", terraform)
+            .output()
+            .unwrap();
+        assert!(!lab.path().join("runs").exists(), "nothing is begun");
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
+    };
+    let run = ["run", "own.toml", "--provider", "aws"];
+    let (code, stderr) = said(&run, "no-such-terraform");
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(
+        stderr.contains("no-such-terraform") && stderr.contains("OpenTofu"),
+        "{stderr}"
+    );
+    // Says that it is new enough, and can do nothing else.
+    let terraform = lab.write("terraform", "#!/bin/sh\necho '{\"terraform_version\":\"1.11.4\"}'\n");
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&terraform, executable).unwrap();
+    let terraform = terraform.to_str().unwrap();
+    let (code, stderr) = said(&run, terraform);
+    assert_eq!(code, Some(2), "{stderr}");
+    assert!(stderr.contains("USD an hour") && stderr.contains("--yes"), "{stderr}");
+    let (code, stderr) = said(&[&run[..], &["--yes", "--max-cost", "0.5"]].concat(), terraform);
+    assert_eq!(code, Some(2), "{stderr}");
+    assert!(stderr.contains("may cost 0.50 USD: nothing was made"), "{stderr}");
+    let old = lab.write("old", "#!/bin/sh\necho '{\"terraform_version\":\"1.4.7\"}'\n");
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&old, executable).unwrap();
+    let (code, stderr) = said(&run, old.to_str().unwrap());
+    assert!(code == Some(1) && stderr.contains("is 1.4.7"), "{stderr}");
+}
+
+#[test]
+fn what_is_for_aws_alone_is_refused_elsewhere() {
+    let lab = Laboratory::new();
+    on_aws(&lab);
+    for flags in [&["--yes"][..], &["--max-cost", "5"]] {
+        let output = lab.output(&[&["run", "own.toml", "--provider", "simulated"], flags].concat());
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains("is for --provider aws"), "{stderr}");
+    }
+    let simulated = "name = \"s\"\n[dataset]\nrecords = 1000\n[[configuration]]\nname = \"a\"\n\
+                     instance = { vcpus = 1, memory_gib = 8 }\ndata_volume = { iops = 100 }\n[[workload]]\nname = \"w\"\n\
+                     read = 1.0\n[load]\nconcurrency = [4]\nrepetitions = 1\n";
+    lab.write("s.toml", simulated);
+    assert!(
+        lab.output(&["run", "s.toml", "--provider", "simulated"])
+            .status
+            .success()
+    );
+    let run = lab.run_directory();
+    let output = lab.output(&["destroy", run.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("made no machines on AWS"));
+}
