@@ -359,7 +359,13 @@ fn resume(
         path.display(),
         all - remaining.len() - again.len()
     ));
+    let is_done = remaining.is_empty() && again.is_empty();
     let mut crew = match &directory.plan().aws {
+        // Nothing is made where nothing is left to measure; what is left of its machines is taken away as after any run.
+        Some(settings) if is_done => {
+            let crew = Crew::new(Box::new(aws::of_run(&directory, settings)?), channel);
+            return Ok((directory, crew));
+        }
         Some(settings) => {
             Aws::check_program().map_err(Failure::work)?;
             let estimate = aws::estimate(directory.plan(), settings);
@@ -372,22 +378,13 @@ fn resume(
             Crew::new(hosts_of(provider, directory.plan())?, channel)
         }
     };
-    match go_on(
-        &directory,
-        &mut crew,
-        (remaining.is_empty() && again.is_empty(), provider),
-        screen,
-        interrupted,
-    ) {
-        Ok(()) => {}
-        Err(failure) => {
-            crew.close(screen);
-            if let Err(second) = crew.release(screen) {
-                failure.show(Format::Human);
-                return Err(aws::left(directory.path(), second));
-            }
-            return Err(failure);
+    if let Err(failure) = go_on(&directory, &mut crew, (is_done, provider), screen, interrupted) {
+        crew.close(screen);
+        if let Err(second) = crew.release(screen) {
+            failure.show(Format::Human);
+            return Err(aws::left(directory.path(), second));
         }
+        return Err(failure);
     }
     directory.journal(JournalEvent::Resumed).map_err(Failure::work)?;
     set_aside(&directory, &again, screen)?;

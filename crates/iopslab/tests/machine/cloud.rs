@@ -234,8 +234,8 @@ impl Cloud {
         self.known().untagged
     }
 
-    /// Actions that were asked of the API, each once.
-    pub fn actions(&self) -> std::collections::BTreeSet<String> {
+    /// Actions that were asked of the API, in their order.
+    pub fn actions(&self) -> Vec<String> {
         let text = std::fs::read_to_string(self.directory.join("requests.jsonl")).unwrap_or_default();
         let action = |line: &str| {
             let line: Value = serde_json::from_str(line).ok()?;
