@@ -13,7 +13,7 @@ mkdir -p "$(cat /payload/scratch)"
 story() {
   local name=$1 began=$SECONDS
   shift
-  if timeout 3000 "$@" 2>&1 | tee /var/tmp/log; then
+  if timeout 2400 "$@" 2>&1 | tee /var/tmp/log; then
     say "ok      $name ($((SECONDS - began)) s): $(grep -E '^test result|^iopslab-story' /var/tmp/log | tail -1)"
   else
     say "FAILED  $name ($((SECONDS - began)) s)"
