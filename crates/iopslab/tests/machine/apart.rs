@@ -258,7 +258,8 @@ fn a_run_ends_with_a_report_and_leaves_nothing(story: &Story, run: &Path) {
     );
     let at = |key: &str| fault[key].as_f64().unwrap_or_else(|| panic!("{key} in {fault:#}"));
     assert!(
-        (6.0..8.0).contains(&at("began_s")) && (10.0..14.0).contains(&at("back_s")),
+        // Clocks of two hosts, read within some milliseconds.
+        (5.9..8.0).contains(&at("began_s")) && (9.9..14.0).contains(&at("back_s")),
         "{fault:#}"
     );
     // The other one stays away: what is read back comes from the one that was cut off.
