@@ -108,7 +108,7 @@ pub(super) fn may_be_made(
                 return Err(Failure::input(format!(
                     "the run may cost {most:.2} USD, and what it costs is not known: {missing}"
                 ))
-                .help("state price_usd_per_month of the configuration, or leave out the bound"));
+                .help("ask AWS for its prices (iopslab catalog refresh), or leave out the bound"));
             }
             Ok(_) => {}
         }
