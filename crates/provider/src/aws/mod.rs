@@ -22,6 +22,7 @@ use spec::{AwsMachine, AwsSettings, DatabaseMachine, HostsSettings, MachineStora
 use wire::Ground;
 
 use crate::hosts::Hosts;
+use crate::hosts::ssh::Ssh;
 use crate::{Agent, AgentError, Incoming, Place, Provider};
 pub use error::AwsError;
 use heartbeat::Heartbeat;
@@ -99,13 +100,18 @@ impl Aws {
         let names: Vec<String> = self.settings.machines.iter().map(|m| m.name.clone()).collect();
         say(&format!("waiting for {} machines to be ready", names.len()));
         self.wait_until_ready(&names, &go_on)?;
-        self.heartbeat = Some(Heartbeat::start(self.path(SSH_CONFIG), names));
+        self.heartbeat = Some(Heartbeat::start(self.ssh(), names));
         self.hosts = Some(Hosts::new(&self.hosts_settings(&outputs)?, &self.binary)?);
         Ok(())
     }
 
     fn path(&self, name: &str) -> PathBuf {
         self.terraform.directory().join(name)
+    }
+
+    /// The way to the machines.
+    fn ssh(&self) -> Ssh {
+        Ssh::new(self.path(SSH_CONFIG).to_str())
     }
 
     /// The public key of the run's machines; the pair is made once.
@@ -167,24 +173,11 @@ impl Aws {
     /// Every machine answers, with a host key that is known from here on, and its user data has run.
     fn wait_until_ready(&self, names: &[String], go_on: &dyn Fn() -> Result<(), AwsError>) -> Result<(), AwsError> {
         let began = Instant::now();
-        let config = self.path(SSH_CONFIG);
+        let look = format!("if test -e {FAILED}; then cat {FAILED} >&2; exit {HAS_FAILED}; fi; test -e {READY}");
         for name in names {
             loop {
                 go_on()?;
-                let mut command = Command::new("ssh");
-                command.arg("-F").arg(&config);
-                // Nobody knows the key of a machine that was made a moment ago. From now on it is checked.
-                for option in [
-                    "BatchMode=yes",
-                    "StrictHostKeyChecking=accept-new",
-                    "ConnectTimeout=5",
-                    "ControlMaster=no",
-                ] {
-                    command.args(["-o", option]);
-                }
-                let look =
-                    format!("if test -e {FAILED}; then cat {FAILED} >&2; exit {HAS_FAILED}; fi; test -e {READY}");
-                command.args(["-T", "--", name, &look]);
+                let mut command = self.ssh().first_command(name, &look);
                 let output = command.stdin(Stdio::null()).output().map_err(AwsError::NoSsh)?;
                 if output.status.success() {
                     break;

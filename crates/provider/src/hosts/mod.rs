@@ -9,7 +9,7 @@
 
 mod error;
 mod program;
-mod ssh;
+pub(crate) mod ssh;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{BufRead as _, BufReader, Write as _};

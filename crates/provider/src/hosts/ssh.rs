@@ -29,7 +29,7 @@ const MOST_WORDS: usize = 6;
 
 /// How ssh is called.
 #[derive(Debug, Clone)]
-pub(super) struct Ssh {
+pub(crate) struct Ssh {
     config: Option<String>,
 }
 
@@ -42,8 +42,19 @@ impl Ssh {
 
     /// ssh with a script for the machine's `sh`.
     pub fn command(&self, name: &str, script: &str) -> Command {
+        self.command_with(&[], name, script)
+    }
+
+    /// The same to a machine that was made a moment ago, so that nobody can know its host key: it is taken as it is, and
+    /// checked from then on.
+    pub fn first_command(&self, name: &str, script: &str) -> Command {
+        self.command_with(&["StrictHostKeyChecking=accept-new", "ConnectTimeout=5"], name, script)
+    }
+
+    /// ssh takes the first value that it is given of an option.
+    fn command_with(&self, first: &[&str], name: &str, script: &str) -> Command {
         let mut command = self.base();
-        for option in OPTIONS {
+        for option in first.iter().chain(&OPTIONS) {
             command.args(["-o", option]);
         }
         // Whatever the login shell is, it can call sh.

@@ -6,6 +6,7 @@ use std::ops::Range;
 use catalog::{Basis, Catalog, EbsOptimisation, InstanceType, Lifecycle, UnknownVolumeType, VolumeRequest, VolumeType};
 use toml::Spanned;
 
+use super::configuration::known_instance;
 use super::hosts::ssh_name;
 use super::numbers::Check as _;
 use crate::mistakes::{Collector, choice};
@@ -309,15 +310,7 @@ fn instance<'c>(
     at: Range<usize>,
     mistakes: &mut Collector<'_>,
 ) -> Option<&'c InstanceType> {
-    let Some(found) = catalog.instance(name) else {
-        let near = catalog.nearest_instances(name).join(", ");
-        mistakes.add(
-            at,
-            format!("unknown instance type `{name}`"),
-            format!("nearest: {near}"),
-        );
-        return None;
-    };
+    let found = known_instance(catalog, name, at.clone(), mistakes)?;
     if found.lifecycle == Lifecycle::Retired {
         let message = format!("AWS no longer offers {name}");
         mistakes.add(

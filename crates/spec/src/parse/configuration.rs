@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use catalog::{Burst, Catalog, GIB, IoLimits, ResolvedVolume, VolumeRequest, VolumeType};
+use catalog::{Burst, Catalog, GIB, InstanceType, IoLimits, ResolvedVolume, VolumeRequest, VolumeType};
 use toml::{Spanned, Value};
 
 use super::local::{BURST_STARTS, burst_share};
@@ -89,19 +89,30 @@ pub(super) fn check(
     Some(configuration)
 }
 
+/// A type of the catalog; another name is noted at its place.
+pub(super) fn known_instance<'c>(
+    catalog: &'c Catalog,
+    name: &str,
+    at: Range<usize>,
+    mistakes: &mut Collector<'_>,
+) -> Option<&'c InstanceType> {
+    let found = catalog.instance(name);
+    if found.is_none() {
+        let near = catalog.nearest_instances(name);
+        let help = if near.is_empty() {
+            "see: iopslab catalog list".to_owned()
+        } else {
+            format!("nearest: {}", near.join(", "))
+        };
+        mistakes.add(at, format!("unknown instance type `{name}`"), help);
+    }
+    found
+}
+
 fn instance(catalog: &Catalog, given: &Spanned<Value>, mistakes: &mut Collector<'_>) -> Option<Instance> {
     match given.get_ref() {
         Value::String(name) => {
-            let Some(found) = catalog.instance(name) else {
-                let near = catalog.nearest_instances(name);
-                let help = if near.is_empty() {
-                    "see: iopslab catalog list".to_owned()
-                } else {
-                    format!("nearest: {}", near.join(", "))
-                };
-                mistakes.add(given.span(), format!("unknown instance type `{name}`"), help);
-                return None;
-            };
+            let found = known_instance(catalog, name, given.span(), mistakes)?;
             Some(Instance {
                 label: found.name.clone(),
                 from_catalog: true,
