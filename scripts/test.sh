@@ -4,17 +4,18 @@
 # scripts/test.sh [COMMAND...]: COMMAND runs beside them, too, with the CPU that they leave.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+root=$PWD
 
-tests=(--workspace --features "iopslab/aws,iopslab/tls" --locked --no-fail-fast)
+tests=(--workspace --features "iopslab/aws,iopslab/tls" --locked)
 JAVA_HOME=$(scripts/java-for-tests.sh)
 export JAVA_HOME
 cargo test "${tests[@]}" --no-run
-stories=$(cargo test "${tests[@]}" --test machine --no-run 2>&1 | sed -n 's/.*Executable tests.machine.main.rs (\(.*\))/\1/p')
-stories=$(realpath "$stories")
+# A line for each program of tests: its package's directory, and its path.
+programs=$(cargo test "${tests[@]}" --no-run --message-format=json 2>/dev/null |
+  sed -nE 's/.*"manifest_path":"([^"]*)\/Cargo\.toml".*"profile":\{[^}]*"test":true.*"executable":"([^"]*)".*/\1 \2/p')
+stories=$(grep -E '/deps/machine-[^/]*$' <<<"$programs" | cut -d' ' -f2)
 
 target=$(realpath "${CARGO_TARGET_DIR:-target}")
-others=$target/others.log
-: >"$others"
 jobs=()
 # With a process group of its own: it is ended as a whole when this script is.
 beside() {
@@ -26,16 +27,20 @@ beside() {
 trap 'for job in "${jobs[@]}"; do kill -- -"$job" 2>/dev/null || true; done' EXIT
 
 status=0
+run() {
+  local directory=$1
+  shift
+  echo "==> ${1#"$root"/} ${*:2}"
+  (cd "$directory" && exec "$@") || status=$?
+}
+
+# Those of the engine look at milliseconds: they come first and alone.
+while read -r directory program; do run "$directory" "$program"; done < <(grep '/crates/engine ' <<<"$programs")
 echo "==> stories with a real database run beside the other tests; their output: $target/stories.log"
-# Not beside those of the engine and of the database, which come first and look at milliseconds.
-# shellcheck disable=SC2016
-beside "$target/stories.log" bash -c '
-  until grep -qE "Running unittests src/main.rs|^==> the end" "$1"; do sleep 1; done
-  cd crates/iopslab && exec "$2"' stories "$others" "$stories"
-# Cargo locks what it has built until its tests run.
-[ $# = 0 ] || beside "$target/beside.log" bash -c 'sleep 20; exec "$@"' beside "$@"
-cargo test "${tests[@]}" -- --skip real:: 2>&1 | tee "$others" || status=$?
-echo "==> the end" >>"$others"
+beside "$target/stories.log" env --chdir=crates/iopslab "$stories" real::
+[ $# = 0 ] || beside "$target/beside.log" "$@"
+while read -r directory program; do run "$directory" "$program" --skip real::; done < <(grep -v '/crates/engine ' <<<"$programs")
+cargo test "${tests[@]}" --doc || status=$?
 for job in "${jobs[@]}"; do wait "$job" || status=$?; done
 jobs=()
 cat "$target/stories.log"

@@ -1,4 +1,4 @@
-//! Machines that a run has made on AWS, used, and taken away.
+//! Machines that a run has made on AWS, used, and taken away: where, and which of them at the same time.
 
 use std::collections::BTreeMap;
 
@@ -7,22 +7,14 @@ use serde::{Deserialize, Serialize};
 /// `[provider.aws]`, checked, with the machines that the experiment needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AwsSettings {
-    /// Region, such as `eu-central-1`.
-    pub region: String,
-    /// Profile of the AWS configuration files; `None`: the default search for credentials.
-    pub profile: Option<String>,
-    /// A network that exists; `None`: one is made.
-    pub network: Option<AwsNetwork>,
+    /// Where machines may be made: accounts and regions, at least one.
+    pub sites: Vec<AwsSite>,
     /// The only addresses from which machines take SSH; `None`: not stated.
     pub controller_cidr: Option<String>,
     /// Whether machines get public addresses, by which they are reached then.
     pub public_address: bool,
     /// Placement group's strategy; `None`: no group.
     pub placement_group: Option<String>,
-    /// The image of x86-64 machines: an AMI, or an SSM parameter that names one; `None`: the module's default.
-    pub image_x86_64: Option<String>,
-    /// The image of arm64 machines.
-    pub image_arm64: Option<String>,
     /// Who logs in there.
     pub ssh_user: String,
     /// Tags of everything that is made, besides those of iopslab.
@@ -35,8 +27,63 @@ pub struct AwsSettings {
     pub binary_aarch64: Option<String>,
     /// The most that a run may cost, USD.
     pub max_cost_usd: Option<f64>,
+    /// Machines that stand at the same time at one site, in the order in which each site makes them.
+    pub batches: Vec<AwsBatch>,
+}
+
+/// An account in a region.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AwsSite {
+    /// For people: what the experiment calls it, else its region.
+    pub name: String,
+    /// Region, such as `eu-central-1`.
+    pub region: String,
+    /// Profile of the AWS configuration files; `None`: the default search for credentials.
+    pub profile: Option<String>,
+    /// A network that exists; `None`: one is made.
+    pub network: Option<AwsNetwork>,
+    /// The image of x86-64 machines: an AMI, or an SSM parameter that names one; `None`: the module's default.
+    pub image_x86_64: Option<String>,
+    /// The image of arm64 machines.
+    pub image_arm64: Option<String>,
+    /// What may stand there at the same time.
+    pub limits: AwsLimits,
+}
+
+/// What may stand at a site at the same time, as the experiment states it; what is not stated is not limited.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AwsLimits {
+    /// vCPUs of all machines.
+    pub vcpus: Option<u64>,
+    /// Machines, by instance type.
+    pub machines: BTreeMap<String, u64>,
+    /// EBS volumes, roots among them.
+    pub volumes: Option<u64>,
+    /// Their size together, GiB.
+    pub volume_gib: Option<u64>,
+}
+
+/// Machines that stand at the same time at one site: those of some configurations, and clients for them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AwsBatch {
+    /// Number of its site, from 0.
+    pub site: usize,
+    /// The configurations that are measured on it.
+    pub configurations: Vec<String>,
     /// All machines: those of databases by the numbers of their hosts, then clients by theirs.
     pub machines: Vec<AwsMachine>,
+    /// What they cost at each site, in the order of the sites.
+    pub prices: Vec<AwsPrice>,
+}
+
+/// What the machines of a batch cost at a site, at the latest on-demand prices of the catalog.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AwsPrice {
+    /// USD an hour, volumes and roots included.
+    UsdPerHour(f64),
+    /// A price is missing: which one, in words.
+    Missing(String),
 }
 
 /// A network of the user's own.
@@ -59,6 +106,8 @@ pub struct AwsMachine {
     pub host: u32,
     /// AWS's name of the type.
     pub instance_type: String,
+    /// Its vCPUs.
+    pub vcpus: u64,
     /// `x86_64` or `arm64`.
     pub architecture: String,
     /// Number of its availability zone, from 0.
@@ -74,11 +123,6 @@ pub struct AwsMachine {
     pub instance_store: bool,
     /// EBS volumes besides the root, by what they hold: `data`, `commitlog`.
     pub volumes: BTreeMap<String, AwsVolume>,
-    /// USD an hour with its volumes, at the latest on-demand prices of the catalog; `None` where one is not known.
-    pub usd_per_hour: Option<f64>,
-    /// What has no price.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub price_missing: Option<String>,
 }
 
 /// An EBS volume to be made.
@@ -97,7 +141,15 @@ pub struct AwsVolume {
     pub mib_per_s: Option<u32>,
 }
 
-impl AwsSettings {
+impl AwsMachine {
+    /// Its EBS volumes, the root among them: how many, and GiB of all.
+    pub fn ebs(&self) -> (u64, u64) {
+        let gib: u64 = self.volumes.values().map(|volume| u64::from(volume.size_gib)).sum();
+        (self.volumes.len() as u64 + 1, gib + u64::from(self.root_gib))
+    }
+}
+
+impl AwsBatch {
     /// How many zones the machines stand in.
     pub fn zones(&self) -> u32 {
         self.machines.iter().map(|machine| machine.zone + 1).max().unwrap_or(1)
@@ -108,5 +160,39 @@ impl AwsSettings {
         self.machines
             .iter()
             .filter(move |machine| machine.configuration.is_some() == databases)
+    }
+}
+
+impl AwsSettings {
+    /// The batch that a configuration is measured in, from 0.
+    pub fn batch_of(&self, configuration: &str) -> Option<u32> {
+        let has = |batch: &AwsBatch| batch.configurations.iter().any(|name| name == configuration);
+        self.batches.iter().position(has).map(|number| number as u32)
+    }
+}
+
+impl AwsLimits {
+    /// What is too much about these machines at the same time, in words; `None`: they may stand there.
+    pub fn exceeded_by<'m>(&self, machines: impl Iterator<Item = &'m AwsMachine>) -> Option<String> {
+        let (mut vcpus, mut volumes, mut gib) = (0, 0, 0);
+        let mut of_type: BTreeMap<&str, u64> = BTreeMap::new();
+        for machine in machines {
+            vcpus += machine.vcpus;
+            let (its_volumes, its_gib) = machine.ebs();
+            (volumes, gib) = (volumes + its_volumes, gib + its_gib);
+            *of_type.entry(&machine.instance_type).or_default() += 1;
+        }
+        let above = |needed: u64, limit: Option<u64>, unit: &str| {
+            limit
+                .filter(|limit| needed > *limit)
+                .map(|limit| format!("{needed} {unit} of {limit}"))
+        };
+        let of_types = of_type
+            .iter()
+            .find_map(|(kind, count)| above(*count, self.machines.get(*kind).copied(), kind));
+        of_types
+            .or_else(|| above(vcpus, self.vcpus, "vCPUs"))
+            .or_else(|| above(volumes, self.volumes, "EBS volumes"))
+            .or_else(|| above(gib, self.volume_gib, "GiB on EBS"))
     }
 }

@@ -5,6 +5,7 @@
 
 mod access;
 mod aws;
+mod batches;
 mod consistency;
 mod decision;
 mod draft;
@@ -29,7 +30,7 @@ mod simulated;
 mod volume_kind;
 
 pub use access::{Access, Identity, Login, PasswordSource, Pem, Tls};
-pub use aws::{AwsMachine, AwsNetwork, AwsSettings, AwsVolume};
+pub use aws::{AwsBatch, AwsLimits, AwsMachine, AwsNetwork, AwsPrice, AwsSettings, AwsSite, AwsVolume};
 pub use catalog::{Basis, Burst, CostKind, CostLine, IoLimits};
 pub use consistency::{Consistency, ConsistencyLevels};
 pub use decision::DecisionRules;

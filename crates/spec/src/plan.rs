@@ -7,8 +7,8 @@ use workload::Definition;
 use crate::judged::ROOMY_S;
 use crate::scale::scaled_dataset;
 use crate::{
-    Adaptive, AwsSettings, Dataset, DecisionRules, Experiment, HostsSettings, LoadLevel, Money, NodeFault, Objective,
-    Patience, Setup, Target, Truth,
+    Adaptive, AwsSettings, Configuration, Dataset, DecisionRules, Experiment, HostsSettings, LoadLevel, Money,
+    NodeFault, Objective, Patience, Setup, Target, Truth,
 };
 
 /// Version of `plan.json`.
@@ -137,6 +137,22 @@ const LOAD_RATE: f64 = 15_000.0;
 /// Fetching, starting and stopping the loader, creating and measuring volumes.
 const FIXED_S: f64 = 40.0;
 
+/// Estimated seconds of a trial, of a configuration with so many nodes.
+fn trial_s(warmup_max_s: Option<f64>, warmup_s: f64, duration_s: f64, nodes: u32) -> f64 {
+    let until_rest = warmup_max_s.map_or(0.0, |most| most.min(UNTIL_REST_S));
+    until_rest + warmup_s + duration_s + OVERHEAD_PER_TRIAL_S * f64::from(nodes)
+}
+
+impl Experiment {
+    /// Estimated seconds of all trials of a configuration.
+    pub(crate) fn seconds_of(&self, configuration: &Configuration) -> f64 {
+        let load = &self.load;
+        let trials = self.workloads.len() * load.levels.len() * load.repetitions as usize;
+        let nodes = configuration.placement.nodes;
+        trials as f64 * trial_s(load.warmup_max_s, load.warmup_s, load.duration_s, nodes)
+    }
+}
+
 /// The plan of an experiment: cells in the file's order, trials in blocks, shuffled inside each block by the seed
 /// (randomised multiple interleaved trials: Abedi and Brecht, ICPE 2017), so that a slow hour of the machine hits all
 /// cells alike.
@@ -191,7 +207,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
         work_directory: experiment.local.work_directory.clone(),
         patience: experiment.local.patience,
         scale,
-        estimated_s: FIXED_S + dataset.records as f64 / LOAD_RATE,
+        estimated_s: 0.0,
         dataset,
         setups,
         workloads: experiment.workloads.clone(),
@@ -209,19 +225,37 @@ pub fn plan(experiment: &Experiment) -> Plan {
         aws: experiment.aws.clone(),
         money: Some(experiment.money.clone()),
     };
-    plan.estimated_s += plan.trials.iter().map(|trial| plan.seconds_of(trial)).sum::<f64>();
+    plan.estimated_s = plan.estimate();
     plan
 }
 
 impl Plan {
+    /// Seconds until all of its trials are done: fetching, loading and everything else included.
+    fn estimate(&self) -> f64 {
+        let trials = self.trials.iter().map(|trial| self.seconds_of(trial));
+        FIXED_S + self.dataset.records as f64 / LOAD_RATE + trials.sum::<f64>()
+    }
+
+    /// The part of it that the machines of one batch carry out, with nothing of the others.
+    pub fn of_batch(&self, batch: u32) -> Self {
+        let mut part = self.clone();
+        part.setups.retain(|setup| setup.batch == batch);
+        let has = |configuration: &String| part.setups.iter().any(|setup| setup.configuration == *configuration);
+        part.cells.retain(|cell| has(&cell.configuration));
+        part.trials
+            .retain(|trial| part.cells.iter().any(|cell| cell.id == trial.cell));
+        part.estimated_s = part.estimate();
+        part
+    }
+
     /// Estimated seconds of a trial, restore and start of the database included:
     /// nodes that share a machine start at its speed.
     pub fn seconds_of(&self, trial: &PlannedTrial) -> f64 {
-        let until_rest = self.shape.warmup_max_s.map_or(0.0, |most| most.min(UNTIL_REST_S));
         let cell = self.cells.iter().find(|c| c.id == trial.cell);
         let setup = cell.and_then(|cell| self.setups.iter().find(|s| s.configuration == cell.configuration));
         let nodes = setup.map_or(1, |setup| setup.placement.nodes);
-        until_rest + self.shape.warmup_s + self.shape.duration_s + OVERHEAD_PER_TRIAL_S * f64::from(nodes)
+        let shape = &self.shape;
+        trial_s(shape.warmup_max_s, shape.warmup_s, shape.duration_s, nodes)
     }
 
     /// What trials cost at full scale: each configuration by the hour for its own trials. `None` where any of them has

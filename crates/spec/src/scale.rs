@@ -54,10 +54,11 @@ pub fn setups(experiment: &Experiment) -> Vec<Setup> {
             ..setup(c, &experiment.local, &dataset)
         })
         .collect();
-    if experiment.aws.is_some() {
+    if let Some(aws) = &experiment.aws {
         let placements = experiment.configurations.iter().map(|c| c.placement);
         for (setup, first) in setups.iter_mut().zip(first_hosts(placements)) {
             (setup.first_host, setup.is_bought) = (first, true);
+            setup.batch = aws.batch_of(&setup.configuration).unwrap_or_default();
             for volume in std::iter::once(&mut setup.data).chain(&mut setup.commitlog) {
                 // A new volume has all of its credits.
                 if let Some(burst) = &mut volume.burst {
@@ -137,6 +138,7 @@ fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset
             .map(|v| volume(v, VolumeRole::Commitlog, scale, payload)),
         placement: configuration.placement,
         first_host: 0,
+        batch: 0,
         is_bought: false,
         existing: None,
         watched: Vec::new(),

@@ -34,6 +34,10 @@ pub struct Setup {
     /// of their own it is not the same for all of them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub first_host: u32,
+    /// Number of the batch of machines that it is measured in, from 0: those of another batch stand there at another
+    /// time, or elsewhere, with clients of their own.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub batch: u32,
     /// Whether its machines are what the configuration states, made for it: nothing is emulated, held or divided.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_bought: bool,

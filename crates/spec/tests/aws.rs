@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use spec::{Provider, parse_for, parse_to_run};
+use spec::{AwsPrice, Provider, parse_for, parse_to_run};
 
 const CLUSTER: &str = r#"
 name = "x"
@@ -53,7 +53,10 @@ fn stated(settings: &str) -> String {
 fn every_node_and_every_client_has_a_machine_in_the_zone_of_its_rack() {
     let experiment = planned(&stated("client_zone = \"other\"\nclient = \"c7g.xlarge\"")).unwrap();
     let aws = experiment.aws.as_ref().unwrap();
-    let seen: Vec<(&str, u32, u32, &str)> = aws
+    let [batch] = aws.batches.as_slice() else {
+        panic!("{:?}", aws.batches)
+    };
+    let seen: Vec<(&str, u32, u32, &str)> = batch
         .machines
         .iter()
         .map(|m| (m.name.as_str(), m.host, m.zone, m.architecture.as_str()))
@@ -69,8 +72,8 @@ fn every_node_and_every_client_has_a_machine_in_the_zone_of_its_rack() {
             ("client-2", 1, 3, "arm64"),
         ]
     );
-    assert_eq!(aws.zones(), 4);
-    let (ebs, nvme) = (&aws.machines[0], &aws.machines[3]);
+    assert_eq!((batch.zones(), batch.site), (4, 0));
+    let (ebs, nvme) = (&batch.machines[0], &batch.machines[3]);
     assert_eq!(
         (ebs.volumes["data"].kind.as_str(), ebs.volumes["data"].iops),
         ("io2", Some(8_000))
@@ -93,22 +96,106 @@ fn a_machine_costs_its_instance_its_volumes_and_its_root_at_todays_prices() {
             .replace("i8g.xlarge", "i3.xlarge"),
     )
     .unwrap();
-    let machine = &experiment.aws.unwrap().machines[0];
     let catalog = catalog::Catalog::built_in();
-    let instance = catalog.instance("r4.xlarge").unwrap().on_demand_usd_per_hour.unwrap();
+    let on_demand = |kind: &str| catalog.instance(kind).unwrap().on_demand_usd_per_hour.unwrap();
     // us-east-1: io2 0.125 a GiB and 0.065 an IOPS a month, gp3 0.08 a GiB.
-    let volumes = (500.0 * 0.125 + 8_000.0 * 0.065 + 50.0 * 0.08 + 64.0 * 0.08) / 730.0;
-    let expected = instance + volumes;
-    let usd = machine.usd_per_hour.unwrap();
+    let of_ebs = 500.0 * 0.125 + 8_000.0 * 0.065 + 50.0 * 0.08;
+    let machines = 3.0 * on_demand("r4.xlarge") + on_demand("i3.xlarge") + 2.0 * on_demand("c7i.2xlarge");
+    let expected = machines + (3.0 * of_ebs + 6.0 * 64.0 * 0.08) / 730.0;
+    let price = |experiment: spec::Experiment| experiment.aws.unwrap().batches[0].prices.clone();
+    let AwsPrice::UsdPerHour(usd) = price(experiment)[0] else {
+        panic!("no price");
+    };
     assert!((usd - expected).abs() < 1e-9, "{usd} {expected}");
     // A region whose prices nobody has asked for costs what nobody knows.
-    let elsewhere = planned(&stated("region = \"eu-central-1\"")).unwrap().aws.unwrap();
+    let elsewhere = price(planned(&stated("region = \"eu-central-1\"")).unwrap());
     assert!(
-        elsewhere
-            .machines
-            .iter()
-            .all(|m| m.usd_per_hour.is_none() && m.price_missing.is_some())
+        matches!(&elsewhere[0], AwsPrice::Missing(what) if what.contains("ebs.database-1")),
+        "{elsewhere:?}"
     );
+}
+
+/// The same at two sites with limits.
+fn at_sites(limits: &str) -> String {
+    let sites = format!(
+        "[[provider.aws.site]]\nname = \"a\"\nregion = \"us-east-1\"\nprofile = \"one\"\n{limits}\n\
+         [[provider.aws.site]]\nregion = \"us-west-2\"\n{limits}\n"
+    );
+    stated("") + &sites
+}
+
+#[test]
+fn sites_share_the_configurations_and_each_stays_within_its_limits() {
+    let experiment = planned(&at_sites("volume_gib = 2000")).unwrap();
+    let aws = experiment.aws.as_ref().unwrap();
+    let placed: Vec<(usize, &[String])> = aws
+        .batches
+        .iter()
+        .map(|b| (b.site, b.configurations.as_slice()))
+        .collect();
+    assert_eq!(placed, [(0, &["ebs".to_owned()][..]), (1, &["nvme".to_owned()])]);
+    assert_eq!(
+        (aws.sites[0].name.as_str(), aws.sites[1].name.as_str()),
+        ("a", "us-west-2")
+    );
+    // Each batch has clients of its own, and its part of the plan knows nothing of the other.
+    let names: Vec<&str> = aws.batches[1].machines.iter().map(|m| m.name.as_str()).collect();
+    assert_eq!(names, ["nvme.database-1", "client-3", "client-4"]);
+    let plan = spec::plan(&experiment);
+    let part = plan.of_batch(1);
+    assert_eq!((plan.trials.len(), part.trials.len(), part.cells.len()), (6, 3, 1));
+    assert!(part.estimated_s < plan.estimated_s);
+    assert_eq!(part.setups[0].first_host, 3);
+
+    // One site with little room works through them in turn.
+    let one =
+        stated("") + "[[provider.aws.site]]\nregion = \"us-east-1\"\nmachines = { \"c7i.2xlarge\" = 2 }\nvcpus = 28\n";
+    let aws = planned(&one).unwrap().aws.unwrap();
+    let placed: Vec<(usize, usize)> = aws.batches.iter().map(|b| (b.site, b.configurations.len())).collect();
+    assert_eq!(placed, [(0, 1), (0, 1)]);
+}
+
+#[test]
+fn sites_that_cannot_be_are_refused_at_their_places() {
+    let cases = [
+        (
+            at_sites("vcpus = 20"),
+            "no site has room for `ebs` and its clients (a: 28 vCPUs of 20; us-west-2: 28 vCPUs of 20)",
+        ),
+        (at_sites("machines = { \"c7i.2xlarge\" = 1 }"), "2 c7i.2xlarge of 1"),
+        (at_sites("machines = { \"m55.large\" = 1 }"), "m55.large"),
+        (at_sites("volumes = 0"), "volumes cannot be 0"),
+        (
+            at_sites("").replace("us-west-2", "us-east-1\"\nprofile = \"one"),
+            "is a site already",
+        ),
+        (
+            at_sites("").replace("us-west-2", "us-east-1\"\nname = \"a"),
+            "two sites are called a",
+        ),
+        (
+            at_sites("").replace("public_address", "region = \"us-east-1\"\npublic_address"),
+            "region beside sites",
+        ),
+        (
+            at_sites("").replace("public_address", "profile = \"x\"\npublic_address"),
+            "profile beside sites",
+        ),
+        (at_sites("vpc = \"vpc-1\""), "vpc without subnets"),
+        (
+            at_sites("vpc = \"vpc-1\"\nsubnets = [\"subnet-1\"]"),
+            "1 subnets for 3 zones",
+        ),
+        (
+            at_sites("").replace("repetitions = 3", "repetitions = \"auto\""),
+            "each would stop after another number of blocks",
+        ),
+        (at_sites("limit = 3"), "limit"),
+    ];
+    for (text, part) in cases {
+        let said = planned(&text).map(drop).expect_err(part);
+        assert!(said.contains(part), "{part:?} is missing in:\n{said}");
+    }
 }
 
 #[test]
@@ -139,7 +226,7 @@ fn machines_are_measured_at_full_size() {
 #[test]
 fn an_experiment_that_says_nothing_of_aws_is_planned_there_and_not_run() {
     let plan = planned(CLUSTER).unwrap();
-    assert_eq!(plan.aws.unwrap().region, "us-east-1");
+    assert_eq!(plan.aws.unwrap().sites[0].region, "us-east-1");
     let said = run_by(CLUSTER, Provider::Aws).unwrap_err();
     assert!(said.contains("controller_cidr is missing"), "{said}");
     assert!(said.contains("no way in but public addresses"), "{said}");

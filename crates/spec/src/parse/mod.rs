@@ -1,6 +1,8 @@
 //! Text -> [`Experiment`]: parse, then check everything, and report all mistakes together.
 
 mod aws;
+mod aws_machines;
+mod aws_sites;
 mod basis;
 mod configuration;
 mod consistency;
@@ -230,15 +232,11 @@ fn check(
         },
         notes: Vec::new(),
     };
-    if let Some(aws) = experiment.aws.as_mut().filter(|_| provider == Some(Provider::Aws)) {
-        aws::machines(
-            catalog,
-            file,
-            aws,
-            &experiment.configurations,
-            experiment.load.clients,
-            mistakes,
-        );
+    if provider == Some(Provider::Aws)
+        && let Some(mut aws) = experiment.aws.take()
+    {
+        aws_machines::place(catalog, file, &mut aws, &experiment, mistakes);
+        experiment.aws = Some(aws);
     }
     let is_free = |m: &&crate::ConfigurationMoney| m.usd_per_month.is_none();
     if let Some(budget) = &file.load.get_ref().budget_usd

@@ -62,4 +62,48 @@ pub(crate) struct Aws {
     /// A run whose estimate is above this starts nothing, USD.
     #[schemars(with = "Option<f64>")]
     pub max_cost_usd: Option<Spanned<f64>>,
+    /// Accounts and regions that work side by side, each within its limits. Default: one, of the keys above, without
+    /// limits. With sites, `region`, `profile`, `vpc`, `subnets` and images are stated there.
+    #[schemars(with = "Vec<AwsSite>")]
+    #[serde(default)]
+    pub site: Vec<Spanned<AwsSite>>,
+}
+
+/// An account in a region, and what may stand there at the same time.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AwsSite {
+    /// For people. Default: the region.
+    #[schemars(with = "Option<String>")]
+    pub name: Option<Spanned<String>>,
+    /// Region.
+    #[schemars(with = "String")]
+    pub region: Spanned<String>,
+    /// Profile of your AWS configuration files. Default: the usual search for credentials.
+    pub profile: Option<String>,
+    /// A VPC that exists, with `subnets`. Default: one is made for the run.
+    #[schemars(with = "Option<String>")]
+    pub vpc: Option<Spanned<String>>,
+    /// Its subnets, one for each zone.
+    #[schemars(with = "Option<Vec<String>>")]
+    pub subnets: Option<Spanned<Vec<String>>>,
+    /// Image of x86-64 machines: an AMI, or an SSM parameter that names one. Default: Debian 12.
+    #[schemars(with = "Option<String>")]
+    pub image_x86_64: Option<Spanned<String>>,
+    /// Image of arm64 machines. Default: Debian 12.
+    #[schemars(with = "Option<String>")]
+    pub image_arm64: Option<Spanned<String>>,
+    /// vCPUs of all machines at the same time. Default: no limit; what AWS grants an account, see Service Quotas.
+    #[schemars(with = "Option<i64>")]
+    pub vcpus: Option<Spanned<i64>>,
+    /// Machines of an instance type at the same time: `{ "i3.xlarge" = 2 }`. Default: no limit.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, i64>")]
+    pub machines: BTreeMap<Spanned<String>, Spanned<i64>>,
+    /// EBS volumes at the same time, roots among them. Default: no limit.
+    #[schemars(with = "Option<i64>")]
+    pub volumes: Option<Spanned<i64>>,
+    /// GiB of these volumes. Default: no limit.
+    #[schemars(with = "Option<i64>")]
+    pub volume_gib: Option<Spanned<i64>>,
 }

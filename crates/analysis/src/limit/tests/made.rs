@@ -189,6 +189,7 @@ impl Machine {
             commitlog: self.log.as_ref().map(|log| volume(VolumeRole::Commitlog, log)),
             placement: spec::Placement::ONE_NODE,
             first_host: 0,
+            batch: 0,
             is_bought: false,
             existing: None,
             watched: Vec::new(),
