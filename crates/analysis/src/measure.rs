@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{ClientResult, HostId, HostSample, Series, TrialRecord};
+use evidence::{ClientResult, HostId, HostSample, Role, Series, TrialRecord};
 use hdrhistogram::Histogram;
 use spec::NodeFaultKind;
 
@@ -38,7 +38,9 @@ impl Latencies {
             ..judged
         };
         let samples = |host| by_host.get(&host).map_or(&[][..], Vec::as_slice);
-        let client = database_host(samples(HostId::CLIENT), judged.from_s, judged.to_s);
+        let is_client = |host: &&HostId| host.role == Role::Client;
+        let client = by_host.keys().find(is_client).copied().unwrap_or(HostId::CLIENT);
+        let client = database_host(samples(client), judged.from_s, judged.to_s);
         let mut measurement = TrialMeasurement {
             record: record.clone(),
             window,

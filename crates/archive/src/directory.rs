@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use evidence::{HostId, HostSample, Interval, TrialRecord, Validity};
 use serde::Serialize;
@@ -31,8 +31,8 @@ const SET_ASIDE: &str = "set-aside";
 pub struct RunDirectory {
     path: PathBuf,
     plan: Plan,
-    /// Present while this process holds the lock.
-    writer: Mutex<Option<JournalWriter>>,
+    /// Present while this process holds the lock; one for the run and its parts.
+    writer: Arc<Mutex<Option<JournalWriter>>>,
 }
 
 /// Holds a run's lock; gives it back when dropped.
@@ -93,7 +93,7 @@ impl RunDirectory {
         Ok(Self {
             path,
             plan: plan.clone(),
-            writer: Mutex::new(Some(writer)),
+            writer: Arc::new(Mutex::new(Some(writer))),
         })
     }
 
@@ -107,8 +107,18 @@ impl RunDirectory {
         Ok(Self {
             path: path.to_owned(),
             plan,
-            writer: Mutex::new(None),
+            writer: Arc::new(Mutex::new(None)),
         })
+    }
+
+    /// The same run with a part of its plan, as several work on parts of it at the same time: trials go to the same
+    /// places, events to the same journal. The whole run is locked first ([`Self::lock`]), and stays so.
+    pub fn part(&self, plan: Plan) -> Self {
+        Self {
+            path: self.path.clone(),
+            plan,
+            writer: Arc::clone(&self.writer),
+        }
     }
 
     /// Takes the run for this process until the guard is dropped, and mends what a kill left: the torn last line of the
@@ -384,6 +394,8 @@ impl RunDirectory {
 
     /// Adds facts of hosts that were made for the run, before its first trial; what stands there already stays.
     pub fn add_to_environment(&self, facts: serde_json::Map<String, serde_json::Value>) -> Result<()> {
+        // Others add theirs at the same time.
+        let _writer = self.writer()?;
         let path = self.path.join(ENVIRONMENT);
         let mut environment = self.environment()?;
         if let Some(known) = environment.as_object_mut() {

@@ -21,6 +21,8 @@ pub struct Screen {
     is_ticking: bool,
     /// Nothing takes long enough to be told while it is done.
     is_quiet: bool,
+    /// Begins each line: who says it, where several do.
+    who: String,
     last_plain: Option<Instant>,
     metrics: Option<LiveMetrics>,
 }
@@ -41,8 +43,23 @@ impl Screen {
             doing: String::new(),
             is_ticking: false,
             is_quiet: false,
+            who: String::new(),
             last_plain: None,
             metrics: None,
+        }
+    }
+
+    /// Plain lines of one of several that work at the same time, told to the same scrapers.
+    pub fn beside(&self, who: &str) -> Self {
+        Self {
+            bar: None,
+            who: format!("[{who}] "),
+            metrics: self.metrics.clone(),
+            is_quiet: self.is_quiet,
+            about: String::new(),
+            doing: String::new(),
+            is_ticking: false,
+            last_plain: None,
         }
     }
 
@@ -68,7 +85,7 @@ impl Screen {
     pub fn say(&mut self, line: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| eprintln!("{line}")),
-            None => eprintln!("{line}"),
+            None => eprintln!("{}{line}", self.who),
         }
         self.last_plain = None;
     }
@@ -104,7 +121,7 @@ impl Screen {
                 self.is_ticking = true;
             }
         } else if self.last_plain.is_none_or(|last| last.elapsed() >= PLAIN_EVERY) {
-            eprintln!("  {line}");
+            eprintln!("  {}{line}", self.who);
             self.last_plain = Some(Instant::now());
         }
     }

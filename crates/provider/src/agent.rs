@@ -51,6 +51,13 @@ pub enum AgentError {
     Aws(#[from] crate::aws::AwsError),
 }
 
+impl AgentError {
+    /// Whether machines could not be had where they were asked for, and may be had elsewhere or later.
+    pub fn has_no_room(&self) -> bool {
+        matches!(self, Self::Aws(error) if error.has_no_room())
+    }
+}
+
 /// An agent that was started: requests go in here, what it says comes out of the [`Incoming`] channel that it was
 /// started with. It takes one request at a time, answers it with one [`Event::Reply`], and may say other things before.
 pub trait Agent {

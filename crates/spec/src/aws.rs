@@ -21,6 +21,9 @@ pub struct AwsSettings {
     pub tags: BTreeMap<String, String>,
     /// Machines that have heard nothing of their controller for so many seconds end themselves.
     pub lifetime_s: u64,
+    /// How long machines that no site has room for are waited for, seconds.
+    #[serde(default)]
+    pub capacity_wait_s: u64,
     /// iopslab for x86-64, where this program's own file is not one.
     pub binary_x86_64: Option<String>,
     /// iopslab for aarch64, where this program's own file is not one.

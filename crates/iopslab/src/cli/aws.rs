@@ -1,14 +1,16 @@
 //! Machines on AWS, as commands need them: what they cost, whether they may be made, and `iopslab destroy`.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use archive::RunDirectory;
 use clap::Args;
 use provider::Provider as _;
 use provider::aws::Aws;
-use spec::{AwsSettings, Plan};
+use spec::{AwsBatch, AwsPrice, AwsSettings, AwsSite, Plan};
 
 use super::machines;
 use crate::failure::Failure;
@@ -17,70 +19,101 @@ use crate::output::{Format, pretty};
 /// All that knows of a run's machines, below its directory.
 const DIRECTORY: &str = "terraform";
 /// Seconds from the first request until machines are ready, and those of taking them away: for the estimate.
-const MAKING_S: f64 = 600.0;
+pub(super) const MAKING_S: f64 = 600.0;
+/// Seconds for taking them away, kept back of what a run may cost.
+const REMOVING_S: f64 = 300.0;
 /// Machines may be needed for so much longer than the estimate says.
 const EXPIRES_AFTER: f64 = 3.0;
 
-/// What a run on AWS costs by the hour, and as a whole by the plan's estimate of its time.
+/// What a run on AWS costs, by the plan's estimate of its time.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Estimate {
-    /// USD an hour: instances with their volumes, without transfer between zones.
+    /// The whole, USD: instances with their volumes, without transfer between zones.
+    pub usd: f64,
+    /// The most that is spent in an hour, USD: where several sites work, that of each site's most expensive batch.
     pub usd_per_hour: f64,
-    /// Hours.
+    /// Hours until the last site is done.
     pub hours: f64,
 }
 
-impl Estimate {
-    /// The whole, USD.
-    pub fn usd(&self) -> f64 {
-        self.usd_per_hour * self.hours
-    }
+/// Hours of a batch's machines.
+fn hours_of(plan: &Plan, batch: u32) -> f64 {
+    (plan.of_batch(batch).estimated_s + MAKING_S) / 3_600.0
 }
 
 /// The estimate of a plan; the error is which price is not known.
 pub(super) fn estimate(plan: &Plan, settings: &AwsSettings) -> Result<Estimate, String> {
-    let mut usd_per_hour = 0.0;
-    for machine in &settings.machines {
-        let missing = machine.price_missing.as_deref().unwrap_or("no price");
-        usd_per_hour += machine
-            .usd_per_hour
-            .ok_or_else(|| format!("{}: {missing}", machine.name))?;
+    let mut usd = 0.0;
+    let mut by_site = vec![(0.0_f64, 0.0); settings.sites.len()];
+    for (batch, number) in settings.batches.iter().zip(0..) {
+        let usd_per_hour = match &batch.prices[batch.site] {
+            AwsPrice::UsdPerHour(usd) => *usd,
+            AwsPrice::Missing(what) => return Err(what.clone()),
+        };
+        let hours = hours_of(plan, number);
+        usd += usd_per_hour * hours;
+        let (most, all_hours) = &mut by_site[batch.site];
+        (*most, *all_hours) = (most.max(usd_per_hour), *all_hours + hours);
     }
     Ok(Estimate {
-        usd_per_hour,
-        hours: (plan.estimated_s + MAKING_S) / 3_600.0,
+        usd,
+        usd_per_hour: by_site.iter().map(|(most, _)| most).sum(),
+        hours: by_site.iter().map(|(_, hours)| *hours).fold(0.0, f64::max),
     })
 }
 
 /// What is to be made and what that costs, for people.
 pub(super) fn told(settings: &AwsSettings, estimate: &Result<Estimate, String>) -> String {
-    let databases = settings.machines_of(true).count();
-    let clients = settings.machines_of(false).count();
-    let place = match settings.zones() {
-        1 => "one zone".to_owned(),
-        zones => format!("{zones} zones"),
+    let machines = match settings.batches.as_slice() {
+        [all] => {
+            let place = match all.zones() {
+                1 => "one zone".to_owned(),
+                zones => format!("{zones} zones"),
+            };
+            format!("on AWS, {}, {place}: {}", settings.sites[all.site].name, counted(all))
+        }
+        batches => {
+            let line = |(number, batch): (usize, &AwsBatch)| {
+                format!(
+                    "\n  batch {}, {}: {}; {}",
+                    number + 1,
+                    settings.sites[batch.site].name,
+                    batch.configurations.join(", "),
+                    counted(batch)
+                )
+            };
+            let lines: String = batches.iter().enumerate().map(line).collect();
+            format!(
+                "on AWS, in {} batches; each site goes through its own in turn:{lines}",
+                batches.len()
+            )
+        }
     };
-    let machines = format!(
-        "on AWS, {}, {place}: {databases} machines for databases, {clients} for clients",
-        settings.region
-    );
+    let rate = match settings.batches.len() {
+        1 => "",
+        _ => "at most ",
+    };
     match estimate {
         Ok(estimate) => format!(
-            "{machines}\n  about {:.2} USD: {:.2} USD an hour for {:.1} hours, on demand, at the catalog's\n  latest prices; \
+            "{machines}\n  about {:.2} USD: {rate}{:.2} USD an hour for {:.1} hours, on demand, at the catalog's\n  latest prices; \
              transfer between zones comes on top",
-            estimate.usd(),
-            estimate.usd_per_hour,
-            estimate.hours
+            estimate.usd, estimate.usd_per_hour, estimate.hours
         ),
         Err(missing) => format!("{machines}\n  what they cost is not known: {missing}"),
     }
+}
+
+fn counted(batch: &AwsBatch) -> String {
+    let (databases, clients) = (batch.machines_of(true).count(), batch.machines_of(false).count());
+    let machines = if databases == 1 { "machine" } else { "machines" };
+    format!("{databases} {machines} for databases, {clients} for clients")
 }
 
 /// The same for programs.
 pub(super) fn document(estimate: &Result<Estimate, String>) -> serde_json::Value {
     match estimate {
         Ok(estimate) => serde_json::json!({
-            "usd": estimate.usd(),
+            "usd": estimate.usd,
             "usd_per_hour": estimate.usd_per_hour,
             "hours": estimate.hours,
         }),
@@ -97,10 +130,10 @@ pub(super) fn may_be_made(
 ) -> Result<(), Failure> {
     if let Some(most) = max_cost_usd.or(settings.max_cost_usd) {
         match estimate {
-            Ok(estimate) if estimate.usd() > most => {
+            Ok(estimate) if estimate.usd > most => {
                 return Err(Failure::input(format!(
                     "the run is estimated at {:.2} USD and may cost {most:.2} USD: nothing was made",
-                    estimate.usd()
+                    estimate.usd
                 ))
                 .help("fewer cells, repetitions or seconds cost less; --max-cost USD allows more"));
             }
@@ -132,28 +165,100 @@ pub(super) fn may_be_made(
     }
 }
 
-/// For how long the money lasts from now on; `None`: no bound is stated, or nobody knows the price.
-pub(super) fn paid_for(plan: &Plan, max_cost_usd: Option<f64>) -> Option<Duration> {
-    let settings = plan.aws.as_ref()?;
-    let most = max_cost_usd.or(settings.max_cost_usd)?;
-    let estimate = estimate(plan, settings).ok()?;
-    Some(Duration::from_secs_f64(
-        (most / estimate.usd_per_hour * 3_600.0 - MAKING_S).max(0.0),
-    ))
+/// What the machines of a run have cost since it was begun or resumed, against what they may cost.
+#[derive(Debug)]
+pub(super) struct Meter {
+    /// USD; `None`: no bound is stated.
+    most: Option<f64>,
+    /// By batch: USD an hour, since when, until when.
+    batches: Mutex<BTreeMap<usize, (f64, Instant, Option<Instant>)>>,
 }
 
-/// The machines of a run.
-pub(super) fn of_run(directory: &RunDirectory, settings: &AwsSettings) -> Result<Aws, Failure> {
+impl Meter {
+    pub fn new(settings: &AwsSettings, max_cost_usd: Option<f64>) -> Self {
+        Self {
+            most: max_cost_usd.or(settings.max_cost_usd),
+            batches: Mutex::default(),
+        }
+    }
+
+    /// Machines of a batch cost money from here on. A price that nobody knows counts as none.
+    pub fn begins(&self, number: usize, price: &AwsPrice) {
+        let usd_per_hour = match price {
+            AwsPrice::UsdPerHour(usd) => *usd,
+            AwsPrice::Missing(_) => 0.0,
+        };
+        self.of_batches().insert(number, (usd_per_hour, Instant::now(), None));
+    }
+
+    /// They are gone.
+    pub fn ends(&self, number: usize) {
+        if let Some((_, _, until)) = self.of_batches().get_mut(&number) {
+            *until = Some(Instant::now());
+        }
+    }
+
+    /// Whether all that stands may go on for so many seconds, and be taken away then.
+    pub fn affords(&self, seconds: f64) -> bool {
+        let usd = |(usd_per_hour, since, until): &(f64, Instant, Option<Instant>)| {
+            let so_far = until.unwrap_or_else(Instant::now).duration_since(*since).as_secs_f64();
+            let more = if until.is_some() { 0.0 } else { seconds + REMOVING_S };
+            usd_per_hour * (so_far + more) / 3_600.0
+        };
+        let spent: f64 = self.of_batches().values().map(usd).sum();
+        self.most.is_none_or(|most| spent <= most)
+    }
+
+    fn of_batches(&self) -> MutexGuard<'_, BTreeMap<usize, (f64, Instant, Option<Instant>)>> {
+        self.batches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// All that knows of a batch's machines lies here.
+fn place_of(directory: &RunDirectory, settings: &AwsSettings, number: usize) -> Result<PathBuf, Failure> {
+    let place = std::path::absolute(directory.path().join(DIRECTORY)).map_err(Failure::work)?;
+    Ok(match settings.batches.len() {
+        1 => place,
+        _ => place.join((number + 1).to_string()),
+    })
+}
+
+/// The machines of a batch, at a site: where it stands if it does, else where it is to stand.
+pub(super) fn machines_of(
+    directory: &RunDirectory,
+    settings: &AwsSettings,
+    number: usize,
+    site: Option<usize>,
+) -> Result<Aws, Failure> {
     let life = Duration::from_secs_f64((directory.plan().estimated_s + MAKING_S) * EXPIRES_AFTER);
     let expires = jiff::Timestamp::now() + life;
-    let place = std::path::absolute(directory.path().join(DIRECTORY)).map_err(Failure::work)?;
+    let place = place_of(directory, settings, number)?;
+    let batch = &settings.batches[number];
+    let stands_at = || {
+        let (region, profile) = Aws::stands_at(&place)?;
+        let is_there = |site: &AwsSite| (&site.region, &site.profile) == (&region, &profile);
+        settings.sites.iter().position(is_there)
+    };
+    let site = site.or_else(stands_at).unwrap_or(batch.site);
     Ok(Aws::new(
         &directory.name(),
         &expires.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         &place,
         settings,
+        (batch, &settings.sites[site]),
         &machines::own_binary()?,
     ))
+}
+
+/// Takes away the machines of all batches; the failures of those that could not be.
+pub(super) fn take_away(directory: &RunDirectory, settings: &AwsSettings, say: &mut dyn FnMut(&str)) -> Vec<Failure> {
+    let release = |number: usize| {
+        machines_of(directory, settings, number, None)?
+            .release(say)
+            .map_err(Failure::work)
+    };
+    let outcomes: Vec<_> = (0..settings.batches.len()).map(release).collect();
+    outcomes.into_iter().filter_map(Result::err).collect()
 }
 
 /// Says how machines that could not be taken away are.
@@ -165,6 +270,14 @@ pub(super) fn left(directory: &Path, failure: Failure) -> Failure {
         }
         other => other,
     }
+}
+
+/// The first of several failures is the outcome; the others are shown before it.
+pub(super) fn show_all_but_the_first(mut failures: Vec<Failure>, format: Format) -> Result<(), Failure> {
+    failures
+        .drain(1.min(failures.len())..)
+        .for_each(|failure| failure.show(format));
+    failures.pop().map_or(Ok(()), Err)
 }
 
 /// What was typed after `destroy`.
@@ -195,8 +308,11 @@ pub fn destroy(args: &DestroyArgs, format: Format) -> Result<(), Failure> {
         }
         said.push(line.to_owned());
     };
-    let outcome = of_run(&directory, &settings)?.release(&mut say);
-    outcome.map_err(|error| left(directory.path(), Failure::work(error)))?;
+    let failures = take_away(&directory, &settings, &mut say).into_iter();
+    show_all_but_the_first(
+        failures.map(|failure| left(directory.path(), failure)).collect(),
+        format,
+    )?;
     match format {
         Format::Json => println!("{}", pretty(&serde_json::json!({ "said": said }))),
         Format::Human if said.is_empty() => println!("nothing is left of this run's machines"),

@@ -19,6 +19,7 @@ mod provider;
 mod refresh;
 mod report;
 mod run;
+mod sites;
 mod size;
 mod terminal;
 

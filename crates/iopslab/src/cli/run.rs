@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 use ::catalog::Catalog;
 use archive::{JournalEvent, RunDirectory};
@@ -14,13 +13,13 @@ use provider::aws::Aws;
 use provider::local::Local;
 use provider::simulated::SimulatedHosts;
 use provider::watched::Watched;
-use spec::{Experiment, PlannedTrial, Provider};
+use spec::{AwsSettings, Experiment, PlannedTrial, Provider};
 use storage::WorkDirectory;
 
 use super::experiment::{For, check_measurable, read_experiment};
 use super::facts::catalog;
 use super::provider::ProviderName;
-use super::{aws, machines, report, terminal};
+use super::{aws, machines, report, sites, terminal};
 use crate::controller::{self, Crew, Settings};
 use crate::failure::Failure;
 use crate::interrupt;
@@ -97,20 +96,26 @@ pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
     })
     .map_err(|e| Failure::work(format!("cannot watch for Ctrl-C: {e}")))?;
 
-    let (directory, mut crew) = match (&args.experiment, &args.resume) {
+    let (directory, hands) = match (&args.experiment, &args.resume) {
         (Some(file), None) => begin(file, args, channel, &mut screen, &interrupted)?,
         (None, Some(path)) => resume(path, args, channel, &mut screen, &interrupted)?,
         _ => return Err(Failure::input("give an experiment file, or --resume RUN")),
     };
-    if crew.is_simulated() {
-        screen.quiet();
-    }
-    let driven = drive(&directory, &mut crew, args.max_cost, &mut screen, &interrupted);
-    let released = crew
-        .release(&mut screen)
-        .map_err(|failure| aws::left(directory.path(), failure));
+    let (driven, released) = match hands {
+        Hands::Crew(mut crew) => {
+            if crew.is_simulated() {
+                screen.quiet();
+            }
+            (drive(&directory, &mut crew, &mut screen, &interrupted), Ok(()))
+        }
+        Hands::Sites(settings, channel) => {
+            sites::drive(&directory, &settings, args.max_cost, channel, &mut screen, &interrupted)
+        }
+    };
     if let Err(failure) = driven {
-        if args.resume.is_none() && is_refusal(&directory, &failure) {
+        // What Terraform said stays.
+        let may_go = args.resume.is_none() && directory.plan().aws.is_none();
+        if may_go && is_refusal(&directory, &failure) {
             return Err(taken_back(directory, failure));
         }
         let failure = keep(&directory, failure);
@@ -139,8 +144,16 @@ pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Who carries a run out.
+enum Hands {
+    /// The agents of all hosts.
+    Crew(Box<Crew>),
+    /// The agents of machines that have to be made, site by site and batch by batch.
+    Sites(Box<AwsSettings>, Channel),
+}
+
 /// Both ends of the agents' messages.
-type Channel = (std::sync::mpsc::Sender<Incoming>, std::sync::mpsc::Receiver<Incoming>);
+pub(super) type Channel = (std::sync::mpsc::Sender<Incoming>, std::sync::mpsc::Receiver<Incoming>);
 
 /// A new run: everything is checked before anything is created or told.
 fn begin(
@@ -149,7 +162,7 @@ fn begin(
     channel: Channel,
     screen: &mut Screen,
     interrupted: &AtomicBool,
-) -> Result<(RunDirectory, Crew), Failure> {
+) -> Result<(RunDirectory, Hands), Failure> {
     let catalog = catalog()?;
     let provider = args.provider.map_or(Provider::Local, Provider::from);
     if provider != Provider::Aws {
@@ -171,7 +184,8 @@ fn begin(
     let mut plan = spec::plan(&experiment);
     if let Some(settings) = plan.aws.clone() {
         let of_file = (&catalog, &experiment, text.as_str());
-        return begin_on_aws(of_file, args, &plan, &settings, channel, (screen, interrupted));
+        let directory = begin_on_aws(of_file, args, &plan, &settings, screen)?;
+        return Ok((directory, Hands::Sites(Box::new(settings), channel)));
     }
     let mut crew = Crew::new(hosts_of(provider, &plan)?, channel);
     let hosts = controller::greet(&mut crew, &plan, screen)?;
@@ -183,7 +197,7 @@ fn begin(
     screen.say(&report_plan(&catalog, &plan, &experiment, provider));
     let directory = create(args, &catalog, &experiment, &text, &plan, provider, hosts)?;
     screen.say(&format!("evidence goes to {}", directory.path().display()));
-    Ok((directory, crew))
+    Ok((directory, Hands::Crew(Box::new(crew))))
 }
 
 /// A new run on machines that have to be made: the run directory comes before them, because it knows what was made.
@@ -191,10 +205,9 @@ fn begin_on_aws(
     (catalog, experiment, text): (&Catalog, &Experiment, &str),
     args: &RunArgs,
     plan: &spec::Plan,
-    settings: &spec::AwsSettings,
-    channel: Channel,
-    (screen, interrupted): (&mut Screen, &AtomicBool),
-) -> Result<(RunDirectory, Crew), Failure> {
+    settings: &AwsSettings,
+    screen: &mut Screen,
+) -> Result<RunDirectory, Failure> {
     Aws::check_program().map_err(Failure::work)?;
     screen.say(&report_plan(catalog, plan, experiment, Provider::Aws));
     let estimate = aws::estimate(plan, settings);
@@ -202,37 +215,7 @@ fn begin_on_aws(
     aws::may_be_made(settings, &estimate, args.max_cost, args.yes)?;
     let directory = create(args, catalog, experiment, text, plan, Provider::Aws, Vec::new())?;
     screen.say(&format!("evidence goes to {}", directory.path().display()));
-    let mut crew = Crew::new(Box::new(aws::of_run(&directory, settings)?), channel);
-    match make_machines(&directory, &mut crew, screen, interrupted) {
-        Ok(()) => Ok((directory, crew)),
-        Err(failure) => {
-            crew.close(screen);
-            match crew.release(screen) {
-                Ok(()) => Err(taken_back(directory, failure)),
-                Err(second) => {
-                    failure.show(Format::Human);
-                    Err(aws::left(directory.path(), second))
-                }
-            }
-        }
-    }
-}
-
-/// Machines are there, answer, and can do what the plan asks of them; what they are becomes evidence.
-fn make_machines(
-    directory: &RunDirectory,
-    crew: &mut Crew,
-    screen: &mut Screen,
-    interrupted: &AtomicBool,
-) -> Result<(), Failure> {
-    let plan = directory.plan();
-    crew.provide(screen, interrupted)?;
-    let hosts = controller::greet(crew, plan, screen)?;
-    controller::check(plan, crew, &settings_for(plan), screen)?;
-    let facts = hosts
-        .into_iter()
-        .map(|(host, facts)| (host.to_string(), serde_json::json!(facts)));
-    directory.add_to_environment(facts.collect()).map_err(Failure::work)
+    Ok(directory)
 }
 
 /// What is said of AWS to a run elsewhere.
@@ -334,7 +317,7 @@ fn resume(
     channel: Channel,
     screen: &mut Screen,
     interrupted: &AtomicBool,
-) -> Result<(RunDirectory, Crew), Failure> {
+) -> Result<(RunDirectory, Hands), Failure> {
     let directory = RunDirectory::open(path).map_err(Failure::input)?;
     let provider = crate::measured::provider_of(&directory)?;
     if args.provider.is_some() {
@@ -360,35 +343,30 @@ fn resume(
         all - remaining.len() - again.len()
     ));
     let is_done = remaining.is_empty() && again.is_empty();
-    let mut crew = match &directory.plan().aws {
-        // Nothing is made where nothing is left to measure; what is left of its machines is taken away as after any run.
-        Some(settings) if is_done => {
-            let crew = Crew::new(Box::new(aws::of_run(&directory, settings)?), channel);
-            return Ok((directory, crew));
-        }
+    let hands = match &directory.plan().aws {
         Some(settings) => {
-            Aws::check_program().map_err(Failure::work)?;
-            let estimate = aws::estimate(directory.plan(), settings);
-            screen.say(&aws::told(settings, &estimate));
-            aws::may_be_made(settings, &estimate, args.max_cost, args.yes)?;
-            Crew::new(Box::new(aws::of_run(&directory, settings)?), channel)
+            // Nothing is made where nothing is left to measure; what is left of its machines goes as after any run.
+            if !is_done {
+                Aws::check_program().map_err(Failure::work)?;
+                let estimate = aws::estimate(directory.plan(), settings);
+                screen.say(&aws::told(settings, &estimate));
+                aws::may_be_made(settings, &estimate, args.max_cost, args.yes)?;
+            }
+            Hands::Sites(Box::new(settings.clone()), channel)
         }
         None => {
             refuse_for_aws(args)?;
-            Crew::new(hosts_of(provider, directory.plan())?, channel)
+            let mut crew = Crew::new(hosts_of(provider, directory.plan())?, channel);
+            if let Err(failure) = go_on(&directory, &mut crew, (is_done, provider), screen, interrupted) {
+                crew.close(screen);
+                return Err(failure);
+            }
+            Hands::Crew(Box::new(crew))
         }
     };
-    if let Err(failure) = go_on(&directory, &mut crew, (is_done, provider), screen, interrupted) {
-        crew.close(screen);
-        if let Err(second) = crew.release(screen) {
-            failure.show(Format::Human);
-            return Err(aws::left(directory.path(), second));
-        }
-        return Err(failure);
-    }
     directory.journal(JournalEvent::Resumed).map_err(Failure::work)?;
     set_aside(&directory, &again, screen)?;
-    Ok((directory, crew))
+    Ok((directory, hands))
 }
 
 /// The hosts of a run are there again, and they are what they were.
@@ -400,7 +378,6 @@ fn go_on(
     interrupted: &AtomicBool,
 ) -> Result<(), Failure> {
     let plan = directory.plan();
-    crew.provide(screen, interrupted)?;
     let hosts = controller::greet(crew, plan, screen)?;
     controller::check(plan, crew, &settings_for(plan), screen)?;
     if !is_done {
@@ -448,7 +425,11 @@ fn set_aside(directory: &RunDirectory, again: &[(PlannedTrial, String)], screen:
 
 /// Trials of one configuration on two machines are not repetitions:
 /// a run is not resumed where the processor or the memory differs.
-fn same_machine(directory: &RunDirectory, hosts: &[(HostId, Environment)], screen: &mut Screen) -> Result<(), Failure> {
+pub(super) fn same_machine(
+    directory: &RunDirectory,
+    hosts: &[(HostId, Environment)],
+    screen: &mut Screen,
+) -> Result<(), Failure> {
     let frozen = directory.environment().map_err(Failure::work)?;
     for (host, now) in hosts {
         let now = serde_json::json!(now);
@@ -473,16 +454,11 @@ fn same_machine(directory: &RunDirectory, hosts: &[(HostId, Environment)], scree
 fn drive(
     directory: &RunDirectory,
     crew: &mut Crew,
-    max_cost_usd: Option<f64>,
     screen: &mut Screen,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<(), Failure> {
     let _lock = directory.lock().map_err(Failure::work)?;
-    let paid_for = aws::paid_for(directory.plan(), max_cost_usd);
-    let settings = Settings {
-        paid_until: paid_for.map(|paid| Instant::now() + paid),
-        ..settings_for(directory.plan())
-    };
+    let settings = settings_for(directory.plan());
     controller::run(directory, crew, &settings, screen, interrupted)
 }
 
@@ -517,12 +493,12 @@ fn keep(directory: &RunDirectory, failure: Failure) -> Failure {
     }
 }
 
-fn settings_for(plan: &spec::Plan) -> Settings {
+pub(super) fn settings_for(plan: &spec::Plan) -> Settings {
     let stated = plan.work_directory.as_deref();
     Settings {
         work_directory: stated.map_or_else(work_directory, PathBuf::from),
         cache_directory: cache_directory(),
-        paid_until: None,
+        affords: Arc::new(|_| true),
     }
 }
 

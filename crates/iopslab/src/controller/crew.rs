@@ -31,6 +31,8 @@ pub struct Crew {
     lost: BTreeSet<HostId>,
     /// A host that cannot be reached and may be there again, in words.
     cut_off: Option<String>,
+    /// Machines could not be had where they were asked for, and may be had elsewhere or later.
+    has_no_room: bool,
     inbox: Receiver<Incoming>,
     to: Sender<Incoming>,
 }
@@ -97,6 +99,7 @@ impl Crew {
             agents: BTreeMap::new(),
             lost: BTreeSet::new(),
             cut_off: None,
+            has_no_room: false,
             inbox,
             to,
         }
@@ -116,10 +119,18 @@ impl Crew {
     pub fn provide(&mut self, screen: &mut Screen, interrupted: &AtomicBool) -> Result<(), Failure> {
         let is_called_off = || interrupted.load(Ordering::Relaxed);
         let made = self.provider.provide(&mut |what| screen.say(what), &is_called_off);
-        made.map_err(|error| match is_called_off() {
-            true => Failure::interrupted(error),
-            false => Failure::work(error),
+        made.map_err(|error| {
+            self.has_no_room = error.has_no_room();
+            match is_called_off() {
+                true => Failure::interrupted(error),
+                false => Failure::work(error),
+            }
         })
+    }
+
+    /// Whether [`Self::provide`] failed because there is no room for the machines where they were asked for, now.
+    pub fn has_no_room(&self) -> bool {
+        self.has_no_room
     }
 
     /// Machines that were made for the run are taken away.

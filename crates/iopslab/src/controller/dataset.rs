@@ -200,20 +200,21 @@ fn keys(plan: &Plan) -> Result<KeyFormat, Failure> {
 /// Has the clients insert the whole data set; gives its records and the seconds of the slowest client.
 fn insert(plan: &Plan, endpoint: &Endpoint, crew: &mut Crew, screen: &mut Screen) -> Result<(u64, f64), Failure> {
     let keys = keys(plan)?;
-    let part = |client: HostId| {
-        let (records, of) = (plan.dataset.records, plan.clients);
+    let clients = hosts::clients(plan);
+    let part = |(client, number): (HostId, u32)| {
+        let (records, of) = (plan.dataset.records, clients.len() as u32);
         let part = |number| part_of(records, number, of);
         let request = ClientRequest::Load {
             endpoint: endpoint.clone(),
             dataset: plan.dataset,
             keys,
-            first_record: (0..client.index).map(part).sum(),
-            records: part(client.index),
+            first_record: (0..number).map(part).sum(),
+            records: part(number),
             concurrency: LOAD_CONCURRENCY.div_ceil(of),
         };
         (client, Request::Client(request))
     };
-    let requests = hosts::clients(plan).into_iter().map(part).collect();
+    let requests = clients.iter().copied().zip(0..).map(part).collect();
     let (mut records, mut seconds) = (0, 0.0_f64);
     for reply in crew.call_all(requests, screen)?.into_values() {
         let Reply::Loaded(loaded) = reply else {

@@ -47,15 +47,22 @@ fn started(plan: &Plan) -> impl Iterator<Item = &Setup> {
     plan.setups.iter().filter(|setup| setup.existing.is_none())
 }
 
-/// The clients of every trial.
+/// The clients of a configuration's trials: each batch of machines has its own.
+pub(super) fn clients_of(plan: &Plan, setup: &Setup) -> Vec<HostId> {
+    let first = setup.batch * plan.clients;
+    (first..first + plan.clients).map(HostId::client).collect()
+}
+
+/// All clients of a plan.
 pub(super) fn clients(plan: &Plan) -> Vec<HostId> {
-    (0..plan.clients).map(HostId::client).collect()
+    let clients: BTreeSet<HostId> = plan.setups.iter().flat_map(|setup| clients_of(plan, setup)).collect();
+    clients.into_iter().collect()
 }
 
 /// All hosts of a configuration's trials.
 pub(super) fn of_trial(plan: &Plan, setup: &Setup) -> Vec<HostId> {
     let mut hosts = nodes_of(setup);
-    hosts.extend(clients(plan));
+    hosts.extend(clients_of(plan, setup));
     hosts
 }
 

@@ -12,6 +12,7 @@ mod journal;
 mod machines;
 mod position;
 mod reconnect;
+pub mod sites;
 mod target;
 mod trial;
 mod watched;
@@ -20,7 +21,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use archive::{JournalEvent, RunDirectory};
 use evidence::{Environment, HostId};
@@ -49,14 +50,17 @@ const FAILURES_IN_A_ROW: u32 = 3;
 /// Where the second and later nodes of a machine live, below its work directory: `node-2` and so on.
 pub const NODE_DIRECTORY: &str = "node-";
 
+/// Whether there is money for so many seconds more.
+pub type Affords = Arc<dyn Fn(f64) -> bool + Send + Sync>;
+
 /// Everything a run needs that is not in its plan.
 pub struct Settings {
     /// Where volumes, snapshots and the ledger live.
     pub work_directory: PathBuf,
     /// Where downloads are kept.
     pub cache_directory: PathBuf,
-    /// No trial is begun that would end after this moment: then the run would cost more than it may. `None`: no bound.
-    pub paid_until: Option<Instant>,
+    /// Whether a trial of so many seconds may be begun: then the run would not cost more than it may.
+    pub affords: Affords,
 }
 
 impl Settings {
@@ -77,17 +81,53 @@ pub fn run(
     screen: &mut Screen,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<(), Failure> {
+    begins(directory, screen);
+    let result = work_through(directory, crew, settings, screen, interrupted);
+    ended(directory, result, interrupted)
+}
+
+/// Scrapers are told which run this is.
+pub fn begins(directory: &RunDirectory, screen: &Screen) {
+    let (planned, done) = (directory.plan().trials.len(), directory.done().len());
+    screen.publish(|live| live.begin(directory.name(), planned, done));
+}
+
+/// Does what is missing of a run, or of a part of one.
+pub fn work_through(
+    directory: &RunDirectory,
+    crew: &mut Crew,
+    settings: &Settings,
+    screen: &mut Screen,
+    interrupted: &Arc<AtomicBool>,
+) -> Result<(), Failure> {
     let greeting = |crew: &mut Crew, screen: &mut Screen| greet(crew, directory.plan(), screen).map(drop);
     let work = |crew: &mut Crew, screen: &mut Screen| run_trials(directory, crew, settings, screen);
     let result = reconnect::through_losses(directory, crew, interrupted, screen, &greeting, &work);
     crew.close(screen);
     screen.clear();
+    result
+}
+
+/// The journal says how the whole run ended.
+pub fn ended(
+    directory: &RunDirectory,
+    result: Result<(), Failure>,
+    interrupted: &Arc<AtomicBool>,
+) -> Result<(), Failure> {
     if interrupted.load(Ordering::Relaxed) {
         note(directory, JournalEvent::Interrupted)?;
         return Err(interrupted_failure(directory));
     }
     result?;
     note(directory, JournalEvent::RunDone)
+}
+
+/// There is no more money, and so many trials are left.
+pub fn spent(directory: &RunDirectory, left: usize) -> Failure {
+    Failure::work(format!("the run has spent what it may cost: {left} trials are left")).help(format!(
+        "continue with more: iopslab run --resume {} --max-cost USD",
+        directory.path().display()
+    ))
 }
 
 /// Ctrl-C: what is kept and how to go on.
@@ -106,7 +146,6 @@ fn run_trials(
 ) -> Result<(), Failure> {
     let plan = directory.plan();
     let remaining = directory.remaining().map_err(Failure::work)?;
-    screen.publish(|live| live.begin(directory.name(), plan.trials.len(), plan.trials.len() - remaining.len()));
     if remaining.is_empty() {
         return Ok(());
     }
@@ -122,16 +161,8 @@ fn run_trials(
             of: plan.trials.len(),
             eta_s: eta,
         };
-        let needed = Duration::from_secs_f64(plan.seconds_of(planned));
-        if settings.paid_until.is_some_and(|until| Instant::now() + needed > until) {
-            return Err(Failure::work(format!(
-                "the run has spent what it may cost: {} trials are left",
-                remaining.len() - done
-            ))
-            .help(format!(
-                "continue with more: iopslab run --resume {} --max-cost USD",
-                directory.path().display()
-            )));
+        if !(settings.affords)(plan.seconds_of(planned)) {
+            return Err(spent(directory, remaining.len() - done));
         }
         // A database that cannot be started, or a client that is lost, will fail the next time too: stop before hours
         // are wasted.

@@ -111,3 +111,20 @@ fn advice(answers: bool, words: &str) -> String {
         ),
     }
 }
+
+/// Codes by which EC2 says that it has no machines of a kind now, or that an account may not have more of something.
+const NO_ROOM: [&str; 6] = [
+    "InsufficientInstanceCapacity",
+    "InstanceLimitExceeded",
+    "VcpuLimitExceeded",
+    "VolumeLimitExceeded",
+    "MaxIOPSLimitExceeded",
+    "MaxSpotInstanceCountExceeded",
+];
+
+impl AwsError {
+    /// Whether machines could not be had where they were asked for, and may be had elsewhere or later.
+    pub fn has_no_room(&self) -> bool {
+        matches!(self, Self::Terraform { words, .. } if NO_ROOM.iter().any(|code| words.contains(code)))
+    }
+}

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use evidence::HostId;
 use serde_json::json;
-use spec::{AwsMachine, AwsSettings, DatabaseMachine, HostsSettings, MachineStorage};
+use spec::{AwsBatch, AwsMachine, AwsSettings, AwsSite, DatabaseMachine, HostsSettings, MachineStorage};
 use wire::Ground;
 
 use crate::hosts::Hosts;
@@ -55,6 +55,10 @@ pub struct Aws {
     /// The moment after which nobody needs the machines, RFC 3339.
     expires: String,
     settings: AwsSettings,
+    /// What is made: one of the batches of the settings.
+    batch: AwsBatch,
+    /// Where it is made.
+    site: AwsSite,
     terraform: Terraform,
     /// This program's own file.
     binary: PathBuf,
@@ -66,16 +70,32 @@ pub struct Aws {
 impl Aws {
     /// Nothing is made so far. `directory` is where all that knows of the machines lies; `expires` is the moment after
     /// which nobody needs them, RFC 3339.
-    pub fn new(run: &str, expires: &str, directory: &Path, settings: &AwsSettings, binary: &Path) -> Self {
+    pub fn new(
+        run: &str,
+        expires: &str,
+        directory: &Path,
+        settings: &AwsSettings,
+        (batch, site): (&AwsBatch, &AwsSite),
+        binary: &Path,
+    ) -> Self {
         Self {
             run: run.to_owned(),
             expires: expires.to_owned(),
             settings: settings.clone(),
-            terraform: Terraform::new(directory, settings.profile.as_deref()),
+            batch: batch.clone(),
+            site: site.clone(),
+            terraform: Terraform::new(directory, site.profile.as_deref()),
             binary: binary.to_owned(),
             hosts: None,
             heartbeat: None,
         }
+    }
+
+    /// Region and profile of the machines that a directory knows of; `None` where none were asked for.
+    pub fn stands_at(directory: &Path) -> Option<(String, Option<String>)> {
+        let variables = Terraform::new(directory, None).variables()?;
+        let word = |name: &str| variables[name].as_str().map(str::to_owned);
+        Some((word("region")?, word("profile")))
     }
 
     /// Whether there is a Terraform, and new enough.
@@ -91,17 +111,26 @@ impl Aws {
         };
         self.terraform.write_modules()?;
         let public_key = self.key()?;
-        let variables = variables(&self.run, &self.expires, &public_key, &self.settings);
+        let variables = variables(
+            &self.run,
+            &self.expires,
+            &public_key,
+            &self.settings,
+            (&self.batch, &self.site),
+        );
         self.terraform.write_variables(&variables)?;
         self.terraform.init(say)?;
         go_on()?;
         let outputs = self.terraform.apply(say)?;
         self.write_ssh_config(&outputs)?;
-        let names: Vec<String> = self.settings.machines.iter().map(|m| m.name.clone()).collect();
+        let names: Vec<String> = self.batch.machines.iter().map(|m| m.name.clone()).collect();
         say(&format!("waiting for {} machines to be ready", names.len()));
         self.wait_until_ready(&names, &go_on)?;
         self.heartbeat = Some(Heartbeat::start(self.ssh(), names));
-        self.hosts = Some(Hosts::new(&self.hosts_settings(&outputs)?, &self.binary)?);
+        let numbers = |databases| self.batch.machines_of(databases).map(|machine| machine.host);
+        let settings = self.hosts_settings(&outputs)?;
+        let hosts = Hosts::numbered(&settings, numbers(true), numbers(false), &self.binary)?;
+        self.hosts = Some(hosts);
         Ok(())
     }
 
@@ -152,7 +181,7 @@ impl Aws {
             self.path(KEY).display(),
             self.path(KNOWN_HOSTS).display()
         );
-        for machine in &self.settings.machines {
+        for machine in &self.batch.machines {
             let made = outputs.machine(&machine.name)?;
             let address = match self.settings.public_address {
                 true => made.public_address.as_ref().unwrap_or(&made.private_address),
@@ -204,7 +233,7 @@ impl Aws {
 
     fn hosts_settings(&self, outputs: &Outputs) -> Result<HostsSettings, AwsError> {
         let directory = |role: &str| MachineStorage::Directory(format!("{VOLUMES}/{role}"));
-        let database = self.settings.machines_of(true).map(|machine| {
+        let database = self.batch.machines_of(true).map(|machine| {
             let made = outputs.machine(&machine.name)?;
             let address = made.private_address.parse().ok();
             Ok(DatabaseMachine {
@@ -220,7 +249,7 @@ impl Aws {
         });
         Ok(HostsSettings {
             database: database.collect::<Result<_, AwsError>>()?,
-            client: self.settings.machines_of(false).map(|m| m.name.clone()).collect(),
+            client: self.batch.machines_of(false).map(|m| m.name.clone()).collect(),
             ssh_config: Some(self.path(SSH_CONFIG).display().to_string()),
             limits: false,
             binary_x86_64: self.settings.binary_x86_64.clone(),
@@ -234,7 +263,13 @@ impl Aws {
 }
 
 /// The variables of the modules.
-fn variables(run: &str, expires: &str, public_key: &str, settings: &AwsSettings) -> serde_json::Value {
+fn variables(
+    run: &str,
+    expires: &str,
+    public_key: &str,
+    settings: &AwsSettings,
+    (batch, site): (&AwsBatch, &AwsSite),
+) -> serde_json::Value {
     let machine = |machine: &AwsMachine| {
         let value = json!({
             "role": if machine.configuration.is_some() { "database" } else { "client" },
@@ -250,14 +285,14 @@ fn variables(run: &str, expires: &str, public_key: &str, settings: &AwsSettings)
         });
         (machine.name.clone(), value)
     };
-    let machines: serde_json::Map<String, serde_json::Value> = settings.machines.iter().map(machine).collect();
+    let machines: serde_json::Map<String, serde_json::Value> = batch.machines.iter().map(machine).collect();
     let mut variables = json!({
         "run": run,
         "expires": expires,
         "tags": settings.tags,
-        "region": settings.region,
-        "profile": settings.profile,
-        "zones": settings.zones(),
+        "region": site.region,
+        "profile": site.profile,
+        "zones": batch.zones(),
         "controller_cidr": settings.controller_cidr,
         "public_address": settings.public_address,
         "ssh_public_key": public_key,
@@ -266,10 +301,10 @@ fn variables(run: &str, expires: &str, public_key: &str, settings: &AwsSettings)
         "lifetime_s": settings.lifetime_s,
         "machines": machines,
     });
-    if let Some(network) = &settings.network {
+    if let Some(network) = &site.network {
         variables["network"] = json!({ "vpc_id": network.vpc_id, "subnet_ids": network.subnet_ids });
     }
-    let stated = [("x86_64", &settings.image_x86_64), ("arm64", &settings.image_arm64)];
+    let stated = [("x86_64", &site.image_x86_64), ("arm64", &site.image_arm64)];
     let stated = stated
         .into_iter()
         .filter_map(|(architecture, image)| Some((architecture, image.as_ref()?)));
@@ -331,7 +366,7 @@ impl Provider for Aws {
 mod tests {
     use std::collections::BTreeMap;
 
-    use spec::AwsVolume;
+    use spec::{AwsLimits, AwsVolume};
 
     use super::*;
 
@@ -355,27 +390,38 @@ mod tests {
             ebs_optimized: None,
             instance_store: false,
             volumes: BTreeMap::from([("data".to_owned(), volume)]),
-            usd_per_hour: None,
-            price_missing: None,
+            vcpus: 4,
         };
-        let mut settings = AwsSettings {
+        let mut site = AwsSite {
+            name: "eu-west-1".to_owned(),
             region: "eu-west-1".to_owned(),
             profile: None,
             network: None,
+            image_x86_64: None,
+            image_arm64: None,
+            limits: AwsLimits::default(),
+        };
+        let batch = AwsBatch {
+            site: 0,
+            configurations: vec!["fast".to_owned()],
+            machines: vec![machine],
+            prices: Vec::new(),
+        };
+        let settings = AwsSettings {
+            sites: vec![site.clone()],
             controller_cidr: Some("203.0.113.7/32".to_owned()),
             public_address: true,
             placement_group: None,
-            image_x86_64: None,
-            image_arm64: None,
             ssh_user: "admin".to_owned(),
             tags: BTreeMap::new(),
             lifetime_s: 1_800,
+            capacity_wait_s: 0,
             binary_x86_64: None,
             binary_aarch64: None,
             max_cost_usd: None,
-            machines: vec![machine],
+            batches: vec![batch.clone()],
         };
-        let said = variables("r", "2026-11-23T12:00:00Z", "ssh-ed25519 A", &settings);
+        let said = variables("r", "2026-11-23T12:00:00Z", "ssh-ed25519 A", &settings, (&batch, &site));
         assert_eq!(said["zones"], 3);
         let machine = &said["machines"]["fast.database-1"];
         assert_eq!(
@@ -391,9 +437,9 @@ mod tests {
             (None, None),
             "the modules' defaults"
         );
-        settings.image_arm64 = Some("ami-1".to_owned());
+        site.image_arm64 = Some("ami-1".to_owned());
         assert_eq!(
-            variables("r", "e", "k", &settings)["images"],
+            variables("r", "e", "k", &settings, (&batch, &site))["images"],
             json!({ "arm64": "ami-1" })
         );
     }

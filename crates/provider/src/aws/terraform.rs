@@ -145,6 +145,12 @@ impl Terraform {
         write().map_err(|error| AwsError::file("write", &path, error))
     }
 
+    /// What was to be made last, where something was.
+    pub fn variables(&self) -> Option<Value> {
+        let text = fs::read_to_string(self.directory.join(VARIABLES)).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+
     pub fn init(&self, say: Say<'_>) -> Result<(), AwsError> {
         let mut arguments = vec!["init".to_owned(), "-input=false".to_owned(), "-no-color".to_owned()];
         if let Ok(plugins) = std::env::var(PLUGINS) {

@@ -42,8 +42,10 @@ const LAST_WORDS: usize = 5;
 #[derive(Debug)]
 pub struct Hosts {
     ssh: Ssh,
-    machines: Vec<DatabaseMachine>,
-    clients: Vec<String>,
+    /// Those of databases, by the numbers of their hosts.
+    machines: BTreeMap<u32, DatabaseMachine>,
+    /// Those of clients.
+    clients: BTreeMap<u32, String>,
     limits: bool,
     addresses: BTreeMap<String, Ipv4Addr>,
     programs: Programs,
@@ -54,8 +56,19 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// `binary` is this program's own file. Addresses that are not stated are looked up; nothing else happens.
+    /// `binary` is this program's own file. Addresses that are not stated are looked up; nothing else happens. Hosts are
+    /// numbered in the order of the settings.
     pub fn new(settings: &HostsSettings, binary: &Path) -> Result<Self, HostError> {
+        Self::numbered(settings, 0.., 0.., binary)
+    }
+
+    /// The same with other numbers of the hosts: of those of databases, and of those of clients.
+    pub(crate) fn numbered(
+        settings: &HostsSettings,
+        databases: impl IntoIterator<Item = u32>,
+        clients: impl IntoIterator<Item = u32>,
+        binary: &Path,
+    ) -> Result<Self, HostError> {
         let ssh = Ssh::new(settings.ssh_config.as_deref());
         let alone = settings.database.len() == 1 && settings.client == [settings.database[0].ssh.clone()];
         let mut addresses = BTreeMap::new();
@@ -74,8 +87,8 @@ impl Hosts {
         let others = stated.into_iter().flatten().map(PathBuf::from).collect();
         Ok(Self {
             ssh,
-            machines: settings.database.clone(),
-            clients: settings.client.clone(),
+            machines: databases.into_iter().zip(settings.database.iter().cloned()).collect(),
+            clients: clients.into_iter().zip(settings.client.iter().cloned()).collect(),
             limits: settings.limits,
             addresses,
             programs: Programs::new(binary.to_owned(), others),
@@ -98,8 +111,8 @@ impl Hosts {
         };
         Self {
             ssh: Ssh::new(files.ssh_config.as_deref()),
-            machines: watched.into_iter().map(machine).collect(),
-            clients,
+            machines: (0..).zip(watched.into_iter().map(machine)).collect(),
+            clients: (0..).zip(clients).collect(),
             limits: false,
             // Nobody is told where they are: the cluster says so itself.
             addresses: BTreeMap::new(),
@@ -116,10 +129,9 @@ impl Hosts {
 
     /// The name of a host's machine.
     fn name(&self, host: HostId) -> Result<&str, HostError> {
-        let index = host.index as usize;
         let name = match host.role {
-            Role::Database => self.machines.get(index).map(|machine| machine.ssh.as_str()),
-            Role::Client => self.clients.get(index).map(String::as_str),
+            Role::Database => self.machines.get(&host.index).map(|machine| machine.ssh.as_str()),
+            Role::Client => self.clients.get(&host.index).map(String::as_str),
         };
         name.ok_or_else(|| HostError::NoMachine(host.to_string()))
     }
@@ -176,10 +188,10 @@ impl Hosts {
             })
         };
         let mut cleaned: Vec<_> = machines
-            .iter()
+            .values()
             .map(|machine| (machine.ssh.clone(), clean(machine)))
             .collect();
-        for name in &self.clients {
+        for name in self.clients.values() {
             if !cleaned.iter().any(|(known, _)| known == name) {
                 let programs = program::remove_unused(&self.ssh, name);
                 let outcome = programs.map(|programs| Cleaned { said: None, programs });
@@ -230,7 +242,7 @@ impl Provider for Hosts {
     }
 
     fn ground(&self, host: HostId) -> Option<Ground> {
-        let machine = self.machines.get(host.index as usize)?;
+        let machine = self.machines.get(&host.index)?;
         (host.role == Role::Database).then(|| Ground {
             work_directory: machine.work_directory.clone(),
             limits: self.limits,

@@ -13,6 +13,7 @@ use crate::{AwsSettings, raw};
 
 const DEFAULT_USER: &str = "admin";
 const DEFAULT_LIFETIME_MIN: f64 = 30.0;
+const DEFAULT_CAPACITY_WAIT_MIN: f64 = 15.0;
 const ZONES: [&str; 2] = ["same", "other"];
 const STRATEGIES: [&str; 3] = ["cluster", "spread", "partition"];
 
@@ -36,6 +37,12 @@ pub(super) fn check(given: &raw::Aws, mistakes: &mut Collector<'_>) -> Option<Aw
         10.0..=1_440.0,
         DEFAULT_LIFETIME_MIN,
     );
+    let capacity_wait = mistakes.number(
+        given.capacity_wait_min.as_ref(),
+        "capacity_wait_min",
+        0.0..=1_440.0,
+        DEFAULT_CAPACITY_WAIT_MIN,
+    );
     let most = mistakes.number(given.max_cost_usd.as_ref(), "max_cost_usd", 0.01..=1e7, 1.0);
     let tags = tags(given.tags.as_ref(), mistakes);
     client_zone?;
@@ -48,6 +55,7 @@ pub(super) fn check(given: &raw::Aws, mistakes: &mut Collector<'_>) -> Option<Aw
         ssh_user: ssh_user?,
         tags: tags?,
         lifetime_s: (lifetime? * 60.0) as u64,
+        capacity_wait_s: (capacity_wait? * 60.0) as u64,
         binary_x86_64: given.binary_x86_64.clone(),
         binary_aarch64: given.binary_aarch64.clone(),
         max_cost_usd: given.max_cost_usd.as_ref().and(most),

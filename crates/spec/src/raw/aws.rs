@@ -55,6 +55,9 @@ pub(crate) struct Aws {
     /// Machines end themselves when they have heard nothing of iopslab for so many minutes, 10 to 1440. Default 30.
     #[schemars(with = "Option<f64>")]
     pub lifetime_min: Option<Spanned<f64>>,
+    /// Minutes for which machines that no site has room for are waited for, with growing pauses, 0 to 1440. Default 15.
+    #[schemars(with = "Option<f64>")]
+    pub capacity_wait_min: Option<Spanned<f64>>,
     /// iopslab for x86-64 machines where this program is not one: a file of `make dist`, relative to this file.
     pub binary_x86_64: Option<String>,
     /// iopslab for arm64 (Graviton) machines where this program is not one: a file of `make dist`, relative to this file.

@@ -13,12 +13,12 @@ const HEAD_START_MS: f64 = 3_000.0;
 /// `offset_ms` is what a client's clock shows beyond the controller's.
 pub(super) fn tasks(
     whole: &TrialTask,
-    clients: u32,
+    hosts: &[HostId],
     now_unix_ms: f64,
     offset_ms: impl Fn(HostId) -> f64,
 ) -> Vec<(HostId, TrialTask)> {
-    let task = |number| {
-        let client = HostId::client(number);
+    let clients = hosts.len() as u32;
+    let task = |(client, number): (HostId, u32)| {
         let shape = TrialShape {
             operations: whole.shape.operations.map(|n| part_of(n, number, clients).max(1)),
             ..whole.shape
@@ -35,7 +35,7 @@ pub(super) fn tasks(
         };
         (client, task)
     };
-    (0..clients).map(task).collect()
+    hosts.iter().copied().zip(0..).map(task).collect()
 }
 
 /// What the clients of a trial measured together.
@@ -208,7 +208,10 @@ mod tests {
 
     #[test]
     fn parts_of_a_load_add_up_to_it_and_begin_together() {
-        let tasks_of = |load, clients| tasks(&whole(load), clients, 1e6, |client| f64::from(client.index) * 250.0);
+        let tasks_of = |load, clients| {
+            let clients: Vec<HostId> = (0..clients).map(HostId::client).collect();
+            tasks(&whole(load), &clients, 1e6, |client| f64::from(client.index) * 250.0)
+        };
         let three = tasks_of(LoadLevel::Concurrency(32), 3);
         let parts: Vec<LoadLevel> = three.iter().map(|(_, task)| task.load).collect();
         assert_eq!(parts, [11, 11, 10].map(LoadLevel::Concurrency));

@@ -239,7 +239,8 @@ fn execute(
         begin_unix_ms: None,
     };
     let now_unix_ms = machine::unix_ms();
-    let tasks = clients::tasks(&whole, plan.clients, now_unix_ms, |client| happened.offset_ms(client));
+    let clients = hosts::clients_of(plan, parts.setup);
+    let tasks = clients::tasks(&whole, &clients, now_unix_ms, |client| happened.offset_ms(client));
     let mut death = None;
     let mut figures = LiveFigures::default();
     let samples = &mut happened.samples;
