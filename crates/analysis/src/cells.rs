@@ -41,6 +41,7 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
     let failed: u64 = valid.iter().map(|t| t.failed_operations()).sum();
     let counted: u64 = valid.iter().map(|t| t.counted()).sum();
     CellAnalysis {
+        batch: setup.map_or(0, |setup| setup.batch),
         id: cell.id.clone(),
         configuration: cell.configuration.clone(),
         workload: cell.workload.clone(),

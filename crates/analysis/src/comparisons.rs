@@ -3,13 +3,14 @@
 //!
 //! Trials of one block ran close in time, so that slow drift of the machine cancels in their ratio (Abedi & Brecht,
 //! "Conducting Repeatable Experiments in Highly Variable Cloud Computing Environments", ICPE 2017). The spread is
-//! pooled over all cells ([`stats::Layout`]). All pairs of a metric are one family: Holm over the experiment at
+//! pooled over all cells ([`stats::Layout`]). Cells of different batches of machines share no block: they are compared by
+//! the means of their logarithms ([`stats::Samples`]), which is less sharp, and says so. All pairs of a metric are one family: Holm over the experiment at
 //! [`stats::LEVEL`], and each interval at the level of its verdict.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use spec::LoadLevel;
-use stats::{Contrast, Layout, Outlier, Series, Spread};
+use stats::{Contrast, Layout, Outlier, Samples, Series, Spread};
 
 use crate::document::{CellAnalysis, Metric, Ratio, Verdict};
 use crate::figures::Figures;
@@ -22,6 +23,7 @@ struct Pair {
     /// What was observed where nothing can be tested: (geometric mean, smallest, largest).
     observed: (f64, f64, f64),
     pairs: u64,
+    unpaired: bool,
     level: f64,
     p_sign_flip: Option<f64>,
 }
@@ -72,6 +74,37 @@ impl Comparisons {
 
     fn add(&mut self, cells: &[CellAnalysis], figures: &Figures<'_>, open: bool) {
         let mine: Vec<usize> = (0..cells.len()).filter(|i| is_open(cells[*i].load) == open).collect();
+        let batches: BTreeSet<u32> = mine.iter().map(|i| cells[*i].batch).collect();
+        for batch in &batches {
+            let together: Vec<usize> = mine.iter().copied().filter(|i| cells[*i].batch == *batch).collect();
+            self.add_paired(cells, &together, figures, open);
+        }
+        if batches.len() > 1 {
+            self.add_unpaired(cells, &mine, figures);
+        }
+    }
+
+    /// Pairs of cells that share no block, because they were measured in different batches of machines.
+    fn add_unpaired(&mut self, cells: &[CellAnalysis], mine: &[usize], figures: &Figures<'_>) {
+        let logs = |i: &usize| -> Vec<f64> {
+            let by_block = figures.by_block(&cells[*i].id, self.metric);
+            by_block.into_values().map(f64::ln).collect()
+        };
+        let samples: Vec<Vec<f64>> = mine.iter().map(logs).collect();
+        let pool = Samples::new(samples.iter().map(Vec::as_slice));
+        for (a, i) in mine.iter().enumerate() {
+            for (b, j) in mine.iter().enumerate().skip(a + 1) {
+                let (one, other) = (&cells[*i], &cells[*j]);
+                if one.batch != other.batch && one.workload == other.workload && one.load == other.load {
+                    let pair = unpaired(&pool, &samples[a], &samples[b]);
+                    self.pairs.extend(pair.map(|pair| ((*i, *j), pair)));
+                }
+            }
+        }
+    }
+
+    /// Cells of one batch, whose blocks ran close in time.
+    fn add_paired(&mut self, cells: &[CellAnalysis], mine: &[usize], figures: &Figures<'_>, open: bool) {
         let mut groups: Vec<(&str, LoadLevel)> = Vec::new();
         let mut columns: Vec<&str> = Vec::new();
         let series: Vec<Series> = mine
@@ -98,11 +131,12 @@ impl Comparisons {
         let group_of: Vec<usize> = series.iter().map(|s| s.group).collect();
         let layout = Layout::new(series);
         if !open {
-            self.spread = layout.spread();
-            self.outliers = layout.outliers(OUTLIER_LEVEL);
-            for outlier in &mut self.outliers {
-                outlier.cell = mine[outlier.cell];
-            }
+            self.spread = Spread::pooled([self.spread, layout.spread()].into_iter().flatten());
+            let outliers = layout.outliers(OUTLIER_LEVEL).into_iter();
+            self.outliers.extend(outliers.map(|outlier| Outlier {
+                cell: mine[outlier.cell],
+                ..outlier
+            }));
         }
         for (a, i) in mine.iter().enumerate() {
             self.effects[*i] = layout.effect(a);
@@ -144,7 +178,10 @@ impl Comparisons {
             true => (factor / middle, factor / high, factor / low),
             false => (factor * middle, factor * low, factor * high),
         };
-        let base = blank(&self.names[b], Verdict::TooFew, pair.pairs);
+        let base = Ratio {
+            unpaired: pair.unpaired,
+            ..blank(&self.names[b], Verdict::TooFew, pair.pairs)
+        };
         let Some(contrast) = &pair.contrast else {
             let (median, low, high) = side(pair.observed);
             return Some(Ratio {
@@ -200,6 +237,7 @@ fn blank(to: &str, verdict: Verdict, pairs: u64) -> Ratio {
         p_adjusted: None,
         p_sign_flip: None,
         smallest_detectable: None,
+        unpaired: false,
         verdict,
     }
 }
@@ -219,7 +257,25 @@ fn pair_of(layout: &Layout, a: usize, b: usize) -> Option<Pair> {
         contrast,
         observed: (mean.exp(), low.exp(), high.exp()),
         pairs: pairs.len() as u64,
+        unpaired: false,
         level: stats::LEVEL,
+    })
+}
+
+/// `a` against `b` by the means of their logarithms; where nothing can be tested, all ratios that could be observed.
+fn unpaired(pool: &Samples, a: &[f64], b: &[f64]) -> Option<Pair> {
+    let mean = |logs: &[f64]| stats::ratio(logs.iter().sum(), logs.len() as f64);
+    let smallest = |logs: &[f64]| logs.iter().copied().fold(f64::INFINITY, f64::min);
+    let largest = |logs: &[f64]| logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let middle = mean(a)? - mean(b)?;
+    let (low, high) = (smallest(a) - largest(b), largest(a) - smallest(b));
+    Some(Pair {
+        contrast: pool.contrast(a, b),
+        observed: (middle.exp(), low.exp(), high.exp()),
+        pairs: a.len().min(b.len()) as u64,
+        unpaired: true,
+        level: stats::LEVEL,
+        p_sign_flip: None,
     })
 }
 

@@ -160,6 +160,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         throughput: &throughput,
         trials,
         findings: &findings,
+        environment: &input.environment,
     }
     .recommendation();
 

@@ -61,6 +61,20 @@ pub struct Spread {
     pub degrees: f64,
 }
 
+impl Spread {
+    /// Several together, as if they were one layout that shares no block between them.
+    pub fn pooled(all: impl Iterator<Item = Self>) -> Option<Self> {
+        let sum = |(squares, degrees): (f64, f64), one: Self| {
+            (squares + one.deviation.powi(2) * one.degrees, degrees + one.degrees)
+        };
+        let (squares, degrees) = all.fold((0.0, 0.0), sum);
+        (degrees > 0.0).then(|| Self {
+            deviation: (squares / degrees).sqrt(),
+            degrees,
+        })
+    }
+}
+
 impl Layout {
     /// Fits cells and blocks.
     pub fn new(series: Vec<Series>) -> Self {

@@ -21,6 +21,9 @@ pub struct CellAnalysis {
     pub id: String,
     /// Configuration.
     pub configuration: String,
+    /// Number of the batch of machines that it was measured in, from 0: with another batch it shares no block.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub batch: u32,
     /// Workload.
     pub workload: String,
     /// Load level.
@@ -95,6 +98,11 @@ pub struct CellAnalysis {
     pub usd_per_month: Option<f64>,
     /// Findings about this cell and its trials.
     pub findings: Vec<Finding>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+const fn is_first(batch: &u32) -> bool {
+    *batch == 0
 }
 
 impl CellAnalysis {

@@ -68,7 +68,7 @@ impl Metric {
     }
 }
 
-/// A cell against another, by pairs of the same block.
+/// A cell against another, by pairs of the same block where they have blocks in common.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
     /// Which configuration is 1.
@@ -80,7 +80,7 @@ pub struct Ratio {
     pub low: f64,
     /// Upper end; with fewer than three pairs the largest ratio observed.
     pub high: f64,
-    /// Number of pairs.
+    /// Number of pairs; of two that share no block, the smaller number of trials.
     pub pairs: u64,
     /// The interval misses the truth in this share of experiments. It is adjusted for all comparisons of the experiment
     /// (Holm), and it is the level of the verdict, so that the two cannot disagree. 0 where nothing was tested.
@@ -96,6 +96,10 @@ pub struct Ratio {
     /// The factor that this many repetitions show in 80 of 100 experiments at the level of the verdict; `None` where
     /// nothing was tested.
     pub smallest_detectable: Option<f64>,
+    /// Whether the two share no block, because they were measured in different batches of machines: compared by the
+    /// means of their logarithms, and whatever differed between the batches is part of the ratio.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unpaired: bool,
     /// What the interval shows.
     pub verdict: Verdict,
 }

@@ -318,6 +318,11 @@ pub enum Doubt {
         /// Why.
         why: String,
     },
+    /// Configurations were measured in several batches of machines: at different times, or at different sites.
+    Batches {
+        /// Configurations that were measured together, with the site where they were.
+        batches: Vec<(Vec<String>, Option<String>)>,
+    },
 }
 
 /// A configuration that could not be judged.

@@ -1,6 +1,6 @@
 //! What a reader must know before believing the answer: doubts, and configurations that could not be judged.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use spec::Provider;
 
@@ -75,6 +75,23 @@ impl Answer<'_> {
         ratios.peek().is_some() && ratios.all(|r| r.verdict == Verdict::Faster)
     }
 
+    /// Configurations with a figure, by the batch of machines that they were measured in, with its site.
+    fn batches(&self) -> Vec<(Vec<String>, Option<String>)> {
+        let mut batches: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+        for cell in self.cells.iter().filter(|cell| cell.valid_trials > 0) {
+            let together = batches.entry(cell.batch).or_default();
+            if !together.contains(&cell.configuration) {
+                together.push(cell.configuration.clone());
+            }
+        }
+        let site = |batch: u32| {
+            let told = &self.environment[format!("batch-{}", batch + 1)]["site"];
+            told.as_str().map(str::to_owned)
+        };
+        let all = batches.into_iter();
+        all.map(|(batch, together)| (together, site(batch))).collect()
+    }
+
     pub(super) fn doubts(&self, all: &[Place], run: Option<&str>) -> Vec<Doubt> {
         let mut doubts = Vec::new();
         if self.provider == Provider::Simulated {
@@ -140,6 +157,10 @@ impl Answer<'_> {
             doubts.push(Doubt::LocalDisks {
                 configuration: configuration.to_owned(),
             });
+        }
+        let batches = self.batches();
+        if batches.len() > 1 {
+            doubts.push(Doubt::Batches { batches });
         }
         if self.plan.scale != 1.0 {
             doubts.push(Doubt::Scale { scale: self.plan.scale });

@@ -29,6 +29,8 @@ pub struct Answer<'a> {
     pub trials: TrialCounts,
     /// All findings of the run.
     pub findings: &'a [Finding],
+    /// The run's `environment.json`.
+    pub environment: &'a serde_json::Value,
 }
 
 impl Answer<'_> {

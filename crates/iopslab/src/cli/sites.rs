@@ -179,6 +179,8 @@ impl Sites<'_> {
         let facts = hosts
             .into_iter()
             .map(|(host, facts)| (host.to_string(), serde_json::json!(facts)));
+        let site = serde_json::json!({ "site": self.settings.sites[site].name });
+        let facts = facts.chain([(format!("batch-{}", number + 1), site)]);
         self.directory
             .add_to_environment(facts.collect())
             .map_err(Failure::work)?;

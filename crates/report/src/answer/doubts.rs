@@ -158,7 +158,23 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
             labels::usd(fleet.usd_per_month)
         ),
         Doubt::Stopped { why } => format!("Repeating stopped by itself: {why}."),
+        Doubt::Batches { batches } => in_batches(batches),
     }
+}
+
+/// Configurations that were not measured at the same time in the same place.
+fn in_batches(batches: &[(Vec<String>, Option<String>)]) -> String {
+    let of_batch = |(together, site): &(Vec<String>, Option<String>)| {
+        let names = listed(together);
+        site.as_ref()
+            .map_or_else(|| names.clone(), |site| format!("{names} at {site}"))
+    };
+    let all: Vec<String> = batches.iter().map(of_batch).collect();
+    format!(
+        "Not all were measured on neighbouring machines at the same time: {}. Ratios between these groups are not \
+         paired, and whatever differed between the groups besides the configurations is part of them.",
+        all.join("; ")
+    )
 }
 
 fn is(n: u64) -> &'static str {

@@ -212,6 +212,7 @@ pub fn ratio(to: &str, median: f64) -> Ratio {
         p_adjusted: Some(0.02),
         p_sign_flip: Some(0.25),
         smallest_detectable: Some(1.1),
+        unpaired: false,
         verdict: if median == 1.0 {
             Verdict::Reference
         } else {
@@ -245,6 +246,7 @@ fn cell(
         spread: BTreeMap::from([("p99".to_owned(), summary(5000.0))]),
     };
     CellAnalysis {
+        batch: 0,
         nodes: Vec::new(),
         faults: None,
         writes: None,
