@@ -9,11 +9,12 @@ locals {
     [for offering in data.aws_ec2_instance_type_offerings.by_type : offering.locations]...
   )) : []
 
-  zone_names = slice(
-    local.chooses_zones ? local.offering_zones : coalesce(var.zone_names, []),
-    0,
-    min(var.zones, length(local.chooses_zones ? local.offering_zones : coalesce(var.zone_names, [])))
-  )
+  # The chosen ones begin at first_zone, and go around the end.
+  usable_zones = local.chooses_zones ? local.offering_zones : coalesce(var.zone_names, [])
+  zone_names = [
+    for number in range(min(var.zones, length(local.usable_zones))) :
+    local.usable_zones[(number + (local.chooses_zones ? var.first_zone : 0)) % length(local.usable_zones)]
+  ]
 
   vpc_id     = local.makes_network ? module.network[0].vpc_id : var.network.vpc_id
   subnet_ids = local.makes_network ? module.network[0].subnet_ids : var.network.subnet_ids

@@ -89,6 +89,18 @@ variable "zones" {
   }
 }
 
+variable "first_zone" {
+  description = "Of the zones that are chosen here, which one comes first, from 0: another one where the first has no room."
+  type        = number
+  default     = 0
+  nullable    = false
+
+  validation {
+    condition     = var.first_zone >= 0 && floor(var.first_zone) == var.first_zone
+    error_message = "first_zone: a whole number from 0."
+  }
+}
+
 variable "zone_names" {
   description = <<-EOT
     Names of the zones of the network that is made here, in their order. Null takes the first ones, by name, that

@@ -262,6 +262,19 @@ run "the_first_zone_that_offers_the_type_is_taken" {
   }
 }
 
+run "zones_go_around_the_end_from_the_first" {
+  command = plan
+
+  variables {
+    zones      = 2
+    first_zone = 5
+  }
+  assert {
+    condition     = join(" ", local.zone_names) == "eu-west-1c eu-west-1a"
+    error_message = "5 of 3 zones is the third one; the next is the first again."
+  }
+}
+
 run "zones_by_name" {
   command = plan
 

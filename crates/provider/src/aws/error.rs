@@ -123,6 +123,11 @@ const NO_ROOM: [&str; 6] = [
 ];
 
 impl AwsError {
+    /// Whether another availability zone may have what this one has not.
+    pub(super) fn is_of_the_zone(&self) -> bool {
+        matches!(self, Self::Terraform { words, .. } if words.contains(NO_ROOM[0]))
+    }
+
     /// Whether machines could not be had where they were asked for, and may be had elsewhere or later.
     pub fn has_no_room(&self) -> bool {
         matches!(self, Self::Terraform { words, .. } if NO_ROOM.iter().any(|code| words.contains(code)))

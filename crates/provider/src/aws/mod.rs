@@ -40,6 +40,8 @@ const HAS_FAILED: i32 = 3;
 const READY_PATIENCE: Duration = Duration::from_secs(900);
 /// Between two looks at a machine that is not ready.
 const READY_PERIOD: Duration = Duration::from_secs(3);
+/// Availability zones that are tried as the first one where there is no room: most regions have three or more.
+const ZONES_TO_TRY: u32 = 3;
 /// The private key of a run's machines, and `.pub` beside it.
 const KEY: &str = "id_ed25519";
 /// Where SSH finds the machines.
@@ -109,19 +111,7 @@ impl Aws {
             true => Err(AwsError::CalledOff),
             false => Ok(()),
         };
-        self.terraform.write_modules()?;
-        let public_key = self.key()?;
-        let variables = variables(
-            &self.run,
-            &self.expires,
-            &public_key,
-            &self.settings,
-            (&self.batch, &self.site),
-        );
-        self.terraform.write_variables(&variables)?;
-        self.terraform.init(say)?;
-        go_on()?;
-        let outputs = self.terraform.apply(say)?;
+        let outputs = self.apply(say, &go_on)?;
         self.write_ssh_config(&outputs)?;
         let names: Vec<String> = self.batch.machines.iter().map(|m| m.name.clone()).collect();
         say(&format!("waiting for {} machines to be ready", names.len()));
@@ -132,6 +122,41 @@ impl Aws {
         let hosts = Hosts::numbered(&settings, numbers(true), numbers(false), &self.binary)?;
         self.hosts = Some(hosts);
         Ok(())
+    }
+
+    /// Has Terraform make the machines: where one availability zone has no room, in the next one.
+    fn apply(&self, say: Say<'_>, go_on: &dyn Fn() -> Result<(), AwsError>) -> Result<Outputs, AwsError> {
+        self.terraform.write_modules()?;
+        let public_key = self.key()?;
+        let mut first_zone = 0;
+        loop {
+            let about = (self.run.as_str(), self.expires.as_str(), public_key.as_str());
+            let variables = variables(about, &self.settings, (&self.batch, &self.site), first_zone);
+            self.terraform.write_variables(&variables)?;
+            if first_zone == 0 {
+                self.terraform.init(say)?;
+            }
+            go_on()?;
+            match self.terraform.apply(say) {
+                Err(error) if error.is_of_the_zone() && first_zone + 1 < self.zones_to_try() => {
+                    say(&format!("{error}\ntrying another availability zone"));
+                    self.terraform.destroy(say)?;
+                    go_on()?;
+                    first_zone += 1;
+                }
+                applied => return applied,
+            }
+        }
+    }
+
+    /// How many zones may be the first one.
+    fn zones_to_try(&self) -> u32 {
+        let subnets = self
+            .site
+            .network
+            .as_ref()
+            .map(|network| network.subnet_ids.len() as u32);
+        subnets.unwrap_or(ZONES_TO_TRY)
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -264,19 +289,23 @@ impl Aws {
 
 /// The variables of the modules.
 fn variables(
-    run: &str,
-    expires: &str,
-    public_key: &str,
+    (run, expires, public_key): (&str, &str, &str),
     settings: &AwsSettings,
     (batch, site): (&AwsBatch, &AwsSite),
+    first_zone: u32,
 ) -> serde_json::Value {
+    // In a network that exists the zones are those of its subnets.
+    let zone = |machine: &AwsMachine| match &site.network {
+        Some(network) => (machine.zone + first_zone) % network.subnet_ids.len().max(1) as u32,
+        None => machine.zone,
+    };
     let machine = |machine: &AwsMachine| {
         let value = json!({
             "role": if machine.configuration.is_some() { "database" } else { "client" },
             "configuration": machine.configuration.clone().unwrap_or_default(),
             "instance_type": machine.instance_type,
             "architecture": machine.architecture,
-            "zone": machine.zone,
+            "zone": zone(machine),
             "root_gib": machine.root_gib,
             "spot": machine.spot,
             "ebs_optimized": machine.ebs_optimized,
@@ -293,6 +322,7 @@ fn variables(
         "region": site.region,
         "profile": site.profile,
         "zones": batch.zones(),
+        "first_zone": first_zone,
         "controller_cidr": settings.controller_cidr,
         "public_address": settings.public_address,
         "ssh_public_key": public_key,
@@ -366,7 +396,7 @@ impl Provider for Aws {
 mod tests {
     use std::collections::BTreeMap;
 
-    use spec::{AwsLimits, AwsVolume};
+    use spec::{AwsLimits, AwsNetwork, AwsVolume};
 
     use super::*;
 
@@ -421,7 +451,12 @@ mod tests {
             max_cost_usd: None,
             batches: vec![batch.clone()],
         };
-        let said = variables("r", "2026-11-23T12:00:00Z", "ssh-ed25519 A", &settings, (&batch, &site));
+        let said = variables(
+            ("r", "2026-11-23T12:00:00Z", "ssh-ed25519 A"),
+            &settings,
+            (&batch, &site),
+            0,
+        );
         assert_eq!(said["zones"], 3);
         let machine = &said["machines"]["fast.database-1"];
         assert_eq!(
@@ -439,8 +474,18 @@ mod tests {
         );
         site.image_arm64 = Some("ami-1".to_owned());
         assert_eq!(
-            variables("r", "e", "k", &settings, (&batch, &site))["images"],
+            variables(("r", "e", "k"), &settings, (&batch, &site), 0)["images"],
             json!({ "arm64": "ami-1" })
         );
+        // Another zone first: in a network that exists that is another of its subnets.
+        site.network = Some(AwsNetwork {
+            vpc_id: "vpc-1".to_owned(),
+            subnet_ids: ["subnet-1", "subnet-2", "subnet-3", "subnet-4"]
+                .map(str::to_owned)
+                .to_vec(),
+        });
+        let said = variables(("r", "e", "k"), &settings, (&batch, &site), 3);
+        let machine = &said["machines"]["fast.database-1"];
+        assert_eq!((&machine["zone"], &said["first_zone"]), (&json!(1), &json!(3)));
     }
 }
