@@ -84,7 +84,7 @@ pub(super) fn told(settings: &AwsSettings, estimate: &Result<Estimate, String>) 
             };
             let lines: String = batches.iter().enumerate().map(line).collect();
             format!(
-                "on AWS, in {} batches; each site goes through its own in turn:{lines}",
+                "on AWS, in {} batches; each site goes through its own in turn; ratios between batches\n  are not paired:{lines}",
                 batches.len()
             )
         }
