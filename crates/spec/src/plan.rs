@@ -7,14 +7,16 @@ use workload::Definition;
 use crate::judged::ROOMY_S;
 use crate::scale::scaled_dataset;
 use crate::{
-    Adaptive, AwsSettings, Dataset, DecisionRules, Experiment, HostsSettings, LoadLevel, Money, NodeFault, Objective,
-    Patience, Setup, Target, Truth,
+    Adaptive, AwsSettings, Configuration, Dataset, DecisionRules, Experiment, HostsSettings, LoadLevel, Money, NodeFault,
+    Objective, Patience, Target, Truth,
 };
 
-/// Version of `plan.json`.
-pub const FORMAT_VERSION: u32 = 1;
+/// Version of `plan.json`. In the first, what is [`Setups`](crate::Setups) now stood in it, and the configurations did
+/// not.
+pub const FORMAT_VERSION: u32 = 2;
 
-/// Everything a run needs to know, frozen into `plan.json` before it starts.
+/// What is bought and what is measured on it, frozen into `plan.json` before a run starts. What a provider makes of the
+/// configurations is another document: [`Setups`](crate::Setups).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// Version of this file's shape.
@@ -36,8 +38,10 @@ pub struct Plan {
     pub scale: f64,
     /// The data set on this machine (records divided by scale).
     pub dataset: Dataset,
-    /// Configurations on this machine.
-    pub setups: Vec<Setup>,
+    /// What money buys, checked, at full scale. A run whose plan is of format 1 kept them in its `catalog.json`: they
+    /// are read from there, and there are none where it does not have them.
+    #[serde(default)]
+    pub configurations: Vec<Configuration>,
     /// Workloads.
     pub workloads: Vec<Definition>,
     /// All cells: configuration x workload x load level.
@@ -142,7 +146,6 @@ const FIXED_S: f64 = 40.0;
 /// cells alike.
 pub fn plan(experiment: &Experiment) -> Plan {
     let scale = experiment.local.scale;
-    let setups = crate::setups(experiment);
     let dataset = scaled_dataset(experiment);
     let mut cells = Vec::new();
     for configuration in &experiment.configurations {
@@ -193,7 +196,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
         scale,
         estimated_s: FIXED_S + dataset.records as f64 / LOAD_RATE,
         dataset,
-        setups,
+        configurations: experiment.configurations.clone(),
         workloads: experiment.workloads.clone(),
         cells,
         trials,
@@ -214,13 +217,18 @@ pub fn plan(experiment: &Experiment) -> Plan {
 }
 
 impl Plan {
+    /// The configuration of this name.
+    pub fn configuration(&self, name: &str) -> Option<&Configuration> {
+        self.configurations.iter().find(|c| c.name == name)
+    }
+
     /// Estimated seconds of a trial, restore and start of the database included:
     /// nodes that share a machine start at its speed.
     pub fn seconds_of(&self, trial: &PlannedTrial) -> f64 {
         let until_rest = self.shape.warmup_max_s.map_or(0.0, |most| most.min(UNTIL_REST_S));
         let cell = self.cells.iter().find(|c| c.id == trial.cell);
-        let setup = cell.and_then(|cell| self.setups.iter().find(|s| s.configuration == cell.configuration));
-        let nodes = setup.map_or(1, |setup| setup.placement.nodes);
+        let configuration = cell.and_then(|cell| self.configuration(&cell.configuration));
+        let nodes = configuration.map_or(1, |configuration| configuration.placement.nodes);
         until_rest + self.shape.warmup_s + self.shape.duration_s + OVERHEAD_PER_TRIAL_S * f64::from(nodes)
     }
 

@@ -1,0 +1,49 @@
+//! The plan and the setups of a run, as they are frozen now and as they were before.
+
+use std::path::Path;
+
+use serde_json::Value;
+use spec::{Configuration, Job, Plan, Setup, Setups};
+
+use crate::files::read_json;
+use crate::{Result, RunError};
+
+/// What is bought and what is measured on it.
+pub const PLAN: &str = "plan.json";
+/// What the provider makes of the configurations.
+pub const SETUPS: &str = "setups.json";
+/// Facts that limits and prices came from.
+pub const CATALOG: &str = "catalog.json";
+
+/// The format of plans that had the setups in them.
+const WITH_SETUPS: u64 = 1;
+
+/// Reads the job of a run. Of one whose plan is of format 1, setups are taken from the plan and configurations from
+/// `catalog.json`, where they stood then; without them such a run can be reported and resumed, but not sized.
+pub fn read(run: &Path) -> Result<Job> {
+    let path = run.join(PLAN);
+    let damaged = |error: serde_json::Error| RunError::damaged(&path, error);
+    let mut document: Value = read_json(&path)?;
+    if document["format_version"] != WITH_SETUPS {
+        return Ok(Job {
+            plan: serde_json::from_value(document).map_err(damaged)?,
+            setups: read_json(&run.join(SETUPS))?,
+        });
+    }
+    let setups: Vec<Setup> = serde_json::from_value(document["setups"].take()).map_err(damaged)?;
+    let plan: Plan = serde_json::from_value(document).map_err(damaged)?;
+    Ok(Job {
+        plan: Plan {
+            format_version: spec::FORMAT_VERSION,
+            configurations: of_catalog(run).unwrap_or_default(),
+            ..plan
+        },
+        setups: Setups::new(setups),
+    })
+}
+
+/// The configurations that `catalog.json` has; `None` where it has none that can be read.
+fn of_catalog(run: &Path) -> Option<Vec<Configuration>> {
+    let mut catalog: Value = read_json(&run.join(CATALOG)).ok()?;
+    serde_json::from_value(catalog.get_mut("configurations")?.take()).ok()
+}
