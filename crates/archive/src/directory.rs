@@ -353,7 +353,13 @@ impl RunDirectory {
 
     /// The trials that are in place, in planned order.
     pub fn done(&self) -> Vec<PlannedTrial> {
-        self.job.plan.trials.iter().filter(|t| self.is_done(t)).cloned().collect()
+        self.job
+            .plan
+            .trials
+            .iter()
+            .filter(|t| self.is_done(t))
+            .cloned()
+            .collect()
     }
 
     /// Reads a trial that is in place.

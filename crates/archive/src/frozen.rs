@@ -19,7 +19,7 @@ pub const CATALOG: &str = "catalog.json";
 const WITH_SETUPS: u64 = 1;
 
 /// Reads the job of a run. Of one whose plan is of format 1, setups are taken from the plan and configurations from
-/// `catalog.json`, where they stood then; without them such a run can be reported and resumed, but not sized.
+/// `catalog.json`: there they stood then.
 pub fn read(run: &Path) -> Result<Job> {
     let path = run.join(PLAN);
     let damaged = |error: serde_json::Error| RunError::damaged(&path, error);
@@ -30,20 +30,23 @@ pub fn read(run: &Path) -> Result<Job> {
             setups: read_json(&run.join(SETUPS))?,
         });
     }
-    let setups: Vec<Setup> = serde_json::from_value(document["setups"].take()).map_err(damaged)?;
+    let setups: Vec<Setup> = serde_json::from_value(document["setups"].take())
+        .map_err(|error| RunError::damaged(&path, format!("its setups are unreadable: {error}")))?;
     let plan: Plan = serde_json::from_value(document).map_err(damaged)?;
     Ok(Job {
         plan: Plan {
             format_version: spec::FORMAT_VERSION,
-            configurations: of_catalog(run).unwrap_or_default(),
+            configurations: of_catalog(run)?,
             ..plan
         },
         setups: Setups::new(setups),
     })
 }
 
-/// The configurations that `catalog.json` has; `None` where it has none that can be read.
-fn of_catalog(run: &Path) -> Option<Vec<Configuration>> {
-    let mut catalog: Value = read_json(&run.join(CATALOG)).ok()?;
-    serde_json::from_value(catalog.get_mut("configurations")?.take()).ok()
+/// The configurations that `catalog.json` has.
+fn of_catalog(run: &Path) -> Result<Vec<Configuration>> {
+    let path = run.join(CATALOG);
+    let mut catalog: Value = read_json(&path)?;
+    serde_json::from_value(catalog["configurations"].take())
+        .map_err(|error| RunError::damaged(&path, format!("its configurations are unreadable: {error}")))
 }

@@ -7,8 +7,8 @@ use workload::Definition;
 use crate::judged::ROOMY_S;
 use crate::scale::scaled_dataset;
 use crate::{
-    Adaptive, AwsSettings, Configuration, Dataset, DecisionRules, Experiment, HostsSettings, LoadLevel, Money, NodeFault,
-    Objective, Patience, Target, Truth,
+    Adaptive, AwsSettings, Configuration, Dataset, DecisionRules, Experiment, HostsSettings, LoadLevel, Money,
+    NodeFault, Objective, Patience, Target, Truth,
 };
 
 /// Version of `plan.json`. In the first, what is [`Setups`](crate::Setups) now stood in it, and the configurations did
@@ -38,8 +38,8 @@ pub struct Plan {
     pub scale: f64,
     /// The data set on this machine (records divided by scale).
     pub dataset: Dataset,
-    /// What money buys, checked, at full scale. A run whose plan is of format 1 kept them in its `catalog.json`: they
-    /// are read from there, and there are none where it does not have them.
+    /// What money buys, checked, at full scale. A run whose plan is of format 1 kept them in its `catalog.json`, from
+    /// where `archive` reads them; such a plan by itself has none.
     #[serde(default)]
     pub configurations: Vec<Configuration>,
     /// Workloads.

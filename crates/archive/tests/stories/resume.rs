@@ -137,7 +137,7 @@ fn a_path_that_cannot_be_written_fails_at_once() {
         "a",
         "b",
         "",
-        &crate::story::plan(),
+        &crate::story::job(),
         &serde_json::json!({}),
         &serde_json::json!({}),
     );

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use archive::{JournalEvent, RunDirectory};
 use evidence::HostId;
-use spec::{Consistency, ConsistencyLevels, KeyFormat, Plan, part_of};
+use spec::{Consistency, ConsistencyLevels, Job, KeyFormat, Plan, part_of};
 use wire::{ClientRequest, DatabaseRequest, Endpoint, ExistingDataset, Reply, Request, SnapshotFacts};
 
 use super::crew::{Crew, unexpected};
@@ -27,7 +27,7 @@ pub(super) fn provide(
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     let plan = directory.plan();
-    for cluster in hosts::clusters(plan) {
+    for cluster in hosts::clusters(directory.setups()) {
         let placement = cluster.placement;
         let of = match placement.is_cluster() {
             true => format!("data set of {}", placement.label()),
@@ -130,13 +130,13 @@ fn load(
 
 /// Makes sure that every existing cluster of the plan has the data set.
 pub(super) fn provide_existing(
-    plan: &Plan,
+    Job { plan, setups }: &Job,
     target: &Target,
     crew: &mut Crew,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     let mut seen: Vec<&Vec<String>> = Vec::new();
-    for setup in &plan.setups {
+    for setup in setups.iter() {
         let Some(hosts) = setup.existing.as_ref().filter(|hosts| !seen.contains(hosts)) else {
             continue;
         };
