@@ -274,13 +274,12 @@ fn hosts_of(provider: Provider, job: &Job) -> Result<Box<dyn provider::Provider>
     match provider {
         Provider::Local => {
             let local = Local::new(machines::own_binary()?);
-            Ok(
-                match machines::of_existing(&plan.target.database, &plan.configurations)? {
-                    Some(all) if all.has_clients() => Box::new(all),
-                    Some(nodes) => Box::new(Watched::new(local, nodes)),
-                    None => Box::new(local),
-                },
-            )
+            let existing = machines::of_existing(&plan.target.database, &plan.configurations)?;
+            Ok(match existing {
+                Some(all) if all.has_clients() => Box::new(all),
+                Some(nodes) => Box::new(Watched::new(local, nodes)),
+                None => Box::new(local),
+            })
         }
         Provider::Hosts => {
             let hosts = plan.hosts.as_ref();
