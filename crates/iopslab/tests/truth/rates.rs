@@ -267,7 +267,7 @@ fn a_gate_is_inconclusive_where_it_could_not_see() {
         let gate = Gate::parse("throughput < -5%").unwrap();
         let outcomes = each_seed(n, &after, |after| {
             let mut before = before.clone();
-            before.simulated.as_mut().unwrap().seed = after.simulated.as_ref().unwrap().seed + 700_000;
+            before.plan.simulated.as_mut().unwrap().seed = after.plan.simulated.as_ref().unwrap().seed + 700_000;
             let (a, b) = (measured(&before), measured(after));
             gate.decide(&compare(&evidence("a", &before, &a), &evidence("b", after, &b)))
                 .outcome
