@@ -32,6 +32,8 @@ pub fn read(run: &Path) -> Result<Job> {
     }
     let setups: Vec<Setup> = serde_json::from_value(document["setups"].take())
         .map_err(|error| RunError::damaged(&path, format!("its setups are unreadable: {error}")))?;
+    // Those of the catalog come in their place.
+    document["configurations"] = Value::Array(Vec::new());
     let plan: Plan = serde_json::from_value(document).map_err(damaged)?;
     Ok(Job {
         plan: Plan {

@@ -39,8 +39,7 @@ pub struct Plan {
     /// The data set on this machine (records divided by scale).
     pub dataset: Dataset,
     /// What money buys, checked, at full scale. A run whose plan is of format 1 kept them in its `catalog.json`, from
-    /// where `archive` reads them; such a plan by itself has none.
-    #[serde(default)]
+    /// where `archive` takes them.
     pub configurations: Vec<Configuration>,
     /// Workloads.
     pub workloads: Vec<Definition>,

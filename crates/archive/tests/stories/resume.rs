@@ -176,6 +176,11 @@ fn a_run_without_its_setups_or_its_configurations_is_damaged_and_says_where() {
     fs::remove_file(path.join("setups.json")).unwrap();
     refused(["setups.json", "No such file"]);
     fs::write(path.join("setups.json"), setups).unwrap();
+    let plan = fs::read_to_string(path.join("plan.json")).unwrap();
+    let without = plan.replace("\"configurations\"", "\"other\"");
+    fs::write(path.join("plan.json"), without).unwrap();
+    refused(["plan.json", "configurations"]);
+    fs::write(path.join("plan.json"), plan).unwrap();
     of_before(&path);
     let plan = fs::read_to_string(path.join("plan.json")).unwrap();
     fs::write(path.join("catalog.json"), r#"{"format_version": 1}"#).unwrap();

@@ -32,6 +32,7 @@ pub fn job() -> Job {
         "target": {"database": {"cassandra": {"version": "5.0.9"}}, "consistency": "one"},
         "scale": 16.0, "work_directory": null,
         "dataset": {"records": 1000, "fields": 10, "field_length": 100, "compressibility": 0.0, "seed": 1},
+        "configurations": [],
         "workloads": [{"name": "read-heavy", "mix": {"read": 0.8, "update": 0.2, "insert": 0.0, "scan": 0.0, "read_modify_write": 0.0},
             "distribution": {"kind": "zipfian", "constant": 0.99}, "read_all_fields": true, "write_all_fields": false,
             "scan_length": {"min": 1, "max": 1000, "zipfian": false}, "hashed_keys": true, "zero_padding": 1}],
