@@ -160,7 +160,7 @@ fn hosts_differ(a: &Value, b: &Value) -> Vec<String> {
     found
 }
 
-/// Settings and host facts that differ, by their path in `plan.json` and `environment.json`.
+/// Settings and host facts that differ, by their path in `plan.json`, `setups.json` and `environment.json`.
 fn differences(a: &RunEvidence<'_>, b: &RunEvidence<'_>) -> Vec<String> {
     let settings = |run: &RunEvidence<'_>| {
         json!({
@@ -170,7 +170,7 @@ fn differences(a: &RunEvidence<'_>, b: &RunEvidence<'_>) -> Vec<String> {
             "dataset": run.plan.dataset,
             "shape": run.plan.shape,
             "simulated": run.plan.simulated,
-            "configurations": named(run.plan.setups.iter().map(|s| (s.configuration.clone(), json!(s)))),
+            "configurations": named(run.setups.iter().map(|s| (s.configuration.clone(), json!(s)))),
             "workloads": named(run.plan.workloads.iter().map(|w| (w.name.clone(), json!(w)))),
             "environment": run.environment,
         })

@@ -52,8 +52,6 @@ extern crate self as analysis;
 #[path = "../tests/stories/story/mod.rs"]
 mod story;
 
-use spec::Database;
-
 use comparisons::Comparisons;
 use figures::Figures;
 use recommendation::Answer;
@@ -93,21 +91,21 @@ pub use steady::Window;
 // What the document shows from other rooms, so that its reader needs no other room.
 pub use evidence::{ErrorKind, HostId, ProbeResult};
 pub use spec::{
-    Basis, Burst, BurstStart, Consistency, ConsistencyLevels, CostKind, CostLine, Dataset, IoLimits, LatencyFigure,
-    LoadLevel, NodeFault, NodeFaultKind, OperationKind, Placement, Plan, Provider, Setup, TrialShape, VolumeRole,
-    VolumeSetup,
+    Basis, Burst, BurstStart, Consistency, ConsistencyLevels, CostKind, CostLine, Database, Dataset, IoLimits, Job,
+    LatencyFigure, LoadLevel, NodeFault, NodeFaultKind, OperationKind, Placement, Plan, Provider, Setup, Setups,
+    TrialShape, VolumeRole, VolumeSetup,
 };
 pub use stats::{Estimate, IntervalMethod, Summary};
 
 /// Analyses a run. The same evidence gives the same document, whatever the order of the trials.
 pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
-    let plan = input.plan;
+    let (plan, setups) = (input.plan, input.setups);
     let mut ordered: Vec<&TrialMeasurement> = input.trials.iter().collect();
     ordered.sort_by(|a, b| (&a.record.cell, a.record.block).cmp(&(&b.record.cell, b.record.block)));
 
-    let configurations = configurations(plan, &ordered);
-    let baseline = baseline(plan);
-    let together = rules::Together::of(plan, &ordered);
+    let configurations = configurations(plan, setups, &ordered);
+    let baseline = baseline(plan, setups);
+    let together = rules::Together::of(plan, setups, &ordered);
     let mut cells: Vec<CellAnalysis> = plan
         .cells
         .iter()
@@ -115,7 +113,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
             let first = ordered.partition_point(|t| t.record.cell < cell.id);
             let length = ordered[first..].partition_point(|t| t.record.cell == cell.id);
             let trials = &ordered[first..first + length];
-            let setup = plan.setups.iter().find(|s| s.configuration == cell.configuration);
+            let setup = setups.of(&cell.configuration);
             let mut analysed = cells::of_trials(plan, setup, cell, trials);
             money::add_to_cell(plan, &mut analysed);
             let of_trials: Vec<Vec<Finding>> = trials.iter().map(|t| rules::of_trial_in_run(t, &together)).collect();
@@ -137,14 +135,14 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         cells[outlier.cell].findings.extend(found);
     }
     comparisons::add(&mut cells, &baseline, &throughput);
-    by_intervention(plan, &mut cells, &throughput);
+    by_intervention(setups, &mut cells, &throughput);
     let p99 = Comparisons::new(Metric::P99, &cells, &figures, margin);
     let decision = decision::decisions(plan, &cells, &figures, &throughput, &p99);
     let value_of_money = value::of_money(plan, &cells, &throughput, &p99);
-    let scaling = scaling::scalings(plan, &figures, &throughput);
+    let scaling = scaling::scalings(plan, setups, &figures, &throughput);
     let mut findings = rules::of_run(&input.run, input.provider, &configurations);
-    findings.extend(rules::unequal_hosts(plan, &input.environment, &ordered));
-    findings.extend(rules::of_plan(plan));
+    findings.extend(rules::unequal_hosts(setups, &input.environment, &ordered));
+    findings.extend(rules::of_setups(setups, plan.scale));
     findings.extend(rules::faults_of_plan(&input.run, plan));
     findings.extend(cells.iter().flat_map(|c| c.findings.iter().cloned()));
     let trials = TrialCounts {
@@ -154,6 +152,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
     };
     let recommendation = Answer {
         plan,
+        setups,
         provider: input.provider,
         cells: &cells,
         figures: &figures,
@@ -203,11 +202,11 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
 }
 
 /// What more of a resource gave, where the matrix holds it, confirms or contradicts the limits named by use.
-fn by_intervention(plan: &Plan, cells: &mut [CellAnalysis], throughput: &Comparisons) {
+fn by_intervention(setups: &[Setup], cells: &mut [CellAnalysis], throughput: &Comparisons) {
     let place = |id: &str| cells.iter().position(|c| c.id == id);
     let gain = |from: &str, to: &str| throughput.ratio(place(to)?, place(from)?);
     let limited: Vec<_> = cells.iter().map(CellAnalysis::limited).collect();
-    let found = limit::interventions(&plan.setups, &limited, &gain);
+    let found = limit::interventions(setups, &limited, &gain);
     for (cell, found) in cells.iter_mut().zip(found) {
         cell.limit = limit::by_intervention(std::mem::take(&mut cell.limit), found);
         cell.locate_limit();
@@ -215,11 +214,11 @@ fn by_intervention(plan: &Plan, cells: &mut [CellAnalysis], throughput: &Compari
 }
 
 /// The stated baseline; else the cheapest configuration; else, without prices for all, the first of the file.
-fn baseline(plan: &Plan) -> String {
+fn baseline(plan: &Plan, setups: &[Setup]) -> String {
     plan.baseline
         .clone()
         .or_else(|| money::cheapest(plan))
-        .or_else(|| plan.setups.first().map(|s| s.configuration.clone()))
+        .or_else(|| setups.first().map(|s| s.configuration.clone()))
         .unwrap_or_default()
 }
 
@@ -230,8 +229,8 @@ fn stated_levels(plan: &Plan, setup: &Setup) -> Option<ConsistencyLevels> {
 }
 
 /// The configurations as planned, with the probe that the trials carry and what they cost.
-fn configurations(plan: &Plan, trials: &[&TrialMeasurement]) -> Vec<ConfigurationFacts> {
-    plan.setups
+fn configurations(plan: &Plan, setups: &[Setup], trials: &[&TrialMeasurement]) -> Vec<ConfigurationFacts> {
+    setups
         .iter()
         .map(|setup| {
             let of_setup = || trials.iter().filter(|t| t.record.configuration == setup.configuration);

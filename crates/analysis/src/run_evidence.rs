@@ -1,6 +1,6 @@
 //! What is analysed.
 
-use spec::{Plan, Provider};
+use spec::{Plan, Provider, Setups};
 
 use crate::measurement::TrialMeasurement;
 
@@ -13,6 +13,8 @@ pub struct RunEvidence<'a> {
     pub provider: Provider,
     /// The frozen plan.
     pub plan: &'a Plan,
+    /// What the provider made of the plan's configurations.
+    pub setups: &'a Setups,
     /// The frozen host facts (`environment.json`).
     pub environment: serde_json::Value,
     /// The trials in place, in any order.

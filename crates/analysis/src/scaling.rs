@@ -7,9 +7,9 @@ use crate::document::{Metric, Range, Scaling, ScalingPoint};
 use crate::figures::Figures;
 
 /// Every such group of cells with at least three numbers of nodes.
-pub fn scalings(plan: &Plan, figures: &Figures<'_>, throughput: &Comparisons) -> Vec<Scaling> {
+pub fn scalings(plan: &Plan, setups: &[Setup], figures: &Figures<'_>, throughput: &Comparisons) -> Vec<Scaling> {
     let mut kinds: Vec<Setup> = Vec::new();
-    for setup in &plan.setups {
+    for setup in setups {
         let kind = besides_nodes(setup);
         if !kinds.contains(&kind) {
             kinds.push(kind);
@@ -18,7 +18,7 @@ pub fn scalings(plan: &Plan, figures: &Figures<'_>, throughput: &Comparisons) ->
     let spread = throughput.spread().map(|s| (s.deviation, s.degrees));
     let mut found = Vec::new();
     for kind in &kinds {
-        let setups: Vec<&Setup> = plan.setups.iter().filter(|s| besides_nodes(s) == *kind).collect();
+        let setups: Vec<&Setup> = setups.iter().filter(|s| besides_nodes(s) == *kind).collect();
         let mut places: Vec<_> = plan.cells.iter().map(|c| (&c.workload, c.load)).collect();
         places.dedup();
         let mut seen = Vec::new();

@@ -7,17 +7,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use evidence::{HostId, HostSample, Interval, TrialRecord, Validity};
 use serde::Serialize;
-use spec::{Plan, PlannedTrial};
+use spec::{Job, Plan, PlannedTrial, Setups};
 
 use crate::files::{create_directories, plain_name, read_json, replace, sync_directory, versioned_json, write_synced};
+use crate::frozen::{self, CATALOG, PLAN, SETUPS};
 use crate::journal::{self, JournalWriter};
 use crate::manifest::{self, Verified};
 use crate::stored::{self, RECORD};
 use crate::{JournalEntry, JournalEvent, Result, RunError, StoredTrial, TrialLogs};
 
 const EXPERIMENT: &str = "experiment.toml";
-const PLAN: &str = "plan.json";
-const CATALOG: &str = "catalog.json";
 const ENVIRONMENT: &str = "environment.json";
 const JOURNAL: &str = "journal.jsonl";
 const TRIALS: &str = "trials";
@@ -30,7 +29,7 @@ const SET_ASIDE: &str = "set-aside";
 #[derive(Debug)]
 pub struct RunDirectory {
     path: PathBuf,
-    plan: Plan,
+    job: Job,
     /// Present while this process holds the lock; one for the run and its parts.
     writer: Arc<Mutex<Option<JournalWriter>>>,
 }
@@ -56,7 +55,7 @@ impl RunDirectory {
         name: &str,
         utc_stamp: &str,
         experiment_text: &str,
-        plan: &Plan,
+        job: &Job,
         catalog: &serde_json::Value,
         environment: &impl Serialize,
     ) -> Result<Self> {
@@ -72,7 +71,8 @@ impl RunDirectory {
             (EXPERIMENT, experiment_text.as_bytes().to_vec()),
             (CATALOG, versioned_json(&path.join(CATALOG), catalog)?),
             (ENVIRONMENT, versioned_json(&path.join(ENVIRONMENT), environment)?),
-            (PLAN, versioned_json(&path.join(PLAN), plan)?),
+            (SETUPS, versioned_json(&path.join(SETUPS), &job.setups)?),
+            (PLAN, versioned_json(&path.join(PLAN), &job.plan)?),
         ];
         let hashes = inputs
             .iter()
@@ -86,37 +86,35 @@ impl RunDirectory {
         writer.append(
             &path.join(JOURNAL),
             JournalEvent::RunStarted {
-                trials: plan.trials.len() as u64,
+                trials: job.plan.trials.len() as u64,
                 iopslab: env!("CARGO_PKG_VERSION").to_owned(),
             },
         )?;
         Ok(Self {
             path,
-            plan: plan.clone(),
+            job: job.clone(),
             writer: Arc::new(Mutex::new(Some(writer))),
         })
     }
 
     /// Opens a run to read it; changes nothing. Refuses what is not a run and what a newer iopslab wrote.
     pub fn open(path: &Path) -> Result<Self> {
-        let plan_path = path.join(PLAN);
-        if !plan_path.is_file() {
+        if !path.join(PLAN).is_file() {
             return Err(RunError::NotARun { path: path.to_owned() });
         }
-        let plan = read_json(&plan_path)?;
         Ok(Self {
             path: path.to_owned(),
-            plan,
+            job: frozen::read(path)?,
             writer: Arc::new(Mutex::new(None)),
         })
     }
 
-    /// The same run with a part of its plan, as several work on parts of it at the same time: trials go to the same
+    /// The same run with a part of its job, as several work on parts of it at the same time: trials go to the same
     /// places, events to the same journal. The whole run is locked first ([`Self::lock`]), and stays so.
-    pub fn part(&self, plan: Plan) -> Self {
+    pub fn part(&self, job: Job) -> Self {
         Self {
             path: self.path.clone(),
-            plan,
+            job,
             writer: Arc::clone(&self.writer),
         }
     }
@@ -187,9 +185,19 @@ impl RunDirectory {
         Ok(())
     }
 
+    /// The frozen plan, with what the provider made of its configurations.
+    pub fn job(&self) -> &Job {
+        &self.job
+    }
+
     /// The frozen plan.
     pub fn plan(&self) -> &Plan {
-        &self.plan
+        &self.job.plan
+    }
+
+    /// What the provider made of the plan's configurations.
+    pub fn setups(&self) -> &Setups {
+        &self.job.setups
     }
 
     /// Where the run is.
@@ -239,7 +247,7 @@ impl RunDirectory {
     pub fn remaining(&self) -> Result<Vec<PlannedTrial>> {
         let last = self.enough()?.map_or(u32::MAX, |(blocks, _)| blocks);
         let missing = |t: &&PlannedTrial| t.block <= last && !self.is_done(t);
-        Ok(self.plan.trials.iter().filter(missing).cloned().collect())
+        Ok(self.job.plan.trials.iter().filter(missing).cloned().collect())
     }
 
     /// After which block an adaptive run stopped, and why.
@@ -355,7 +363,13 @@ impl RunDirectory {
 
     /// The trials that are in place, in planned order.
     pub fn done(&self) -> Vec<PlannedTrial> {
-        self.plan.trials.iter().filter(|t| self.is_done(t)).cloned().collect()
+        self.job
+            .plan
+            .trials
+            .iter()
+            .filter(|t| self.is_done(t))
+            .cloned()
+            .collect()
     }
 
     /// Reads a trial that is in place.

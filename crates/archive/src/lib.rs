@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! runs/<name>-<UTC time>/
-//!   experiment.toml plan.json catalog.json environment.json   frozen inputs
+//!   experiment.toml plan.json setups.json                     frozen inputs
+//!   catalog.json environment.json                             frozen facts
 //!   journal.jsonl                                             what happened, in order
 //!   trials/<cell>/<block>/                                    trial.json latency.hlog host-<host>.parquet and logs
 //!   run.sha256                                                hashes of the inputs and of all trials, for sha256sum -c
@@ -22,6 +23,7 @@
 mod directory;
 mod error;
 mod files;
+mod frozen;
 mod hlog;
 mod journal;
 mod logs;

@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use analysis::{Latencies, RunEvidence, TrialMeasurement};
 use archive::{RunDirectory, RunError};
 use evidence::{Cause, NodeFacts, TrialRecord, Validity};
-use spec::{Plan, PlannedTrial, Provider};
+use spec::{Job, Plan, PlannedTrial, Provider};
 
 use crate::failure::Failure;
 use crate::machine;
 
 /// A run's trials, each reduced to its figures.
 pub struct Measured {
-    plan: Plan,
+    job: Job,
     environment: serde_json::Value,
     provider: Provider,
     trials: Vec<TrialMeasurement>,
@@ -23,7 +23,8 @@ pub struct Measured {
 impl Measured {
     /// Reads and measures all trials, on all CPUs.
     pub fn read(directory: &RunDirectory) -> Result<Self, Failure> {
-        let mut plan = directory.plan().clone();
+        let mut job = directory.job().clone();
+        let plan = &mut job.plan;
         if let Some((blocks, reason)) = directory.enough().map_err(Failure::work)? {
             plan.trials.retain(|t| t.block <= blocks);
             if let Some(adaptive) = &mut plan.adaptive {
@@ -47,7 +48,7 @@ impl Measured {
                         let result = directory
                             .trial(trial)
                             .and_then(|stored| measure(&stored))
-                            .or_else(|error| unreadable(&plan, trial, &error));
+                            .or_else(|error| unreadable(&job.plan, trial, &error));
                         measured
                             .lock()
                             .expect("no thread panics while it holds the lock")
@@ -59,7 +60,7 @@ impl Measured {
         let mut measured = measured.into_inner().expect("no thread panics while it holds the lock");
         measured.sort_by_key(|(index, _)| *index);
         Ok(Self {
-            plan,
+            job,
             provider: provider_of(directory)?,
             environment: directory.environment().map_err(Failure::work)?,
             trials: measured.into_iter().map(|(_, trial)| trial).collect::<Result<_, _>>()?,
@@ -81,7 +82,8 @@ impl Measured {
         RunEvidence {
             run: directory.name(),
             provider: self.provider,
-            plan: &self.plan,
+            plan: &self.job.plan,
+            setups: &self.job.setups,
             environment: self.environment.clone(),
             trials: &self.trials,
         }

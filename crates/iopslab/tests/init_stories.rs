@@ -53,7 +53,8 @@ fn what_init_writes_can_be_planned_and_run() {
         let plan: Value = serde_json::from_slice(&planned.stdout).unwrap();
         assert_eq!(plan["plan"]["experiment"], format!("own-{n}"));
         let named = 2 + flags.iter().filter(|f| **f == "--candidate").count();
-        assert_eq!(plan["plan"]["setups"].as_array().unwrap().len(), named);
+        assert_eq!(plan["plan"]["configurations"].as_array().unwrap().len(), named);
+        assert_eq!(plan["setups"].as_array().unwrap().len(), named);
         for note in plan["notes"].as_array().unwrap() {
             assert_ne!(note["rule"], "key_without_effect", "{flags:?}: {note}");
         }

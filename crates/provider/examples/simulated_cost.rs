@@ -8,7 +8,7 @@
 
 use provider::simulated::Simulation;
 
-fn plan(load: &str, volume: &str) -> spec::Plan {
+fn job(load: &str, volume: &str) -> spec::Job {
     let text = format!(
         "name = \"cost\"\n[dataset]\nrecords = 20_000_000\n[[configuration]]\nname = \"a\"\n\
          instance = {{ vcpus = 4, memory_gib = 16 }}\nmemory_limit_gib = 4\n{volume}\n\
@@ -17,7 +17,7 @@ fn plan(load: &str, volume: &str) -> spec::Plan {
     let experiment = spec::parse(catalog::Catalog::built_in(), "cost.toml", &text, &|_| {
         Err("no file".into())
     });
-    spec::plan(&experiment.expect("the example's experiment is sound"))
+    spec::job(&experiment.expect("the example's experiment is sound"))
 }
 
 /// CPU time of this thread so far, milliseconds: wall time says little on a machine that others use.
@@ -48,9 +48,10 @@ fn main() {
         ),
     ];
     for (name, load, volume) in cases {
-        let plan = plan(load, volume);
+        let job = job(load, volume);
+        let plan = &job.plan;
         let truth = plan.simulated.as_ref().expect("the plan has a truth");
-        let simulation = Simulation::new(&plan, truth);
+        let simulation = Simulation::new(&job, truth);
         let began = cpu_ms();
         for planned in &plan.trials {
             let trial = simulation.trial(planned).expect("the plan is whole");

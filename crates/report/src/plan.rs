@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use analysis::{BurstStart, Plan, VolumeSetup};
+use analysis::{BurstStart, Database, Job, Plan, Setups, VolumeSetup};
 
 use crate::figures::{MISSING, bytes, count, duration, given, percent, several};
 use crate::labels;
@@ -11,7 +11,7 @@ use crate::wrap::wrapped;
 
 /// Configurations with their scaled limits, workloads, load levels, cells, trials, time and data; then the notes, one a
 /// paragraph. At most `width` columns wide.
-pub fn plan_table<N: Display>(plan: &Plan, notes: &[N], width: usize) -> String {
+pub fn plan_table<N: Display>(Job { plan, setups }: &Job, notes: &[N], width: usize) -> String {
     let mut text = String::new();
     let mut line = |words: String| text.push_str(&wrapped(&words, width, ""));
     let trials = several(plan.trials.len() as u64, "trial");
@@ -50,7 +50,7 @@ pub fn plan_table<N: Display>(plan: &Plan, notes: &[N], width: usize) -> String 
         "Estimated time"
     };
     line(format!("{time}: {}", duration(plan.estimated_s)));
-    text.push_str(&format!("\n{}\n", setups(plan, width)));
+    text.push_str(&format!("\n{}\n", machines(plan, setups, width)));
     let money = money(plan).into_iter();
     for words in money.chain(notes.iter().map(ToString::to_string)) {
         text.push_str(&wrapped(&words, width, ""));
@@ -70,7 +70,7 @@ fn matrix(plan: &Plan) -> String {
     let repetitions = plan.trials.iter().map(|t| t.block).max().unwrap_or(0);
     format!(
         "{} x {} x {} ({}) = {}, {} each",
-        several(plan.setups.len() as u64, "configuration"),
+        several(plan.configurations.len() as u64, "configuration"),
         several(plan.workloads.len() as u64, "workload"),
         several(levels.len() as u64, "load level"),
         levels.join(", "),
@@ -79,8 +79,8 @@ fn matrix(plan: &Plan) -> String {
     )
 }
 
-fn setups(plan: &Plan, width: usize) -> String {
-    let each = |show: &dyn Fn(&analysis::Setup) -> String| plan.setups.iter().map(show).collect::<Vec<String>>();
+fn machines(plan: &Plan, setups: &Setups, width: usize) -> String {
+    let each = |show: &dyn Fn(&analysis::Setup) -> String| setups.iter().map(show).collect::<Vec<String>>();
     let machine = |setup: &analysis::Setup| {
         if let Some(hosts) = &setup.existing {
             let stated = format!(
@@ -154,8 +154,8 @@ fn money(plan: &Plan) -> Vec<String> {
         let basis = &money.basis;
         let days = labels::price_days(money.configurations.iter().flat_map(|m| &m.lines), basis);
         let priced = money.configurations.iter().filter_map(|m| {
-            let setup = plan.setups.iter().find(|s| s.configuration == m.configuration)?;
-            Some((setup.placement, &*m.lines))
+            let placement = plan.configuration(&m.configuration)?.placement;
+            Some((placement, &*m.lines))
         });
         lines.push(format!(
             "Money at full scale; basis: {} h/month, {}, {}, prices of {}, uplift {} %{}.",
@@ -167,7 +167,7 @@ fn money(plan: &Plan) -> Vec<String> {
             labels::not_priced(priced)
         ));
     }
-    let is_made = plan.setups.iter().all(|setup| setup.existing.is_none());
+    let is_made = matches!(plan.target.database, Database::Cassandra { .. });
     if let Some(usd) = plan
         .usd_of(plan.trials.iter())
         .filter(|_| is_made && plan.aws.is_none())

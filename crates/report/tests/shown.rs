@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use analysis::{Analysis, Plan};
+use analysis::{Analysis, Job, Plan, Setups};
 use report::{TerminalOptions, markdown, plan_table, terminal};
 
 #[allow(dead_code, reason = "this test needs only a part of it")]
@@ -120,11 +120,19 @@ fn the_plan_shows_the_matrix_before_anything_starts() {
                 "burst": {"baseline_iops": 60.0, "burst_iops": 187.5, "credits_max": 337_500.0, "credits_start": 337_500.0}}})
     };
     let log = serde_json::json!({"role": "commitlog", "label": "gp2 50 GiB", "size_bytes": 1 << 30, "limits": limits, "burst": null});
+    let volume = serde_json::json!({"label": "gp2 320 GiB", "kind": "gp2", "size_bytes": 320_u64 << 30, "volume_limits": limits,
+        "effective_limits": limits, "burst": null, "order": null});
+    let configuration = |name: &str| {
+        serde_json::json!({"name": name, "data_volume": volume, "commitlog_volume": null, "memory_limit_bytes": 16_u64 << 30,
+            "instance": {"label": "r4.xlarge", "from_catalog": true, "vcpus": 4.0, "memory_bytes": 16_u64 << 30, "ebs_limits": limits}})
+    };
+    let setups = [setup("gp2-320", log), setup("gp2-320-shared", serde_json::Value::Null)];
+    let setups = setups.map(|setup| serde_json::from_value(setup).unwrap());
     let plan: Plan = serde_json::from_value(serde_json::json!({
-        "format_version": 1, "experiment": "story", "question": "Is it worth paying for more IOPS?", "baseline": null,
+        "format_version": 2, "experiment": "story", "question": "Is it worth paying for more IOPS?", "baseline": null,
         "target": {"database": {"cassandra": {"version": "5.0.9"}}, "consistency": "one"}, "work_directory": null, "scale": 16.0,
         "dataset": {"records": 300_000, "fields": 10, "field_length": 100, "compressibility": 0.0, "seed": 1},
-        "setups": [setup("gp2-320", log), setup("gp2-320-shared", serde_json::Value::Null)], "workloads": [],
+        "configurations": [configuration("gp2-320"), configuration("gp2-320-shared")], "workloads": [],
         "cells": [{"id": "a", "configuration": "gp2-320", "workload": "w", "load": {"concurrency": 100}},
             {"id": "b", "configuration": "gp2-320", "workload": "w", "load": {"rate": {"operations_per_s": 5000.0, "poisson": true}}}],
         "trials": [{"block": 1, "cell": "a"}, {"block": 1, "cell": "b"}, {"block": 2, "cell": "b"}, {"block": 2, "cell": "a"}],
@@ -132,10 +140,14 @@ fn the_plan_shows_the_matrix_before_anything_starts() {
         "seed": 1, "estimated_s": 480.0
     }))
     .unwrap();
+    let job = Job {
+        plan,
+        setups: Setups::new(setups.into()),
+    };
     let notes = ["20,000 IOPS bought, 18,750 reachable"];
-    insta::assert_snapshot!("plan", plan_table(&plan, &notes, 140));
+    insta::assert_snapshot!("plan", plan_table(&job, &notes, 140));
     for width in [80, 100] {
-        let text = plan_table(&plan, &notes, width);
+        let text = plan_table(&job, &notes, width);
         let widest = text.lines().map(|l| l.chars().count()).max().unwrap();
         assert!(widest <= width, "{widest} of {width}:\n{text}");
         assert!(

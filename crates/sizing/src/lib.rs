@@ -29,7 +29,6 @@ pub use document::{
     Utilisation,
 };
 pub use fleet::compare_fleets;
-pub use observation::SizingRun;
 pub use search::{SizingError, SizingOptions, size};
 pub use target::{Survive, Target, TargetError};
 

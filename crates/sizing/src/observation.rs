@@ -10,19 +10,10 @@ use analysis::{
     CONFIDENCE, Finding, LimitKind, Rule, RunEvidence, Severity, TrialMeasurement, VolumeActivity, VolumeRole,
     limit_of_cell, nodes_of_cell, rules,
 };
-use spec::{Configuration, ConsistencyLevels, Definition, LoadLevel, OperationKind, Setup};
+use spec::{Configuration, ConsistencyLevels, Definition, LoadLevel, OperationKind, Placement, Setup};
 use workload::{Distribution, PageCache};
 
 use crate::document::Limit;
-
-/// A run to learn from.
-#[derive(Debug, Clone)]
-pub struct SizingRun<'a> {
-    /// Its evidence, trials measured.
-    pub evidence: RunEvidence<'a>,
-    /// Its configurations at full scale, as frozen in its `catalog.json`.
-    pub configurations: Vec<Configuration>,
-}
 
 /// A cell's figures, medians of its valid trials, on the machine that ran it (scaled).
 #[derive(Debug, Clone)]
@@ -77,10 +68,10 @@ pub(super) struct Observation<'a> {
 pub(super) const CHUNK_BYTES: f64 = 16_384.0;
 
 /// All cells that measured something under one of these workloads (all, when none is named).
-pub(super) fn observe<'a>(runs: &'a [SizingRun<'a>], workloads: &[String]) -> Vec<Observation<'a>> {
+pub(super) fn observe<'a>(runs: &'a [RunEvidence<'a>], workloads: &[String]) -> Vec<Observation<'a>> {
     let mut observations = Vec::new();
     for (index, run) in runs.iter().enumerate() {
-        let plan = run.evidence.plan;
+        let plan = run.plan;
         for workload in &plan.workloads {
             if !workloads.is_empty() && !workloads.contains(&workload.name) {
                 continue;
@@ -94,9 +85,9 @@ pub(super) fn observe<'a>(runs: &'a [SizingRun<'a>], workloads: &[String]) -> Ve
             );
             for cell in plan.cells.iter().filter(|c| c.workload == workload.name) {
                 let of_cell = |t: &&TrialMeasurement| t.record.cell == cell.id && t.is_valid();
-                let trials: Vec<&TrialMeasurement> = run.evidence.trials.iter().filter(of_cell).collect();
-                let setup = plan.setups.iter().find(|s| s.configuration == cell.configuration);
-                let configuration = run.configurations.iter().find(|c| c.name == cell.configuration);
+                let trials: Vec<&TrialMeasurement> = run.trials.iter().filter(of_cell).collect();
+                let setup = run.setups.of(&cell.configuration);
+                let configuration = plan.configuration(&cell.configuration);
                 let (Some(setup), Some(configuration)) = (setup, configuration) else {
                     continue;
                 };
@@ -118,7 +109,7 @@ pub(super) fn observe<'a>(runs: &'a [SizingRun<'a>], workloads: &[String]) -> Ve
 }
 
 struct Built<'a, 'b> {
-    run: &'a SizingRun<'a>,
+    run: &'a RunEvidence<'a>,
     index: usize,
     setup: &'a Setup,
     configuration: &'a Configuration,
@@ -132,12 +123,12 @@ fn of_trials<'a>(
     cell: &str,
     trials: &[&TrialMeasurement],
 ) -> Option<Observation<'a>> {
-    let plan = built.run.evidence.plan;
+    let plan = built.run.plan;
     let values = |figure: &dyn Fn(&TrialMeasurement) -> Option<f64>| -> Vec<f64> {
         trials.iter().filter_map(|t| figure(t)).collect()
     };
     let median = |figure: &dyn Fn(&TrialMeasurement) -> Option<f64>| stats::median(&values(figure));
-    let placement = built.setup.placement;
+    let placement = built.configuration.placement;
     let nodes = f64::from(placement.nodes);
     // A trial of which a node said nothing would look like a smaller cluster.
     if trials.iter().any(|t| t.nodes().count() != placement.nodes as usize) {
@@ -146,15 +137,15 @@ fn of_trials<'a>(
     let volume = |role: VolumeRole, figure: fn(&VolumeActivity) -> f64| {
         median(&move |t: &TrialMeasurement| t.per_operation(t.sum_of_volumes(role, figure))).map(|sum| sum / nodes)
     };
-    let levels = built.setup.consistency.unwrap_or(plan.target.consistency);
-    let (reads, writes) = of_a_node(built.workload, built.setup, levels);
+    let levels = built.configuration.consistency.unwrap_or(plan.target.consistency);
+    let (reads, writes) = of_a_node(built.workload, placement, levels);
     let unequal = rules::unequal_nodes(cell, &nodes_of_cell(Some(built.setup), trials), trials);
     let throughput = stats::estimate(&values(&TrialMeasurement::throughput), CONFIDENCE)?;
     let cache_share = median(&TrialMeasurement::page_cache_share)?.min(1.0);
     let payload = plan.dataset.payload_bytes() as f64;
     let device_reads = volume(VolumeRole::Data, |v| v.reads)?;
     Some(Observation {
-        name: format!("{}: {cell}", built.run.evidence.run),
+        name: format!("{}: {cell}", built.run.run),
         run: built.index,
         configuration: built.configuration,
         setup: built.setup,
@@ -207,8 +198,8 @@ fn of_trials<'a>(
 /// Reads and writes of a replica that one node does for each operation of the client, work being spread evenly: a read
 /// asks as many replicas as its level waits for (Cassandra sends digest requests to no more of them),
 /// a write goes to all.
-fn of_a_node(workload: &Definition, setup: &Setup, levels: ConsistencyLevels) -> (f64, f64) {
-    let (mix, placement) = (&workload.mix, setup.placement);
+fn of_a_node(workload: &Definition, placement: Placement, levels: ConsistencyLevels) -> (f64, f64) {
+    let mix = &workload.mix;
     let copies = placement.replication_factor;
     let asked = |level: spec::Consistency| f64::from(level.replicas(copies).min(copies));
     let scans = mix.share(OperationKind::Scan);

@@ -228,7 +228,8 @@ pub struct Configuration {
     pub commitlog_volume: Option<Volume>,
     /// Memory that the database process (and its page cache) may use, bytes.
     pub memory_limit_bytes: u64,
-    /// Its nodes, and where replicas are.
+    /// Its nodes, and where replicas are; what was kept before there were clusters has one.
+    #[serde(default)]
     pub placement: Placement,
     /// Its consistency levels, where they are not those of the target.
     pub consistency: Option<ConsistencyLevels>,

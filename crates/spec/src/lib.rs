@@ -1,7 +1,7 @@
 //! From an experiment file to a checked matrix and a plan.
 //!
 //! [`parse()`] turns text into an [`Experiment`] or into all its mistakes at once; [`plan()`] turns an experiment into
-//! the [`Plan`] of cells and trials for a machine. Both are pure.
+//! the [`Plan`] of cells and trials, and [`setups()`] says what its configurations become on a machine. All are pure.
 
 mod access;
 mod aws;
@@ -11,6 +11,7 @@ mod decision;
 mod draft;
 mod experiment;
 mod hosts;
+mod job;
 mod judged;
 mod mistakes;
 mod money;
@@ -40,6 +41,7 @@ pub use experiment::{
     Patience, Target, TlsFiles, Volume, part_of,
 };
 pub use hosts::{DatabaseMachine, HostsSettings, MachineStorage, SshFiles, WatchedNode};
+pub use job::{Job, job};
 pub use judged::CLIENT_CPU_MAX;
 pub use mistakes::{Mistake, Mistakes};
 pub use money::{ConfigurationMoney, Money};
@@ -52,7 +54,7 @@ pub use placement::Placement;
 pub use plan::{Cell, FORMAT_VERSION, Plan, PlannedTrial, TrialShape, plan};
 pub use provider::{Provider, UnknownProvider};
 pub use scale::{page_cache_at_full_scale, setups, use_whole_machines};
-pub use setup::{BurstStart, Setup, VolumeRole, VolumeSetup};
+pub use setup::{BurstStart, Setup, Setups, VolumeRole, VolumeSetup};
 pub use simulated::{Fault, FaultKind, Truth};
 pub use volume_kind::VolumeKind;
 pub use workload::{Definition, Distribution, KeyFormat, Mix, OperationKind, PageCache, ScanLength};

@@ -8,13 +8,15 @@ use crate::judged::ROOMY_S;
 use crate::scale::scaled_dataset;
 use crate::{
     Adaptive, AwsSettings, Configuration, Dataset, DecisionRules, Experiment, HostsSettings, LoadLevel, Money,
-    NodeFault, Objective, Patience, Setup, Target, Truth,
+    NodeFault, Objective, Patience, Target, Truth,
 };
 
-/// Version of `plan.json`.
-pub const FORMAT_VERSION: u32 = 1;
+/// Version of `plan.json`. In the first, what is [`Setups`](crate::Setups) now stood in it, and the configurations did
+/// not.
+pub const FORMAT_VERSION: u32 = 2;
 
-/// Everything a run needs to know, frozen into `plan.json` before it starts.
+/// What is bought and what is measured on it, frozen into `plan.json` before a run starts. What a provider makes of the
+/// configurations is another document: [`Setups`](crate::Setups).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// Version of this file's shape.
@@ -36,8 +38,9 @@ pub struct Plan {
     pub scale: f64,
     /// The data set on this machine (records divided by scale).
     pub dataset: Dataset,
-    /// Configurations on this machine.
-    pub setups: Vec<Setup>,
+    /// What money buys, checked, at full scale. A run whose plan is of format 1 kept them in its `catalog.json`, from
+    /// where `archive` takes them.
+    pub configurations: Vec<Configuration>,
     /// Workloads.
     pub workloads: Vec<Definition>,
     /// All cells: configuration x workload x load level.
@@ -158,7 +161,6 @@ impl Experiment {
 /// cells alike.
 pub fn plan(experiment: &Experiment) -> Plan {
     let scale = experiment.local.scale;
-    let setups = crate::setups(experiment);
     let dataset = scaled_dataset(experiment);
     let mut cells = Vec::new();
     for configuration in &experiment.configurations {
@@ -209,7 +211,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
         scale,
         estimated_s: 0.0,
         dataset,
-        setups,
+        configurations: experiment.configurations.clone(),
         workloads: experiment.workloads.clone(),
         cells,
         trials,
@@ -231,29 +233,22 @@ pub fn plan(experiment: &Experiment) -> Plan {
 
 impl Plan {
     /// Seconds until all of its trials are done: fetching, loading and everything else included.
-    fn estimate(&self) -> f64 {
+    pub(crate) fn estimate(&self) -> f64 {
         let trials = self.trials.iter().map(|trial| self.seconds_of(trial));
         FIXED_S + self.dataset.records as f64 / LOAD_RATE + trials.sum::<f64>()
     }
 
-    /// The part of it that the machines of one batch carry out, with nothing of the others.
-    pub fn of_batch(&self, batch: u32) -> Self {
-        let mut part = self.clone();
-        part.setups.retain(|setup| setup.batch == batch);
-        let has = |configuration: &String| part.setups.iter().any(|setup| setup.configuration == *configuration);
-        part.cells.retain(|cell| has(&cell.configuration));
-        part.trials
-            .retain(|trial| part.cells.iter().any(|cell| cell.id == trial.cell));
-        part.estimated_s = part.estimate();
-        part
+    /// The configuration of this name.
+    pub fn configuration(&self, name: &str) -> Option<&Configuration> {
+        self.configurations.iter().find(|c| c.name == name)
     }
 
     /// Estimated seconds of a trial, restore and start of the database included:
     /// nodes that share a machine start at its speed.
     pub fn seconds_of(&self, trial: &PlannedTrial) -> f64 {
         let cell = self.cells.iter().find(|c| c.id == trial.cell);
-        let setup = cell.and_then(|cell| self.setups.iter().find(|s| s.configuration == cell.configuration));
-        let nodes = setup.map_or(1, |setup| setup.placement.nodes);
+        let configuration = cell.and_then(|cell| self.configuration(&cell.configuration));
+        let nodes = configuration.map_or(1, |configuration| configuration.placement.nodes);
         let shape = &self.shape;
         trial_s(shape.warmup_max_s, shape.warmup_s, shape.duration_s, nodes)
     }

@@ -8,7 +8,8 @@ use catalog::{Burst, GIB, IoLimits};
 
 use crate::placement::first_hosts;
 use crate::{
-    Configuration, Database, Dataset, Experiment, LocalSettings, Setup, Volume, VolumeKind, VolumeRole, VolumeSetup,
+    Configuration, Database, Dataset, Experiment, LocalSettings, Setup, Setups, Volume, VolumeKind, VolumeRole,
+    VolumeSetup,
 };
 
 /// The JVM's own memory besides heap and direct buffers: code, metaspace, threads, GC structures. Cassandra 5.0 with a
@@ -42,8 +43,8 @@ pub fn page_cache_at_full_scale(memory_limit_bytes: u64) -> Option<f64> {
     Some(memory - heap - direct_rule(heap) - NATIVE_BYTES).filter(|left| *left > 0.0)
 }
 
-/// Every configuration as the local provider builds it, in the order of the file.
-pub fn setups(experiment: &Experiment) -> Vec<Setup> {
+/// Every configuration as the experiment's provider builds it, in the order of the file.
+pub fn setups(experiment: &Experiment) -> Setups {
     let dataset = scaled_dataset(experiment);
     let mut setups: Vec<Setup> = experiment
         .configurations
@@ -74,7 +75,7 @@ pub fn setups(experiment: &Experiment) -> Vec<Setup> {
             }
         }
     }
-    setups
+    Setups::new(setups)
 }
 
 /// Configurations without limits, once the machines are known: each configuration has all CPUs and all memory of the

@@ -1,9 +1,52 @@
 //! What a configuration becomes on the machine that models it.
 
+use std::ops::{Deref, DerefMut};
+
 use catalog::{Burst, IoLimits};
 use serde::{Deserialize, Serialize};
 
 use crate::{ConsistencyLevels, NodeFault, Placement, WatchedNode};
+
+/// What a provider makes of a plan's configurations, each once and in the plan's order: the document `setups.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Setups {
+    /// Version of this file's shape.
+    pub format_version: u32,
+    /// One for each configuration.
+    pub setups: Vec<Setup>,
+}
+
+impl Setups {
+    /// Version of `setups.json`.
+    pub const VERSION: u32 = 1;
+
+    /// These setups, in the shape of today.
+    pub fn new(setups: Vec<Setup>) -> Self {
+        Self {
+            format_version: Self::VERSION,
+            setups,
+        }
+    }
+
+    /// What the configuration of this name became.
+    pub fn of(&self, configuration: &str) -> Option<&Setup> {
+        self.iter().find(|setup| setup.configuration == configuration)
+    }
+}
+
+impl Deref for Setups {
+    type Target = [Setup];
+
+    fn deref(&self) -> &[Setup] {
+        &self.setups
+    }
+}
+
+impl DerefMut for Setups {
+    fn deref_mut(&mut self) -> &mut [Setup] {
+        &mut self.setups
+    }
+}
 
 /// One configuration as the local provider builds it: everything divided by `scale` that scales. All figures are of one
 /// node.

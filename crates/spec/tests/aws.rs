@@ -81,10 +81,10 @@ fn every_node_and_every_client_has_a_machine_in_the_zone_of_its_rack() {
     assert_eq!((ebs.volumes.len(), ebs.instance_store), (2, false));
     assert_eq!((nvme.volumes.len(), nvme.instance_store), (0, true));
     // The plan's setups say the same of hosts, and that nothing is emulated.
-    let plan = spec::plan(&experiment);
-    let hosts: Vec<Vec<u32>> = plan.setups.iter().map(spec::Setup::database_hosts).collect();
+    let setups = spec::setups(&experiment);
+    let hosts: Vec<Vec<u32>> = setups.iter().map(spec::Setup::database_hosts).collect();
     assert_eq!(hosts, [vec![0, 1, 2], vec![3]]);
-    assert!(plan.setups.iter().all(spec::Setup::has_real_volumes));
+    assert!(setups.iter().all(spec::Setup::has_real_volumes));
 }
 
 #[test]
@@ -141,11 +141,12 @@ fn sites_share_the_configurations_and_each_stays_within_its_limits() {
     // Each batch has clients of its own, and its part of the plan knows nothing of the other.
     let names: Vec<&str> = aws.batches[1].machines.iter().map(|m| m.name.as_str()).collect();
     assert_eq!(names, ["nvme.database-1", "client-3", "client-4"]);
-    let plan = spec::plan(&experiment);
-    let part = plan.of_batch(1);
-    assert_eq!((plan.trials.len(), part.trials.len(), part.cells.len()), (6, 3, 1));
-    assert!(part.estimated_s < plan.estimated_s);
-    assert_eq!(part.setups[0].first_host, 3);
+    let job = spec::job(&experiment);
+    let part = job.of_batch(1);
+    let counted = (job.plan.trials.len(), part.plan.trials.len(), part.plan.cells.len());
+    assert_eq!(counted, (6, 3, 1));
+    assert!(part.plan.estimated_s < job.plan.estimated_s);
+    assert_eq!((part.setups.len(), part.setups[0].first_host), (1, 3));
 
     // One site with little room works through them in turn.
     let one =
@@ -202,13 +203,10 @@ fn sites_that_cannot_be_are_refused_at_their_places() {
 fn machines_are_measured_at_full_size() {
     let text = stated("") + "[provider.local]\nscale = 64\npage_cache_mib = 100\n";
     let experiment = planned(&text.replace("nodes = 3", "memory_limit_gib = 4\nnodes = 3")).unwrap();
-    let plan = spec::plan(&experiment);
+    let (plan, setups) = (spec::plan(&experiment), spec::setups(&experiment));
     assert_eq!((plan.scale, plan.dataset.records), (1.0, 1_000_000));
-    assert_eq!(plan.setups[0].cpus, 4.0);
-    assert!(
-        plan.setups[0].page_cache_budget_bytes > 20 << 30,
-        "32 GiB less a heap of 8"
-    );
+    assert_eq!(setups[0].cpus, 4.0);
+    assert!(setups[0].page_cache_budget_bytes > 20 << 30, "32 GiB less a heap of 8");
     let notes = spec::static_notes(catalog::Catalog::built_in(), &experiment, Some(Provider::Aws), None);
     let told = notes
         .iter()
@@ -220,7 +218,7 @@ fn machines_are_measured_at_full_size() {
     // Elsewhere nobody is told of AWS, and nobody makes machines.
     let here = run_by(&text, Provider::Local).unwrap();
     assert_eq!(here.aws, None);
-    assert_eq!(spec::plan(&here).setups[1].first_host, 0);
+    assert_eq!(spec::setups(&here)[1].first_host, 0);
 }
 
 #[test]

@@ -115,7 +115,7 @@ fn the_model_fits_this_machine_and_keeps_the_share_that_memory_holds() {
         });
         let local = plan.dataset.payload_bytes() as f64;
         assert!(local <= 4.01e9, "{local} bytes to load\n{text}");
-        for (setup, configuration) in plan.setups.iter().zip(&experiment.configurations) {
+        for (setup, configuration) in spec::setups(&experiment).iter().zip(&experiment.configurations) {
             assert!(setup.cpus <= machine_cpus / 2.0, "{}: {text}", setup.cpus);
             let memory = Catalog::built_in()
                 .instance(&configuration.instance.label)

@@ -30,7 +30,7 @@ fn three_nodes_are_priced_three_times_and_planned_with_their_replicas() {
     // Each node has room for its part of the data set.
     let big = |keys: &str| {
         let text = with("size_gib = 320 }", &format!("size_gib = 320 }}\n{keys}")).replacen("1000", "1000000000", 1);
-        spec::plan(&accepted(&text)).setups[0].data.size_bytes as f64
+        spec::setups(&accepted(&text))[0].data.size_bytes as f64
     };
     assert!((big("nodes = 6\nreplication_factor = 3") / big("nodes = 1") - 0.5).abs() < 1e-6);
 }
@@ -85,11 +85,11 @@ fn a_cluster_that_would_hold_its_data_unevenly_or_answer_nothing_is_refused() {
 fn a_cluster_is_measured_and_simulated_as_it_was_planned() {
     let text = with("size_gib = 320 }", "size_gib = 320 }\nnodes = 3");
     assert!(to_run(&text, Provider::Simulated).is_ok());
-    let plan = spec::plan(&to_run(&text, Provider::Local).unwrap());
-    assert!(refuse_unmeasurable("x.toml", &text, &plan).is_ok());
-    // A plan of when one node was measured whatever the file said.
-    let plan = spec::plan(&accepted(GOOD));
-    let message = refuse_unmeasurable("x.toml", &text, &plan).unwrap_err().to_string();
+    let job = spec::job(&to_run(&text, Provider::Local).unwrap());
+    assert!(refuse_unmeasurable("x.toml", &text, &job).is_ok());
+    // A run of when one node was measured whatever the file said.
+    let job = spec::job(&accepted(GOOD));
+    let message = refuse_unmeasurable("x.toml", &text, &job).unwrap_err().to_string();
     assert!(
         message.contains("x.toml:10:9: nodes = 3 of a: this run was planned with 1"),
         "{message}"
@@ -112,8 +112,8 @@ fn what_cannot_be_run_is_told_with_all_other_mistakes() {
 fn an_existing_cluster_is_named_with_its_keyspace_and_nothing_that_it_cannot_be() {
     let target = |lines: &str| with("[dataset]", &format!("[target]\n{lines}\n[dataset]"));
     let sound = target("hosts = [\"h:9042\"]\nkeyspace = \"lab\"\nuser = \"bench\"");
-    let plan = spec::plan(&to_run(&sound, Provider::Local).unwrap());
-    assert_eq!(plan.setups[0].existing.as_deref(), Some(&["h:9042".to_owned()][..]));
+    let setups = spec::setups(&to_run(&sound, Provider::Local).unwrap());
+    assert_eq!(setups[0].existing.as_deref(), Some(&["h:9042".to_owned()][..]));
     let message = to_run(&sound, Provider::Simulated).unwrap_err();
     assert!(
         message.contains("x.toml:4:9: [target] hosts: a simulation has no cluster to talk to"),
@@ -126,8 +126,8 @@ fn an_existing_cluster_is_named_with_its_keyspace_and_nothing_that_it_cannot_be(
     assert!(told.iter().any(|note| note == expected), "{told:?}");
     // Several clusters in one matrix.
     let own = sound.replacen("size_gib = 320 }", "size_gib = 320 }\nhosts = [\"other:9042\"]", 1);
-    let plan = spec::plan(&accepted(&own));
-    assert_eq!(plan.setups[0].existing.as_deref(), Some(&["other:9042".to_owned()][..]));
+    let setups = spec::setups(&accepted(&own));
+    assert_eq!(setups[0].existing.as_deref(), Some(&["other:9042".to_owned()][..]));
 
     each_refused(&[
         (target("hosts = [\"h:9042\"]"), "x.toml:4:9: `hosts` without `keyspace`"),

@@ -66,7 +66,10 @@ fn every_whole_experiment_in_the_docs_is_valid() {
 #[test]
 fn quickstart_is_three_volumes_and_can_be_tested() {
     let plan = plan(&example("quickstart.toml"));
-    assert_eq!((plan.setups.len(), plan.cells.len(), plan.trials.len()), (3, 3, 15));
+    assert_eq!(
+        (plan.configurations.len(), plan.cells.len(), plan.trials.len()),
+        (3, 3, 15)
+    );
 }
 
 #[test]
@@ -91,7 +94,7 @@ fn kenzan_2018_is_the_published_matrix_at_one_sixteenth() {
     assert_eq!(baseline(1), Some(187.5));
     assert_eq!(baseline(2), Some(625.0));
     assert!(baseline(3).unwrap() > 10_000.0, "two NVMe disks");
-    for setup in &setups {
+    for setup in setups.iter() {
         assert_eq!(setup.cpus, 1.0, "16 vCPUs");
         // (30 - 7.5 heap - 0.5 direct - 0.5 native) GiB / 16
         assert_eq!(setup.page_cache_budget_bytes, 43 * (1 << 29) / 16);
@@ -105,7 +108,10 @@ fn the_tutorial_is_one_instance_with_three_volumes() {
     let plan = plan(&experiment);
     assert_eq!((plan.cells.len(), plan.trials.len()), (3, 9));
     assert_eq!(plan.dataset.records, 800_000);
-    let iops: Vec<_> = plan.setups.iter().map(|s| s.data.limits.read_iops.unwrap()).collect();
+    let iops: Vec<_> = setups(&experiment)
+        .iter()
+        .map(|s| s.data.limits.read_iops.unwrap())
+        .collect();
     assert_eq!(iops, [187.5, 375.0, 750.0]);
     assert_eq!(plan.objective.unwrap().throughput, Some(5_000.0));
 }

@@ -84,20 +84,20 @@ fn what_would_not_be_measured_is_refused() {
 fn machines_without_limits_claim_none_and_take_what_the_machines_have() {
     let text = with("database = [\"db1\"]\nclient = [\"load1\"]");
     let experiment = read(&text, Provider::Hosts).unwrap();
-    let mut plan = spec::plan(&experiment);
-    for setup in &plan.setups {
+    let mut setups = spec::setups(&experiment);
+    for setup in setups.iter() {
         assert_eq!((setup.data.limits, setup.data.burst), (spec::IoLimits::default(), None));
     }
     let gib = 1_u64 << 30;
-    spec::use_whole_machines(&mut plan.setups, 16.0, 64 * gib).unwrap();
-    let setup = &plan.setups[0];
+    spec::use_whole_machines(&mut setups, 16.0, 64 * gib).unwrap();
+    let setup = &setups[0];
     assert_eq!((setup.cpus, setup.memory_limit_bytes), (16.0, 64 * gib));
     let own = setup.heap_bytes + setup.direct_memory_bytes;
     assert!(setup.page_cache_budget_bytes < 64 * gib - own && setup.page_cache_budget_bytes > 54 * gib);
-    let (configuration, needed) = spec::use_whole_machines(&mut plan.setups, 16.0, gib / 2).unwrap_err();
+    let (configuration, needed) = spec::use_whole_machines(&mut setups, 16.0, gib / 2).unwrap_err();
     assert!(!configuration.is_empty() && needed > gib / 2);
-    let local = spec::plan(&read(&text, Provider::Local).unwrap());
-    assert_ne!(local.setups[0].data.limits, spec::IoLimits::default());
+    let local = spec::setups(&read(&text, Provider::Local).unwrap());
+    assert_ne!(local[0].data.limits, spec::IoLimits::default());
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 mod story;
 
-use spec::{Database, Plan, Provider, WatchedNode};
+use spec::{Database, Job, Plan, Provider, WatchedNode};
 use story::{GOOD, accepted, each_refused, notes, with};
 
 /// The sound file on an existing cluster, with more lines of `[target]`.
@@ -21,17 +21,17 @@ fn of_nodes(nodes: u32, text: &str) -> String {
     text.replacen("name = \"a\"", &format!("name = \"a\"\nnodes = {nodes}"), 1)
 }
 
-fn plan(text: &str) -> Plan {
-    spec::plan(&accepted(text))
+fn job(text: &str) -> Job {
+    spec::job(&accepted(text))
 }
 
-fn hosts(plan: &Plan) -> Vec<Vec<u32>> {
-    plan.setups.iter().map(|setup| setup.database_hosts()).collect()
+fn hosts(job: &Job) -> Vec<Vec<u32>> {
+    job.setups.iter().map(|setup| setup.database_hosts()).collect()
 }
 
 #[test]
 fn nodes_of_the_target_are_those_of_every_configuration_of_its_cluster() {
-    let plan = plan(&of_nodes(
+    let Job { plan, setups } = job(&of_nodes(
         2,
         &target(&format!("ssh_config = \"c\"\nbinary_aarch64 = \"b\"\n{TWO}")),
     ));
@@ -43,7 +43,7 @@ fn nodes_of_the_target_are_those_of_every_configuration_of_its_cluster() {
         process: process.map(str::to_owned),
     };
     let second = node(1, "me@cass2", Some("/var/lib/cassandra/data"), Some("CassandraDaemon"));
-    assert_eq!(plan.setups[0].watched, [node(0, "cass1", None, None), second]);
+    assert_eq!(setups[0].watched, [node(0, "cass1", None, None), second]);
     let Database::Hosts { ssh, .. } = &plan.target.database else {
         panic!("it exists");
     };
@@ -66,11 +66,11 @@ fn clusters_of_a_matrix_have_hosts_of_their_own_and_configurations_of_one_share_
     };
     let node = "[[configuration.node]]\nssh = \"cass9\"\n";
     let both = of_nodes(2, &target(TWO)) + &other("b", node) + &other("c", "consistency = \"one\"\n");
-    assert_eq!(hosts(&plan(&both)), [vec![0, 1], vec![2], vec![2]]);
+    assert_eq!(hosts(&job(&both)), [vec![0, 1], vec![2], vec![2]]);
     // A cluster beside it that nobody watches has none; one that a run starts has one host for each node.
     let unwatched = of_nodes(2, &target(TWO)) + &other("b", "");
-    assert_eq!(hosts(&plan(&unwatched)), [vec![0, 1], vec![]]);
-    assert_eq!(hosts(&plan(&of_nodes(3, GOOD))), [vec![0, 1, 2]]);
+    assert_eq!(hosts(&job(&unwatched)), [vec![0, 1], vec![]]);
+    assert_eq!(hosts(&job(&of_nodes(3, GOOD))), [vec![0, 1, 2]]);
 
     let twice = both.clone() + &other("d", "[[configuration.node]]\nssh = \"cass10\"\n");
     let same = both.replace("cass9", "cass1");
@@ -147,7 +147,8 @@ fn what_cannot_be_watched_is_refused_at_its_place() {
 fn clients_of_an_existing_cluster_may_have_machines_of_their_own_one_each() {
     let clients = |n: u32, text: &str| text.replacen("[load]", &format!("[load]\nclients = {n}"), 1);
     let two = "client = [\"load1\", \"me@load2\"]\nssh_config = \"c\"";
-    let plan = plan(&clients(2, &target(two)));
+    let job = job(&clients(2, &target(two)));
+    let plan = &job.plan;
     let Database::Hosts { clients: named, .. } = &plan.target.database else {
         panic!("it exists");
     };
@@ -155,7 +156,7 @@ fn clients_of_an_existing_cluster_may_have_machines_of_their_own_one_each() {
         (plan.clients, named.as_slice()),
         (2, &["load1".to_owned(), "me@load2".to_owned()][..])
     );
-    assert_eq!(hosts(&plan), [Vec::<u32>::new()], "nobody looks at its nodes");
+    assert_eq!(hosts(&job), [Vec::<u32>::new()], "nobody looks at its nodes");
     let told = |point: &str| {
         let text = clients(2, &target(two)).replace("h:9042", point);
         notes(&accepted(&text), "loopback_of_clients", Some(Provider::Local)).len()

@@ -14,7 +14,7 @@ impl Answer<'_> {
     pub(super) fn not_considered(&self) -> Vec<NotConsidered> {
         let any_priced = self.cells.iter().any(|c| c.usd_per_month.is_some());
         let mut all = Vec::new();
-        for setup in &self.plan.setups {
+        for setup in self.setups.iter() {
             let name = &setup.configuration;
             let cells: Vec<usize> = (0..self.cells.len())
                 .filter(|i| self.cells[*i].configuration == *name)
@@ -57,10 +57,7 @@ impl Answer<'_> {
     }
 
     fn is_on_local_disks(&self, configuration: &str) -> bool {
-        let mut setups = self.plan.setups.iter();
-        setups
-            .find(|s| s.configuration == configuration)
-            .is_some_and(|s| s.data.is_local)
+        self.setups.of(configuration).is_some_and(|s| s.data.is_local)
     }
 
     fn beats_all_priced(&self, cell: usize) -> bool {
@@ -111,7 +108,6 @@ impl Answer<'_> {
         }
         let started = |v: &&spec::VolumeSetup| v.burst_start().is_some_and(|b| b != spec::BurstStart::Baseline);
         let volumes: Vec<_> = self
-            .plan
             .setups
             .iter()
             .flat_map(|s| {

@@ -5,7 +5,7 @@ mod by_value;
 mod doubts;
 mod writes;
 
-use spec::{LoadLevel, Plan, Provider};
+use spec::{LoadLevel, Plan, Provider, Setups};
 
 use crate::comparisons::{Comparisons, is_open, places};
 use crate::document::{By, CellAnalysis, Outcome, Place, Reason, Recommendation, Status, TrialCounts, WouldDecide};
@@ -17,6 +17,8 @@ use crate::objective::Objectives;
 pub struct Answer<'a> {
     /// The frozen plan.
     pub plan: &'a Plan,
+    /// What the provider made of its configurations.
+    pub setups: &'a Setups,
     /// Where the evidence comes from.
     pub provider: Provider,
     /// All cells.

@@ -4,7 +4,7 @@
 //! that what was measured does not last. Of a volume of an existing cluster nobody sees the credits: one that does more
 //! than its baseline spends them. Both carry what tells how long it lasts: see [`crate::burst::lasts`].
 
-use spec::{Burst, Plan, Setup, VolumeRole};
+use spec::{Burst, Setup, Setups, VolumeRole};
 
 use super::nodes::{first_named, worst};
 use super::scope::scope;
@@ -57,8 +57,11 @@ fn of_node(trial: &TrialMeasurement, node: &Node<'_>, role: VolumeRole) -> Optio
 }
 
 /// Volumes that are watched and not ours, and did more than the baseline that is stated of them.
-pub fn unseen(trial: &TrialMeasurement, plan: &Plan) -> Vec<Finding> {
-    let Some(setup) = setup(trial, plan).filter(|setup| setup.has_real_volumes()) else {
+pub fn unseen(trial: &TrialMeasurement, setups: &Setups, scale: f64) -> Vec<Finding> {
+    let Some(setup) = setups
+        .of(&trial.record.configuration)
+        .filter(|setup| setup.has_real_volumes())
+    else {
         return Vec::new();
     };
     let of_role = |role| {
@@ -74,13 +77,7 @@ pub fn unseen(trial: &TrialMeasurement, plan: &Plan) -> Vec<Finding> {
     };
     let roles = [VolumeRole::Data, VolumeRole::Commitlog].into_iter();
     let found = roles.filter_map(of_role);
-    found.map(|finding| completed(finding, trial, plan)).collect()
-}
-
-fn setup<'p>(trial: &TrialMeasurement, plan: &'p Plan) -> Option<&'p Setup> {
-    plan.setups
-        .iter()
-        .find(|setup| setup.configuration == trial.record.configuration)
+    found.map(|finding| completed(finding, trial, setups, scale)).collect()
 }
 
 fn bucket(setup: &Setup, role: VolumeRole) -> Option<Burst> {
@@ -90,10 +87,10 @@ fn bucket(setup: &Setup, role: VolumeRole) -> Option<Burst> {
     }
 }
 
-/// The finding with what the plan knows of the bucket: rates, a full bucket, and how long it lasts under the measured
+/// The finding with what the setup knows of the bucket: rates, a full bucket, and how long it lasts under the measured
 /// demand. IOPS and credits are those of this machine, `scale` times smaller than those of the real volume; times are
 /// the same.
-pub fn completed(mut finding: Finding, trial: &TrialMeasurement, plan: &Plan) -> Finding {
+pub fn completed(mut finding: Finding, trial: &TrialMeasurement, setups: &Setups, scale: f64) -> Finding {
     if !matches!(finding.rule, Rule::BurstOnly | Rule::BurstChanged) {
         return finding;
     }
@@ -101,7 +98,8 @@ pub fn completed(mut finding: Finding, trial: &TrialMeasurement, plan: &Plan) ->
         Some(name) if name == VolumeRole::Commitlog.name() => VolumeRole::Commitlog,
         _ => VolumeRole::Data,
     };
-    let bucket = setup(trial, plan).and_then(|setup| bucket(setup, role));
+    let setup = setups.of(&trial.record.configuration);
+    let bucket = setup.and_then(|setup| bucket(setup, role));
     let node = first_named(trial, &finding);
     let (Some(bucket), Some(activity)) = (bucket, node.and_then(|n| n.activity(role))) else {
         return finding;
@@ -119,7 +117,7 @@ pub fn completed(mut finding: Finding, trial: &TrialMeasurement, plan: &Plan) ->
     add("burst_iops", lasts.burst_iops);
     add("baseline_iops", lasts.baseline_iops);
     add("credits_full", lasts.credits_full);
-    add("scale", plan.scale);
+    add("scale", scale);
     if let Some(seconds) = lasts.from_full_s {
         add("full_bucket_lasts_s", seconds);
     }
@@ -131,7 +129,7 @@ mod tests {
     use super::*;
     use crate::analyse;
     use crate::rules::cases::{found, recorded, sound_record};
-    use crate::story::{measured, plan, run};
+    use crate::story::{job, measured, run};
 
     /// The sound trial made 9,720 requests, so that 194 credits are the least that matters.
     #[test]
@@ -153,8 +151,8 @@ mod tests {
     /// 5.4e6 / 16 / (162 - 18.75) s.
     #[test]
     fn a_reader_learns_how_long_the_burst_lasts() {
-        let mut plan = plan();
-        plan.setups[1].data.burst = Some(
+        let mut job = job();
+        job.setups[1].data.burst = Some(
             spec::Burst {
                 baseline_iops: 300.0,
                 burst_iops: 3000.0,
@@ -166,7 +164,7 @@ mod tests {
         let mut record = sound_record();
         record.nodes[0].volumes[0].burst_credits = Some((337_500.0, 328_000.0));
         let trials = [measured(&record, 160.0 * 60.0)];
-        let analysis = analyse(&run(&plan, &trials));
+        let analysis = analyse(&run(&job, &trials));
         let told = analysis.findings.iter().find(|f| f.rule == Rule::BurstOnly).unwrap();
         assert_eq!(
             (told.number("baseline_iops"), told.number("burst_iops")),
@@ -180,16 +178,16 @@ mod tests {
     #[test]
     fn a_volume_of_an_existing_cluster_above_its_baseline_spends_credits_that_nobody_sees() {
         let told = |baseline_iops: f64, burst_iops: f64, exists: bool| {
-            let mut plan = plan();
-            plan.setups[1].existing = exists.then(|| vec!["h:9042".to_owned()]);
-            plan.setups[1].data.burst = Some(spec::Burst {
+            let mut job = job();
+            job.setups[1].existing = exists.then(|| vec!["h:9042".to_owned()]);
+            job.setups[1].data.burst = Some(spec::Burst {
                 baseline_iops,
                 burst_iops,
                 credits_max: 5.4e6,
                 credits_start: 0.0,
             });
             let trials = [measured(&sound_record(), 160.0 * 60.0)];
-            let analysis = analyse(&run(&plan, &trials));
+            let analysis = analyse(&run(&job, &trials));
             analysis.findings.into_iter().find(|f| f.rule == Rule::BurstOnly)
         };
         let found = told(100.0, 3000.0, true).unwrap();

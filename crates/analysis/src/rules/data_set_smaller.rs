@@ -5,7 +5,7 @@
 //! a run whose every trial lacks records; and each trial against the others of its run, which sees a single trial that
 //! lacks a few.
 
-use spec::{Dataset, Plan};
+use spec::{Dataset, Setups};
 
 use super::scope::scope;
 use crate::document::CellAnalysis;
@@ -51,9 +51,9 @@ fn least_bytes(dataset: &Dataset) -> f64 {
 }
 
 /// A trial whose data set is smaller than that of the run's other trials.
-pub fn than_the_others(trial: &TrialMeasurement, plan: &Plan, typical: Option<f64>) -> Option<Finding> {
+pub fn than_the_others(trial: &TrialMeasurement, setups: &Setups, typical: Option<f64>) -> Option<Finding> {
     let typical = typical?;
-    let on_disk = of_one_replica(trial, plan);
+    let on_disk = of_one_replica(trial, setups);
     (on_disk > 0.0 && on_disk < (1.0 - LESS_THAN_OTHERS) * typical).then(|| {
         let numbers = [
             ("bytes_on_disk", on_disk),
@@ -66,20 +66,17 @@ pub fn than_the_others(trial: &TrialMeasurement, plan: &Plan, typical: Option<f6
 }
 
 /// Bytes on disk of one replica of the data set: clusters of a run may keep different numbers of them.
-fn of_one_replica(trial: &TrialMeasurement, plan: &Plan) -> f64 {
-    let setup = plan
-        .setups
-        .iter()
-        .find(|s| s.configuration == trial.record.configuration);
+fn of_one_replica(trial: &TrialMeasurement, setups: &Setups) -> f64 {
+    let setup = setups.of(&trial.record.configuration);
     let replicas = setup.map_or(1, |s| s.placement.replication_factor);
     trial.data_bytes_on_disk() / f64::from(replicas)
 }
 
 /// Median over the run's trials of the bytes on disk of one replica of the data set.
-pub fn typical(plan: &Plan, trials: &[&TrialMeasurement]) -> Option<f64> {
+pub fn typical(setups: &Setups, trials: &[&TrialMeasurement]) -> Option<f64> {
     let bytes: Vec<f64> = trials
         .iter()
-        .map(|t| of_one_replica(t, plan))
+        .map(|t| of_one_replica(t, setups))
         .filter(|bytes| *bytes > 0.0)
         .collect();
     stats::median(&bytes)
@@ -89,18 +86,18 @@ pub fn typical(plan: &Plan, trials: &[&TrialMeasurement]) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::analyse;
-    use crate::story::{plan, run, trials};
+    use crate::story::{job, run, trials};
 
     /// Bytes on disk of a whole data set of the story: 300,000 records of ten fields of 100 bytes.
     const WHOLE: f64 = 345e6;
 
     /// Shares of the whole data set in the four trials of the story; the scopes of what is found.
     fn told(shares: [f64; 4]) -> Vec<String> {
-        let (plan, mut trials) = (plan(), trials());
+        let (job, mut trials) = (job(), trials());
         for (trial, share) in trials.iter_mut().zip(shares) {
             trial.record.nodes[0].data_bytes_on_disk = (WHOLE * share) as u64;
         }
-        let analysis = analyse(&run(&plan, &trials));
+        let analysis = analyse(&run(&job, &trials));
         let of_rule = analysis.findings.iter().filter(|f| f.rule == Rule::DataSetSmaller);
         of_rule.map(|f| f.scope.name().to_owned()).collect()
     }
@@ -128,7 +125,7 @@ mod tests {
     fn values_that_can_be_compressed_lower_the_floor() {
         let dataset = |compressibility| Dataset {
             compressibility,
-            ..plan().dataset
+            ..job().plan.dataset
         };
         assert_eq!(least_bytes(&dataset(0.0)), 313.2e6);
         assert_eq!(least_bytes(&dataset(0.5)), 163.2e6);

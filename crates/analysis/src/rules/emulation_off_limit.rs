@@ -118,13 +118,13 @@ fn off_limit(configuration: &str, volume: &VolumeReport, probe: &ProbeResult) ->
 mod tests {
     use super::*;
     use crate::analyse;
-    use crate::story::{Told, measured, plan, record, run, trials};
+    use crate::story::{Told, job, measured, record, run, trials};
 
     /// gp2 delivered 60.1 of 60 (fine), io1 500 of 625 (-20 %).
     #[test]
     fn a_volume_off_its_limit_is_suspect_once_for_its_configuration() {
-        let (plan, trials) = (plan(), trials());
-        let analysis = analyse(&run(&plan, &trials));
+        let (job, trials) = (job(), trials());
+        let analysis = analyse(&run(&job, &trials));
         let is_off = |f: &&Finding| f.rule == Rule::EmulationOffLimit;
         let off: Vec<&Finding> = analysis.findings.iter().filter(is_off).collect();
         assert_eq!(off.len(), 1);
@@ -135,8 +135,8 @@ mod tests {
     /// gp2 at its baseline, in its burst, or on the way from one to the other: all as it should be.
     #[test]
     fn a_bursting_volume_may_be_between_baseline_and_ceiling() {
-        let mut plan = plan();
-        plan.setups[1].data.burst = Some(spec::Burst {
+        let mut job = job();
+        job.setups[1].data.burst = Some(spec::Burst {
             baseline_iops: 300.0,
             burst_iops: 625.0,
             credits_max: 1e4,
@@ -150,7 +150,7 @@ mod tests {
                 device_reads: 9_600.0,
                 probe_read_iops,
             };
-            let analysis = analyse(&run(&plan, &[measured(&record(told), 9_600.0)]));
+            let analysis = analyse(&run(&job, &[measured(&record(told), 9_600.0)]));
             analysis.findings.iter().any(|f| f.rule == Rule::EmulationOffLimit)
         };
         assert_eq!(

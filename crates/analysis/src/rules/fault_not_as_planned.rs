@@ -34,11 +34,11 @@ mod tests {
 
     use super::*;
     use crate::rules::cases::recorded;
-    use crate::story::plan;
+    use crate::story::job;
 
     #[test]
     fn a_fault_without_record_and_one_with_a_problem_are_told() {
-        let mut plan = plan();
+        let mut plan = job().plan;
         assert_eq!(finding(&recorded(|_| ()), &plan), None);
         plan.faults = vec![NodeFault {
             kind: NodeFaultKind::NodePause,

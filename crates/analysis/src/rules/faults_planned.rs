@@ -24,12 +24,12 @@ mod tests {
     use spec::{NodeFault, NodeFaultKind};
 
     use super::*;
-    use crate::story::plan;
+    use crate::story::job;
 
     /// One node for 20 s, another from 50 s to the end of the 60 s.
     #[test]
     fn the_seconds_of_all_faults_are_added() {
-        let mut plan = plan();
+        let mut plan = job().plan;
         assert_eq!(of_plan("run", &plan), None);
         let fault = |node, at_s, for_s| NodeFault {
             kind: NodeFaultKind::NodeKill,

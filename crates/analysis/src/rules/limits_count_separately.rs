@@ -23,12 +23,12 @@ pub fn finding(run: &str, provider: Provider, configurations: &[ConfigurationFac
 mod tests {
     use super::*;
     use crate::analyse;
-    use crate::story::{plan, run, trials};
+    use crate::story::{job, run, trials};
 
     #[test]
     fn a_local_run_with_limits_is_told_once() {
-        let (plan, trials) = (plan(), trials());
-        let mut evidence = run(&plan, &trials);
+        let (job, trials) = (job(), trials());
+        let mut evidence = run(&job, &trials);
         let told = |evidence: &crate::RunEvidence<'_>| {
             let analysis = analyse(evidence);
             let of_rule = analysis

@@ -2,7 +2,7 @@
 //! rule.
 //!
 //! A rule looks at one trial ([`of_trial`]), at a trial among the others of its run ([`of_trial_in_run`]), at a cell
-//! ([`of_cell`]), or at the whole run ([`of_run`], [`of_plan`]). It fires on numbers that it then carries, so that a
+//! ([`of_cell`]), or at the whole run ([`of_run`], [`of_setups`]). It fires on numbers that it then carries, so that a
 //! reader can disagree with the threshold and still use the finding. One rule is one file: constants, logic, a table of
 //! cases. What others need to know of a rule is a method of [`Rule`]; sentences for people are made by crate `report`.
 
@@ -50,7 +50,7 @@ mod writes_lost;
 use std::collections::BTreeMap;
 
 use evidence::{HostId, ProbeResult};
-use spec::{Dataset, Plan, Provider, VolumeRole};
+use spec::{Dataset, Plan, Provider, Setups, VolumeRole};
 
 use crate::document::{CellAnalysis, ConfigurationFacts};
 use crate::finding::Finding;
@@ -66,7 +66,7 @@ pub use slow_change_possible::CHANGE_HIDDEN_MAX;
 pub use too_few_samples::{PERCENTILES, SAMPLES_BEYOND};
 pub use unequal_hosts::findings as unequal_hosts;
 pub use unequal_nodes::findings as unequal_nodes;
-pub use volume_above_instance::of_plan;
+pub use volume_above_instance::of_setups;
 pub(crate) use volume_at_cap::{AT_CAP as VOLUME_AT_CAP, AT_CAP_WINDOWS};
 
 /// All findings on one trial.
@@ -117,16 +117,18 @@ pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {
 #[derive(Debug, Clone, Copy)]
 pub struct Together<'a> {
     plan: &'a Plan,
+    setups: &'a Setups,
     /// Median over the run's trials of the bytes on disk of one replica of the data set.
     data_bytes: Option<f64>,
 }
 
 impl<'a> Together<'a> {
     /// What the trials of a run have in common.
-    pub fn of(plan: &'a Plan, trials: &[&TrialMeasurement]) -> Self {
+    pub fn of(plan: &'a Plan, setups: &'a Setups, trials: &[&TrialMeasurement]) -> Self {
         Self {
             plan,
-            data_bytes: data_set_smaller::typical(plan, trials),
+            setups,
+            data_bytes: data_set_smaller::typical(setups, trials),
         }
     }
 }
@@ -136,12 +138,12 @@ pub fn of_trial_in_run(trial: &TrialMeasurement, together: &Together<'_>) -> Vec
     let mut found: Vec<Finding> = trial
         .findings
         .iter()
-        .map(|finding| burst::completed(finding.clone(), trial, together.plan))
+        .map(|finding| burst::completed(finding.clone(), trial, together.setups, together.plan.scale))
         .collect();
-    found.extend(burst::unseen(trial, together.plan));
+    found.extend(burst::unseen(trial, together.setups, together.plan.scale));
     found.extend(data_set_smaller::than_the_others(
         trial,
-        together.plan,
+        together.setups,
         together.data_bytes,
     ));
     found.extend(fault_not_as_planned::finding(trial, together.plan));

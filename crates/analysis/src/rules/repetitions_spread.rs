@@ -32,12 +32,12 @@ pub fn finding(cell: &CellAnalysis, outlier: &Outlier) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::analyse;
-    use crate::story::{plan, run, trials};
+    use crate::story::{job, run, trials};
 
     #[test]
     fn a_trial_close_to_what_was_expected_is_not_worth_a_word() {
-        let (plan, trials) = (plan(), trials());
-        let cell = analyse(&run(&plan, &trials)).cells.remove(0);
+        let (job, trials) = (job(), trials());
+        let cell = analyse(&run(&job, &trials)).cells.remove(0);
         let at = |residual: f64| {
             let outlier = Outlier {
                 cell: 0,

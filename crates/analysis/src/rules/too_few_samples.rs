@@ -34,14 +34,14 @@ pub fn findings(cell: &CellAnalysis) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use crate::story::{plan, run, trials};
+    use crate::story::{job, run, trials};
     use crate::{Rule, analyse};
 
     /// 24,000 reads support p99 (240 beyond) but not p99.9 (24); 6,000 updates do not support p99 (60).
     #[test]
     fn percentiles_want_a_hundred_samples_beyond_them() {
-        let (plan, trials) = (plan(), trials());
-        let analysis = analyse(&run(&plan, &trials));
+        let (job, trials) = (job(), trials());
+        let analysis = analyse(&run(&job, &trials));
         let told: Vec<(f64, &str)> = analysis.cells[0]
             .findings
             .iter()

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use evidence::{ClockReading, Environment, HostId};
 use serde_json::Value;
-use spec::{Plan, Setup};
+use spec::Setup;
 
 use crate::fact::HostFact;
 use crate::finding::{Finding, Scope};
@@ -24,8 +24,8 @@ const CLOCKS_APART_MS: f64 = 50.0;
 
 /// One finding for each configuration whose database hosts differ, with all in which they do. `environment` is the
 /// run's `environment.json`; `trials` are all of the run.
-pub fn findings(plan: &Plan, environment: &Value, trials: &[&TrialMeasurement]) -> Vec<Finding> {
-    plan.setups
+pub fn findings(setups: &[Setup], environment: &Value, trials: &[&TrialMeasurement]) -> Vec<Finding> {
+    setups
         .iter()
         .filter_map(|setup| of_setup(setup, environment, trials))
         .collect()
@@ -141,14 +141,14 @@ mod tests {
 
     use super::*;
     use crate::rules::cases::recorded;
-    use crate::story::plan;
+    use crate::story::job;
 
-    /// A plan whose first configuration has three nodes.
-    fn cluster() -> Plan {
-        let mut plan = plan();
-        plan.setups.truncate(1);
-        plan.setups[0].placement.nodes = 3;
-        plan
+    /// One configuration of three nodes.
+    fn cluster() -> Vec<Setup> {
+        let mut setups = job().setups.setups;
+        setups.truncate(1);
+        setups[0].placement.nodes = 3;
+        setups
     }
 
     /// What differs where the third of three equal hosts has these facts instead.
@@ -209,11 +209,11 @@ mod tests {
     fn a_host_of_no_node_is_not_compared_and_neither_is_a_single_one() {
         let of = |cpus: u32| json!({ "cpus": cpus });
         let environment = json!({ "database": of(8), "database-2": of(4), "client": of(2) });
-        let mut plan = cluster();
-        plan.setups[0].placement.nodes = 1;
-        assert_eq!(findings(&plan, &environment, &[]), []);
-        plan.setups[0].placement.nodes = 2;
-        let found = findings(&plan, &environment, &[]);
+        let mut setups = cluster();
+        setups[0].placement.nodes = 1;
+        assert_eq!(findings(&setups, &environment, &[]), []);
+        setups[0].placement.nodes = 2;
+        let found = findings(&setups, &environment, &[]);
         let numbers = [("cpus_least", 4.0), ("cpus_most", 8.0), ("hosts", 2.0)];
         let told: Vec<(&str, f64)> = found[0].numbers.iter().map(|(name, n)| (name.as_str(), *n)).collect();
         assert_eq!(told, numbers);
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn watched_nodes_are_compared_by_the_hosts_that_they_are_and_others_are_not() {
-        let mut plan = cluster();
+        let mut setups = cluster();
         let node = |host| spec::WatchedNode {
             host,
             ssh: format!("cass{host}"),
@@ -229,24 +229,24 @@ mod tests {
             commitlog: None,
             process: None,
         };
-        plan.setups[0].placement.nodes = 2;
-        plan.setups[0].existing = Some(vec!["h:9042".to_owned()]);
+        setups[0].placement.nodes = 2;
+        setups[0].existing = Some(vec!["h:9042".to_owned()]);
         let of = |cpus: u32| json!({ "cpus": cpus });
         let environment = json!({ "database": of(8), "database-2": of(4), "database-3": of(8) });
-        assert_eq!(findings(&plan, &environment, &[]), [], "nobody looks at it");
-        plan.setups[0].watched = vec![node(0), node(2)];
-        assert_eq!(findings(&plan, &environment, &[]), []);
-        plan.setups[0].watched = vec![node(1), node(2)];
-        let found = findings(&plan, &environment, &[]);
+        assert_eq!(findings(&setups, &environment, &[]), [], "nobody looks at it");
+        setups[0].watched = vec![node(0), node(2)];
+        assert_eq!(findings(&setups, &environment, &[]), []);
+        setups[0].watched = vec![node(1), node(2)];
+        let found = findings(&setups, &environment, &[]);
         assert_eq!(found[0].fact("cpus"), Some("database-3 / database-2"));
     }
 
     #[test]
     fn clocks_that_are_further_apart_than_their_readings_can_tell() {
         let told = |third_ms: f64, round_trip_ms: f64| {
-            let plan = cluster();
+            let setups = cluster();
             let trial = recorded(|record| {
-                record.configuration = plan.setups[0].configuration.clone();
+                record.configuration = setups[0].configuration.clone();
                 let offsets = [10.0, 0.0, third_ms];
                 record.clocks = (0..)
                     .zip(offsets)
@@ -259,7 +259,7 @@ mod tests {
                     })
                     .collect();
             });
-            let found = findings(&plan, &json!({}), &[&trial]);
+            let found = findings(&setups, &json!({}), &[&trial]);
             found.first().and_then(|f| f.fact("clock")).map(str::to_owned)
         };
         let apart = Some("database / database-3".to_owned());

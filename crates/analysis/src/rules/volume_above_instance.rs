@@ -1,6 +1,6 @@
 //! Does the money buy what it says? Known before anything is measured.
 
-use spec::{IoLimits, Plan};
+use spec::{IoLimits, Setup};
 
 use crate::finding::{Finding, Scope};
 use crate::rule::Rule;
@@ -10,12 +10,12 @@ use crate::rule::Rule;
 const SLACK: f64 = 0.001;
 
 /// Volumes that could do more than their instance lets through; numbers at full scale.
-pub fn of_plan(plan: &Plan) -> Vec<Finding> {
+pub fn of_setups(setups: &[Setup], scale: f64) -> Vec<Finding> {
     let above = |bought: Option<f64>, reachable: Option<f64>| {
         let (bought, reachable) = (bought?, reachable?);
-        (bought > reachable * (1.0 + SLACK)).then_some((bought * plan.scale, reachable * plan.scale))
+        (bought > reachable * (1.0 + SLACK)).then_some((bought * scale, reachable * scale))
     };
-    plan.setups
+    setups
         .iter()
         .filter_map(|setup| {
             let bought: IoLimits = setup.data.own_limits?;
@@ -38,18 +38,18 @@ pub fn of_plan(plan: &Plan) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::story::plan;
+    use crate::story::job;
 
     #[test]
     fn requests_are_told_before_bytes_and_rounding_is_not_told() {
         let with = |iops: f64, bytes: f64| {
-            let mut plan = plan();
-            let data = &mut plan.setups[1].data;
+            let mut setups = job().setups;
+            let data = &mut setups[1].data;
             let mut own = data.limits;
             own.read_iops = own.read_iops.map(|n| n * iops);
             own.read_bytes_per_s = own.read_bytes_per_s.map(|n| n * bytes);
             data.own_limits = Some(own);
-            let found = of_plan(&plan);
+            let found = of_setups(&setups, 16.0);
             found.into_iter().next().map(|f| f.numbers.into_keys().next().unwrap())
         };
         assert_eq!(with(1.0, 1.0), None);

@@ -1,6 +1,6 @@
 //! The story's numbers, worked out by hand, and the document as a whole.
 
-use crate::story::{Told, measured, plan, record, run, trials};
+use crate::story::{Told, job, measured, record, run, trials};
 use analysis::{
     Analysis, Caution, IntervalMethod, LimitKind, Metric, Outcome, Reason, Status, TrialMeasurement, ValueVerdict,
     Verdict, analyse,
@@ -9,7 +9,7 @@ use evidence::OperationKind;
 use spec::{Basis, ConfigurationMoney, CostLine, Money};
 
 fn analysis() -> Analysis {
-    analyse(&run(&plan(), &trials()))
+    analyse(&run(&job(), &trials()))
 }
 
 /// The story with three repetitions, so that it can be tested, and an io1 whose reads do reach the volume.
@@ -47,7 +47,7 @@ fn a_cell_is_the_median_of_its_trials_with_an_interval() {
     assert!((throughput.median - (500.0_f64 * 550.0).sqrt()).abs() < 1e-9);
     assert_eq!((throughput.low, throughput.high), (500.0, 550.0));
     assert_eq!(throughput.method, IntervalMethod::Range);
-    let tested = analyse(&run(&plan(), &three())).cells[0].throughput_ops_per_s.unwrap();
+    let tested = analyse(&run(&job(), &three())).cells[0].throughput_ops_per_s.unwrap();
     assert_eq!(tested.method, IntervalMethod::TOnLogarithms);
     assert!(tested.low < 500.0 && tested.high > 550.0, "{tested:?}");
     // 600,000 operations at 500/s and 550/s.
@@ -71,7 +71,7 @@ fn ratios_pair_the_trials_of_a_block() {
     );
     assert_eq!((ratio.verdict, ratio.p_value), (Verdict::TooFew, None));
 
-    let analysis = analyse(&run(&plan(), &three()));
+    let analysis = analyse(&run(&job(), &three()));
     let ratio = analysis.cells[1].ratio_to_slowest.clone().unwrap();
     let logs = [4.0_f64, 126.0 / 33.0, 123.0 / 31.5].map(f64::ln);
     let mean = logs.iter().sum::<f64>() / 3.0;
@@ -91,7 +91,7 @@ fn ratios_pair_the_trials_of_a_block() {
 
 #[test]
 fn the_decision_names_the_best_and_what_limited_the_others() {
-    let analysis = analyse(&run(&plan(), &three()));
+    let analysis = analyse(&run(&job(), &three()));
     let throughput = &analysis.decision[0];
     assert_eq!(
         (throughput.metric, throughput.best.as_str()),
@@ -116,7 +116,7 @@ fn the_decision_names_the_best_and_what_limited_the_others() {
 /// With two repetitions nothing is decided, and the answer says what would be enough.
 #[test]
 fn two_repetitions_decide_nothing() {
-    let answer = analyse(&run(&plan(), &three()[..4])).recommendation;
+    let answer = analyse(&run(&job(), &three()[..4])).recommendation;
     assert_eq!(
         (answer.status, answer.reason, answer.run),
         (Status::NotDecided, Reason::TooFewRepetitions, None)
@@ -126,13 +126,13 @@ fn two_repetitions_decide_nothing() {
 }
 
 fn priced(usd: [f64; 2]) -> Analysis {
-    let mut plan = plan();
-    plan.money = Some(Money {
+    let mut job = job();
+    job.plan.money = Some(Money {
         basis: Basis {
             price_date: Some("2026-01-01".into()),
             ..Basis::default()
         },
-        configurations: plan
+        configurations: job
             .setups
             .iter()
             .zip(usd)
@@ -144,7 +144,7 @@ fn priced(usd: [f64; 2]) -> Analysis {
             })
             .collect(),
     });
-    analyse(&run(&plan, &three()))
+    analyse(&run(&job, &three()))
 }
 
 #[test]
@@ -194,14 +194,14 @@ fn warm_up_is_in_no_figure_and_percentiles_are_the_histograms_own() {
 fn the_order_of_the_trials_does_not_matter() {
     let mut reversed = trials();
     reversed.reverse();
-    let plan = plan();
-    assert_eq!(analyse(&run(&plan, &reversed)), analysis());
+    let job = job();
+    assert_eq!(analyse(&run(&job, &reversed)), analysis());
 }
 
 #[test]
 fn a_run_without_trials_has_cells_without_figures() {
-    let plan = plan();
-    let analysis = analyse(&run(&plan, &[]));
+    let job = job();
+    let analysis = analyse(&run(&job, &[]));
     assert_eq!(analysis.cells.len(), 2);
     assert!(
         analysis

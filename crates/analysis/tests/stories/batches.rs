@@ -4,7 +4,7 @@
 use crate::story::{Told, measured, record};
 use analysis::{Analysis, Doubt, RunEvidence, TrialMeasurement, Verdict, analyse};
 use serde_json::json;
-use spec::{Plan, PlannedTrial};
+use spec::{Job, PlannedTrial, Setups};
 use stats::SplitMix;
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
@@ -13,14 +13,19 @@ const BLOCKS: u32 = 3;
 const EXPERIMENTS: u64 = 60;
 
 /// Three configurations alike in everything but the batch that each is measured in.
-fn plan(batches: [u32; 3]) -> Plan {
-    let mut plan = crate::story::plan();
-    let (setup, cell) = (plan.setups[0].clone(), plan.cells[0].clone());
-    (plan.setups, plan.cells, plan.trials) = Default::default();
+fn job(batches: [u32; 3]) -> Job {
+    let Job { mut plan, setups } = crate::story::job();
+    let (setup, cell) = (setups[0].clone(), plan.cells[0].clone());
+    let configuration = plan.configurations[0].clone();
+    let mut made = Vec::new();
+    (plan.configurations, plan.cells, plan.trials) = Default::default();
     for (name, batch) in NAMES.into_iter().zip(batches) {
         let mut setup = setup.clone();
         (setup.configuration, setup.batch) = (name.to_owned(), batch);
-        plan.setups.push(setup);
+        made.push(setup);
+        let mut configuration = configuration.clone();
+        configuration.name = name.to_owned();
+        plan.configurations.push(configuration);
         let mut cell = cell.clone();
         cell.id = format!("{name}.read-heavy.c100");
         cell.configuration = name.to_owned();
@@ -31,7 +36,8 @@ fn plan(batches: [u32; 3]) -> Plan {
         plan.trials.extend((1..=BLOCKS).map(trial));
         plan.cells.push(cell);
     }
-    plan
+    let setups = Setups::new(made);
+    Job { plan, setups }
 }
 
 /// About normal, with this standard deviation.
@@ -64,10 +70,12 @@ fn trials(seed: u64, times: [f64; 3]) -> Vec<TrialMeasurement> {
 }
 
 fn analysed(batches: [u32; 3], trials: &[TrialMeasurement]) -> Analysis {
+    let Job { plan, setups } = &job(batches);
     analyse(&RunEvidence {
         run: "story".to_owned(),
         provider: spec::Provider::Aws,
-        plan: &plan(batches),
+        plan,
+        setups,
         trials,
         environment: json!({ "batch-1": { "site": "us-east-1" }, "batch-2": { "site": "us-west-2" } }),
     })

@@ -1,6 +1,6 @@
 //! Two runs against each other.
 
-use crate::story::{Told, measured, plan, record, run};
+use crate::story::{Told, job, measured, record, run};
 use analysis::{Gate, GateOutcome, Metric, Obstacle, TrialMeasurement, Verdict, compare};
 
 /// Four repetitions of both cells; `io1` at `factor` times its throughput.
@@ -24,9 +24,9 @@ fn trials(factor: f64) -> Vec<TrialMeasurement> {
 
 #[test]
 fn a_loss_is_shown_and_fails_its_gate_and_only_that() {
-    let plan = plan();
+    let job = job();
     let (before, after) = (trials(1.0), trials(0.8));
-    let comparison = compare(&run(&plan, &before), &run(&plan, &after));
+    let comparison = compare(&run(&job, &before), &run(&job, &after));
     let throughput = |cell: usize| comparison.cells[cell].metrics[&Metric::Throughput].clone();
     assert_eq!(throughput(0).verdict, Verdict::Same);
     let lost = throughput(1);
@@ -56,9 +56,9 @@ fn a_loss_is_shown_and_fails_its_gate_and_only_that() {
 
 #[test]
 fn a_run_against_itself_passes_every_gate() {
-    let plan = plan();
+    let job = job();
     let trials = trials(1.0);
-    let comparison = compare(&run(&plan, &trials), &run(&plan, &trials));
+    let comparison = compare(&run(&job, &trials), &run(&job, &trials));
     assert!(comparison.differences.is_empty(), "{:?}", comparison.differences);
     for gate in ["throughput < 0%", "throughput > 0%", "p999 > 0%"] {
         assert_eq!(
@@ -71,9 +71,9 @@ fn a_run_against_itself_passes_every_gate() {
 
 #[test]
 fn single_repetitions_decide_no_gate_and_three_would() {
-    let plan = plan();
+    let job = job();
     let (before, after) = (trials(1.0), trials(0.8));
-    let comparison = compare(&run(&plan, &before[..2]), &run(&plan, &after[..2]));
+    let comparison = compare(&run(&job, &before[..2]), &run(&job, &after[..2]));
     assert_eq!(
         comparison.cells[1].metrics[&Metric::Throughput].verdict,
         Verdict::TooFew
@@ -86,10 +86,10 @@ fn single_repetitions_decide_no_gate_and_three_would() {
 /// What one machine does against what another did says nothing about the change alone.
 #[test]
 fn runs_of_different_machines_pass_no_gate() {
-    let plan = plan();
+    let job = job();
     let trials = trials(1.0);
     let on = |cpu: &str| {
-        let mut run = run(&plan, &trials);
+        let mut run = run(&job, &trials);
         run.environment = serde_json::json!({"provider": "local", "database": {"cpu_model": cpu, "iopslab": "0.1.0"}});
         run
     };
@@ -105,9 +105,9 @@ fn runs_of_different_machines_pass_no_gate() {
 
 #[test]
 fn nothing_in_common_passes_no_gate() {
-    let plan = plan();
+    let job = job();
     let trials = trials(1.0);
-    let comparison = compare(&run(&plan, &trials), &run(&plan, &[]));
+    let comparison = compare(&run(&job, &trials), &run(&job, &[]));
     assert_eq!(comparison.not_compared.len(), 2);
     let decided = Gate::parse("throughput < -5%").unwrap().decide(&comparison);
     assert_eq!(
@@ -118,9 +118,9 @@ fn nothing_in_common_passes_no_gate() {
 
 #[test]
 fn what_differs_between_the_runs_is_named() {
-    let before = plan();
-    let mut after = plan();
-    after.scale = 8.0;
+    let before = job();
+    let mut after = job();
+    after.plan.scale = 8.0;
     after.setups[0].data.limits.read_iops = Some(90.0);
     let trials = trials(1.0);
     let comparison = compare(&run(&before, &trials), &run(&after, &trials));
@@ -137,12 +137,12 @@ fn what_differs_between_the_runs_is_named() {
 /// printed.
 #[test]
 fn unrelated_runs_differ_in_words_not_in_json() {
-    let before = plan();
-    let mut after = plan();
-    for setup in &mut after.setups {
+    let before = job();
+    let mut after = job();
+    for setup in after.setups.iter_mut() {
         setup.configuration = format!("other-{}", setup.configuration);
     }
-    after.workloads[0].name = "other".into();
+    after.plan.workloads[0].name = "other".into();
     let trials = trials(1.0);
     let comparison = compare(&run(&before, &trials), &run(&after, &[]));
     let told = &comparison.differences;

@@ -18,9 +18,9 @@ const FAST: &str = "io1-10000";
 
 /// One configuration, trials as told.
 fn of_cell(faults: Vec<NodeFault>, trials: &[Trial]) -> CellAnalysis {
-    let plan = plan_with(faults, trials.len() as u32);
+    let job = plan_with(faults, trials.len() as u32);
     let measured: Vec<TrialMeasurement> = trials.iter().map(Trial::measured).collect();
-    let analysis = analyse(&run(&plan, &measured));
+    let analysis = analyse(&run(&job, &measured));
     analysis.cells.into_iter().find(|c| c.configuration == FAST).unwrap()
 }
 
@@ -99,9 +99,9 @@ fn machines_are_judged_by_the_seconds_before_the_fault() {
         .per_operation(trial.sum_of_volumes(spec::VolumeRole::Data, |v| v.reads))
         .unwrap();
     assert!((reads - 0.18).abs() < 0.01, "{reads}");
-    let plan = plan_with(vec![planned()], 1);
+    let job = plan_with(vec![planned()], 1);
     let trials = [trial];
-    let analysis = analyse(&run(&plan, &trials));
+    let analysis = analyse(&run(&job, &trials));
     let cell = analysis.cells.iter().find(|c| c.configuration == FAST).unwrap();
     assert!((cell.database_cpus_used.unwrap() - 1.5).abs() < 1e-9);
     // 19 s are too short to judge, and this little trial has few samples; nothing else.
@@ -317,7 +317,7 @@ fn lost(older: u64, missing: u64) -> WriteCheck {
 
 /// The fast configuration beats the slow one by far, and loses writes.
 fn with_writes(slow: &WriteCheck, fast: &WriteCheck) -> Analysis {
-    let plan = plan_with(vec![planned()], 3);
+    let job = plan_with(vec![planned()], 3);
     let faults = || vec![kill(20.0, Some(40.0), Some(45.0))];
     let trials: Vec<TrialMeasurement> = (1..=3)
         .flat_map(|block| {
@@ -329,7 +329,7 @@ fn with_writes(slow: &WriteCheck, fast: &WriteCheck) -> Analysis {
         })
         .map(|trial| trial.measured())
         .collect();
-    analyse(&run(&plan, &trials))
+    analyse(&run(&job, &trials))
 }
 
 #[test]
@@ -433,8 +433,8 @@ fn a_loss_counts_whatever_else_is_wrong() {
 /// A document without faults has no trace of them, so that documents of before stay as they were.
 #[test]
 fn without_faults_nothing_is_added() {
-    let plan = crate::story::plan();
-    let analysis = analyse(&run(&plan, &crate::story::trials()));
+    let job = crate::story::job();
+    let analysis = analyse(&run(&job, &crate::story::trials()));
     let text = serde_json::to_string(&analysis.cells).unwrap();
     assert!(!text.contains("\"faults\"") && !text.contains("\"writes\""), "{text}");
     assert_eq!(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::story::{measured, plan, record, run, trials};
+use crate::story::{job, measured, record, run, trials};
 use analysis::{Finding, Rule, Scope, Severity, TrialEvidence, Withheld, analyse, measure, rules};
 use evidence::{HIGHEST_US, Interval, LOWEST_US, OperationKind, SIGNIFICANT_DIGITS, Series, Validity};
 use hdrhistogram::Histogram;
@@ -16,8 +16,8 @@ fn an_invalid_trial_is_told_with_its_reason_and_never_counted() {
         log_tail: vec!["OOM".into()],
     };
     all[0].findings = rules::of_trial(&all[0]);
-    let plan = plan();
-    let analysis = analyse(&run(&plan, &all));
+    let job = job();
+    let analysis = analyse(&run(&job, &all));
     assert_eq!(analysis.invalid_trials(), 1);
     let gp2 = &analysis.cells[0];
     assert_eq!((gp2.trials, gp2.valid_trials), (2, 1));
@@ -40,8 +40,8 @@ fn an_invalid_trial_is_told_with_its_reason_and_never_counted() {
 /// gives.
 #[test]
 fn a_trial_on_burst_credits_withholds_its_cells_value() {
-    let mut plan = plan();
-    plan.setups[1].data.burst = Some(spec::Burst {
+    let mut job = job();
+    job.setups[1].data.burst = Some(spec::Burst {
         baseline_iops: 20.0,
         burst_iops: 187.5,
         credits_max: 337_500.0,
@@ -61,7 +61,7 @@ fn a_trial_on_burst_credits_withholds_its_cells_value() {
     }
     all[2].record.nodes[0].volumes[0].burst_credits = Some((337_500.0, 330_000.0));
     all[2].findings = rules::of_trial(&all[2]);
-    let analysis = analyse(&run(&plan, &all));
+    let analysis = analyse(&run(&job, &all));
     assert_eq!(analysis.cells[0].withheld, None);
     assert!(
         matches!(

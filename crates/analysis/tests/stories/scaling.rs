@@ -3,7 +3,7 @@
 use crate::story::{Told, measured, record};
 use analysis::{Outcome, RunEvidence, TrialMeasurement, analyse};
 use serde_json::json;
-use spec::{Basis, ConfigurationMoney, Money, Placement, Plan};
+use spec::{Basis, ConfigurationMoney, Job, Money, Placement};
 
 /// Names of configurations by nodes.
 const SIZES: [(u32, &str); 4] = [(1, "one"), (3, "three"), (6, "six"), (9, "nine")];
@@ -13,12 +13,12 @@ fn name(nodes: u32) -> &'static str {
 }
 
 /// Clusters of these sizes, three blocks.
-fn plan(sizes: &[u32]) -> Plan {
-    let mut plan = crate::story::plan();
-    let (setup, cell) = (plan.setups[0].clone(), plan.cells[0].clone());
-    plan.setups.clear();
-    plan.cells.clear();
-    plan.trials.clear();
+fn job(sizes: &[u32]) -> Job {
+    let mut job = crate::story::job();
+    let (setup, cell) = (job.setups[0].clone(), job.plan.cells[0].clone());
+    job.setups.setups.clear();
+    job.plan.cells.clear();
+    job.plan.trials.clear();
     for nodes in sizes {
         let mut setup = setup.clone();
         setup.configuration = name(*nodes).to_owned();
@@ -27,21 +27,21 @@ fn plan(sizes: &[u32]) -> Plan {
             ..Placement::ONE_NODE
         };
         setup.data.size_bytes /= u64::from(*nodes);
-        plan.setups.push(setup);
+        job.setups.setups.push(setup);
         let mut cell = cell.clone();
         cell.id = format!("{}.read-heavy.c100", name(*nodes));
         cell.configuration = name(*nodes).to_owned();
-        plan.trials.extend((1..=3).map(|block| spec::PlannedTrial {
+        job.plan.trials.extend((1..=3).map(|block| spec::PlannedTrial {
             block,
             cell: cell.id.clone(),
         }));
-        plan.cells.push(cell);
+        job.plan.cells.push(cell);
     }
-    plan
+    job
 }
 
 /// Each size has this many times the throughput of one node, a little more or less from block to block.
-fn trials(plan: &Plan, times: impl Fn(f64) -> f64) -> Vec<TrialMeasurement> {
+fn trials(job: &Job, times: impl Fn(f64) -> f64) -> Vec<TrialMeasurement> {
     let trial = |setup: &spec::Setup, block: u32| {
         let nodes = f64::from(setup.placement.nodes);
         let noise = 1.0
@@ -61,17 +61,18 @@ fn trials(plan: &Plan, times: impl Fn(f64) -> f64) -> Vec<TrialMeasurement> {
         };
         measured(&record(told), 9_600.0)
     };
-    plan.setups
+    job.setups
         .iter()
         .flat_map(|setup| (1..=3).map(|block| trial(setup, block)).collect::<Vec<_>>())
         .collect()
 }
 
-fn analysed(plan: &Plan, trials: &[TrialMeasurement]) -> analysis::Analysis {
+fn analysed(job: &Job, trials: &[TrialMeasurement]) -> analysis::Analysis {
     analyse(&RunEvidence {
         run: "story".to_owned(),
         provider: spec::Provider::Local,
-        plan,
+        plan: &job.plan,
+        setups: &job.setups,
         trials,
         environment: json!({}),
     })
@@ -79,9 +80,9 @@ fn analysed(plan: &Plan, trials: &[TrialMeasurement]) -> analysis::Analysis {
 
 #[test]
 fn the_law_is_found_with_bounds_that_hold_it() {
-    let plan = plan(&[1, 3, 6, 9]);
+    let job = job(&[1, 3, 6, 9]);
     let law = |n: f64| n / (1.0 + 0.08 * (n - 1.0) + 0.004 * n * (n - 1.0));
-    let analysis = analysed(&plan, &trials(&plan, law));
+    let analysis = analysed(&job, &trials(&job, law));
     let [scaling] = analysis.scaling.as_slice() else {
         panic!("{:?}", analysis.scaling);
     };
@@ -107,14 +108,14 @@ fn the_law_is_found_with_bounds_that_hold_it() {
 /// to be decided, and the repetitions are those that the other one needs.
 #[test]
 fn repetitions_are_for_what_is_open_and_not_for_what_is_break_even() {
-    let mut plan = plan(&[1, 3, 6]);
+    let mut job = job(&[1, 3, 6]);
     let price = |nodes: u32| ConfigurationMoney {
         configuration: name(nodes).to_owned(),
         usd_per_month: Some(f64::from(nodes) * 500.0),
         lines: Vec::new(),
         missing: None,
     };
-    plan.money = Some(Money {
+    job.plan.money = Some(Money {
         basis: Basis::default(),
         configurations: [1, 3, 6].map(price).to_vec(),
     });
@@ -139,7 +140,7 @@ fn repetitions_are_for_what_is_open_and_not_for_what_is_break_even() {
                 ]
             })
             .collect();
-        let mut places = analysed(&plan, &trials).recommendation.places;
+        let mut places = analysed(&job, &trials).recommendation.places;
         places.remove(0).outcome
     };
     let Outcome::Between {
@@ -171,16 +172,16 @@ fn repetitions_are_for_what_is_open_and_not_for_what_is_break_even() {
 #[test]
 fn clusters_that_differ_in_more_than_nodes_are_not_one_law() {
     // Two sizes alone; or three, of which one keeps more replicas, or has another volume.
-    let two = plan(&[1, 3]);
+    let two = job(&[1, 3]);
     assert!(analysed(&two, &trials(&two, |n| n)).scaling.is_empty());
-    let mut other_replicas = plan(&[1, 3, 6]);
+    let mut other_replicas = job(&[1, 3, 6]);
     other_replicas.setups[2].placement.replication_factor = 3;
     assert!(
         analysed(&other_replicas, &trials(&other_replicas, |n| n))
             .scaling
             .is_empty()
     );
-    let mut other_volume = plan(&[1, 3, 6]);
+    let mut other_volume = job(&[1, 3, 6]);
     other_volume.setups[0].data.limits = spec::IoLimits::symmetric(Some(61.0), None);
     assert!(
         analysed(&other_volume, &trials(&other_volume, |n| n))

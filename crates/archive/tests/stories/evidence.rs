@@ -26,8 +26,8 @@ fn untouched_evidence_is_whole_for_us_and_for_sha256sum() {
     run.journal(JournalEvent::RunDone).unwrap();
     let verified = run.verify().unwrap().unwrap();
     assert!(verified.is_whole(), "{verified:?}");
-    // Four inputs; two trials with a record, latencies, two hosts' samples and a log at most.
-    assert!((4 + 2 * 4..=4 + 2 * 5).contains(&verified.same), "{verified:?}");
+    // Five inputs; two trials with a record, latencies, two hosts' samples and a log at most.
+    assert!((5 + 2 * 4..=5 + 2 * 5).contains(&verified.same), "{verified:?}");
     let check = Command::new("sha256sum")
         .args(["--check", "--strict", "--quiet", "run.sha256"])
         .current_dir(run.path())

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::path::Path;
 
 use crate::story::{CELLS, create, intervals, record, samples, write};
 use archive::{JournalEvent, RunDirectory, RunError};
@@ -120,6 +121,74 @@ fn a_newer_format_is_refused_with_both_versions() {
     );
 }
 
+/// A configuration as `catalog.json` kept it before there were clusters.
+fn bought(name: &str) -> serde_json::Value {
+    let limits = serde_json::json!({"read_iops": 960.0, "write_iops": 960.0, "read_bytes_per_s": null, "write_bytes_per_s": null});
+    let volume = serde_json::json!({"label": "gp2 320 GiB", "kind": "gp2", "size_bytes": 320_u64 << 30, "burst": null,
+        "volume_limits": limits, "effective_limits": limits});
+    serde_json::json!({"name": name, "data_volume": volume, "commitlog_volume": null, "memory_limit_bytes": 16_u64 << 30,
+        "instance": {"label": "r4.xlarge", "from_catalog": true, "vcpus": 4.0, "memory_bytes": 16_u64 << 30,
+            "ebs_limits": limits}, "nodes": 1})
+}
+
+/// Makes a run what it would have been in format 1: setups in the plan, configurations in the catalog.
+fn of_before(run: &Path) {
+    let read =
+        |name: &str| -> serde_json::Value { serde_json::from_slice(&fs::read(run.join(name)).unwrap()).unwrap() };
+    let (mut plan, mut catalog) = (read("plan.json"), read("catalog.json"));
+    plan["format_version"] = 1.into();
+    plan["setups"] = read("setups.json")["setups"].take();
+    plan.as_object_mut().unwrap().remove("configurations");
+    catalog["configurations"] = serde_json::json!([bought("gp2-320"), bought("io1")]);
+    fs::write(run.join("plan.json"), plan.to_string()).unwrap();
+    fs::write(run.join("catalog.json"), catalog.to_string()).unwrap();
+    fs::remove_file(run.join("setups.json")).unwrap();
+}
+
+#[test]
+fn what_is_bought_and_how_it_is_built_are_documents_of_their_own_and_were_not_always() {
+    let parent = tempfile::tempdir().unwrap();
+    let path = create(parent.path()).path().to_owned();
+    let today = RunDirectory::open(&path).unwrap();
+    assert_eq!(*today.job(), crate::story::job());
+    let setups = fs::read_to_string(path.join("setups.json")).unwrap();
+    assert!(setups.starts_with("{\n  \"format_version\": 1,"), "{setups}");
+    assert!(!fs::read_to_string(path.join("plan.json")).unwrap().contains("setups"));
+
+    of_before(&path);
+    let before = RunDirectory::open(&path).unwrap();
+    assert_eq!((before.setups(), before.plan().format_version), (today.setups(), 2));
+    let names: Vec<&str> = before.plan().configurations.iter().map(|c| c.name.as_str()).collect();
+    assert_eq!(names, ["gp2-320", "io1"]);
+    assert_eq!(before.plan().configurations[0].placement.nodes, 1);
+    assert_eq!(before.remaining().unwrap().len(), 4);
+}
+
+#[test]
+fn a_run_without_its_setups_or_its_configurations_is_damaged_and_says_where() {
+    let parent = tempfile::tempdir().unwrap();
+    let path = create(parent.path()).path().to_owned();
+    let setups = fs::read(path.join("setups.json")).unwrap();
+    let refused = |what: [&str; 2]| {
+        let error = RunDirectory::open(&path).unwrap_err().to_string();
+        assert!(what.iter().all(|word| error.contains(word)), "{error}");
+    };
+    fs::remove_file(path.join("setups.json")).unwrap();
+    refused(["setups.json", "No such file"]);
+    fs::write(path.join("setups.json"), setups).unwrap();
+    let plan = fs::read_to_string(path.join("plan.json")).unwrap();
+    let without = plan.replace("\"configurations\"", "\"other\"");
+    fs::write(path.join("plan.json"), without).unwrap();
+    refused(["plan.json", "configurations"]);
+    fs::write(path.join("plan.json"), plan).unwrap();
+    of_before(&path);
+    let plan = fs::read_to_string(path.join("plan.json")).unwrap();
+    fs::write(path.join("catalog.json"), r#"{"format_version": 1}"#).unwrap();
+    refused(["catalog.json", "configurations are unreadable"]);
+    fs::write(path.join("plan.json"), plan.replace("\"setups\"", "\"other\"")).unwrap();
+    refused(["plan.json", "setups are unreadable"]);
+}
+
 #[test]
 fn a_directory_without_a_plan_is_not_a_run() {
     let parent = tempfile::tempdir().unwrap();
@@ -137,7 +206,7 @@ fn a_path_that_cannot_be_written_fails_at_once() {
         "a",
         "b",
         "",
-        &crate::story::plan(),
+        &crate::story::job(),
         &serde_json::json!({}),
         &serde_json::json!({}),
     );

@@ -10,7 +10,7 @@ use archive::RunDirectory;
 use clap::Args;
 use provider::Provider as _;
 use provider::aws::Aws;
-use spec::{AwsBatch, AwsPrice, AwsSettings, AwsSite, Plan};
+use spec::{AwsBatch, AwsPrice, AwsSettings, AwsSite, Job};
 
 use super::machines;
 use crate::failure::Failure;
@@ -37,12 +37,12 @@ pub(super) struct Estimate {
 }
 
 /// Hours of a batch's machines.
-fn hours_of(plan: &Plan, batch: u32) -> f64 {
-    (plan.of_batch(batch).estimated_s + MAKING_S) / 3_600.0
+fn hours_of(job: &Job, batch: u32) -> f64 {
+    (job.of_batch(batch).plan.estimated_s + MAKING_S) / 3_600.0
 }
 
-/// The estimate of a plan; the error is which price is not known.
-pub(super) fn estimate(plan: &Plan, settings: &AwsSettings) -> Result<Estimate, String> {
+/// The estimate of a job; the error is which price is not known.
+pub(super) fn estimate(job: &Job, settings: &AwsSettings) -> Result<Estimate, String> {
     let mut usd = 0.0;
     let mut by_site = vec![(0.0_f64, 0.0); settings.sites.len()];
     for (batch, number) in settings.batches.iter().zip(0..) {
@@ -50,7 +50,7 @@ pub(super) fn estimate(plan: &Plan, settings: &AwsSettings) -> Result<Estimate, 
             AwsPrice::UsdPerHour(usd) => *usd,
             AwsPrice::Missing(what) => return Err(what.clone()),
         };
-        let hours = hours_of(plan, number);
+        let hours = hours_of(job, number);
         usd += usd_per_hour * hours;
         let (most, all_hours) = &mut by_site[batch.site];
         (*most, *all_hours) = (most.max(usd_per_hour), *all_hours + hours);

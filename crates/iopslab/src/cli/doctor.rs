@@ -92,7 +92,8 @@ fn directories() -> Result<Vec<Check>, Failure> {
     let no_file = |_: &str| Err("the example names no other file".to_owned());
     let example = spec::parse(catalog::Catalog::built_in(), "quickstart.toml", EXAMPLE, &no_file)
         .map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?;
-    let plan = spec::plan(&example);
+    let job = spec::job(&example);
+    let plan = &job.plan;
     let cache = cache_directory();
     let downloads = match &plan.target.database {
         spec::Database::Cassandra { version } => {
@@ -105,7 +106,7 @@ fn directories() -> Result<Vec<Check>, Failure> {
         directory(
             "work directory",
             &work_directory(),
-            crate::controller::needed_bytes(&plan),
+            crate::controller::needed_bytes(&job),
             "set IOPSLAB_WORK to a larger disk, or free some space",
         ),
         directory(

@@ -43,7 +43,7 @@ pub fn read_experiment(catalog: &Catalog, file: &Path, purpose: For) -> Result<(
 pub fn check_measurable(directory: &RunDirectory) -> Result<(), Failure> {
     if let Ok(text) = directory.experiment_text() {
         let file = directory.path().join("experiment.toml").display().to_string();
-        spec::refuse_unmeasurable(&file, &text, directory.plan())
+        spec::refuse_unmeasurable(&file, &text, directory.job())
             .map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?;
     }
     Ok(())

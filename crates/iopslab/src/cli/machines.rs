@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use provider::hosts::{Cleaned, Hosts};
 use serde_json::Value;
-use spec::{Database, HostsSettings, Provider, Setup};
+use spec::{Configuration, Database, HostsSettings, Provider};
 
 use super::experiment::{For, read_experiment};
 use super::facts::catalog;
@@ -24,11 +24,11 @@ pub(super) fn hosts(settings: &HostsSettings) -> Result<Hosts, Failure> {
 }
 
 /// The machines of an existing cluster's clients and watched nodes; `None`: none is reached by SSH.
-pub(super) fn of_existing(database: &Database, setups: &[Setup]) -> Result<Option<Hosts>, Failure> {
+pub(super) fn of_existing(database: &Database, configurations: &[Configuration]) -> Result<Option<Hosts>, Failure> {
     let Database::Hosts { ssh, clients, .. } = database else {
         return Ok(None);
     };
-    let watched = setups.iter().flat_map(|setup| &setup.watched);
+    let watched = configurations.iter().flat_map(|configuration| &configuration.watched);
     // By the numbers of their hosts, which leave none out.
     let names: BTreeMap<u32, String> = watched.map(|node| (node.host, node.ssh.clone())).collect();
     if names.is_empty() && clients.is_empty() {
@@ -105,7 +105,7 @@ fn machines_of(experiment: &Path) -> Result<Hosts, Failure> {
     let (_, mut read) = read_experiment(&catalog, experiment, For::Anybody)?;
     if let Database::Hosts { .. } = read.target.database {
         settle(read.target.database.files_mut(), "[target]", experiment)?;
-        let found = of_existing(&read.target.database, &spec::setups(&read))?;
+        let found = of_existing(&read.target.database, &read.configurations)?;
         return found.ok_or_else(|| {
             Failure::input(
                 "nothing of this experiment runs on another machine: [target] names no node to watch and no client",

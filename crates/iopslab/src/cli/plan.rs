@@ -32,7 +32,8 @@ pub fn run(args: &PlanArgs, format: Format) -> Result<(), Failure> {
     let provider = args.provider.map(Provider::from);
     let purpose = provider.map_or(For::Anybody, For::PlanOf);
     let (_, experiment) = read_experiment(&catalog, &args.experiment, purpose)?;
-    let plan = spec::plan(&experiment);
+    let job = spec::job(&experiment);
+    let plan = &job.plan;
     // Machines that are made, or those of others, have CPUs of their own.
     let is_here = matches!(provider, None | Some(Provider::Local));
     let cpus = is_here.then(|| machine::cpus() as f64);
@@ -40,16 +41,16 @@ pub fn run(args: &PlanArgs, format: Format) -> Result<(), Failure> {
     let on_aws = plan
         .aws
         .as_ref()
-        .map(|settings| (settings, aws::estimate(&plan, settings)));
+        .map(|settings| (settings, aws::estimate(&job, settings)));
     match format {
         Format::Human => {
-            println!("{}", ::report::plan_table(&plan, &notes, terminal::width()));
+            println!("{}", ::report::plan_table(&job, &notes, terminal::width()));
             if let Some((settings, estimate)) = &on_aws {
                 println!("{}", aws::told(settings, estimate));
             }
         }
         Format::Json => {
-            let mut document = serde_json::json!({ "plan": plan, "notes": notes });
+            let mut document = serde_json::json!({ "plan": plan, "setups": job.setups.setups, "notes": notes });
             if let Some((_, estimate)) = &on_aws {
                 document["aws"] = aws::document(estimate);
             }

@@ -13,7 +13,7 @@ use provider::aws::Aws;
 use provider::local::Local;
 use provider::simulated::SimulatedHosts;
 use provider::watched::Watched;
-use spec::{AwsSettings, Experiment, PlannedTrial, Provider};
+use spec::{AwsSettings, Experiment, Job, PlannedTrial, Provider};
 use storage::WorkDirectory;
 
 use super::experiment::{For, check_measurable, read_experiment};
@@ -181,21 +181,21 @@ fn begin(
     secrets::notes(database.secret_files())
         .iter()
         .for_each(|note| screen.say(note));
-    let mut plan = spec::plan(&experiment);
-    if let Some(settings) = plan.aws.clone() {
+    let mut job = spec::job(&experiment);
+    if let Some(settings) = job.plan.aws.clone() {
         let of_file = (&catalog, &experiment, text.as_str());
-        let directory = begin_on_aws(of_file, args, &plan, &settings, screen)?;
+        let directory = begin_on_aws(of_file, args, &job, &settings, screen)?;
         return Ok((directory, Hands::Sites(Box::new(settings), channel)));
     }
-    let mut crew = Crew::new(hosts_of(provider, &plan)?, channel);
-    let hosts = controller::greet(&mut crew, &plan, screen)?;
-    if plan.hosts.as_ref().is_some_and(|hosts| !hosts.limits) {
-        controller::take_as_they_are(&mut plan, &hosts, screen)?;
+    let mut crew = Crew::new(hosts_of(provider, &job)?, channel);
+    let hosts = controller::greet(&mut crew, &job, screen)?;
+    if job.plan.hosts.as_ref().is_some_and(|hosts| !hosts.limits) {
+        controller::take_as_they_are(&mut job.setups, &hosts, screen)?;
     }
-    controller::check(&plan, &mut crew, &settings_for(&plan), screen)?;
-    wait_for_work_directory(provider, &plan, screen, interrupted)?;
-    screen.say(&report_plan(&catalog, &plan, &experiment, provider));
-    let directory = create(args, &catalog, &experiment, &text, &plan, provider, hosts)?;
+    controller::check(&job, &mut crew, &settings_for(&job.plan), screen)?;
+    wait_for_work_directory(provider, &job.plan, screen, interrupted)?;
+    screen.say(&report_plan(&catalog, &job, &experiment, provider));
+    let directory = create(args, &catalog, &experiment, &text, &job, provider, hosts)?;
     screen.say(&format!("evidence goes to {}", directory.path().display()));
     Ok((directory, Hands::Crew(Box::new(crew))))
 }
@@ -204,16 +204,16 @@ fn begin(
 fn begin_on_aws(
     (catalog, experiment, text): (&Catalog, &Experiment, &str),
     args: &RunArgs,
-    plan: &spec::Plan,
+    job: &Job,
     settings: &AwsSettings,
     screen: &mut Screen,
 ) -> Result<RunDirectory, Failure> {
     Aws::check_program().map_err(Failure::work)?;
-    screen.say(&report_plan(catalog, plan, experiment, Provider::Aws));
-    let estimate = aws::estimate(plan, settings);
+    screen.say(&report_plan(catalog, job, experiment, Provider::Aws));
+    let estimate = aws::estimate(job, settings);
     screen.say(&aws::told(settings, &estimate));
     aws::may_be_made(settings, &estimate, args.max_cost, args.yes)?;
-    let directory = create(args, catalog, experiment, text, plan, Provider::Aws, Vec::new())?;
+    let directory = create(args, catalog, experiment, text, job, Provider::Aws, Vec::new())?;
     screen.say(&format!("evidence goes to {}", directory.path().display()));
     Ok(directory)
 }
@@ -251,12 +251,14 @@ fn wait_for_work_directory(
     })
 }
 
-/// Where the hosts of this plan come from.
-fn hosts_of(provider: Provider, plan: &spec::Plan) -> Result<Box<dyn provider::Provider>, Failure> {
+/// Where the hosts of this job come from.
+fn hosts_of(provider: Provider, job: &Job) -> Result<Box<dyn provider::Provider>, Failure> {
+    let plan = &job.plan;
     match provider {
         Provider::Local => {
             let local = Local::new(machines::own_binary()?);
-            Ok(match machines::of_existing(&plan.target.database, &plan.setups)? {
+            let existing = machines::of_existing(&plan.target.database, &plan.configurations)?;
+            Ok(match existing {
                 Some(all) if all.has_clients() => Box::new(all),
                 Some(nodes) => Box::new(Watched::new(local, nodes)),
                 None => Box::new(local),
@@ -275,7 +277,7 @@ fn hosts_of(provider: Provider, plan: &spec::Plan) -> Result<Box<dyn provider::P
                 Failure::input("this run has no truth to simulate")
                     .help("state it in [provider.simulated] of the experiment")
             })?;
-            Ok(Box::new(SimulatedHosts::new(plan, truth)))
+            Ok(Box::new(SimulatedHosts::new(job, truth)))
         }
     }
 }
@@ -286,7 +288,7 @@ fn create(
     catalog: &Catalog,
     experiment: &Experiment,
     text: &str,
-    plan: &spec::Plan,
+    job: &Job,
     provider: Provider,
     hosts: Vec<(HostId, Environment)>,
 ) -> Result<RunDirectory, Failure> {
@@ -306,7 +308,7 @@ fn create(
     let stamp = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
     let catalog = frozen_catalog(catalog, experiment);
     let out = args.out.as_deref().unwrap_or(Path::new(DEFAULT_OUT));
-    RunDirectory::create(out, &experiment.name, &stamp, text, plan, &catalog, &environment)
+    RunDirectory::create(out, &experiment.name, &stamp, text, job, &catalog, &environment)
         .map_err(|e| Failure::work(e).help("choose another place with --out DIR"))
 }
 
@@ -348,7 +350,7 @@ fn resume(
             // Nothing is made where nothing is left to measure; what is left of its machines goes as after any run.
             if !is_done {
                 Aws::check_program().map_err(Failure::work)?;
-                let estimate = aws::estimate(directory.plan(), settings);
+                let estimate = aws::estimate(directory.job(), settings);
                 screen.say(&aws::told(settings, &estimate));
                 aws::may_be_made(settings, &estimate, args.max_cost, args.yes)?;
             }
@@ -356,7 +358,7 @@ fn resume(
         }
         None => {
             refuse_for_aws(args)?;
-            let mut crew = Crew::new(hosts_of(provider, directory.plan())?, channel);
+            let mut crew = Crew::new(hosts_of(provider, directory.job())?, channel);
             if let Err(failure) = go_on(&directory, &mut crew, (is_done, provider), screen, interrupted) {
                 crew.close(screen);
                 return Err(failure);
@@ -377,11 +379,11 @@ fn go_on(
     screen: &mut Screen,
     interrupted: &AtomicBool,
 ) -> Result<(), Failure> {
-    let plan = directory.plan();
-    let hosts = controller::greet(crew, plan, screen)?;
-    controller::check(plan, crew, &settings_for(plan), screen)?;
+    let job = directory.job();
+    let hosts = controller::greet(crew, job, screen)?;
+    controller::check(job, crew, &settings_for(&job.plan), screen)?;
     if !is_done {
-        wait_for_work_directory(provider, plan, screen, interrupted)?;
+        wait_for_work_directory(provider, &job.plan, screen, interrupted)?;
     }
     same_machine(directory, &hosts, screen)
 }
@@ -502,9 +504,9 @@ pub(super) fn settings_for(plan: &spec::Plan) -> Settings {
     }
 }
 
-fn report_plan(catalog: &Catalog, plan: &spec::Plan, experiment: &Experiment, provider: Provider) -> String {
+fn report_plan(catalog: &Catalog, job: &Job, experiment: &Experiment, provider: Provider) -> String {
     let notes = spec::static_notes(catalog, experiment, Some(provider), None);
-    ::report::plan_table(plan, &notes, terminal::width())
+    ::report::plan_table(job, &notes, terminal::width())
 }
 
 /// The facts this run's limits came from, kept with its evidence.
@@ -515,5 +517,5 @@ fn frozen_catalog(catalog: &Catalog, experiment: &Experiment) -> serde_json::Val
         .filter(|c| c.instance.from_catalog)
         .filter_map(|c| catalog.instance(&c.instance.label))
         .collect();
-    serde_json::json!({ "format_version": evidence::FORMAT_VERSION, "instances": instances, "configurations": experiment.configurations })
+    serde_json::json!({ "format_version": evidence::FORMAT_VERSION, "instances": instances })
 }

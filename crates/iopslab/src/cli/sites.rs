@@ -110,7 +110,7 @@ impl Sites<'_> {
 
     /// Makes the machines of a batch, measures on them what is missing, and takes them away.
     fn carry_out(&self, number: usize, site: usize, screen: &mut Screen) -> Outcome {
-        let part = self.directory.part(self.directory.plan().of_batch(number as u32));
+        let part = self.directory.part(self.directory.job().of_batch(number as u32));
         let machines = aws::machines_of(self.directory, self.settings, number, Some(site));
         let (remaining, machines) = match (part.remaining(), machines) {
             (Ok(remaining), Ok(machines)) => (remaining, machines),
@@ -167,14 +167,14 @@ impl Sites<'_> {
         }
         self.crews.lock().unwrap_or_else(PoisonError::into_inner).push(listens);
         crew.provide(screen, self.interrupted)?;
-        let plan = part.plan();
-        let hosts = controller::greet(crew, plan, screen)?;
+        let job = part.job();
+        let hosts = controller::greet(crew, job, screen)?;
         let meter = Arc::clone(&self.meter);
         let settings = Settings {
             affords: Arc::new(move |seconds| meter.affords(seconds)),
-            ..settings_for(plan)
+            ..settings_for(&job.plan)
         };
-        controller::check(plan, crew, &settings, screen)?;
+        controller::check(job, crew, &settings, screen)?;
         same_machine(self.directory, &hosts, screen)?;
         let facts = hosts
             .into_iter()

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use ::catalog::{Catalog, ClusterRequest};
-use ::sizing::{SizingError, SizingOptions, SizingRun, Survive, Target};
+use ::sizing::{SizingError, SizingOptions, Survive, Target};
+use analysis::RunEvidence;
 use archive::RunDirectory;
 use clap::Args;
-use spec::{Configuration, Consistency};
+use spec::Consistency;
 
 use super::basis::BasisArgs;
 use super::facts::catalog;
@@ -135,16 +136,11 @@ pub fn run(args: &SizeArgs, format: Format) -> Result<(), Failure> {
         ))
         .help("give runs of one provider; the provider of a run stands in its environment.json"));
     }
-    let runs: Vec<SizingRun<'_>> = directories
+    let runs: Vec<RunEvidence<'_>> = directories
         .iter()
         .zip(&measured)
-        .map(|(directory, measured)| {
-            Ok(SizingRun {
-                evidence: measured.evidence(directory),
-                configurations: frozen_configurations(directory)?,
-            })
-        })
-        .collect::<Result<_, Failure>>()?;
+        .map(|(directory, measured)| measured.evidence(directory))
+        .collect();
     let answer = ::sizing::size(&catalog, &runs, &target, &options, &basis).map_err(|error| match error {
         SizingError::Target(_) | SizingError::Input(_) | SizingError::Distributions { .. } => Failure::input(error),
         SizingError::NoEvidence { .. } => Failure::input(error).help("see what the run holds: iopslab report RUN"),
@@ -224,7 +220,10 @@ fn target(args: &SizeArgs, directories: &[RunDirectory]) -> Result<Target, Failu
 fn one_level(plan: &spec::Plan) -> Result<spec::Consistency, Failure> {
     let levels = plan.target.consistency;
     let one = levels.read;
-    let own = plan.setups.iter().filter_map(|setup| setup.consistency);
+    let own = plan
+        .configurations
+        .iter()
+        .filter_map(|configuration| configuration.consistency);
     if std::iter::once(levels)
         .chain(own)
         .all(|l| l == spec::ConsistencyLevels::all(one))
@@ -245,18 +244,6 @@ fn known_workloads(args: &SizeArgs, directories: &[RunDirectory]) -> Result<Vec<
             .help(format!("workloads: {}", known.join(", ")))),
         None => Ok(args.workload.clone()),
     }
-}
-
-/// The configurations at full scale, as the run froze them.
-fn frozen_configurations(directory: &RunDirectory) -> Result<Vec<Configuration>, Failure> {
-    let frozen = directory.catalog().map_err(Failure::work)?;
-    let configurations = frozen.get("configurations").cloned().unwrap_or_default();
-    serde_json::from_value(configurations).map_err(|error| {
-        Failure::work(format!(
-            "{}: the configurations are unreadable: {error}",
-            directory.path().join("catalog.json").display()
-        ))
-    })
 }
 
 /// `0.8`, `80%`, `80 %`.

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use archive::{JournalEvent, RunDirectory};
 use evidence::HostId;
-use spec::{Consistency, ConsistencyLevels, KeyFormat, Plan, part_of};
+use spec::{Consistency, ConsistencyLevels, Job, KeyFormat, Plan, part_of};
 use wire::{ClientRequest, DatabaseRequest, Endpoint, ExistingDataset, Reply, Request, SnapshotFacts};
 
 use super::crew::{Crew, unexpected};
@@ -27,7 +27,7 @@ pub(super) fn provide(
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     let plan = directory.plan();
-    for cluster in hosts::clusters(plan) {
+    for cluster in hosts::clusters(directory.setups()) {
         let placement = cluster.placement;
         let of = match placement.is_cluster() {
             true => format!("data set of {}", placement.label()),
@@ -39,7 +39,7 @@ pub(super) fn provide(
                 screen.say(&format!("{of}: {records} records from an earlier run's snapshot"));
                 found
             }
-            None => load(plan, target, cluster, &of, crew, screen)?,
+            None => load(directory.job(), target, cluster, &of, crew, screen)?,
         };
         let bytes = parts.iter().map(|part| part.table_bytes).sum();
         screen.say(&format!(
@@ -75,7 +75,7 @@ fn find(cluster: Cluster, crew: &mut Crew, screen: &mut Screen) -> Result<Option
 }
 
 fn load(
-    plan: &Plan,
+    job: &Job,
     target: &Target,
     cluster: Cluster,
     of: &str,
@@ -100,7 +100,7 @@ fn load(
     // Every replica has every record, so that no hint is left to deliver and no trial finds one missing.
     let levels = ConsistencyLevels::all(Consistency::All);
     let endpoint = target.endpoint(contact_points, levels, LOAD_TIMEOUT_S);
-    let (records, seconds) = insert(plan, &endpoint, crew, screen)?;
+    let (records, seconds) = insert(job, &endpoint, crew, screen)?;
     for reply in crew
         .ask_each(&nodes, &DatabaseRequest::FinishLoading, screen)?
         .into_values()
@@ -130,13 +130,14 @@ fn load(
 
 /// Makes sure that every existing cluster of the plan has the data set.
 pub(super) fn provide_existing(
-    plan: &Plan,
+    job: &Job,
     target: &Target,
     crew: &mut Crew,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
+    let Job { plan, setups } = job;
     let mut seen: Vec<&Vec<String>> = Vec::new();
-    for setup in &plan.setups {
+    for setup in setups.iter() {
         let Some(hosts) = setup.existing.as_ref().filter(|hosts| !seen.contains(hosts)) else {
             continue;
         };
@@ -171,7 +172,7 @@ pub(super) fn provide_existing(
         // As many replicas as can be reached: a node that is down does not stop somebody else's cluster.
         let everywhere = ConsistencyLevels::all(Consistency::Quorum);
         let endpoint = target.endpoint(hosts.clone(), everywhere, LOAD_TIMEOUT_S);
-        let (records, seconds) = insert(plan, &endpoint, crew, screen)?;
+        let (records, seconds) = insert(job, &endpoint, crew, screen)?;
         let reply = crew.call(
             HostId::CLIENT,
             Request::Client(ClientRequest::Loaded(Box::new(wanted))),
@@ -198,9 +199,10 @@ fn keys(plan: &Plan) -> Result<KeyFormat, Failure> {
 }
 
 /// Has the clients insert the whole data set; gives its records and the seconds of the slowest client.
-fn insert(plan: &Plan, endpoint: &Endpoint, crew: &mut Crew, screen: &mut Screen) -> Result<(u64, f64), Failure> {
+fn insert(job: &Job, endpoint: &Endpoint, crew: &mut Crew, screen: &mut Screen) -> Result<(u64, f64), Failure> {
+    let plan = &job.plan;
     let keys = keys(plan)?;
-    let clients = hosts::clients(plan);
+    let clients = hosts::clients(job);
     let part = |(client, number): (HostId, u32)| {
         let (records, of) = (plan.dataset.records, clients.len() as u32);
         let part = |number| part_of(records, number, of);

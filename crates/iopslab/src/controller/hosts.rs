@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use evidence::HostId;
-use spec::{NodeFaultKind, Placement, Plan, Setup};
+use spec::{Job, NodeFaultKind, Placement, Plan, Setup};
 use wire::{Demand, Ground, Needs};
 
 use super::crew::Crew;
@@ -43,8 +43,8 @@ pub(super) fn nodes_of(setup: &Setup) -> Vec<HostId> {
 }
 
 /// The configurations whose nodes a run starts.
-fn started(plan: &Plan) -> impl Iterator<Item = &Setup> {
-    plan.setups.iter().filter(|setup| setup.existing.is_none())
+fn started(setups: &[Setup]) -> impl Iterator<Item = &Setup> {
+    setups.iter().filter(|setup| setup.existing.is_none())
 }
 
 /// The clients of a configuration's trials: each batch of machines has its own.
@@ -53,9 +53,9 @@ pub(super) fn clients_of(plan: &Plan, setup: &Setup) -> Vec<HostId> {
     (first..first + plan.clients).map(HostId::client).collect()
 }
 
-/// All clients of a plan.
-pub(super) fn clients(plan: &Plan) -> Vec<HostId> {
-    let clients: BTreeSet<HostId> = plan.setups.iter().flat_map(|setup| clients_of(plan, setup)).collect();
+/// All clients of a run.
+pub(super) fn clients(Job { plan, setups }: &Job) -> Vec<HostId> {
+    let clients: BTreeSet<HostId> = setups.iter().flat_map(|setup| clients_of(plan, setup)).collect();
     clients.into_iter().collect()
 }
 
@@ -67,57 +67,58 @@ pub(super) fn of_trial(plan: &Plan, setup: &Setup) -> Vec<HostId> {
 }
 
 /// The database hosts that a run has to itself.
-pub(super) fn databases(plan: &Plan) -> Vec<HostId> {
-    let hosts: BTreeSet<HostId> = started(plan).flat_map(nodes_of).collect();
+pub(super) fn databases(setups: &[Setup]) -> Vec<HostId> {
+    let hosts: BTreeSet<HostId> = started(setups).flat_map(nodes_of).collect();
     hosts.into_iter().collect()
 }
 
 /// The hosts of the largest cluster that this one is a node of: it and those it may have to find.
-pub(super) fn companions(plan: &Plan, host: HostId) -> Vec<HostId> {
-    let of_host = started(plan).map(nodes_of).filter(|nodes| nodes.contains(&host));
+pub(super) fn companions(setups: &[Setup], host: HostId) -> Vec<HostId> {
+    let of_host = started(setups).map(nodes_of).filter(|nodes| nodes.contains(&host));
     of_host.max_by_key(Vec::len).unwrap_or_default()
 }
 
-/// All hosts of a plan.
-pub(super) fn of_plan(plan: &Plan) -> Vec<HostId> {
-    let mut hosts: BTreeSet<HostId> = plan.setups.iter().flat_map(nodes_of).collect();
-    hosts.extend(clients(plan));
+/// All hosts of a run.
+pub(super) fn all(job: &Job) -> Vec<HostId> {
+    let mut hosts: BTreeSet<HostId> = job.setups.iter().flat_map(nodes_of).collect();
+    hosts.extend(clients(job));
     hosts.into_iter().collect()
 }
 
-/// The clusters of a plan, each once.
-pub(super) fn clusters(plan: &Plan) -> Vec<Cluster> {
-    let clusters: BTreeSet<Cluster> = started(plan).map(Cluster::of).collect();
+/// The clusters of a run, each once.
+pub(super) fn clusters(setups: &[Setup]) -> Vec<Cluster> {
+    let clusters: BTreeSet<Cluster> = started(setups).map(Cluster::of).collect();
     clusters.into_iter().collect()
 }
 
 /// The database hosts that a run has to itself, by the machine they are on.
-pub(super) fn by_machine(plan: &Plan, crew: &Crew) -> BTreeMap<String, Vec<HostId>> {
+pub(super) fn by_machine(setups: &[Setup], crew: &Crew) -> BTreeMap<String, Vec<HostId>> {
     let mut machines: BTreeMap<String, Vec<HostId>> = BTreeMap::new();
-    for host in databases(plan) {
+    for host in databases(setups) {
         machines.entry(crew.place(host).machine).or_default().push(host);
     }
     machines
 }
 
-/// What a plan needs of a machine that has these database hosts.
-pub(super) fn needs(plan: &Plan, work_directory: String, ground: Option<Ground>, on_machine: &[HostId]) -> Needs {
+/// What a run needs of a machine that has these database hosts.
+pub(super) fn needs(job: &Job, work_directory: String, ground: Option<Ground>, on_machine: &[HostId]) -> Needs {
+    let Job { plan, setups } = job;
     let most = |each: fn(&Setup) -> f64| {
         let demand = |setup: &Setup| Demand {
             configuration: setup.configuration.clone(),
             nodes: of_cluster(on_machine, setup),
             each: each(setup),
         };
-        let demands = started(plan).map(demand).filter(|demand| demand.nodes > 0);
+        let demands = started(setups).map(demand).filter(|demand| demand.nodes > 0);
         demands.max_by(|a, b| a.total().total_cmp(&b.total()))
     };
     Needs {
         work_directory,
         ground,
-        bytes: on_machine.iter().map(|host| needed_bytes(plan, *host)).sum(),
+        bytes: on_machine.iter().map(|host| needed_bytes(job, *host)).sum(),
         network_cut: plan.faults.iter().any(|fault| {
             let is_here = |setup: &Setup| on_machine.contains(&HostId::database(setup.host_of(fault)));
-            fault.kind == NodeFaultKind::HostCut && started(plan).any(is_here)
+            fault.kind == NodeFaultKind::HostCut && started(setups).any(is_here)
         }),
         cpus: most(|setup| setup.cpus),
         memory: most(|setup| setup.memory_limit_bytes as f64),
@@ -132,18 +133,18 @@ fn of_cluster(hosts: &[HostId], setup: &Setup) -> u32 {
 
 /// Bytes that a database host needs in its work directory: its part of each cluster's data set while it is loaded and
 /// as a snapshot, and each configuration's copy, which updates and their compaction may double.
-pub(super) fn needed_bytes(plan: &Plan, host: HostId) -> u64 {
+pub(super) fn needed_bytes(Job { plan, setups }: &Job, host: HostId) -> u64 {
     let payload = plan.dataset.payload_bytes() as f64;
     let part = |cluster: Cluster| {
         let is_node = cluster.nodes().contains(&host);
         is_node.then(|| payload * ON_DISK * cluster.placement.share_per_node())
     };
-    let snapshots: f64 = clusters(plan)
+    let snapshots: f64 = clusters(setups)
         .into_iter()
         .filter_map(part)
         .map(|bytes| bytes * 2.0)
         .sum();
-    let copies = started(plan).filter_map(|setup| part(Cluster::of(setup)));
+    let copies = started(setups).filter_map(|setup| part(Cluster::of(setup)));
     let copies: f64 = copies.map(|bytes| bytes * 2.0 + SPARE_BYTES).sum();
     (snapshots + copies) as u64
 }
@@ -152,7 +153,7 @@ pub(super) fn needed_bytes(plan: &Plan, host: HostId) -> u64 {
 mod tests {
     use super::*;
 
-    fn plan() -> Plan {
+    fn job() -> Job {
         let text = r#"
             name = "x"
             [dataset]
@@ -175,49 +176,46 @@ mod tests {
         "#;
         let catalog = catalog::Catalog::built_in();
         let no_file = |_: &str| Err("none".to_owned());
-        spec::plan(&spec::parse(catalog, "x.toml", text, &no_file).expect("a valid experiment"))
+        spec::job(&spec::parse(catalog, "x.toml", text, &no_file).expect("a valid experiment"))
     }
 
     #[test]
     fn hosts_are_those_of_the_largest_cluster_and_each_trial_has_its_own() {
-        let plan = plan();
+        let job = job();
         let names = |hosts: Vec<HostId>| hosts.iter().map(ToString::to_string).collect::<Vec<_>>();
-        assert_eq!(
-            names(of_plan(&plan)),
-            ["database", "database-2", "database-3", "client"]
-        );
-        assert_eq!(names(of_trial(&plan, &plan.setups[0])), ["database", "client"]);
-        assert_eq!(clusters(&plan).len(), 2);
+        assert_eq!(names(all(&job)), ["database", "database-2", "database-3", "client"]);
+        assert_eq!(names(of_trial(&job.plan, &job.setups[0])), ["database", "client"]);
+        assert_eq!(clusters(&job.setups).len(), 2);
     }
 
     #[test]
     fn configurations_with_machines_of_their_own_have_clusters_of_their_own() {
-        let mut plan = plan();
+        let mut job = job();
         let shared = HostId::database(0);
-        assert_eq!(companions(&plan, shared).len(), 3);
-        plan.setups[1].first_host = 1;
-        assert_eq!(databases(&plan).len(), 4);
-        assert_eq!(companions(&plan, shared), [shared]);
-        assert_eq!(companions(&plan, HostId::database(2)), nodes_of(&plan.setups[1]));
-        let names: Vec<String> = of_trial(&plan, &plan.setups[1])
+        assert_eq!(companions(&job.setups, shared).len(), 3);
+        job.setups[1].first_host = 1;
+        assert_eq!(databases(&job.setups).len(), 4);
+        assert_eq!(companions(&job.setups, shared), [shared]);
+        assert_eq!(companions(&job.setups, HostId::database(2)), nodes_of(&job.setups[1]));
+        let names: Vec<String> = of_trial(&job.plan, &job.setups[1])
             .iter()
             .map(ToString::to_string)
             .collect();
         assert_eq!(names, ["database-2", "database-3", "database-4", "client"]);
         // Two clusters of the same shape on different hosts are loaded one by one.
-        plan.setups[0].placement = plan.setups[1].placement;
-        plan.setups[1].first_host = 3;
-        assert_eq!(clusters(&plan).len(), 2);
+        job.setups[0].placement = job.setups[1].placement;
+        job.setups[1].first_host = 3;
+        assert_eq!(clusters(&job.setups).len(), 2);
         // What a host needs is that of its own configuration.
-        let alone = needs(&plan, String::new(), None, &[HostId::database(3)]);
+        let alone = needs(&job, String::new(), None, &[HostId::database(3)]);
         assert_eq!(alone.cpus.map(|d| d.configuration), Some("three".to_owned()));
     }
 
     #[test]
     fn nodes_of_one_machine_need_what_they_need_together() {
-        let plan = plan();
-        let all = nodes_of(&plan.setups[1]);
-        let needs_of = |hosts: &[HostId]| needs(&plan, String::new(), None, hosts);
+        let job = job();
+        let all = nodes_of(&job.setups[1]);
+        let needs_of = |hosts: &[HostId]| needs(&job, String::new(), None, hosts);
         let together = needs_of(&all);
         let cpus = together
             .cpus

@@ -1,17 +1,21 @@
-//! Machines without limits: the plan says what they are instead of what configurations state.
+//! Machines without limits: the setups say what they are instead of what configurations state.
 
 use std::collections::BTreeMap;
 
 use catalog::GIB;
 use evidence::{Environment, HostId, Role};
-use spec::Plan;
+use spec::Setups;
 
 use crate::failure::Failure;
 use crate::progress::Screen;
 
 /// A configuration's nodes have all CPUs and all memory of the smallest database host. What differs between these
 /// hosts, or from what a configuration states, is told.
-pub fn take_as_they_are(plan: &mut Plan, hosts: &[(HostId, Environment)], screen: &mut Screen) -> Result<(), Failure> {
+pub fn take_as_they_are(
+    setups: &mut Setups,
+    hosts: &[(HostId, Environment)],
+    screen: &mut Screen,
+) -> Result<(), Failure> {
     let databases = || {
         hosts
             .iter()
@@ -47,7 +51,7 @@ pub fn take_as_they_are(plan: &mut Plan, hosts: &[(HostId, Environment)], screen
     let (Some(cpus), Some(memory)) = (cpus, memory) else {
         return Err(Failure::work("a database host does not say how much memory it has"));
     };
-    for setup in &plan.setups {
+    for setup in setups.iter() {
         if setup.cpus != f64::from(cpus) {
             screen.say(&format!(
                 "note: configuration {} states {} CPUs, the hosts have {cpus}; they are measured as they are",
@@ -55,7 +59,7 @@ pub fn take_as_they_are(plan: &mut Plan, hosts: &[(HostId, Environment)], screen
             ));
         }
     }
-    spec::use_whole_machines(&mut plan.setups, f64::from(cpus), memory).map_err(|(configuration, own)| {
+    spec::use_whole_machines(setups, f64::from(cpus), memory).map_err(|(configuration, own)| {
         let gib = |bytes: u64| bytes as f64 / GIB;
         Failure::input(format!(
             "the database of configuration {configuration} takes {:.1} GiB, the hosts have {:.1} GiB",

@@ -25,7 +25,7 @@ use std::time::Instant;
 
 use archive::{JournalEvent, RunDirectory};
 use evidence::{Environment, HostId};
-use spec::Plan;
+use spec::{Job, Plan};
 use wire::{DatabaseRequest, Ground, Problem, Reply, Request, UnderTest};
 
 use crate::failure::Failure;
@@ -100,7 +100,7 @@ pub fn work_through(
     screen: &mut Screen,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<(), Failure> {
-    let greeting = |crew: &mut Crew, screen: &mut Screen| greet(crew, directory.plan(), screen).map(drop);
+    let greeting = |crew: &mut Crew, screen: &mut Screen| greet(crew, directory.job(), screen).map(drop);
     let work = |crew: &mut Crew, screen: &mut Screen| run_trials(directory, crew, settings, screen);
     let result = reconnect::through_losses(directory, crew, interrupted, screen, &greeting, &work);
     crew.close(screen);
@@ -215,15 +215,15 @@ fn open(
     settings: &Settings,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    let plan = directory.plan();
+    let Job { plan, setups } = directory.job();
     let version = match &plan.target.database {
         spec::Database::Cassandra { version } => version,
         spec::Database::Hosts { .. } => {
-            watched::find(plan, crew, screen)?;
-            return dataset::provide_existing(plan, target, crew, screen);
+            watched::find(setups, crew, screen)?;
+            return dataset::provide_existing(directory.job(), target, crew, screen);
         }
     };
-    let machines = hosts::by_machine(plan, crew);
+    let machines = hosts::by_machine(setups, crew);
     let open = |on_machine: usize, host: HostId, nodes: &[HostId], ground: Option<Ground>, crew: &Crew| UnderTest {
         run: directory.name(),
         work_directory: match &ground {
@@ -240,7 +240,7 @@ fn open(
         ground,
         version: version.clone(),
         dataset: plan.dataset,
-        needed_bytes: hosts::needed_bytes(plan, host),
+        needed_bytes: hosts::needed_bytes(directory.job(), host),
         patience: plan.patience,
     };
     let mut software = BTreeSet::new();
@@ -249,7 +249,7 @@ fn open(
     for number in 0..most {
         let of_turn = machines.values().filter_map(|hosts| hosts.get(number));
         let requests = of_turn.map(|host| {
-            let nodes = hosts::companions(plan, *host);
+            let nodes = hosts::companions(setups, *host);
             let task = open(number, *host, &nodes, crew.ground(*host), crew);
             (*host, Request::Database(DatabaseRequest::Open(task)))
         });
@@ -276,16 +276,16 @@ fn open(
     dataset::provide(directory, target, crew, screen)
 }
 
-/// Bytes that a plan needs below one work directory where all of its nodes share a machine.
-pub fn needed_bytes(plan: &Plan) -> u64 {
-    let nodes = hosts::databases(plan).into_iter();
-    nodes.map(|host| hosts::needed_bytes(plan, host)).sum()
+/// Bytes that a run needs below one work directory where all of its nodes share a machine.
+pub fn needed_bytes(job: &Job) -> u64 {
+    let nodes = hosts::databases(&job.setups).into_iter();
+    nodes.map(|host| hosts::needed_bytes(job, host)).sum()
 }
 
 /// Starts and greets the agents; returns the facts about their hosts and what their clocks show beside the
 /// controller's.
-pub fn greet(crew: &mut Crew, plan: &Plan, screen: &mut Screen) -> Result<Vec<(HostId, Environment)>, Failure> {
-    let hosts = hosts::of_plan(plan);
+pub fn greet(crew: &mut Crew, job: &Job, screen: &mut Screen) -> Result<Vec<(HostId, Environment)>, Failure> {
+    let hosts = hosts::all(job);
     crew.start(&hosts)?;
     let hello = |host: &HostId| {
         let protocol = wire::PROTOCOL;
@@ -310,12 +310,12 @@ pub fn greet(crew: &mut Crew, plan: &Plan, screen: &mut Screen) -> Result<Vec<(H
     Ok(facts)
 }
 
-/// What stands in the way of this plan, asked of the machines that would do the work; nothing is created before.
-pub fn check(plan: &Plan, crew: &mut Crew, settings: &Settings, screen: &mut Screen) -> Result<(), Failure> {
-    Target::of(plan)?;
-    watched::find_and_tell(plan, crew, screen)?;
+/// What stands in the way of this run, asked of the machines that would do the work; nothing is created before.
+pub fn check(job: &Job, crew: &mut Crew, settings: &Settings, screen: &mut Screen) -> Result<(), Failure> {
+    Target::of(&job.plan)?;
+    watched::find_and_tell(&job.setups, crew, screen)?;
     let mut problems = Vec::new();
-    for on_machine in hosts::by_machine(plan, crew).into_values() {
+    for on_machine in hosts::by_machine(&job.setups, crew).into_values() {
         let Some(host) = on_machine.first() else { continue };
         let ground = crew.ground(*host);
         let (work_directory, whose) = match &ground {
@@ -325,7 +325,7 @@ pub fn check(plan: &Plan, crew: &mut Crew, settings: &Settings, screen: &mut Scr
             }
             None => (settings.work_directory.display().to_string(), String::new()),
         };
-        let needs = hosts::needs(plan, work_directory, ground, &on_machine);
+        let needs = hosts::needs(job, work_directory, ground, &on_machine);
         let reply = crew.call(*host, Request::Database(DatabaseRequest::Check(needs)), screen)?;
         let Reply::Checked(found) = reply else {
             return Err(unexpected(&reply));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use evidence::HostId;
-use spec::{Plan, Setup, WatchedNode};
+use spec::{Setup, WatchedNode};
 use wire::{DatabaseRequest, Reply, Request, WatchTask, WatchedFacts};
 
 use super::crew::{Crew, unexpected};
@@ -14,9 +14,9 @@ use crate::progress::Screen;
 const USUAL_PORT: u16 = 9042;
 
 /// Every node once, with the configurations of its cluster.
-fn nodes(plan: &Plan) -> BTreeMap<HostId, (&WatchedNode, Vec<&Setup>)> {
+fn nodes(setups: &[Setup]) -> BTreeMap<HostId, (&WatchedNode, Vec<&Setup>)> {
     let mut nodes = BTreeMap::new();
-    for setup in &plan.setups {
+    for setup in setups {
         for node in &setup.watched {
             let (_, setups) = nodes
                 .entry(HostId::database(node.host))
@@ -45,12 +45,12 @@ fn task((node, setups): &(&WatchedNode, Vec<&Setup>)) -> WatchTask {
 
 /// Finds every node, and tells its agent that it only looks.
 pub(super) fn find(
-    plan: &Plan,
+    setups: &[Setup],
     crew: &mut Crew,
     screen: &mut Screen,
 ) -> Result<BTreeMap<HostId, WatchedFacts>, Failure> {
     let request = |(host, node)| (host, Request::Database(DatabaseRequest::Watch(task(&node))));
-    let requests = nodes(plan).into_iter().map(request).collect();
+    let requests = nodes(setups).into_iter().map(request).collect();
     let each = crew
         .call_all(requests, screen)?
         .into_iter()
@@ -62,9 +62,9 @@ pub(super) fn find(
 }
 
 /// The same, with what was found for people: what is watched, what is not, and where a machine is not what is stated.
-pub(super) fn find_and_tell(plan: &Plan, crew: &mut Crew, screen: &mut Screen) -> Result<(), Failure> {
-    let found = find(plan, crew, screen)?;
-    for (host, (node, setups)) in nodes(plan) {
+pub(super) fn find_and_tell(setups: &[Setup], crew: &mut Crew, screen: &mut Screen) -> Result<(), Failure> {
+    let found = find(setups, crew, screen)?;
+    for (host, (node, of_node)) in nodes(setups) {
         let (Some(facts), ssh) = (found.get(&host), &node.ssh) else {
             continue;
         };
@@ -72,7 +72,7 @@ pub(super) fn find_and_tell(plan: &Plan, crew: &mut Crew, screen: &mut Screen) -
         for missing in &facts.missing {
             screen.say(&format!("not watched on {ssh}: {missing}"));
         }
-        for setup in setups.into_iter().filter(|setup| setup.cpus != facts.cpus) {
+        for setup in of_node.into_iter().filter(|setup| setup.cpus != facts.cpus) {
             screen.say(&format!(
                 "note: configuration {} states {} CPUs, the database on {ssh} has {}: its use is told of those",
                 setup.configuration, setup.cpus, facts.cpus
@@ -121,14 +121,14 @@ mod tests {
             concurrency = [2]
         "#;
         let no_file = |_: &str| Err("none".to_owned());
-        let plan = spec::plan(&spec::parse(catalog::Catalog::built_in(), "x.toml", text, &no_file).expect("valid"));
-        let tasks: Vec<WatchTask> = nodes(&plan).values().map(task).collect();
+        let setups = spec::setups(&spec::parse(catalog::Catalog::built_in(), "x.toml", text, &no_file).expect("valid"));
+        let tasks: Vec<WatchTask> = nodes(&setups).values().map(task).collect();
         let seen: Vec<(&str, &[u16], bool)> = tasks
             .iter()
             .map(|task| (task.node.ssh.as_str(), task.ports.as_slice(), task.commitlog))
             .collect();
         assert_eq!(seen, [("a", &[9042, 9043][..], true), ("b", &[9042][..], false)]);
-        let hosts: Vec<String> = nodes(&plan).keys().map(ToString::to_string).collect();
+        let hosts: Vec<String> = nodes(&setups).keys().map(ToString::to_string).collect();
         assert_eq!(hosts, ["database", "database-2"]);
     }
 }

@@ -31,6 +31,7 @@ pub fn is_whole(lab: &Laboratory, run: &Path, provider: &str) {
     for file in [
         "experiment.toml",
         "plan.json",
+        "setups.json",
         "catalog.json",
         "environment.json",
         "journal.jsonl",

@@ -42,7 +42,7 @@ fn equal_nodes_are_not_told_unequal() {
         40
     };
     for (what, volume, reads) in [("CPU-bound", NVME, 0.8), ("IOPS-bound", SLOW, 0.95)] {
-        let seen = over_seeds(n, &usual(volume, reads).plan(), |analysis| {
+        let seen = over_seeds(n, &usual(volume, reads).job(), |analysis| {
             let nodes = &cell(analysis, "a").nodes;
             let reads = nodes.iter().filter_map(|node| node.device_read_iops);
             let (least, most) = reads.fold((f64::INFINITY, 0.0_f64), |(low, high), v| (low.min(v), high.max(v)));
@@ -73,7 +73,7 @@ fn a_busier_node_is_told_by_how_much_it_is_busier() {
         let mut story = usual(NVME, 0.95);
         story.configurations = story.configurations.replace("quorum", "one");
         let story = story.fault(&format!("kind = \"busy_node\"\nnode = 2\namount = {amount:.1}"));
-        let told = over_seeds(n, &story.plan(), |analysis| {
+        let told = over_seeds(n, &story.job(), |analysis| {
             unequal(analysis).contains(&NodeFigure::DeviceReads) || unequal(analysis).contains(&NodeFigure::Cpus)
         });
         let told = share(&told);

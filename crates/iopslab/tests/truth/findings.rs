@@ -214,7 +214,7 @@ fn missing_records_are_found() {
 fn sound_repetitions_are_not_called_spread() {
     let mut story = noisy(&["a", "b", "c"].map(|name| configuration(name, NVME)), 0.08, 5);
     story.truth.push_str("\nsecond_noise = 0.02");
-    let seen = over_seeds(40, &story.plan(), |a| {
+    let seen = over_seeds(40, &story.job(), |a| {
         a.findings.iter().any(|f| f.rule == analysis::Rule::RepetitionsSpread)
     });
     println!(

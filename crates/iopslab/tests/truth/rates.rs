@@ -73,8 +73,8 @@ fn equal_configurations_are_called_different_in_at_most_5_percent() {
                 if !is_whole() && (three != (repetitions == 3)) {
                     continue;
                 }
-                let plan = kind(io_bound, 1.0, three, 0.08, repetitions).plan();
-                let any = share(&over_seeds(n, &plan, |a| shown(a).contains(&true)));
+                let job = kind(io_bound, 1.0, three, 0.08, repetitions).job();
+                let any = share(&over_seeds(n, &job, |a| shown(a).contains(&true)));
                 println!(
                     "| A/A, {}, 2 x {}, {repetitions} repetitions, 8 % noise, {n} seeds | called different anywhere: {:.1} % |",
                     name(io_bound),
@@ -95,8 +95,8 @@ fn thirty_percent_at_8_percent_noise_is_shown_with_three_repetitions() {
                 continue;
             }
             let n = seeds(40, 100);
-            let plan = kind(io_bound, 1.3, true, 0.08, repetitions).plan();
-            let seen = over_seeds(n, &plan, shown);
+            let job = kind(io_bound, 1.3, true, 0.08, repetitions).job();
+            let seen = over_seeds(n, &job, shown);
             let rate = share(&seen.into_iter().flatten().collect::<Vec<_>>());
             println!(
                 "| true +30 %, {}, 2 x 3, {repetitions} repetitions, 8 % noise, {n} seeds | shown: {:.0} % of cells |",
@@ -116,19 +116,19 @@ fn promised_power_is_kept() {
                 continue;
             }
             let n = seeds(40, 100);
-            let plan = kind(io_bound, 1.0, three, 0.08, repetitions).plan();
-            let promised: Vec<f64> = over_seeds(n, &plan, |a| {
+            let job = kind(io_bound, 1.0, three, 0.08, repetitions).job();
+            let promised: Vec<f64> = over_seeds(n, &job, |a| {
                 let of_b = a.cells.iter().find(|c| c.configuration == "b").unwrap();
                 of_b.ratio_to_baseline.as_ref().unwrap().smallest_detectable.unwrap()
             });
             // Each experiment's promise is planted in an experiment of its own.
             let kept: Vec<bool> = (0..n as usize)
                 .map(|i| {
-                    let mut plan = kind(io_bound, promised[i], three, 0.08, repetitions).plan();
-                    plan.simulated.as_mut().unwrap().seed = 50_000 + i as u64;
-                    plan
+                    let mut job = kind(io_bound, promised[i], three, 0.08, repetitions).job();
+                    job.plan.simulated.as_mut().unwrap().seed = 50_000 + i as u64;
+                    job
                 })
-                .map(|plan| shown(&crate::story::analysed(&plan))[0])
+                .map(|job| shown(&crate::story::analysed(&job))[0])
                 .collect();
             let rate = share(&kept);
             let mut sorted = promised.clone();
@@ -173,7 +173,7 @@ fn money(io_bound: bool, price: f64, repetitions: u32, n: u64) -> (f64, f64) {
         .replace("block_noise = 0.08", "block_noise = 0.0\nsecond_noise = 0.0");
     let gain = quiet.analysis().value_of_money[0].throughput_ratio.median;
     assert!((1.4..1.6).contains(&gain), "{gain}");
-    let seen = over_seeds(n, &story(0.05, repetitions, 100.0 * gain * price).plan(), |a| {
+    let seen = over_seeds(n, &story(0.05, repetitions, 100.0 * gain * price).job(), |a| {
         a.value_of_money[0].verdict
     });
     let of = |verdict| share(&seen.iter().map(|v| *v == verdict).collect::<Vec<_>>());
@@ -227,16 +227,16 @@ fn equal_configurations_under_noise_of_other_shapes() {
         ("20 % drift over the run", "drift = 0.2"),
         ("autocorrelation 0.7 from trial to trial", "run_autocorrelation = 0.7"),
     ] {
-        let plan = kind(false, 1.0, true, 0.05, 3).truth(truth).plan();
-        let any = share(&over_seeds(n, &plan, |a| shown(a).contains(&true)));
+        let job = kind(false, 1.0, true, 0.05, 3).truth(truth).job();
+        let any = share(&over_seeds(n, &job, |a| shown(a).contains(&true)));
         println!(
             "| A/A, CPU-bound, 2 x 3, 3 repetitions, 5 % noise and {what}, {n} seeds | called different anywhere: {:.1} % |",
             any * 100.0
         );
     }
     // Reads bounded by IOPS with 2 % of noise, writes by CPU with 8 %.
-    let plan = kind(true, 1.0, true, 0.08, 3).truth("device_noise = 0.02").plan();
-    let any = share(&over_seeds(n, &plan, |a| shown(a).contains(&true)));
+    let job = kind(true, 1.0, true, 0.08, 3).truth("device_noise = 0.02").job();
+    let any = share(&over_seeds(n, &job, |a| shown(a).contains(&true)));
     println!(
         "| A/A, IOPS-bound reads at 2 % and CPU-bound writes at 8 % noise, 2 x 3, 3 repetitions, {n} seeds | called different anywhere: {:.1} % |",
         any * 100.0
@@ -251,7 +251,7 @@ fn a_gate_is_inconclusive_where_it_could_not_see() {
             "block_noise = 0.08",
             &format!("block_noise = 0.02\nspeed = {{ a = {b} }}"),
         );
-        story.plan()
+        story.job()
     };
     let n = seeds(30, 200);
     for (change, noise, repetitions) in [
@@ -267,7 +267,7 @@ fn a_gate_is_inconclusive_where_it_could_not_see() {
         let gate = Gate::parse("throughput < -5%").unwrap();
         let outcomes = each_seed(n, &after, |after| {
             let mut before = before.clone();
-            before.simulated.as_mut().unwrap().seed = after.simulated.as_ref().unwrap().seed + 700_000;
+            before.plan.simulated.as_mut().unwrap().seed = after.plan.simulated.as_ref().unwrap().seed + 700_000;
             let (a, b) = (measured(&before), measured(after));
             gate.decide(&compare(&evidence("a", &before, &a), &evidence("b", after, &b)))
                 .outcome

@@ -8,7 +8,7 @@ use analysis::{
     analyse, measure,
 };
 use provider::simulated::Simulation;
-use spec::Plan;
+use spec::Job;
 
 /// An experiment file in parts.
 #[derive(Clone)]
@@ -84,7 +84,7 @@ pub fn noisy(configurations: &[String], run_noise: f64, repetitions: u32) -> Sto
 }
 
 impl Story {
-    pub fn plan(&self) -> Plan {
+    pub fn job(&self) -> Job {
         let workload = match self.workload.contains("[[workload]]") {
             true => self.workload.clone(),
             false => format!("[[workload]]\nname = \"w\"\n{}", self.workload),
@@ -96,7 +96,7 @@ impl Story {
         let experiment = spec::parse(catalog::Catalog::built_in(), "truth.toml", &text, &|_| {
             Err("no file".into())
         });
-        spec::plan(&experiment.unwrap_or_else(|e| panic!("{e:?}\n{text}")))
+        spec::job(&experiment.unwrap_or_else(|e| panic!("{e:?}\n{text}")))
     }
 
     pub fn fault(mut self, fault: &str) -> Self {
@@ -120,7 +120,7 @@ impl Story {
     }
 
     pub fn analysis(&self) -> Analysis {
-        analysed(&self.plan())
+        analysed(&self.job())
     }
 
     pub fn limit(&self) -> LimitKind {
@@ -140,9 +140,10 @@ impl Story {
 }
 
 /// All trials of a plan, measured.
-pub fn measured(plan: &Plan) -> Vec<TrialMeasurement> {
-    let simulation = Simulation::new(plan, plan.simulated.as_ref().unwrap());
-    plan.trials
+pub fn measured(job: &Job) -> Vec<TrialMeasurement> {
+    let simulation = Simulation::new(job, job.plan.simulated.as_ref().unwrap());
+    job.plan
+        .trials
         .iter()
         .map(|planned| {
             let trial = simulation.trial(planned).unwrap();
@@ -155,28 +156,29 @@ pub fn measured(plan: &Plan) -> Vec<TrialMeasurement> {
         .collect()
 }
 
-pub fn evidence<'a>(run: &str, plan: &'a Plan, trials: &'a [TrialMeasurement]) -> RunEvidence<'a> {
+pub fn evidence<'a>(run: &str, job: &'a Job, trials: &'a [TrialMeasurement]) -> RunEvidence<'a> {
     RunEvidence {
         run: run.into(),
         provider: spec::Provider::Simulated,
-        plan,
+        plan: &job.plan,
+        setups: &job.setups,
         environment: serde_json::Value::Null,
         trials,
     }
 }
 
-pub fn analysed(plan: &Plan) -> Analysis {
-    let trials = measured(plan);
-    analyse(&evidence("truth", plan, &trials))
+pub fn analysed(job: &Job) -> Analysis {
+    let trials = measured(job);
+    analyse(&evidence("truth", job, &trials))
 }
 
 /// What `look` sees in `seeds` experiments that differ in their noise only, on all CPUs.
-pub fn over_seeds<T: Send>(seeds: u64, plan: &Plan, look: impl Fn(&Analysis) -> T + Sync) -> Vec<T> {
-    each_seed(seeds, plan, |plan| look(&analysed(plan)))
+pub fn over_seeds<T: Send>(seeds: u64, job: &Job, look: impl Fn(&Analysis) -> T + Sync) -> Vec<T> {
+    each_seed(seeds, job, |job| look(&analysed(job)))
 }
 
 /// The same for a look at the plan itself.
-pub fn each_seed<T: Send>(seeds: u64, plan: &Plan, look: impl Fn(&Plan) -> T + Sync) -> Vec<T> {
+pub fn each_seed<T: Send>(seeds: u64, job: &Job, look: impl Fn(&Job) -> T + Sync) -> Vec<T> {
     let next = AtomicU64::new(0);
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
     let seen: Vec<Vec<(u64, T)>> = std::thread::scope(|scope| {
@@ -187,9 +189,9 @@ pub fn each_seed<T: Send>(seeds: u64, plan: &Plan, look: impl Fn(&Plan) -> T + S
                 if seed >= seeds {
                     return seen;
                 }
-                let mut plan = plan.clone();
-                plan.simulated.as_mut().unwrap().seed = 1000 + seed;
-                seen.push((seed, look(&plan)));
+                let mut job = job.clone();
+                job.plan.simulated.as_mut().unwrap().seed = 1000 + seed;
+                seen.push((seed, look(&job)));
             }
         };
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::mpsc::Sender;
 
 use evidence::{Environment, HostId, Role};
-use spec::{Plan, PlannedTrial, Truth};
+use spec::{Job, PlannedTrial, Truth};
 use wire::{
     ClientRequest, DatabaseRequest, Event, Fault, LoadedDataset, PreparedConfiguration, Reply, Request, SnapshotFacts,
     StartedTrial, StoppedTrial, TrialResult,
@@ -29,10 +29,10 @@ struct Shared {
 }
 
 impl SimulatedHosts {
-    /// Hosts on which this plan has this truth.
-    pub fn new(plan: &Plan, truth: &Truth) -> Self {
+    /// Hosts on which this job has this truth.
+    pub fn new(job: &Job, truth: &Truth) -> Self {
         Self(Rc::new(RefCell::new(Shared {
-            simulation: Simulation::new(plan, truth),
+            simulation: Simulation::new(job, truth),
             trial: None,
         })))
     }

@@ -6,7 +6,7 @@ use evidence::{
     ClientResult, FORMAT_VERSION, HostId, HostSample, Interval, NodeFacts, ProbeResult, SendLag, TrialRecord, Validity,
     VolumeFacts,
 };
-use spec::{Cell, Definition, FaultKind, LoadLevel, PageCache, Plan, PlannedTrial, Truth, VolumeSetup};
+use spec::{Cell, Definition, FaultKind, Job, LoadLevel, PageCache, Plan, PlannedTrial, Setups, Truth, VolumeSetup};
 
 use super::calendar::{rfc3339, started_unix_s};
 use super::closed::Closed;
@@ -41,6 +41,7 @@ pub struct SimulatedTrial {
 /// A plan with its truth; the page cache's tables are solved once.
 pub struct Simulation {
     plan: Plan,
+    setups: Setups,
     truth: Truth,
     /// By workload.
     caches: BTreeMap<String, PageCache>,
@@ -50,7 +51,7 @@ pub struct Simulation {
 
 impl Simulation {
     /// Prepares all workloads of a plan.
-    pub fn new(plan: &Plan, truth: &Truth) -> Self {
+    pub fn new(Job { plan, setups }: &Job, truth: &Truth) -> Self {
         let dataset = &plan.dataset;
         let cache = |w: &Definition| {
             let cache = PageCache::new(
@@ -65,6 +66,7 @@ impl Simulation {
             caches: plan.workloads.iter().map(cache).collect(),
             paces: variation::of_trials(plan, truth),
             plan: plan.clone(),
+            setups: setups.clone(),
             truth: truth.clone(),
         }
     }
@@ -91,7 +93,7 @@ impl Simulation {
     pub fn trial(&self, planned: &PlannedTrial) -> Option<SimulatedTrial> {
         let plan = &self.plan;
         let cell = plan.cells.iter().find(|c| c.id == planned.cell)?;
-        let setup = plan.setups.iter().find(|s| s.configuration == cell.configuration)?;
+        let setup = self.setups.of(&cell.configuration)?;
         let workload = plan.workloads.iter().find(|w| w.name == cell.workload)?;
         let position = plan.trials.iter().position(|t| t == planned)?;
         let at = (cell.configuration.as_str(), planned.block);

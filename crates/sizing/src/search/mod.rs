@@ -16,11 +16,12 @@ mod today;
 pub use error::SizingError;
 pub use options::SizingOptions;
 
+use analysis::RunEvidence;
 use catalog::{Basis, Catalog};
 use evidence::FORMAT_VERSION;
 
 use crate::document::{Choice, Proposal, Sizing};
-use crate::observation::{SizingRun, observe};
+use crate::observation::observe;
 use crate::target::Target;
 use machines::Offers;
 use question::Search;
@@ -32,7 +33,7 @@ use question::Search;
 /// When the target cannot be, the evidence does not carry an answer, or nothing in the catalog meets the target.
 pub fn size(
     catalog: &Catalog,
-    runs: &[SizingRun<'_>],
+    runs: &[RunEvidence<'_>],
     target: &Target,
     options: &SizingOptions,
     basis: &Basis,

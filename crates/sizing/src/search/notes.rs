@@ -17,11 +17,7 @@ const COMPACTION_SHOWS_S: f64 = 600.0;
 impl Search<'_> {
     /// What a reader must know before trusting the figures.
     pub(super) fn notes(&self) -> Vec<Note> {
-        let models: BTreeSet<&str> = self
-            .runs
-            .iter()
-            .filter_map(|run| cpu_model(&run.evidence.environment))
-            .collect();
+        let models: BTreeSet<&str> = self.runs.iter().filter_map(|run| cpu_model(&run.environment)).collect();
         let is_cluster = |o: &Observation<'_>| o.setup.placement.is_cluster();
         let alone = self.observations.iter().any(|o| !is_cluster(o));
         let together = self.observations.iter().any(is_cluster);
@@ -82,7 +78,7 @@ impl Search<'_> {
             trials: self.facts.trials,
             rules,
         });
-        let durations = self.runs.iter().map(|run| run.evidence.plan.shape.duration_s);
+        let durations = self.runs.iter().map(|run| run.plan.shape.duration_s);
         let seconds = durations.fold(f64::INFINITY, f64::min);
         let writes = self.observations.iter().any(|o| o.writes > 0.0);
         let short = (seconds < COMPACTION_SHOWS_S && writes).then_some(Note::ShortTrials { seconds });

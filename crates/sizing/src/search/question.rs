@@ -1,5 +1,6 @@
 //! What a search is asked, and what the evidence says about it: the value that every part of the search reads.
 
+use analysis::RunEvidence;
 use catalog::{Basis, Catalog};
 use spec::Provider;
 use workload::{Distribution, PageCache};
@@ -8,7 +9,7 @@ use super::error::SizingError;
 use super::options::SizingOptions;
 use crate::demand::held_out;
 use crate::document::{Demand, EvidenceFacts, LeftOut, Range};
-use crate::observation::{Observation, SizingRun};
+use crate::observation::Observation;
 use crate::page_cache;
 use crate::target::Target;
 
@@ -20,7 +21,7 @@ pub(super) const SAME_CACHE: f64 = 0.1;
 /// What is asked for, and what the evidence says about it.
 pub(super) struct Search<'a> {
     pub(super) catalog: &'a Catalog,
-    pub(super) runs: &'a [SizingRun<'a>],
+    pub(super) runs: &'a [RunEvidence<'a>],
     pub(super) observations: &'a [Observation<'a>],
     pub(super) target: &'a Target,
     pub(super) options: &'a SizingOptions,
@@ -42,7 +43,7 @@ impl<'a> Search<'a> {
     /// Learns the demands and takes the target's bounds.
     pub(super) fn new(
         catalog: &'a Catalog,
-        runs: &'a [SizingRun<'a>],
+        runs: &'a [RunEvidence<'a>],
         observations: &'a [Observation<'a>],
         target: &'a Target,
         options: &'a SizingOptions,
@@ -58,11 +59,7 @@ impl<'a> Search<'a> {
         };
         let Some(demand) = Demand::fit(&all) else {
             return Err(SizingError::NoEvidence {
-                runs: runs
-                    .iter()
-                    .map(|r| r.evidence.run.clone())
-                    .collect::<Vec<_>>()
-                    .join(", "),
+                runs: runs.iter().map(|r| r.run.clone()).collect::<Vec<_>>().join(", "),
                 workloads: names(options.workloads.clone()),
             });
         };
@@ -87,8 +84,8 @@ impl<'a> Search<'a> {
             options,
             basis,
             facts: EvidenceFacts {
-                runs: runs.iter().map(|r| r.evidence.run.clone()).collect(),
-                is_simulated: runs.iter().any(|r| r.evidence.provider == Provider::Simulated),
+                runs: runs.iter().map(|r| r.run.clone()).collect(),
+                is_simulated: runs.iter().any(|r| r.provider == Provider::Simulated),
                 cells: observations.len() as u64,
                 capacity_cells: observations.iter().filter(|o| o.is_capacity()).count() as u64,
                 trials: observations.iter().map(|o| o.trials).sum(),

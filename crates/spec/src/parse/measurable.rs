@@ -5,7 +5,7 @@ use std::ops::Range;
 use toml::Spanned;
 
 use crate::mistakes::{Collector, Mistakes};
-use crate::{NodeFaultKind, Note, Plan, Provider, raw};
+use crate::{Job, NodeFaultKind, Note, Provider, raw};
 
 /// Why a run would not measure what the file states, at its place.
 struct Problem {
@@ -19,7 +19,7 @@ struct Problem {
 ///
 /// # Errors
 /// Everything in it that would not be measured.
-pub fn refuse_unmeasurable(source_name: &str, text: &str, plan: &Plan) -> Result<(), Mistakes> {
+pub fn refuse_unmeasurable(source_name: &str, text: &str, Job { plan, setups }: &Job) -> Result<(), Mistakes> {
     let mut mistakes = Collector::new(source_name, text);
     if let Ok(file) = toml::from_str::<raw::Experiment>(text) {
         let provider = match (&plan.simulated, &plan.hosts, &plan.aws) {
@@ -31,8 +31,7 @@ pub fn refuse_unmeasurable(source_name: &str, text: &str, plan: &Plan) -> Result
         check(&file, Some(provider), &mut mistakes);
         for configuration in file.configuration.iter().map(Spanned::get_ref) {
             let name = configuration.name.get_ref();
-            let planned = plan.setups.iter().find(|s| s.configuration == *name);
-            let planned = planned.map_or(1, |setup| i64::from(setup.placement.nodes));
+            let planned = setups.of(name).map_or(1, |setup| i64::from(setup.placement.nodes));
             if let Some(nodes) = configuration.nodes.as_ref().filter(|n| *n.get_ref() != planned) {
                 mistakes.add(
                     nodes.span(),

@@ -122,7 +122,7 @@ fn a_slower_volume_of_one_node_shows_in_the_probe() {
     };
     let with = |third: f64| {
         let probes = [3000.0, 2990.0, third];
-        let mut facts = crate::analyse(&crate::story::run(&crate::story::plan(), &[]))
+        let mut facts = crate::analyse(&crate::story::run(&crate::story::job(), &[]))
             .configurations
             .remove(0);
         facts.volumes[0].probes = (0..).map(HostId::database).zip(probes.map(probe)).collect();

@@ -8,9 +8,9 @@ use evidence::{
     Series, TrialRecord, WriteCheck,
 };
 use hdrhistogram::Histogram;
-use spec::{Consistency, NodeFault, NodeFaultKind, Plan, VolumeRole};
+use spec::{Consistency, Job, NodeFault, NodeFaultKind, VolumeRole};
 
-use super::{Told, plan, record};
+use super::{Told, job, record};
 
 /// A trial under 100 requests in flight.
 #[derive(Clone)]
@@ -48,11 +48,12 @@ pub fn planned() -> NodeFault {
     }
 }
 
-/// The plan of the story with faults, and as many blocks.
-pub fn plan_with(faults: Vec<NodeFault>, blocks: u32) -> Plan {
-    let mut plan = plan();
-    plan.faults = faults;
-    plan.trials = plan
+/// The story with planned faults, and as many blocks.
+pub fn plan_with(faults: Vec<NodeFault>, blocks: u32) -> Job {
+    let mut job = job();
+    job.plan.faults = faults;
+    job.plan.trials = job
+        .plan
         .cells
         .iter()
         .flat_map(|cell| {
@@ -62,7 +63,7 @@ pub fn plan_with(faults: Vec<NodeFault>, blocks: u32) -> Plan {
             })
         })
         .collect();
-    plan
+    job
 }
 
 /// All values that were written are there.

@@ -11,7 +11,7 @@ use analysis::{
 use evidence::{HIGHEST_US, HostId, Interval, LOWEST_US, OperationKind, SIGNIFICANT_DIGITS, Series, TrialRecord};
 use hdrhistogram::Histogram;
 use serde_json::{Value, json};
-use spec::Plan;
+use spec::{Job, Setups};
 
 pub mod away;
 
@@ -28,15 +28,20 @@ fn setup(name: &str, label: &str, iops: f64) -> Value {
         "data": {"role": "data", "label": label, "size_bytes": 2_u64 << 30, "limits": limits(iops), "burst": null}})
 }
 
-pub fn plan() -> Plan {
+pub fn job() -> Job {
     let cell = |name: &str| json!({"id": format!("{name}.read-heavy.c100"), "configuration": name, "workload": "read-heavy", "load": {"concurrency": 100}});
     let trial = |block: u32, name: &str| json!({"block": block, "cell": format!("{name}.read-heavy.c100")});
-    serde_json::from_value(json!({
-        "format_version": 1, "experiment": "story", "question": "Is it worth paying for more IOPS?", "baseline": null,
+    let setups = [
+        setup("gp2-320", "gp2 320 GiB", 60.0),
+        setup("io1-10000", "io1 1000 GiB 10000 IOPS", 625.0),
+    ];
+    let setups = setups.map(|setup| serde_json::from_value(setup).unwrap());
+    let plan = serde_json::from_value(json!({
+        "format_version": 2, "experiment": "story", "question": "Is it worth paying for more IOPS?", "baseline": null,
         "target": {"database": {"cassandra": {"version": "5.0.9"}}, "consistency": "one"},
         "work_directory": null, "scale": 16.0,
         "dataset": {"records": 300_000, "fields": 10, "field_length": 100, "compressibility": 0.0, "seed": 1},
-        "setups": [setup("gp2-320", "gp2 320 GiB", 60.0), setup("io1-10000", "io1 1000 GiB 10000 IOPS", 625.0)],
+        "configurations": [],
         "workloads": [{"name": "read-heavy", "mix": {"read": 0.8, "update": 0.2, "insert": 0.0, "scan": 0.0, "read_modify_write": 0.0},
             "distribution": {"kind": "zipfian", "constant": 0.99}, "read_all_fields": true, "write_all_fields": false,
             "scan_length": {"min": 1, "max": 1000, "zipfian": false}, "hashed_keys": true, "zero_padding": 1}],
@@ -45,7 +50,11 @@ pub fn plan() -> Plan {
         "shape": {"warmup_s": 20.0, "duration_s": 60.0, "operations": 600_000, "request_timeout_s": 10.0},
         "seed": 1, "estimated_s": 480.0
     }))
-    .unwrap()
+    .unwrap();
+    Job {
+        plan,
+        setups: Setups::new(setups.into()),
+    }
 }
 
 /// What varies between trials.
@@ -166,11 +175,12 @@ pub fn trials() -> Vec<TrialMeasurement> {
     ]
 }
 
-pub fn run<'a>(plan: &'a Plan, trials: &'a [TrialMeasurement]) -> RunEvidence<'a> {
+pub fn run<'a>(job: &'a Job, trials: &'a [TrialMeasurement]) -> RunEvidence<'a> {
     RunEvidence {
         run: "story-20260102T030405Z".into(),
         provider: analysis::Provider::Local,
-        plan,
+        plan: &job.plan,
+        setups: &job.setups,
         environment: json!({"format_version": 1, "database": {"cpu_model": "Example CPU", "cores": 2, "disks": ["vda"]}}),
         trials,
     }

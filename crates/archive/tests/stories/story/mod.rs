@@ -12,12 +12,12 @@ use evidence::{
 };
 use hdrhistogram::Histogram;
 use serde_json::json;
-use spec::{LoadLevel, Plan};
+use spec::{Job, LoadLevel, Setups};
 
 pub const CELLS: [&str; 2] = ["gp2-320.read-heavy.c100", "io1.read-heavy.c100"];
 
 /// Four trials: both cells, two blocks.
-pub fn plan() -> Plan {
+pub fn job() -> Job {
     let limits = json!({"read_iops": 60.0, "write_iops": 60.0, "read_bytes_per_s": null, "write_bytes_per_s": null});
     let setup = |name: &str| {
         json!({"configuration": name, "cpus": 2.0, "heap_bytes": 1 << 30, "direct_memory_bytes": 1 << 28,
@@ -26,12 +26,13 @@ pub fn plan() -> Plan {
     };
     let cell = |id: &str, name: &str| json!({"id": id, "configuration": name, "workload": "read-heavy", "load": {"concurrency": 100}});
     let trial = |block: u32, cell: &str| json!({"block": block, "cell": cell});
-    serde_json::from_value(json!({
-        "format_version": FORMAT_VERSION, "experiment": "story", "question": null, "baseline": null,
+    let setups = [setup("gp2-320"), setup("io1")].map(|setup| serde_json::from_value(setup).unwrap());
+    let plan = serde_json::from_value(json!({
+        "format_version": spec::FORMAT_VERSION, "experiment": "story", "question": null, "baseline": null,
         "target": {"database": {"cassandra": {"version": "5.0.9"}}, "consistency": "one"},
         "scale": 16.0, "work_directory": null,
         "dataset": {"records": 1000, "fields": 10, "field_length": 100, "compressibility": 0.0, "seed": 1},
-        "setups": [setup("gp2-320"), setup("io1")],
+        "configurations": [],
         "workloads": [{"name": "read-heavy", "mix": {"read": 0.8, "update": 0.2, "insert": 0.0, "scan": 0.0, "read_modify_write": 0.0},
             "distribution": {"kind": "zipfian", "constant": 0.99}, "read_all_fields": true, "write_all_fields": false,
             "scan_length": {"min": 1, "max": 1000, "zipfian": false}, "hashed_keys": true, "zero_padding": 1}],
@@ -40,7 +41,11 @@ pub fn plan() -> Plan {
         "shape": {"warmup_s": 2.0, "duration_s": 3.0, "operations": null, "request_timeout_s": 10.0},
         "seed": 1, "estimated_s": 60.0
     }))
-    .unwrap()
+    .unwrap();
+    Job {
+        plan,
+        setups: Setups::new(setups.into()),
+    }
 }
 
 pub fn record(cell: &str, block: u32) -> TrialRecord {
@@ -103,7 +108,7 @@ pub fn create(parent: &Path) -> RunDirectory {
         "story",
         "20260102T030405Z",
         "name = \"story\"\n",
-        &plan(),
+        &job(),
         &json!({"types": []}),
         &json!({}),
     )

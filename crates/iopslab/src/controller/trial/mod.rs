@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use ::evidence::{Cause, HostId, Validity};
 use archive::{JournalEvent, RunDirectory};
-use spec::{Cell, Definition, NodeFault, Plan, PlannedTrial, Setup};
+use spec::{Cell, Definition, Job, NodeFault, Plan, PlannedTrial, Setup};
 use wire::{ClientRequest, DatabaseRequest, Event, Reply, Request, StoppedTrial, TrialTask};
 
 use super::crew::{Crew, Trouble, gravest, to_each, unexpected};
@@ -39,7 +39,7 @@ pub(super) enum Carried {
     Not(String),
 }
 
-/// What a trial is made of, from the plan.
+/// What a trial is made of, from what the run froze.
 #[derive(Clone, Copy)]
 struct Parts<'a> {
     plan: &'a Plan,
@@ -58,7 +58,7 @@ pub(super) fn run(
     position: Position,
     screen: &mut Screen,
 ) -> Result<Carried, Failure> {
-    let parts = parts(directory.plan(), planned)?;
+    let parts = parts(directory.job(), planned)?;
     let cell = parts.cell;
     let label = format!("[{}] {} block {}", position_text(position), cell.id, planned.block);
     screen.about(&label);
@@ -112,14 +112,15 @@ fn carried(validity: &Validity) -> Carried {
     }
 }
 
-fn parts<'a>(plan: &'a Plan, planned: &'a PlannedTrial) -> Result<Parts<'a>, Failure> {
-    let missing = || Failure::work(format!("plan.json is not whole: cell {} lacks a part", planned.cell));
+fn parts<'a>(Job { plan, setups }: &'a Job, planned: &'a PlannedTrial) -> Result<Parts<'a>, Failure> {
+    let missing = || {
+        Failure::work(format!(
+            "plan.json or setups.json is not whole: cell {} lacks a part",
+            planned.cell
+        ))
+    };
     let cell = plan.cells.iter().find(|c| c.id == planned.cell).ok_or_else(missing)?;
-    let setup = plan
-        .setups
-        .iter()
-        .find(|s| s.configuration == cell.configuration)
-        .ok_or_else(missing)?;
+    let setup = setups.of(&cell.configuration).ok_or_else(missing)?;
     let workload = plan
         .workloads
         .iter()

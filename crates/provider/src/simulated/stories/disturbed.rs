@@ -14,13 +14,13 @@ fn little(trial: &SimulatedTrial, in_flight: f64) -> f64 {
 
 #[test]
 fn stalls_at_random_leave_their_trace_in_counts_and_in_latencies() {
-    let mut plan = quiet("gc_pause_ms = 0\nstall_every_s = 20\nstall_s = 0.4")
+    let mut job = quiet("gc_pause_ms = 0\nstall_every_s = 20\nstall_s = 0.4")
         .load(LONG)
-        .plan();
+        .job();
     let (mut stalls, mut late) = (0, 0);
     for seed in 1..=20 {
-        plan.simulated.as_mut().unwrap().seed = seed;
-        let trial = all(&plan).remove(0);
+        job.plan.simulated.as_mut().unwrap().seed = seed;
+        let trial = all(&job).remove(0);
         let calm = *trial.by_second().iter().max().unwrap() as f64;
         // A stall takes 0.4 s out of one second, or out of two neighbours.
         let missing: f64 = trial.by_second().iter().map(|n| 1.0 - *n as f64 / calm).sum();

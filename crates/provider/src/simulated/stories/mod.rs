@@ -9,7 +9,7 @@ mod open;
 mod volume;
 
 use evidence::{OperationKind, Series};
-use spec::{Plan, VolumeRole};
+use spec::{Job, VolumeRole};
 
 use super::{SimulatedTrial, Simulation};
 
@@ -64,7 +64,7 @@ impl Story {
         self
     }
 
-    fn plan(&self) -> Plan {
+    fn job(&self) -> Job {
         let text = format!(
             "name = \"story\"\n[dataset]\nrecords = {}\n{}\n[[workload]]\nname = \"w\"\n{}\n[load]\n{}\nrepetitions = {}\n\
              [provider.local]\n{}\n[provider.simulated]\n{}\n",
@@ -73,18 +73,19 @@ impl Story {
         let experiment = spec::parse(catalog::Catalog::built_in(), "story.toml", &text, &|_| {
             Err("no file".into())
         });
-        spec::plan(&experiment.unwrap_or_else(|e| panic!("{e:?}\n{text}")))
+        spec::job(&experiment.unwrap_or_else(|e| panic!("{e:?}\n{text}")))
     }
 
     /// The first planned trial.
     fn trial(&self) -> SimulatedTrial {
-        all(&self.plan()).remove(0)
+        all(&self.job()).remove(0)
     }
 }
 
 /// Every planned trial, in the order in which they run.
-fn all(plan: &Plan) -> Vec<SimulatedTrial> {
-    let simulation = Simulation::new(plan, plan.simulated.as_ref().unwrap());
+fn all(job: &Job) -> Vec<SimulatedTrial> {
+    let plan = &job.plan;
+    let simulation = Simulation::new(job, plan.simulated.as_ref().unwrap());
     plan.trials.iter().map(|t| simulation.trial(t).unwrap()).collect()
 }
 

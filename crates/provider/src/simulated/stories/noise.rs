@@ -4,10 +4,10 @@ use super::*;
 
 /// Throughputs of the first trial under many seeds.
 fn throughputs(story: &Story, seeds: u64) -> Vec<f64> {
-    let mut plan = story.plan();
+    let mut job = story.job();
     let under = |seed| {
-        plan.simulated.as_mut().unwrap().seed = seed;
-        let trial = all(&plan).remove(0);
+        job.plan.simulated.as_mut().unwrap().seed = seed;
+        let trial = all(&job).remove(0);
         trial.throughput()
     };
     (1..=seeds).map(under).collect()
@@ -20,11 +20,11 @@ fn a_volume_at_its_limit_is_noisy_in_throughput_and_still_at_its_limit() {
         .load("concurrency = [64]\nwarmup_s = 2\nduration_s = 10");
     let mut story = story;
     story.truth = story.truth.replacen("run_noise = 0\n", "", 1);
-    let mut plan = story.plan();
+    let mut job = story.job();
     let mut throughput = Vec::new();
     for seed in 1..=300 {
-        plan.simulated.as_mut().unwrap().seed = seed;
-        let trial = all(&plan).remove(0);
+        job.plan.simulated.as_mut().unwrap().seed = seed;
+        let trial = all(&job).remove(0);
         near(trial.iops(0.0, 10.0).0, 1000.0, 0.002);
         throughput.push(trial.throughput());
     }
@@ -49,9 +49,10 @@ fn trials_of_a_block_share_its_noise_on_either_resource() {
         story.configurations = configuration("a", volume) + &configuration("b", volume);
         story.repetitions = 200;
         story.truth = story.truth.replacen("block_noise = 0\n", "block_noise = 0.1\n", 1);
-        let plan = story.plan();
+        let job = story.job();
+        let plan = &job.plan;
         let of = |name: &str| -> Vec<f64> {
-            let simulation = Simulation::new(&plan, plan.simulated.as_ref().unwrap());
+            let simulation = Simulation::new(&job, plan.simulated.as_ref().unwrap());
             let mut trials: Vec<_> = plan.trials.iter().filter(|t| t.cell.starts_with(name)).collect();
             trials.sort();
             trials
@@ -76,7 +77,7 @@ fn correlation_modes_drift_and_hosts_are_found_again_over_the_trials() {
         story.configurations = configuration("a", FAST) + &configuration("b", FAST);
         story.repetitions = repetitions;
         story.truth = truth.to_owned();
-        let plan = story.plan();
+        let plan = story.job().plan;
         let paces = crate::simulated::variation::of_trials(&plan, plan.simulated.as_ref().unwrap());
         (plan, paces)
     };
