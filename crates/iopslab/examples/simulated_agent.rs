@@ -71,7 +71,7 @@ fn start(database: &mut dyn Agent, job: &Job, trial: &PlannedTrial) -> Result<()
     let setup = job.setups.first().ok_or("no setup")?.clone();
     let request = DatabaseRequest::StartTrial {
         trial: trial.clone(),
-        setup,
+        setup: Box::new(setup),
         sample_keys: Vec::new(),
     };
     Ok(database.send(&Request::Database(request))?)

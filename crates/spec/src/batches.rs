@@ -62,16 +62,16 @@ pub(crate) fn place(items: &[Item], clients: &[AwsMachine], sites: &[&AwsLimits]
         false => spread,
     };
     let mut batches: Vec<Placed> = Vec::new();
-    for site in 0..sites.len() {
+    for (site, limits) in sites.iter().enumerate() {
         let first = batches.len();
         for item in (0..items.len()).filter(|item| chosen[*item] == site) {
             let has_room = |batch: &Placed| {
                 let all = batch.items.iter().chain(std::iter::once(&item));
                 let machines = all.flat_map(|item| &items[*item].machines);
-                sites[site].exceeded_by(machines.chain(clients)).is_none()
+                limits.exceeded_by(machines.chain(clients)).is_none()
             };
-            match batches[first..].iter().position(has_room) {
-                Some(batch) => batches[first + batch].items.push(item),
+            match batches[first..].iter_mut().find(|batch| has_room(batch)) {
+                Some(batch) => batch.items.push(item),
                 None => batches.push(Placed {
                     site,
                     items: vec![item],

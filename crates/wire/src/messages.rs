@@ -65,14 +65,14 @@ pub enum DatabaseRequest {
     /// Create the configuration's volumes, copy the snapshot onto them, and measure what they deliver.
     Prepare {
         /// Which configuration.
-        setup: Setup,
+        setup: Box<Setup>,
     },
     /// Cold volumes, restored data, limits in force, a settled database.
     StartTrial {
         /// Which trial.
         trial: PlannedTrial,
         /// Which configuration.
-        setup: Setup,
+        setup: Box<Setup>,
         /// Keys that must exist in the restored data.
         sample_keys: Vec<String>,
     },

@@ -16,16 +16,12 @@ const EXPERIMENTS: u64 = 60;
 fn job(batches: [u32; 3]) -> Job {
     let Job { mut plan, setups } = crate::story::job();
     let (setup, cell) = (setups[0].clone(), plan.cells[0].clone());
-    let configuration = plan.configurations[0].clone();
     let mut made = Vec::new();
-    (plan.configurations, plan.cells, plan.trials) = Default::default();
+    (plan.cells, plan.trials) = Default::default();
     for (name, batch) in NAMES.into_iter().zip(batches) {
         let mut setup = setup.clone();
         (setup.configuration, setup.batch) = (name.to_owned(), batch);
         made.push(setup);
-        let mut configuration = configuration.clone();
-        configuration.name = name.to_owned();
-        plan.configurations.push(configuration);
         let mut cell = cell.clone();
         cell.id = format!("{name}.read-heavy.c100");
         cell.configuration = name.to_owned();

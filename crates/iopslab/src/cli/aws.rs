@@ -170,8 +170,16 @@ pub(super) fn may_be_made(
 pub(super) struct Meter {
     /// USD; `None`: no bound is stated.
     most: Option<f64>,
-    /// By batch: USD an hour, since when, until when.
-    batches: Mutex<BTreeMap<usize, (f64, Instant, Option<Instant>)>>,
+    batches: Mutex<BTreeMap<usize, Metered>>,
+}
+
+/// Machines of a batch that cost money.
+#[derive(Debug)]
+struct Metered {
+    usd_per_hour: f64,
+    since: Instant,
+    /// `None`: they still do.
+    until: Option<Instant>,
 }
 
 impl Meter {
@@ -188,28 +196,37 @@ impl Meter {
             AwsPrice::UsdPerHour(usd) => *usd,
             AwsPrice::Missing(_) => 0.0,
         };
-        self.of_batches().insert(number, (usd_per_hour, Instant::now(), None));
+        let metered = Metered {
+            usd_per_hour,
+            since: Instant::now(),
+            until: None,
+        };
+        self.of_batches().insert(number, metered);
     }
 
     /// They are gone.
     pub fn ends(&self, number: usize) {
-        if let Some((_, _, until)) = self.of_batches().get_mut(&number) {
-            *until = Some(Instant::now());
+        if let Some(metered) = self.of_batches().get_mut(&number) {
+            metered.until = Some(Instant::now());
         }
     }
 
     /// Whether all that stands may go on for so many seconds, and be taken away then.
     pub fn affords(&self, seconds: f64) -> bool {
-        let usd = |(usd_per_hour, since, until): &(f64, Instant, Option<Instant>)| {
-            let so_far = until.unwrap_or_else(Instant::now).duration_since(*since).as_secs_f64();
-            let more = if until.is_some() { 0.0 } else { seconds + REMOVING_S };
-            usd_per_hour * (so_far + more) / 3_600.0
+        let usd = |metered: &Metered| {
+            let so_far = metered.until.unwrap_or_else(Instant::now) - metered.since;
+            let more = if metered.until.is_some() {
+                0.0
+            } else {
+                seconds + REMOVING_S
+            };
+            metered.usd_per_hour * (so_far.as_secs_f64() + more) / 3_600.0
         };
         let spent: f64 = self.of_batches().values().map(usd).sum();
         self.most.is_none_or(|most| spent <= most)
     }
 
-    fn of_batches(&self) -> MutexGuard<'_, BTreeMap<usize, (f64, Instant, Option<Instant>)>> {
+    fn of_batches(&self) -> MutexGuard<'_, BTreeMap<usize, Metered>> {
         self.batches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -141,7 +141,9 @@ fn prepare(crew: &mut Crew, setup: &Setup, screen: &mut Screen) -> Result<(), Fa
     if setup.existing.is_some() {
         return Ok(());
     }
-    let request = DatabaseRequest::Prepare { setup: setup.clone() };
+    let request = DatabaseRequest::Prepare {
+        setup: Box::new(setup.clone()),
+    };
     for reply in crew.ask_each(&hosts::nodes_of(setup), &request, screen)?.into_values() {
         if !matches!(reply, Reply::Prepared(_)) {
             return Err(unexpected(&reply));
@@ -154,7 +156,7 @@ fn prepare(crew: &mut Crew, setup: &Setup, screen: &mut Screen) -> Result<(), Fa
 fn start(crew: &mut Crew, parts: Parts<'_>, happened: &mut Happened, screen: &mut Screen) -> Result<(), Failure> {
     let request = DatabaseRequest::StartTrial {
         trial: parts.planned.clone(),
-        setup: parts.setup.clone(),
+        setup: Box::new(parts.setup.clone()),
         sample_keys: sample_keys(parts.plan, parts.workload),
     };
     let nodes = hosts::nodes_of(parts.setup);
