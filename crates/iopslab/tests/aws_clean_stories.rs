@@ -7,13 +7,13 @@
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Command;
 
-use serde_json::Value;
-use support::{Laboratory, wait_for};
+use serde_json::{Value, json};
+use support::Laboratory;
+use support::account::Account;
 
 const PAST: &str = "2020-11-23T18:00:00Z";
 const FUTURE: &str = "2120-11-23T18:00:00Z";
@@ -25,73 +25,40 @@ const OF_A_RUN: usize = 16;
 const IOPSLAB: &str = "IOPSLAB0000000000000";
 const PROFILE: &str = "PROFILE0000000000000";
 
-/// moto's server, ended with the test.
+/// An AWS of its own.
 struct Aws {
+    account: Account,
     lab: Laboratory,
-    server: Child,
     address: String,
-}
-
-fn support_file(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support").join(name)
-}
-
-/// The Python that has moto.
-fn python() -> Command {
-    let home = || PathBuf::from(std::env::var_os("HOME").unwrap()).join(".cache");
-    let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(home, PathBuf::from);
-    let python = cache.join("iopslab/moto-5.2/bin/python");
-    assert!(
-        python.exists(),
-        "{} is missing; run scripts/setup.sh --tests",
-        python.display()
-    );
-    Command::new(python)
 }
 
 impl Aws {
     fn start() -> Self {
         let lab = Laboratory::new();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let server = python()
-            .arg(support_file("moto_server.py"))
-            .args(["-H", "127.0.0.1", "-p", &port.to_string()])
-            .env("IOPSLAB_MOTO_LOG", lab.path().join("requests.jsonl"))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let aws = Self {
+        Self {
+            account: Account::start(lab.path(), port, &[]),
             lab,
-            server,
             address: format!("127.0.0.1:{port}"),
-        };
-        wait_for("moto's server", Duration::from_secs(60), || {
-            TcpStream::connect(&aws.address).is_ok()
-        });
-        aws
+        }
     }
 
-    /// Somebody who is not iopslab.
-    fn things(&self, arguments: &[&str]) -> Output {
-        let output = python()
-            .arg(support_file("cloud_things.py"))
-            .args(arguments)
-            .env("AWS_ENDPOINT_URL", format!("http://{}", self.address))
-            .env("AWS_ACCESS_KEY_ID", "somebody")
-            .env("AWS_SECRET_ACCESS_KEY", "secret")
-            .env("AWS_CONFIG_FILE", "/nonexistent")
-            .env("AWS_EC2_METADATA_DISABLED", "true")
-            .env_remove("AWS_PROFILE")
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        output
+    /// Somebody who is not iopslab makes all that these runs would make; without tags of a run for `null`.
+    fn make(&self, region: &str, runs: &Value) {
+        self.account
+            .ask(&json!({ "ask": "make", "region": region, "runs": runs }));
     }
 
     /// All that there is, by id, with the name of its run.
     fn list(&self, region: &str) -> BTreeMap<String, Option<String>> {
-        serde_json::from_slice(&self.things(&["list", region]).stdout).unwrap()
+        let told = self.account.ask(&json!({ "ask": "list", "region": region }));
+        serde_json::from_value(told).unwrap()
+    }
+
+    /// `protect` or `release` an instance.
+    fn protection(&self, verb: &str, instance: &str) {
+        let question = json!({ "ask": verb, "region": "eu-west-1", "instance": instance });
+        self.account.ask(&question);
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
@@ -116,20 +83,11 @@ impl Aws {
 
     /// What was asked of the server: action and who asked.
     fn requests(&self) -> Vec<(String, String)> {
-        let text = std::fs::read_to_string(self.lab.path().join("requests.jsonl")).unwrap();
-        let asked = text.lines().map(|line| {
-            let line: Value = serde_json::from_str(line).unwrap();
+        let asked = self.account.requests().into_iter().map(|line| {
             let word = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
             (format!("{}:{}", word("service"), word("action")), word("access_key"))
         });
         asked.collect()
-    }
-}
-
-impl Drop for Aws {
-    fn drop(&mut self) {
-        drop(self.server.kill());
-        drop(self.server.wait());
     }
 }
 
@@ -177,8 +135,7 @@ fn without(things: &BTreeMap<String, Option<String>>, run: &str) -> BTreeMap<Str
 fn a_run_is_removed_by_its_tags_and_nothing_else_is() {
     let aws = Aws::start();
     let region = "us-east-1";
-    let (past, future) = (format!("gp3={PAST}"), format!("gp3-2={FUTURE}"));
-    aws.things(&["make", region, &past, &future, "somebody"]);
+    aws.make(region, &json!({ "gp3": PAST, "gp3-2": FUTURE, "somebody": null }));
     let before = aws.list(region);
     assert_eq!(before.len(), without(&before, "gp3").len() + OF_A_RUN);
 
@@ -270,14 +227,14 @@ fn a_run_is_removed_by_its_tags_and_nothing_else_is() {
 fn what_cannot_be_removed_is_told_and_the_rest_goes() {
     let aws = Aws::start();
     for region in ["eu-west-1", "us-west-2"] {
-        aws.things(&["make", region, &format!("r1={PAST}")]);
+        aws.make(region, &json!({ "r1": PAST }));
     }
     let before = aws.list("eu-west-1");
     let instance = before
         .iter()
         .find_map(|(id, run)| (id.starts_with("i-") && run.is_some()).then_some(id.as_str()))
         .unwrap();
-    aws.things(&["protect", "eu-west-1", instance]);
+    aws.protection("protect", instance);
 
     // A profile that is named comes before the variables; its region is taken.
     let config = aws.lab.write(
@@ -309,7 +266,7 @@ fn what_cannot_be_removed_is_told_and_the_rest_goes() {
     assert!(after.contains_key(instance) && after.len() < before.len(), "{after:?}");
 
     // Both regions, one after the other.
-    aws.things(&["release", "eu-west-1", instance]);
+    aws.protection("release", instance);
     let told = by_profile(&["--region", "eu-west-1", "--region", "us-west-2"]).well();
     assert!(told.contains("(eu-west-1)") && told.contains("(us-west-2)"), "{told}");
     for region in ["eu-west-1", "us-west-2"] {

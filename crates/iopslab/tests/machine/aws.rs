@@ -97,22 +97,21 @@ impl Story {
         run.wait().unwrap();
     }
 
-    /// The public key of the run's machines, once there is one.
-    fn key(&self) -> PathBuf {
-        let runs = std::fs::read_dir(self.lab.path().join("runs"))
-            .into_iter()
-            .flatten()
-            .flatten();
-        let key = runs.map(|run| run.path().join("terraform/id_ed25519.pub")).next();
-        key.unwrap_or_else(|| self.lab.path().join("no-key"))
+    /// The public keys of the run's machines, as far as there are.
+    fn keys(&self) -> Vec<PathBuf> {
+        let below = |directory: PathBuf| std::fs::read_dir(directory).into_iter().flatten().flatten();
+        let runs = below(self.lab.path().join("runs")).map(|run| run.path().join("terraform"));
+        let each = runs.flat_map(|terraform| below(terraform.clone()).map(|batch| batch.path()).chain([terraform]));
+        each.map(|directory| directory.join("id_ed25519.pub"))
+            .filter(|key| key.exists())
+            .collect()
     }
 
     /// Machines come and go as the run asks for them, until it has ended; gives whether it succeeded.
     pub fn ends_well(&mut self) -> bool {
         let began = Instant::now();
         loop {
-            let key = self.key();
-            self.cloud.follow(&key);
+            self.cloud.follow(&self.keys());
             if let Some(status) = self.run.as_mut().unwrap().try_wait().unwrap() {
                 println!("--- {status}\n{}", self.lab.stderr_so_far());
                 return status.success();

@@ -1,23 +1,20 @@
 //! AWS on one machine: moto's server is its API, and each instance that it is asked for becomes a network namespace with
-//! the addresses that were handed out, an sshd, and files of its own where a first boot would put them. Everything is
-//! gone when it is dropped.
+//! the addresses that were handed out, an sshd, and files of its own where a first boot would put them. Each account in a
+//! region is a wire of its own, as they all hand out the same private addresses. Everything is gone when it is dropped.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::network::{configure_sshd, make_key, processes_in, run};
-use crate::support::wait_for;
+use crate::support::account::Account;
 
-const ENDPOINT: &str = "http://127.0.0.1:5000";
-/// Where the controller is: in the network that the modules make.
-const CONTROLLER: &str = "10.80.255.254/16";
+const PORT: u16 = 5000;
 /// What a first boot makes; what stands there is this machine's own mount point for it.
 const FIRST_BOOT: &str = "/var/lib/iopslab";
 const WORK: &str = "/var/tmp/iopslab";
@@ -29,12 +26,13 @@ static CLOUDS: AtomicU32 = AtomicU32::new(0);
 #[derive(Debug, Deserialize)]
 struct Instance {
     id: String,
+    site: String,
     state: String,
     private_address: String,
     public_address: Option<String>,
 }
 
-/// What an account has.
+/// What all accounts have.
 #[derive(Debug, Deserialize)]
 struct State {
     instances: Vec<Instance>,
@@ -42,20 +40,20 @@ struct State {
     untagged: Vec<String>,
 }
 
-/// The Python that has moto.
-fn python() -> PathBuf {
-    let home = || PathBuf::from(std::env::var("HOME").unwrap()).join(".cache");
-    let cache = std::env::var("XDG_CACHE_HOME").map_or_else(|_| home(), PathBuf::from);
-    cache.join("iopslab/moto-5.2/bin/python")
-}
-
 pub struct Cloud {
     directory: PathBuf,
     prefix: String,
-    server: Option<Child>,
+    /// Dropped before its network.
+    account: Option<Account>,
     /// sshd of each instance that runs, by its id.
     running: BTreeMap<String, Child>,
     namespaces: Vec<String>,
+    /// Accounts in regions that had an instance; each has the wire of its number.
+    sites: Vec<String>,
+    /// Instances of today do not answer.
+    pub is_deaf: bool,
+    /// The directory of the run whose evidence simulated agents give.
+    pub simulated: Option<PathBuf>,
 }
 
 impl Cloud {
@@ -66,18 +64,17 @@ impl Cloud {
         let mut cloud = Self {
             directory: directory.to_owned(),
             prefix,
-            server: None,
+            account: None,
             running: BTreeMap::new(),
             namespaces: Vec::new(),
+            sites: Vec::new(),
+            is_deaf: false,
+            simulated: None,
         };
-        let switch = cloud.namespace("switch");
-        run("ip", &["-n", &switch, "link", "add", "br0", "type", "bridge"]);
-        run("ip", &["-n", &switch, "link", "set", "br0", "up"]);
-        cloud.host("ctl", CONTROLLER);
-        // Public addresses of instances are on the same wire.
-        let controller = cloud.name("ctl");
-        run("ip", &["-n", &controller, "route", "add", "default", "dev", "eth0"]);
-        cloud.start_server();
+        let controller = cloud.namespace("ctl");
+        run("ip", &["-n", &controller, "link", "set", "lo", "up"]);
+        let network = format!("--net=/run/netns/{controller}");
+        cloud.account = Some(Account::start(directory, PORT, &["nsenter", &network]));
         cloud
     }
 
@@ -92,35 +89,37 @@ impl Cloud {
         name
     }
 
-    /// A namespace on the wire.
-    fn host(&mut self, of: &str, address: &str) -> String {
-        let (switch, name) = (self.name("switch"), self.namespace(of));
+    /// The number of an account's wire in a region, which reaches the controller.
+    fn wire(&mut self, site: &str) -> usize {
+        if let Some(known) = self.sites.iter().position(|known| known == site) {
+            return known;
+        }
+        let number = self.sites.len();
+        self.sites.push(site.to_owned());
+        let (controller, switch) = (self.name("ctl"), self.namespace(&format!("switch{number}")));
+        run("ip", &["-n", &switch, "link", "add", "br0", "type", "bridge"]);
+        run("ip", &["-n", &switch, "link", "set", "br0", "up"]);
+        self.plug(
+            number,
+            &controller,
+            &format!("eth{number}"),
+            &format!("10.80.255.{}/32", 254 - number),
+        );
+        number
+    }
+
+    /// A namespace is on a wire, with this address.
+    fn plug(&self, wire: usize, name: &str, interface: &str, address: &str) {
+        let switch = self.name(&format!("switch{wire}"));
         // Names of interfaces are short.
         let port = format!("p{}", self.namespaces.len());
         let ip = |arguments: &[&str]| run("ip", arguments);
-        let pair = ["type", "veth", "peer", "name", "eth0", "netns", &name];
+        let pair = ["type", "veth", "peer", "name", interface, "netns", name];
         ip(&[&["-n", &switch, "link", "add", &port][..], &pair].concat());
         ip(&["-n", &switch, "link", "set", &port, "master", "br0", "up"]);
-        ip(&["-n", &name, "link", "set", "lo", "up"]);
-        ip(&["-n", &name, "addr", "add", address, "dev", "eth0"]);
-        ip(&["-n", &name, "link", "set", "eth0", "up"]);
-        name
-    }
-
-    fn start_server(&mut self) {
-        let log = std::fs::File::create(self.directory.join("moto.log")).unwrap();
-        let server = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/moto_server.py");
-        let started = self
-            .within(python().to_str().unwrap())
-            .arg(server)
-            .args(["-H", "127.0.0.1", "-p", "5000"])
-            .env("IOPSLAB_MOTO_LOG", self.directory.join("requests.jsonl"))
-            .stdout(Stdio::null())
-            .stderr(log)
-            .spawn()
-            .unwrap();
-        self.server = Some(started);
-        wait_for("moto's server", Duration::from_secs(60), || self.state().is_some());
+        ip(&["-n", name, "link", "set", "lo", "up"]);
+        ip(&["-n", name, "addr", "add", address, "dev", interface]);
+        ip(&["-n", name, "link", "set", interface, "up"]);
     }
 
     /// A command where the controller is, with a way to the API and nobody's own settings.
@@ -129,7 +128,7 @@ impl Cloud {
         command
             .arg(format!("--net=/run/netns/{}", self.name("ctl")))
             .arg(program)
-            .env("AWS_ENDPOINT_URL", ENDPOINT)
+            .env("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{PORT}"))
             .env("AWS_ACCESS_KEY_ID", "testing")
             .env("AWS_SECRET_ACCESS_KEY", "testing")
             .env("AWS_EC2_METADATA_DISABLED", "true")
@@ -139,31 +138,23 @@ impl Cloud {
         command
     }
 
-    /// What the account has.
-    fn state(&self) -> Option<State> {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/cloud_state.py");
-        let mut command = self.within(python().to_str().unwrap());
-        let output = command.arg(script).arg("us-east-1").output().unwrap();
-        serde_json::from_slice(&output.stdout).ok()
+    /// Asks or tells the server something: see `account.py`.
+    pub fn ask(&self, question: &Value) -> Value {
+        self.account.as_ref().unwrap().ask(question)
     }
 
+    /// What there is.
     fn known(&self) -> State {
-        let mut state = None;
-        // A server that is busy may be late.
-        wait_for("what the API knows", Duration::from_secs(60), || {
-            state = self.state();
-            state.is_some()
-        });
-        state.unwrap()
+        serde_json::from_value(self.ask(&json!({ "ask": "state" }))).unwrap()
     }
 
-    /// Starts what the API was asked for, and ends what it was asked to end. `key` may log in.
-    pub fn follow(&mut self, key: &Path) {
+    /// Starts what the API was asked for, and ends what it was asked to end. `keys` may log in.
+    pub fn follow(&mut self, keys: &[PathBuf]) {
         for instance in self.known().instances {
             let is_wanted = instance.state == "running";
             let runs = self.running.contains_key(&instance.id);
-            if is_wanted && !runs && key.exists() {
-                let sshd = self.boot(&instance, key);
+            if is_wanted && !runs && !keys.is_empty() && !self.is_deaf {
+                let sshd = self.boot(&instance, keys);
                 self.running.insert(instance.id.clone(), sshd);
             } else if !is_wanted && runs {
                 self.end(&instance.id);
@@ -172,21 +163,38 @@ impl Cloud {
     }
 
     /// Its own files stand where a first boot has them: its volumes, and that it is ready.
-    fn boot(&mut self, instance: &Instance, key: &Path) -> Child {
+    fn boot(&mut self, instance: &Instance, keys: &[PathBuf]) -> Child {
         let own = self.directory.join("instances").join(&instance.id);
         for place in ["boot/volumes/data", "boot/volumes/commitlog", "work", "cache"] {
             std::fs::create_dir_all(own.join(place)).unwrap();
         }
         std::fs::write(own.join("boot/ready"), "").unwrap();
         make_key(&own.join("host_key"));
-        let namespace = self.host(&instance.id, &format!("{}/16", instance.private_address));
-        if let Some(public) = &instance.public_address {
-            run(
-                "ip",
-                &["-n", &namespace, "addr", "add", &format!("{public}/32"), "dev", "eth0"],
-            );
+        if let Some(run) = &self.simulated {
+            std::fs::write(own.join("boot/run"), run.to_str().unwrap()).unwrap();
         }
-        let config = configure_sshd(&own, "0.0.0.0", key);
+        let may_log_in: Vec<String> = keys.iter().map(|key| std::fs::read_to_string(key).unwrap()).collect();
+        let key = own.join("may_log_in");
+        std::fs::write(&key, may_log_in.concat()).unwrap();
+        let wire = self.wire(&instance.site);
+        let namespace = self.namespace(&instance.id);
+        self.plug(wire, &namespace, "eth0", &format!("{}/16", instance.private_address));
+        let reached_by = instance.public_address.as_ref().unwrap_or(&instance.private_address);
+        let ip = |arguments: &[&str]| run("ip", arguments);
+        if instance.public_address.is_some() {
+            ip(&[
+                "-n",
+                &namespace,
+                "addr",
+                "add",
+                &format!("{reached_by}/32"),
+                "dev",
+                "eth0",
+            ]);
+        }
+        let (controller, interface) = (self.name("ctl"), format!("eth{wire}"));
+        ip(&["-n", &controller, "route", "replace", reached_by, "dev", &interface]);
+        let config = configure_sshd(&own, "0.0.0.0", &key);
         for place in [FIRST_BOOT, WORK] {
             std::fs::create_dir_all(place).unwrap();
         }
@@ -234,14 +242,17 @@ impl Cloud {
         self.known().untagged
     }
 
-    /// Actions that were asked of the API, in their order.
+    /// What was asked of the API, in its order.
+    pub fn requests(&self) -> Vec<Value> {
+        self.account.as_ref().unwrap().requests()
+    }
+
+    /// The actions of these, such as `ec2:RunInstances`.
     pub fn actions(&self) -> Vec<String> {
-        let text = std::fs::read_to_string(self.directory.join("requests.jsonl")).unwrap_or_default();
-        let action = |line: &str| {
-            let line: Value = serde_json::from_str(line).ok()?;
-            Some(format!("{}:{}", line["service"].as_str()?, line["action"].as_str()?))
-        };
-        text.lines().filter_map(action).collect()
+        let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let requests = self.requests();
+        let action = |line: &Value| format!("{}:{}", word(&line["service"]), word(&line["action"]));
+        requests.iter().map(action).collect()
     }
 }
 
@@ -249,10 +260,7 @@ impl Drop for Cloud {
     fn drop(&mut self) {
         let ids: Vec<String> = self.running.keys().cloned().collect();
         ids.iter().for_each(|id| self.end(id));
-        if let Some(mut server) = self.server.take() {
-            let _ = server.kill();
-            let _ = server.wait();
-        }
+        self.account = None;
         for name in &self.namespaces {
             let _ = Command::new("ip").args(["netns", "del", name]).status();
         }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 #![allow(dead_code, reason = "each file of stories uses a part of it")]
 
+pub mod account;
 pub mod conformance;
 pub mod lane;
 

@@ -1,7 +1,8 @@
 """moto's server for the tests of machines on AWS, with what those tests need and moto 5.2 lacks.
 
-Run it by the Python that has moto, with the arguments of moto_server. IOPSLAB_MOTO_LOG names a file that gets a line of
-JSON for each request: when, service, action, region, access key (moto knows keys of 20 characters only).
+Run it by the Python that has moto, with the arguments of moto_server (the port last). IOPSLAB_MOTO_LOG names a file that
+gets a line of JSON for each request: when, service, action, region, access key (moto knows keys of 20 characters only),
+account; of those that make or end instances, their types or ids. IOPSLAB_MOTO_SOCKET names a Unix socket: see account.py.
 
 Changed, each as EC2 documents it:
 
@@ -19,6 +20,7 @@ Changed, each as EC2 documents it:
 
 import json
 import os
+import sys
 import threading
 import time
 
@@ -33,22 +35,43 @@ from moto.ec2.utils import EC2_PREFIX_TO_RESOURCE
 from moto.moto_api._internal import mock_random
 from moto.server import main
 
+import account
+
 LOCK = threading.Lock()
+
+
+class Refused(EC2ClientError):
+    def __init__(self, code):
+        super().__init__(code, "Refused by the tests.")
 
 
 def log_requests(path):
     call_action = BaseResponse.call_action
 
     def logged(self):
+        if account.is_own(self.access_key):
+            return call_action(self)
+        action = self._get_action()
         line = {
             "at": time.time(),
             "service": self.service_name,
-            "action": self._get_action(),
+            "action": action,
             "region": self.region,
             "access_key": self.access_key,
+            "account": account.account_of(self.access_key),
         }
+        if action == "RunInstances":
+            line["types"] = [self._get_param("InstanceType")]
+        if action == "TerminateInstances":
+            line["instances"] = self._get_param("InstanceIds", [])
+        refused = account.refusal(action)
+        account.USED.add((line["account"], self.region))
         with LOCK, open(path, "a", encoding="utf-8") as log:
-            log.write(json.dumps(line) + "\n")
+            log.write(json.dumps({**line, "refused": refused[0] if refused else None}) + "\n")
+        if refused:
+            code, status = refused
+            _, headers, body = self.serialized(ActionResult(Refused(code)))
+            return status, {**headers, "status": status}, body
         return call_action(self)
 
     BaseResponse.call_action = logged
@@ -220,4 +243,6 @@ if __name__ == "__main__":
     modify_shutdown_behaviour()
     describe_rules_between_groups()
     have_placement_groups()
+    if os.environ.get("IOPSLAB_MOTO_SOCKET"):
+        account.serve(os.environ["IOPSLAB_MOTO_SOCKET"], sys.argv[-1])
     main()

@@ -1,0 +1,240 @@
+"""What accounts have on the API server of the tests, and what is done to them by somebody who is not iopslab: asked by
+lines of JSON on a Unix socket, which all network namespaces reach.
+
+* `{"ask": "state"}`: instances and what is left, of all accounts and regions that were used.
+* `{"ask": "make", "region", "runs": {NAME: EXPIRES or null}}`: all that a run makes, with its tags; without them for null.
+* `{"ask": "list", "region"}`: all that there is: id -> the run's name, or null.
+* `{"ask": "protect" or "release", "region", "instance"}`: an instance's protection from termination.
+* `{"ask": "account", "id"}`: another account, with keys to it.
+* `{"ask": "refuse", "action", "code", "status", "after", "times"}`: of the next requests of this action (`*`: of any),
+  `after` pass, then so many are refused (-1: all). `{"ask": "allow"}` ends all refusals.
+"""
+
+import json
+import socketserver
+import threading
+
+import boto3
+from moto.iam.models import iam_backends
+
+DEFAULT = "123456789012"
+LOCK = threading.RLock()
+# The keys of whoever asks here, by account: their requests are neither refused nor logged. Clients by account and region.
+OWN = {DEFAULT: ("SOMEBODY000000000000", "secret")}
+# Accounts of other keys.
+ACCOUNTS = {}
+CLIENTS = {}
+ENDPOINT = ["http://127.0.0.1:5000"]
+USED = set()
+REFUSALS = []
+
+
+def account_of(access_key):
+    """The account of a key, as moto has it."""
+    return ACCOUNTS.get(access_key, DEFAULT)
+
+
+def is_own(access_key):
+    return any(key == access_key for key, _ in OWN.values())
+
+
+def refusal(action):
+    """The code and status with which a request is refused now, if it is."""
+    with LOCK:
+        for one in REFUSALS:
+            if one["action"] not in (action, "*"):
+                continue
+            if one["after"] > 0:
+                one["after"] -= 1
+            elif one["times"] != 0:
+                one["times"] -= 1
+                return one["code"], one["status"]
+    return None
+
+
+def client(region, account=DEFAULT):
+    with LOCK:
+        if (account, region) not in CLIENTS:
+            key, secret = OWN[account]
+            session = boto3.session.Session(key, secret, region_name=region)
+            CLIENTS[account, region] = session.client("ec2", endpoint_url=ENDPOINT[0])
+        return CLIENTS[account, region]
+
+
+def another(account):
+    backend = iam_backends[account]["aws"]
+    for name in ("iopslab", "somebody"):
+        backend.create_user("aws", region_name="us-east-1", user_name=name)
+    key, own = (backend.create_access_key(user_name=name) for name in ("iopslab", "somebody"))
+    ACCOUNTS[key.access_key_id] = account
+    OWN[account] = (own.access_key_id, own.secret_access_key)
+    return {"access_key": key.access_key_id, "secret": key.secret_access_key}
+
+
+def tags(thing):
+    return {tag["Key"]: tag["Value"] for tag in thing.get("Tags", thing.get("TagSet", []))}
+
+
+def instances_of(ec2):
+    return [i for r in ec2.describe_instances()["Reservations"] for i in r["Instances"]]
+
+
+def state_of(account, region):
+    ec2 = client(region, account)
+    instances = instances_of(ec2)
+    volumes = ec2.describe_volumes()["Volumes"]
+    keys = ec2.describe_key_pairs()["KeyPairs"]
+    named = [("instance", "InstanceId", instances), ("volume", "VolumeId", volumes), ("key pair", "KeyName", keys)]
+    return {
+        "instances": [
+            {
+                "id": i["InstanceId"],
+                "site": f"{account}/{region}",
+                "type": i["InstanceType"],
+                "state": i["State"]["Name"],
+                "private_address": i.get("PrivateIpAddress", ""),
+                "public_address": i.get("PublicIpAddress"),
+            }
+            for i in instances
+        ],
+        "left": [f"instance {i['InstanceId']}" for i in instances if i["State"]["Name"] != "terminated"]
+        + [f"volume {v['VolumeId']}" for v in volumes]
+        + [f"key pair {k['KeyName']}" for k in keys]
+        + [f"placement group {g['GroupName']}" for g in ec2.describe_placement_groups()["PlacementGroups"]]
+        + [
+            f"security group {g['GroupName']}"
+            for g in ec2.describe_security_groups()["SecurityGroups"]
+            if g["GroupName"] != "default"
+        ]
+        + [f"network {v['VpcId']}" for v in ec2.describe_vpcs()["Vpcs"] if not v["IsDefault"]]
+        + [f"interface {n['NetworkInterfaceId']}" for n in ec2.describe_network_interfaces()["NetworkInterfaces"]],
+        "untagged": [
+            f"{kind} {thing[key]}"
+            for kind, key, things in named
+            for thing in things
+            if not {"iopslab:run", "iopslab:expires"} <= set(tags(thing))
+        ],
+    }
+
+
+def state():
+    whole = {"instances": [], "left": [], "untagged": []}
+    for account, region in sorted(USED):
+        for kind, things in state_of(account, region).items():
+            whole[kind] += things
+    return whole
+
+
+def make(ec2, name, expires=None):
+    own = [{"Key": "iopslab:run", "Value": name}, {"Key": "iopslab:expires", "Value": expires}]
+    # Somebody else's may look like ours.
+    own = own if expires else [{"Key": "Name", "Value": "iopslab:run"}, {"Key": "iopslab", "Value": "run"}]
+
+    def tagged(*kinds):
+        return [{"ResourceType": kind, "Tags": own} for kind in kinds]
+
+    vpc = ec2.create_vpc(CidrBlock="10.80.0.0/16", TagSpecifications=tagged("vpc"))["Vpc"]["VpcId"]
+    gateway = ec2.create_internet_gateway(TagSpecifications=tagged("internet-gateway"))
+    gateway = gateway["InternetGateway"]["InternetGatewayId"]
+    ec2.attach_internet_gateway(InternetGatewayId=gateway, VpcId=vpc)
+    table = ec2.create_route_table(VpcId=vpc, TagSpecifications=tagged("route-table"))["RouteTable"]["RouteTableId"]
+    ec2.create_route(RouteTableId=table, DestinationCidrBlock="0.0.0.0/0", GatewayId=gateway)
+    subnets = []
+    for number in range(2):
+        subnet = ec2.create_subnet(
+            VpcId=vpc, CidrBlock=f"10.80.{number}.0/24", TagSpecifications=tagged("subnet")
+        )["Subnet"]["SubnetId"]
+        ec2.associate_route_table(RouteTableId=table, SubnetId=subnet)
+        subnets.append(subnet)
+    group = ec2.create_security_group(
+        GroupName=f"iopslab-{name}", Description="x", VpcId=vpc, TagSpecifications=tagged("security-group")
+    )["GroupId"]
+    between = {"IpProtocol": "tcp", "FromPort": 9042, "ToPort": 9042, "UserIdGroupPairs": [{"GroupId": group}]}
+    ec2.authorize_security_group_ingress(GroupId=group, IpPermissions=[between])
+    ec2.create_key_pair(KeyName=f"iopslab-{name}", TagSpecifications=tagged("key-pair"))
+    ec2.create_placement_group(
+        GroupName=f"iopslab-{name}", Strategy="cluster", TagSpecifications=tagged("placement-group")
+    )
+    image = ec2.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
+    for subnet in subnets:
+        instance = ec2.run_instances(
+            ImageId=image,
+            MinCount=1,
+            MaxCount=1,
+            InstanceType="m5.large",
+            SubnetId=subnet,
+            SecurityGroupIds=[group],
+            Placement={"GroupName": f"iopslab-{name}"},
+            BlockDeviceMappings=[
+                {"DeviceName": "/dev/sdf", "Ebs": {"VolumeSize": 8, "VolumeType": "gp3", "DeleteOnTermination": True}}
+            ],
+            TagSpecifications=tagged("instance", "volume"),
+        )["Instances"][0]
+        interface = instance["NetworkInterfaces"][0]["NetworkInterfaceId"]
+        ec2.create_tags(Resources=[interface], Tags=own)
+    # What a run that was killed in the middle leaves beside its machines.
+    zone = ec2.describe_availability_zones()["AvailabilityZones"][0]["ZoneName"]
+    ec2.create_volume(AvailabilityZone=zone, Size=8, VolumeType="gp3", TagSpecifications=tagged("volume"))
+    ec2.create_network_interface(SubnetId=subnets[0], TagSpecifications=tagged("network-interface"))
+
+
+def things(ec2):
+    # The main table and the default group of a network come and go with it.
+    tables = [
+        table
+        for table in ec2.describe_route_tables()["RouteTables"]
+        if not any(association["Main"] for association in table["Associations"])
+    ]
+    groups = [g for g in ec2.describe_security_groups()["SecurityGroups"] if g["GroupName"] != "default"]
+    listed = [
+        ("InstanceId", [i for i in instances_of(ec2) if i["State"]["Name"] != "terminated"]),
+        ("VolumeId", ec2.describe_volumes()["Volumes"]),
+        ("NetworkInterfaceId", ec2.describe_network_interfaces()["NetworkInterfaces"]),
+        ("KeyPairId", ec2.describe_key_pairs()["KeyPairs"]),
+        ("GroupId", ec2.describe_placement_groups()["PlacementGroups"]),
+        ("GroupId", groups),
+        ("RouteTableId", tables),
+        ("SubnetId", ec2.describe_subnets()["Subnets"]),
+        ("InternetGatewayId", ec2.describe_internet_gateways()["InternetGateways"]),
+        ("VpcId", ec2.describe_vpcs()["Vpcs"]),
+    ]
+    return {thing[key]: tags(thing).get("iopslab:run") for key, things in listed for thing in things}
+
+
+def answer(asked):
+    match asked:
+        case {"ask": "state"}:
+            return state()
+        case {"ask": "make", "region": region, "runs": runs}:
+            for name, expires in runs.items():
+                make(client(region), name, expires)
+        case {"ask": "list", "region": region}:
+            return things(client(region))
+        case {"ask": "protect" | "release" as verb, "region": region, "instance": instance}:
+            protected = {"Value": verb == "protect"}
+            client(region).modify_instance_attribute(InstanceId=instance, DisableApiTermination=protected)
+        case {"ask": "account", "id": account}:
+            return another(account)
+        case {"ask": "refuse", **refusal}:
+            REFUSALS.append(refusal)
+        case {"ask": "allow"}:
+            REFUSALS.clear()
+        case other:
+            return {"error": f"what is {other}?"}
+    return {}
+
+
+class Asked(socketserver.StreamRequestHandler):
+    def handle(self):
+        try:
+            said = answer(json.loads(self.rfile.readline()))
+        except Exception as error:  # Whoever asks is told.
+            said = {"error": repr(error)}
+        self.wfile.write(json.dumps(said).encode() + b"\n")
+
+
+def serve(path, port):
+    ENDPOINT[0] = f"http://127.0.0.1:{port}"
+    server = socketserver.ThreadingUnixStreamServer(path, Asked)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
