@@ -9,7 +9,7 @@ use archive::RunDirectory;
 use evidence::HostId;
 use provider::simulated::SimulatedHosts;
 use provider::{Agent, Incoming, Provider as _};
-use spec::{Job, PlannedTrial};
+use spec::{Job, PlannedTrial, Provider, Truth};
 use wire::{ClientRequest, DatabaseRequest, Event, Request};
 
 /// Says where the run is.
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         if hosts.is_none() {
             let run = RunDirectory::open(Path::new(std::fs::read_to_string(RUN)?.trim()))?;
             let job = run.job().clone();
-            let truth = job.plan.simulated.clone().ok_or("the plan has no truth")?;
+            let truth = truth(&run.experiment_text()?)?;
             let simulated = SimulatedHosts::new(&job, &truth);
             hosts = Some((job, simulated));
         }
@@ -38,13 +38,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             Request::Client(ClientRequest::Trial(task)) => Some(&task.trial),
             _ => None,
         };
-        let node = trial.and_then(|trial| node_of(job, trial)).unwrap_or(HostId::DATABASE);
         if let (true, Some(trial)) = (is_client, trial) {
             // The simulation makes a trial as a whole; what the database says of it is the other machine's to say.
-            start(agent_of(node)?.as_mut(), job, trial)?;
+            start(agent_of(HostId::DATABASE)?.as_mut(), job, trial)?;
             let _ = said.try_iter().count();
         }
-        let own = if is_client { HostId::CLIENT } else { node };
+        // In a simulation hosts are counted from the first of each configuration.
+        let own = if is_client { HostId::CLIENT } else { HostId::DATABASE };
         agent_of(own)?.send(&request)?;
         for incoming in said.try_iter() {
             match incoming {
@@ -56,15 +56,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The first node of a trial's configuration.
-fn node_of(job: &Job, trial: &PlannedTrial) -> Option<HostId> {
-    let cell = job.plan.cells.iter().find(|cell| cell.id == trial.cell)?;
-    job.setups
-        .of(&cell.configuration)?
-        .database_hosts()
-        .first()
-        .copied()
-        .map(HostId::database)
+/// What the experiment says is true; the plan of a run elsewhere does not carry it.
+fn truth(experiment: &str) -> Result<Truth, Box<dyn std::error::Error>> {
+    let no_file = |_: &str| Err("a truth needs no file".to_owned());
+    let catalog = catalog::Catalog::built_in();
+    let read = spec::parse_for(catalog, "experiment.toml", experiment, &no_file, Provider::Simulated);
+    let truth = read.map_err(|mistakes| mistakes.to_string())?.simulated;
+    Ok(truth.ok_or("the experiment has no truth")?)
 }
 
 fn start(database: &mut dyn Agent, job: &Job, trial: &PlannedTrial) -> Result<(), Box<dyn std::error::Error>> {

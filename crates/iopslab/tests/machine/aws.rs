@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use serde_json::json;
+
 use crate::cloud::Cloud;
 use crate::support::{Laboratory, wait_for};
 
@@ -50,12 +52,17 @@ image_x86_64 = "ami-12c6146b"
 tags = { team = "storage" }
 "#;
 
+/// For a run from its start to its end.
+const PATIENCE: Duration = Duration::from_secs(900);
+
 pub struct Story {
     /// Dropped after its machines.
     pub lab: Laboratory,
     pub cloud: Cloud,
     /// The last run that was started.
     run: Option<Child>,
+    /// Whether credentials come from profiles.
+    has_profiles: bool,
 }
 
 impl Drop for Story {
@@ -70,9 +77,32 @@ impl Drop for Story {
 
 impl Story {
     pub fn new(lab: Laboratory) -> Self {
+        Self::of(lab, EXPERIMENT)
+    }
+
+    /// With this as `own.toml`.
+    pub fn of(lab: Laboratory, experiment: &str) -> Self {
         let cloud = Cloud::new(lab.path());
-        lab.write("own.toml", EXPERIMENT);
-        Self { lab, cloud, run: None }
+        lab.write("own.toml", experiment);
+        Self {
+            lab,
+            cloud,
+            run: None,
+            has_profiles: false,
+        }
+    }
+
+    /// Profiles of accounts of these numbers; from here on credentials come from them.
+    pub fn profiles(&mut self, accounts: &[(&str, &str)]) {
+        let profile = |(name, id): &(&str, &str)| {
+            let keys = self.cloud.ask(&json!({ "ask": "account", "id": id }));
+            let word = |key: &str| keys[key].as_str().unwrap().to_owned();
+            let (key, secret) = (word("access_key"), word("secret"));
+            format!("[{name}]\naws_access_key_id = {key}\naws_secret_access_key = {secret}\n")
+        };
+        let text: String = accounts.iter().map(profile).collect();
+        self.lab.write("credentials", &text);
+        self.has_profiles = true;
     }
 
     pub fn start(&mut self, arguments: &[&str]) {
@@ -84,9 +114,17 @@ impl Story {
         command
             .args(arguments)
             .current_dir(self.lab.path())
+            // Less time in garbage collection: Terraform starts its provider again for each step.
+            .env("GOGC", "400")
             .env("XDG_CONFIG_HOME", self.lab.path().join("no-configuration"))
             .stdout(Stdio::null())
             .stderr(said);
+        if self.has_profiles {
+            command
+                .env("AWS_SHARED_CREDENTIALS_FILE", self.lab.path().join("credentials"))
+                .env_remove("AWS_ACCESS_KEY_ID")
+                .env_remove("AWS_SECRET_ACCESS_KEY");
+        }
         self.run = Some(command.spawn().unwrap());
     }
 
@@ -111,16 +149,16 @@ impl Story {
     pub fn ends_well(&mut self) -> bool {
         let began = Instant::now();
         loop {
+            if self.cloud.is_simulated && self.cloud.simulated.is_none() {
+                let runs = std::fs::read_dir(self.lab.path().join("runs")).into_iter().flatten();
+                self.cloud.simulated = runs.flatten().next().map(|run| run.path());
+            }
             self.cloud.follow(&self.keys());
             if let Some(status) = self.run.as_mut().unwrap().try_wait().unwrap() {
                 println!("--- {status}\n{}", self.lab.stderr_so_far());
                 return status.success();
             }
-            assert!(
-                began.elapsed() < Duration::from_secs(400),
-                "{}",
-                self.lab.stderr_so_far()
-            );
+            assert!(began.elapsed() < PATIENCE, "{}", self.lab.stderr_so_far());
             std::thread::sleep(Duration::from_millis(500));
         }
     }

@@ -52,7 +52,8 @@ pub struct Cloud {
     sites: Vec<String>,
     /// Instances of today do not answer.
     pub is_deaf: bool,
-    /// The directory of the run whose evidence simulated agents give.
+    /// Agents give the evidence of a run's truth: of the run in this directory, once there is one.
+    pub is_simulated: bool,
     pub simulated: Option<PathBuf>,
 }
 
@@ -69,6 +70,7 @@ impl Cloud {
             namespaces: Vec::new(),
             sites: Vec::new(),
             is_deaf: false,
+            is_simulated: false,
             simulated: None,
         };
         let controller = cloud.namespace("ctl");

@@ -7,6 +7,7 @@ mod aws;
 mod cloud;
 mod cql;
 mod network;
+mod sites;
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -6,8 +6,8 @@ lines of JSON on a Unix socket, which all network namespaces reach.
 * `{"ask": "list", "region"}`: all that there is: id -> the run's name, or null.
 * `{"ask": "protect" or "release", "region", "instance"}`: an instance's protection from termination.
 * `{"ask": "account", "id"}`: another account, with keys to it.
-* `{"ask": "refuse", "action", "code", "status", "after", "times"}`: of the next requests of this action (`*`: of any),
-  `after` pass, then so many are refused (-1: all). `{"ask": "allow"}` ends all refusals.
+* `{"ask": "refuse", "action", "code", "status", "after", "times", "region"}`: of the next requests of this action (`*`: of any),
+  in this region or in all, `after` pass, then so many are refused (-1: all). `{"ask": "allow"}` ends all refusals.
 """
 
 import json
@@ -38,11 +38,11 @@ def is_own(access_key):
     return any(key == access_key for key, _ in OWN.values())
 
 
-def refusal(action):
+def refusal(action, region):
     """The code and status with which a request is refused now, if it is."""
     with LOCK:
         for one in REFUSALS:
-            if one["action"] not in (action, "*"):
+            if one["action"] not in (action, "*") or one.get("region", region) != region:
                 continue
             if one["after"] > 0:
                 one["after"] -= 1
@@ -64,7 +64,7 @@ def client(region, account=DEFAULT):
 def another(account):
     backend = iam_backends[account]["aws"]
     for name in ("iopslab", "somebody"):
-        backend.create_user("aws", region_name="us-east-1", user_name=name)
+        backend.create_user("us-east-1", user_name=name)
     key, own = (backend.create_access_key(user_name=name) for name in ("iopslab", "somebody"))
     ACCOUNTS[key.access_key_id] = account
     OWN[account] = (own.access_key_id, own.secret_access_key)

@@ -21,6 +21,16 @@ fn planned(run: &Path) -> Vec<(String, u64)> {
         .collect()
 }
 
+/// Number of the batch of machines that a cell is measured in; all in the first one where there is only one.
+fn batch_of(run: &Path, cell: &str) -> u64 {
+    let setups = json(&run.join("setups.json"));
+    let all = setups["setups"].as_array().unwrap().iter();
+    let of_cell = |setup: &&Value| cell.starts_with(&format!("{}.", setup["configuration"].as_str().unwrap()));
+    all.filter(of_cell)
+        .find_map(|setup| setup["batch"].as_u64())
+        .unwrap_or_default()
+}
+
 fn directory(run: &Path, (cell, block): &(String, u64)) -> PathBuf {
     run.join("trials").join(cell).join(block.to_string())
 }
@@ -66,9 +76,16 @@ pub fn is_whole(lab: &Laboratory, run: &Path, provider: &str) {
             assert!(node["data_bytes_on_disk"].as_u64().unwrap() > 0, "{node:#}");
             assert!(!node["volumes"].as_array().unwrap().is_empty(), "{node:#}");
         }
+        // Each batch of machines has clients of its own.
+        let client = 1 + batch_of(run, &trial.0);
+        let client = if client == 1 {
+            "client".to_owned()
+        } else {
+            format!("client-{client}")
+        };
         let files = hosts
             .iter()
-            .chain(&["client"])
+            .chain(&[client.as_str()])
             .map(|host| format!("host-{host}.parquet"));
         for file in files.chain(["latency.hlog".to_owned()]) {
             assert!(directory.join(&file).is_file(), "{file} of {trial:?} is missing");
@@ -80,7 +97,15 @@ pub fn is_whole(lab: &Laboratory, run: &Path, provider: &str) {
         .filter(|e| e["event"] == "trial_done")
         .map(|e| (e["cell"].as_str().unwrap().to_owned(), e["block"].as_u64().unwrap()))
         .collect();
-    assert_eq!(done, planned, "trials were done in the planned order");
+    assert_eq!(done.len(), planned.len());
+    let of_batch = |all: &[(String, u64)], batch: u64| -> Vec<(String, u64)> {
+        let of_batch = all.iter().filter(|(cell, _)| batch_of(run, cell) == batch);
+        of_batch.cloned().collect()
+    };
+    for batch in 0..=planned.iter().map(|(cell, _)| batch_of(run, cell)).max().unwrap() {
+        let (done, planned) = (of_batch(&done, batch), of_batch(&planned, batch));
+        assert_eq!(done, planned, "trials were done in the planned order");
+    }
     let verified = lab.output(&["report", run.to_str().unwrap(), "--verify"]);
     assert!(
         verified.status.success(),

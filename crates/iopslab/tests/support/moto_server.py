@@ -2,7 +2,7 @@
 
 Run it by the Python that has moto, with the arguments of moto_server (the port last). IOPSLAB_MOTO_LOG names a file that
 gets a line of JSON for each request: when, service, action, region, access key (moto knows keys of 20 characters only),
-account; of those that make or end instances, their types or ids. IOPSLAB_MOTO_SOCKET names a Unix socket: see account.py.
+account; of those that make or end instances, their types. IOPSLAB_MOTO_SOCKET names a Unix socket: see account.py.
 
 Changed, each as EC2 documents it:
 
@@ -26,6 +26,7 @@ import time
 
 from moto.core.responses import ActionResult, BaseResponse
 from moto.ec2.exceptions import EC2ClientError
+from moto.ec2.models import ec2_backends
 from moto.ec2.models.elastic_network_interfaces import NetworkInterface
 from moto.ec2.models.instances import Instance
 from moto.ec2.models.security_groups import SecurityGroupRule
@@ -63,8 +64,10 @@ def log_requests(path):
         if action == "RunInstances":
             line["types"] = [self._get_param("InstanceType")]
         if action == "TerminateInstances":
-            line["instances"] = self._get_param("InstanceIds", [])
-        refused = account.refusal(action)
+            backend = ec2_backends[line["account"]][self.region]
+            ids = self._get_param("InstanceIds", [])
+            line["types"] = [backend.get_instance(one).instance_type for one in ids]
+        refused = account.refusal(action, self.region)
         account.USED.add((line["account"], self.region))
         with LOCK, open(path, "a", encoding="utf-8") as log:
             log.write(json.dumps({**line, "refused": refused[0] if refused else None}) + "\n")
