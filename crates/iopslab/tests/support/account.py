@@ -2,12 +2,14 @@
 lines of JSON on a Unix socket, which all network namespaces reach.
 
 * `{"ask": "state"}`: instances and what is left, of all accounts and regions that were used.
-* `{"ask": "make", "region", "runs": {NAME: EXPIRES or null}}`: all that a run makes, with its tags; without them for null.
+* `{"ask": "make", "region", "runs": {NAME: EXPIRES or null}}`: all that a run makes, with its tags; without them for
+  null.
 * `{"ask": "list", "region"}`: all that there is: id -> the run's name, or null.
 * `{"ask": "protect" or "release", "region", "instance"}`: an instance's protection from termination.
 * `{"ask": "account", "id"}`: another account, with keys to it.
-* `{"ask": "refuse", "action", "code", "status", "after", "times", "region"}`: of the next requests of this action (`*`: of any),
-  in this region or in all, `after` pass, then so many are refused (-1: all). `{"ask": "allow"}` ends all refusals.
+* `{"ask": "refuse", "action", "code", "status", "after", "times", "region"}`: of the next requests of this action
+  (`*`: of any), in this region or in all, `after` pass, then so many are refused (-1: all). `{"ask": "allow"}` ends all
+  refusals.
 """
 
 import json
@@ -19,10 +21,11 @@ from moto.iam.models import iam_backends
 
 DEFAULT = "123456789012"
 LOCK = threading.RLock()
-# The keys of whoever asks here, by account: their requests are neither refused nor logged. Clients by account and region.
+# The keys of whoever asks here, by account: their requests are neither refused nor logged.
 OWN = {DEFAULT: ("SOMEBODY000000000000", "secret")}
 # Accounts of other keys.
 ACCOUNTS = {}
+# By account and region.
 CLIENTS = {}
 ENDPOINT = ["http://127.0.0.1:5000"]
 USED = set()

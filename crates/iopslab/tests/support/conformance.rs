@@ -85,7 +85,8 @@ pub fn is_whole(lab: &Laboratory, run: &Path, provider: &str) {
         };
         let files = hosts
             .iter()
-            .chain(&[client.as_str()])
+            .copied()
+            .chain([client.as_str()])
             .map(|host| format!("host-{host}.parquet"));
         for file in files.chain(["latency.hlog".to_owned()]) {
             assert!(directory.join(&file).is_file(), "{file} of {trial:?} is missing");
