@@ -21,6 +21,8 @@ pub struct AwsSettings {
     pub tags: BTreeMap<String, String>,
     /// Machines that have heard nothing of their controller for so many seconds end themselves.
     pub lifetime_s: u64,
+    /// How long new machines may take until they are ready, seconds.
+    pub ready_timeout_s: u64,
     /// How long machines that no site has room for are waited for, seconds.
     #[serde(default)]
     pub capacity_wait_s: u64,

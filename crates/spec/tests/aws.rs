@@ -267,6 +267,8 @@ fn settings_that_cannot_be_are_told_together_whoever_runs() {
 client_zone = "same zone"
 placement_group = "near"
 lifetime_min = 2
+ready_timeout_s = 5
+capacity_wait_min = -1
 max_cost_usd = 0
 root_gib = 1
 ssh_user = "-oProxyCommand=x"
@@ -282,6 +284,8 @@ region = "us east"
             "client_zone cannot be `same zone`",
             "placement_group cannot be `near`",
             "lifetime_min cannot be 2",
+            "ready_timeout_s cannot be 5",
+            "capacity_wait_min cannot be -1",
             "max_cost_usd cannot be 0",
             "root_gib cannot be 1",
             "a machine cannot be called `-oProxyCommand=x`",

@@ -280,7 +280,12 @@ pub(super) fn take_away(directory: &RunDirectory, settings: &AwsSettings, say: &
 
 /// Says how machines that could not be taken away are.
 pub(super) fn left(directory: &Path, failure: Failure) -> Failure {
-    let destroy = format!("they cost money until: iopslab destroy {}", directory.display());
+    let run = directory.file_name().unwrap_or_default().to_string_lossy();
+    let destroy = format!(
+        "they cost money until, with credentials that are good: iopslab destroy {}\n       \
+         where its terraform/ is lost: iopslab clean --aws --run {run}, with --region and --profile of each site",
+        directory.display()
+    );
     match failure {
         Failure::Work { message, .. } => {
             Failure::work(format!("machines could not be taken away: {message}")).help(destroy)

@@ -145,15 +145,35 @@ impl Story {
             .collect()
     }
 
+    /// Machines come and go as the run asks for them, until this is so.
+    pub fn follows_until(&mut self, what: &str, is_so: impl Fn(&Self) -> bool) {
+        let began = Instant::now();
+        while !is_so(self) {
+            self.follow();
+            assert!(began.elapsed() < PATIENCE, "{what}: {}", self.lab.stderr_so_far());
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+
+    /// Whether a Terraform works for the run.
+    pub fn terraform_is_at_work(&self) -> bool {
+        let lock = self.lab.run_directory().join("terraform/.terraform.tfstate.lock.info");
+        lock.exists()
+    }
+
+    /// What the API was asked for until now.
+    fn follow(&mut self) {
+        if self.cloud.is_simulated && self.cloud.simulated.is_none() {
+            self.cloud.simulated = self.lab.run_so_far();
+        }
+        self.cloud.follow(&self.keys());
+    }
+
     /// Machines come and go as the run asks for them, until it has ended; gives whether it succeeded.
     pub fn ends_well(&mut self) -> bool {
         let began = Instant::now();
         loop {
-            if self.cloud.is_simulated && self.cloud.simulated.is_none() {
-                let runs = std::fs::read_dir(self.lab.path().join("runs")).into_iter().flatten();
-                self.cloud.simulated = runs.flatten().next().map(|run| run.path());
-            }
-            self.cloud.follow(&self.keys());
+            self.follow();
             if let Some(status) = self.run.as_mut().unwrap().try_wait().unwrap() {
                 println!("--- {status}\n{}", self.lab.stderr_so_far());
                 return status.success();

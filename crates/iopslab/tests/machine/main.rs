@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod aws;
+mod aws_faults;
 mod cloud;
 mod cql;
 mod network;

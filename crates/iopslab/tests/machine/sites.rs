@@ -35,7 +35,7 @@ client_cpu_us = 5
 "#;
 
 /// Configurations on machines of one type, and sites (name, account, region) of which each may have two of them.
-fn experiment(configurations: usize, sites: &[(&str, &str, &str)]) -> String {
+pub fn experiment(configurations: usize, sites: &[(&str, &str, &str)]) -> String {
     let agent = Path::new(env!("CARGO_BIN_EXE_iopslab")).with_file_name("examples/simulated_agent");
     assert!(agent.exists(), "{} is missing", agent.display());
     let mut text = "name = \"sites\"\n[dataset]\nrecords = 5_000\n".to_owned();
@@ -61,10 +61,14 @@ fn experiment(configurations: usize, sites: &[(&str, &str, &str)]) -> String {
     text
 }
 
+pub fn profiles(story: &mut Story) {
+    story.profiles(&[("one", "111111111111"), ("two", "222222222222")]);
+}
+
 fn story(configurations: usize, sites: &[(&str, &str, &str)]) -> Story {
     let mut story = Story::of(Laboratory::new(), &experiment(configurations, sites));
     story.cloud.is_simulated = true;
-    story.profiles(&[("one", "111111111111"), ("two", "222222222222")]);
+    profiles(&mut story);
     story.start(&["run", "own.toml", "--provider", "aws", "--yes"]);
     story
 }

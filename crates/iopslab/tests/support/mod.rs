@@ -103,6 +103,17 @@ impl Laboratory {
         runs[0].clone()
     }
 
+    /// The directory of the run, once there is one.
+    pub fn run_so_far(&self) -> Option<PathBuf> {
+        let runs = std::fs::read_dir(self.path().join("runs")).into_iter().flatten();
+        runs.flatten().next().map(|run| run.path())
+    }
+
+    /// Stored trials, where a run may not have begun.
+    pub fn trials_so_far(&self) -> Vec<(String, String)> {
+        self.run_so_far().map_or_else(Vec::new, |_| self.trials())
+    }
+
     /// Every stored trial as (cell, block).
     pub fn trials(&self) -> Vec<(String, String)> {
         let mut found = Vec::new();

@@ -36,8 +36,6 @@ const READY: &str = "/var/lib/iopslab/ready";
 const FAILED: &str = "/var/lib/iopslab/failed";
 /// Exit status of the look at a machine that has failed; ssh's own is 255.
 const HAS_FAILED: i32 = 3;
-/// How long a new machine may take until it is ready: its start, its file systems, its packages.
-const READY_PATIENCE: Duration = Duration::from_secs(900);
 /// Between two looks at a machine that is not ready.
 const READY_PERIOD: Duration = Duration::from_secs(3);
 /// Availability zones that are tried as the first one where there is no room: most regions have three or more.
@@ -240,11 +238,11 @@ impl Aws {
                 let name = name.clone();
                 match output.status.code() {
                     Some(HAS_FAILED) => return Err(AwsError::FirstBoot { name, words }),
-                    code if began.elapsed() > READY_PATIENCE => {
+                    code if began.elapsed().as_secs() > self.settings.ready_timeout_s => {
                         return Err(AwsError::NotReady {
                             name,
                             answers: code == Some(1),
-                            waited_s: READY_PATIENCE.as_secs(),
+                            waited_s: self.settings.ready_timeout_s,
                             words,
                         });
                     }
@@ -445,6 +443,7 @@ mod tests {
             ssh_user: "admin".to_owned(),
             tags: BTreeMap::new(),
             lifetime_s: 1_800,
+            ready_timeout_s: 900,
             capacity_wait_s: 0,
             binary_x86_64: None,
             binary_aarch64: None,

@@ -13,6 +13,8 @@ use crate::{AwsSettings, raw};
 
 const DEFAULT_USER: &str = "admin";
 const DEFAULT_LIFETIME_MIN: f64 = 30.0;
+/// Its start, its file systems, its packages.
+const DEFAULT_READY_TIMEOUT_S: f64 = 900.0;
 const DEFAULT_CAPACITY_WAIT_MIN: f64 = 15.0;
 const ZONES: [&str; 2] = ["same", "other"];
 const STRATEGIES: [&str; 3] = ["cluster", "spread", "partition"];
@@ -37,6 +39,12 @@ pub(super) fn check(given: &raw::Aws, mistakes: &mut Collector<'_>) -> Option<Aw
         10.0..=1_440.0,
         DEFAULT_LIFETIME_MIN,
     );
+    let ready_timeout = mistakes.number(
+        given.ready_timeout_s.as_ref(),
+        "ready_timeout_s",
+        60.0..=7_200.0,
+        DEFAULT_READY_TIMEOUT_S,
+    );
     let capacity_wait = mistakes.number(
         given.capacity_wait_min.as_ref(),
         "capacity_wait_min",
@@ -55,6 +63,7 @@ pub(super) fn check(given: &raw::Aws, mistakes: &mut Collector<'_>) -> Option<Aw
         ssh_user: ssh_user?,
         tags: tags?,
         lifetime_s: (lifetime? * 60.0) as u64,
+        ready_timeout_s: ready_timeout? as u64,
         capacity_wait_s: (capacity_wait? * 60.0) as u64,
         binary_x86_64: given.binary_x86_64.clone(),
         binary_aarch64: given.binary_aarch64.clone(),

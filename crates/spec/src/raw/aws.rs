@@ -55,6 +55,9 @@ pub(crate) struct Aws {
     /// Machines end themselves when they have heard nothing of iopslab for so many minutes, 10 to 1440. Default 30.
     #[schemars(with = "Option<f64>")]
     pub lifetime_min: Option<Spanned<f64>>,
+    /// Seconds that a new machine may take until it answers by SSH and is ready, 60 to 7200. Default 900.
+    #[schemars(with = "Option<f64>")]
+    pub ready_timeout_s: Option<Spanned<f64>>,
     /// Minutes for which machines that no site has room for are waited for, with growing pauses, 0 to 1440. Default 15.
     #[schemars(with = "Option<f64>")]
     pub capacity_wait_min: Option<Spanned<f64>>,
