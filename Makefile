@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export PATH := $(HOME)/.cargo/bin:$(PATH):/sbin:/usr/sbin
 
-.PHONY: help setup build demo test test-vm truth lint fuzz bench dist
+.PHONY: help setup build demo test test-all test-vm truth lint fuzz bench dist
 
 help:           ## what can be made
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -24,6 +24,11 @@ demo: build     ## run examples/quickstart.toml on emulated volumes of this mach
 test:           ## every test, with a real Cassandra, real volumes, an AWS API server and a browser
 	@scripts/setup.sh --tests
 	scripts/test.sh $(BESIDE)
+
+test-all:       ## the same and the long stories of AWS: twelve configurations, its refusals, a killed controller
+	@scripts/setup.sh --tests
+	scripts/test.sh
+	scripts/long-stories.sh
 
 test-vm:        ## storage and one tiny run, its client near and far, in a Debian 12 with cgroup v2 (QEMU; needs root)
 	@scripts/vm.sh

@@ -10,6 +10,9 @@ terraform {
 }
 
 provider "aws" {
+  # The provider's own 25 go on for an hour where there is no capacity; these for about half a minute.
+  max_retries = 9
+
   region  = var.region
   profile = var.profile
 

@@ -49,7 +49,11 @@ fn throttled_requests_are_repeated_and_the_run_goes_on() {
 #[ignore = "make test-all"]
 fn where_a_zone_has_no_machine_the_next_one_is_taken() {
     let mut story = story("");
-    refuse(&story, "RunInstances", ("InsufficientInstanceCapacity", 400), 1, 1);
+    let question = json!({
+        "ask": "refuse", "action": "RunInstances", "zone": "us-east-1a",
+        "code": "InsufficientInstanceCapacity", "status": 500, "after": 1, "times": -1,
+    });
+    story.cloud.ask(&question);
     story.start(&RUN);
     assert!(story.ends_well());
     assert_eq!(story.cloud.left(), Vec::<String>::new());

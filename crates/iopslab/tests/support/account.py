@@ -7,9 +7,9 @@ lines of JSON on a Unix socket, which all network namespaces reach.
 * `{"ask": "list", "region"}`: all that there is: id -> the run's name, or null.
 * `{"ask": "protect" or "release", "region", "instance"}`: an instance's protection from termination.
 * `{"ask": "account", "id"}`: another account, with keys to it.
-* `{"ask": "refuse", "action", "code", "status", "after", "times", "region"}`: of the next requests of this action
-  (`*`: of any), in this region or in all, `after` pass, then so many are refused (-1: all). `{"ask": "allow"}` ends all
-  refusals.
+* `{"ask": "refuse", "action", "code", "status", "after", "times", "region", "zone"}`: of the next requests of this action
+  (`*`: of any), in this region (zone: of a new instance) or in all, `after` pass, then so many are refused (-1: all).
+  `{"ask": "allow"}` ends all refusals.
 """
 
 import json
@@ -41,11 +41,12 @@ def is_own(access_key):
     return any(key == access_key for key, _ in OWN.values())
 
 
-def refusal(action, region):
+def refusal(action, region, zone):
     """The code and status with which a request is refused now, if it is."""
     with LOCK:
         for one in REFUSALS:
-            if one["action"] not in (action, "*") or one.get("region", region) != region:
+            place = (one.get("region", region), one.get("zone", zone))
+            if one["action"] not in (action, "*") or place != (region, zone):
                 continue
             if one["after"] > 0:
                 one["after"] -= 1

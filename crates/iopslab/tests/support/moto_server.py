@@ -20,6 +20,7 @@ Changed, each as EC2 documents it:
 
 import json
 import os
+import re
 import sys
 import threading
 import time
@@ -61,13 +62,17 @@ def log_requests(path):
             "access_key": self.access_key,
             "account": account.account_of(self.access_key),
         }
+        zone = None
         if action == "RunInstances":
+            subnet = re.search("subnet-[0-9a-f]+", json.dumps(self.querystring))
+            subnets = ec2_backends[line["account"]][self.region].get_subnet
+            zone = subnets(subnet.group()).availability_zone if subnet else None
             line["types"] = [self._get_param("InstanceType")]
         if action == "TerminateInstances":
             backend = ec2_backends[line["account"]][self.region]
             ids = self._get_param("InstanceIds", [])
             line["types"] = [backend.get_instance(one).instance_type for one in ids]
-        refused = account.refusal(action, self.region)
+        refused = account.refusal(action, self.region, zone)
         account.USED.add((line["account"], self.region))
         with LOCK, open(path, "a", encoding="utf-8") as log:
             log.write(json.dumps({**line, "refused": refused[0] if refused else None}) + "\n")

@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Stories that `make test` leaves out (`#[ignore = "make test-all"]`): each spends half a minute and more of CPU in Terraform.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+JAVA_HOME=$(scripts/java-for-tests.sh)
+export JAVA_HOME
+cargo build -p iopslab --features aws,tls --locked --example simulated_agent
+cargo test -p iopslab --features aws,tls --locked --test machine -- --ignored --test-threads 2
