@@ -2,6 +2,7 @@
 
 mod aws;
 mod basis;
+mod carried_out;
 mod catalog;
 mod clean;
 mod clean_aws;

@@ -16,17 +16,17 @@ use provider::watched::Watched;
 use spec::{AwsSettings, Experiment, Job, PlannedTrial, Provider};
 use storage::WorkDirectory;
 
+use super::carried_out::{Channel, same_machine, settings_for};
 use super::experiment::{For, check_measurable, read_experiment};
 use super::facts::catalog;
 use super::provider::ProviderName;
 use super::{aws, machines, report, sites, terminal};
-use crate::controller::{self, Crew, Settings};
+use crate::controller::{self, Crew};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::live_metrics::LiveMetrics;
 use crate::measured::Measured;
 use crate::output::Format;
-use crate::paths::{cache_directory, work_directory};
 use crate::progress::Screen;
 use crate::secrets;
 
@@ -151,9 +151,6 @@ enum Hands {
     /// The agents of machines that have to be made, site by site and batch by batch.
     Sites(Box<AwsSettings>, Channel),
 }
-
-/// Both ends of the agents' messages.
-pub(super) type Channel = (std::sync::mpsc::Sender<Incoming>, std::sync::mpsc::Receiver<Incoming>);
 
 /// A new run: everything is checked before anything is created or told.
 fn begin(
@@ -425,34 +422,6 @@ fn set_aside(directory: &RunDirectory, again: &[(PlannedTrial, String)], screen:
     Ok(())
 }
 
-/// Trials of one configuration on two machines are not repetitions:
-/// a run is not resumed where the processor or the memory differs.
-pub(super) fn same_machine(
-    directory: &RunDirectory,
-    hosts: &[(HostId, Environment)],
-    screen: &mut Screen,
-) -> Result<(), Failure> {
-    let frozen = directory.environment().map_err(Failure::work)?;
-    for (host, now) in hosts {
-        let now = serde_json::json!(now);
-        let then = &frozen[host.to_string()];
-        for fact in ["cpu_model", "cpus", "memory_bytes", "kernel"] {
-            // A run of before a fact was recorded says nothing about it.
-            if then[fact].is_null() || then[fact] == now[fact] {
-                continue;
-            }
-            let change = format!("{fact} of the {host} host was {}, here it is {}", then[fact], now[fact]);
-            if fact == "kernel" {
-                screen.say(&format!("warning: {change}; trials before and after may differ"));
-            } else {
-                return Err(Failure::input(format!("this run began on another machine: {change}"))
-                    .help("its trials would not be repetitions of those; start a new run here, and put both side by side with: iopslab compare"));
-            }
-        }
-    }
-    Ok(())
-}
-
 fn drive(
     directory: &RunDirectory,
     crew: &mut Crew,
@@ -492,15 +461,6 @@ fn keep(directory: &RunDirectory, failure: Failure) -> Failure {
             directory.path().display()
         )),
         other => other,
-    }
-}
-
-pub(super) fn settings_for(plan: &spec::Plan) -> Settings {
-    let stated = plan.work_directory.as_deref();
-    Settings {
-        work_directory: stated.map_or_else(work_directory, PathBuf::from),
-        cache_directory: cache_directory(),
-        affords: Arc::new(|_| true),
     }
 }
 

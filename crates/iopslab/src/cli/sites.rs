@@ -10,7 +10,7 @@ use provider::Incoming;
 use spec::AwsSettings;
 
 use super::aws::{self, Meter};
-use super::run::{Channel, same_machine, settings_for};
+use super::carried_out::{Channel, same_machine, settings_for};
 use crate::controller::sites::{Outcome, Work, work_through};
 use crate::controller::{self, Crew, Settings};
 use crate::failure::Failure;
