@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export PATH := $(HOME)/.cargo/bin:$(PATH):/sbin:/usr/sbin
 
-.PHONY: help setup build demo test test-all test-vm truth lint fuzz bench dist
+.PHONY: help setup build demo test test-all test-vm truth lint fuzz bench bench-scale dist
 
 help:           ## what can be made
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -45,6 +45,9 @@ fuzz:           ## the parsers of experiment and YCSB files, a minute each
 
 bench: setup    ## client cost per operation: iopslab's engine and latte, interleaved, on one Cassandra
 	bench/bench.sh
+
+bench-scale:    ## what one controller carries: 4 to 60 hosts whose agents are processes of this machine
+	bench/scale.sh
 
 dist:           ## static binaries with man pages, completions and checksums, in dist/
 	scripts/dist.sh

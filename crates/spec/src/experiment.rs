@@ -287,6 +287,8 @@ pub struct Load {
     pub warmup_max_s: Option<f64>,
     /// Clients that share each level's load.
     pub clients: u32,
+    /// Load threads that each of them has at the least.
+    pub client_threads: u32,
     /// Measured seconds; a bound on the time when `operations` is given too.
     pub duration_s: f64,
     /// Measured operations at full scale; the trial ends at whichever comes first.

@@ -11,7 +11,7 @@ pub(crate) const REPETITIONS_MIN: u32 = stats::REPETITIONS_MIN as u32;
 
 /// CPU seconds that an open loop costs its client for each operation, at 5,000 operations/s, where each request wakes a
 /// thread by itself; less at higher rates (measured with the CQL driver on loopback, docs/performance.md).
-const CLIENT_CPU_S: f64 = 40e-6;
+pub(crate) const CLIENT_CPU_S: f64 = 40e-6;
 /// Client CPU above this share of its load threads: it measures itself.
 pub const CLIENT_CPU_MAX: f64 = 0.8;
 
@@ -21,6 +21,11 @@ pub(crate) fn notes(load: &Load, scale: f64) -> Vec<Note> {
     notes.into_iter().flatten().collect()
 }
 
+/// Operations per second that a client with so many load threads carries at the least.
+pub(crate) fn carried_by(threads: u32) -> f64 {
+    f64::from(threads) * CLIENT_CPU_MAX / CLIENT_CPU_S
+}
+
 /// A rate that takes more clients than are stated.
 fn clients(load: &Load, scale: f64) -> Option<Note> {
     let rates = load.levels.iter().filter_map(|level| match level {
@@ -28,7 +33,7 @@ fn clients(load: &Load, scale: f64) -> Option<Note> {
         LoadLevel::Concurrency(_) => None,
     });
     let most = rates.reduce(f64::max)?;
-    let carried = CLIENT_CPU_MAX / CLIENT_CPU_S;
+    let carried = carried_by(load.client_threads);
     let needed = (most / carried).ceil();
     (needed > f64::from(load.clients)).then(|| {
         let message = format!(

@@ -41,8 +41,8 @@ fn a_cluster_that_would_hold_its_data_unevenly_or_answer_nothing_is_refused() {
     let target = |level: &str, keys: &str| of(keys).replacen("[dataset]", &format!("[target]\n{level}\n[dataset]"), 1);
     each_refused(&[
         (
-            of("nodes = 13"),
-            "x.toml:10:9: nodes cannot be 13 (a whole number from 1 to 12)",
+            of("nodes = 61"),
+            "x.toml:10:9: nodes cannot be 61 (a whole number from 1 to 60)",
         ),
         (of("racks = 2"), "x.toml:10:9: racks = 2 is not possible with one node"),
         (

@@ -191,7 +191,11 @@ fn every_wrong_input_is_refused_at_its_place() {
             "size_gib = 320 }\nmemory_limit_gib = 0.6",
             "leaves nothing for the page cache",
         ),
-        ("size_gib = 320 }", "size_gib = 320 }\nnodes = 40", "nodes cannot be 40"),
+        (
+            "size_gib = 320 }",
+            "size_gib = 320 }\nnodes = 400",
+            "nodes cannot be 400",
+        ),
         ("name = \"x\"", "name = ", "x.toml:1:8:"),
         // Values of the wrong kind: at the value, with an example of the right one.
         (

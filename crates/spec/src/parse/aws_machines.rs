@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Eight CPUs of today: a client should not be the limit.
-const DEFAULT_CLIENT: &str = "c7i.2xlarge";
+pub(super) const DEFAULT_CLIENT: &str = "c7i.2xlarge";
 /// GiB.
 pub(super) const DEFAULT_ROOT_GIB: i64 = 64;
 

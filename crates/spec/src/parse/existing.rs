@@ -155,8 +155,12 @@ pub(super) fn fits(
     }
     if let Some(named) = target.and_then(|t| t.client.as_ref()) {
         let clients = file.load.get_ref().clients.as_ref();
-        let (stated, named_ones) = (clients.map_or(1, |n| *n.get_ref()), named.get_ref().len());
-        if i64::try_from(named_ones) != Ok(stated) {
+        let stated = file.load.get_ref().stated_clients().map_or(1, |(_, n)| n);
+        let (is_auto, named_ones) = (
+            clients.is_some_and(|n| !n.get_ref().is_integer()),
+            named.get_ref().len(),
+        );
+        if !is_auto && i64::try_from(named_ones) != Ok(stated) {
             mistakes.add(
                 clients.map_or_else(|| named.span(), Spanned::span),
                 format!("clients = {stated} in [load], and `client` of [target] names {named_ones}"),

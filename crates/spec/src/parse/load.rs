@@ -2,6 +2,7 @@
 
 use toml::Spanned;
 
+use super::clients::{self, Clients, Senders};
 use super::numbers::Check as _;
 use crate::judged::{JUDGED_FROM_S, REPETITIONS_MIN};
 use crate::mistakes::{Collector, choice};
@@ -9,10 +10,13 @@ use crate::{Adaptive, Load, LoadLevel, raw};
 
 /// Most requests in flight: a CQL connection has 32,768 stream ids, and one connection per load thread is used.
 const MOST_CONCURRENCY: i64 = 30_000;
-/// Most client processes.
-const MOST_CLIENTS: i64 = 32;
 
-pub(super) fn check(spanned: &Spanned<raw::Load>, mistakes: &mut Collector<'_>) -> Option<Load> {
+/// `senders` are the machines of clients, and the scale at which they send.
+pub(super) fn check(
+    spanned: &Spanned<raw::Load>,
+    senders: (&Senders, f64),
+    mistakes: &mut Collector<'_>,
+) -> Option<Load> {
     let load = spanned.get_ref();
     let mut levels = Vec::new();
     for level in &load.concurrency {
@@ -61,7 +65,7 @@ pub(super) fn check(spanned: &Spanned<raw::Load>, mistakes: &mut Collector<'_>) 
             );
         }
     }
-    let clients = clients(load, &levels, mistakes);
+    let clients = clients::check(load, &levels, senders, mistakes).and_then(|c| fit(c, load, &levels, mistakes));
     let (repetitions, adaptive) = repetitions(load, mistakes)?;
     let day = 86_400.0;
     let (warmup_s, warmup_max_s) = warmup(load, mistakes)?;
@@ -78,7 +82,8 @@ pub(super) fn check(spanned: &Spanned<raw::Load>, mistakes: &mut Collector<'_>) 
         levels,
         warmup_s,
         warmup_max_s,
-        clients: clients?,
+        clients: clients?.number,
+        client_threads: clients?.threads,
         duration_s: duration_s?,
         operations: load.operations.as_ref().and(operations).map(|n| n as u64),
         repetitions,
@@ -88,11 +93,11 @@ pub(super) fn check(spanned: &Spanned<raw::Load>, mistakes: &mut Collector<'_>) 
     })
 }
 
-/// How many clients share a level.
-fn clients(load: &raw::Load, levels: &[LoadLevel], mistakes: &mut Collector<'_>) -> Option<u32> {
-    let clients = mistakes.integer(load.clients.as_ref(), "clients", 1, MOST_CLIENTS, 1)? as u32;
+/// Clients that can share each level.
+fn fit(all: Clients, load: &raw::Load, levels: &[LoadLevel], mistakes: &mut Collector<'_>) -> Option<Clients> {
+    let clients = all.number;
     let Some(at) = load.clients.as_ref().filter(|_| clients > 1) else {
-        return Some(clients);
+        return Some(all);
     };
     let problem = levels.iter().find_map(|level| match level {
         LoadLevel::Concurrency(n) if *n < clients => Some((
@@ -118,7 +123,7 @@ fn clients(load: &raw::Load, levels: &[LoadLevel], mistakes: &mut Collector<'_>)
             mistakes.add(at.span(), what, help);
             None
         }
-        None => Some(clients),
+        None => Some(all),
     }
 }
 

@@ -72,10 +72,10 @@ fn problems(file: &raw::Experiment, provider: Option<Provider>) -> Vec<Problem> 
             what: "[target] hosts: a simulation has no cluster to talk to".to_owned(),
             help: "remove it, or run without --provider simulated",
         });
-    let clients = file.load.get_ref().clients.as_ref().filter(|n| *n.get_ref() > 1);
-    let clients = clients.filter(|_| simulated()).map(|n| Problem {
-        at: n.span(),
-        what: format!("clients = {}: the simulation has one client", n.get_ref()),
+    let clients = file.load.get_ref().stated_clients().filter(|(_, n)| *n > 1);
+    let clients = clients.filter(|_| simulated()).map(|(at, n)| Problem {
+        at,
+        what: format!("clients = {n}: the simulation has one client"),
         help: "its client is never the limit; run it on this machine: without --provider simulated",
     });
     let faults = file
@@ -146,12 +146,12 @@ fn on_hosts(file: &raw::Experiment) -> Vec<Problem> {
         }
     }
     let sending = hosts.client.get_ref().len();
-    if let Some(clients) = file.load.get_ref().clients.as_ref()
-        && usize::try_from(*clients.get_ref()).is_ok_and(|clients| clients > sending)
+    if let Some((at, clients)) = file.load.get_ref().stated_clients()
+        && usize::try_from(clients).is_ok_and(|clients| clients > sending)
     {
         problems.push(Problem {
-            at: clients.span(),
-            what: format!("clients = {}: [provider.hosts] names {sending}", clients.get_ref()),
+            at,
+            what: format!("clients = {clients}: [provider.hosts] names {sending}"),
             help: "name one machine for each client in [provider.hosts] client",
         });
     }

@@ -4,6 +4,7 @@ mod aws;
 mod aws_machines;
 mod aws_sites;
 mod basis;
+mod clients;
 mod configuration;
 mod consistency;
 mod effect;
@@ -172,7 +173,8 @@ fn check(
     let all: Option<Vec<Definition>> = workloads.iter().cloned().collect();
     let objective = objective::objective(file.objective.as_ref(), all.as_deref(), mistakes);
     let decision = objective::decision(file.decision.as_ref(), mistakes);
-    let load = load::check(&file.load, mistakes);
+    let senders = clients::Senders::of(catalog, file, provider);
+    let load = load::check(&file.load, (&senders, local.scale), mistakes);
     if let Some(auto) = &file.load.get_ref().warmup {
         let inserts = |w: &&Definition| w.mix.share(OperationKind::Insert) > 0.0;
         if let Some(w) = workloads.iter().flatten().find(inserts) {

@@ -6,8 +6,9 @@ use super::numbers::Check as _;
 use crate::mistakes::Collector;
 use crate::{Placement, raw};
 
-/// Most nodes of a configuration: those of a rehearsal on one machine. Larger clusters are for `iopslab size`.
-const MOST_NODES: i64 = 12;
+/// Most nodes of a configuration: so many hosts are what one controller was measured with (docs/scale.md). Larger
+/// clusters are for `iopslab size`.
+const MOST_NODES: i64 = 60;
 /// Replicas where the file does not say, or as many as there are nodes.
 const USUAL_REPLICAS: u32 = 3;
 

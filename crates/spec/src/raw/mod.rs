@@ -9,6 +9,8 @@ pub(crate) use answer::{Bounds, Decision, Objective};
 pub(crate) use aws::{Aws, AwsSite};
 pub(crate) use hosts::{ClientHost, DatabaseHost, Hosts, WatchedNode};
 
+use std::ops::Range;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::{Spanned, Value};
@@ -440,9 +442,11 @@ pub(crate) struct Load {
     /// Arrivals of the open loop: `poisson` (default) or `constant`.
     #[schemars(with = "Option<String>")]
     pub arrival: Option<Spanned<String>>,
-    /// Client processes that share each level, each on a host of its own where there are several. Default 1.
-    #[schemars(with = "Option<u32>")]
-    pub clients: Option<Spanned<i64>>,
+    /// Client processes that share each level, each on a host of its own where there are several; or `"auto"`, with
+    /// rates alone: as many as the highest of them takes (on AWS by the CPUs of the clients' type), or as many machines
+    /// as are named for clients. Default 1.
+    #[schemars(with = "Option<NumberOrAuto>")]
+    pub clients: Option<Spanned<Value>>,
     /// Seconds before measurement, under the same load. Default 20: a freshly started server compiles its code first.
     #[schemars(with = "Option<f64>")]
     pub warmup_s: Option<Spanned<f64>>,
@@ -460,7 +464,7 @@ pub(crate) struct Load {
     pub operations: Option<Spanned<i64>>,
     /// Trials of each cell; or `"auto"`: repeat until every ratio to the baseline is known to `precision`, or a budget
     /// is spent (at least 3). Default 3.
-    #[schemars(with = "Option<RepetitionForms>")]
+    #[schemars(with = "Option<NumberOrAuto>")]
     pub repetitions: Option<Spanned<Value>>,
     /// With `repetitions = "auto"`: half-width of the 95 % interval of each ratio, as a share. Default 0.05.
     #[schemars(with = "Option<f64>")]
@@ -483,6 +487,14 @@ pub(crate) struct Load {
     pub request_timeout_s: Option<Spanned<f64>>,
 }
 
+impl Load {
+    /// The number of clients with its place, where it is stated as one.
+    pub fn stated_clients(&self) -> Option<(Range<usize>, i64)> {
+        let given = self.clients.as_ref()?;
+        Some((given.span(), given.get_ref().as_integer()?))
+    }
+}
+
 /// A number, or `"auto"`.
 #[derive(JsonSchema)]
 #[serde(untagged)]
@@ -490,8 +502,8 @@ pub(crate) struct Load {
     dead_code,
     reason = "describes the file for the schema; values are read by hand to keep their places"
 )]
-pub(crate) enum RepetitionForms {
-    /// Trials of each cell.
+pub(crate) enum NumberOrAuto {
+    /// A whole number.
     Number(u32),
     /// `auto`.
     Auto(String),

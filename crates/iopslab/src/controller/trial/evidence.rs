@@ -1,6 +1,7 @@
 //! From what happened in a trial to its stored evidence.
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use archive::{JournalEvent, RunDirectory, TrialLogs};
 use evidence::{Clock, ClockReading, FORMAT_VERSION, HostId, HostSample, NodeFacts, Overhead, TrialRecord, Validity};
@@ -121,9 +122,11 @@ pub(super) fn store(
             }
         }
     }
+    let began = Instant::now();
     directory
         .write_trial(record, &intervals, &samples, logs)
         .map_err(Failure::work)?;
+    tracing::info!(seconds = began.elapsed().as_secs_f64(), "the trial is stored");
     let valid = record.validity == Validity::Valid;
     note(
         directory,

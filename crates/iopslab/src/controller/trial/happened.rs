@@ -55,6 +55,12 @@ impl Happened {
         offsets.iter().sum::<f64>() / offsets.len().max(1) as f64
     }
 
+    /// The same for every host whose clock was read before.
+    pub fn offsets_ms(&self) -> BTreeMap<HostId, f64> {
+        let hosts = self.clocks_at_start.keys();
+        hosts.map(|host| (*host, self.offset_ms(*host))).collect()
+    }
+
     /// Start of measurement (of the first client) by the clock of a host, Unix milliseconds.
     pub fn measurement_began_ms(&self, host: HostId) -> Option<f64> {
         let by_client = self.measured.as_ref()?.started_unix_ms as f64;

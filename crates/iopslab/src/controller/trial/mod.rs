@@ -4,6 +4,7 @@ mod clients;
 mod evidence;
 mod faults;
 mod happened;
+mod lag;
 mod live;
 mod logs;
 
@@ -27,6 +28,7 @@ use crate::progress::Screen;
 use clients::Measured;
 use faults::{Began, Faults};
 use happened::Happened;
+use lag::Lag;
 use live::{LiveFigures, summary};
 
 /// Keys looked up in every restored copy.
@@ -246,6 +248,8 @@ fn execute(
     let tasks = clients::tasks(&whole, &clients, now_unix_ms, |client| happened.offset_ms(client));
     let mut death = None;
     let mut figures = LiveFigures::default();
+    let mut lag = Lag::new();
+    let offsets = happened.offsets_ms();
     let samples = &mut happened.samples;
     let began = Began::default();
     let steps = RefCell::new(Vec::new());
@@ -263,6 +267,8 @@ fn execute(
                 figures.second(host, second, &plan.shape, screen);
             }
             Event::Sample(sample) => {
+                let offset_ms = offsets.get(&host).copied().unwrap_or(0.0);
+                lag.handled(&sample, offset_ms, machine::unix_ms());
                 let of_host = samples.entry(host).or_default();
                 figures.sample(host, of_host.last(), &sample);
                 of_host.push(*sample);
@@ -274,7 +280,9 @@ fn execute(
         }
         death.is_none()
     };
+    tracing::info!("the load begins");
     let answers = crew.converse_beside(requests, on_event, &mut faults)?;
+    lag.log();
     if let Some((host, how, log_tail)) = death {
         ended(happened, parts.setup, host, &how, log_tail);
         return Ok(());

@@ -1,0 +1,172 @@
+//! `[load] clients`: a number, or `"auto"`, which takes it from the rates and from the machines that will send.
+
+use std::ops::Range;
+
+use catalog::Catalog;
+use toml::{Spanned, Value};
+
+use super::aws_machines::DEFAULT_CLIENT;
+use crate::judged::{CLIENT_CPU_S, carried_by};
+use crate::mistakes::Collector;
+use crate::{CLIENT_CPU_MAX, LoadLevel, Note, Provider, raw};
+
+/// Most client processes.
+pub(super) const MOST_CLIENTS: u32 = 32;
+
+/// How many clients share each level, and what is known of them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Clients {
+    pub number: u32,
+    /// Load threads of each, where its machine is known; else 1.
+    pub threads: u32,
+}
+
+/// Who will send.
+pub(super) enum Senders {
+    /// Machines of a type that are made as they are needed.
+    Made { kind: String, vcpus: u32 },
+    /// Machines that the file names at this key, whose CPUs nobody knows yet.
+    Named { number: usize, key: &'static str },
+    /// Processes of this machine.
+    Here,
+    /// A simulation has one client, which is never the limit.
+    Simulated,
+}
+
+impl Senders {
+    /// Those of an experiment, where this provider carries it out. A type that is not in the catalog is a mistake of its
+    /// own, found elsewhere.
+    pub fn of(catalog: &Catalog, file: &raw::Experiment, provider: Option<Provider>) -> Self {
+        let named = |machines: usize, key| Self::Named { number: machines, key };
+        let of_target = file.target.as_ref().and_then(|target| target.get_ref().client.as_ref());
+        let of_hosts = file.provider.hosts.as_ref().map(|hosts| &hosts.get_ref().client);
+        match (provider, of_target, of_hosts) {
+            (Some(Provider::Simulated), _, _) => Self::Simulated,
+            (Some(Provider::Aws), _, _) => {
+                let aws = file.provider.aws.as_ref().map(Spanned::get_ref);
+                let kind = aws
+                    .and_then(|aws| aws.client.as_ref())
+                    .map(|kind| kind.get_ref().clone());
+                let kind = kind.unwrap_or_else(|| DEFAULT_CLIENT.to_owned());
+                let vcpus = catalog.instance(&kind).map_or(1, |found| found.vcpus);
+                Self::Made { kind, vcpus }
+            }
+            (_, Some(machines), _) => named(machines.get_ref().len(), "[target] client"),
+            (Some(Provider::Hosts), None, Some(machines)) => named(machines.get_ref().len(), "[provider.hosts] client"),
+            _ => Self::Here,
+        }
+    }
+
+    /// Load threads of one client: the engine takes half of its CPUs, and leaves the others to the kernel.
+    fn threads(&self) -> u32 {
+        match self {
+            Self::Made { vcpus, .. } => (vcpus / 2).max(1),
+            _ => 1,
+        }
+    }
+}
+
+/// The number of clients, with its arithmetic as a note where the file leaves it open.
+pub(super) fn check(
+    load: &raw::Load,
+    levels: &[LoadLevel],
+    (senders, scale): (&Senders, f64),
+    mistakes: &mut Collector<'_>,
+) -> Option<Clients> {
+    let threads = senders.threads();
+    let stated = |number| Clients { number, threads };
+    let Some(given) = &load.clients else {
+        return Some(stated(1));
+    };
+    match given.get_ref() {
+        Value::Integer(n) if (1..=i64::from(MOST_CLIENTS)).contains(n) => Some(stated(*n as u32)),
+        Value::String(auto) if auto == "auto" => {
+            counted(given.span(), load, levels, (senders, scale), mistakes).map(stated)
+        }
+        other => {
+            let help = format!("a whole number from 1 to {MOST_CLIENTS}, or \"auto\"");
+            mistakes.add(given.span(), format!("clients cannot be {other}"), help);
+            None
+        }
+    }
+}
+
+fn counted(
+    at: Range<usize>,
+    load: &raw::Load,
+    levels: &[LoadLevel],
+    (senders, scale): (&Senders, f64),
+    mistakes: &mut Collector<'_>,
+) -> Option<u32> {
+    if !load.concurrency.is_empty() {
+        mistakes.add(
+            at,
+            "clients = \"auto\" takes the number from the rates, and a closed loop states none: how fast it gets is what \
+             is measured",
+            "state a number of clients, or rate = [N] instead of concurrency",
+        );
+        return None;
+    }
+    let rates = levels.iter().filter_map(|level| match level {
+        LoadLevel::Rate { operations_per_s, .. } => Some(*operations_per_s / scale),
+        LoadLevel::Concurrency(_) => None,
+    });
+    // Without a level there is a mistake already.
+    let most = rates.reduce(f64::max)?;
+    let cost = format!(
+        "{most:.0} operations/s x {:.0} us of CPU = {:.1} CPUs",
+        CLIENT_CPU_S * 1e6,
+        most * CLIENT_CPU_S
+    );
+    let too_many = |number: f64, what: String, mistakes: &mut Collector<'_>| {
+        let is_so = number > f64::from(MOST_CLIENTS);
+        if is_so {
+            let message = format!("clients = \"auto\" is {number:.0}, and {MOST_CLIENTS} are the most: {what}");
+            let help = "give a lower rate, a larger type as [provider.aws] client, or state a number";
+            mistakes.add(at.clone(), message, help);
+        }
+        is_so
+    };
+    let (number, message) = match senders {
+        Senders::Made { kind, vcpus } => {
+            let threads = senders.threads();
+            let number = (most / carried_by(threads)).ceil().max(1.0);
+            let share = CLIENT_CPU_MAX * f64::from(threads);
+            let each = format!(
+                "a client of {kind} ({vcpus} vCPUs) has {threads} load threads, of which {:.0} % may be busy: {share:.1} CPUs",
+                CLIENT_CPU_MAX * 100.0
+            );
+            if too_many(number, format!("{cost}; {each}"), mistakes) {
+                return None;
+            }
+            (
+                number as u32,
+                format!("clients = \"auto\" is {number:.0}: {cost}; {each}"),
+            )
+        }
+        Senders::Named { number, key } => {
+            if too_many(*number as f64, format!("{key} names so many machines"), mistakes) {
+                return None;
+            }
+            let each = most / (*number).max(1) as f64;
+            let message = format!(
+                "clients = \"auto\" is {number}, all machines that {key} names: {cost}, and {each:.0} operations/s from each"
+            );
+            (u32::try_from(*number).unwrap_or(u32::MAX), message)
+        }
+        Senders::Here => {
+            let message = format!(
+                "clients = \"auto\" is 1 on this machine, whose CPUs a second process would have to share: {cost}"
+            );
+            (1, message)
+        }
+        Senders::Simulated => (
+            1,
+            "clients = \"auto\" is 1: a simulation's client is never the limit".to_owned(),
+        ),
+    };
+    let numbers = [("rate", most), ("clients", f64::from(number))];
+    let note = Note::new("clients_counted", message, "State a number to have another one");
+    mistakes.notes.push(note.with(numbers));
+    Some(number)
+}
