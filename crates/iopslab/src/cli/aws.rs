@@ -251,12 +251,7 @@ pub(super) fn machines_of(
     let expires = jiff::Timestamp::now() + life;
     let place = place_of(directory, settings, number)?;
     let batch = &settings.batches[number];
-    let stands_at = || {
-        let (region, profile) = Aws::stands_at(&place)?;
-        let is_there = |site: &AwsSite| (&site.region, &site.profile) == (&region, &profile);
-        settings.sites.iter().position(is_there)
-    };
-    let site = site.or_else(stands_at).unwrap_or(batch.site);
+    let site = site.or_else(|| stands_at(&place, settings)).unwrap_or(batch.site);
     Ok(Aws::new(
         &directory.name(),
         &expires.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
@@ -265,6 +260,29 @@ pub(super) fn machines_of(
         (batch, &settings.sites[site]),
         &machines::own_binary()?,
     ))
+}
+
+/// The site of the machines that are known here, as far as any were asked for.
+fn stands_at(place: &Path, settings: &AwsSettings) -> Option<usize> {
+    let (region, profile) = Aws::stands_at(place)?;
+    let is_there = |site: &AwsSite| (&site.region, &site.profile) == (&region, &profile);
+    settings.sites.iter().position(is_there)
+}
+
+/// What a batch has left at another site than this one is taken away: its state knows one site at a time.
+pub(super) fn leave_other_sites(
+    directory: &RunDirectory,
+    settings: &AwsSettings,
+    number: usize,
+    site: usize,
+    say: &mut dyn FnMut(&str),
+) -> Result<(), Failure> {
+    let place = place_of(directory, settings, number)?;
+    if stands_at(&place, settings).is_none_or(|other| other == site) {
+        return Ok(());
+    }
+    let mut elsewhere = machines_of(directory, settings, number, None)?;
+    elsewhere.release(say).map_err(Failure::work)
 }
 
 /// Takes away the machines of all batches; the failures of those that could not be.
@@ -341,4 +359,35 @@ pub fn destroy(args: &DestroyArgs, format: Format) -> Result<(), Failure> {
         Format::Human => {}
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_begins_nothing_that_it_could_not_pay_to_the_end() {
+        let meter = Meter {
+            most: Some(2.0),
+            batches: Mutex::default(),
+        };
+        meter.begins(0, &AwsPrice::UsdPerHour(1.0));
+        // Two hours, of which five minutes are for taking the machines away.
+        assert!(meter.affords(6_890.0) && !meter.affords(6_910.0));
+        // Another site's machines go on meanwhile.
+        meter.begins(1, &AwsPrice::UsdPerHour(3.0));
+        assert!(meter.affords(1_490.0) && !meter.affords(1_510.0));
+        // What is gone costs nothing more, and what it has cost stays: nothing here, as no time has passed.
+        meter.ends(1);
+        assert!(meter.affords(6_890.0) && !meter.affords(6_910.0));
+        // A price that nobody knows cannot be counted; without a bound nobody asks.
+        meter.begins(2, &AwsPrice::Missing("none".to_owned()));
+        assert!(meter.affords(6_890.0));
+        let free = Meter {
+            most: None,
+            batches: Mutex::default(),
+        };
+        free.begins(0, &AwsPrice::UsdPerHour(1e9));
+        assert!(free.affords(1e9));
+    }
 }

@@ -111,6 +111,10 @@ impl Sites<'_> {
     /// Makes the machines of a batch, measures on them what is missing, and takes them away.
     fn carry_out(&self, number: usize, site: usize, screen: &mut Screen) -> Outcome {
         let part = self.directory.part(self.directory.job().of_batch(number as u32));
+        let say = &mut |line: &str| screen.say(line);
+        if let Err(failure) = aws::leave_other_sites(self.directory, self.settings, number, site, say) {
+            return Outcome::Failed(aws::left(self.directory.path(), failure));
+        }
         let machines = aws::machines_of(self.directory, self.settings, number, Some(site));
         let (remaining, machines) = match (part.remaining(), machines) {
             (Ok(remaining), Ok(machines)) => (remaining, machines),

@@ -190,3 +190,25 @@ fn where_a_site_has_no_machines_its_batch_goes_to_the_other_one() {
         (&json!("b"), &json!("b"))
     );
 }
+
+#[test]
+#[ignore = "make test-all"]
+fn a_batch_that_stood_at_another_site_when_the_controller_was_killed_is_taken_away_there_first() {
+    let sites = [("a", "one", "us-east-1"), ("b", "two", "us-west-2")];
+    let mut story = story(1, &sites);
+    let refusal = json!({
+        "ask": "refuse", "action": "RunInstances", "region": "us-east-1",
+        "code": "VcpuLimitExceeded", "status": 400, "after": 0, "times": -1,
+    });
+    story.cloud.ask(&refusal);
+    let went_on = |story: &Story| story.lab.stderr_so_far().contains("goes to b");
+    story.follows_until("the other site", went_on);
+    story.follows_until("a machine there", |story| !story.cloud.left_of("instance").is_empty());
+    story.kill();
+    story.cloud.ask(&json!({ "ask": "allow" }));
+    let run = story.lab.run_directory();
+    story.start(&["run", "--resume", run.to_str().unwrap(), "--yes"]);
+    assert!(story.ends_well());
+    assert_eq!(story.cloud.left(), Vec::<String>::new());
+    conformance::is_whole(&story.lab, &run, "aws");
+}
