@@ -97,8 +97,8 @@ fn in_pieces(items: &[Item], possible: &[Vec<usize>], sites: usize) -> Vec<usize
     let mut before = 0.0;
     let mut chosen = Vec::new();
     for (item, at) in items.iter().zip(possible) {
-        // The piece in which its middle lies.
-        let wanted = ((before + item.seconds / 2.0) / share) as usize;
+        // The piece in which its middle lies; on the border the earlier one, so that the first site is used first.
+        let wanted = (((before + item.seconds / 2.0) / share).ceil() - 1.0).max(0.0) as usize;
         before += item.seconds;
         let near = at.iter().min_by_key(|site| site.abs_diff(wanted.min(sites - 1)));
         chosen.push(near.copied().unwrap_or_default());
@@ -214,6 +214,8 @@ mod tests {
             (3, vec![11]),
         ];
         assert_eq!(batches(&placed), expected);
+        let alone = place(&items[..1], &[], &[&limits; 2]).unwrap();
+        assert_eq!(batches(&alone), [(0, vec![0])]);
         // One that takes as long as all others has a site to itself.
         let uneven = [
             item("a", 1, 10.0),
