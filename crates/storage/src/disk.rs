@@ -16,7 +16,7 @@ use rustix::mount::{MountFlags, mount};
 use crate::command::{require, run};
 use crate::error::{Result, StorageError, io_error};
 use crate::ledger::{Ledger, LedgerId, LedgerItem};
-use crate::mounts::{IfBusy, unmount_all};
+use crate::mounts::{IfBusy, await_copies, unmount_all};
 
 /// Longer than mkfs.xfs takes on terabytes: it writes its headers only.
 const FORMAT_PATIENCE: Duration = Duration::from_secs(300);
@@ -120,6 +120,9 @@ impl Disk {
     fn release(&mut self, if_busy: IfBusy) -> Result<()> {
         if let Some((path, entry)) = &self.mounted {
             unmount_all(path, if_busy)?;
+            if let Some(number) = self.number().filter(|_| if_busy == IfBusy::Refuse) {
+                await_copies(number, &self.device)?;
+            }
             self.ledger.done(*entry)?;
             self.mounted = None;
         }

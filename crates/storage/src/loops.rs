@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use crate::command::{require, run};
 use crate::error::{Result, StorageError, io_error};
+use crate::mounts::await_copies;
 use crate::process::wait_until;
 
 const SYS_BLOCK: &str = "/sys/block";
@@ -199,10 +200,18 @@ fn detach_named(name: &str, image: &Path) -> Result<()> {
         |patience| run(&argv, patience).map(drop),
         || (!attached()).then_some(()),
     );
-    if wait_until(Duration::from_secs(5), || !attached()) {
+    let ended = || wait_until(Duration::from_secs(5), || !attached());
+    if ended() {
         return Ok(());
     }
     detached?;
+    let number = fs::read_to_string(Path::new(SYS_BLOCK).join(name).join("dev"));
+    if let Some(number) = number.ok().as_deref().and_then(parse_number) {
+        await_copies(number, &device)?;
+        if ended() {
+            return Ok(());
+        }
+    }
     Err(StorageError::Busy {
         path: device,
         holders: format!("something still uses this loop device of {}", image.display()),

@@ -1,5 +1,11 @@
 //! What is mounted where, from `/proc/self/mountinfo` (proc(5)), and unmounting.
+//!
+//! A process with a mount namespace of its own (a container, `unshare --mount`, a service with private mounts) got a
+//! copy of every mount that existed when it began. Unmounting here ends a copy there only where mounts propagate
+//! (mount_namespaces(7)). Where they do not, the file system lives on, and with it its page cache: the device cannot be
+//! detached, and the next mount would not be a cold start. So such copies are looked for, awaited, and named.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,7 +14,7 @@ use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
 
 use crate::error::{Result, StorageError, io_error};
-use crate::process::{holders, wait_until};
+use crate::process::{holders, name_of, processes, wait_until};
 
 /// How long a mount may stay busy: the files of a process that has just been killed take a moment to close.
 const BUSY_PATIENCE: Duration = Duration::from_secs(3);
@@ -39,6 +45,51 @@ fn unescape(field: &str) -> String {
     [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
         .iter()
         .fold(field.to_owned(), |text, (escaped, plain)| text.replace(escaped, plain))
+}
+
+/// How long a copy in another mount namespace may live on: whoever made it may be about to end.
+const COPY_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Processes in whose mount namespaces, other than ours, the file system of a device is mounted: one of each namespace,
+/// as `sshd (4711)`.
+fn mounted_elsewhere(device: (u32, u32)) -> Vec<String> {
+    let namespace = |process: &Path| fs::read_link(process.join("ns/mnt")).ok();
+    let own = namespace(Path::new("/proc/self"));
+    let mut others = BTreeMap::new();
+    for (pid, process) in processes() {
+        if let Some(found) = namespace(&process).filter(|found| Some(found) != own.as_ref()) {
+            // Its first process, by number, is the one that made it more often than not.
+            let first = others.entry(found).or_insert((pid, process.clone()));
+            if pid < first.0 {
+                *first = (pid, process);
+            }
+        }
+    }
+    let number = format!("{}:{}", device.0, device.1);
+    let has_it = |process: &Path| {
+        let mountinfo = fs::read_to_string(process.join("mountinfo")).unwrap_or_default();
+        mountinfo
+            .lines()
+            .any(|line| line.split_ascii_whitespace().nth(2) == Some(&number))
+    };
+    let holding = others.into_values().filter(|(_, process)| has_it(process));
+    holding.map(|(_, process)| name_of(&process)).collect()
+}
+
+/// Waits until the file system of a device is mounted in no other mount namespace.
+pub(crate) fn await_copies(device: (u32, u32), path: &Path) -> Result<()> {
+    let mut names = Vec::new();
+    let ended = wait_until(COPY_PATIENCE, || {
+        names = mounted_elsewhere(device);
+        names.is_empty()
+    });
+    if ended {
+        return Ok(());
+    }
+    Err(StorageError::Busy {
+        path: path.to_owned(),
+        holders: format!("it is mounted in the mount namespace of {}, too", names.join(", ")),
+    })
 }
 
 /// What to do with a mount that stays busy.

@@ -85,31 +85,32 @@ pub(crate) fn wait_until(patience: Duration, mut condition: impl FnMut() -> bool
     }
 }
 
+/// Every process there is: its number, and its directory in `/proc`.
+pub(crate) fn processes() -> impl Iterator<Item = (u32, PathBuf)> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path())))
+}
+
+/// A process for people, by its directory in `/proc`: `java (4711)`.
+pub(crate) fn name_of(process: &Path) -> String {
+    let name = fs::read_to_string(process.join("comm")).unwrap_or_default();
+    let number = process.file_name().unwrap_or_default().to_string_lossy();
+    format!("{} ({number})", name.trim())
+}
+
 /// Processes whose working directory, root, program or open files lie below `path`, as `java (4711)`.
 pub(crate) fn holders(path: &Path) -> Vec<String> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let process = entry.path();
-        if !entry.file_name().to_string_lossy().bytes().all(|b| b.is_ascii_digit()) {
-            continue;
-        }
-        let below = |link: &Path| fs::read_link(link).is_ok_and(|target| target.starts_with(path));
-        let files = fs::read_dir(process.join("fd"))
+    let below = |link: &Path| fs::read_link(link).is_ok_and(|target| target.starts_with(path));
+    let holds = |process: &Path| {
+        let files = fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
+        let links = ["cwd", "root", "exe"].map(|link| process.join(link));
+        links
             .into_iter()
-            .flatten()
-            .flatten()
-            .map(|fd| fd.path());
-        if ["cwd", "root", "exe"]
-            .iter()
-            .map(|l| process.join(l))
-            .chain(files)
+            .chain(files.map(|file| file.path()))
             .any(|link| below(&link))
-        {
-            let name = fs::read_to_string(process.join("comm")).unwrap_or_default();
-            found.push(format!("{} ({})", name.trim(), entry.file_name().to_string_lossy()));
-        }
-    }
-    found
+    };
+    let holding = processes().filter(|(_, process)| holds(process));
+    holding.map(|(_, process)| name_of(&process)).collect()
 }
 
 #[cfg(test)]

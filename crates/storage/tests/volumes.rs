@@ -265,6 +265,13 @@ fn a_device_with_anything_on_it_is_refused_and_an_empty_one_is_given_back_empty(
     std::fs::write(directory.path().join("mnt/file"), "x").unwrap();
     let busy = storage::Disk::format(&ledger, device).unwrap_err().to_string();
     assert!(busy.contains("somebody uses it"), "{busy}");
+    let other = with_a_copy_of_the_mount(&directory.path().canonicalize().unwrap().join("mnt"));
+    let warm = disk.unmount().unwrap_err().to_string();
+    assert!(
+        warm.contains(&format!("mount namespace of sleep ({})", other.id())),
+        "{warm}"
+    );
+    end(other);
     disk.unmount().unwrap();
     let taken = storage::Disk::format(&ledger, device).unwrap_err().to_string();
     assert!(taken.contains("wipefs finds") && taken.contains("xfs"), "{taken}");
@@ -278,4 +285,46 @@ fn a_device_with_anything_on_it_is_refused_and_an_empty_one_is_given_back_empty(
     drop(storage::Disk::format(&ledger, device).unwrap());
     storage::clean(&path).unwrap();
     losetup(&["--detach", &name]);
+}
+
+/// A process with a copy of the mount at `path`, as a container that began now would have, and of no volume of other
+/// tests.
+fn with_a_copy_of_the_mount(path: &Path) -> std::process::Child {
+    let script = "findmnt --raw --noheadings --types xfs --output TARGET | grep -vxF \"$0\" | xargs -r umount
+        echo ready
+        exec sleep 60";
+    let mut child = std::process::Command::new("unshare")
+        .args(["--mount", "sh", "-c", script, path.to_str().unwrap()])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut ready = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut ready).unwrap();
+    child
+}
+
+fn end(mut child: std::process::Child) {
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_mount_that_lives_on_in_another_namespace_is_no_cold_start_and_its_process_is_named() {
+    let Some(machine) = Machine::new() else { return };
+    let mut volume = mounted(&machine);
+    let other = with_a_copy_of_the_mount(volume.mount_point().unwrap());
+    let error = volume.unmount_and_detach().unwrap_err().to_string();
+    let expected = format!("it is mounted in the mount namespace of sleep ({}), too", other.id());
+    assert!(error.contains(&expected), "{error}");
+
+    // It ends while the volume waits for it.
+    let ended = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_secs(1));
+        end(other);
+    });
+    volume.unmount_and_detach().unwrap();
+    ended.join().unwrap();
+    volume.attach_and_mount(&machine.path("data")).unwrap();
+    volume.delete().unwrap();
+    assert_eq!(machine.leftovers(), Vec::<String>::new());
 }

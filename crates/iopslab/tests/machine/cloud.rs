@@ -200,8 +200,9 @@ impl Cloud {
         for place in [FIRST_BOOT, WORK] {
             std::fs::create_dir_all(place).unwrap();
         }
+        // A copy of other stories' volumes would keep those volumes from being detached.
         let script = format!(
-            "mount --bind {own}/boot {FIRST_BOOT} && mount --bind {own}/work {WORK} && exec /usr/sbin/sshd -D -e -f {}",
+            "umount --all --types xfs; mount --bind {own}/boot {FIRST_BOOT} && mount --bind {own}/work {WORK} && exec /usr/sbin/sshd -D -e -f {}",
             config.display(),
             own = own.display(),
         );
