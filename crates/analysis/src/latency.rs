@@ -59,7 +59,7 @@ pub fn median_curve(curves: &[&Vec<(f64, f64)>]) -> Vec<(f64, f64)> {
 
 impl LatencyFigures {
     /// Quantiles as HdrHistogram defines them: the highest value equivalent to the one at that rank.
-    pub(crate) fn of(histogram: &Histogram<u64>) -> Self {
+    pub fn of(histogram: &Histogram<u64>) -> Self {
         let at = |q: f64| histogram.value_at_quantile(q) as f64;
         Self {
             samples: histogram.len(),

@@ -14,6 +14,7 @@
 
 mod away;
 pub mod burst;
+mod capacity;
 mod cells;
 mod charts;
 mod comparison;
@@ -42,6 +43,8 @@ mod rule;
 pub mod rules;
 mod run_evidence;
 mod scaling;
+mod score;
+mod search;
 mod steady;
 mod value;
 mod withheld;
@@ -56,17 +59,19 @@ use comparisons::Comparisons;
 use figures::Figures;
 use recommendation::Answer;
 
+pub use capacity::{another_round, rounds_of};
 pub use cells::{CONFIDENCE, nodes_of_cell};
 pub use charts::{Charts, LatencyCurve, TrialCharts, charts};
 pub use comparison::compare;
 pub use decision::UNTESTED_SHARE;
 pub use document::{
-    Analysis, By, Candidate, Caution, CellAnalysis, CellChange, Change, Check, Comparison, ConfigurationFacts,
-    Criterion, Decision, Doubt, FaultAnalysis, FaultsAnalysis, FleetOf, GateCell, GateOutcome, GateResult, HintFiles,
-    InvalidTrial, LatencyAnalysis, Meets, Metric, NodeAnalysis, NotConsidered, NotJudged, Obstacle, Outcome,
-    PhaseAnalysis, PhaseKind, Place, Range, Ranked, Ratio, Reason, Recommendation, RecoveryAnalysis, ResidualSpread,
-    Scaling, ScalingPoint, Status, TrialCounts, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld,
-    WorkloadFacts, WouldDecide, WritesAnalysis,
+    Analysis, By, Candidate, Capacity, CapacityLevel, CapacityLimit, CapacityOutcome, Caution, CellAnalysis,
+    CellChange, Change, Check, Comparison, ConfigurationFacts, Criterion, Decision, Doubt, FaultAnalysis,
+    FaultsAnalysis, FleetOf, GateCell, GateOutcome, GateResult, HintFiles, InvalidTrial, LatencyAnalysis, Meets,
+    Metric, Missed, NodeAnalysis, NotConsidered, NotJudged, Obstacle, Outcome, PhaseAnalysis, PhaseKind, Place, Range,
+    Ranked, Ratio, Reason, Recommendation, RecoveryAnalysis, ResidualSpread, Scaling, ScalingPoint, Status,
+    TrialCounts, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadFacts, WouldDecide,
+    WritesAnalysis,
 };
 pub use fact::{HostFact, NODES, NodeFigure, SmallerThan, TooShort, UNTIL_FAULT, VolumeLimit};
 pub use finding::{Finding, Scope};
@@ -87,13 +92,14 @@ pub use precision::{Precision, Widest, precision};
 pub use progress::Second;
 pub use rule::{Rule, Severity};
 pub use run_evidence::RunEvidence;
+pub use search::{Step, next_step};
 pub use steady::Window;
 // What the document shows from other rooms, so that its reader needs no other room.
 pub use evidence::{ErrorKind, HostId, ProbeResult};
 pub use spec::{
     Basis, Burst, BurstStart, Consistency, ConsistencyLevels, CostKind, CostLine, Database, Dataset, IoLimits, Job,
-    LatencyFigure, LoadLevel, NodeFault, NodeFaultKind, OperationKind, Placement, Plan, Provider, Setup, Setups,
-    TrialShape, VolumeRole, VolumeSetup,
+    LatencyFigure, LatencyObjective, LoadLevel, NodeFault, NodeFaultKind, Objective, OperationKind, Placement, Plan,
+    Provider, Setup, Setups, TrialShape, VolumeRole, VolumeSetup,
 };
 pub use stats::{Estimate, IntervalMethod, Summary};
 
@@ -137,8 +143,15 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
     comparisons::add(&mut cells, &baseline, &throughput);
     by_intervention(setups, &mut cells, &throughput);
     let p99 = Comparisons::new(Metric::P99, &cells, &figures, margin);
-    let decision = decision::decisions(plan, &cells, &figures, &throughput, &p99);
-    let value_of_money = value::of_money(plan, &cells, &throughput, &p99);
+    let capacities = capacity::capacities(plan, &cells, &figures, input.probes);
+    // Rates that were found are each configuration's own: there is nothing beside them to compare.
+    let (decision, value_of_money) = match plan.search {
+        Some(_) => (Vec::new(), Vec::new()),
+        None => (
+            decision::decisions(plan, &cells, &figures, &throughput, &p99),
+            value::of_money(plan, &cells, &throughput, &p99),
+        ),
+    };
     let scaling = scaling::scalings(plan, setups, &figures, &throughput);
     let mut findings = rules::of_run(&input.run, input.provider, &configurations);
     findings.extend(rules::unequal_hosts(setups, &input.environment, &ordered));
@@ -160,6 +173,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         trials,
         findings: &findings,
         environment: &input.environment,
+        capacities: &capacities,
     }
     .recommendation();
 
@@ -187,6 +201,8 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         findings,
         decision,
         value_of_money,
+        objective: plan.objective.clone(),
+        capacities,
         scaling,
         stopped: plan.adaptive.as_ref().and_then(|a| a.stopped.clone()),
         recommendation,

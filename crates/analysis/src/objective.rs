@@ -203,7 +203,7 @@ impl<'a> Objectives<'a> {
 }
 
 /// Whether a trial held its given rate.
-fn held(trial: &TrialMeasurement) -> bool {
+pub fn held(trial: &TrialMeasurement) -> bool {
     let broken = |rule| matches!(rule, Rule::OfferedNotAchieved | Rule::BacklogDrained);
     !trial.findings.iter().any(|f| broken(f.rule))
 }

@@ -1,5 +1,6 @@
 //! What is analysed.
 
+use evidence::RateProbe;
 use spec::{Plan, Provider, Setups};
 
 use crate::measurement::TrialMeasurement;
@@ -19,4 +20,6 @@ pub struct RunEvidence<'a> {
     pub environment: serde_json::Value,
     /// The trials in place, in any order.
     pub trials: &'a [TrialMeasurement],
+    /// What searches for the highest rate have tried.
+    pub probes: &'a [RateProbe],
 }

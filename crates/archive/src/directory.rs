@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use evidence::{HostId, HostSample, Interval, TrialRecord, Validity};
+use evidence::{HostId, HostSample, Interval, RateProbe, TrialRecord, Validity};
 use serde::Serialize;
-use spec::{Job, Plan, PlannedTrial, Setups};
+use spec::{Job, Plan, PlannedTrial, Round, Setups};
 
 use crate::files::{create_directories, plain_name, read_json, replace, sync_directory, versioned_json, write_synced};
 use crate::frozen::{self, CATALOG, PLAN, SETUPS};
@@ -102,11 +102,21 @@ impl RunDirectory {
         if !path.join(PLAN).is_file() {
             return Err(RunError::NotARun { path: path.to_owned() });
         }
-        Ok(Self {
+        let frozen = Self {
             path: path.to_owned(),
             job: frozen::read(path)?,
             writer: Arc::new(Mutex::new(None)),
-        })
+        };
+        frozen.grown()
+    }
+
+    /// The same run with the trials that searches have come to so far; itself where nothing is searched for.
+    pub fn grown(&self) -> Result<Self> {
+        let mut job = self.job.clone();
+        if job.plan.search.is_some() {
+            job.plan.grow(&self.rounds()?);
+        }
+        Ok(self.part(job))
     }
 
     /// The same run with a part of its job, as several work on parts of it at the same time: trials go to the same
@@ -248,6 +258,44 @@ impl RunDirectory {
         let last = self.enough()?.map_or(u32::MAX, |(blocks, _)| blocks);
         let missing = |t: &&PlannedTrial| t.block <= last && !self.is_done(t);
         Ok(self.job.plan.trials.iter().filter(missing).cloned().collect())
+    }
+
+    /// Whether nothing is left to do: no trial, and no search that may come to more of them.
+    pub fn is_finished(&self) -> Result<bool> {
+        if !self.remaining()?.is_empty() {
+            return Ok(false);
+        }
+        let mut open: BTreeSet<String> = BTreeSet::new();
+        let searches = self.job.plan.search.iter().flat_map(|plan| &plan.searches);
+        open.extend(searches.map(|search| search.id.clone()));
+        if !open.is_empty() {
+            for entry in self.journal_entries()? {
+                if let JournalEvent::Searched { searches } = entry.event {
+                    open.retain(|search| !searches.contains(search));
+                }
+            }
+        }
+        Ok(open.is_empty())
+    }
+
+    /// Rates that searches have come to, in the order in which they did.
+    pub fn rounds(&self) -> Result<Vec<Round>> {
+        let entries = self.journal_entries()?.into_iter();
+        let round = entries.filter_map(|entry| match entry.event {
+            JournalEvent::Round(round) => Some(round),
+            _ => None,
+        });
+        Ok(round.collect())
+    }
+
+    /// What searches have tried, in the order in which they did.
+    pub fn probes(&self) -> Result<Vec<RateProbe>> {
+        let entries = self.journal_entries()?.into_iter();
+        let probe = entries.filter_map(|entry| match entry.event {
+            JournalEvent::Probed(probe) => Some(probe),
+            _ => None,
+        });
+        Ok(probe.collect())
     }
 
     /// After which block an adaptive run stopped, and why.

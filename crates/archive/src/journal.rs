@@ -7,7 +7,9 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
+use evidence::RateProbe;
 use serde::{Deserialize, Serialize};
+use spec::Round;
 
 use crate::{Result, RunError};
 
@@ -71,6 +73,15 @@ pub enum JournalEvent {
         blocks: u32,
         /// Why: precise enough, or which budget is spent.
         reason: String,
+    },
+    /// A search for the highest rate has tried one.
+    Probed(RateProbe),
+    /// A search has come to rates that whole trials measure.
+    Round(Round),
+    /// These searches need no more rounds.
+    Searched {
+        /// Which.
+        searches: Vec<String>,
     },
     /// Stopped before the end, on request.
     Interrupted,

@@ -6,6 +6,7 @@ mod host;
 mod host_id;
 mod interval;
 mod node_fault;
+mod rate_probe;
 mod trial;
 
 pub use clock::{Clock, ClockReading};
@@ -14,6 +15,7 @@ pub use host::{HostFigures, HostSample, VolumeFigures};
 pub use host_id::{HostId, NoSuchHost, Role};
 pub use interval::{HIGHEST_US, Interval, LOWEST_US, SIGNIFICANT_DIGITS, Series};
 pub use node_fault::{FaultRecord, LostValue, WriteCheck};
+pub use rate_probe::{ProbeLatency, RateProbe};
 pub use spec::{Consistency, OperationKind, VolumeRole};
 pub use trial::{
     Cause, ClientPart, ClientResult, ErrorKind, NodeFacts, Overhead, ProbeResult, SendLag, TrialRecord, Validity,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use analysis::{Latencies, RunEvidence, TrialMeasurement};
 use archive::{RunDirectory, RunError};
-use evidence::{Cause, NodeFacts, TrialRecord, Validity};
+use evidence::{Cause, NodeFacts, RateProbe, TrialRecord, Validity};
 use spec::{Job, Plan, PlannedTrial, Provider};
 
 use crate::failure::Failure;
@@ -18,6 +18,7 @@ pub struct Measured {
     environment: serde_json::Value,
     provider: Provider,
     trials: Vec<TrialMeasurement>,
+    probes: Vec<RateProbe>,
 }
 
 impl Measured {
@@ -64,6 +65,7 @@ impl Measured {
             provider: provider_of(directory)?,
             environment: directory.environment().map_err(Failure::work)?,
             trials: measured.into_iter().map(|(_, trial)| trial).collect::<Result<_, _>>()?,
+            probes: directory.probes().map_err(Failure::work)?,
         })
     }
 
@@ -86,6 +88,7 @@ impl Measured {
             setups: &self.job.setups,
             environment: self.environment.clone(),
             trials: &self.trials,
+            probes: &self.probes,
         }
     }
 }

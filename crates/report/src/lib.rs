@@ -6,6 +6,7 @@
 
 mod answer;
 mod away;
+mod capacity;
 mod comparison;
 mod document;
 mod faults_csv;

@@ -5,6 +5,7 @@ mod away;
 use analysis::{Analysis, CellAnalysis, Status, VolumeReport, rules};
 
 use crate::answer::{self, Answer, answer};
+use crate::capacity;
 use crate::figures::{MISSING, bytes, count, duration, given, mib_per_s, number, optional, percent};
 use crate::findings::grouped;
 use crate::labels;
@@ -20,8 +21,15 @@ pub fn markdown(analysis: &Analysis) -> String {
     }
     first_screen(analysis, &answer(analysis), &mut text);
     text.push_str(&format!("\nRun `{}`: {}\n\n", analysis.run, labels::summary(analysis)));
-    decision(analysis, &mut text);
-    money(analysis, &mut text);
+    if capacity::any(analysis) {
+        let (head, rows) = capacity::rows(analysis);
+        text.push_str(&format!("## {}\n\n", capacity::TITLE));
+        text.push_str(&table(&head, 2, rows.into_iter()));
+        text.push_str(&format!("\n{}\n\n", capacity::METHOD));
+    } else {
+        decision(analysis, &mut text);
+        money(analysis, &mut text);
+    }
     limits(analysis, &mut text);
     for workload in &analysis.workloads {
         let cells: Vec<&CellAnalysis> = analysis.cells.iter().filter(|c| c.workload == workload.name).collect();

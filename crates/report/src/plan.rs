@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use analysis::{BurstStart, Database, Job, Plan, Setups, VolumeSetup};
 
-use crate::figures::{MISSING, bytes, count, duration, given, percent, several};
+use crate::figures::{MISSING, bytes, count, duration, given, percent, several, several_of};
 use crate::labels;
 use crate::terminal::table::{Column, fitted, folded};
 use crate::wrap::wrapped;
@@ -14,7 +14,10 @@ use crate::wrap::wrapped;
 pub fn plan_table<N: Display>(Job { plan, setups }: &Job, notes: &[N], width: usize) -> String {
     let mut text = String::new();
     let mut line = |words: String| text.push_str(&wrapped(&words, width, ""));
-    let trials = several(plan.trials.len() as u64, "trial");
+    let trials = match &plan.search {
+        Some(search) => several_of(search.searches.len() as u64, "rate to find", "rates to find"),
+        None => several(plan.trials.len() as u64, "trial"),
+    };
     line(format!("{}: {trials}", plan.experiment));
     plan.question.iter().cloned().for_each(&mut line);
     line(matrix(plan));
@@ -60,6 +63,15 @@ pub fn plan_table<N: Display>(Job { plan, setups }: &Job, notes: &[N], width: us
 
 /// `2 configurations x 1 workload x 2 load levels (...) = 4 cells, 3 repetitions each`.
 fn matrix(plan: &Plan) -> String {
+    if let Some(search) = &plan.search {
+        return format!(
+            "{} x {}: for each the highest rate that meets the objective. Short probes look for it; then it is measured, with \
+             5 % less and 5 % more, by {} each (and further rates, where these do not suffice)",
+            several(plan.configurations.len() as u64, "configuration"),
+            several(plan.workloads.len() as u64, "workload"),
+            several(search.repetitions.into(), "whole trial"),
+        );
+    }
     let mut levels: Vec<String> = Vec::new();
     for cell in &plan.cells {
         let level = labels::load(cell.load);
@@ -169,7 +181,7 @@ fn money(plan: &Plan) -> Vec<String> {
     }
     let is_made = matches!(plan.target.database, Database::Cassandra { .. });
     if let Some(usd) = plan
-        .usd_of(plan.trials.iter())
+        .usd_of(plan.trials.iter().chain(&plan.expected_trials()))
         .filter(|_| is_made && plan.aws.is_none())
     {
         lines.push(format!(

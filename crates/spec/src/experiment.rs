@@ -279,8 +279,10 @@ pub struct Volume {
 /// Load levels and the shape of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Load {
-    /// Levels; at least one.
+    /// Levels; at least one, or none where `find` is.
     pub levels: Vec<LoadLevel>,
+    /// The highest rates that meet the objective are to be found.
+    pub find: Option<Find>,
     /// Seconds before measurement, under the same load.
     pub warmup_s: f64,
     /// Before these, the load runs until throughput has come to rest, at most this many seconds; `None`: not at all.
@@ -301,6 +303,13 @@ pub struct Load {
     pub seed: u64,
     /// Client-side timeout of one request, seconds.
     pub request_timeout_s: f64,
+}
+
+/// `rate = "find"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Find {
+    /// Exponential gaps between requests rather than constant ones.
+    pub poisson: bool,
 }
 
 /// `repetitions = "auto"`: whole blocks are added until the ratios are known well enough.

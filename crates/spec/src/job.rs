@@ -29,6 +29,9 @@ impl Job {
             .configurations
             .retain(|configuration| has(&configuration.name));
         part.plan.cells.retain(|cell| has(&cell.configuration));
+        if let Some(search) = &mut part.plan.search {
+            search.searches.retain(|search| has(&search.configuration));
+        }
         let Plan { cells, trials, .. } = &mut part.plan;
         trials.retain(|trial| cells.iter().any(|cell| cell.id == trial.cell));
         part.plan.estimated_s = part.plan.estimate();

@@ -26,6 +26,7 @@ mod pricing;
 mod provider;
 mod raw;
 mod scale;
+mod search;
 mod setup;
 mod simulated;
 mod volume_kind;
@@ -37,8 +38,8 @@ pub use consistency::{Consistency, ConsistencyLevels};
 pub use decision::DecisionRules;
 pub use draft::{Draft, draft};
 pub use experiment::{
-    Adaptive, Configuration, Database, Dataset, Experiment, IdentityFiles, Instance, Load, LoadLevel, LocalSettings,
-    Patience, Target, TlsFiles, Volume, part_of,
+    Adaptive, Configuration, Database, Dataset, Experiment, Find, IdentityFiles, Instance, Load, LoadLevel,
+    LocalSettings, Patience, Target, TlsFiles, Volume, part_of,
 };
 pub use hosts::{DatabaseMachine, HostsSettings, MachineStorage, SshFiles, WatchedNode};
 pub use job::{Job, job};
@@ -54,6 +55,7 @@ pub use placement::Placement;
 pub use plan::{Cell, FORMAT_VERSION, Plan, PlannedTrial, TrialShape, plan};
 pub use provider::{Provider, UnknownProvider};
 pub use scale::{page_cache_at_full_scale, setups, use_whole_machines};
+pub use search::{CEILING_IN_FLIGHT, LEVELS, Round, Search, SearchPlan, rounded};
 pub use setup::{BurstStart, Setup, Setups, VolumeRole, VolumeSetup};
 pub use simulated::{Fault, FaultKind, Truth};
 pub use volume_kind::VolumeKind;

@@ -1,14 +1,17 @@
 //! The matrix and the order in which it is executed.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 use stats::SplitMix;
 use workload::Definition;
 
 use crate::judged::ROOMY_S;
 use crate::scale::scaled_dataset;
+use crate::search::LEVELS;
 use crate::{
     Adaptive, AwsSettings, Configuration, Dataset, DecisionRules, Experiment, HostsSettings, LoadLevel, Money,
-    NodeFault, Objective, Patience, Target, Truth,
+    NodeFault, Objective, Patience, Search, SearchPlan, Target, Truth,
 };
 
 /// Version of `plan.json`. In the first, what is [`Setups`](crate::Setups) now stood in it, and the configurations did
@@ -47,6 +50,9 @@ pub struct Plan {
     pub cells: Vec<Cell>,
     /// All trials in the order in which they run.
     pub trials: Vec<PlannedTrial>,
+    /// What is found out in the run, where the experiment gives no load level: cells and trials come with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchPlan>,
     /// Clients that share the load of each trial; plans of before there could be several have one.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub clients: u32,
@@ -131,7 +137,7 @@ pub struct TrialShape {
 
 /// Seconds of a trial besides warm-up and measurement: restore, start, settle, stop. Measured at 6.2 on two quiet
 /// cores; more on busy ones.
-const OVERHEAD_PER_TRIAL_S: f64 = 8.0;
+pub(crate) const OVERHEAD_PER_TRIAL_S: f64 = 8.0;
 /// Seconds until throughput has come to rest, where that decides: the shortest series that can be judged, and half as
 /// much again.
 const UNTIL_REST_S: f64 = ROOMY_S;
@@ -139,6 +145,9 @@ const UNTIL_REST_S: f64 = ROOMY_S;
 const LOAD_RATE: f64 = 15_000.0;
 /// Fetching, starting and stopping the loader, creating and measuring volumes.
 const FIXED_S: f64 = 40.0;
+
+/// Load levels that a search takes the time of: the probes like one, and a round of rates.
+const SEARCH_LEVELS: usize = 1 + LEVELS.len();
 
 /// Estimated seconds of a trial, of a configuration with so many nodes.
 fn trial_s(warmup_max_s: Option<f64>, warmup_s: f64, duration_s: f64, nodes: u32) -> f64 {
@@ -150,7 +159,11 @@ impl Experiment {
     /// Estimated seconds of all trials of a configuration.
     pub(crate) fn seconds_of(&self, configuration: &Configuration) -> f64 {
         let load = &self.load;
-        let trials = self.workloads.len() * load.levels.len() * load.repetitions as usize;
+        let levels = match load.find {
+            Some(_) => SEARCH_LEVELS,
+            None => load.levels.len(),
+        };
+        let trials = self.workloads.len() * levels * load.repetitions as usize;
         let nodes = configuration.placement.nodes;
         trials as f64 * trial_s(load.warmup_max_s, load.warmup_s, load.duration_s, nodes)
     }
@@ -176,22 +189,8 @@ pub fn plan(experiment: &Experiment) -> Plan {
             }
         }
     }
-    let mut trials = Vec::new();
-    let mut random = SplitMix::new(experiment.load.seed);
-    for block in 1..=experiment.load.repetitions {
-        let mut order: Vec<_> = cells
-            .iter()
-            .map(|c| PlannedTrial {
-                block,
-                cell: c.id.clone(),
-            })
-            .collect();
-        // Fisher and Yates, from the last place down.
-        for last in (1..order.len()).rev() {
-            order.swap(last, random.below(last as u64 + 1) as usize);
-        }
-        trials.extend(order);
-    }
+    let ids: Vec<String> = cells.iter().map(|cell| cell.id.clone()).collect();
+    let trials = in_blocks(&ids, 1..experiment.load.repetitions + 1, experiment.load.seed);
     let load = &experiment.load;
     let shape = TrialShape {
         warmup_s: load.warmup_s,
@@ -215,6 +214,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
         workloads: experiment.workloads.clone(),
         cells,
         trials,
+        search: search(experiment),
         clients: experiment.load.clients,
         shape,
         faults: experiment.faults.clone(),
@@ -231,11 +231,49 @@ pub fn plan(experiment: &Experiment) -> Plan {
     plan
 }
 
+/// Trials of these cells in blocks, shuffled inside each.
+pub(crate) fn in_blocks(cells: &[String], blocks: Range<u32>, seed: u64) -> Vec<PlannedTrial> {
+    let mut trials = Vec::new();
+    let mut random = SplitMix::new(seed);
+    for block in blocks {
+        let planned = |cell: &String| PlannedTrial {
+            block,
+            cell: cell.clone(),
+        };
+        let mut order: Vec<_> = cells.iter().map(planned).collect();
+        // Fisher and Yates, from the last place down.
+        for last in (1..order.len()).rev() {
+            order.swap(last, random.below(last as u64 + 1) as usize);
+        }
+        trials.extend(order);
+    }
+    trials
+}
+
+/// What is to be found, where the rates are.
+fn search(experiment: &Experiment) -> Option<SearchPlan> {
+    let poisson = experiment.load.find?.poisson;
+    let each = |configuration: &Configuration| {
+        let name = configuration.name.clone();
+        experiment.workloads.iter().map(move |workload| Search {
+            id: format!("{name}.{}.find", workload.name),
+            configuration: name.clone(),
+            workload: workload.name.clone(),
+        })
+    };
+    Some(SearchPlan {
+        poisson,
+        repetitions: experiment.load.repetitions,
+        searches: experiment.configurations.iter().flat_map(each).collect(),
+    })
+}
+
 impl Plan {
     /// Seconds until all of its trials are done: fetching, loading and everything else included.
     pub(crate) fn estimate(&self) -> f64 {
-        let trials = self.trials.iter().map(|trial| self.seconds_of(trial));
-        FIXED_S + self.dataset.records as f64 / LOAD_RATE + trials.sum::<f64>()
+        let expected = self.expected_trials();
+        let trials = self.trials.iter().chain(&expected).map(|trial| self.seconds_of(trial));
+        FIXED_S + self.dataset.records as f64 / LOAD_RATE + self.seconds_of_searches() + trials.sum::<f64>()
     }
 
     /// The configuration of this name.
@@ -246,8 +284,7 @@ impl Plan {
     /// Estimated seconds of a trial, restore and start of the database included:
     /// nodes that share a machine start at its speed.
     pub fn seconds_of(&self, trial: &PlannedTrial) -> f64 {
-        let cell = self.cells.iter().find(|c| c.id == trial.cell);
-        let configuration = cell.and_then(|cell| self.configuration(&cell.configuration));
+        let configuration = self.configuration_of(trial).and_then(|name| self.configuration(name));
         let nodes = configuration.map_or(1, |configuration| configuration.placement.nodes);
         let shape = &self.shape;
         trial_s(shape.warmup_max_s, shape.warmup_s, shape.duration_s, nodes)
@@ -259,9 +296,9 @@ impl Plan {
         let money = self.money.as_ref()?;
         trials
             .map(|trial| {
-                let cell = self.cells.iter().find(|c| c.id == trial.cell)?;
+                let configuration = self.configuration_of(trial)?;
                 let mut priced = money.configurations.iter();
-                let usd = priced.find(|m| m.configuration == cell.configuration)?.usd_per_month?;
+                let usd = priced.find(|m| m.configuration == configuration)?.usd_per_month?;
                 Some(usd / money.basis.hours_per_month * self.seconds_of(trial) / 3600.0)
             })
             .sum()
@@ -269,7 +306,7 @@ impl Plan {
 }
 
 /// A rate in the file is for the full-size system; requests in flight are not divided.
-fn scaled_level(level: LoadLevel, scale: f64) -> LoadLevel {
+pub(crate) fn scaled_level(level: LoadLevel, scale: f64) -> LoadLevel {
     match level {
         LoadLevel::Concurrency(n) => LoadLevel::Concurrency(n),
         LoadLevel::Rate {

@@ -4,6 +4,7 @@
 //! or says so in words (`not comparable`, `none found`): an absent answer, never a guessed one.
 
 mod away;
+mod capacity;
 mod cell;
 mod change;
 mod configuration;
@@ -17,10 +18,11 @@ mod scaling;
 
 use evidence::{FORMAT_VERSION, OperationKind};
 use serde::{Deserialize, Serialize};
-use spec::{Basis, Dataset, LoadLevel, Plan, Provider, TrialShape};
+use spec::{Basis, Dataset, LoadLevel, Objective, Plan, Provider, TrialShape};
 
 use crate::Finding;
 pub use away::{FaultAnalysis, FaultsAnalysis, HintFiles, PhaseAnalysis, PhaseKind, RecoveryAnalysis, WritesAnalysis};
+pub use capacity::{Capacity, CapacityLevel, CapacityLimit, CapacityOutcome, Missed};
 pub use cell::{CellAnalysis, InvalidTrial, LatencyAnalysis};
 pub use change::{CellChange, Change, Comparison, GateCell, GateOutcome, GateResult, Obstacle};
 pub(crate) use configuration::are_emulated;
@@ -76,6 +78,12 @@ pub struct Analysis {
     pub decision: Vec<Decision>,
     /// What more expensive configurations give for their money. Empty when fewer than two configurations have a price.
     pub value_of_money: Vec<ValueOfMoney>,
+    /// What good enough means; `None` where the experiment does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objective: Option<Objective>,
+    /// The highest rate that meets the objective, of each configuration and workload; empty where none was searched for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub capacities: Vec<Capacity>,
     /// Throughput over the number of nodes, where clusters differ in nothing else.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scaling: Vec<Scaling>,

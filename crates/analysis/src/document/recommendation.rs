@@ -98,6 +98,8 @@ pub enum By {
     Throughput,
     /// The cheapest that meets the objective.
     Objective,
+    /// The highest rates that meet the objective, for money where two configurations have a price.
+    Capacity,
     /// All others lost acknowledged writes.
     Writes,
 }

@@ -220,7 +220,7 @@ impl Answer<'_> {
 }
 
 /// Cheapest first; those without a price last.
-fn by_price(candidates: &mut [Candidate]) {
+pub fn by_price(candidates: &mut [Candidate]) {
     let price = |c: &Candidate| c.usd_per_month.unwrap_or(f64::INFINITY);
     candidates.sort_by(|a, b| price(a).total_cmp(&price(b)));
 }

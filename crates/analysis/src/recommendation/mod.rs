@@ -1,5 +1,6 @@
 //! Which configuration to run: the answer of each place, and one answer of all.
 
+mod by_capacity;
 mod by_objective;
 mod by_value;
 mod doubts;
@@ -8,7 +9,9 @@ mod writes;
 use spec::{LoadLevel, Plan, Provider, Setups};
 
 use crate::comparisons::{Comparisons, is_open, places};
-use crate::document::{By, CellAnalysis, Outcome, Place, Reason, Recommendation, Status, TrialCounts, WouldDecide};
+use crate::document::{
+    By, Capacity, CellAnalysis, Outcome, Place, Reason, Recommendation, Status, TrialCounts, WouldDecide,
+};
 use crate::figures::Figures;
 use crate::finding::Finding;
 use crate::objective::Objectives;
@@ -33,6 +36,8 @@ pub struct Answer<'a> {
     pub findings: &'a [Finding],
     /// The run's `environment.json`.
     pub environment: &'a serde_json::Value,
+    /// What was searched for.
+    pub capacities: &'a [Capacity],
 }
 
 impl Answer<'_> {
@@ -107,6 +112,9 @@ impl Answer<'_> {
     }
 
     fn places(&self) -> Vec<Place> {
+        if !self.capacities.is_empty() {
+            return self.by_capacity();
+        }
         let objectives = Objectives::new(self.plan, self.cells, self.figures);
         let groups = places(self.cells);
         if let Some((objectives, demand)) = objectives.as_ref().and_then(|o| Some((o, o.demand()?))) {

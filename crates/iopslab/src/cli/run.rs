@@ -112,6 +112,8 @@ pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
             sites::drive(&directory, &settings, args.max_cost, channel, &mut screen, &interrupted)
         }
     };
+    // Searches have added trials.
+    let directory = directory.grown().map_err(Failure::work)?;
     if let Err(failure) = driven {
         // What Terraform said stays.
         let may_go = args.resume.is_none() && directory.plan().aws.is_none();
@@ -341,7 +343,7 @@ fn resume(
         path.display(),
         all - remaining.len() - again.len()
     ));
-    let is_done = remaining.is_empty() && again.is_empty();
+    let is_done = directory.is_finished().map_err(Failure::work)? && again.is_empty();
     let hands = match &directory.plan().aws {
         Some(settings) => {
             // Nothing is made where nothing is left to measure; what is left of its machines goes as after any run.

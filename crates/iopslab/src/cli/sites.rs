@@ -116,8 +116,8 @@ impl Sites<'_> {
             return Outcome::Failed(aws::left(self.directory.path(), failure));
         }
         let machines = aws::machines_of(self.directory, self.settings, number, Some(site));
-        let (remaining, machines) = match (part.remaining(), machines) {
-            (Ok(remaining), Ok(machines)) => (remaining, machines),
+        let (is_finished, machines) = match (part.is_finished(), machines) {
+            (Ok(is_finished), Ok(machines)) => (is_finished, machines),
             (Err(error), _) => return Outcome::Failed(Failure::work(error)),
             (_, Err(failure)) => return Outcome::Failed(failure),
         };
@@ -125,7 +125,7 @@ impl Sites<'_> {
         let listens = channel.0.clone();
         let mut crew = Crew::new(Box::new(machines), channel);
         // Where nothing is left to measure nothing is made, and what was left there goes.
-        let done = match remaining.is_empty() {
+        let done = match is_finished {
             true => Ok(()),
             false => self.measure((number, site), &part, (&mut crew, listens), screen),
         };

@@ -12,6 +12,7 @@ mod journal;
 mod machines;
 mod position;
 mod reconnect;
+mod searches;
 pub mod sites;
 mod target;
 mod trial;
@@ -25,7 +26,7 @@ use std::time::Instant;
 
 use archive::{JournalEvent, RunDirectory};
 use evidence::{Environment, HostId};
-use spec::{Job, Plan};
+use spec::{Job, Plan, PlannedTrial};
 use wire::{DatabaseRequest, Ground, Problem, Reply, Request, UnderTest};
 
 use crate::failure::Failure;
@@ -144,13 +145,37 @@ fn run_trials(
     settings: &Settings,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    let plan = directory.plan();
-    let remaining = directory.remaining().map_err(Failure::work)?;
-    if remaining.is_empty() {
+    let is_searched = directory.plan().search.is_some();
+    if directory.is_finished().map_err(Failure::work)? {
         return Ok(());
     }
-    let target = Target::of(plan)?;
+    let remaining = directory.remaining().map_err(Failure::work)?;
+    let target = Target::of(directory.plan())?;
     open(directory, &target, crew, settings, screen)?;
+    if !is_searched {
+        return measure(directory, remaining, &target, crew, settings, screen);
+    }
+    let mut grown = searches::through(directory, crew, &target, screen)?;
+    loop {
+        let remaining = grown.remaining().map_err(Failure::work)?;
+        measure(&grown, remaining, &target, crew, settings, screen)?;
+        match searches::more(&grown, screen)? {
+            Some(more) => grown = more,
+            None => return Ok(()),
+        }
+    }
+}
+
+/// One trial after the other.
+fn measure(
+    directory: &RunDirectory,
+    remaining: Vec<PlannedTrial>,
+    target: &Target,
+    crew: &mut Crew,
+    settings: &Settings,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let plan = directory.plan();
     let began = Instant::now();
     let mut failures_in_a_row = 0;
     let mut last_reason = String::new();
@@ -166,7 +191,7 @@ fn run_trials(
         }
         // A database that cannot be started, or a client that is lost, will fail the next time too: stop before hours
         // are wasted.
-        match trial::run(directory, crew, planned, &target, progress, screen)? {
+        match trial::run(directory, crew, planned, target, progress, screen)? {
             Carried::Out => failures_in_a_row = 0,
             Carried::Not(reason) => {
                 failures_in_a_row += 1;

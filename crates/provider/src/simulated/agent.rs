@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::mpsc::Sender;
 
 use evidence::{Environment, HostId, Role};
-use spec::{Job, PlannedTrial, Truth};
+use spec::{Cell, Job, LoadLevel, PlannedTrial, TrialShape, Truth};
 use wire::{
     ClientRequest, DatabaseRequest, Event, Fault, LoadedDataset, PreparedConfiguration, Reply, Request, SnapshotFacts,
     StartedTrial, StoppedTrial, TrialResult,
@@ -26,6 +26,8 @@ struct Shared {
     simulation: Simulation,
     /// The trial under way.
     trial: Option<(PlannedTrial, SimulatedTrial)>,
+    /// The configuration of a database under way whose load the plan does not say: that of a search.
+    searched: Option<(PlannedTrial, String)>,
 }
 
 impl SimulatedHosts {
@@ -34,6 +36,7 @@ impl SimulatedHosts {
         Self(Rc::new(RefCell::new(Shared {
             simulation: Simulation::new(job, truth),
             trial: None,
+            searched: None,
         })))
     }
 }
@@ -124,9 +127,13 @@ impl Shared {
             DatabaseRequest::KeepSnapshot => Reply::Snapshot(self.snapshot()),
             DatabaseRequest::Close => Reply::Closed,
             DatabaseRequest::Prepare { .. } => Reply::Prepared(PreparedConfiguration { volumes: Vec::new() }),
-            DatabaseRequest::StartTrial { trial, .. } => {
+            DatabaseRequest::StartTrial { trial, setup, .. } => {
                 // The first node that is asked makes it for all.
                 if self.trial.as_ref().is_none_or(|(known, _)| known != trial) {
+                    self.searched = None;
+                    if !self.simulation.has(trial) {
+                        self.open(trial, &setup.configuration);
+                    }
                     let simulated = self.simulation.trial(trial);
                     let simulated =
                         simulated.ok_or_else(|| fault(format!("the plan has no cell {} to simulate", trial.cell)))?;
@@ -160,6 +167,37 @@ impl Shared {
         })
     }
 
+    /// A database is started that the plan says no load of: it is known by a moment without any.
+    fn open(&mut self, trial: &PlannedTrial, configuration: &str) {
+        let moment = TrialShape {
+            warmup_s: 0.0,
+            warmup_max_s: None,
+            duration_s: 1.0,
+            operations: None,
+            request_timeout_s: 1.0,
+        };
+        let workload = self.simulation.first_workload();
+        self.take_in(trial, configuration, &workload, LoadLevel::Concurrency(1), moment);
+        self.searched = Some((trial.clone(), configuration.to_owned()));
+    }
+
+    fn take_in(
+        &mut self,
+        trial: &PlannedTrial,
+        configuration: &str,
+        workload: &str,
+        load: LoadLevel,
+        shape: TrialShape,
+    ) {
+        let cell = Cell {
+            id: trial.cell.clone(),
+            configuration: configuration.to_owned(),
+            workload: workload.to_owned(),
+            load,
+        };
+        self.simulation.take_in(cell, trial, shape);
+    }
+
     fn client(&mut self, request: &ClientRequest, inbox: &Sender<Incoming>) -> Result<Reply, Fault> {
         let task = match request {
             ClientRequest::Load { dataset, .. } => {
@@ -178,9 +216,16 @@ impl Shared {
             ClientRequest::Close => return Ok(Reply::Closed),
             ClientRequest::Trial(task) => task,
         };
-        let (_, mut simulated) = self
-            .trial
-            .take()
+        let begun = match &self.searched {
+            Some((begun, configuration)) if begun.cell == task.trial.cell => {
+                let configuration = configuration.clone();
+                self.take_in(&task.trial, &configuration, &task.workload.name, task.load, task.shape);
+                let simulated = self.simulation.trial(&task.trial);
+                simulated.map(|simulated| (task.trial.clone(), simulated))
+            }
+            _ => self.trial.take(),
+        };
+        let (_, mut simulated) = begun
             .filter(|(trial, _)| *trial == task.trial)
             .ok_or_else(|| fault("the simulated database was not started for this trial"))?;
         let nodes: Vec<HostId> = simulated.record.nodes.iter().map(|node| node.host).collect();

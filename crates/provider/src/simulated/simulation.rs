@@ -6,7 +6,9 @@ use evidence::{
     ClientResult, FORMAT_VERSION, HostId, HostSample, Interval, NodeFacts, ProbeResult, SendLag, TrialRecord, Validity,
     VolumeFacts,
 };
-use spec::{Cell, Definition, FaultKind, Job, LoadLevel, PageCache, Plan, PlannedTrial, Setups, Truth, VolumeSetup};
+use spec::{
+    Cell, Definition, FaultKind, Job, LoadLevel, PageCache, Plan, PlannedTrial, Setups, TrialShape, Truth, VolumeSetup,
+};
 
 use super::calendar::{rfc3339, started_unix_s};
 use super::closed::Closed;
@@ -71,6 +73,16 @@ impl Simulation {
         }
     }
 
+    /// The workload that the experiment names first.
+    pub(super) fn first_workload(&self) -> String {
+        self.plan.workloads.first().map_or_else(String::new, |w| w.name.clone())
+    }
+
+    /// Whether the frozen plan has such a trial.
+    pub(super) fn has(&self, trial: &PlannedTrial) -> bool {
+        self.plan.trials.contains(trial)
+    }
+
     /// Records of the data set.
     pub(super) fn records(&self) -> u64 {
         self.plan.dataset.records
@@ -86,6 +98,20 @@ impl Simulation {
     pub(super) fn started_unix_ms(&self, planned: &PlannedTrial) -> i64 {
         let position = self.plan.trials.iter().position(|t| t == planned).unwrap_or(0);
         (started_unix_s(&self.plan, position) * 1e3) as i64
+    }
+
+    /// Takes a trial that the frozen plan did not have: one of a search, or one that came of it. The same for one that it
+    /// knows.
+    pub(super) fn take_in(&mut self, cell: Cell, trial: &PlannedTrial, shape: TrialShape) {
+        self.plan.shape = shape;
+        match self.plan.cells.iter_mut().find(|known| known.id == cell.id) {
+            Some(known) => *known = cell,
+            None => self.plan.cells.push(cell),
+        }
+        if !self.plan.trials.contains(trial) {
+            self.plan.trials.push(trial.clone());
+            self.paces = variation::of_trials(&self.plan, &self.truth);
+        }
     }
 
     /// Simulates a planned trial; the same plan, truth and trial give the same evidence. `None` when the plan has no

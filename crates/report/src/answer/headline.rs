@@ -4,7 +4,7 @@ use analysis::{Analysis, By, Outcome, Place, Reason, Status, ValueOfMoney, Value
 
 use super::undecided::{decisive, here, one_configuration};
 use super::words::{TOO_FEW, listed};
-use super::{objective, places, steps, undecided};
+use super::{capacity, objective, places, steps, undecided};
 use crate::figures::{count, given_percent};
 
 /// The reason of the headline, and the steps whose numbers it tells.
@@ -79,6 +79,7 @@ fn reason<'a>(
             at: places::at(analysis, &place.workload, place.load),
         };
         match (place.by, &place.outcome) {
+            (By::Capacity, _) => others.push(clause(capacity::why(analysis, place, run))),
             (By::Objective, _) => others.push(clause(objective::why(analysis, place, run))),
             (_, Outcome::Run { configuration, .. }) if configuration != run => {
                 let margin = given_percent(analysis.margin);

@@ -3,6 +3,7 @@
 //! `analysis` decides and yields values; here they are only worded. Every number of a sentence is read from the
 //! document and rounded, never computed anew, so that a sentence cannot contradict the tables below it.
 
+mod capacity;
 mod doubts;
 mod headline;
 mod objective;
@@ -14,7 +15,7 @@ mod writes;
 
 use analysis::{Analysis, Doubt, Status};
 
-pub(crate) use doubts::{caution, cautions, doubt, not_judged, spread};
+pub(crate) use doubts::{caution, cautions, doubt, not_judged, spread, withheld};
 pub(crate) use places::{at as at_place, name as place_name};
 pub(crate) use steps::reason as step_reason;
 pub use words::SIMULATED;
@@ -73,9 +74,12 @@ pub fn answer(analysis: &Analysis) -> Answer {
     let mut sentences = Vec::new();
     if recommendation.status != Status::NoAnswerYet {
         sentences.extend(undecided::sentences(analysis));
+        sentences.extend(crate::capacity::sentences(analysis));
         sentences.extend(steps::sentences(analysis, &headline.told));
         sentences.extend(objective::alternatives(analysis));
-        sentences.extend(doubts::limits_of(analysis));
+        if analysis.capacities.is_empty() {
+            sentences.extend(doubts::limits_of(analysis));
+        }
     }
     // The banner and the sentences on places tell two of them.
     let worth_telling = recommendation

@@ -3,7 +3,7 @@
 use analysis::{Analysis, By, Metric, Outcome, Place, Reason, Status, ValueOfMoney, ValueVerdict};
 
 use super::words::{TOO_FEW, listed};
-use super::{doubts, objective, places, steps};
+use super::{capacity, doubts, objective, places, steps};
 use crate::figures::{given_percent, number};
 
 /// Places that are told one by one; the rest stands in `analysis.json`.
@@ -47,6 +47,7 @@ pub fn open(analysis: &Analysis) -> Vec<(Vec<String>, String)> {
 pub fn undecided(analysis: &Analysis, place: &Place) -> String {
     match &place.outcome {
         Outcome::Run { configuration, .. } => format!("run {configuration}"),
+        Outcome::Between { .. } | Outcome::NoneMeets if place.by == By::Capacity => capacity::open(analysis, place),
         Outcome::Between { .. } => between(analysis, place),
         Outcome::Withheld { configurations } => {
             format!(

@@ -8,6 +8,9 @@ use crate::labels::{self, metric};
 
 /// The matrix, the cautions, and the heat maps.
 pub fn matrix(analysis: &Analysis) -> String {
+    if crate::capacity::any(analysis) {
+        return String::new();
+    }
     if analysis.decision.is_empty() {
         return "<p>No cell has a valid trial: there is nothing to decide.</p>\n".to_owned();
     }

@@ -4,6 +4,7 @@
 mod away;
 mod axis;
 mod bars;
+mod capacity;
 mod card;
 mod curves;
 mod decision;
@@ -42,7 +43,8 @@ const fn part(id: &'static str, title: &'static str, body: fn(&Analysis, &Charts
 }
 
 /// In the order of the page.
-const SECTIONS: [Section; 14] = [
+const SECTIONS: [Section; 15] = [
+    part("capacity", crate::capacity::TITLE, |a, _| capacity::capacity(a)),
     part("money", "Cost and performance", |a, _| money::money(a)),
     part("limits", "What limited it", |a, _| limits::limits(a)),
     part("away", crate::away::TITLE, away::section),

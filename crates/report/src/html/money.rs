@@ -10,6 +10,9 @@ use crate::labels;
 
 /// The whole section.
 pub fn money(analysis: &Analysis) -> String {
+    if crate::capacity::any(analysis) {
+        return String::new();
+    }
     if analysis.value_of_money.is_empty() {
         return format!("{}{}", frontiers(analysis), missing(analysis));
     }

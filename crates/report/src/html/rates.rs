@@ -87,7 +87,9 @@ fn dots<'a>(analysis: &'a Analysis, workload: &str, kind: OperationKind) -> Vec<
 fn bounds(analysis: &Analysis, workload: &str) -> Vec<(LatencyFigure, f64)> {
     let places = analysis.recommendation.places.iter().filter(|p| p.workload == workload);
     let checks = places.flat_map(|p| &p.candidates).flat_map(|c| &c.checks);
-    let mut found: Vec<(LatencyFigure, f64)> = Vec::new();
+    let stated = analysis.objective.iter().filter(|_| crate::capacity::any(analysis));
+    let stated = stated.flat_map(|objective| &objective.latency);
+    let mut found: Vec<(LatencyFigure, f64)> = stated.map(|bound| (bound.figure, bound.limit_us / 1e3)).collect();
     for check in checks {
         if let Criterion::Latency { figure, limit_us, .. } = check.what
             && !found.contains(&(figure, limit_us / 1e3))

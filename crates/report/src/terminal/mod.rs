@@ -1,6 +1,7 @@
 //! The end of a run in a terminal: the answer, what the money buys, one table for each workload, then the findings.
 
 mod away;
+mod capacity;
 mod cells;
 mod steps;
 pub mod table;
@@ -35,6 +36,14 @@ pub fn terminal(analysis: &Analysis, options: TerminalOptions) -> String {
     text.push('\n');
     for line in labels::summary(analysis).lines() {
         text.push_str(&wrapped(line, width, ""));
+    }
+    if crate::capacity::any(analysis) {
+        text.push_str(&format!(
+            "\n{}\n{}\n",
+            paint.bold(crate::capacity::TITLE),
+            capacity::table(analysis, width)
+        ));
+        text.push_str(&wrapped(crate::capacity::METHOD, width, ""));
     }
     if !analysis.value_of_money.is_empty() {
         text.push_str(&format!(

@@ -107,6 +107,14 @@ fn counted(
         );
         return None;
     }
+    if levels.is_empty() && load.rate.as_ref().is_some_and(|rate| rate.get_ref().is_str()) {
+        mistakes.add(
+            at,
+            "clients = \"auto\" takes the number from the rates, and rate = \"find\" states none",
+            "state a number of clients",
+        );
+        return None;
+    }
     let rates = levels.iter().filter_map(|level| match level {
         LoadLevel::Rate { operations_per_s, .. } => Some(*operations_per_s / scale),
         LoadLevel::Concurrency(_) => None,

@@ -1,12 +1,12 @@
 //! `[load]`: load levels and the shape of a trial.
 
-use toml::Spanned;
+use toml::{Spanned, Value};
 
 use super::clients::{self, Clients, Senders};
 use super::numbers::Check as _;
 use crate::judged::{JUDGED_FROM_S, REPETITIONS_MIN};
 use crate::mistakes::{Collector, choice};
-use crate::{Adaptive, Load, LoadLevel, raw};
+use crate::{Adaptive, Find, Load, LoadLevel, raw};
 
 /// Most requests in flight: a CQL connection has 32,768 stream ids, and one connection per load thread is used.
 const MOST_CONCURRENCY: i64 = 30_000;
@@ -23,37 +23,13 @@ pub(super) fn check(
         let n = mistakes.integer(Some(level), "concurrency", 1, MOST_CONCURRENCY, 1);
         levels.extend(n.map(|n| LoadLevel::Concurrency(n as u32)));
     }
-    let poisson = match load.arrival.as_ref().map(|a| (a, a.get_ref().as_str())) {
-        None | Some((_, "poisson")) => true,
-        Some((_, "constant")) => false,
-        Some((arrival, other)) => {
-            mistakes.add(
-                arrival.span(),
-                format!("unknown arrival `{other}`"),
-                choice(other, &["poisson", "constant"]),
-            );
-            true
-        }
-    };
-    if let (Some(arrival), true) = (&load.arrival, load.rate.is_empty()) {
-        mistakes.add(
-            arrival.span(),
-            "arrival is for the open loop, and no rate is given",
-            "remove it, or give rate = [N]; a closed loop sends when an answer has come",
-        );
-    }
-    for rate in &load.rate {
-        let rate = mistakes.number(Some(rate), "rate", 1e-3..=1e9, 1.0);
-        levels.extend(rate.map(|operations_per_s| LoadLevel::Rate {
-            operations_per_s,
-            poisson,
-        }));
-    }
-    if load.concurrency.is_empty() && load.rate.is_empty() {
+    let (rates, find) = rates(load, mistakes);
+    levels.extend(rates);
+    if load.concurrency.is_empty() && load.rate.is_none() {
         mistakes.add(
             spanned.span(),
             "[load] has no load level",
-            "for example concurrency = [100], or rate = [5000]",
+            "for example concurrency = [100], rate = [5000], or rate = \"find\" with an objective",
         );
     }
     for (i, level) in levels.iter().enumerate() {
@@ -80,6 +56,7 @@ pub(super) fn check(
     );
     Some(Load {
         levels,
+        find,
         warmup_s,
         warmup_max_s,
         clients: clients?.number,
@@ -91,6 +68,102 @@ pub(super) fn check(
         seed: seed? as u64,
         request_timeout_s: request_timeout_s?,
     })
+}
+
+/// The rates of the open loop, or that they are to be found.
+fn rates(load: &raw::Load, mistakes: &mut Collector<'_>) -> (Vec<LoadLevel>, Option<Find>) {
+    let poisson = match load.arrival.as_ref().map(|a| (a, a.get_ref().as_str())) {
+        None | Some((_, "poisson")) => true,
+        Some((_, "constant")) => false,
+        Some((arrival, other)) => {
+            mistakes.add(
+                arrival.span(),
+                format!("unknown arrival `{other}`"),
+                choice(other, &["poisson", "constant"]),
+            );
+            true
+        }
+    };
+    let Some(given) = &load.rate else {
+        if let Some(arrival) = &load.arrival {
+            mistakes.add(
+                arrival.span(),
+                "arrival is for the open loop, and no rate is given",
+                "remove it, or give rate = [N]; a closed loop sends when an answer has come",
+            );
+        }
+        return (Vec::new(), None);
+    };
+    let at = given.span();
+    match given.get_ref() {
+        Value::String(word) if word == "find" => {
+            to_be_found(load, mistakes);
+            (Vec::new(), Some(Find { poisson }))
+        }
+        Value::Array(stated) => {
+            let mut levels = Vec::new();
+            for rate in stated {
+                let number = rate.as_float().or_else(|| rate.as_integer().map(|n| n as f64));
+                let Some(number) = number else {
+                    mistakes.add(
+                        at.clone(),
+                        format!("a rate cannot be {rate}"),
+                        "operations per second: rate = [5000]",
+                    );
+                    continue;
+                };
+                let spanned = Spanned::new(at.clone(), number);
+                let rate = mistakes.number(Some(&spanned), "rate", 1e-3..=1e9, 1.0);
+                levels.extend(rate.map(|operations_per_s| LoadLevel::Rate {
+                    operations_per_s,
+                    poisson,
+                }));
+            }
+            if stated.is_empty() && load.concurrency.is_empty() {
+                mistakes.add(at, "rate has no load level", "for example rate = [5000]");
+            }
+            (levels, None)
+        }
+        other => {
+            let help = "operations per second, such as rate = [5000], or rate = \"find\"";
+            mistakes.add(at, format!("rate cannot be {other}"), help);
+            (Vec::new(), None)
+        }
+    }
+}
+
+/// What does not go with rates that are to be found, each at its place.
+fn to_be_found(load: &raw::Load, mistakes: &mut Collector<'_>) {
+    if let Some(closed) = load.concurrency.first() {
+        mistakes.add(
+            closed.span(),
+            "rate = \"find\" measures rates of its own, and concurrency is another kind of load",
+            "remove concurrency, or give it in an experiment of its own",
+        );
+    }
+    let is_auto = |value: &&Spanned<Value>| value.get_ref().as_str() == Some("auto");
+    let others = [
+        (
+            load.operations.as_ref().map(Spanned::span),
+            "operations end a trial early, and rate = \"find\" compares trials of the same time",
+            "give duration_s",
+        ),
+        (
+            load.repetitions.as_ref().filter(is_auto).map(Spanned::span),
+            "repetitions = \"auto\" looks at ratios between configurations, and rate = \"find\" measures each at its own rates",
+            "give a number of repetitions; 3 are the least",
+        ),
+        (
+            load.warmup.as_ref().map(Spanned::span),
+            "warmup = \"auto\" waits for rest, and a rate that cannot be held never comes to rest",
+            "give warmup_s in seconds",
+        ),
+    ];
+    for (at, what, help) in others {
+        if let Some(at) = at {
+            mistakes.add(at, what, help);
+        }
+    }
 }
 
 /// Clients that can share each level.
@@ -211,7 +284,7 @@ fn repetitions(load: &raw::Load, mistakes: &mut Collector<'_>) -> Option<(u32, O
     }
     match load.repetitions.as_ref().map(|r| (r, r.get_ref())) {
         None => Some((3, None)),
-        Some((_, toml::Value::Integer(n))) if (1..=1_000).contains(n) => Some((*n as u32, None)),
+        Some((_, Value::Integer(n))) if (1..=1_000).contains(n) => Some((*n as u32, None)),
         Some((at, other)) => {
             mistakes.add(
                 at.span(),

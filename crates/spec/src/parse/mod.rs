@@ -32,7 +32,7 @@ use catalog::Catalog;
 use toml::Spanned;
 
 use crate::mistakes::{Collector, Mistakes, choice};
-use crate::{Configuration, Dataset, Experiment, Provider, raw};
+use crate::{Configuration, Dataset, Experiment, Load, Provider, raw};
 pub use measurable::refuse_unmeasurable;
 use names::{safe_name, unique};
 use numbers::Check;
@@ -175,6 +175,23 @@ fn check(
     let decision = objective::decision(file.decision.as_ref(), mistakes);
     let senders = clients::Senders::of(catalog, file, provider);
     let load = load::check(&file.load, (&senders, local.scale), mistakes);
+    if let (Some(Load { find: Some(_), .. }), Some(at)) = (&load, &file.load.get_ref().rate) {
+        let has_bound = objective.as_ref().is_some_and(|o| !o.latency.is_empty());
+        if file.objective.is_none() || (objective.is_some() && !has_bound) {
+            mistakes.add(
+                at.span(),
+                "rate = \"find\" looks for the highest rate that meets a bound on latency, and none is stated",
+                "for example [objective] with p99_ms = 10",
+            );
+        }
+        if let Some(fault) = file.fault.first() {
+            mistakes.add(
+                fault.span(),
+                "[[fault]]: rate = \"find\" looks for what is carried without one",
+                "remove it, or give rate = [N]",
+            );
+        }
+    }
     if let Some(auto) = &file.load.get_ref().warmup {
         let inserts = |w: &&Definition| w.mix.share(OperationKind::Insert) > 0.0;
         if let Some(w) = workloads.iter().flatten().find(inserts) {

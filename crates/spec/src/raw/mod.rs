@@ -435,10 +435,10 @@ pub(crate) struct Load {
     #[serde(default)]
     #[schemars(with = "Vec<u32>")]
     pub concurrency: Vec<Spanned<i64>>,
-    /// Open loop: operations per second at full scale, one load level each (divided by `scale`).
-    #[serde(default)]
-    #[schemars(with = "Vec<f64>")]
-    pub rate: Vec<Spanned<f64>>,
+    /// Open loop: operations per second at full scale, one load level each (divided by `scale`); or `"find"`: for each
+    /// configuration and workload the highest rate that meets `[objective]` is searched for and then measured.
+    #[schemars(with = "Option<RateForms>")]
+    pub rate: Option<Spanned<Value>>,
     /// Arrivals of the open loop: `poisson` (default) or `constant`.
     #[schemars(with = "Option<String>")]
     pub arrival: Option<Spanned<String>>,
@@ -507,6 +507,20 @@ pub(crate) enum NumberOrAuto {
     Number(u32),
     /// `auto`.
     Auto(String),
+}
+
+/// Rates, or `"find"`.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(
+    dead_code,
+    reason = "describes the file for the schema; values are read by hand to keep their places"
+)]
+pub(crate) enum RateForms {
+    /// Operations per second.
+    Rates(Vec<f64>),
+    /// `find`.
+    Find(String),
 }
 
 /// Settings of providers.

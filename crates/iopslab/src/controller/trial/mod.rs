@@ -1,12 +1,14 @@
 //! One trial: from a prepared configuration to a stored record, whatever happens in between.
 
 mod clients;
+mod database;
 mod evidence;
 mod faults;
 mod happened;
 mod lag;
 mod live;
 mod logs;
+mod probing;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -14,10 +16,10 @@ use std::time::Instant;
 
 use ::evidence::{Cause, HostId, Validity};
 use archive::{JournalEvent, RunDirectory};
-use spec::{Cell, Definition, Job, NodeFault, Plan, PlannedTrial, Setup};
-use wire::{ClientRequest, DatabaseRequest, Event, Reply, Request, StoppedTrial, TrialTask};
+use spec::{NodeFault, PlannedTrial};
+use wire::{ClientRequest, Event, Reply, Request};
 
-use super::crew::{Crew, Trouble, gravest, to_each, unexpected};
+use super::crew::{Crew, Trouble, gravest, unexpected};
 use super::hosts;
 use super::journal::note;
 use super::position::{Position, position_text};
@@ -26,29 +28,18 @@ use crate::failure::Failure;
 use crate::machine;
 use crate::progress::Screen;
 use clients::Measured;
+use database::{Parts, ended, parts, prepare, start, stop, task};
 use faults::{Began, Faults};
 use happened::Happened;
 use lag::Lag;
 use live::{LiveFigures, summary};
-
-/// Keys looked up in every restored copy.
-const SAMPLE_KEYS: u64 = 32;
+pub(super) use probing::search;
 
 /// Whether the database and the client could do what a trial asks of them, or why not. What the database did under load
 /// is another matter.
 pub(super) enum Carried {
     Out,
     Not(String),
-}
-
-/// What a trial is made of, from what the run froze.
-#[derive(Clone, Copy)]
-struct Parts<'a> {
-    plan: &'a Plan,
-    planned: &'a PlannedTrial,
-    cell: &'a Cell,
-    setup: &'a Setup,
-    workload: &'a Definition,
 }
 
 /// Runs one planned trial and stores it. An error ends the run.
@@ -114,94 +105,6 @@ fn carried(validity: &Validity) -> Carried {
     }
 }
 
-fn parts<'a>(Job { plan, setups }: &'a Job, planned: &'a PlannedTrial) -> Result<Parts<'a>, Failure> {
-    let missing = || {
-        Failure::work(format!(
-            "plan.json or setups.json is not whole: cell {} lacks a part",
-            planned.cell
-        ))
-    };
-    let cell = plan.cells.iter().find(|c| c.id == planned.cell).ok_or_else(missing)?;
-    let setup = setups.of(&cell.configuration).ok_or_else(missing)?;
-    let workload = plan
-        .workloads
-        .iter()
-        .find(|w| w.name == cell.workload)
-        .ok_or_else(missing)?;
-    Ok(Parts {
-        plan,
-        planned,
-        cell,
-        setup,
-        workload,
-    })
-}
-
-/// The configuration's volumes exist and have been measured (work for its first trial only). What exists already is as
-/// it is.
-fn prepare(crew: &mut Crew, setup: &Setup, screen: &mut Screen) -> Result<(), Failure> {
-    if setup.existing.is_some() {
-        return Ok(());
-    }
-    let request = DatabaseRequest::Prepare {
-        setup: Box::new(setup.clone()),
-    };
-    for reply in crew.ask_each(&hosts::nodes_of(setup), &request, screen)?.into_values() {
-        if !matches!(reply, Reply::Prepared(_)) {
-            return Err(unexpected(&reply));
-        }
-    }
-    Ok(())
-}
-
-/// A settled database on every host, or why there is none.
-fn start(crew: &mut Crew, parts: Parts<'_>, happened: &mut Happened, screen: &mut Screen) -> Result<(), Failure> {
-    let request = DatabaseRequest::StartTrial {
-        trial: parts.planned.clone(),
-        setup: Box::new(parts.setup.clone()),
-        sample_keys: sample_keys(parts.plan, parts.workload),
-    };
-    let nodes = hosts::nodes_of(parts.setup);
-    let mut faults = Vec::new();
-    let mut death = None;
-    let samples = &mut happened.samples;
-    // A node that is ready is watched while others still start: what is heard of it is kept.
-    let answers = crew.converse(to_each(&nodes, &request), &mut |host, event| {
-        match event {
-            Event::Progress(progress) => screen.doing(&progress.doing, ""),
-            Event::Sample(sample) => samples.entry(host).or_default().push(*sample),
-            Event::DatabaseDied { how, log_tail } => death = death.take().or(Some((host, how, log_tail))),
-            Event::Second(_) | Event::Reply(_) => {}
-        }
-        death.is_none()
-    })?;
-    if let Some((host, how, log_tail)) = death {
-        ended(happened, parts.setup, host, &how, log_tail);
-        return Ok(());
-    }
-    for (host, answer) in answers {
-        match answer {
-            Ok(Reply::Started(started)) => drop(happened.started.insert(host, *started)),
-            Ok(other) => return Err(unexpected(&other)),
-            Err(Trouble::Fault(fault)) => faults.push((host, fault)),
-            Err(trouble @ Trouble::ClientLost(_)) => return Err(trouble.into()),
-        }
-    }
-    // Nodes that were called off because of another one say less than that one.
-    faults.sort_by_key(|(_, fault)| fault.cancelled);
-    if let Some((host, fault)) = faults.into_iter().next() {
-        let help = fault.help.map_or_else(String::new, |help| format!("\nhelp: {help}"));
-        let what = subject("the database", parts.setup, host);
-        let how = match parts.setup.existing {
-            Some(_) => "cannot be watched",
-            None => "did not start",
-        };
-        let reason = format!("{what} {how}: {}{help}", fault.message);
-        happened.spoil(Cause::DidNotStart, reason, Vec::new());
-    }
-    Ok(())
-}
-
 fn execute(
     crew: &mut Crew,
     parts: Parts<'_>,
@@ -209,7 +112,7 @@ fn execute(
     happened: &mut Happened,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    let Parts { plan, cell, .. } = parts;
+    let plan = parts.plan;
     // Before anything is under way: what a host says while its clock is read is passed over.
     happened.clocks_at_start = crew.clocks(&hosts::of_trial(parts.plan, parts.setup))?;
     start(crew, parts, happened, screen)?;
@@ -220,29 +123,7 @@ fn execute(
     if let Some(began) = first.and_then(|s| jiff::Timestamp::from_millisecond(s.began_unix_ms).ok()) {
         happened.started_at = began;
     }
-    let contact_points = match &parts.setup.existing {
-        Some(hosts) => hosts.clone(),
-        None => happened
-            .started
-            .values()
-            .flat_map(|s| s.contact_points.clone())
-            .collect(),
-    };
-    let levels = parts.setup.consistency.unwrap_or(plan.target.consistency);
-    let whole = TrialTask {
-        trial: parts.planned.clone(),
-        endpoint: target.endpoint(contact_points, levels, plan.shape.request_timeout_s),
-        dataset: plan.dataset,
-        workload: parts.workload.clone(),
-        load: cell.load,
-        shape: plan.shape,
-        // The same seed for every configuration of a block: they see the same sequence of requests.
-        seed: plan.seed.wrapping_add(u64::from(parts.planned.block)),
-        number: 0,
-        clients: 1,
-        check_writes: !plan.faults.is_empty(),
-        begin_unix_ms: None,
-    };
+    let whole = task(parts, target, happened);
     let now_unix_ms = machine::unix_ms();
     let clients = hosts::clients_of(plan, parts.setup);
     let tasks = clients::tasks(&whole, &clients, now_unix_ms, |client| happened.offset_ms(client));
@@ -317,50 +198,4 @@ fn execute(
         happened.faults = faults.records(|host| happened.measurement_began_ms(host));
     }
     Ok(())
-}
-
-/// A node ended on its own.
-fn ended(happened: &mut Happened, setup: &Setup, host: HostId, how: &str, log_tail: Vec<String>) {
-    let name = match setup.existing {
-        Some(_) => "the database",
-        None => "Cassandra",
-    };
-    let subject = subject(name, setup, host);
-    let reason = format!("{subject} ended during the trial: {how}");
-    happened.spoil(Cause::DatabaseEnded, reason, log_tail);
-}
-
-/// What a reason is about: which node where there are several.
-fn subject(what: &str, setup: &Setup, host: HostId) -> String {
-    match setup.placement.is_cluster() {
-        true => format!("{what} on {host}"),
-        false => what.to_owned(),
-    }
-}
-
-/// Keys spread over the whole data set.
-fn sample_keys(plan: &Plan, workload: &Definition) -> Vec<String> {
-    let records = plan.dataset.records;
-    let count = SAMPLE_KEYS.min(records);
-    (0..count)
-        .map(|i| {
-            let mut key = String::new();
-            workload::write_key(i * records / count, workload.keys, &mut key);
-            key
-        })
-        .collect()
-}
-
-fn stop(crew: &mut Crew, setup: &Setup, screen: &mut Screen) -> Result<BTreeMap<HostId, StoppedTrial>, Failure> {
-    let doing = match setup.existing {
-        Some(_) => "collecting what was seen",
-        None => "stopping Cassandra and detaching its volumes",
-    };
-    screen.doing(doing, "");
-    let replies = crew.ask_each(&hosts::nodes_of(setup), &DatabaseRequest::StopTrial, screen)?;
-    let each = replies.into_iter().map(|(host, reply)| match reply {
-        Reply::Stopped(stopped) => Ok((host, *stopped)),
-        other => Err(unexpected(&other)),
-    });
-    each.collect()
 }

@@ -1,0 +1,150 @@
+//! By the highest rates that meet the objective: the cheapest that carries a demand, or the most for the money.
+
+use super::Answer;
+use crate::document::{
+    By, Candidate, Capacity, CapacityOutcome, Check, Criterion, FleetOf, Meets, Outcome, Place, Range, Withheld,
+};
+
+impl Answer<'_> {
+    /// A place for each workload.
+    pub(super) fn by_capacity(&self) -> Vec<Place> {
+        let mut workloads: Vec<&str> = Vec::new();
+        for capacity in self.capacities {
+            if !workloads.contains(&&*capacity.workload) {
+                workloads.push(&capacity.workload);
+            }
+        }
+        let demand = self.plan.objective.as_ref().and_then(|objective| objective.throughput);
+        let each = |workload: &str| {
+            let own: Vec<&Capacity> = self.capacities.iter().filter(|c| c.workload == workload).collect();
+            match demand {
+                Some(demand) => self.carrying_by_capacity(workload, &own, demand),
+                None => Place {
+                    workload: workload.to_owned(),
+                    load: None,
+                    by: By::Capacity,
+                    outcome: most_for_money(&own),
+                    candidates: Vec::new(),
+                },
+            }
+        };
+        workloads.into_iter().map(each).collect()
+    }
+
+    /// The cheapest whose capacity less headroom is shown to be no less than the demand.
+    fn carrying_by_capacity(&self, workload: &str, own: &[&Capacity], demand: f64) -> Place {
+        let headroom = self.plan.objective.as_ref().map_or(0.0, |objective| objective.headroom);
+        let left = 1.0 - headroom;
+        let candidate = |capacity: &&Capacity| {
+            let low = capacity.at_least_ops_per_s.unwrap_or(0.0) * left;
+            let high = capacity.below_ops_per_s.unwrap_or(f64::INFINITY) * left;
+            let estimate = capacity.ops_per_s.map(|rate| rate * left);
+            let meets = match capacity.outcome {
+                CapacityOutcome::Floor => Meets::No,
+                CapacityOutcome::Withheld { .. } | CapacityOutcome::NotMeasured => Meets::NotDecided,
+                _ if low >= demand => Meets::Yes,
+                _ if high <= demand => Meets::No,
+                _ => Meets::NotDecided,
+            };
+            let fleet = capacity
+                .at_least_ops_per_s
+                .zip(capacity.usd_per_month)
+                .map(|(rate, usd)| {
+                    let count = (demand / (rate * left)).ceil().clamp(1.0, 1e6) as u32;
+                    FleetOf {
+                        count,
+                        usd_per_month: f64::from(count) * usd,
+                    }
+                });
+            Candidate {
+                configuration: capacity.configuration.clone(),
+                usd_per_month: capacity.usd_per_month,
+                meets,
+                checks: vec![Check {
+                    what: Criterion::Throughput { demand },
+                    measured: estimate.map(|median| Range {
+                        median,
+                        low: low.min(median),
+                        high: if high.is_finite() { high.max(median) } else { median },
+                    }),
+                    meets,
+                }],
+                fleet,
+            }
+        };
+        let mut candidates: Vec<Candidate> = own.iter().map(candidate).collect();
+        super::by_objective::by_price(&mut candidates);
+        Place {
+            by: By::Capacity,
+            ..self.cheapest_that_meets(workload.to_owned(), None, candidates)
+        }
+    }
+}
+
+/// Operations per second under the objective for a dollar; under it alone where no two have a price. One configuration
+/// leads where the least it is shown to carry is worth more than the most that any other may.
+fn most_for_money(own: &[&Capacity]) -> Outcome {
+    let known = |capacity: &&&Capacity| !matches!(capacity.outcome, CapacityOutcome::NotMeasured);
+    let judged: Vec<&Capacity> = own.iter().filter(known).copied().collect();
+    let priced: Vec<&Capacity> = judged.iter().filter(|c| c.usd_per_month.is_some()).copied().collect();
+    let judged = if priced.len() >= 2 { &priced } else { &judged };
+    let by_money = priced.len() >= 2;
+    if judged.iter().all(|c| c.outcome == CapacityOutcome::Floor) && !judged.is_empty() {
+        return Outcome::NoneMeets;
+    }
+    let judged: Vec<&Capacity> = judged
+        .iter()
+        .filter(|c| c.outcome != CapacityOutcome::Floor)
+        .copied()
+        .collect();
+    if own.len() < 2 || judged.is_empty() {
+        return Outcome::Nothing;
+    }
+    let withheld: Vec<(String, Withheld)> = judged
+        .iter()
+        .filter_map(|c| match c.outcome {
+            CapacityOutcome::Withheld { why } => Some((c.configuration.clone(), why)),
+            _ => None,
+        })
+        .collect();
+    if !withheld.is_empty() {
+        return Outcome::Withheld {
+            configurations: withheld,
+        };
+    }
+    let most = judged.iter().flat_map(|c| &c.levels).map(|level| level.trials).max();
+    if most.unwrap_or(0) < stats::REPETITIONS_MIN {
+        return Outcome::TooFew {
+            pairs: most.unwrap_or(0),
+        };
+    }
+    let price = |c: &Capacity| match by_money {
+        true => c.usd_per_month.unwrap_or(f64::INFINITY),
+        false => 1.0,
+    };
+    let least = |c: &Capacity| c.at_least_ops_per_s.unwrap_or(0.0) / price(c);
+    let utmost = |c: &Capacity| c.below_ops_per_s.unwrap_or(f64::INFINITY) / price(c);
+    let Some(leader) = judged.iter().copied().max_by(|a, b| least(a).total_cmp(&least(b))) else {
+        return Outcome::Nothing;
+    };
+    let rivals = judged
+        .iter()
+        .copied()
+        .filter(|c| c.configuration != leader.configuration);
+    let open: Vec<String> = rivals
+        .filter(|c| utmost(c) > least(leader))
+        .map(|c| c.configuration.clone())
+        .collect();
+    if open.is_empty() {
+        return Outcome::Run {
+            configuration: leader.configuration.clone(),
+            same: Vec::new(),
+        };
+    }
+    Outcome::Between {
+        configurations: std::iter::once(leader.configuration.clone()).chain(open).collect(),
+        break_even: false,
+        alike: Vec::new(),
+        repetitions: None,
+    }
+}

@@ -1,0 +1,59 @@
+//! What a probe of a search for the highest rate leaves: figures, no evidence to compare by.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use spec::{LoadLevel, OperationKind};
+
+/// A short load on a database that goes on afterwards.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RateProbe {
+    /// Whose: `gp3-3000.reads.find`.
+    pub search: String,
+    /// From 1.
+    pub number: u32,
+    /// What was offered, on the machine that ran it.
+    pub load: LoadLevel,
+    /// Measured seconds.
+    pub seconds: f64,
+    /// Operations sent in them.
+    pub sent: u64,
+    /// Operations completed.
+    pub completed: u64,
+    /// Operations failed.
+    pub failed: u64,
+    /// Response times of completed operations by kind.
+    pub response: BTreeMap<OperationKind, ProbeLatency>,
+}
+
+/// Response times, microseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ProbeLatency {
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// 99.9th percentile.
+    pub p999: f64,
+}
+
+impl RateProbe {
+    /// Operations completed a second, on the machine that ran it.
+    pub fn completed_per_s(&self) -> f64 {
+        if self.seconds > 0.0 {
+            self.completed as f64 / self.seconds
+        } else {
+            0.0
+        }
+    }
+
+    /// Failed operations / all operations.
+    pub fn error_share(&self) -> f64 {
+        let all = self.completed + self.failed;
+        if all == 0 { 0.0 } else { self.failed as f64 / all as f64 }
+    }
+}

@@ -1,0 +1,197 @@
+//! The database of a trial, or of a search: prepared, started, loaded, stopped.
+
+use std::collections::BTreeMap;
+
+use ::evidence::{Cause, HostId};
+use spec::{Cell, Definition, Job, Plan, PlannedTrial, Setup};
+use wire::{DatabaseRequest, Event, Reply, StoppedTrial, TrialTask};
+
+use super::happened::Happened;
+use crate::controller::crew::{Crew, Trouble, to_each, unexpected};
+use crate::controller::hosts;
+use crate::controller::target::Target;
+use crate::failure::Failure;
+use crate::progress::Screen;
+
+/// Keys looked up in every restored copy.
+const SAMPLE_KEYS: u64 = 32;
+
+/// What a trial is made of, from what the run froze.
+#[derive(Clone, Copy)]
+pub struct Parts<'a> {
+    pub plan: &'a Plan,
+    pub planned: &'a PlannedTrial,
+    pub cell: &'a Cell,
+    pub setup: &'a Setup,
+    pub workload: &'a Definition,
+}
+
+/// The parts of a trial of a cell.
+pub fn parts_of<'a>(
+    Job { plan, setups }: &'a Job,
+    planned: &'a PlannedTrial,
+    cell: &'a Cell,
+) -> Result<Parts<'a>, Failure> {
+    let setup = setups.of(&cell.configuration).ok_or_else(|| missing(&cell.id))?;
+    let named = |w: &&Definition| w.name == cell.workload;
+    let workload = plan.workloads.iter().find(named).ok_or_else(|| missing(&cell.id))?;
+    Ok(Parts {
+        plan,
+        planned,
+        cell,
+        setup,
+        workload,
+    })
+}
+
+/// The parts of a planned trial.
+pub fn parts<'a>(job: &'a Job, planned: &'a PlannedTrial) -> Result<Parts<'a>, Failure> {
+    let cell = job.plan.cells.iter().find(|c| c.id == planned.cell);
+    parts_of(job, planned, cell.ok_or_else(|| missing(&planned.cell))?)
+}
+
+fn missing(cell: &str) -> Failure {
+    Failure::work(format!(
+        "plan.json or setups.json is not whole: cell {cell} lacks a part"
+    ))
+}
+
+/// The configuration's volumes exist and have been measured (work for its first trial only). What exists already is as
+/// it is.
+pub fn prepare(crew: &mut Crew, setup: &Setup, screen: &mut Screen) -> Result<(), Failure> {
+    if setup.existing.is_some() {
+        return Ok(());
+    }
+    let request = DatabaseRequest::Prepare {
+        setup: Box::new(setup.clone()),
+    };
+    for reply in crew.ask_each(&hosts::nodes_of(setup), &request, screen)?.into_values() {
+        if !matches!(reply, Reply::Prepared(_)) {
+            return Err(unexpected(&reply));
+        }
+    }
+    Ok(())
+}
+
+/// A settled database on every host, or why there is none.
+pub fn start(crew: &mut Crew, parts: Parts<'_>, happened: &mut Happened, screen: &mut Screen) -> Result<(), Failure> {
+    let request = DatabaseRequest::StartTrial {
+        trial: parts.planned.clone(),
+        setup: Box::new(parts.setup.clone()),
+        sample_keys: sample_keys(parts.plan, parts.workload),
+    };
+    let nodes = hosts::nodes_of(parts.setup);
+    let mut faults = Vec::new();
+    let mut death = None;
+    let samples = &mut happened.samples;
+    // A node that is ready is watched while others still start: what is heard of it is kept.
+    let answers = crew.converse(to_each(&nodes, &request), &mut |host, event| {
+        match event {
+            Event::Progress(progress) => screen.doing(&progress.doing, ""),
+            Event::Sample(sample) => samples.entry(host).or_default().push(*sample),
+            Event::DatabaseDied { how, log_tail } => death = death.take().or(Some((host, how, log_tail))),
+            Event::Second(_) | Event::Reply(_) => {}
+        }
+        death.is_none()
+    })?;
+    if let Some((host, how, log_tail)) = death {
+        ended(happened, parts.setup, host, &how, log_tail);
+        return Ok(());
+    }
+    for (host, answer) in answers {
+        match answer {
+            Ok(Reply::Started(started)) => drop(happened.started.insert(host, *started)),
+            Ok(other) => return Err(unexpected(&other)),
+            Err(Trouble::Fault(fault)) => faults.push((host, fault)),
+            Err(trouble @ Trouble::ClientLost(_)) => return Err(trouble.into()),
+        }
+    }
+    // Nodes that were called off because of another one say less than that one.
+    faults.sort_by_key(|(_, fault)| fault.cancelled);
+    if let Some((host, fault)) = faults.into_iter().next() {
+        let help = fault.help.map_or_else(String::new, |help| format!("\nhelp: {help}"));
+        let what = subject("the database", parts.setup, host);
+        let how = match parts.setup.existing {
+            Some(_) => "cannot be watched",
+            None => "did not start",
+        };
+        let reason = format!("{what} {how}: {}{help}", fault.message);
+        happened.spoil(Cause::DidNotStart, reason, Vec::new());
+    }
+    Ok(())
+}
+
+/// The whole load of a trial on the databases that were started.
+pub fn task(parts: Parts<'_>, target: &Target, happened: &Happened) -> TrialTask {
+    let Parts { plan, cell, .. } = parts;
+    let contact_points = match &parts.setup.existing {
+        Some(hosts) => hosts.clone(),
+        None => happened
+            .started
+            .values()
+            .flat_map(|s| s.contact_points.clone())
+            .collect(),
+    };
+    let levels = parts.setup.consistency.unwrap_or(plan.target.consistency);
+    TrialTask {
+        trial: parts.planned.clone(),
+        endpoint: target.endpoint(contact_points, levels, plan.shape.request_timeout_s),
+        dataset: plan.dataset,
+        workload: parts.workload.clone(),
+        load: cell.load,
+        shape: plan.shape,
+        // The same seed for every configuration of a block: they see the same sequence of requests.
+        seed: plan.seed.wrapping_add(u64::from(parts.planned.block)),
+        number: 0,
+        clients: 1,
+        check_writes: !plan.faults.is_empty(),
+        begin_unix_ms: None,
+    }
+}
+
+/// A node ended on its own.
+pub fn ended(happened: &mut Happened, setup: &Setup, host: HostId, how: &str, log_tail: Vec<String>) {
+    let name = match setup.existing {
+        Some(_) => "the database",
+        None => "Cassandra",
+    };
+    let subject = subject(name, setup, host);
+    let reason = format!("{subject} ended during the trial: {how}");
+    happened.spoil(Cause::DatabaseEnded, reason, log_tail);
+}
+
+/// What a reason is about: which node where there are several.
+fn subject(what: &str, setup: &Setup, host: HostId) -> String {
+    match setup.placement.is_cluster() {
+        true => format!("{what} on {host}"),
+        false => what.to_owned(),
+    }
+}
+
+/// Keys spread over the whole data set.
+fn sample_keys(plan: &Plan, workload: &Definition) -> Vec<String> {
+    let records = plan.dataset.records;
+    let count = SAMPLE_KEYS.min(records);
+    (0..count)
+        .map(|i| {
+            let mut key = String::new();
+            workload::write_key(i * records / count, workload.keys, &mut key);
+            key
+        })
+        .collect()
+}
+
+/// Stops it everywhere.
+pub fn stop(crew: &mut Crew, setup: &Setup, screen: &mut Screen) -> Result<BTreeMap<HostId, StoppedTrial>, Failure> {
+    let doing = match setup.existing {
+        Some(_) => "collecting what was seen",
+        None => "stopping Cassandra and detaching its volumes",
+    };
+    screen.doing(doing, "");
+    let replies = crew.ask_each(&hosts::nodes_of(setup), &DatabaseRequest::StopTrial, screen)?;
+    let each = replies.into_iter().map(|(host, reply)| match reply {
+        Reply::Stopped(stopped) => Ok((host, *stopped)),
+        other => Err(unexpected(&other)),
+    });
+    each.collect()
+}
