@@ -1,17 +1,16 @@
-//! What each configuration carries: from probes and whole trials around the found rate.
+//! What each configuration carries: from whole trials around the rate that probes have found.
 //!
-//! Each trial has a [`Score`]; a rate is shown to meet the objective where the 95 % interval of its mean lies below 0,
-//! and shown to miss it where it lies above. From the lowest rate up the first that is not shown to meet it ends what
-//! is shown; from the highest down the same. Tests in such a fixed order need no correction for their number (Westfall
-//! and Krishen, Journal of Statistical Planning and Inference 99, 2001), so that each end is wrong in 2.5 % of
-//! experiments. Between the ends the estimate is where a line through the means, made monotone (Ayer and others, Annals
-//! of Mathematical Statistics 26, 1955), crosses 0.
+//! Each trial has a [`Score`], which rises with the rate. A straight line through the scores over the rate crosses 0
+//! where the objective begins to be missed; the spread about the line is pooled over all searches, and
+//! the interval of the crossing is Fieller's ([`stats::Residuals`]). Where scores jump from far below to far above 0
+//! between two rates no line says where between them; so the interval always holds the two rates between which the means,
+//! made monotone (Ayer and others, Annals of Mathematical Statistics 26, 1955), cross 0.
 
 use std::cmp::Ordering;
 
 use evidence::RateProbe;
 use spec::{Cell, LoadLevel, Plan, Search};
-use stats::{LEVEL, Samples};
+use stats::{Crossing, LEVEL, Points, Residuals, Samples};
 
 use crate::document::{Capacity, CapacityLevel, CapacityLimit, CapacityOutcome, CellAnalysis, Meets, Missed};
 use crate::figures::Figures;
@@ -19,9 +18,10 @@ use crate::limit::{LimitKind, ResourceUse};
 use crate::score::{self, Score};
 use crate::search::{Step, next_step};
 
-/// Where an end is not shown, one rate more is measured beyond it: further away by this factor, in each round by its
-/// square.
-const OUTWARDS: f64 = 1.07;
+/// An estimate further outside the rates that were measured than this factor is not believed: more rates are measured.
+const BELIEVED: f64 = 1.05;
+/// How far the rates of another round lie outside those before, as a factor.
+const OUTWARDS: f64 = 1.15;
 /// Most rounds of trials of a search.
 const ROUNDS: u32 = 4;
 
@@ -36,7 +36,7 @@ pub fn capacities(plan: &Plan, cells: &[CellAnalysis], figures: &Figures<'_>, pr
     };
     let all: Vec<Vec<f64>> = cells.iter().map(|cell| values(&scores(cell))).collect();
     let samples = Samples::new(all.iter().map(Vec::as_slice));
-    let of_search = |search: &Search| {
+    let levels_of = |search: &Search| {
         let mut levels: Vec<Level<'_>> = cells
             .iter()
             .filter(|cell| cell.configuration == search.configuration && cell.workload == search.workload)
@@ -51,10 +51,29 @@ pub fn capacities(plan: &Plan, cells: &[CellAnalysis], figures: &Figures<'_>, pr
             })
             .collect();
         levels.sort_by(|a, b| a.rate.total_cmp(&b.rate));
-        let own: Vec<&RateProbe> = probes.iter().filter(|p| p.search == search.id).collect();
-        capacity(plan, search, &levels, &own)
+        levels
     };
-    search.searches.iter().map(of_search).collect()
+    let all: Vec<(&Search, Vec<Level<'_>>)> = search.searches.iter().map(|s| (s, levels_of(s))).collect();
+    let lines: Vec<Points> = all.iter().map(|(_, levels)| points(levels)).collect();
+    let spread = Residuals::pooled(lines.iter());
+    let each = all.iter().zip(&lines).map(|((search, levels), points)| {
+        let own: Vec<&RateProbe> = probes.iter().filter(|p| p.search == search.id).collect();
+        capacity(plan, search, levels, spread.crossing(points, LEVEL * 2.0), &own)
+    });
+    each.collect()
+}
+
+/// The rate and the score of each trial.
+fn points(levels: &[Level<'_>]) -> Points {
+    let of_level = |level: &Level<'_>| {
+        let x = level.rate;
+        level
+            .scores
+            .iter()
+            .map(move |score| (x, score.value))
+            .collect::<Points>()
+    };
+    levels.iter().flat_map(of_level).collect()
 }
 
 /// Rates that another round would measure, at full scale; none where nothing is left to show, or it was tried often
@@ -73,13 +92,12 @@ pub fn another_round(capacity: &Capacity, rounds: u32) -> Vec<f64> {
     if !is_open || rounds >= ROUNDS || !(is_tested(lowest) && is_tested(highest)) {
         return Vec::new();
     }
-    let outwards = OUTWARDS.powi(1 << rounds.saturating_sub(1).min(4));
-    let below = capacity
-        .at_least_ops_per_s
-        .is_none()
-        .then(|| lowest.ops_per_s / outwards);
-    let above = capacity.below_ops_per_s.is_none().then(|| highest.ops_per_s * outwards);
-    below.into_iter().chain(above).collect()
+    let (down, up) = (lowest.ops_per_s / OUTWARDS, highest.ops_per_s * OUTWARDS);
+    match capacity.outcome {
+        CapacityOutcome::AtLeast => vec![up],
+        CapacityOutcome::Below => vec![down],
+        _ => vec![down, up],
+    }
 }
 
 /// A rate with its trials.
@@ -110,7 +128,7 @@ fn shown(samples: &Samples, ours: &[f64]) -> Meets {
     let Some(contrast) = samples.level(ours) else {
         return Meets::NotDecided;
     };
-    // The interval is one of ratios: exponentials of the scores.
+    // The interval is one of exponentials.
     let (low, high) = contrast.interval(2.0 * LEVEL);
     if high <= 1.0 {
         Meets::Yes
@@ -121,13 +139,20 @@ fn shown(samples: &Samples, ours: &[f64]) -> Meets {
     }
 }
 
-fn capacity(plan: &Plan, search: &Search, levels: &[Level<'_>], probes: &[&RateProbe]) -> Capacity {
-    let at_least = levels.iter().take_while(|level| level.proves()).last();
-    let below = levels.iter().rev().take_while(|level| level.meets == Meets::No).last();
+fn capacity(
+    plan: &Plan,
+    search: &Search,
+    levels: &[Level<'_>],
+    crossing: Option<Crossing>,
+    probes: &[&RateProbe],
+) -> Capacity {
+    let proven = levels.iter().take_while(|level| level.proves()).last();
+    let refuted = levels.iter().rev().take_while(|level| level.meets == Meets::No).last();
     let measured: Vec<(f64, f64, usize)> = levels
         .iter()
         .filter_map(|level| Some((level.rate, level.mean()?, level.scores.len())))
         .collect();
+    let found = estimate(&measured, crossing);
     let missing = levels.iter().find(|level| level.mean().is_some_and(|mean| mean > 0.0));
     let withheld = levels.iter().take_while(|level| level.meets != Meets::No);
     let withheld = withheld
@@ -135,14 +160,17 @@ fn capacity(plan: &Plan, search: &Search, levels: &[Level<'_>], probes: &[&RateP
         .find(|why| !score::is_proof(Some(*why)));
     let closed = probes.iter().find(|probe| rate(probe.load).is_none());
     let floor = floor(plan, probes);
-    let outcome = match (at_least, below, withheld) {
+    let outcome = match (&found, withheld) {
         _ if levels.is_empty() && floor.is_some() => CapacityOutcome::Floor,
-        _ if measured.is_empty() => CapacityOutcome::NotMeasured,
-        (_, _, Some(why)) => CapacityOutcome::Withheld { why },
-        (Some(_), Some(_), _) => CapacityOutcome::Found,
-        (Some(_), None, _) => CapacityOutcome::AtLeast,
-        (None, Some(_), _) => CapacityOutcome::Below,
-        (None, None, _) => CapacityOutcome::NotShown,
+        (None, _) => CapacityOutcome::NotMeasured,
+        (_, Some(why)) => CapacityOutcome::Withheld { why },
+        (Some(found), None) => found.outcome,
+    };
+    let ends = match (outcome, &found) {
+        (CapacityOutcome::Found, Some(found)) => {
+            found.bounds.map_or((None, None), |(low, high)| (Some(low), Some(high)))
+        }
+        _ => (proven.map(|level| level.rate), refuted.map(|level| level.rate)),
     };
     Capacity {
         configuration: search.configuration.clone(),
@@ -152,9 +180,9 @@ fn capacity(plan: &Plan, search: &Search, levels: &[Level<'_>], probes: &[&RateP
             cost.usd_per_month
         }),
         outcome,
-        ops_per_s: crossing(&measured),
-        at_least_ops_per_s: at_least.map(|level| level.rate),
-        below_ops_per_s: below.map(|level| level.rate),
+        ops_per_s: found.map(|found| found.rate),
+        low_ops_per_s: ends.0,
+        high_ops_per_s: ends.1,
         missed: missing.and_then(missed).or(floor.filter(|_| levels.is_empty())),
         limit: missing.and_then(|level| fullest(level.cell)),
         closed_loop_ops_per_s: closed.map(|probe| probe.completed_per_s() * plan.scale),
@@ -227,9 +255,58 @@ fn floor(plan: &Plan, probes: &[&RateProbe]) -> Option<Missed> {
     })
 }
 
-/// Where the means, made monotone, cross 0 on straight lines by the logarithm of the rate; the nearest rate where they do
-/// not. Levels are (rate, mean, trials), ascending.
-fn crossing(levels: &[(f64, f64, usize)]) -> Option<f64> {
+/// A capacity with what bounds it.
+struct Estimate {
+    rate: f64,
+    bounds: Option<(f64, f64)>,
+    outcome: CapacityOutcome,
+}
+
+/// From the crossing of the line where that lies inside the rates that were measured, or close to them; else from the
+/// means, made monotone. Levels are (rate, mean, trials), ascending. `None` without any.
+fn estimate(levels: &[(f64, f64, usize)], crossing: Option<Crossing>) -> Option<Estimate> {
+    let (lowest, highest) = (levels.first()?.0, levels.last()?.0);
+    let (low, high) = bracket(levels);
+    let believed = |rate: f64| (lowest / BELIEVED..=highest * BELIEVED).contains(&rate);
+    if let Some((rate, bounds)) = crossing
+        .and_then(|c| Some((c.at, c.bounds?)))
+        .filter(|(rate, _)| believed(*rate))
+    {
+        let (least, most) = (bounds.0.max(0.0), bounds.1);
+        return Some(Estimate {
+            rate,
+            bounds: Some((
+                low.map_or(least, |low| low.0.min(least)),
+                high.map_or(most, |high| high.0.max(most)),
+            )),
+            outcome: CapacityOutcome::Found,
+        });
+    }
+    Some(match (low, high) {
+        (Some(low), Some(high)) => Estimate {
+            rate: low.0 + (high.0 - low.0) * stats::ratio(-low.1, high.1 - low.1)?,
+            bounds: None,
+            outcome: CapacityOutcome::NotShown,
+        },
+        (Some(_), None) => Estimate {
+            rate: highest,
+            bounds: None,
+            outcome: CapacityOutcome::AtLeast,
+        },
+        (None, _) => Estimate {
+            rate: lowest,
+            bounds: None,
+            outcome: CapacityOutcome::Below,
+        },
+    })
+}
+
+/// A rate with its mean score.
+type Mean = (f64, f64);
+
+/// The rates between which the means, made monotone, cross 0: the last that does not lie above it, and the first that
+/// does.
+fn bracket(levels: &[(f64, f64, usize)]) -> (Option<Mean>, Option<Mean>) {
     let mut pools: Vec<(f64, f64, Vec<f64>)> = Vec::new();
     for (rate, mean, trials) in levels {
         let mut pool = (*mean, *trials as f64, vec![*rate]);
@@ -243,20 +320,12 @@ fn crossing(levels: &[(f64, f64, usize)]) -> Option<f64> {
         }
         pools.push(pool);
     }
-    let points: Vec<(f64, f64)> = pools
+    let means: Vec<Mean> = pools
         .iter()
-        .flat_map(|(mean, _, rates)| rates.iter().map(|r| (*r, *mean)))
+        .flat_map(|(mean, _, rates)| rates.iter().map(|rate| (*rate, *mean)))
         .collect();
-    let first_above = points.iter().position(|(_, mean)| *mean > 0.0);
-    match first_above {
-        None => points.last().map(|(rate, _)| *rate),
-        Some(0) => points.first().map(|(rate, _)| *rate),
-        Some(i) => {
-            let ((low, meets), (high, misses)) = (points[i - 1], points[i]);
-            let share = stats::ratio(-meets, misses - meets)?;
-            Some(low * (high / low).powf(share))
-        }
-    }
+    let above = means.partition_point(|(_, mean)| *mean <= 0.0);
+    (above.checked_sub(1).map(|last| means[last]), means.get(above).copied())
 }
 
 fn rate(load: LoadLevel) -> Option<f64> {
@@ -279,22 +348,36 @@ pub fn rounds_of(plan: &Plan, search: &Search) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
     use super::*;
 
     #[test]
-    fn the_estimate_lies_where_monotone_means_cross() {
-        let near = |levels: &[(f64, f64, usize)], expected: f64| {
-            let found = crossing(levels).unwrap_or(f64::NAN);
-            assert!((found / expected - 1.0).abs() < 1e-9, "{levels:?}: {found}");
+    fn what_contradicts_a_rising_score_is_pooled() {
+        let ends = |levels: &[(f64, f64, usize)]| {
+            let (low, high) = bracket(levels);
+            (low.map(|low| low.0), high.map(|high| high.0))
         };
-        near(&[(100.0, -0.5, 3), (110.0, 0.5, 3)], (100.0_f64 * 110.0).sqrt());
-        // What contradicts is pooled: 100 and 105 meet it alike.
-        near(
-            &[(100.0, -0.2, 3), (105.0, -0.4, 3), (110.0, 0.3, 3)],
-            (105.0_f64 * 110.0).sqrt(),
-        );
-        near(&[(100.0, -0.2, 3), (105.0, -0.1, 3)], 105.0);
-        near(&[(100.0, 0.2, 3), (105.0, 0.1, 3)], 100.0);
-        assert_eq!(crossing(&[]), None);
+        assert_eq!(ends(&[(100.0, -0.5, 3), (110.0, 0.5, 3)]), (Some(100.0), Some(110.0)));
+        // 100 and 105 meet it alike.
+        let levels = [(100.0, -0.2, 3), (105.0, -0.4, 3), (110.0, 0.3, 3)];
+        assert_eq!(ends(&levels), (Some(105.0), Some(110.0)));
+        assert_eq!(ends(&[(100.0, -0.2, 3), (105.0, -0.1, 3)]), (Some(105.0), None));
+        assert_eq!(ends(&[(100.0, 0.2, 3), (105.0, 0.1, 3)]), (None, Some(100.0)));
+        assert!(estimate(&[], None).is_none());
+    }
+
+    #[test]
+    fn a_jump_between_two_rates_leaves_open_where_it_is() {
+        let levels = [(95.0, -0.69, 3), (100.0, -0.69, 3), (105.0, 0.69, 3)];
+        let points: Points = levels
+            .iter()
+            .flat_map(|(rate, score, n)| vec![(*rate, *score); *n])
+            .collect();
+        let crossing = Residuals::pooled([&points].into_iter()).crossing(&points, 0.05);
+        let found = estimate(&levels, crossing).unwrap();
+        let (low, high) = found.bounds.unwrap();
+        assert!(low <= 100.0 && high >= 105.0, "{low} to {high}");
+        assert!((100.0..105.0).contains(&found.rate), "{}", found.rate);
     }
 }

@@ -8,11 +8,16 @@ use crate::figures::worst;
 use crate::measurement::TrialMeasurement;
 use crate::objective::held;
 
-/// A latency that is further from its bound than this factor says no more than that it is far away: a queue without end
-/// has any latency, by how long one waits.
-const FAR: f64 = 2.0;
+/// Of a latency that is half of its bound, or less.
+const LEAST: f64 = -1.0;
+/// Of a rate that is not held, and of errors beyond their bound.
+const MOST: f64 = 1.0;
 
-/// ln(figure / bound) of the part of the objective that is worst, at most ln 2 either way; above 0 it is missed.
+/// 1 - bound / figure of the part of the objective that is worst; above 0 it is missed.
+///
+/// In a queue the mean and every percentile grow as 1 / (1 - use) (M/M/1: Kleinrock, "Queueing Systems", 1975), so that
+/// bound / figure falls on a straight line with the rate, and so does this. Without end a queue has any latency, by how
+/// long one waits: there it comes to 1. Far below the bound it says no more than -1: half of the bound or less.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Score {
     /// The number.
@@ -81,7 +86,7 @@ pub fn is_proof(withheld: Option<Withheld>) -> bool {
 
 fn far(of: Criterion) -> Score {
     Score {
-        value: FAR.ln(),
+        value: MOST,
         of,
         measured: None,
     }
@@ -99,7 +104,7 @@ fn score(
     let of_bound = |bound: &LatencyObjective| {
         let (kind, us) = latency(bound.operation, bound.figure)?;
         Some(Score {
-            value: (us / bound.limit_us).ln().clamp(-FAR.ln(), FAR.ln()),
+            value: (1.0 - bound.limit_us / us).max(LEAST),
             of: Criterion::Latency {
                 operation: Some(kind),
                 figure: bound.figure,

@@ -77,10 +77,10 @@ pub fn next_step(objective: &Objective, probes: &[RateProbe]) -> Step {
     }
 }
 
-/// Where the score is 0 on a straight line between two probes, by the logarithm of the rate.
+/// Where the score is 0 on a straight line between two probes.
 fn between((low, meets): (f64, f64), (high, misses): (f64, f64)) -> f64 {
     let share = stats::ratio(-meets, misses - meets).unwrap_or(0.5);
-    low * (high / low).powf(share)
+    low + (high - low) * share
 }
 
 fn around(rate: f64) -> Vec<f64> {

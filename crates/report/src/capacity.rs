@@ -12,9 +12,8 @@ use crate::labels;
 pub const TITLE: &str = "What each carries";
 
 /// How to read it.
-pub const METHOD: &str = "Carries: where the objective begins to be missed, between the highest rate up to which it is shown to \
-     be met and the lowest from which on it is shown to be missed (each 97.5 % sure, from whole trials at each rate). Short \
-     probes only say where to look.";
+pub const METHOD: &str = "Carries: where the objective begins to be missed, with its 95 % interval, from whole trials at rates around \
+     it. Short probes only said where to look.";
 
 /// Whether something was searched for.
 pub fn any(analysis: &Analysis) -> bool {
@@ -51,7 +50,7 @@ fn figure(figure: LatencyFigure) -> &'static str {
 
 /// The rate with what is shown of it: `3,900 (3,700 to 4,100)`.
 pub fn rate(capacity: &Capacity) -> String {
-    let ends = (capacity.at_least_ops_per_s, capacity.below_ops_per_s);
+    let ends = (capacity.low_ops_per_s, capacity.high_ops_per_s);
     match (capacity.outcome, capacity.ops_per_s, ends) {
         (CapacityOutcome::Withheld { .. } | CapacityOutcome::NotMeasured, _, _) | (_, None, _) => MISSING.to_owned(),
         (_, Some(rate), (Some(low), Some(high))) => format!("{} ({} to {})", number(rate), number(low), number(high)),
@@ -167,7 +166,7 @@ fn steps(analysis: &Analysis) -> Vec<String> {
             let ((cheap, low_usd, low), (dear, high_usd, high)) = (pair[0], pair[1]);
             let (usd, more) = (high_usd - low_usd, high - low);
             // Apart by more than what is not known of them.
-            let is_shown = dear.at_least_ops_per_s > cheap.below_ops_per_s;
+            let is_shown = dear.low_ops_per_s > cheap.high_ops_per_s;
             let at = match analysis.workloads.len() {
                 1 => String::new(),
                 _ => format!(" under {}", workload.name),

@@ -66,7 +66,7 @@ fn matrix(plan: &Plan) -> String {
     if let Some(search) = &plan.search {
         return format!(
             "{} x {}: for each the highest rate that meets the objective. Short probes look for it; then it is measured, with \
-             5 % less and 5 % more, by {} each (and further rates, where these do not suffice)",
+             8 % less and 8 % more, by {} each (and further rates, where these do not suffice)",
             several(plan.configurations.len() as u64, "configuration"),
             several(plan.workloads.len() as u64, "workload"),
             several(search.repetitions.into(), "whole trial"),

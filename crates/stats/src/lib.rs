@@ -6,6 +6,7 @@
 //! not at all. The rates quoted in its documentation are measured by its tests.
 
 mod contrast;
+mod crossing;
 mod estimate;
 mod fit;
 mod geometric;
@@ -23,6 +24,7 @@ mod student;
 mod trend;
 
 pub use contrast::{Contrast, LEVEL, REPETITIONS_MIN, holm_levels};
+pub use crossing::{Crossing, Points, Residuals};
 pub use estimate::{Estimate, IntervalMethod, estimate};
 pub use fit::Series;
 pub use geometric::{geometric_mean, ratio};

@@ -18,10 +18,10 @@ pub struct Capacity {
     pub outcome: CapacityOutcome,
     /// Estimate: operations per second where the objective begins to be missed. `None` where no trial says so.
     pub ops_per_s: Option<f64>,
-    /// The highest of the rates up to which each is shown to meet the objective (97.5 % sure).
-    pub at_least_ops_per_s: Option<f64>,
-    /// The lowest of the rates from which on each is shown to miss it (97.5 % sure).
-    pub below_ops_per_s: Option<f64>,
+    /// Lower end of its 95 % interval; where the outcome is `at_least`, the highest rate that is shown to meet it.
+    pub low_ops_per_s: Option<f64>,
+    /// Upper end; where the outcome is `below`, the lowest rate that is shown to miss it.
+    pub high_ops_per_s: Option<f64>,
     /// What is missed at the lowest rate that misses it in the mean.
     pub missed: Option<Missed>,
     /// The fullest resource there.
@@ -40,13 +40,13 @@ pub struct Capacity {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "is")]
 pub enum CapacityOutcome {
-    /// Between a rate that meets the objective and one that misses it.
+    /// Inside the rates that were measured, with an interval.
     Found,
-    /// No rate was shown to miss it.
+    /// Above all rates that were measured.
     AtLeast,
-    /// No rate was shown to meet it.
+    /// Below all of them.
     Below,
-    /// Neither: the trials are too few, or spread too much.
+    /// Inside them, and without an interval: the trials are too few, or spread too much.
     NotShown,
     /// Next to no load misses it already.
     Floor,
@@ -90,6 +90,6 @@ pub struct CapacityLevel {
     pub trials: u64,
     /// Whether it is shown to meet the objective.
     pub meets: Meets,
-    /// Mean over trials of ln(figure / bound) of the worst part, at most ln 2 either way; above 0 it is missed.
+    /// Mean over trials of 1 - bound / figure of the worst part, at least -1; above 0 it is missed.
     pub score: Option<f64>,
 }

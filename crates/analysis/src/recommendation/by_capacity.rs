@@ -36,8 +36,8 @@ impl Answer<'_> {
         let headroom = self.plan.objective.as_ref().map_or(0.0, |objective| objective.headroom);
         let left = 1.0 - headroom;
         let candidate = |capacity: &&Capacity| {
-            let low = capacity.at_least_ops_per_s.unwrap_or(0.0) * left;
-            let high = capacity.below_ops_per_s.unwrap_or(f64::INFINITY) * left;
+            let low = capacity.low_ops_per_s.unwrap_or(0.0) * left;
+            let high = capacity.high_ops_per_s.unwrap_or(f64::INFINITY) * left;
             let estimate = capacity.ops_per_s.map(|rate| rate * left);
             let meets = match capacity.outcome {
                 CapacityOutcome::Floor => Meets::No,
@@ -46,16 +46,13 @@ impl Answer<'_> {
                 _ if high <= demand => Meets::No,
                 _ => Meets::NotDecided,
             };
-            let fleet = capacity
-                .at_least_ops_per_s
-                .zip(capacity.usd_per_month)
-                .map(|(rate, usd)| {
-                    let count = (demand / (rate * left)).ceil().clamp(1.0, 1e6) as u32;
-                    FleetOf {
-                        count,
-                        usd_per_month: f64::from(count) * usd,
-                    }
-                });
+            let fleet = capacity.low_ops_per_s.zip(capacity.usd_per_month).map(|(rate, usd)| {
+                let count = (demand / (rate * left)).ceil().clamp(1.0, 1e6) as u32;
+                FleetOf {
+                    count,
+                    usd_per_month: f64::from(count) * usd,
+                }
+            });
             Candidate {
                 configuration: capacity.configuration.clone(),
                 usd_per_month: capacity.usd_per_month,
@@ -122,8 +119,8 @@ fn most_for_money(own: &[&Capacity]) -> Outcome {
         true => c.usd_per_month.unwrap_or(f64::INFINITY),
         false => 1.0,
     };
-    let least = |c: &Capacity| c.at_least_ops_per_s.unwrap_or(0.0) / price(c);
-    let utmost = |c: &Capacity| c.below_ops_per_s.unwrap_or(f64::INFINITY) / price(c);
+    let least = |c: &Capacity| c.low_ops_per_s.unwrap_or(0.0) / price(c);
+    let utmost = |c: &Capacity| c.high_ops_per_s.unwrap_or(f64::INFINITY) / price(c);
     let Some(leader) = judged.iter().copied().max_by(|a, b| least(a).total_cmp(&least(b))) else {
         return Outcome::Nothing;
     };

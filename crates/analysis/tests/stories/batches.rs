@@ -73,6 +73,7 @@ fn analysed(batches: [u32; 3], trials: &[TrialMeasurement]) -> Analysis {
         plan,
         setups,
         trials,
+        probes: &[],
         environment: json!({ "batch-1": { "site": "us-east-1" }, "batch-2": { "site": "us-west-2" } }),
     })
 }

@@ -74,6 +74,7 @@ fn analysed(job: &Job, trials: &[TrialMeasurement]) -> analysis::Analysis {
         plan: &job.plan,
         setups: &job.setups,
         trials,
+        probes: &[],
         environment: json!({}),
     })
 }

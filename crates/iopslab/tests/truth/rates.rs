@@ -6,7 +6,7 @@ use analysis::{Gate, GateOutcome, ValueVerdict, compare};
 use crate::story::{Story, each_seed, evidence, iops, is_shown, measured, noisy, over_seeds, priced, share};
 
 /// Experiments for a rate: (short, whole).
-fn seeds(short: u64, whole: u64) -> u64 {
+pub fn seeds(short: u64, whole: u64) -> u64 {
     if is_whole() { whole } else { short }
 }
 
@@ -15,7 +15,7 @@ fn is_whole() -> bool {
 }
 
 /// A bound that holds for the whole table, wider where few experiments were made: three standard errors of a share.
-fn at_most(rate: f64, bound: f64, n: u64) -> bool {
+pub fn at_most(rate: f64, bound: f64, n: u64) -> bool {
     let slack = if is_whole() {
         0.0
     } else {
@@ -24,7 +24,7 @@ fn at_most(rate: f64, bound: f64, n: u64) -> bool {
     rate <= bound + slack + 1e-9
 }
 
-fn at_least(rate: f64, bound: f64, n: u64) -> bool {
+pub fn at_least(rate: f64, bound: f64, n: u64) -> bool {
     let slack = if is_whole() {
         0.0
     } else {

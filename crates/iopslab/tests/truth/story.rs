@@ -84,15 +84,20 @@ pub fn noisy(configurations: &[String], run_noise: f64, repetitions: u32) -> Sto
 }
 
 impl Story {
-    pub fn job(&self) -> Job {
+    /// The experiment file.
+    pub fn text(&self) -> String {
         let workload = match self.workload.contains("[[workload]]") {
             true => self.workload.clone(),
             false => format!("[[workload]]\nname = \"w\"\n{}", self.workload),
         };
-        let text = format!(
+        format!(
             "name = \"truth\"\n[dataset]\nrecords = {}\n{}\n{workload}\n[load]\n{}\nrepetitions = {}\n{}\n[provider.local]\n{}\n[provider.simulated]\n{}\n",
             self.records, self.configurations, self.load, self.repetitions, self.rest, self.local, self.truth
-        );
+        )
+    }
+
+    pub fn job(&self) -> Job {
+        let text = self.text();
         let experiment = spec::parse(catalog::Catalog::built_in(), "truth.toml", &text, &|_| {
             Err("no file".into())
         });
@@ -164,6 +169,7 @@ pub fn evidence<'a>(run: &str, job: &'a Job, trials: &'a [TrialMeasurement]) -> 
         setups: &job.setups,
         environment: serde_json::Value::Null,
         trials,
+        probes: &[],
     }
 }
 

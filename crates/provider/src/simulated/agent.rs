@@ -26,8 +26,8 @@ struct Shared {
     simulation: Simulation,
     /// The trial under way.
     trial: Option<(PlannedTrial, SimulatedTrial)>,
-    /// The configuration of a database under way whose load the plan does not say: that of a search.
-    searched: Option<(PlannedTrial, String)>,
+    /// A database under way whose load the plan does not say: that of a search.
+    searched: Option<Searched>,
 }
 
 impl SimulatedHosts {
@@ -60,6 +60,14 @@ impl Provider for SimulatedHosts {
     fn is_simulated(&self) -> bool {
         true
     }
+}
+
+/// A database that is loaded again and again.
+struct Searched {
+    trial: PlannedTrial,
+    configuration: String,
+    /// Seconds for which it has been loaded: its page cache has filled, its credits are used.
+    loaded_s: f64,
 }
 
 struct SimulatedAgent {
@@ -178,7 +186,11 @@ impl Shared {
         };
         let workload = self.simulation.first_workload();
         self.take_in(trial, configuration, &workload, LoadLevel::Concurrency(1), moment);
-        self.searched = Some((trial.clone(), configuration.to_owned()));
+        self.searched = Some(Searched {
+            trial: trial.clone(),
+            configuration: configuration.to_owned(),
+            loaded_s: 0.0,
+        });
     }
 
     fn take_in(
@@ -217,9 +229,18 @@ impl Shared {
             ClientRequest::Trial(task) => task,
         };
         let begun = match &self.searched {
-            Some((begun, configuration)) if begun.cell == task.trial.cell => {
-                let configuration = configuration.clone();
-                self.take_in(&task.trial, &configuration, &task.workload.name, task.load, task.shape);
+            Some(begun) if begun.trial.cell == task.trial.cell => {
+                let configuration = begun.configuration.clone();
+                // What went before counts as time under this load.
+                let shape = TrialShape {
+                    warmup_s: begun.loaded_s + task.shape.warmup_s,
+                    ..task.shape
+                };
+                self.take_in(&task.trial, &configuration, &task.workload.name, task.load, shape);
+                let loaded_s = shape.warmup_s + shape.duration_s;
+                self.searched
+                    .iter_mut()
+                    .for_each(|searched| searched.loaded_s = loaded_s);
                 let simulated = self.simulation.trial(&task.trial);
                 simulated.map(|simulated| (task.trial.clone(), simulated))
             }

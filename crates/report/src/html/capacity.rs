@@ -31,7 +31,7 @@ pub fn capacity(analysis: &Analysis) -> String {
 
 fn chart(analysis: &Analysis) -> String {
     let all = &analysis.capacities;
-    let ends = |c: &analysis::Capacity| c.below_ops_per_s.or(c.ops_per_s).unwrap_or(0.0);
+    let ends = |c: &analysis::Capacity| c.high_ops_per_s.or(c.ops_per_s).unwrap_or(0.0);
     let most = all.iter().map(ends).fold(0.0, f64::max);
     if most <= 0.0 {
         return String::new();
@@ -61,7 +61,7 @@ fn chart(analysis: &Analysis) -> String {
             text(&name),
             text(&carries)
         ));
-        if let (Some(low), Some(high)) = (capacity.at_least_ops_per_s, capacity.below_ops_per_s) {
+        if let (Some(low), Some(high)) = (capacity.low_ops_per_s, capacity.high_ops_per_s) {
             svg.push_str(&format!(
                 "<path class=\"whisker\" d=\"M{:.1} {middle:.1}H{:.1}\"/>",
                 x(low),
@@ -70,7 +70,7 @@ fn chart(analysis: &Analysis) -> String {
         }
         svg.push_str(&format!(
             "<text class=\"t11\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-            capacity.below_ops_per_s.map_or(end, x).max(end) + 8.0,
+            capacity.high_ops_per_s.map_or(end, x).max(end) + 8.0,
             middle + 4.0,
             text(&carries)
         ));

@@ -106,6 +106,8 @@ pub fn empty(baseline: &str) -> Analysis {
         },
         trials: TrialCounts::default(),
         stopped: None,
+        capacities: Vec::new(),
+        objective: None,
         scaling: Vec::new(),
         configurations: Vec::new(),
         workloads: Vec::new(),

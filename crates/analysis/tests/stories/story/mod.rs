@@ -183,5 +183,6 @@ pub fn run<'a>(job: &'a Job, trials: &'a [TrialMeasurement]) -> RunEvidence<'a> 
         setups: &job.setups,
         environment: json!({"format_version": 1, "database": {"cpu_model": "Example CPU", "cores": 2, "disks": ["vda"]}}),
         trials,
+        probes: &[],
     }
 }

@@ -1,0 +1,148 @@
+//! Rates that are found against those that are true, through the program: searches, trials and all.
+
+use std::process::Command;
+
+use analysis::{OperationKind, TrialMeasurement};
+use serde_json::Value;
+
+use crate::rates::{at_least, at_most, seeds};
+use crate::story::{Story, configuration, iops, measured, share};
+
+/// Bound on p99, milliseconds: where it has begun to grow with the rate, for requests of 0.4 and of 5 ms.
+fn bound_ms(io_bound: bool) -> f64 {
+    if io_bound { 20.0 } else { 40.0 }
+}
+
+/// Two equal configurations whose limit is the volume, or the CPU, under the usual noise.
+fn story(io_bound: bool) -> Story {
+    let volume = |name| iops(name, if io_bound { 600 } else { 200_000 });
+    Story {
+        records: 20_000_000,
+        configurations: [volume("a"), volume("b")].concat(),
+        workload: "read = 0.95\nupdate = 0.05".into(),
+        load: "rate = \"find\"\nwarmup_s = 5\nduration_s = 60".into(),
+        repetitions: 3,
+        local: String::new(),
+        rest: format!("[objective]\np99_ms = {}", bound_ms(io_bound)),
+        // A slow CPU: so many requests as a volume takes, and no more to simulate.
+        truth: format!(
+            "read_cpu_us = {0}\nwrite_cpu_us = {0}\nrun_noise = 0.02\nblock_noise = 0.02",
+            if io_bound { 400 } else { 5_000 }
+        ),
+    }
+}
+
+/// The rate at which p99 is at its bound: 20 long trials at each of rates 2 % apart.
+fn truth(io_bound: bool, around: f64) -> f64 {
+    let rates: Vec<String> = (-10..=10)
+        .map(|i| format!("{:.3}", around * 1.02_f64.powi(i)))
+        .collect();
+    let story = Story {
+        configurations: configuration("a", &volume(io_bound)),
+        load: format!("rate = [{}]\nwarmup_s = 5\nduration_s = 120", rates.join(", ")),
+        repetitions: seeds(5, 20) as u32,
+        truth: story(io_bound).truth.replace("noise = 0.02", "noise = 0.0"),
+        ..story(io_bound)
+    };
+    let job = story.job();
+    let trials = measured(&job);
+    let mean_ln = |cell: &str| {
+        let own: Vec<&TrialMeasurement> = trials.iter().filter(|t| t.record.cell == cell).collect();
+        let p99 = own.iter().map(|t| t.response[&OperationKind::Read].p99 / 1e3);
+        p99.map(|ms| 1.0 - bound_ms(io_bound) / ms).sum::<f64>() / own.len() as f64
+    };
+    let points: Vec<(f64, f64)> = job
+        .plan
+        .cells
+        .iter()
+        .zip(&rates)
+        .map(|(cell, rate)| (rate.parse().unwrap(), mean_ln(&cell.id)))
+        .collect();
+    let at = points.iter().position(|(_, mean)| *mean > 0.0).unwrap();
+    let ((low, meets), (high, misses)) = (points[at - 1], points[at]);
+    low + (high - low) * -meets / (misses - meets)
+}
+
+fn volume(io_bound: bool) -> String {
+    let iops = if io_bound { 600 } else { 200_000 };
+    format!("data_volume = {{ iops = {iops}, mib_per_s = 2000, size_gib = 100 }}")
+}
+
+/// What a run of the program finds for `a` and `b`, and how many whole trials a configuration took in all.
+fn found(story: &Story, seed: u64) -> (Vec<Value>, f64) {
+    let place = tempfile::tempdir().unwrap();
+    let text = story.text().replace(
+        "[provider.simulated]\n",
+        &format!("[provider.simulated]\nseed = {seed}\n"),
+    );
+    std::fs::write(place.path().join("capacity.toml"), text).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_iopslab"))
+        .current_dir(place.path())
+        .args(["run", "capacity.toml", "--provider", "simulated", "--format", "json"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let analysis: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let all = analysis["capacities"].as_array().unwrap().clone();
+    let probe_s: f64 = all.iter().map(|c| c["probe_s"].as_f64().unwrap()).sum();
+    let trials = analysis["trials"]["done"].as_f64().unwrap();
+    // Each probe has three seconds before it.
+    let probes: f64 = all.iter().map(|c| c["probes"].as_f64().unwrap()).sum();
+    (all, (trials + (probe_s + 3.0 * probes) / 65.0) / 2.0)
+}
+
+#[test]
+fn found_rates_are_near_the_true_ones_and_equal_configurations_are_equal() {
+    for io_bound in [true, false] {
+        let story = story(io_bound);
+        let rate = |c: &Value| c["ops_per_s"].as_f64().unwrap_or(f64::NAN);
+        let end = |c: &Value, name: &str, other: f64| c[name].as_f64().unwrap_or(other);
+        let (first, _) = found(&story, 1);
+        let truth = truth(io_bound, rate(&first[0]));
+        let n = seeds(6, 100);
+        let mut near = Vec::new();
+        let (mut inside, mut apart, mut cost) = (Vec::new(), Vec::new(), Vec::new());
+        for seed in 0..n {
+            let (all, trials) = found(&story, 2_000 + seed);
+            for c in &all {
+                if std::env::var_os("IOPSLAB_SEEN").is_some() {
+                    eprintln!(
+                        "{}: {:.1} {} {} of {truth:.1}, {trials:.1}",
+                        c["configuration"],
+                        rate(c),
+                        c["low_ops_per_s"],
+                        c["high_ops_per_s"]
+                    );
+                }
+                near.push((rate(c) / truth - 1.0).abs() <= 0.05);
+                let (low, high) = (end(c, "low_ops_per_s", 0.0), end(c, "high_ops_per_s", f64::INFINITY));
+                inside.push(low <= truth && truth <= high);
+            }
+            let clear = |a: &Value, b: &Value| end(a, "low_ops_per_s", 0.0) > end(b, "high_ops_per_s", f64::INFINITY);
+            apart.push(clear(&all[0], &all[1]) || clear(&all[1], &all[0]));
+            cost.push(trials);
+        }
+        let name = if io_bound { "IOPS-bound" } else { "CPU-bound" };
+        cost.sort_by(f64::total_cmp);
+        println!(
+            "| found rates, {name} (truth {truth:.1}/s) | within 5 %: {:.1} %; truth between the ends: {:.1} %; equal ones apart: \
+             {:.1} %; whole trials each: median {:.1}, most {:.1} | {n} |",
+            share(&near) * 100.0,
+            share(&inside) * 100.0,
+            share(&apart) * 100.0,
+            cost[cost.len() / 2],
+            cost[cost.len() - 1]
+        );
+        assert!(
+            at_least(share(&near), 0.9, 2 * n),
+            "{name}: {:.2} are near",
+            share(&near)
+        );
+        assert!(
+            at_least(share(&inside), 0.9, 2 * n),
+            "{name}: {:.2} hold it",
+            share(&inside)
+        );
+        assert!(at_most(share(&apart), 0.05, n), "{name}: {:.2} apart", share(&apart));
+    }
+}
