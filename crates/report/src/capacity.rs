@@ -4,7 +4,6 @@ use analysis::{
     Analysis, Capacity, CapacityLimit, CapacityOutcome, Criterion, LatencyFigure, LatencyObjective, Missed,
 };
 
-use crate::answer;
 use crate::figures::{MISSING, duration, given, given_percent, listed, ms, number, percent, several};
 use crate::labels;
 
@@ -64,36 +63,8 @@ pub fn rate(capacity: &Capacity) -> String {
     }
 }
 
-/// One configuration in a clause: `gp3-6000 carries 3,900 (3,700 to 4,100) operations/s for $91.00`.
-pub fn clause(analysis: &Analysis, capacity: &Capacity) -> String {
-    let name = &capacity.configuration;
-    match capacity.outcome {
-        CapacityOutcome::Floor => format!("{name} {}", at_floor(capacity)),
-        CapacityOutcome::Withheld { why } => answer::withheld(analysis, &[(name.clone(), why)]),
-        CapacityOutcome::NotMeasured => format!("{name} has no valid trial"),
-        _ => {
-            let price = capacity
-                .usd_per_month
-                .map_or_else(String::new, |usd| format!(" for {} a month", labels::usd(usd)));
-            format!("{name} carries {} operations/s{price}", rate(capacity))
-        }
-    }
-}
-
-/// An objective that next to no load misses already.
-fn at_floor(capacity: &Capacity) -> String {
-    let Some(missed) = &capacity.missed else {
-        return "answers nothing".to_owned();
-    };
-    format!(
-        "misses it at any rate: at {} operations/s {}",
-        number(missed.at_ops_per_s),
-        measured(missed)
-    )
-}
-
 /// What was measured of a part that is missed: `p99 is 14.2 ms`.
-fn measured(missed: &Missed) -> String {
+pub fn measured(missed: &Missed) -> String {
     match (missed.of, missed.measured) {
         (
             Criterion::Latency {
@@ -109,88 +80,9 @@ fn measured(missed: &Missed) -> String {
     }
 }
 
-/// What keeps it from more: `at 4,100 operations/s read p99 is 14.2 ms; limit there: data volume IOPS`.
-fn above(capacity: &Capacity) -> Option<String> {
-    let missed = capacity
-        .missed
-        .as_ref()
-        .filter(|_| capacity.outcome != CapacityOutcome::Floor)?;
-    let limit = capacity
-        .limit
-        .as_ref()
-        .map_or_else(String::new, |limit| format!("; fullest there: {}", used(limit)));
-    Some(format!(
-        "at {} operations/s {}{limit}",
-        number(missed.at_ops_per_s),
-        measured(missed)
-    ))
-}
-
 /// A resource and how much of it was used: `volume IOPS at 97 %`.
-fn used(limit: &CapacityLimit) -> String {
+pub fn used(limit: &CapacityLimit) -> String {
     format!("{} at {}", limit.kind.words(), percent(limit.share))
-}
-
-/// Sentences below the headline: each configuration that it does not tell, and what keeps each from more.
-pub fn sentences(analysis: &Analysis) -> Vec<String> {
-    let several_workloads = analysis.workloads.len() > 1;
-    let each = analysis.capacities.iter().map(|capacity| {
-        let place = match several_workloads {
-            true => format!(" under {}", capacity.workload),
-            false => String::new(),
-        };
-        let more = above(capacity).map_or_else(String::new, |above| format!(": {above}"));
-        let bounded = match (capacity.outcome, &capacity.missed, capacity.closed_loop_ops_per_s) {
-            (CapacityOutcome::AtLeast, None, Some(closed)) => format!(
-                "; no rate that was measured misses the objective (a closed loop reached {} operations/s)",
-                number(closed)
-            ),
-            _ => String::new(),
-        };
-        format!("{}{place}{more}{bounded}.", clause(analysis, capacity))
-    });
-    each.chain(steps(analysis)).collect()
-}
-
-/// What the next more expensive one carries more, and what that costs.
-fn steps(analysis: &Analysis) -> Vec<String> {
-    let mut sentences = Vec::new();
-    for workload in &analysis.workloads {
-        let own = analysis.capacities.iter().filter(|c| c.workload == workload.name);
-        let mut priced: Vec<(&Capacity, f64, f64)> = own
-            .filter(|c| c.outcome == CapacityOutcome::Found)
-            .filter_map(|c| Some((c, c.usd_per_month?, c.ops_per_s?)))
-            .collect();
-        priced.sort_by(|a, b| a.1.total_cmp(&b.1));
-        for pair in priced.windows(2) {
-            let ((cheap, low_usd, low), (dear, high_usd, high)) = (pair[0], pair[1]);
-            let (usd, more) = (high_usd - low_usd, high - low);
-            // Apart by more than what is not known of them.
-            let is_shown = dear.low_ops_per_s > cheap.high_ops_per_s;
-            let at = match analysis.workloads.len() {
-                1 => String::new(),
-                _ => format!(" under {}", workload.name),
-            };
-            sentences.push(if is_shown && usd > 0.0 {
-                format!(
-                    "From {} to {}{at}: {} operations/s more for {} a month more, {} each.",
-                    cheap.configuration,
-                    dear.configuration,
-                    number(more),
-                    labels::usd(usd),
-                    labels::usd(usd / more)
-                )
-            } else {
-                format!(
-                    "From {} to {}{at}, {} a month more: it is not shown to carry more.",
-                    cheap.configuration,
-                    dear.configuration,
-                    labels::usd(usd)
-                )
-            });
-        }
-    }
-    sentences
 }
 
 /// Head and rows of the table.

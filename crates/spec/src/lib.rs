@@ -10,6 +10,7 @@ mod consistency;
 mod decision;
 mod draft;
 mod experiment;
+mod growth;
 mod hosts;
 mod job;
 mod judged;

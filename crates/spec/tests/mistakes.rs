@@ -104,6 +104,40 @@ fn every_wrong_input_is_refused_at_its_place() {
             "concurrency = [10, 10]",
             "load level c10 is given twice",
         ),
+        ("concurrency = [10]", "rate = \"most\"", "rate cannot be \"most\""),
+        ("concurrency = [10]", "rate = 5000", "rate cannot be 5000"),
+        ("concurrency = [10]", "rate = [\"fast\"]", "a rate cannot be \"fast\""),
+        ("concurrency = [10]", "rate = []", "rate has no load level"),
+        (
+            "concurrency = [10]",
+            "rate = \"find\"",
+            "looks for the highest rate that meets a bound on latency, and none is stated",
+        ),
+        (
+            "concurrency = [10]",
+            "rate = \"find\"\nconcurrency = [10]",
+            "measures rates of its own, and concurrency is another kind of load",
+        ),
+        (
+            "concurrency = [10]",
+            "rate = \"find\"\noperations = 1000",
+            "compares trials of the same time",
+        ),
+        (
+            "concurrency = [10]",
+            "rate = \"find\"\nrepetitions = \"auto\"",
+            "looks at ratios between configurations",
+        ),
+        (
+            "concurrency = [10]",
+            "rate = \"find\"\nwarmup = \"auto\"",
+            "a rate that cannot be held never comes to rest",
+        ),
+        (
+            "concurrency = [10]",
+            "rate = \"find\"\nclients = \"auto\"",
+            "rate = \"find\" states none",
+        ),
         ("concurrency = [10]", "rate = [-1]", "rate cannot be -1"),
         (
             "concurrency = [10]",

@@ -10,7 +10,8 @@ use spec::{LoadLevel, Plan, Provider, Setups};
 
 use crate::comparisons::{Comparisons, is_open, places};
 use crate::document::{
-    By, Capacity, CellAnalysis, Outcome, Place, Reason, Recommendation, Status, TrialCounts, WouldDecide,
+    By, Capacity, CapacityOutcome, CellAnalysis, Outcome, Place, Reason, Recommendation, Status, TrialCounts,
+    WouldDecide,
 };
 use crate::figures::Figures;
 use crate::finding::Finding;
@@ -66,11 +67,14 @@ impl Answer<'_> {
 
     fn verdict(&self, all: &[Place]) -> (Status, Option<String>, Reason) {
         let trials = self.trials;
-        if trials.done == 0 {
+        // Probes alone have shown it, and no trial was planned.
+        let is_floor = |c: &Capacity| c.outcome == CapacityOutcome::Floor;
+        let is_known = trials.planned == 0 && self.capacities.iter().any(is_floor);
+        if trials.done == 0 && !is_known {
             return (Status::NoAnswerYet, None, Reason::NothingMeasured);
         }
         // Half of the matrix is missing: what is there leads astray.
-        if trials.valid == 0 || trials.valid * 2 < trials.planned {
+        if !is_known && (trials.valid == 0 || trials.valid * 2 < trials.planned) {
             return (Status::NoAnswerYet, None, Reason::TooFewValidTrials);
         }
         let runs: Vec<(&String, &Vec<String>)> = all

@@ -15,7 +15,7 @@ mod writes;
 
 use analysis::{Analysis, Doubt, Status};
 
-pub(crate) use doubts::{caution, cautions, doubt, not_judged, spread, withheld};
+pub(crate) use doubts::{caution, cautions, doubt, not_judged, spread};
 pub(crate) use places::{at as at_place, name as place_name};
 pub(crate) use steps::reason as step_reason;
 pub use words::SIMULATED;
@@ -74,7 +74,7 @@ pub fn answer(analysis: &Analysis) -> Answer {
     let mut sentences = Vec::new();
     if recommendation.status != Status::NoAnswerYet {
         sentences.extend(undecided::sentences(analysis));
-        sentences.extend(crate::capacity::sentences(analysis));
+        sentences.extend(capacity::sentences(analysis));
         sentences.extend(steps::sentences(analysis, &headline.told));
         sentences.extend(objective::alternatives(analysis));
         if analysis.capacities.is_empty() {
