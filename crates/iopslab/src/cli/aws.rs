@@ -12,7 +12,7 @@ use provider::Provider as _;
 use provider::aws::Aws;
 use spec::{AwsBatch, AwsPrice, AwsSettings, AwsSite, Job};
 
-use super::machines;
+use super::{machines, quotas};
 use crate::failure::Failure;
 use crate::output::{Format, pretty};
 
@@ -89,6 +89,7 @@ pub(super) fn told(settings: &AwsSettings, estimate: &Result<Estimate, String>) 
             )
         }
     };
+    let machines = machines + &quotas::told(settings);
     let rate = match settings.batches.len() {
         1 => "",
         _ => "at most ",

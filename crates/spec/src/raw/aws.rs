@@ -99,7 +99,11 @@ pub(crate) struct AwsSite {
     /// Image of arm64 machines. Default: Debian 12.
     #[schemars(with = "Option<String>")]
     pub image_arm64: Option<Spanned<String>>,
-    /// vCPUs of all machines at the same time. Default: no limit; what AWS grants an account, see Service Quotas.
+    /// `quotas`: what Service Quotas grants the account there, less what it uses already, holds beside the limits below:
+    /// vCPUs of its instance types, GiB of its volume types. Default: AWS is not asked.
+    #[schemars(with = "Option<String>")]
+    pub limits: Option<Spanned<String>>,
+    /// vCPUs of all machines at the same time. Default: no limit.
     #[schemars(with = "Option<i64>")]
     pub vcpus: Option<Spanned<i64>>,
     /// Machines of an instance type at the same time: `{ "i3.xlarge" = 2 }`. Default: no limit.
