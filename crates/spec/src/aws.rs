@@ -33,8 +33,37 @@ pub struct AwsSettings {
     pub binary_aarch64: Option<String>,
     /// The most that a run may cost, USD.
     pub max_cost_usd: Option<f64>,
+    /// Where Terraform keeps its state; `None`: in the run directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backend: Option<AwsBackend>,
     /// Machines that stand at the same time at one site, in the order in which each site makes them.
     pub batches: Vec<AwsBatch>,
+}
+
+/// Where Terraform keeps its state, each batch under a key of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum AwsBackend {
+    /// A bucket.
+    S3 {
+        /// Its name.
+        bucket: String,
+        /// Its region.
+        region: String,
+        /// What keys begin with.
+        prefix: Option<String>,
+        /// With whose credentials; `None`: those of the machines.
+        profile: Option<String>,
+        /// Whether a file beside the state locks it; `None`: as Terraform has it.
+        use_lockfile: Option<bool>,
+        /// Whether the bucket's name is part of the path rather than of the host; `None`: as Terraform has it.
+        use_path_style: Option<bool>,
+    },
+    /// A directory of this machine.
+    Local {
+        /// Absolute.
+        path: String,
+    },
 }
 
 /// An account in a region.

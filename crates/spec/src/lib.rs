@@ -32,8 +32,8 @@ mod volume_kind;
 
 pub use access::{Access, Identity, Login, PasswordSource, Pem, Tls};
 pub use aws::{
-    AwsBatch, AwsLimits, AwsMachine, AwsNetwork, AwsPrice, AwsQuota, AwsQuotas, AwsSettings, AwsSite, AwsVolume,
-    QuotaNeeds,
+    AwsBackend, AwsBatch, AwsLimits, AwsMachine, AwsNetwork, AwsPrice, AwsQuota, AwsQuotas, AwsSettings, AwsSite,
+    AwsVolume, QuotaNeeds,
 };
 pub use catalog::{Basis, Burst, CostKind, CostLine, IoLimits};
 pub use consistency::{Consistency, ConsistencyLevels};

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use catalog::{VcpuPool, VolumeType};
-use spec::{AwsPrice, AwsQuota, AwsQuotas, AwsSite, Beside, Provider, QuotaNeeds, parse_for, parse_to_run};
+use spec::{AwsBackend, AwsPrice, AwsQuota, AwsQuotas, AwsSite, Beside, Provider, QuotaNeeds, parse_for, parse_to_run};
 
 const CLUSTER: &str = r#"
 name = "x"
@@ -345,6 +345,53 @@ fn what_aws_has_not_is_refused_at_its_place() {
     let existing = "[target]\nhosts = [\"10.0.0.5\"]\nkeyspace = \"lab\"\n";
     let said = planned(&stated("").replace("[dataset]", &format!("{existing}[dataset]"))).unwrap_err();
     assert!(said.contains("--provider aws makes others"), "{said}");
+}
+
+#[test]
+fn the_state_may_be_kept_where_that_was_tried_and_nowhere_else() {
+    let of = |backend: &str| planned(&stated(&format!("backend = {{ {backend} }}")));
+    let kept = |backend: &str| of(backend).unwrap().aws.unwrap().backend.unwrap();
+    let s3 = kept("type = \"s3\", bucket = \"b\", region = \"eu-west-1\", prefix = \"/lab/\", use_lockfile = true");
+    let expected = AwsBackend::S3 {
+        bucket: "b".to_owned(),
+        region: "eu-west-1".to_owned(),
+        prefix: Some("lab".to_owned()),
+        profile: None,
+        use_lockfile: Some(true),
+        use_path_style: None,
+    };
+    assert_eq!(s3, expected);
+    let path = "/srv/states".to_owned();
+    assert_eq!(
+        kept("type = \"local\", path = \"/srv/states\""),
+        AwsBackend::Local { path }
+    );
+    for (backend, part) in [
+        ("type = \"azurerm\"", "the backend `azurerm` was never tried"),
+        ("type = \"s3\", bucket = \"b\"", "a backend of the type s3 needs region"),
+        (
+            "type = \"s3\", region = \"eu-west-1\"",
+            "a backend of the type s3 needs bucket",
+        ),
+        (
+            "type = \"s3\", bucket = \"b\", region = \"r\", path = \"/x\"",
+            "a backend of the type s3 has no path",
+        ),
+        ("type = \"s3\", bucket = \"b\", region = \"r\", key = \"x\"", "key"),
+        (
+            "type = \"s3\", bucket = \"b\", region = \"r\", access_key = \"x\"",
+            "access_key",
+        ),
+        ("type = \"local\", path = \"states\"", "needs path, an absolute one"),
+        ("type = \"local\"", "needs path, an absolute one"),
+        (
+            "type = \"local\", path = \"/x\", use_lockfile = true",
+            "local has no use_lockfile",
+        ),
+    ] {
+        let said = of(backend).map(drop).expect_err(part);
+        assert!(said.contains(part), "{part:?} is missing in:\n{said}");
+    }
 }
 
 #[test]

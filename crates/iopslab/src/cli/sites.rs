@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use archive::RunDirectory;
 use provider::Incoming;
+use provider::aws::Certainty;
 use spec::AwsSettings;
 
 use super::aws::{self, Meter};
@@ -117,6 +118,10 @@ impl Sites<'_> {
         }
         let machines = aws::machines_of(self.directory, self.settings, number, Some(site));
         let (remaining, machines) = match (part.remaining(), machines) {
+            // Nothing is left to measure: what stands is only taken away.
+            (Ok(remaining), Ok(machines)) if remaining.is_empty() => {
+                (remaining, machines.asking_state(Certainty::Unlikely))
+            }
             (Ok(remaining), Ok(machines)) => (remaining, machines),
             (Err(error), _) => return Outcome::Failed(Failure::work(error)),
             (_, Err(failure)) => return Outcome::Failed(failure),

@@ -7,6 +7,7 @@ lines of JSON on a Unix socket, which all network namespaces reach.
 * `{"ask": "list", "region"}`: all that there is: id -> the run's name, or null.
 * `{"ask": "protect" or "release", "region", "instance"}`: an instance's protection from termination.
 * `{"ask": "quota", "region", "service", "code", "value"}`: an account's own value; null: it has none, but AWS's default.
+* `{"ask": "bucket", "account", "name"}`: a new bucket; `{"ask": "objects", ...}`: the keys of what is in it.
 * `{"ask": "account", "id"}`: another account, with keys to it.
 * `{"ask": "refuse", "action", "code", "status", "after", "times", "region", "zone"}`: of the next requests of this action
   (`*`: of any), in this region (zone: of a new instance) or in all, `after` pass, then so many are refused (-1: all).
@@ -90,6 +91,12 @@ def client(region, account=DEFAULT):
             session = boto3.session.Session(key, secret, region_name=region)
             CLIENTS[account, region] = session.client("ec2", endpoint_url=ENDPOINT[0])
         return CLIENTS[account, region]
+
+
+def s3(account):
+    key, secret = OWN[account]
+    session = boto3.session.Session(key, secret, region_name="us-east-1")
+    return session.client("s3", endpoint_url=ENDPOINT[0])
 
 
 def another(account):
@@ -246,6 +253,10 @@ def answer(asked):
             client(region).modify_instance_attribute(InstanceId=instance, DisableApiTermination=protected)
         case {"ask": "quota", "region": region, "service": service, "code": code, "value": value}:
             QUOTAS[region, service, code] = value
+        case {"ask": "bucket", "account": account, "name": name}:
+            s3(account).create_bucket(Bucket=name)
+        case {"ask": "objects", "account": account, "name": name}:
+            return [one["Key"] for one in s3(account).list_objects_v2(Bucket=name).get("Contents", [])]
         case {"ask": "account", "id": account}:
             return another(account)
         case {"ask": "refuse", **refusal}:

@@ -186,7 +186,7 @@ fn optional(given: Option<&Spanned<String>>, key: &str, mistakes: &mut Collector
 }
 
 /// A word without spaces and control characters.
-fn word(given: &Spanned<String>, key: &str, mistakes: &mut Collector<'_>) -> Option<String> {
+pub(super) fn word(given: &Spanned<String>, key: &str, mistakes: &mut Collector<'_>) -> Option<String> {
     let text = given.get_ref();
     let is_sound = !text.is_empty() && !text.chars().any(|c| c.is_whitespace() || c.is_control() || c == '"');
     if !is_sound {

@@ -1,6 +1,7 @@
 //! Text -> [`Experiment`]: parse, then check everything, and report all mistakes together.
 
 mod aws;
+mod aws_backend;
 mod aws_machines;
 mod aws_sites;
 mod basis;
