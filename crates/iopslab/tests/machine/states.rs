@@ -14,8 +14,8 @@ const S3: &str = "{ type = \"s3\", bucket = \"states\", region = \"us-east-1\", 
                   use_path_style = true }";
 const ACCOUNT: &str = "111111111111";
 
-/// A run that has machines when its controller is killed.
-fn killed(configurations: usize, backend: &dyn Fn(&Path) -> String) -> Story {
+/// A run has begun.
+fn begun(configurations: usize, backend: &dyn Fn(&Path) -> String) -> Story {
     let lab = Laboratory::new();
     let sites = [("a", "one", "us-east-1")];
     let stated = format!("capacity_wait_min = 0\nbackend = {}\n", backend(lab.path()));
@@ -28,6 +28,12 @@ fn killed(configurations: usize, backend: &dyn Fn(&Path) -> String) -> Story {
         .cloud
         .ask(&json!({ "ask": "bucket", "account": ACCOUNT, "name": "states" }));
     story.start(&["run", "own.toml", "--provider", "aws", "--yes"]);
+    story
+}
+
+/// A run that has machines when its controller is killed.
+fn killed(configurations: usize, backend: &dyn Fn(&Path) -> String) -> Story {
+    let mut story = begun(configurations, backend);
     story.follows_until("a machine", |story| !story.cloud.left_of("instance").is_empty());
     story.kill();
     story
@@ -80,6 +86,20 @@ fn destroyed_from_a_copy(story: &mut Story) -> String {
     story.start(&["destroy", copy.to_str().unwrap()]);
     assert!(story.ends_well());
     format!("{run}/batch-1/site-1-us-east-1/terraform.tfstate")
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn a_bucket_that_is_not_there_is_told_before_anything_is_made() {
+    let mut story = begun(1, &|_| S3.replace("\"states\"", "\"others\""));
+    assert!(!story.ends_well());
+    assert_eq!(story.cloud.left(), Vec::<String>::new());
+    let said = story.lab.stderr_so_far();
+    assert!(
+        said.contains("terraform init failed") && said.contains("S3 bucket \"others\" does not exist"),
+        "{said}"
+    );
+    assert!(!said.contains("could not be taken away"), "{said}");
 }
 
 #[test]

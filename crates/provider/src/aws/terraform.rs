@@ -346,7 +346,7 @@ impl Terraform {
         let errors: Vec<String> = lines.iter().filter_map(|line| diagnostic(line)).collect();
         let last = || lines.iter().rev().find(|line| !line.is_empty()).cloned();
         let words = match errors.is_empty() {
-            true => last().unwrap_or_else(|| status.to_string()),
+            true => plain_error(&lines).or_else(last).unwrap_or_else(|| status.to_string()),
             false => errors.join("\n  "),
         };
         Err(AwsError::Terraform {
@@ -373,6 +373,13 @@ fn diagnostic(line: &str) -> Option<String> {
         true => summary.to_owned(),
         false => format!("{summary}: {}", detail.split_whitespace().collect::<Vec<_>>().join(" ")),
     })
+}
+
+/// An error in plain output, such as that of `init`: all of it, in one line.
+fn plain_error(lines: &[String]) -> Option<String> {
+    let first = lines.iter().position(|line| line.starts_with("Error: "))?;
+    let words = lines[first..].iter().flat_map(|line| line.split_whitespace()).skip(1);
+    Some(words.collect::<Vec<_>>().join(" "))
 }
 
 #[cfg(test)]
@@ -417,5 +424,14 @@ mod tests {
             None
         );
         assert_eq!(diagnostic("plain"), None);
+        // init says it in plain words, the reason first.
+        let said =
+            "Initializing the backend...\n\nError: S3 bucket \"x\" does not exist.\n\nIt must have been\ncreated.\n";
+        let lines: Vec<String> = said.lines().map(str::to_owned).collect();
+        assert_eq!(
+            plain_error(&lines).as_deref(),
+            Some("S3 bucket \"x\" does not exist. It must have been created.")
+        );
+        assert_eq!(plain_error(&lines[..1]), None);
     }
 }
