@@ -1,5 +1,5 @@
-//! Sites that are held to what Service Quotas grants: `plan` and `run` against an AWS API server on this machine (moto),
-//! whose account already has machines and volumes of somebody else.
+//! Sites that are held to what Service Quotas grants: `plan` and `run` against an AWS API server on this machine
+//! (moto), whose account already has machines and volumes of somebody else.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 #![cfg(feature = "aws")]
@@ -181,7 +181,8 @@ fn a_plan_is_held_to_what_the_account_has_left() {
     ];
     for (action, code, permission) in denied {
         aws.account.ask(&json!({
-            "ask": "refuse", "action": action, "region": "us-east-1", "code": code, "status": 400, "after": 0, "times": -1,
+            "ask": "refuse", "action": action, "region": "us-east-1",
+            "code": code, "status": 400, "after": 0, "times": -1,
         }));
         let said = flat(&aws.planned(2));
         aws.account.ask(&json!({ "ask": "allow" }));

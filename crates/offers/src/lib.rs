@@ -7,7 +7,8 @@
 //! For `iopslab clean --aws`, [`Account`]: what carries the tag `iopslab:run` in a region is listed and removed,
 //! without Terraform's state.
 //!
-//! For `limits = "quotas"` of an experiment, [`quotas()`]: what Service Quotas grants an account, and what it uses of it.
+//! For `limits = "quotas"` of an experiment, [`quotas()`]: what Service Quotas grants an account, and what it uses of
+//! it.
 
 mod ask;
 mod ec2;

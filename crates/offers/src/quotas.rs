@@ -195,8 +195,8 @@ fn pages(
     }
 }
 
-/// vCPUs of instances that run, on the spot market or on demand. The quota counts those of the type, whatever an instance
-/// makes of them.
+/// vCPUs of instances that run, on the spot market or on demand. The quota counts those of the type, whatever an
+/// instance makes of them.
 fn vcpus_in_use<F: FnOnce(Refused) -> AwsError>(
     caller: &Caller,
     region: &str,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use archive::RunDirectory;
+use archive::{JournalEvent, RunDirectory};
 use clap::Args;
 use provider::Provider as _;
 use provider::aws::{Aws, Backend, Certainty};
@@ -300,6 +300,12 @@ fn stands_at(place: &Path, settings: &AwsSettings) -> Option<usize> {
     settings.sites.iter().position(is_there)
 }
 
+/// Whether the run was begun before.
+fn is_resumed(directory: &RunDirectory) -> Result<bool, Failure> {
+    let entries = directory.journal_entries().map_err(Failure::work)?;
+    Ok(entries.iter().any(|entry| matches!(entry.event, JournalEvent::Resumed)))
+}
+
 /// What a batch has left at another site than this one is taken away: its state knows one site at a time.
 pub(super) fn leave_other_sites(
     directory: &RunDirectory,
@@ -309,7 +315,17 @@ pub(super) fn leave_other_sites(
     say: &mut dyn FnMut(&str),
 ) -> Result<(), Failure> {
     let place = place_of(directory, settings, number)?;
-    if stands_at(&place, settings).is_none_or(|other| other == site) {
+    let stands_at = stands_at(&place, settings);
+    if stands_at.is_none() && settings.backend.is_some() && is_resumed(directory)? {
+        // A copy of the run's directory does not know to which sites the batch had gone.
+        for other in (0..settings.sites.len()).filter(|other| *other != site) {
+            let elsewhere = machines_of(directory, settings, number, Some(other))?;
+            let released = elsewhere.asking_state(Certainty::Unlikely).release(say);
+            released.map_err(Failure::work)?;
+        }
+        return Ok(());
+    }
+    if stands_at.is_none_or(|other| other == site) {
         return Ok(());
     }
     let mut elsewhere = machines_of(directory, settings, number, None)?;

@@ -20,7 +20,8 @@ pub enum For {
     Run(Provider),
 }
 
-/// Reads and checks an experiment file; YCSB files are found relative to it, and AWS is asked for quotas where it says so.
+/// Reads and checks an experiment file; YCSB files are found relative to it, and AWS is asked for quotas where it says
+/// so.
 pub fn read_experiment(catalog: &Catalog, file: &Path, purpose: For) -> Result<(String, Experiment), Failure> {
     let text = std::fs::read_to_string(file)
         .map_err(|e| Failure::input(format!("cannot read the experiment {}: {e}", file.display())))?;

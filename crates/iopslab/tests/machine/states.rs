@@ -1,5 +1,5 @@
-//! Terraform's state in a backend of the user's: whoever has a copy of the run directory without it can take machines away
-//! and go on. Real Terraform, an API server of this machine (EC2 and S3), simulated evidence.
+//! Terraform's state in a backend of the user's: whoever has a copy of the run directory without it can take machines
+//! away and go on. Real Terraform, an API server of this machine (EC2 and S3), simulated evidence.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,10 +16,19 @@ const ACCOUNT: &str = "111111111111";
 
 /// A run has begun.
 fn begun(configurations: usize, backend: &dyn Fn(&Path) -> String) -> Story {
+    begun_at(&[("a", "one", "us-east-1")], configurations, backend, false)
+}
+
+/// A run has begun; where the first region refuses machines, it has them elsewhere.
+fn begun_at(
+    sites: &[(&str, &str, &str)],
+    configurations: usize,
+    backend: &dyn Fn(&Path) -> String,
+    refuses: bool,
+) -> Story {
     let lab = Laboratory::new();
-    let sites = [("a", "one", "us-east-1")];
     let stated = format!("capacity_wait_min = 0\nbackend = {}\n", backend(lab.path()));
-    let text = experiment(configurations, &sites).replace("capacity_wait_min = 0\n", &stated);
+    let text = experiment(configurations, sites).replace("capacity_wait_min = 0\n", &stated);
     assert!(text.contains("backend"));
     let mut story = Story::of(lab, &text);
     story.cloud.is_simulated = true;
@@ -27,6 +36,12 @@ fn begun(configurations: usize, backend: &dyn Fn(&Path) -> String) -> Story {
     story
         .cloud
         .ask(&json!({ "ask": "bucket", "account": ACCOUNT, "name": "states" }));
+    if refuses {
+        story.cloud.ask(&json!({
+            "ask": "refuse", "action": "RunInstances", "region": sites[0].2,
+            "code": "VcpuLimitExceeded", "status": 400, "after": 0, "times": -1,
+        }));
+    }
     story.start(&["run", "own.toml", "--provider", "aws", "--yes"]);
     story
 }
@@ -129,6 +144,46 @@ fn a_copy_without_the_state_takes_away_what_a_state_in_a_directory_knows_of() {
     let key = destroyed_from_a_copy(&mut story);
     let states = story.lab.path().join("states");
     assert_eq!(files(&states, "terraform.tfstate"), [states.join(key)]);
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn a_copy_without_the_state_finds_what_stands_at_another_site() {
+    let sites = [("a", "one", "us-east-1"), ("b", "one", "us-west-2")];
+    let mut story = begun_at(&sites, 1, &|_| S3.to_owned(), true);
+    let went_on = |story: &Story| story.lab.stderr_so_far().contains("goes to b");
+    story.follows_until("the other site", went_on);
+    story.follows_until("a machine there", |story| !story.cloud.left_of("instance").is_empty());
+    story.kill();
+    story.cloud.ask(&json!({ "ask": "allow" }));
+    let name = story
+        .lab
+        .run_directory()
+        .file_name()
+        .unwrap()
+        .to_str()
+        .unwrap()
+        .to_owned();
+    let key = |site: &str| format!("lab/{name}/batch-1/site-{site}/terraform.tfstate");
+    let both = json!([key("1-us-east-1"), key("2-us-west-2")]);
+    let there = |story: &Story| {
+        story
+            .cloud
+            .ask(&json!({ "ask": "objects", "account": ACCOUNT, "name": "states" }))
+    };
+    // Terraform goes on by itself, and its lock goes at its end.
+    story.follows_until("a state there", |story| there(story) == both);
+    let copy = copy(&story);
+    story.start(&["run", "--resume", copy.to_str().unwrap(), "--yes"]);
+    assert!(story.ends_well());
+    assert_eq!(story.cloud.left(), Vec::<String>::new());
+    conformance::is_whole(&story.lab, &copy, "aws");
+    let said = story.lab.stderr_so_far();
+    assert!(said.contains("0 of 3 trials are done"), "{said}");
+    let taken_away = said.find("us-west-2/terraform.tfstate").unwrap();
+    let made = said.find("Apply complete").unwrap();
+    assert!(taken_away < made, "{said}");
+    assert_eq!(there(&story), both);
 }
 
 #[test]

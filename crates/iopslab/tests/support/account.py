@@ -6,7 +6,7 @@ lines of JSON on a Unix socket, which all network namespaces reach.
   null.
 * `{"ask": "list", "region"}`: all that there is: id -> the run's name, or null.
 * `{"ask": "protect" or "release", "region", "instance"}`: an instance's protection from termination.
-* `{"ask": "quota", "region", "service", "code", "value"}`: an account's own value; null: it has none, but AWS's default.
+* `{"ask": "quota", "region", "service", "code", "value"}`: an account's own value; null: it has AWS's default only.
 * `{"ask": "bucket", "account", "name"}`: a new bucket; `{"ask": "objects", ...}`: the keys of what is in it.
 * `{"ask": "account", "id"}`: another account, with keys to it.
 * `{"ask": "refuse", "action", "code", "status", "after", "times", "region", "zone"}`: of the next requests of this action

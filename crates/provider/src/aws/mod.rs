@@ -1,7 +1,8 @@
 //! The AWS provider: machines that Terraform makes for the run, used as those of [`Hosts`] are, and taken away.
 //!
-//! Everything that knows what was made lies in one directory of the run: the modules, their variables, Terraform's state
-//! and the key of the machines; the state alone may be kept elsewhere ([`Backend`]). It is written before anything is made, so that whatever happens `destroy` finds it.
+//! Everything that knows what was made lies in one directory of the run: the modules, their variables, Terraform's
+//! state and the key of the machines; the state alone may be kept elsewhere ([`Backend`]). It is written before
+//! anything is made, so that whatever happens `destroy` finds it.
 
 mod backend;
 mod error;

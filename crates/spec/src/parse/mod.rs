@@ -56,8 +56,8 @@ pub fn parse(
     read(catalog, source_name, text, &Beside::files(read_file), None, false)
 }
 
-/// As [`parse`], for the plan of a run, with all that it may name `beside` it: what `provider` cannot measure is a mistake too, and the result is the experiment as it
-/// carries it out.
+/// As [`parse`], for the plan of a run, with all that it may name `beside` it: what `provider` cannot measure is a
+/// mistake too, and the result is the experiment as it carries it out.
 ///
 /// # Errors
 /// As [`parse`].

@@ -133,8 +133,8 @@ pub(crate) struct AwsSite {
     /// Image of arm64 machines. Default: Debian 12.
     #[schemars(with = "Option<String>")]
     pub image_arm64: Option<Spanned<String>>,
-    /// `quotas`: what Service Quotas grants the account there, less what it uses already, holds beside the limits below:
-    /// vCPUs of its instance types, GiB of its volume types. Default: AWS is not asked.
+    /// `quotas`: what Service Quotas grants the account there, less what it uses already, holds beside the limits
+    /// below: vCPUs of its instance types, GiB of its volume types. Default: AWS is not asked.
     #[schemars(with = "Option<String>")]
     pub limits: Option<Spanned<String>>,
     /// vCPUs of all machines at the same time. Default: no limit.
