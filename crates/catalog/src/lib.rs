@@ -15,6 +15,7 @@ mod instance;
 mod limits;
 mod nearest;
 mod price;
+mod quota;
 mod reach;
 mod region;
 mod table;
@@ -33,6 +34,7 @@ pub use instance::{
 };
 pub use limits::{Burst, GIB, IoLimits, MIB};
 pub use price::{InstancePrice, OtherCharge, OtherPrice, PriceError, Purchase, UnknownPurchase, VolumePrice};
+pub use quota::VcpuPool;
 pub use reach::TooManyVolumes;
 pub use region::REGION;
 pub use user::{UserCatalog, UserCatalogError, UserEbs, UserInstance, UserVolumePrice};

@@ -60,7 +60,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn truth(experiment: &str) -> Result<Truth, Box<dyn std::error::Error>> {
     let no_file = |_: &str| Err("a truth needs no file".to_owned());
     let catalog = catalog::Catalog::built_in();
-    let read = spec::parse_for(catalog, "experiment.toml", experiment, &no_file, Provider::Simulated);
+    let beside = spec::Beside::files(&no_file);
+    let read = spec::parse_for(catalog, "experiment.toml", experiment, &beside, Provider::Simulated);
     let truth = read.map_err(|mistakes| mistakes.to_string())?.simulated;
     Ok(truth.ok_or("the experiment has no truth")?)
 }

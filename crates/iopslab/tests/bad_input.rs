@@ -299,9 +299,16 @@ fn a_run_that_is_refused_shows_no_plan_and_leaves_no_directory() {
 #[cfg(not(feature = "aws"))]
 fn a_build_without_aws_says_so() {
     let lab = Laboratory::new();
-    for arguments in [&["clean", "--aws", "--all"][..], &["catalog", "refresh"]] {
+    let quotas = "\n[[provider.aws.site]]\nregion = \"us-east-1\"\nlimits = \"quotas\"\n";
+    let text = include_str!("../../../examples/gp3-or-io2.toml").replace("region = ", "# region = ");
+    lab.write("own.toml", &(text + quotas));
+    let plan = ["plan", "own.toml", "--provider", "aws"];
+    for arguments in [&["clean", "--aws", "--all"][..], &["catalog", "refresh"], &plan] {
         let output = lab.output(arguments);
         let stderr = String::from_utf8_lossy(&output.stderr);
+        // As one line, wherever it was broken.
+        let words: Vec<&str> = stderr.split_whitespace().filter(|word| *word != "│").collect();
+        let stderr = words.join(" ");
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
         assert!(
             stderr.contains("built without AWS") && stderr.contains("--features aws"),

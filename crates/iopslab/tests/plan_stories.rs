@@ -31,7 +31,19 @@ fn what_the_plan_says_of_short_trials_is_what_the_run_finds() {
         let planned = lab.output(&["plan", "own.toml", "--format", "json"]);
         let plan: Value = serde_json::from_slice(&planned.stdout).unwrap();
         let notes = of_rule(&plan["notes"], "trials_too_short");
-        let run = lab.output(&["run", "own.toml", "--provider", "simulated", "--format", "json"]);
+        // A directory of its own: both may begin in the same second.
+        let out = format!("runs-{duration_s}");
+        let run = [
+            "run",
+            "own.toml",
+            "--provider",
+            "simulated",
+            "--format",
+            "json",
+            "--out",
+            &out,
+        ];
+        let run = lab.output(&run);
         assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
         let analysis: Value = serde_json::from_slice(&run.stdout).unwrap();
         // Seconds that resemble each other too much are found besides, and cannot be known before.

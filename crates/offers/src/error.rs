@@ -20,6 +20,16 @@ pub enum AwsError {
         /// What AWS says, or why it does not answer.
         reason: String,
     },
+    /// A quota, or what is in use of it, is not told.
+    #[error("{reason} (in {region}; permission {permission})")]
+    Quotas {
+        /// Region asked.
+        region: String,
+        /// What must be allowed.
+        permission: &'static str,
+        /// What AWS says, or why it does not answer.
+        reason: String,
+    },
     /// What runs have in an account cannot be listed.
     #[error("EC2 did not tell what runs have in {region}: {reason}")]
     Listing {

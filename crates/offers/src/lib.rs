@@ -6,6 +6,9 @@
 //!
 //! For `iopslab clean --aws`, [`Account`]: what carries the tag `iopslab:run` in a region is listed and removed,
 //! without Terraform's state.
+//!
+//! For `limits = "quotas"` of an experiment, [`quotas()`]: what Service Quotas grants an account, and what it uses of
+//! it.
 
 mod ask;
 mod ec2;
@@ -13,9 +16,11 @@ mod error;
 mod instance_types;
 mod ours;
 mod price_list;
+mod quotas;
 mod signed;
 mod xml;
 
 pub use ask::{Offers, ask};
 pub use error::AwsError;
 pub use ours::{Account, Found, Kind, Life, Outcome, Patience, Run, Selection, Thing, runs};
+pub use quotas::{Asked, Quota, Quotas, quotas};

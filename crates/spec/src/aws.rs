@@ -1,7 +1,8 @@
 //! Machines that a run has made on AWS, used, and taken away: where, and which of them at the same time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use catalog::{VcpuPool, VolumeType};
 use serde::{Deserialize, Serialize};
 
 /// `[provider.aws]`, checked, with the machines that the experiment needs.
@@ -32,8 +33,37 @@ pub struct AwsSettings {
     pub binary_aarch64: Option<String>,
     /// The most that a run may cost, USD.
     pub max_cost_usd: Option<f64>,
+    /// Where Terraform keeps its state; `None`: in the run directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backend: Option<AwsBackend>,
     /// Machines that stand at the same time at one site, in the order in which each site makes them.
     pub batches: Vec<AwsBatch>,
+}
+
+/// Where Terraform keeps its state, each batch under a key of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum AwsBackend {
+    /// A bucket.
+    S3 {
+        /// Its name.
+        bucket: String,
+        /// Its region.
+        region: String,
+        /// What keys begin with.
+        prefix: Option<String>,
+        /// With whose credentials; `None`: those of the machines.
+        profile: Option<String>,
+        /// Whether a file beside the state locks it; `None`: as Terraform has it.
+        use_lockfile: Option<bool>,
+        /// Whether the bucket's name is part of the path rather than of the host; `None`: as Terraform has it.
+        use_path_style: Option<bool>,
+    },
+    /// A directory of this machine.
+    Local {
+        /// Absolute.
+        path: String,
+    },
 }
 
 /// An account in a region.
@@ -55,7 +85,11 @@ pub struct AwsSite {
     pub limits: AwsLimits,
 }
 
-/// What may stand at a site at the same time, as the experiment states it; what is not stated is not limited.
+/// Type of every machine's root volume.
+pub(crate) const ROOT: VolumeType = VolumeType::Gp3;
+
+/// What may stand at a site at the same time: what the experiment states, and what AWS grants where it was asked; what
+/// neither says is not limited.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AwsLimits {
     /// vCPUs of all machines.
@@ -66,6 +100,44 @@ pub struct AwsLimits {
     pub volumes: Option<u64>,
     /// Their size together, GiB.
     pub volume_gib: Option<u64>,
+    /// What AWS grants the account there; `None`: not asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quotas: Option<AwsQuotas>,
+}
+
+/// What Service Quotas grants an account in a region, as it was when the run was planned.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AwsQuotas {
+    /// Whether its vCPUs are those of the spot market.
+    pub spot: bool,
+    /// vCPUs of running machines.
+    pub vcpus: BTreeMap<VcpuPool, AwsQuota>,
+    /// GiB of volumes, by their type.
+    pub volume_gib: BTreeMap<VolumeType, AwsQuota>,
+}
+
+/// One quota, with what the account uses of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AwsQuota {
+    /// AWS's code, such as `L-1216C47A`.
+    pub code: String,
+    /// What the account may have.
+    pub granted: u64,
+    /// What it has, whoever made it.
+    pub in_use: u64,
+    /// Whether the value is what AWS gives every account: there is none of the account's own.
+    pub is_default: bool,
+}
+
+/// The quotas that an experiment asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuotaNeeds {
+    /// Whether machines are asked for on the spot market.
+    pub spot: bool,
+    /// vCPUs of these.
+    pub pools: BTreeSet<VcpuPool>,
+    /// GiB of volumes of these types.
+    pub volume_types: BTreeSet<VolumeType>,
 }
 
 /// Machines that stand at the same time at one site: those of some configurations, and clients for them.
@@ -152,6 +224,13 @@ impl AwsMachine {
         let gib: u64 = self.volumes.values().map(|volume| u64::from(volume.size_gib)).sum();
         (self.volumes.len() as u64 + 1, gib + u64::from(self.root_gib))
     }
+
+    /// GiB of its volumes of a type, the root among them.
+    fn gib_of(&self, kind: VolumeType) -> u64 {
+        let volumes = self.volumes.values().filter(|volume| volume.kind == kind.name());
+        let gib: u64 = volumes.map(|volume| u64::from(volume.size_gib)).sum();
+        gib + if kind == ROOT { u64::from(self.root_gib) } else { 0 }
+    }
 }
 
 impl AwsBatch {
@@ -179,9 +258,10 @@ impl AwsSettings {
 impl AwsLimits {
     /// What is too much about these machines at the same time, in words; `None`: they may stand there.
     pub fn exceeded_by<'m>(&self, machines: impl Iterator<Item = &'m AwsMachine>) -> Option<String> {
+        let machines: Vec<&AwsMachine> = machines.collect();
         let (mut vcpus, mut volumes, mut gib) = (0, 0, 0);
         let mut of_type: BTreeMap<&str, u64> = BTreeMap::new();
-        for machine in machines {
+        for machine in &machines {
             vcpus += machine.vcpus;
             let (its_volumes, its_gib) = machine.ebs();
             (volumes, gib) = (volumes + its_volumes, gib + its_gib);
@@ -199,5 +279,65 @@ impl AwsLimits {
             .or_else(|| above(vcpus, self.vcpus, "vCPUs"))
             .or_else(|| above(volumes, self.volumes, "EBS volumes"))
             .or_else(|| above(gib, self.volume_gib, "GiB on EBS"))
+            .or_else(|| self.quotas.as_ref()?.exceeded_by(&machines))
+    }
+}
+
+impl AwsQuota {
+    /// What is left of it.
+    pub fn left(&self) -> u64 {
+        self.granted.saturating_sub(self.in_use)
+    }
+
+    fn exceeded_by(&self, needed: u64, unit: &str) -> Option<String> {
+        (needed > self.left()).then(|| {
+            let Self {
+                code, granted, in_use, ..
+            } = self;
+            format!(
+                "{needed} {unit} of {} that are left: {code} grants {granted}, {in_use} are in use",
+                self.left()
+            )
+        })
+    }
+}
+
+impl AwsQuotas {
+    /// What is too much about these machines, in words.
+    fn exceeded_by(&self, machines: &[&AwsMachine]) -> Option<String> {
+        let of_vcpus = self.vcpus.iter().find_map(|(pool, quota)| {
+            let of_pool = machines
+                .iter()
+                .filter(|m| VcpuPool::of(&m.instance_type) == Some(*pool));
+            quota.exceeded_by(of_pool.map(|machine| machine.vcpus).sum(), "vCPUs")
+        });
+        of_vcpus.or_else(|| {
+            self.volume_gib.iter().find_map(|(kind, quota)| {
+                let gib = machines.iter().map(|machine| machine.gib_of(*kind)).sum();
+                quota.exceeded_by(gib, &format!("GiB of {kind}"))
+            })
+        })
+    }
+}
+
+impl QuotaNeeds {
+    /// Those of machines; the error is an instance type that counts against no quota that is known.
+    pub(crate) fn of<'m>(machines: impl Iterator<Item = &'m AwsMachine>) -> Result<Self, String> {
+        let mut needs = Self {
+            spot: false,
+            pools: BTreeSet::new(),
+            volume_types: BTreeSet::from([ROOT]),
+        };
+        for machine in machines {
+            needs.spot |= machine.spot;
+            let pool = VcpuPool::of(&machine.instance_type);
+            needs.pools.insert(pool.ok_or_else(|| machine.instance_type.clone())?);
+            let kinds = machine
+                .volumes
+                .values()
+                .filter_map(|volume| volume.kind.parse::<VolumeType>().ok());
+            needs.volume_types.extend(kinds);
+        }
+        Ok(needs)
     }
 }

@@ -33,7 +33,10 @@ mod simulated;
 mod volume_kind;
 
 pub use access::{Access, Identity, Login, PasswordSource, Pem, Tls};
-pub use aws::{AwsBatch, AwsLimits, AwsMachine, AwsNetwork, AwsPrice, AwsSettings, AwsSite, AwsVolume};
+pub use aws::{
+    AwsBackend, AwsBatch, AwsLimits, AwsMachine, AwsNetwork, AwsPrice, AwsQuota, AwsQuotas, AwsSettings, AwsSite,
+    AwsVolume, QuotaNeeds,
+};
 pub use catalog::{Basis, Burst, CostKind, CostLine, IoLimits};
 pub use consistency::{Consistency, ConsistencyLevels};
 pub use decision::DecisionRules;
@@ -51,7 +54,7 @@ pub use node_fault::{NodeFault, NodeFaultKind};
 pub use note::Note;
 pub use notes::static_notes;
 pub use objective::{DEFAULT_HEADROOM, ERROR_SHARE_MAX, LatencyFigure, LatencyObjective, Objective};
-pub use parse::{parse, parse_for, parse_to_run, refuse_unmeasurable};
+pub use parse::{Beside, parse, parse_for, parse_to_run, refuse_unmeasurable};
 pub use placement::Placement;
 pub use plan::{Cell, FORMAT_VERSION, Plan, PlannedTrial, TrialShape, plan};
 pub use provider::{Provider, UnknownProvider};

@@ -2,7 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use spec::{AwsPrice, Provider, parse_for, parse_to_run};
+use std::collections::{BTreeMap, BTreeSet};
+
+use catalog::{VcpuPool, VolumeType};
+use spec::{AwsBackend, AwsPrice, AwsQuota, AwsQuotas, AwsSite, Beside, Provider, QuotaNeeds, parse_for, parse_to_run};
 
 const CLUSTER: &str = r#"
 name = "x"
@@ -34,13 +37,52 @@ type Read = Result<spec::Experiment, String>;
 
 fn planned(text: &str) -> Read {
     let no_file = |_: &str| Err("no file".to_owned());
-    let read = parse_for(catalog::Catalog::built_in(), "x.toml", text, &no_file, Provider::Aws);
+    let read = parse_for(
+        catalog::Catalog::built_in(),
+        "x.toml",
+        text,
+        &Beside::files(&no_file),
+        Provider::Aws,
+    );
     read.map_err(|mistakes| mistakes.to_string())
 }
 
 fn run_by(text: &str, provider: Provider) -> Read {
     let no_file = |_: &str| Err("no file".to_owned());
-    let read = parse_to_run(catalog::Catalog::built_in(), "x.toml", text, &no_file, provider);
+    let read = parse_to_run(
+        catalog::Catalog::built_in(),
+        "x.toml",
+        text,
+        &Beside::files(&no_file),
+        provider,
+    );
+    read.map_err(|mistakes| mistakes.to_string())
+}
+
+/// As AWS would tell: so many vCPUs of standard types are granted, and so many GiB of gp3; 10 of each are in use.
+fn granted(text: &str, vcpus: u64, gp3: u64) -> Read {
+    let no_file = |_: &str| Err("no file".to_owned());
+    let quota = |code: &str, granted| AwsQuota {
+        code: code.to_owned(),
+        granted,
+        in_use: 10,
+        is_default: false,
+    };
+    let quotas = |site: &AwsSite, needs: &QuotaNeeds| {
+        assert_eq!((site.region.as_str(), needs.spot), ("us-east-1", false));
+        assert_eq!(needs.pools, BTreeSet::from([VcpuPool::Standard]));
+        assert_eq!(needs.volume_types, BTreeSet::from([VolumeType::Gp3, VolumeType::Io2]));
+        Ok(AwsQuotas {
+            spot: false,
+            vcpus: BTreeMap::from([(VcpuPool::Standard, quota("L-1216C47A", vcpus))]),
+            volume_gib: BTreeMap::from([(VolumeType::Gp3, quota("L-7A658B76", gp3))]),
+        })
+    };
+    let beside = Beside {
+        file: &no_file,
+        quotas: &quotas,
+    };
+    let read = parse_for(catalog::Catalog::built_in(), "x.toml", text, &beside, Provider::Aws);
     read.map_err(|mistakes| mistakes.to_string())
 }
 
@@ -157,6 +199,50 @@ fn sites_share_the_configurations_and_each_stays_within_its_limits() {
 }
 
 #[test]
+fn a_site_is_held_to_what_aws_grants_less_what_is_in_use_and_to_what_is_stated() {
+    let at = |limits: &str| stated("") + &format!("[[provider.aws.site]]\nregion = \"us-east-1\"\n{limits}\n");
+    let text = at("limits = \"quotas\"");
+    let batches = |text: &str, vcpus, gp3| granted(text, vcpus, gp3).unwrap().aws.unwrap().batches.len();
+    // Databases of 12 and 4 vCPUs, clients of 16 beside each batch; 3 volumes of 50 GiB, and roots of 64.
+    assert_eq!(batches(&text, 42, 1_000), 1);
+    assert_eq!(batches(&text, 41, 1_000), 2);
+    assert_eq!(batches(&text, 42, 3 * 50 + 6 * 64 + 10), 1);
+    assert_eq!(batches(&text, 42, 3 * 50 + 6 * 64 + 9), 2);
+    // What is stated beside it holds as well.
+    assert_eq!(batches(&at("limits = \"quotas\"\nvcpus = 28"), 1_000, 1_000), 2);
+    let kept = granted(&text, 42, 1_000).unwrap().aws.unwrap().sites[0].limits.clone();
+    let quotas = kept.quotas.unwrap();
+    assert_eq!((quotas.vcpus[&VcpuPool::Standard].left(), kept.vcpus), (32, None));
+    let said = granted(&text, 37, 1_000).unwrap_err();
+    let why = "us-east-1: 28 vCPUs of 27 that are left: L-1216C47A grants 37, 10 are in use";
+    assert!(
+        said.contains("no site has room for `ebs`") && said.contains(why),
+        "{said}"
+    );
+    let said = granted(&text, 1_000, 9).unwrap_err();
+    assert!(
+        said.contains("GiB of gp3 of 0 that are left: L-7A658B76 grants 9, 10 are in use"),
+        "{said}"
+    );
+
+    // What AWS does not tell is a mistake at its place, and so is a type whose quota nobody knows.
+    let said = planned(&text).unwrap_err();
+    assert!(
+        said.contains("the quotas of us-east-1 cannot be read: nobody asks AWS here"),
+        "{said}"
+    );
+    let line = text.lines().position(|line| line == "limits = \"quotas\"").unwrap() + 1;
+    assert!(said.starts_with(&format!("x.toml:{line}:")), "{said}");
+    let said = planned(&at("limits = \"quota\"")).unwrap_err();
+    assert!(
+        said.contains("limits cannot be `quota`") && said.contains("did you mean `quotas`?"),
+        "{said}"
+    );
+    // Who does not make machines there asks nobody.
+    assert!(run_by(&text, Provider::Local).is_ok());
+}
+
+#[test]
 fn sites_that_cannot_be_are_refused_at_their_places() {
     let cases = [
         (
@@ -259,6 +345,53 @@ fn what_aws_has_not_is_refused_at_its_place() {
     let existing = "[target]\nhosts = [\"10.0.0.5\"]\nkeyspace = \"lab\"\n";
     let said = planned(&stated("").replace("[dataset]", &format!("{existing}[dataset]"))).unwrap_err();
     assert!(said.contains("--provider aws makes others"), "{said}");
+}
+
+#[test]
+fn the_state_may_be_kept_where_that_was_tried_and_nowhere_else() {
+    let of = |backend: &str| planned(&stated(&format!("backend = {{ {backend} }}")));
+    let kept = |backend: &str| of(backend).unwrap().aws.unwrap().backend.unwrap();
+    let s3 = kept("type = \"s3\", bucket = \"b\", region = \"eu-west-1\", prefix = \"/lab/\", use_lockfile = true");
+    let expected = AwsBackend::S3 {
+        bucket: "b".to_owned(),
+        region: "eu-west-1".to_owned(),
+        prefix: Some("lab".to_owned()),
+        profile: None,
+        use_lockfile: Some(true),
+        use_path_style: None,
+    };
+    assert_eq!(s3, expected);
+    let path = "/srv/states".to_owned();
+    assert_eq!(
+        kept("type = \"local\", path = \"/srv/states\""),
+        AwsBackend::Local { path }
+    );
+    for (backend, part) in [
+        ("type = \"azurerm\"", "the backend `azurerm` was never tried"),
+        ("type = \"s3\", bucket = \"b\"", "a backend of the type s3 needs region"),
+        (
+            "type = \"s3\", region = \"eu-west-1\"",
+            "a backend of the type s3 needs bucket",
+        ),
+        (
+            "type = \"s3\", bucket = \"b\", region = \"r\", path = \"/x\"",
+            "a backend of the type s3 has no path",
+        ),
+        ("type = \"s3\", bucket = \"b\", region = \"r\", key = \"x\"", "key"),
+        (
+            "type = \"s3\", bucket = \"b\", region = \"r\", access_key = \"x\"",
+            "access_key",
+        ),
+        ("type = \"local\", path = \"states\"", "needs path, an absolute one"),
+        ("type = \"local\"", "needs path, an absolute one"),
+        (
+            "type = \"local\", path = \"/x\", use_lockfile = true",
+            "local has no use_lockfile",
+        ),
+    ] {
+        let said = of(backend).map(drop).expect_err(part);
+        assert!(said.contains(part), "{part:?} is missing in:\n{said}");
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 mod story;
 
-use spec::{Experiment, Provider, parse_for};
+use spec::{Beside, Experiment, Provider, parse_for};
 use story::{GOOD, each_refused, notes, with};
 
 /// The sound file with these lines instead of its load level, and more sections at its end.
@@ -17,7 +17,13 @@ fn auto(rates: &str, sections: &str) -> String {
 }
 
 fn read(text: &str, provider: Provider) -> Result<Experiment, String> {
-    let read = parse_for(catalog::Catalog::built_in(), "x.toml", text, &story::nothing, provider);
+    let read = parse_for(
+        catalog::Catalog::built_in(),
+        "x.toml",
+        text,
+        &Beside::files(&story::nothing),
+        provider,
+    );
     read.map_err(|mistakes| mistakes.to_string())
 }
 

@@ -3,11 +3,12 @@
 mod story;
 
 use catalog::Catalog;
-use spec::{Provider, parse, parse_to_run, refuse_unmeasurable};
+use spec::{Beside, Provider, parse, parse_to_run, refuse_unmeasurable};
 use story::{GOOD, accepted, and, each_refused, notes, nothing, with};
 
 fn to_run(text: &str, provider: Provider) -> Result<spec::Experiment, String> {
-    parse_to_run(Catalog::built_in(), "x.toml", text, &nothing, provider).map_err(|mistakes| mistakes.to_string())
+    parse_to_run(Catalog::built_in(), "x.toml", text, &Beside::files(&nothing), provider)
+        .map_err(|mistakes| mistakes.to_string())
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 mod story;
 
-use spec::{Experiment, NodeFaultKind, Provider, parse, parse_to_run, static_notes};
+use spec::{Beside, Experiment, NodeFaultKind, Provider, parse, parse_to_run, static_notes};
 use story::GOOD;
 
 /// Three nodes, measured for 60 s.
@@ -14,7 +14,14 @@ fn cluster(faults: &str) -> String {
 
 fn read(text: &str, provider: Provider) -> Result<Experiment, String> {
     let no_file = |_: &str| Err("no file".to_owned());
-    parse_to_run(catalog::Catalog::built_in(), "x.toml", text, &no_file, provider).map_err(|m| m.to_string())
+    parse_to_run(
+        catalog::Catalog::built_in(),
+        "x.toml",
+        text,
+        &Beside::files(&no_file),
+        provider,
+    )
+    .map_err(|m| m.to_string())
 }
 
 const KILL: &str = "[[fault]]\nkind = \"node-kill\"\nnode = 2\nat_s = 20\nfor_s = 10";

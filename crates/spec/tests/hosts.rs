@@ -4,7 +4,7 @@
 
 mod story;
 
-use spec::{MachineStorage, Provider, parse_to_run};
+use spec::{Beside, MachineStorage, Provider, parse_to_run};
 use story::GOOD;
 
 fn with(hosts: &str) -> String {
@@ -13,7 +13,13 @@ fn with(hosts: &str) -> String {
 
 fn read(text: &str, provider: Provider) -> Result<spec::Experiment, String> {
     let no_file = |_: &str| Err("no file".to_owned());
-    let read = parse_to_run(catalog::Catalog::built_in(), "x.toml", text, &no_file, provider);
+    let read = parse_to_run(
+        catalog::Catalog::built_in(),
+        "x.toml",
+        text,
+        &Beside::files(&no_file),
+        provider,
+    );
     read.map_err(|mistakes| mistakes.to_string())
 }
 

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use archive::RunDirectory;
+use archive::{JournalEvent, RunDirectory};
 use clap::Args;
 use provider::Provider as _;
-use provider::aws::Aws;
+use provider::aws::{Aws, Backend, Certainty};
 use spec::{AwsBatch, AwsPrice, AwsSettings, AwsSite, Job};
 
-use super::machines;
+use super::{machines, quotas};
 use crate::failure::Failure;
 use crate::output::{Format, pretty};
 
@@ -89,6 +89,7 @@ pub(super) fn told(settings: &AwsSettings, estimate: &Result<Estimate, String>) 
             )
         }
     };
+    let machines = machines + &quotas::told(settings);
     let rate = match settings.batches.len() {
         1 => "",
         _ => "at most ",
@@ -252,14 +253,44 @@ pub(super) fn machines_of(
     let place = place_of(directory, settings, number)?;
     let batch = &settings.batches[number];
     let site = site.or_else(|| stands_at(&place, settings)).unwrap_or(batch.site);
-    Ok(Aws::new(
-        &directory.name(),
+    let run = name_of(directory)?;
+    let machines = Aws::new(
+        &run,
         &expires.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         &place,
         settings,
         (batch, &settings.sites[site]),
         &machines::own_binary()?,
-    ))
+    );
+    // Each site that a batch may stand at has a state of its own: one state knows one site.
+    let key = format!(
+        "{run}/batch-{}/site-{}-{}",
+        number + 1,
+        site + 1,
+        settings.sites[site].region
+    );
+    Ok(match &settings.backend {
+        Some(backend) => machines.with_state_in(Backend::of(backend, &key)),
+        None => machines,
+    })
+}
+
+/// What the run's directory is called in `environment.json`.
+const RUN: &str = "run";
+
+/// The run keeps its name, which its machines and their state carry, wherever its directory is copied to.
+pub(super) fn keep_name(directory: &RunDirectory) -> Result<(), Failure> {
+    let facts = [(RUN.to_owned(), serde_json::json!(directory.name()))];
+    directory
+        .add_to_environment(facts.into_iter().collect())
+        .map_err(Failure::work)
+}
+
+/// The name that it began with.
+fn name_of(directory: &RunDirectory) -> Result<String, Failure> {
+    let environment = directory.environment().map_err(Failure::work)?;
+    let kept = environment[RUN].as_str().map(str::to_owned);
+    Ok(kept.unwrap_or_else(|| directory.name()))
 }
 
 /// The site of the machines that are known here, as far as any were asked for.
@@ -267,6 +298,12 @@ fn stands_at(place: &Path, settings: &AwsSettings) -> Option<usize> {
     let (region, profile) = Aws::stands_at(place)?;
     let is_there = |site: &AwsSite| (&site.region, &site.profile) == (&region, &profile);
     settings.sites.iter().position(is_there)
+}
+
+/// Whether the run was begun before.
+fn is_resumed(directory: &RunDirectory) -> Result<bool, Failure> {
+    let entries = directory.journal_entries().map_err(Failure::work)?;
+    Ok(entries.iter().any(|entry| matches!(entry.event, JournalEvent::Resumed)))
 }
 
 /// What a batch has left at another site than this one is taken away: its state knows one site at a time.
@@ -278,7 +315,17 @@ pub(super) fn leave_other_sites(
     say: &mut dyn FnMut(&str),
 ) -> Result<(), Failure> {
     let place = place_of(directory, settings, number)?;
-    if stands_at(&place, settings).is_none_or(|other| other == site) {
+    let stands_at = stands_at(&place, settings);
+    if stands_at.is_none() && settings.backend.is_some() && is_resumed(directory)? {
+        // A copy of the run's directory does not know to which sites the batch had gone.
+        for other in (0..settings.sites.len()).filter(|other| *other != site) {
+            let elsewhere = machines_of(directory, settings, number, Some(other))?;
+            let released = elsewhere.asking_state(Certainty::Unlikely).release(say);
+            released.map_err(Failure::work)?;
+        }
+        return Ok(());
+    }
+    if stands_at.is_none_or(|other| other == site) {
         return Ok(());
     }
     let mut elsewhere = machines_of(directory, settings, number, None)?;
@@ -287,12 +334,24 @@ pub(super) fn leave_other_sites(
 
 /// Takes away the machines of all batches; the failures of those that could not be.
 pub(super) fn take_away(directory: &RunDirectory, settings: &AwsSettings, say: &mut dyn FnMut(&str)) -> Vec<Failure> {
-    let release = |number: usize| {
-        machines_of(directory, settings, number, None)?
+    let release = |(number, site): (usize, Option<usize>)| {
+        let certainty = match site.is_none_or(|site| site == settings.batches[number].site) {
+            true => Certainty::Likely,
+            // Another one that had room.
+            false => Certainty::Unlikely,
+        };
+        machines_of(directory, settings, number, site)?
+            .asking_state(certainty)
             .release(say)
             .map_err(Failure::work)
     };
-    let outcomes: Vec<_> = (0..settings.batches.len()).map(release).collect();
+    // Where states are kept elsewhere this directory may be a copy that does not know where machines stand.
+    let sites: Vec<Option<usize>> = match settings.backend {
+        Some(_) => (0..settings.sites.len()).map(Some).collect(),
+        None => vec![None],
+    };
+    let all = (0..settings.batches.len()).flat_map(|number| sites.iter().map(move |site| (number, *site)));
+    let outcomes: Vec<_> = all.map(release).collect();
     outcomes.into_iter().filter_map(Result::err).collect()
 }
 

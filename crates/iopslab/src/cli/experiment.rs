@@ -4,8 +4,9 @@ use std::path::Path;
 
 use ::catalog::Catalog;
 use archive::RunDirectory;
-use spec::{Experiment, Provider};
+use spec::{Beside, Experiment, Provider};
 
+use super::quotas;
 use crate::failure::Failure;
 
 /// What an experiment is read for.
@@ -19,7 +20,8 @@ pub enum For {
     Run(Provider),
 }
 
-/// Reads and checks an experiment file; YCSB files are found relative to it.
+/// Reads and checks an experiment file; YCSB files are found relative to it, and AWS is asked for quotas where it says
+/// so.
 pub fn read_experiment(catalog: &Catalog, file: &Path, purpose: For) -> Result<(String, Experiment), Failure> {
     let text = std::fs::read_to_string(file)
         .map_err(|e| Failure::input(format!("cannot read the experiment {}: {e}", file.display())))?;
@@ -29,10 +31,14 @@ pub fn read_experiment(catalog: &Catalog, file: &Path, purpose: For) -> Result<(
         std::fs::read_to_string(&path).map_err(|e| format!("cannot read {}: {e}", path.display()))
     };
     let name = file.display().to_string();
+    let beside = Beside {
+        file: &read,
+        quotas: &quotas::read,
+    };
     let experiment = match purpose {
         For::Anybody => spec::parse(catalog, &name, &text, &read),
-        For::PlanOf(provider) => spec::parse_for(catalog, &name, &text, &read, provider),
-        For::Run(provider) => spec::parse_to_run(catalog, &name, &text, &read, provider),
+        For::PlanOf(provider) => spec::parse_for(catalog, &name, &text, &beside, provider),
+        For::Run(provider) => spec::parse_to_run(catalog, &name, &text, &beside, provider),
     };
     let experiment = experiment.map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?;
     Ok((text, experiment))

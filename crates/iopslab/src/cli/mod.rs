@@ -17,6 +17,7 @@ mod machines;
 mod plan;
 mod probe;
 mod provider;
+mod quotas;
 mod refresh;
 mod report;
 mod run;

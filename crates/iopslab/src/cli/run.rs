@@ -213,6 +213,7 @@ fn begin_on_aws(
     screen.say(&aws::told(settings, &estimate));
     aws::may_be_made(settings, &estimate, args.max_cost, args.yes)?;
     let directory = create(args, catalog, experiment, text, job, Provider::Aws, Vec::new())?;
+    aws::keep_name(&directory)?;
     screen.say(&format!("evidence goes to {}", directory.path().display()));
     Ok(directory)
 }

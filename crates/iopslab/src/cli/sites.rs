@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use archive::RunDirectory;
 use provider::Incoming;
+use provider::aws::Certainty;
 use spec::AwsSettings;
 
 use super::aws::{self, Meter};
@@ -117,6 +118,8 @@ impl Sites<'_> {
         }
         let machines = aws::machines_of(self.directory, self.settings, number, Some(site));
         let (is_finished, machines) = match (part.is_finished(), machines) {
+            // Nothing is left to measure: what stands is only taken away.
+            (Ok(true), Ok(machines)) => (true, machines.asking_state(Certainty::Unlikely)),
             (Ok(is_finished), Ok(machines)) => (is_finished, machines),
             (Err(error), _) => return Outcome::Failed(Failure::work(error)),
             (_, Err(failure)) => return Outcome::Failed(failure),

@@ -138,7 +138,8 @@ impl Story {
     /// The public keys of the run's machines, as far as there are.
     fn keys(&self) -> Vec<PathBuf> {
         let below = |directory: PathBuf| std::fs::read_dir(directory).into_iter().flatten().flatten();
-        let runs = below(self.lab.path().join("runs")).map(|run| run.path().join("terraform"));
+        let runs = ["runs", "elsewhere"].map(|of| below(self.lab.path().join(of)));
+        let runs = runs.into_iter().flatten().map(|run| run.path().join("terraform"));
         let each = runs.flat_map(|terraform| below(terraform.clone()).map(|batch| batch.path()).chain([terraform]));
         each.map(|directory| directory.join("id_ed25519.pub"))
             .filter(|key| key.exists())

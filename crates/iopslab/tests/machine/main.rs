@@ -9,6 +9,7 @@ mod cloud;
 mod cql;
 mod network;
 mod sites;
+mod states;
 #[path = "../support/mod.rs"]
 mod support;
 

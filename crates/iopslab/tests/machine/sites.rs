@@ -66,10 +66,15 @@ pub fn profiles(story: &mut Story) {
 }
 
 fn story(configurations: usize, sites: &[(&str, &str, &str)]) -> Story {
-    let mut story = Story::of(Laboratory::new(), &experiment(configurations, sites));
+    let mut story = prepared(&experiment(configurations, sites));
+    story.start(&["run", "own.toml", "--provider", "aws", "--yes"]);
+    story
+}
+
+fn prepared(experiment: &str) -> Story {
+    let mut story = Story::of(Laboratory::new(), experiment);
     story.cloud.is_simulated = true;
     profiles(&mut story);
-    story.start(&["run", "own.toml", "--provider", "aws", "--yes"]);
     story
 }
 
@@ -164,6 +169,34 @@ fn twelve_configurations_over_two_accounts_and_two_regions() {
         .filter(|request| request["action"] == "CreateVpc")
         .count();
     assert_eq!(began, 8, "batches");
+}
+
+/// Two machines of 2 vCPUs and a client of 2 are what the quota grants at the same time.
+#[test]
+#[ignore = "make test-all"]
+fn a_run_stays_within_what_service_quotas_grant() {
+    let text =
+        experiment(3, &[("a", "one", "us-east-1")]).replace("machines = { \"m7i.large\" = 2 }", "limits = \"quotas\"");
+    let mut story = prepared(&text);
+    story.cloud.ask(&json!({
+        "ask": "quota", "region": "us-east-1", "service": "ec2", "code": "L-1216C47A", "value": 7.0,
+    }));
+    story.start(&["run", "own.toml", "--provider", "aws", "--yes"]);
+    assert!(story.ends_well());
+    assert_eq!(story.cloud.left(), Vec::<String>::new());
+    let run = story.lab.run_directory();
+    conformance::is_whole(&story.lab, &run, "aws");
+    assert!(
+        measured(&run).values().all(|cells| cells.len() == 3),
+        "{:?}",
+        measured(&run)
+    );
+    let most = most_at_once(&story.cloud.requests(), "m7i.large");
+    assert_eq!(most.values().collect::<Vec<_>>(), [&2], "{most:?}");
+    let plan = std::fs::read_to_string(run.join("plan.json")).unwrap();
+    let plan: Value = serde_json::from_str(&plan).unwrap();
+    let kept = &plan["aws"]["sites"][0]["limits"]["quotas"]["vcpus"]["standard"];
+    assert_eq!((&kept["granted"], &kept["in_use"]), (&json!(7), &json!(0)));
 }
 
 #[test]

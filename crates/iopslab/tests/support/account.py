@@ -6,6 +6,8 @@ lines of JSON on a Unix socket, which all network namespaces reach.
   null.
 * `{"ask": "list", "region"}`: all that there is: id -> the run's name, or null.
 * `{"ask": "protect" or "release", "region", "instance"}`: an instance's protection from termination.
+* `{"ask": "quota", "region", "service", "code", "value"}`: an account's own value; null: it has AWS's default only.
+* `{"ask": "bucket", "account", "name"}`: a new bucket; `{"ask": "objects", ...}`: the keys of what is in it.
 * `{"ask": "account", "id"}`: another account, with keys to it.
 * `{"ask": "refuse", "action", "code", "status", "after", "times", "region", "zone"}`: of the next requests of this action
   (`*`: of any), in this region (zone: of a new instance) or in all, `after` pass, then so many are refused (-1: all).
@@ -18,6 +20,7 @@ import threading
 
 import boto3
 from moto.iam.models import iam_backends
+from moto.servicequotas.exceptions import NoSuchResource
 
 DEFAULT = "123456789012"
 LOCK = threading.RLock()
@@ -29,6 +32,22 @@ ACCOUNTS = {}
 CLIENTS = {}
 ENDPOINT = ["http://127.0.0.1:5000"]
 USED = set()
+# What AWS gives every account, by service and code: Amazon EC2 and Amazon EBS endpoints and quotas.
+DEFAULT_QUOTAS = {
+    ("ec2", "L-1216C47A"): 5.0,
+    ("ec2", "L-34B43A08"): 5.0,
+    ("ec2", "L-7295265B"): 0.0,
+    ("ec2", "L-E3A00192"): 0.0,
+    ("ebs", "L-D18FCD1D"): 50.0,
+    ("ebs", "L-7A658B76"): 50.0,
+    ("ebs", "L-FD252861"): 50.0,
+    ("ebs", "L-09BD8365"): 20.0,
+    ("ebs", "L-82ACEF56"): 50.0,
+    ("ebs", "L-17AF77E8"): 50.0,
+    ("ebs", "L-9CF3C2EB"): 50.0,
+}
+# Values of the account's own, by region, service and code.
+QUOTAS = {}
 REFUSALS = []
 
 
@@ -56,6 +75,15 @@ def refusal(action, region, zone):
     return None
 
 
+def quota(region, service, code, applied):
+    """A quota as Service Quotas tells it: the value that is applied, or the default."""
+    default = DEFAULT_QUOTAS.get((service, code))
+    value = QUOTAS.get((region, service, code), default) if applied else default
+    if value is None:
+        raise NoSuchResource
+    return {"ServiceCode": service, "QuotaCode": code, "Value": value, "Unit": "None", "GlobalQuota": False}
+
+
 def client(region, account=DEFAULT):
     with LOCK:
         if (account, region) not in CLIENTS:
@@ -63,6 +91,12 @@ def client(region, account=DEFAULT):
             session = boto3.session.Session(key, secret, region_name=region)
             CLIENTS[account, region] = session.client("ec2", endpoint_url=ENDPOINT[0])
         return CLIENTS[account, region]
+
+
+def s3(account):
+    key, secret = OWN[account]
+    session = boto3.session.Session(key, secret, region_name="us-east-1")
+    return session.client("s3", endpoint_url=ENDPOINT[0])
 
 
 def another(account):
@@ -217,6 +251,12 @@ def answer(asked):
         case {"ask": "protect" | "release" as verb, "region": region, "instance": instance}:
             protected = {"Value": verb == "protect"}
             client(region).modify_instance_attribute(InstanceId=instance, DisableApiTermination=protected)
+        case {"ask": "quota", "region": region, "service": service, "code": code, "value": value}:
+            QUOTAS[region, service, code] = value
+        case {"ask": "bucket", "account": account, "name": name}:
+            s3(account).create_bucket(Bucket=name)
+        case {"ask": "objects", "account": account, "name": name}:
+            return [one["Key"] for one in s3(account).list_objects_v2(Bucket=name).get("Contents", [])]
         case {"ask": "account", "id": account}:
             return another(account)
         case {"ask": "refuse", **refusal}:

@@ -15,6 +15,7 @@ Changed, each as EC2 documents it:
 * ModifyInstanceAttribute knows InstanceInitiatedShutdownBehavior; moto takes it for a change of the security groups to
   none.
 * A rule between security groups has its description; moto has that of rules with addresses only.
+* GetServiceQuota and GetAWSDefaultServiceQuota know quotas of EC2 and EBS; moto knows those of VPC only.
 * Placement groups exist, and instances tell theirs. moto answers NotImplementedError, an HTTP 500.
 """
 
@@ -36,6 +37,8 @@ from moto.ec2.responses.instances import InstanceResponse
 from moto.ec2.utils import EC2_PREFIX_TO_RESOURCE
 from moto.moto_api._internal import mock_random
 from moto.server import main
+from moto.servicequotas.models import ServiceQuotasBackend
+from moto.servicequotas.responses import ServiceQuotasResponse
 
 import account
 
@@ -243,6 +246,23 @@ def have_placement_groups():
     InstanceResponse.run_instances = in_group
 
 
+def have_quotas():
+    others = ServiceQuotasBackend.get_service_quota
+
+    def get_service_quota(self, service_code, quota_code):
+        if service_code not in ("ec2", "ebs"):
+            return others(self, service_code, quota_code)
+        return account.quota(self.region_name, service_code, quota_code, applied=True)
+
+    def get_aws_default_service_quota(self):
+        asked = json.loads(self.body)
+        told = account.quota(self.region, asked["ServiceCode"], asked["QuotaCode"], applied=False)
+        return json.dumps({"Quota": told})
+
+    ServiceQuotasBackend.get_service_quota = get_service_quota
+    ServiceQuotasResponse.get_aws_default_service_quota = get_aws_default_service_quota
+
+
 if __name__ == "__main__":
     if os.environ.get("IOPSLAB_MOTO_LOG"):
         log_requests(os.environ["IOPSLAB_MOTO_LOG"])
@@ -251,6 +271,7 @@ if __name__ == "__main__":
     modify_shutdown_behaviour()
     describe_rules_between_groups()
     have_placement_groups()
+    have_quotas()
     if os.environ.get("IOPSLAB_MOTO_SOCKET"):
         account.serve(os.environ["IOPSLAB_MOTO_SOCKET"], sys.argv[-1])
     main()

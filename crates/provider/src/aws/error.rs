@@ -36,6 +36,14 @@ pub enum AwsError {
         /// What it wrote.
         log: PathBuf,
     },
+    /// The state that is kept elsewhere cannot be read.
+    #[error("terraform's state cannot be read from {address}: {words}")]
+    State {
+        /// Where it is.
+        address: String,
+        /// What Terraform says.
+        words: String,
+    },
     /// What it has made is not what was asked for.
     #[error("terraform's outputs are not those of the modules: {0}")]
     Output(String),

@@ -1,8 +1,10 @@
 //! The AWS provider: machines that Terraform makes for the run, used as those of [`Hosts`] are, and taken away.
 //!
-//! Everything that knows what was made lies in one directory of the run: the modules, their variables, Terraform's state
-//! and the key of the machines. It is written before anything is made, so that whatever happens `destroy` finds it.
+//! Everything that knows what was made lies in one directory of the run: the modules, their variables, Terraform's
+//! state and the key of the machines; the state alone may be kept elsewhere ([`Backend`]). It is written before
+//! anything is made, so that whatever happens `destroy` finds it.
 
+mod backend;
 mod error;
 mod heartbeat;
 mod terraform;
@@ -24,6 +26,7 @@ use wire::Ground;
 use crate::hosts::Hosts;
 use crate::hosts::ssh::Ssh;
 use crate::{Agent, AgentError, Incoming, Place, Provider};
+pub use backend::Backend;
 pub use error::AwsError;
 use heartbeat::Heartbeat;
 use terraform::{Outputs, Say, Terraform};
@@ -47,6 +50,15 @@ const SSH_CONFIG: &str = "ssh_config";
 /// Keys of the machines, learnt when each is met for the first time.
 const KNOWN_HOSTS: &str = "known_hosts";
 
+/// Whether machines stand where nobody knows of them but a state that is kept elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Certainty {
+    /// Whoever makes them now is waited for, as far as the state has a lock.
+    Likely,
+    /// The state is read, and that is all where it knows of nothing.
+    Unlikely,
+}
+
 /// Makes machines, starts agents on them, and takes them away.
 #[derive(Debug)]
 pub struct Aws {
@@ -62,6 +74,8 @@ pub struct Aws {
     terraform: Terraform,
     /// This program's own file.
     binary: PathBuf,
+    /// Whether the state itself says what there is, whatever the directory knows.
+    asks_state: Option<Certainty>,
     /// There once the machines are.
     hosts: Option<Hosts>,
     heartbeat: Option<Heartbeat>,
@@ -86,9 +100,25 @@ impl Aws {
             site: site.clone(),
             terraform: Terraform::new(directory, site.profile.as_deref()),
             binary: binary.to_owned(),
+            asks_state: None,
             hosts: None,
             heartbeat: None,
         }
+    }
+
+    /// Terraform's state is kept there.
+    #[must_use]
+    pub fn with_state_in(mut self, backend: Backend) -> Self {
+        self.terraform.keep_state_in(backend);
+        self
+    }
+
+    /// What is there is taken away also where the directory knows of nothing: it may be an older copy of the one that
+    /// made it. Without a state that is kept elsewhere nobody could know.
+    #[must_use]
+    pub fn asking_state(mut self, certainty: Certainty) -> Self {
+        self.asks_state = self.terraform.state_elsewhere().map(|_| certainty);
+        self
     }
 
     /// Region and profile of the machines that a directory knows of; `None` where none were asked for.
@@ -125,6 +155,7 @@ impl Aws {
     /// Has Terraform make the machines: where one availability zone has no room, in the next one.
     fn apply(&self, say: Say<'_>, go_on: &dyn Fn() -> Result<(), AwsError>) -> Result<Outputs, AwsError> {
         self.terraform.write_modules()?;
+        let has_key = self.path(KEY).exists();
         let public_key = self.key()?;
         let mut first_zone = 0;
         loop {
@@ -133,6 +164,10 @@ impl Aws {
             self.terraform.write_variables(&variables)?;
             if first_zone == 0 {
                 self.terraform.init(say)?;
+                if !has_key && self.terraform.state_elsewhere().is_some() && self.terraform.knows_of_anything()? {
+                    say("this copy of the run has no key to machines that stand: they are taken away first");
+                    self.terraform.destroy(say)?;
+                }
             }
             go_on()?;
             match self.terraform.apply(say) {
@@ -144,6 +179,21 @@ impl Aws {
                 }
                 applied => return applied,
             }
+        }
+    }
+
+    /// Takes away what the state knows of.
+    fn release_by_state(&self, certainty: Certainty, say: Say<'_>) -> Result<(), AwsError> {
+        self.terraform.write_modules()?;
+        let public_key = self.key()?;
+        let about = (self.run.as_str(), self.expires.as_str(), public_key.as_str());
+        let variables = variables(about, &self.settings, (&self.batch, &self.site), 0);
+        self.terraform.write_variables(&variables)?;
+        self.terraform.init(say)?;
+        match certainty {
+            Certainty::Likely => self.terraform.destroy(say),
+            Certainty::Unlikely if self.terraform.knows_of_anything()? => self.terraform.destroy(say),
+            Certainty::Unlikely => Ok(()),
         }
     }
 
@@ -352,10 +402,11 @@ impl Provider for Aws {
 
     fn release(&mut self, say: Say<'_>) -> Result<(), AgentError> {
         (self.hosts, self.heartbeat) = (None, None);
-        if !self.terraform.may_have_made() {
-            return Ok(());
+        match (self.asks_state, self.terraform.may_have_made()) {
+            (Some(certainty), _) => self.release_by_state(certainty, say)?,
+            (None, true) => self.terraform.destroy(say)?,
+            (None, false) => return Ok(()),
         }
-        self.terraform.destroy(say)?;
         // Nothing is left that it opens.
         let _ = std::fs::remove_file(self.path(KEY));
         Ok(())
@@ -448,6 +499,7 @@ mod tests {
             binary_x86_64: None,
             binary_aarch64: None,
             max_cost_usd: None,
+            backend: None,
             batches: vec![batch.clone()],
         };
         let said = variables(

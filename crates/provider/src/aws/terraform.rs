@@ -1,5 +1,6 @@
 //! Terraform, or OpenTofu: a directory with the modules, what it is asked for, and what it says.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead as _, BufReader, Seek as _, SeekFrom, Write as _};
@@ -12,6 +13,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::backend::Backend;
 use super::error::AwsError;
 
 /// Told what is done.
@@ -29,6 +31,10 @@ const LOG: &str = "terraform.log";
 const LOOK: Duration = Duration::from_millis(200);
 /// Stands there from before the first thing is made until everything is taken away.
 const ASKED: &str = "asked";
+/// Where its state is kept elsewhere: read by Terraform by the end of its name.
+const BACKEND: &str = "backend.tf.json";
+/// The addresses of states that were used, a line each.
+const STATES: &str = "states.txt";
 /// Read by Terraform by its name.
 const VARIABLES: &str = "iopslab.auto.tfvars.json";
 
@@ -60,6 +66,9 @@ pub(super) struct Terraform {
     directory: PathBuf,
     program: String,
     profile: Option<String>,
+    /// Where the state is kept; `None`: in the directory.
+    backend: Option<Backend>,
+    is_initialised: Cell<bool>,
 }
 
 /// What the modules say of what they made.
@@ -88,7 +97,19 @@ impl Terraform {
             directory: directory.to_owned(),
             program: std::env::var(PROGRAM).unwrap_or_else(|_| "terraform".to_owned()),
             profile: profile.map(str::to_owned),
+            backend: None,
+            is_initialised: Cell::new(false),
         }
+    }
+
+    /// Its state is kept there.
+    pub fn keep_state_in(&mut self, backend: Backend) {
+        self.backend = Some(backend);
+    }
+
+    /// Where the state is kept if not in the directory, for people.
+    pub fn state_elsewhere(&self) -> Option<&str> {
+        self.backend.as_ref().map(Backend::address)
     }
 
     pub fn directory(&self) -> &Path {
@@ -131,7 +152,63 @@ impl Terraform {
             }
             fs::write(&path, text).map_err(|error| AwsError::file("write", &path, error))?;
         }
+        if let Some(backend) = &self.backend {
+            let path = self.directory.join(BACKEND);
+            let written = fs::write(&path, format!("{:#}\n", backend.file()));
+            written.map_err(|error| AwsError::file("write", &path, error))?;
+        }
         Ok(())
+    }
+
+    /// Whether the state, wherever it is, knows of anything that was made.
+    pub fn knows_of_anything(&self) -> Result<bool, AwsError> {
+        let mut command = self.command(&["state", "pull"]);
+        let output = command.output().map_err(|source| self.missing(source))?;
+        if !output.status.success() {
+            return Err(AwsError::State {
+                address: self.state_elsewhere().unwrap_or_default().to_owned(),
+                words: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+            });
+        }
+        if output.stdout.iter().all(u8::is_ascii_whitespace) {
+            return Ok(false);
+        }
+        let state: Value = serde_json::from_slice(&output.stdout).map_err(|error| AwsError::State {
+            address: self.state_elsewhere().unwrap_or_default().to_owned(),
+            words: error.to_string(),
+        })?;
+        let resources = state["resources"].as_array().into_iter().flatten();
+        Ok(resources.into_iter().any(|resource| resource["mode"] == "managed"))
+    }
+
+    /// The state's address, on disk before anything is made.
+    fn remember_state(&self) -> Result<(), AwsError> {
+        let Some(address) = self.state_elsewhere() else {
+            return Ok(());
+        };
+        let path = self.directory.join(STATES);
+        let known = fs::read_to_string(&path).unwrap_or_default();
+        if known.lines().any(|line| line == address) {
+            return Ok(());
+        }
+        let written = fs::write(&path, format!("{known}{address}\n"));
+        written.map_err(|error| AwsError::file("write", &path, error))
+    }
+
+    /// In the directory, with the credentials of the site.
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .args(arguments)
+            .current_dir(&self.directory)
+            .env("TF_IN_AUTOMATION", "1")
+            .env("TF_INPUT", "0")
+            .env("CHECKPOINT_DISABLE", "1")
+            .stdin(Stdio::null());
+        if let Some(profile) = &self.profile {
+            command.env("AWS_PROFILE", profile);
+        }
+        command
     }
 
     /// What is to be made, on disk before anything is.
@@ -156,8 +233,11 @@ impl Terraform {
         if let Ok(plugins) = std::env::var(PLUGINS) {
             arguments.push(format!("-plugin-dir={plugins}"));
         }
+        arguments.extend(self.backend.iter().flat_map(Backend::arguments));
         say("terraform init");
-        self.run("init", &arguments, &mut |_| {})
+        self.run("init", &arguments, &mut |_| {})?;
+        self.is_initialised.set(true);
+        Ok(())
     }
 
     /// Makes what is missing.
@@ -165,13 +245,12 @@ impl Terraform {
         let asked = self.directory.join(ASKED);
         let written = File::create(&asked).and_then(|file| file.sync_all());
         written.map_err(|error| AwsError::file("write", &asked, error))?;
+        self.remember_state()?;
         self.change("apply", say)?;
-        let mut command = Command::new(&self.program);
-        let command = command
-            .args(["output", "-json"])
-            .current_dir(&self.directory)
-            .stdin(Stdio::null());
-        let output = command.output().map_err(|source| self.missing(source))?;
+        let output = self
+            .command(&["output", "-json"])
+            .output()
+            .map_err(|source| self.missing(source))?;
         let said: Value =
             serde_json::from_slice(&output.stdout).map_err(|error| AwsError::Output(error.to_string()))?;
         let machines = serde_json::from_value(said["machines"]["value"].clone());
@@ -182,9 +261,21 @@ impl Terraform {
 
     /// Takes everything away that its state knows of.
     pub fn destroy(&self, say: Say<'_>) -> Result<(), AwsError> {
+        if self.backend.is_some() && !self.is_initialised.get() {
+            self.write_modules()?;
+            self.init(say)?;
+        }
         self.change("destroy", say)?;
+        if let Some(address) = self.state_elsewhere() {
+            say(&format!(
+                "terraform's state knows of nothing any more, and stays: {address}"
+            ));
+        }
         let asked = self.directory.join(ASKED);
-        fs::remove_file(&asked).map_err(|error| AwsError::file("remove", &asked, error))
+        match fs::remove_file(&asked) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(AwsError::file("remove", &asked, error)),
+            _ => Ok(()),
+        }
     }
 
     /// What changes something, with its progress: how many things are done, and which is next.
@@ -222,21 +313,13 @@ impl Terraform {
             .map_err(failed)?;
         let from = log.metadata().map_err(failed)?.len();
         let stdout = log.try_clone().map_err(failed)?;
-        let mut command = Command::new(&self.program);
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let mut command = self.command(&arguments);
         command
-            .args(arguments)
-            .current_dir(&self.directory)
-            .env("TF_IN_AUTOMATION", "1")
-            .env("TF_INPUT", "0")
-            .env("CHECKPOINT_DISABLE", "1")
-            .stdin(Stdio::null())
             .stdout(stdout)
             .stderr(log)
             // A terminal's Ctrl-C reaches the controller alone: what is half made would have to be found again.
             .process_group(0);
-        if let Some(profile) = &self.profile {
-            command.env("AWS_PROFILE", profile);
-        }
         let mut child = command.spawn().map_err(|source| self.missing(source))?;
         let mut written = BufReader::new(File::open(&log_path).map_err(failed)?);
         written.seek(SeekFrom::Start(from)).map_err(failed)?;
@@ -263,7 +346,7 @@ impl Terraform {
         let errors: Vec<String> = lines.iter().filter_map(|line| diagnostic(line)).collect();
         let last = || lines.iter().rev().find(|line| !line.is_empty()).cloned();
         let words = match errors.is_empty() {
-            true => last().unwrap_or_else(|| status.to_string()),
+            true => plain_error(&lines).or_else(last).unwrap_or_else(|| status.to_string()),
             false => errors.join("\n  "),
         };
         Err(AwsError::Terraform {
@@ -290,6 +373,13 @@ fn diagnostic(line: &str) -> Option<String> {
         true => summary.to_owned(),
         false => format!("{summary}: {}", detail.split_whitespace().collect::<Vec<_>>().join(" ")),
     })
+}
+
+/// An error in plain output, such as that of `init`: all of it, in one line.
+fn plain_error(lines: &[String]) -> Option<String> {
+    let first = lines.iter().position(|line| line.starts_with("Error: "))?;
+    let words = lines[first..].iter().flat_map(|line| line.split_whitespace()).skip(1);
+    Some(words.collect::<Vec<_>>().join(" "))
 }
 
 #[cfg(test)]
@@ -334,5 +424,14 @@ mod tests {
             None
         );
         assert_eq!(diagnostic("plain"), None);
+        // init says it in plain words, the reason first.
+        let said =
+            "Initializing the backend...\n\nError: S3 bucket \"x\" does not exist.\n\nIt must have been\ncreated.\n";
+        let lines: Vec<String> = said.lines().map(str::to_owned).collect();
+        assert_eq!(
+            plain_error(&lines).as_deref(),
+            Some("S3 bucket \"x\" does not exist. It must have been created.")
+        );
+        assert_eq!(plain_error(&lines[..1]), None);
     }
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 
 use super::aws_machines::DEFAULT_ROOT_GIB;
-use super::aws_sites;
 use super::hosts::ssh_name;
 use super::numbers::Check as _;
+use super::{aws_backend, aws_sites};
 use crate::mistakes::{Collector, choice};
 use crate::{AwsSettings, raw};
 
@@ -52,6 +52,10 @@ pub(super) fn check(given: &raw::Aws, mistakes: &mut Collector<'_>) -> Option<Aw
         DEFAULT_CAPACITY_WAIT_MIN,
     );
     let most = mistakes.number(given.max_cost_usd.as_ref(), "max_cost_usd", 0.01..=1e7, 1.0);
+    let backend = match &given.backend {
+        Some(backend) => aws_backend::check(backend, mistakes).map(Some),
+        None => Some(None),
+    };
     let tags = tags(given.tags.as_ref(), mistakes);
     client_zone?;
     root_gib?;
@@ -68,6 +72,7 @@ pub(super) fn check(given: &raw::Aws, mistakes: &mut Collector<'_>) -> Option<Aw
         binary_x86_64: given.binary_x86_64.clone(),
         binary_aarch64: given.binary_aarch64.clone(),
         max_cost_usd: given.max_cost_usd.as_ref().and(most),
+        backend: backend?,
         batches: Vec::new(),
     })
 }

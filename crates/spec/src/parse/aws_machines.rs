@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use catalog::{Basis, Catalog, EbsOptimisation, InstanceType, Lifecycle, UnknownVolumeType, VolumeRequest, VolumeType};
+use catalog::{Basis, Catalog, EbsOptimisation, InstanceType, Lifecycle, UnknownVolumeType, VolumeRequest};
 use toml::Spanned;
 
+use super::beside::ReadQuotas;
 use super::configuration::known_instance;
 use crate::batches::{self, Item, NoRoom, Placed};
 use crate::mistakes::Collector;
 use crate::placement::first_hosts;
 use crate::{
-    AwsBatch, AwsMachine, AwsPrice, AwsSettings, AwsSite, AwsVolume, Configuration, Experiment, Volume, VolumeKind, raw,
+    AwsBatch, AwsMachine, AwsPrice, AwsSettings, AwsSite, AwsVolume, Configuration, Experiment, QuotaNeeds, Volume,
+    VolumeKind, raw,
 };
 
 /// Eight CPUs of today: a client should not be the limit.
@@ -26,6 +28,7 @@ pub(super) fn place(
     file: &raw::Experiment,
     settings: &mut AwsSettings,
     experiment: &Experiment,
+    quotas: ReadQuotas<'_>,
     mistakes: &mut Collector<'_>,
 ) {
     let default = raw::Aws::default();
@@ -70,6 +73,10 @@ pub(super) fn place(
         })
         .collect();
     let beside: Vec<AwsMachine> = clients_of(0, 0).collect();
+    let machines = items.iter().flat_map(|item| &item.machines).chain(&beside);
+    if !read_quotas(given, &mut settings.sites, machines, quotas, mistakes) {
+        return;
+    }
     let limits: Vec<&crate::AwsLimits> = settings.sites.iter().map(|site| &site.limits).collect();
     let placed = match batches::place(&items, &beside, &limits) {
         Ok(placed) => placed,
@@ -109,6 +116,50 @@ pub(super) fn place(
         })
         .collect();
     check_zones(given, settings, mistakes);
+}
+
+/// Asks for the quotas of sites that are limited by them; whether all were told.
+fn read_quotas<'m>(
+    given: &raw::Aws,
+    sites: &mut [AwsSite],
+    machines: impl Iterator<Item = &'m AwsMachine>,
+    quotas: ReadQuotas<'_>,
+    mistakes: &mut Collector<'_>,
+) -> bool {
+    let limits = given.site.iter().map(|site| site.get_ref().limits.as_ref());
+    let mut limited: Vec<_> = sites
+        .iter_mut()
+        .zip(limits)
+        .filter_map(|(site, limits)| Some((site, limits?.span())))
+        .collect();
+    let Some((_, first)) = limited.first() else {
+        return true;
+    };
+    let needs = match QuotaNeeds::of(machines) {
+        Ok(needs) => needs,
+        Err(kind) => {
+            let message = format!("limits = \"quotas\": which quota {kind} counts against is not known");
+            mistakes.add(first.clone(), message, "state vcpus or machines of it instead");
+            return false;
+        }
+    };
+    let mut all = true;
+    for (site, at) in &mut limited {
+        match quotas(site, &needs) {
+            Ok(told) => site.limits.quotas = Some(told),
+            Err(reason) => {
+                all = false;
+                let help =
+                    "docs/aws-policy.json allows what is asked; or state vcpus, machines, volumes, volume_gib instead";
+                mistakes.add(
+                    at.clone(),
+                    format!("the quotas of {} cannot be read: {reason}", site.name),
+                    help,
+                );
+            }
+        }
+    }
+    all
 }
 
 /// Whether what was stated of zones holds for the batches.
@@ -177,7 +228,7 @@ fn usd_per_hour_of(catalog: &Catalog, machine: &AwsMachine, site: &AwsSite) -> R
         ..Basis::default()
     };
     let root = VolumeRequest {
-        kind: VolumeType::Gp3,
+        kind: crate::aws::ROOT,
         size_gib: f64::from(machine.root_gib),
         iops: None,
         mib_per_s: None,

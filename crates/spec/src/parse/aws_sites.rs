@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use toml::Spanned;
 
 use super::numbers::Check as _;
-use crate::mistakes::Collector;
+use crate::mistakes::{Collector, choice};
 use crate::{AwsLimits, AwsNetwork, AwsSite, raw};
 
 const DEFAULT_REGION: &str = "us-east-1";
+/// `limits` of a site: AWS is asked.
+pub(super) const QUOTAS: &str = "quotas";
 /// More than any account has of anything.
 const MOST: i64 = 1_000_000_000;
 
@@ -100,6 +102,18 @@ fn checked(given: &raw::AwsSite, mistakes: &mut Collector<'_>) -> Option<AwsSite
     let vcpus = limit(given.vcpus.as_ref(), "vcpus", mistakes);
     let volumes = limit(given.volumes.as_ref(), "volumes", mistakes);
     let volume_gib = limit(given.volume_gib.as_ref(), "volume_gib", mistakes);
+    if let Some(limits) = given.limits.as_ref().filter(|limits| limits.get_ref() != QUOTAS) {
+        let message = format!("limits cannot be `{}`", limits.get_ref());
+        mistakes.add(
+            limits.span(),
+            message,
+            format!(
+                "{}; or state vcpus, machines, volumes, volume_gib",
+                choice(limits.get_ref(), &[QUOTAS])
+            ),
+        );
+        return None;
+    }
     let mut machines = BTreeMap::new();
     for (kind, most) in &given.machines {
         // None of a type is a limit, too.
@@ -120,6 +134,8 @@ fn checked(given: &raw::AwsSite, mistakes: &mut Collector<'_>) -> Option<AwsSite
             machines,
             volumes: volumes?,
             volume_gib: volume_gib?,
+            // They are read when it is known what is needed.
+            quotas: None,
         },
     })
 }
@@ -170,7 +186,7 @@ fn optional(given: Option<&Spanned<String>>, key: &str, mistakes: &mut Collector
 }
 
 /// A word without spaces and control characters.
-fn word(given: &Spanned<String>, key: &str, mistakes: &mut Collector<'_>) -> Option<String> {
+pub(super) fn word(given: &Spanned<String>, key: &str, mistakes: &mut Collector<'_>) -> Option<String> {
     let text = given.get_ref();
     let is_sound = !text.is_empty() && !text.chars().any(|c| c.is_whitespace() || c.is_control() || c == '"');
     if !is_sound {

@@ -1,9 +1,11 @@
 //! Text -> [`Experiment`]: parse, then check everything, and report all mistakes together.
 
 mod aws;
+mod aws_backend;
 mod aws_machines;
 mod aws_sites;
 mod basis;
+mod beside;
 mod clients;
 mod configuration;
 mod consistency;
@@ -33,6 +35,8 @@ use toml::Spanned;
 
 use crate::mistakes::{Collector, Mistakes, choice};
 use crate::{Configuration, Dataset, Experiment, Load, Provider, raw};
+pub use beside::Beside;
+use beside::ReadFile;
 pub use measurable::refuse_unmeasurable;
 use names::{safe_name, unique};
 use numbers::Check;
@@ -47,13 +51,13 @@ pub fn parse(
     catalog: &Catalog,
     source_name: &str,
     text: &str,
-    read_file: &dyn Fn(&str) -> Result<String, String>,
+    read_file: ReadFile<'_>,
 ) -> Result<Experiment, Mistakes> {
-    read(catalog, source_name, text, read_file, None, false)
+    read(catalog, source_name, text, &Beside::files(read_file), None, false)
 }
 
-/// As [`parse`], for the plan of a run: what `provider` cannot measure is a mistake too, and the result is the experiment as it
-/// carries it out.
+/// As [`parse`], for the plan of a run, with all that it may name `beside` it: what `provider` cannot measure is a
+/// mistake too, and the result is the experiment as it carries it out.
 ///
 /// # Errors
 /// As [`parse`].
@@ -61,10 +65,10 @@ pub fn parse_for(
     catalog: &Catalog,
     source_name: &str,
     text: &str,
-    read_file: &dyn Fn(&str) -> Result<String, String>,
+    beside: &Beside<'_>,
     provider: Provider,
 ) -> Result<Experiment, Mistakes> {
-    let experiment = read(catalog, source_name, text, read_file, Some(provider), false)?;
+    let experiment = read(catalog, source_name, text, beside, Some(provider), false)?;
     Ok(experiment.carried_out_by(provider))
 }
 
@@ -76,10 +80,10 @@ pub fn parse_to_run(
     catalog: &Catalog,
     source_name: &str,
     text: &str,
-    read_file: &dyn Fn(&str) -> Result<String, String>,
+    beside: &Beside<'_>,
     provider: Provider,
 ) -> Result<Experiment, Mistakes> {
-    let experiment = read(catalog, source_name, text, read_file, Some(provider), true)?;
+    let experiment = read(catalog, source_name, text, beside, Some(provider), true)?;
     Ok(experiment.carried_out_by(provider))
 }
 
@@ -87,7 +91,7 @@ fn read(
     catalog: &Catalog,
     source_name: &str,
     text: &str,
-    read_file: &dyn Fn(&str) -> Result<String, String>,
+    beside: &Beside<'_>,
     provider: Option<Provider>,
     is_run: bool,
 ) -> Result<Experiment, Mistakes> {
@@ -95,7 +99,7 @@ fn read(
     let Some(file) = keys::read(text, &mut mistakes) else {
         return mistakes.finish(None);
     };
-    let mut experiment = check(catalog, &file, read_file, provider, &mut mistakes);
+    let mut experiment = check(catalog, &file, beside, provider, &mut mistakes);
     measurable::check(&file, provider, &mut mistakes);
     if let Some(experiment) = &mut experiment {
         experiment.notes = std::mem::take(&mut mistakes.notes);
@@ -118,7 +122,7 @@ fn read(
 fn check(
     catalog: &Catalog,
     file: &raw::Experiment,
-    read_file: &dyn Fn(&str) -> Result<String, String>,
+    beside: &Beside<'_>,
     provider: Option<Provider>,
     mistakes: &mut Collector<'_>,
 ) -> Option<Experiment> {
@@ -153,7 +157,7 @@ fn check(
     let workloads: Vec<_> = file
         .workload
         .iter()
-        .map(|w| workload::check(w, file.dataset.get_ref(), read_file, mistakes))
+        .map(|w| workload::check(w, file.dataset.get_ref(), beside.file, mistakes))
         .collect();
     let mut seen = BTreeSet::new();
     for (raw, checked) in file.workload.iter().zip(&workloads) {
@@ -254,7 +258,7 @@ fn check(
     if provider == Some(Provider::Aws)
         && let Some(mut aws) = experiment.aws.take()
     {
-        aws_machines::place(catalog, file, &mut aws, &experiment, mistakes);
+        aws_machines::place(catalog, file, &mut aws, &experiment, beside.quotas, mistakes);
         experiment.aws = Some(aws);
     }
     let is_free = |m: &&crate::ConfigurationMoney| m.usd_per_month.is_none();

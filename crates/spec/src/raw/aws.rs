@@ -68,11 +68,45 @@ pub(crate) struct Aws {
     /// A run whose estimate is above this starts nothing, USD.
     #[schemars(with = "Option<f64>")]
     pub max_cost_usd: Option<Spanned<f64>>,
+    /// Where Terraform keeps its state, each batch under a key of its own. Default: in the run directory.
+    #[schemars(with = "Option<AwsBackend>")]
+    pub backend: Option<Spanned<AwsBackend>>,
     /// Accounts and regions that work side by side, each within its limits. Default: one, of the keys above, without
     /// limits. With sites, `region`, `profile`, `vpc`, `subnets` and images are stated there.
     #[schemars(with = "Vec<AwsSite>")]
     #[serde(default)]
     pub site: Vec<Spanned<AwsSite>>,
+}
+
+/// A backend of Terraform: `s3` or `local`; others were not tried.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AwsBackend {
+    /// `s3` or `local`.
+    #[serde(rename = "type")]
+    #[schemars(with = "String")]
+    pub kind: Spanned<String>,
+    /// `s3`: the bucket, which must exist.
+    #[schemars(with = "Option<String>")]
+    pub bucket: Option<Spanned<String>>,
+    /// `s3`: its region.
+    #[schemars(with = "Option<String>")]
+    pub region: Option<Spanned<String>>,
+    /// `s3`: what keys begin with. Default: nothing.
+    #[schemars(with = "Option<String>")]
+    pub prefix: Option<Spanned<String>>,
+    /// `s3`: profile of your AWS configuration files for the bucket. Default: the credentials of the site.
+    #[schemars(with = "Option<String>")]
+    pub profile: Option<Spanned<String>>,
+    /// `s3`: a file beside the state locks it; needs Terraform or OpenTofu 1.10. Default: no lock.
+    #[schemars(with = "Option<bool>")]
+    pub use_lockfile: Option<Spanned<bool>>,
+    /// `s3`: for servers that are not AWS's: the bucket is part of the path; needs Terraform 1.6. Default `false`.
+    #[schemars(with = "Option<bool>")]
+    pub use_path_style: Option<Spanned<bool>>,
+    /// `local`: a directory, absolute.
+    #[schemars(with = "Option<String>")]
+    pub path: Option<Spanned<String>>,
 }
 
 /// An account in a region, and what may stand there at the same time.
@@ -99,7 +133,11 @@ pub(crate) struct AwsSite {
     /// Image of arm64 machines. Default: Debian 12.
     #[schemars(with = "Option<String>")]
     pub image_arm64: Option<Spanned<String>>,
-    /// vCPUs of all machines at the same time. Default: no limit; what AWS grants an account, see Service Quotas.
+    /// `quotas`: what Service Quotas grants the account there, less what it uses already, holds beside the limits
+    /// below: vCPUs of its instance types, GiB of its volume types. Default: AWS is not asked.
+    #[schemars(with = "Option<String>")]
+    pub limits: Option<Spanned<String>>,
+    /// vCPUs of all machines at the same time. Default: no limit.
     #[schemars(with = "Option<i64>")]
     pub vcpus: Option<Spanned<i64>>,
     /// Machines of an instance type at the same time: `{ "i3.xlarge" = 2 }`. Default: no limit.

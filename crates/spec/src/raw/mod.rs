@@ -6,7 +6,7 @@ mod aws;
 mod hosts;
 
 pub(crate) use answer::{Bounds, Decision, Objective};
-pub(crate) use aws::{Aws, AwsSite};
+pub(crate) use aws::{Aws, AwsBackend, AwsSite};
 pub(crate) use hosts::{ClientHost, DatabaseHost, Hosts, WatchedNode};
 
 use std::ops::Range;

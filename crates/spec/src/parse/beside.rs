@@ -1,0 +1,26 @@
+//! What an experiment names, and others read.
+
+use crate::{AwsQuotas, AwsSite, QuotaNeeds};
+
+/// What tells a file's text by its name.
+pub(crate) type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
+/// What asks for the quotas of a site.
+pub(crate) type ReadQuotas<'a> = &'a dyn Fn(&AwsSite, &QuotaNeeds) -> Result<AwsQuotas, String>;
+
+/// What an experiment may name, and this crate cannot read itself.
+pub struct Beside<'a> {
+    /// The text of a YCSB file, relative to the experiment.
+    pub file: ReadFile<'a>,
+    /// What AWS grants at a site; the error is why that is not known.
+    pub quotas: ReadQuotas<'a>,
+}
+
+impl<'a> Beside<'a> {
+    /// Files alone: nobody asks AWS.
+    pub fn files(file: ReadFile<'a>) -> Self {
+        Self {
+            file,
+            quotas: &|_, _| Err("nobody asks AWS here".to_owned()),
+        }
+    }
+}
