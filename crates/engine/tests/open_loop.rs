@@ -2,6 +2,7 @@
 
 mod fake;
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use engine::{ErrorKind, TrialPlan};
@@ -81,6 +82,42 @@ fn without_a_stall_response_and_service_time_agree() {
         medians[0].abs_diff(medians[1]) < 500
     });
     assert!(agree, "{medians:?}");
+}
+
+#[test]
+fn a_request_is_sent_soon_after_it_is_due() {
+    for rate in [5_000.0, 40_000.0] {
+        let mut lag_us = 0;
+        let soon = undisturbed(|| {
+            let fake = Fake::answering_after(Duration::ZERO);
+            let (outcome, _) = run(&fake, &reads(constant(rate), Duration::from_secs(1)));
+            assert_eq!(outcome.result.operations_sent, rate as u64);
+            lag_us = outcome.result.send_lag_us.unwrap().p50;
+            lag_us <= 60
+        });
+        assert!(soon, "{rate}/s: median {lag_us} us");
+    }
+}
+
+/// 25 us apart, of which at least two fit between two wake-ups of the pacer.
+#[test]
+fn requests_that_are_due_close_together_are_sent_together() {
+    let mut sent_together = 0.0;
+    let together = undisturbed(|| {
+        let last_and_bursts = Arc::new(Mutex::new((Duration::ZERO, 0)));
+        let seen = Arc::clone(&last_and_bursts);
+        let fake = Fake::new(move |_, since| {
+            let (last, bursts) = &mut *seen.lock().unwrap();
+            *bursts += u32::from(since.saturating_sub(*last) > Duration::from_micros(20));
+            *last = since;
+            (Duration::ZERO, Ok(()))
+        });
+        run(&fake, &reads(constant(40_000.0), Duration::from_secs(1)));
+        let (_, bursts) = *last_and_bursts.lock().unwrap();
+        sent_together = 40_000.0 / f64::from(bursts);
+        sent_together >= 1.8
+    });
+    assert!(together, "{sent_together} requests a wake-up");
 }
 
 #[test]
