@@ -116,6 +116,15 @@ async fn pace<D: Driver + 'static>(occupied: Occupied<D>, shared: Rc<Loop<D>>, a
     }
 }
 
+/// When the pacer that woke at `now_ns` wakes again, with `due_ns` the next request of the schedule.
+fn wake_at(now_ns: u64, due_ns: u64, full: bool) -> u64 {
+    if full {
+        now_ns + FULL_PAUSE_NS
+    } else {
+        due_ns.max(now_ns + QUANTUM_NS)
+    }
+}
+
 async fn slot<D: Driver>(occupied: Occupied<D>, shared: Rc<Loop<D>>, first_due_ns: u64) {
     let seat = occupied.seat();
     let source = &shared.source;
@@ -172,4 +181,21 @@ async fn rest<D>(shared: &Loop<D>, desk: &Rc<Desk>) -> Option<u64> {
         Poll::Pending
     })
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wake_at;
+
+    #[test]
+    fn requests_far_apart_have_a_wake_up_each_at_their_time_and_close_ones_share_one() {
+        assert_eq!(wake_at(1_000_000, 1_200_000, false), 1_200_000);
+        assert_eq!(wake_at(1_000_000, 1_020_000, false), 1_050_000);
+        assert_eq!(wake_at(1_000_000, 990_000, false), 1_050_000);
+    }
+
+    #[test]
+    fn a_full_driver_is_looked_at_again_after_a_millisecond() {
+        assert_eq!(wake_at(1_000_000, 1_020_000, true), 2_000_000);
+    }
 }

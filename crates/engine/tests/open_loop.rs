@@ -2,7 +2,6 @@
 
 mod fake;
 
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use engine::{ErrorKind, TrialPlan};
@@ -97,27 +96,6 @@ fn a_request_is_sent_soon_after_it_is_due() {
         });
         assert!(soon, "{rate}/s: median {lag_us} us");
     }
-}
-
-/// 25 us apart, of which at least two fit between two wake-ups of the pacer.
-#[test]
-fn requests_that_are_due_close_together_are_sent_together() {
-    let mut sent_together = 0.0;
-    let together = undisturbed(|| {
-        let last_and_bursts = Arc::new(Mutex::new((Duration::ZERO, 0)));
-        let seen = Arc::clone(&last_and_bursts);
-        let fake = Fake::new(move |_, since| {
-            let (last, bursts) = &mut *seen.lock().unwrap();
-            *bursts += u32::from(since.saturating_sub(*last) > Duration::from_micros(20));
-            *last = since;
-            (Duration::ZERO, Ok(()))
-        });
-        run(&fake, &reads(constant(40_000.0), Duration::from_secs(1)));
-        let (_, bursts) = *last_and_bursts.lock().unwrap();
-        sent_together = 40_000.0 / f64::from(bursts);
-        sent_together >= 1.8
-    });
-    assert!(together, "{sent_together} requests a wake-up");
 }
 
 #[test]
