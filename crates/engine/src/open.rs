@@ -100,11 +100,7 @@ async fn pace<D: Driver + 'static>(occupied: Occupied<D>, shared: Rc<Loop<D>>, a
         }
         let next = shared.schedule.borrow().peek();
         let Some(due_ns) = next else { break };
-        let wake_ns = if full {
-            now + FULL_PAUSE_NS
-        } else {
-            due_ns.max(now + QUANTUM_NS)
-        };
+        let wake_ns = wake_at(now, due_ns, full);
         if let Err(error) = alarm.until(wake_ns).await {
             occupied.seat().fail(error.into());
             return;
