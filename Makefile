@@ -43,7 +43,7 @@ lint:           ## format, clippy, documentation, Terraform modules, shell scrip
 fuzz:           ## the parsers of experiment and YCSB files, a minute each
 	scripts/fuzz.sh
 
-bench: setup    ## client cost per operation: iopslab's engine and latte, interleaved, on one Cassandra
+bench: setup    ## client cost per operation: alone against a null server, then beside latte on one Cassandra
 	bench/bench.sh
 
 bench-scale:    ## what one controller carries: 4 to 60 hosts whose agents are processes of this machine

@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
-# make bench: what the load generator costs, beside latte, on one local Cassandra. Prints a Markdown table.
+# make bench: what the load generator costs, first alone against a server without a database (closed and open loop), then
+# beside latte on one local Cassandra. Prints a Markdown table of each.
 #
+#   ONLY=ceiling         leave the second one out: needs neither Cassandra nor latte
+#   CASE_S=5             seconds of each case without a database; CASES=open: only those whose name has this in it
 #   HOST=10.0.0.5:9042   use this CQL server instead of starting one
 #   ROUNDS=5             counted rounds of each tool and workload
 #   OPERATIONS=300000    operations of a run
@@ -10,6 +13,14 @@ cd "$(dirname "$0")/.."
 
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 say() { printf '%s\n' "$*" >&2; }
+
+say "measuring the client alone"
+cargo build --release --locked --package database --example client_ceiling
+"$target/release/examples/client_ceiling"
+printf '\n'
+if [ "${ONLY:-}" = ceiling ]; then
+    exit 0
+fi
 
 say "building iopslab (release)"
 cargo build --release --locked --package iopslab --bin iopslab

@@ -1,9 +1,11 @@
 //! Open loop: requests are sent when they are due, whatever became of the earlier ones.
 //!
 //! One task, the pacer, sleeps on a nanosecond timer until the next request is due and gives every due request to an
-//! idle slot, or to a new one. After a stall (of the server, the network or this machine) all requests that became due
-//! meanwhile are sent at once. The number of slots therefore grows to the largest number in flight; a slot that has
-//! ended its request first takes what is overdue, so that a full driver delays requests but never loses one.
+//! idle slot, or to a new one. A wake-up costs more than a request, so it sleeps at least [`QUANTUM_NS`] between two:
+//! requests that are due closer together are sent together, and the lag says how late. After a stall (of the server, the
+//! network or this machine) all requests that became due meanwhile are sent at once. The number of slots therefore grows
+//! to the largest number in flight; a slot that has ended its request first takes what is overdue, so that a full driver
+//! delays requests but never loses one.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -20,6 +22,9 @@ use crate::schedule::Schedule;
 use crate::threads::{Occupied, Seat};
 use crate::{Driver, EngineError};
 
+/// After a wake-up the pacer sleeps at least this long, and then sends all that became due meanwhile. Requests that are
+/// due further apart are not touched by it; closer ones share a wake-up, and are late by half of this on average.
+const QUANTUM_NS: u64 = 50_000;
 /// While the driver is full the pacer only looks again after this long; slots serve themselves meanwhile.
 const FULL_PAUSE_NS: u64 = 1_000_000;
 
@@ -95,7 +100,7 @@ async fn pace<D: Driver + 'static>(occupied: Occupied<D>, shared: Rc<Loop<D>>, a
         }
         let next = shared.schedule.borrow().peek();
         let Some(due_ns) = next else { break };
-        let wake_ns = if full { now + FULL_PAUSE_NS } else { due_ns };
+        let wake_ns = wake_at(now, due_ns, full);
         if let Err(error) = alarm.until(wake_ns).await {
             occupied.seat().fail(error.into());
             return;
@@ -104,6 +109,15 @@ async fn pace<D: Driver + 'static>(occupied: Occupied<D>, shared: Rc<Loop<D>>, a
     shared.over.set(true);
     for desk in shared.idle.borrow_mut().drain(..) {
         desk.wake();
+    }
+}
+
+/// When the pacer that woke at `now_ns` wakes again, with `due_ns` the next request of the schedule.
+fn wake_at(now_ns: u64, due_ns: u64, full: bool) -> u64 {
+    if full {
+        now_ns + FULL_PAUSE_NS
+    } else {
+        due_ns.max(now_ns + QUANTUM_NS)
     }
 }
 
@@ -163,4 +177,21 @@ async fn rest<D>(shared: &Loop<D>, desk: &Rc<Desk>) -> Option<u64> {
         Poll::Pending
     })
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wake_at;
+
+    #[test]
+    fn requests_far_apart_have_a_wake_up_each_at_their_time_and_close_ones_share_one() {
+        assert_eq!(wake_at(1_000_000, 1_200_000, false), 1_200_000);
+        assert_eq!(wake_at(1_000_000, 1_020_000, false), 1_050_000);
+        assert_eq!(wake_at(1_000_000, 990_000, false), 1_050_000);
+    }
+
+    #[test]
+    fn a_full_driver_is_looked_at_again_after_a_millisecond() {
+        assert_eq!(wake_at(1_000_000, 1_020_000, true), 2_000_000);
+    }
 }

@@ -84,6 +84,21 @@ fn without_a_stall_response_and_service_time_agree() {
 }
 
 #[test]
+fn a_request_is_sent_soon_after_it_is_due() {
+    for rate in [5_000.0, 40_000.0] {
+        let mut lag_us = 0;
+        let soon = undisturbed(|| {
+            let fake = Fake::answering_after(Duration::ZERO);
+            let (outcome, _) = run(&fake, &reads(constant(rate), Duration::from_secs(1)));
+            assert_eq!(outcome.result.operations_sent, rate as u64);
+            lag_us = outcome.result.send_lag_us.unwrap().p50;
+            lag_us <= 60
+        });
+        assert!(soon, "{rate}/s: median {lag_us} us");
+    }
+}
+
+#[test]
 fn threads_share_the_schedule_without_changing_it() {
     let fake = Fake::answering_after(Duration::from_millis(1));
     let several = TrialPlan {
