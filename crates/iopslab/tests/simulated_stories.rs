@@ -449,11 +449,9 @@ fn times(run: &Path, event: &str) -> usize {
 
 /// What a configuration carries.
 fn carries(analysis: &Value, configuration: &str) -> Value {
-    let all = analysis["capacities"].as_array().unwrap().iter();
-    let own = all.filter(|c| c["configuration"] == configuration);
-    own.cloned()
-        .next()
-        .unwrap_or_else(|| panic!("{configuration}: {analysis:#}"))
+    let mut all = analysis["capacities"].as_array().unwrap().iter();
+    let own = all.find(|c| c["configuration"] == configuration);
+    own.cloned().unwrap_or_else(|| panic!("{configuration}: {analysis:#}"))
 }
 
 fn because(analysis: &Value) -> &str {

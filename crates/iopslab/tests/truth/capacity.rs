@@ -40,7 +40,7 @@ fn truth(io_bound: bool, around: f64) -> f64 {
     let story = Story {
         configurations: configuration("a", &volume(io_bound)),
         load: format!("rate = [{}]\nwarmup_s = 5\nduration_s = 120", rates.join(", ")),
-        repetitions: seeds(5, 20) as u32,
+        repetitions: seeds(3, 20) as u32,
         truth: story(io_bound).truth.replace("noise = 0.02", "noise = 0.0"),
         ..story(io_bound)
     };
@@ -99,7 +99,7 @@ fn found_rates_are_near_the_true_ones_and_equal_configurations_are_equal() {
         let end = |c: &Value, name: &str, other: f64| c[name].as_f64().unwrap_or(other);
         let (first, _) = found(&story, 1);
         let truth = truth(io_bound, rate(&first[0]));
-        let n = seeds(6, 100);
+        let n = seeds(2, 40);
         let mut near = Vec::new();
         let (mut inside, mut apart, mut cost) = (Vec::new(), Vec::new(), Vec::new());
         for seed in 0..n {
