@@ -87,18 +87,20 @@ impl Plan {
 
     /// Estimated seconds of all searches, without the trials that follow.
     pub(crate) fn seconds_of_searches(&self) -> f64 {
+        let searches = self.search.iter().flat_map(|plan| &plan.searches);
+        searches.map(|search| self.seconds_of_search(search)).sum()
+    }
+
+    /// Estimated seconds of one search, without the trials that follow.
+    pub fn seconds_of_search(&self, search: &Search) -> f64 {
         let probe_s = |is_first| {
             let shape = self.shape.of_probe(is_first);
             shape.warmup_s + shape.duration_s
         };
-        let each = |search: &Search| {
-            let nodes = self
-                .configuration(&search.configuration)
-                .map_or(1, |c| c.placement.nodes);
-            OVERHEAD_PER_TRIAL_S * f64::from(nodes) + probe_s(true) + USUAL_PROBES * probe_s(false)
-        };
-        let searches = self.search.iter().flat_map(|plan| &plan.searches);
-        searches.map(each).sum()
+        let nodes = self
+            .configuration(&search.configuration)
+            .map_or(1, |c| c.placement.nodes);
+        OVERHEAD_PER_TRIAL_S * f64::from(nodes) + probe_s(true) + USUAL_PROBES * probe_s(false)
     }
 
     /// Trials that searches will add, as far as that is known: a round of each that has none yet.

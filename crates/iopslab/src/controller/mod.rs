@@ -155,7 +155,12 @@ fn run_trials(
     if !is_searched {
         return measure(directory, remaining, &target, crew, settings, screen);
     }
-    let mut grown = searches::through(directory, crew, &target, screen)?;
+    let left = directory.plan().expected_trials().len() + remaining.len();
+    let may_take = |seconds: f64| match (settings.affords)(seconds) {
+        true => Ok(()),
+        false => Err(spent(directory, left)),
+    };
+    let mut grown = searches::through(directory, crew, &target, &may_take, screen)?;
     loop {
         let remaining = grown.remaining().map_err(Failure::work)?;
         measure(&grown, remaining, &target, crew, settings, screen)?;

@@ -11,11 +11,12 @@ use crate::failure::Failure;
 use crate::measured::Measured;
 use crate::progress::Screen;
 
-/// Does what is missing of all searches. Returns the run with the trials that they came to.
+/// Does what is missing of all searches; `may_take` refuses one of so many seconds that there is no money for. Returns the run with the trials that they came to.
 pub fn through(
     directory: &RunDirectory,
     crew: &mut Crew,
     target: &Target,
+    may_take: &dyn Fn(f64) -> Result<(), Failure>,
     screen: &mut Screen,
 ) -> Result<RunDirectory, Failure> {
     let rounds = directory.rounds().map_err(Failure::work)?;
@@ -24,6 +25,7 @@ pub fn through(
         if rounds.iter().any(|round| round.search == search.id) {
             continue;
         }
+        may_take(directory.plan().seconds_of_search(search))?;
         let label = format!("[search {} of {}] {}", number + 1, searches.len(), search.id);
         let round = trial::search(directory, crew, search, target, &label, screen)?;
         screen.say(&format!("{label}: {}", told(&round)));

@@ -155,7 +155,14 @@ fn steps(analysis: &Analysis) -> Vec<String> {
                 1 => String::new(),
                 _ => format!(" under {}", workload.name),
             };
-            sentences.push(if is_shown && usd > 0.0 {
+            sentences.push(if is_shown && usd <= 0.0 {
+                format!(
+                    "From {} to {}{at}: {} operations/s more for the same cost.",
+                    cheap.configuration,
+                    dear.configuration,
+                    number(more)
+                )
+            } else if is_shown {
                 format!(
                     "From {} to {}{at}: {} operations/s more for {} a month more, {} each.",
                     cheap.configuration,
