@@ -24,6 +24,9 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 const RECORDS: u64 = 100_000;
 const CONCURRENCY: u32 = 100;
+/// Requests per second of the open loop, and how many it sends.
+const RATE: u64 = 5_000;
+const OPEN_OPERATIONS: u64 = 50_000;
 /// Inserts of a round begin this far apart, so that no insert overwrites another round's.
 const INSERT_STRIDE: u64 = 10_000_000;
 /// How far the server's count of a client's requests may be off: the client's own (connect, prepare) are too many,
@@ -40,12 +43,23 @@ enum Tool {
 enum Work {
     Read,
     Insert,
+    /// Reads of an open loop: [`RATE`] a second, evenly spaced.
+    OpenRead,
 }
 
 impl Work {
     fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
+            Self::Insert => "insert",
+            Self::OpenRead => "read, 5,000/s",
+        }
+    }
+
+    /// What both tools' scripts call it.
+    fn script(self) -> &'static str {
+        match self {
+            Self::Read | Self::OpenRead => "read",
             Self::Insert => "insert",
         }
     }
@@ -111,7 +125,7 @@ impl Bench {
         let mut rows: BTreeMap<(Work, Tool), Vec<Row>> = BTreeMap::new();
         // Round 0 warms the server's JIT compiler up and is not counted.
         for round in 0..=self.rounds {
-            for work in [Work::Read, Work::Insert] {
+            for work in [Work::Read, Work::Insert, Work::OpenRead] {
                 for tool in [Tool::Iopslab, Tool::Latte] {
                     let row = self.measure(work, tool, round)?;
                     if round > 0 {
@@ -121,15 +135,15 @@ impl Bench {
             }
         }
         println!(
-            "{} operations a run, {} rounds in turns, {CONCURRENCY} in flight, 1 thread, 10 x 100 B, consistency ONE; \
-             medians [least, most].\n",
+            "{} operations a run ({OPEN_OPERATIONS} of an open loop), {} rounds in turns, {CONCURRENCY} in flight, 1 thread, \
+             10 x 100 B, consistency ONE; medians [least, most].\n",
             self.operations, self.rounds
         );
         println!(
             "| operation | tool | client CPU, us/op | ratio | operations/s | peak memory, MB | counted by server |"
         );
         println!("|---|---|---|---|---|---|---|");
-        for work in [Work::Read, Work::Insert] {
+        for work in [Work::Read, Work::Insert, Work::OpenRead] {
             let cpu = |tool| Spread::of(&rows[&(work, tool)], |row| row.cpu_us_per_operation);
             for (tool, name) in [(Tool::Iopslab, "iopslab"), (Tool::Latte, "latte 0.29.0")] {
                 let runs = &rows[&(work, tool)];
@@ -154,42 +168,54 @@ impl Bench {
             .arg("--workload")
             .arg(format!(
                 "ycsb:{}",
-                self.scripts.join(format!("{}.ycsb", work.name())).display()
+                self.scripts.join(format!("{}.ycsb", work.script())).display()
             ))
             .args([
                 "--operations",
-                &self.operations.to_string(),
+                &self.operations(work).to_string(),
                 "--warmup",
                 "0s",
                 "--threads",
                 "1",
             ])
-            .args(["--concurrency", &CONCURRENCY.to_string(), "--consistency", "one"])
+            .args(["--consistency", "one"])
             .args(["--first-insert", &((2 * round + 1) * INSERT_STRIDE).to_string()]);
+        match work {
+            Work::OpenRead => command.args(["--rate", &RATE.to_string(), "--constant"]),
+            Work::Read | Work::Insert => command.args(["--concurrency", &CONCURRENCY.to_string()]),
+        };
         command
+    }
+
+    fn operations(&self, work: Work) -> u64 {
+        match work {
+            Work::Read | Work::Insert => self.operations,
+            Work::OpenRead => OPEN_OPERATIONS,
+        }
     }
 
     fn latte_command(&self, work: Work, round: u64) -> Command {
         let first = match work {
-            Work::Read => 0,
+            Work::Read | Work::OpenRead => 0,
             Work::Insert => (2 * round + 2) * INSERT_STRIDE,
         };
         let mut command = Command::new(&self.latte);
         command
             .arg("run")
             .arg(self.scripts.join("latte.rn"))
-            .args(["--functions", work.name(), "--quiet", "--output", "/dev/null"])
+            .args(["--functions", work.script(), "--quiet", "--output", "/dev/null"])
             // At least one warm-up cycle is its rule.
             .args([
                 "--warmup",
                 "1",
                 "--duration",
-                &self.operations.to_string(),
+                &self.operations(work).to_string(),
                 "--threads",
                 "1",
             ])
             .args(["--concurrency", &CONCURRENCY.to_string(), "--consistency", "ONE"])
             .args(["--start-cycle", &first.to_string(), "-P", &format!("records={RECORDS}")])
+            .args(matches!(work, Work::OpenRead).then(|| format!("--rate={RATE}")))
             .arg(&self.host);
         command
     }
@@ -224,7 +250,7 @@ impl Bench {
             return Err(format!("{command:?} failed: {}", used.status).into());
         }
 
-        let operations = self.operations as f64;
+        let operations = self.operations(work) as f64;
         let executed = (self.executed(work)? - executed_before) as f64 / operations;
         let counted: i64 = requests
             .iter()
@@ -267,7 +293,7 @@ impl Bench {
     /// Requests that the server has executed on the table, ever.
     fn executed(&self, work: Work) -> Result<i64> {
         let view = match work {
-            Work::Read => "coordinator_read_latency",
+            Work::Read | Work::OpenRead => "coordinator_read_latency",
             Work::Insert => "coordinator_write_latency",
         };
         let statement =

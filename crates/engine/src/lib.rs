@@ -53,7 +53,7 @@ pub use driver::{Connect, Driver};
 pub use error::EngineError;
 pub use evidence::ErrorKind;
 pub use load::run_load;
-pub use plan::{Load, LoadOutcome, LoadPlan, Part, Second, TrialOutcome, TrialPlan};
+pub use plan::{Load, LoadOutcome, LoadPlan, Part, Second, TrialOutcome, TrialPlan, most_threads};
 pub use read_back::{ReadBack, read_back};
 pub use stamp::{Stamp, TAG_BYTES};
 pub use trial::run_trial;

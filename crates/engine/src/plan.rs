@@ -173,12 +173,17 @@ pub(crate) fn thread_count(asked: u32, load: Load) -> u32 {
     if asked > 0 {
         return asked.min(useful);
     }
-    let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     let wanted = match load {
         Load::Closed { concurrency } => concurrency.div_ceil(CONCURRENCY_PER_THREAD),
         Load::Open { operations_per_s, .. } => (operations_per_s / RATE_PER_THREAD).ceil() as u32,
     };
-    wanted.clamp(1, (cpus / 2).max(1)).min(useful)
+    wanted.clamp(1, most_threads()).min(useful)
+}
+
+/// Most load threads that the engine chooses on this machine: half of its CPUs, and the others are the kernel's.
+pub fn most_threads() -> u32 {
+    let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
+    (cpus / 2).max(1)
 }
 
 /// Refuses what cannot be carried out.

@@ -82,3 +82,46 @@ fn a_disk_that_is_too_small_is_told_with_what_to_do() {
     assert_eq!(figures(work, &small).0, 64.0 / 1024.0, "{work}");
     assert!(work["fix"].as_str().unwrap().contains("IOPSLAB_WORK"), "{work}");
 }
+
+/// What the client costs is measured here, and not a constant: a plan refuses what this machine cannot send.
+#[test]
+fn rates_that_this_machines_client_cannot_send_are_refused_once_doctor_has_measured_it() {
+    let lab = Laboratory::new();
+    let plan = |rate: u64| {
+        lab.write(
+            "x.toml",
+            &format!(
+                "name = \"x\"\n[dataset]\nrecords = 1000\n[[configuration]]\nname = \"a\"\n\
+                 instance = {{ vcpus = 4, memory_gib = 16 }}\ndata_volume = {{ iops = 3000, size_gib = 100 }}\n\
+                 [[workload]]\nname = \"reads\"\nread = 1.0\n[load]\nrate = [{rate}]\n"
+            ),
+        );
+        let mut command = lab.iopslab(&["plan", "x.toml", "--provider", "local", "--format", "json"]);
+        let output = command.env("IOPSLAB_CACHE", lab.path().join("cache")).output().unwrap();
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
+    };
+    let most = 100_000_000;
+    assert_eq!(plan(most).0, Some(0), "nobody knows yet what it costs");
+    let checks = doctor(&lab, &lab.path().join("work"));
+    let found = of(&checks, "client")["found"].as_str().unwrap();
+    let number = |before: &str| -> f64 {
+        let at = found.find(before).unwrap_or_else(|| panic!("{before}: {found}"));
+        found[..at].rsplit(' ').next().unwrap().parse().unwrap()
+    };
+    let (ceiling, each, sparse) = (number(" reads/s"), number(" us of CPU"), number(" us in an open loop"));
+    assert!(
+        (0.2..50.0).contains(&each) && sparse > each && (10_000.0..1e8).contains(&ceiling),
+        "{found}"
+    );
+    let (code, told) = plan(most);
+    assert_eq!(code, Some(2), "{told}");
+    assert!(
+        told.contains("100000000 operations/s are more than this machine's client can send"),
+        "{told}"
+    );
+    assert!(told.contains("\"line\":12"), "{told}");
+    assert_eq!(plan((ceiling * 0.9) as u64).0, Some(0), "{found}");
+}

@@ -2,7 +2,7 @@
 
 use analysis::{
     Analysis, Basis, CellAnalysis, ConfigurationFacts, CostKind, CostLine, Estimate, IoLimits, LatencyAnalysis, Limit,
-    LoadLevel, Metric, OperationKind, Placement, Range, Ratio, ValueOfMoney, ValueVerdict, Verdict, rules,
+    LoadLevel, Metric, OperationKind, Placement, Range, Ratio, TrialShape, ValueOfMoney, ValueVerdict, Verdict, rules,
 };
 
 use crate::figures::{MISSING, count, duration, given, listed, mib_per_s, ms, number, percent};
@@ -288,13 +288,14 @@ pub fn limits(limits: &IoLimits) -> String {
 pub fn summary(analysis: &Analysis) -> String {
     let trials = analysis.trials;
     let mut text = format!(
-        "{} on the {} provider, scale 1:{}, {} records x {} fields x {} B; trials of {}{} warm-up + {}{}.\n",
+        "{} on the {} provider, scale 1:{}, {} records x {} fields x {} B; trials of {}{}{} warm-up + {}{}.\n",
         analysis.database,
         analysis.provider,
         given(analysis.scale),
         count(analysis.dataset.records),
         analysis.dataset.fields,
         analysis.dataset.field_length,
+        code_warmup(&analysis.shape),
         analysis.shape.warmup_max_s.map_or_else(String::new, |most| format!(
             "warm-up to rest (at most {}) + ",
             duration(most)
@@ -332,5 +333,13 @@ pub fn built(configurations: &[ConfigurationFacts]) -> &'static str {
     match !configurations.is_empty() && configurations.iter().all(|c| c.is_bought) {
         true => "As bought, at full size",
         false => "As built on this machine",
+    }
+}
+
+/// What comes before a trial's warm-up, with the sum's sign; empty where nothing does.
+pub fn code_warmup(shape: &TrialShape) -> String {
+    match shape.code_warmup_s {
+        0.0 => String::new(),
+        seconds => format!("{} in which the database compiles its code + ", duration(seconds)),
     }
 }

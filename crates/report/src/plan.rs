@@ -32,7 +32,8 @@ pub fn plan_table<N: Display>(Job { plan, setups }: &Job, notes: &[N], width: us
         given(plan.scale),
     ));
     line(format!(
-        "Each trial: {} warm-up, {}{}",
+        "Each trial: {}{} warm-up, {}{}",
+        labels::code_warmup(&plan.shape),
         duration(plan.shape.warmup_s),
         duration(plan.shape.duration_s),
         plan.shape.operations.map_or_else(String::new, |n| format!(

@@ -15,6 +15,7 @@
 //! percentile above 25 %) it is not used at all.
 
 mod candidate;
+mod carried;
 mod demand;
 mod document;
 mod fleet;

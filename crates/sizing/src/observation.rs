@@ -20,6 +20,8 @@ use crate::document::Limit;
 pub(super) struct Observation<'a> {
     /// Run and cell, for people.
     pub name: String,
+    /// The cell.
+    pub cell: &'a str,
     pub run: usize,
     pub configuration: &'a Configuration,
     pub setup: &'a Setup,
@@ -120,7 +122,7 @@ struct Built<'a, 'b> {
 fn of_trials<'a>(
     built: &Built<'a, '_>,
     load: LoadLevel,
-    cell: &str,
+    cell: &'a str,
     trials: &[&TrialMeasurement],
 ) -> Option<Observation<'a>> {
     let plan = built.run.plan;
@@ -146,6 +148,7 @@ fn of_trials<'a>(
     let device_reads = volume(VolumeRole::Data, |v| v.reads)?;
     Some(Observation {
         name: format!("{}: {cell}", built.run.run),
+        cell,
         run: built.index,
         configuration: built.configuration,
         setup: built.setup,
@@ -223,6 +226,12 @@ fn says_no_steady_state(finding: &Finding) -> bool {
 }
 
 impl Observation<'_> {
+    /// Operations of a replica per second, at full scale, of so many operations of clients on the machine that was
+    /// measured.
+    pub fn replica_operations(&self, throughput: f64) -> f64 {
+        (self.reads + self.writes) * throughput * self.scale
+    }
+
     /// Share of reads among reads and writes.
     pub fn read_share(&self) -> f64 {
         self.reads / (self.reads + self.writes)

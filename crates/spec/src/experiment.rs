@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use workload::Definition;
 
 use crate::{
-    AwsSettings, ConsistencyLevels, HostsSettings, Placement, Provider, SshFiles, Truth, VolumeKind, WatchedNode,
+    AwsSettings, ClientCost, ConsistencyLevels, HostsSettings, Placement, Provider, SshFiles, Truth, VolumeKind,
+    WatchedNode,
 };
 
 /// A checked experiment, at full scale (before `provider.local.scale`).
@@ -77,6 +78,7 @@ impl Experiment {
             }
             Provider::Simulated => {
                 self.simulated.get_or_insert_with(Truth::default);
+                self.load.code_warmup_s = 0.0;
                 if let Some(most) = self.load.warmup_max_s.take() {
                     self.load.warmup_s = most;
                 }
@@ -287,10 +289,15 @@ pub struct Load {
     pub warmup_s: f64,
     /// Before these, the load runs until throughput has come to rest, at most this many seconds; `None`: not at all.
     pub warmup_max_s: Option<f64>,
+    /// Seconds of a closed loop over a few records before all that; 0: none.
+    pub code_warmup_s: f64,
     /// Clients that share each level's load.
     pub clients: u32,
     /// Load threads that each of them has at the least.
     pub client_threads: u32,
+    /// What each of them costs, where that was measured on the machine that will send.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_cost: Option<ClientCost>,
     /// Measured seconds; a bound on the time when `operations` is given too.
     pub duration_s: f64,
     /// Measured operations at full scale; the trial ends at whichever comes first.

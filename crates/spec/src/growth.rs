@@ -24,6 +24,7 @@ impl TrialShape {
             } else {
                 self.warmup_s.min(BEFORE_PROBE_S)
             },
+            code_warmup_s: if is_first { self.code_warmup_s } else { 0.0 },
             duration_s: (self.duration_s * PROBE_SHARE).max(PROBE_LEAST_S.min(self.duration_s)),
             ..*self
         }
@@ -95,7 +96,7 @@ impl Plan {
     pub fn seconds_of_search(&self, search: &Search) -> f64 {
         let probe_s = |is_first| {
             let shape = self.shape.of_probe(is_first);
-            shape.warmup_s + shape.duration_s
+            shape.code_warmup_s + shape.warmup_s + shape.duration_s
         };
         let nodes = self
             .configuration(&search.configuration)

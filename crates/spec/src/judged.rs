@@ -1,6 +1,6 @@
 //! What the analysis needs at the least, by its own bounds: told before anything runs, where a plan has less.
 
-use crate::{Load, LoadLevel, Note};
+use crate::{ClientCost, Load, LoadLevel, Note};
 
 /// Measured seconds below which no trial can be judged for a steady state.
 pub(crate) const JUDGED_FROM_S: f64 = stats::JUDGED_FROM as f64;
@@ -33,6 +33,9 @@ fn clients(load: &Load, scale: f64) -> Option<Note> {
         LoadLevel::Concurrency(_) => None,
     });
     let most = rates.reduce(f64::max)?;
+    if let Some(cost) = load.client_cost {
+        return measured_clients(load, most, cost);
+    }
     let carried = carried_by(load.client_threads);
     let needed = (most / carried).ceil();
     (needed > f64::from(load.clients)).then(|| {
@@ -45,6 +48,23 @@ fn clients(load: &Load, scale: f64) -> Option<Note> {
         let advice = format!("Set [load] clients = {needed}, if the report finds the client saturated");
         let numbers = [("rate", most), ("clients_needed", needed)];
         Note::new("clients_too_few", message, advice).with(numbers)
+    })
+}
+
+/// The same where it was measured what a client costs.
+fn measured_clients(load: &Load, rate: f64, cost: ClientCost) -> Option<Note> {
+    let clients = f64::from(load.clients);
+    let cpus = cost.cpus_at(rate / clients) * clients;
+    let threads = clients * f64::from(cost.threads);
+    (cpus > CLIENT_CPU_MAX * threads).then(|| {
+        let message = format!(
+            "{rate:.0} operations/s cost the client up to {cpus:.1} CPUs of {threads:.0} load thread{}, as measured on \
+             this machine (`iopslab doctor`): above {:.0} % it measures itself",
+            if threads > 1.0 { "s" } else { "" },
+            CLIENT_CPU_MAX * 100.0
+        );
+        let advice = "Send from machines of their own, if the report finds the client saturated";
+        Note::new("clients_too_few", message, advice).with([("rate", rate), ("cpus", cpus)])
     })
 }
 

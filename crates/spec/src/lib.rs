@@ -6,6 +6,7 @@
 mod access;
 mod aws;
 mod batches;
+mod client_cost;
 mod consistency;
 mod decision;
 mod draft;
@@ -38,6 +39,7 @@ pub use aws::{
     AwsVolume, QuotaNeeds,
 };
 pub use catalog::{Basis, Burst, CostKind, CostLine, IoLimits};
+pub use client_cost::{ClientCost, SPARSE_PER_S};
 pub use consistency::{Consistency, ConsistencyLevels};
 pub use decision::DecisionRules;
 pub use draft::{Draft, draft};

@@ -10,7 +10,7 @@ use crate::judged::ROOMY_S;
 use crate::scale::scaled_dataset;
 use crate::search::LEVELS;
 use crate::{
-    Adaptive, AwsSettings, Configuration, Dataset, DecisionRules, Experiment, HostsSettings, LoadLevel, Money,
+    Adaptive, AwsSettings, Configuration, Dataset, DecisionRules, Experiment, HostsSettings, Load, LoadLevel, Money,
     NodeFault, Objective, Patience, Search, SearchPlan, Target, Truth,
 };
 
@@ -127,6 +127,9 @@ pub struct TrialShape {
     /// Before these, the load runs until throughput has come to rest, at most this many seconds; `None`: not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmup_max_s: Option<f64>,
+    /// Seconds of a closed loop over a few records before all that, for a database that compiles its code as it runs.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub code_warmup_s: f64,
     /// Measured seconds at most.
     pub duration_s: f64,
     /// Measured operations at most, on this machine (scaled).
@@ -150,9 +153,26 @@ const FIXED_S: f64 = 40.0;
 const SEARCH_LEVELS: usize = 1 + LEVELS.len();
 
 /// Estimated seconds of a trial, of a configuration with so many nodes.
-fn trial_s(warmup_max_s: Option<f64>, warmup_s: f64, duration_s: f64, nodes: u32) -> f64 {
-    let until_rest = warmup_max_s.map_or(0.0, |most| most.min(UNTIL_REST_S));
-    until_rest + warmup_s + duration_s + OVERHEAD_PER_TRIAL_S * f64::from(nodes)
+fn trial_s(shape: &TrialShape, nodes: u32) -> f64 {
+    let until_rest = shape.warmup_max_s.map_or(0.0, |most| most.min(UNTIL_REST_S));
+    shape.code_warmup_s + until_rest + shape.warmup_s + shape.duration_s + OVERHEAD_PER_TRIAL_S * f64::from(nodes)
+}
+
+/// The shape of trials in a model of 1:`scale`.
+fn shape_of(load: &Load, scale: f64) -> TrialShape {
+    TrialShape {
+        warmup_s: load.warmup_s,
+        warmup_max_s: load.warmup_max_s,
+        code_warmup_s: load.code_warmup_s,
+        duration_s: load.duration_s,
+        operations: load.operations.map(|n| (n as f64 / scale).round().max(1.0) as u64),
+        request_timeout_s: load.request_timeout_s,
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(seconds: &f64) -> bool {
+    *seconds == 0.0
 }
 
 impl Experiment {
@@ -165,7 +185,7 @@ impl Experiment {
         };
         let trials = self.workloads.len() * levels * load.repetitions as usize;
         let nodes = configuration.placement.nodes;
-        trials as f64 * trial_s(load.warmup_max_s, load.warmup_s, load.duration_s, nodes)
+        trials as f64 * trial_s(&shape_of(load, 1.0), nodes)
     }
 }
 
@@ -192,13 +212,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
     let ids: Vec<String> = cells.iter().map(|cell| cell.id.clone()).collect();
     let trials = in_blocks(&ids, 1..experiment.load.repetitions + 1, experiment.load.seed);
     let load = &experiment.load;
-    let shape = TrialShape {
-        warmup_s: load.warmup_s,
-        warmup_max_s: load.warmup_max_s,
-        duration_s: load.duration_s,
-        operations: load.operations.map(|n| (n as f64 / scale).round().max(1.0) as u64),
-        request_timeout_s: load.request_timeout_s,
-    };
+    let shape = shape_of(load, scale);
     let mut plan = Plan {
         format_version: FORMAT_VERSION,
         experiment: experiment.name.clone(),
@@ -286,8 +300,7 @@ impl Plan {
     pub fn seconds_of(&self, trial: &PlannedTrial) -> f64 {
         let configuration = self.configuration_of(trial).and_then(|name| self.configuration(name));
         let nodes = configuration.map_or(1, |configuration| configuration.placement.nodes);
-        let shape = &self.shape;
-        trial_s(shape.warmup_max_s, shape.warmup_s, shape.duration_s, nodes)
+        trial_s(&self.shape, nodes)
     }
 
     /// What trials cost at full scale: each configuration by the hour for its own trials. `None` where any of them has

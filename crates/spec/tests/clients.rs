@@ -4,7 +4,7 @@
 
 mod story;
 
-use spec::{Beside, Experiment, Provider, parse_for};
+use spec::{Beside, ClientCost, Experiment, Provider, parse_for};
 use story::{GOOD, each_refused, notes, with};
 
 /// The sound file with these lines instead of its load level, and more sections at its end.
@@ -129,4 +129,46 @@ fn what_has_no_rate_or_takes_too_many_is_refused_at_its_place() {
         assert!(message.contains(expected), "{message}");
     }
     assert!(notes(&story::accepted(GOOD), "clients_counted", None).is_empty());
+}
+
+#[test]
+fn what_a_client_was_measured_to_cost_bounds_the_rates_of_this_machine() {
+    let cost = ClientCost {
+        threads: 2,
+        closed_us: 4.0,
+        sparse_us: 44.0,
+    };
+    let read = |rate: &str, sections: &str, provider| {
+        let beside = Beside {
+            client: Some(cost),
+            ..Beside::files(&story::nothing)
+        };
+        let text = load(&format!("rate = [{rate}]"), sections);
+        parse_for(catalog::Catalog::built_in(), "x.toml", &text, &beside, provider).map_err(|m| m.to_string())
+    };
+    // 2 threads of 4 us: 500,000/s, and 0.8 of both at 200,000: 0.8 CPUs, and 0.8 for 20,000 wake-ups a second.
+    let told = |rate: &str, sections: &str| {
+        let experiment = read(rate, sections, Provider::Local).unwrap();
+        notes(&experiment, "clients_too_few", Some(Provider::Local))
+    };
+    assert!(told("199_000", "").is_empty());
+    let [busy] = told("201_000", "").try_into().unwrap();
+    assert!(
+        busy.contains("cost the client up to 1.6 CPUs of 2 load threads, as measured"),
+        "{busy}"
+    );
+    assert!(read("500_000", "", Provider::Local).is_ok());
+    let refused = read("1_000, 500_001", "", Provider::Local).unwrap_err();
+    assert!(
+        refused.contains("500001 operations/s are more than this machine's client can send: 2 load threads of 4.0 us")
+            && refused.contains("carry 500000 at the most"),
+        "{refused}"
+    );
+    assert!(read("500_001", "[provider.local]\nscale = 2", Provider::Local).is_ok());
+    let scaled = read("1_000_002", "[provider.local]\nscale = 2", Provider::Local).unwrap_err();
+    assert!(scaled.contains("500001 operations/s (of the model of 1:2)"), "{scaled}");
+    // Machines of AWS, and a simulation, are not this one.
+    for elsewhere in [Provider::Aws, Provider::Simulated] {
+        assert!(read("500_001", "", elsewhere).is_ok(), "{elsewhere:?}");
+    }
 }

@@ -11,7 +11,7 @@ use database::{CqlConnect, Existing, ExistingError, Found};
 use engine::{LoadPlan, ReadBack, TrialPlan, Writes};
 use evidence::WriteCheck;
 use monitor::{Monitor, MonitorHooks, Sources};
-use spec::{Consistency, LoadLevel};
+use spec::{Consistency, Definition, Distribution, LoadLevel, Mix};
 use wire::{
     ClientRequest, Endpoint, Event, ExistingDataset, Fault, LoadedDataset, Reply, Second, TrialResult, TrialTask,
 };
@@ -168,7 +168,6 @@ fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, Fault> {
         devices: BTreeMap::new(),
         gc_log: None,
     };
-    let began = Instant::now();
     let watch = Monitor::start(
         sources,
         MonitorHooks::default(),
@@ -179,15 +178,22 @@ fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, Fault> {
         }),
     );
     let connect = connect(&task.endpoint, task.dataset.fields);
-    let outcome = match task.shape.warmup_max_s {
+    let code_warmup = match task.shape.code_warmup_s {
+        0.0 => Ok(()),
+        seconds => warm_code(&connect, &plan, seconds, outbox),
+    };
+    let at_rest = || match task.shape.warmup_max_s {
         None => Ok(()),
         Some(most_s) => until_rest(&connect, &plan, most_s, outbox),
-    }
-    .map(|()| began.elapsed().as_secs_f64())
-    .and_then(|rest_s| {
-        let outcome = engine::run_trial(&connect, &plan, &mut |s| outbox.send(&second(s)), &outbox.cancelled);
-        Ok((outcome.map_err(fault)?, rest_s))
-    });
+    };
+    let began = Instant::now();
+    let outcome = code_warmup
+        .and_then(|()| at_rest())
+        .map(|()| began.elapsed().as_secs_f64())
+        .and_then(|rest_s| {
+            let outcome = engine::run_trial(&connect, &plan, &mut |s| outbox.send(&second(s)), &outbox.cancelled);
+            Ok((outcome.map_err(fault)?, rest_s))
+        });
     // At once: what comes next takes time.
     let now = jiff::Timestamp::now().as_millisecond();
     watch.stop();
@@ -236,6 +242,52 @@ fn look_for(
         return Err(cancelled());
     }
     check.map_err(fault)
+}
+
+/// Requests in flight, and records that they ask for, while the database compiles its code: few enough to lie in memory.
+const WARM_CODE_IN_FLIGHT: u32 = 64;
+const WARM_CODE_RECORDS: u64 = 1_000;
+
+/// Reads and writes a few records as fast as the database can, so that it compiles its code: at the rate of a slow
+/// volume a JVM would take minutes. What is measured is thrown away. Inserts are replaced by updates, and where writes
+/// are checked there are reads alone: the records are as they would be without.
+fn warm_code(connect: &CqlConnect, plan: &TrialPlan, seconds: f64, outbox: &Outbox) -> Result<(), Fault> {
+    outbox.progress(format!("letting the database compile its code, {seconds:.0} s"), None);
+    let mix = plan.definition.mix;
+    let mix = match plan.check_writes {
+        true => Mix {
+            read: 1.0,
+            ..Mix::default()
+        },
+        false => Mix {
+            update: mix.update + mix.insert,
+            insert: 0.0,
+            ..mix
+        },
+    };
+    let warm_up = TrialPlan {
+        definition: Definition {
+            mix,
+            distribution: Distribution::Uniform,
+            ..plan.definition.clone()
+        },
+        records: plan.records.min(WARM_CODE_RECORDS),
+        load: engine::Load::Closed {
+            concurrency: WARM_CODE_IN_FLIGHT,
+        },
+        warmup: Duration::ZERO,
+        duration: Duration::from_secs_f64(seconds),
+        operations: None,
+        part: engine::Part::WHOLE,
+        check_writes: false,
+        begin: None,
+        ..plan.clone()
+    };
+    let warmed = engine::run_trial(connect, &warm_up, &mut |_| {}, &outbox.cancelled);
+    if outbox.is_cancelled() {
+        return Err(cancelled());
+    }
+    warmed.map(drop).map_err(fault)
 }
 
 /// Seconds between two looks at whether throughput has come to rest: the batches of the rule.

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use clap::Args;
 use serde::Serialize;
+use spec::SPARSE_PER_S;
 use storage::Controller;
 
 use crate::failure::Failure;
@@ -51,6 +52,7 @@ pub fn run(_: &DoctorArgs, format: Format) -> Result<(), Failure> {
         fix: Some(problem.fix),
     }));
     checks.extend(directories()?);
+    checks.push(client());
     let bad = checks.iter().filter(|c| !c.ok).count();
     match format {
         Format::Json => println!("{}", pretty(&serde_json::json!({ "checks": checks }))),
@@ -170,6 +172,35 @@ fn host_name() -> Check {
         fix: checked
             .err()
             .map(|error| format!("add this line to /etc/hosts: 127.0.1.1 {}", error.name)),
+    }
+}
+
+/// What the client costs, and so how much it can send: what a plan with rates is held against.
+fn client() -> Check {
+    let what = "client".to_owned();
+    match super::client_cost::measure() {
+        Ok(cost) => Check {
+            what,
+            ok: true,
+            found: format!(
+                "sends {:.0} reads/s at the most, {:.1} us of CPU for each on {} load thread{}; {:.0} us in an open loop \
+                 of {SPARSE_PER_S:.0}/s",
+                cost.ceiling_per_s(),
+                cost.closed_us,
+                cost.threads,
+                if cost.threads == 1 { "" } else { "s" },
+                cost.sparse_us
+            ),
+            fix: None,
+        },
+        Err(found) => Check {
+            what,
+            ok: false,
+            found,
+            fix: Some(
+                "see that 127.0.0.1 can be listened on, and that the downloads' directory can be written".to_owned(),
+            ),
+        },
     }
 }
 

@@ -6,7 +6,7 @@ use ::catalog::Catalog;
 use archive::RunDirectory;
 use spec::{Beside, Experiment, Provider};
 
-use super::quotas;
+use super::{client_cost, quotas};
 use crate::failure::Failure;
 
 /// What an experiment is read for.
@@ -34,6 +34,7 @@ pub fn read_experiment(catalog: &Catalog, file: &Path, purpose: For) -> Result<(
     let beside = Beside {
         file: &read,
         quotas: &quotas::read,
+        client: client_cost::known(),
     };
     let experiment = match purpose {
         For::Anybody => spec::parse(catalog, &name, &text, &read),

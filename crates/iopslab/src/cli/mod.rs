@@ -6,6 +6,7 @@ mod carried_out;
 mod catalog;
 mod clean;
 mod clean_aws;
+mod client_cost;
 mod compare;
 mod db;
 mod doctor;
@@ -110,6 +111,9 @@ enum Command {
     /// Serve a controller on stdin and stdout (started by providers)
     #[command(hide = true)]
     Agent(crate::agent::AgentArgs),
+    /// Answer CQL without a database (started by doctor)
+    #[command(hide = true)]
+    NullServer,
 }
 
 impl Cli {
@@ -162,6 +166,7 @@ impl Cli {
                 print!("{}", String::from_utf8_lossy(&script));
                 Ok(())
             }
+            Command::NullServer => client_cost::serve(),
             Command::Agent(args) => {
                 crate::agent::serve(&args);
                 Ok(())

@@ -284,3 +284,68 @@ fn a_cluster_is_evidence_for_what_a_replica_does() {
     assert_eq!(within["proposals"][0]["nodes"], 3, "{within:#}");
     assert_eq!(asked(1.05)["proposals"][0]["nodes"], 6);
 }
+
+/// Machines of which it is known how much they carry under the p99 that is asked for need no model of it.
+#[test]
+fn a_rate_that_was_found_under_the_p99_is_what_its_machine_is_given() {
+    let lab = Laboratory::new();
+    let configuration = |iops: u32| {
+        format!(
+            "[[configuration]]\nname = \"r4-xlarge-{iops}\"\ninstance = \"r4.xlarge\"\n\
+             data_volume = {{ type = \"io1\", size_gib = 1000, iops = {iops} }}\n"
+        )
+    };
+    let found = run(
+        &lab,
+        "found",
+        &format!(
+            "name = \"found\"\n[dataset]\nrecords = 40_000_000\n{}{}[[workload]]\nname = \"w\"\nread = 0.8\nupdate = 0.2\n\
+             [load]\nrate = \"find\"\nwarmup_s = 5\nduration_s = 60\n[objective]\np99_ms = 20\n\
+             [provider.simulated]\nrun_noise = 0.01\n",
+            configuration(300),
+            configuration(600)
+        ),
+    );
+    let analysis: Value = serde_json::from_slice(&std::fs::read(format!("{found}/analysis.json")).unwrap()).unwrap();
+    let capacities = analysis["capacities"].as_array().unwrap();
+    let of = |iops: u32| {
+        let name = format!("r4-xlarge-{iops}");
+        let capacity = capacities.iter().find(|c| c["configuration"] == name).unwrap();
+        assert_eq!(capacity["outcome"]["is"], "found", "{capacity}");
+        capacity["ops_per_s"].as_f64().unwrap()
+    };
+    let answer = |iops: u32, ms: &str| {
+        let candidate = format!("r4.xlarge+io1:1000GiB:{iops}");
+        let of_one = [
+            "--throughput",
+            "100",
+            "--read-share",
+            "0.8",
+            "--data",
+            "40GB",
+            "--candidate",
+            &candidate,
+        ];
+        size(&lab, &found, &[&of_one[..], &ONE_NODE, &["--p99-ms", ms]].concat())
+    };
+    for iops in [300, 600] {
+        // A looser bound is kept, too, by no more than was shown.
+        for ms in ["20", "30"] {
+            let answer = answer(iops, ms);
+            let best = &answer["proposals"][0];
+            assert_eq!(best["label"], "measured", "{best}");
+            let given = best["operations_per_s"].as_f64().unwrap();
+            assert!((given / of(iops) - 1.0).abs() < 1e-6, "{given} of {}", of(iops));
+            let told = "p99 was measured: of r4-xlarge-300, r4-xlarge-600 it is known";
+            assert!(answer["notes"].to_string().contains(told), "{}", answer["notes"]);
+        }
+    }
+    // A stricter one was not searched for: what cells did below it says how much may be used.
+    let strict = answer(300, "15");
+    assert!(
+        !strict["notes"].to_string().contains("p99 was measured"),
+        "{}",
+        strict["notes"]
+    );
+    assert_eq!(strict["proposals"][0]["label"], "modelled", "{strict}");
+}

@@ -178,6 +178,7 @@ impl Shared {
     /// A database is started that the plan says no load of: it is known by a moment without any.
     fn open(&mut self, trial: &PlannedTrial, configuration: &str) {
         let moment = TrialShape {
+            code_warmup_s: 0.0,
             warmup_s: 0.0,
             warmup_max_s: None,
             duration_s: 1.0,

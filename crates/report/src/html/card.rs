@@ -66,10 +66,11 @@ fn basis(analysis: &Analysis, answer: &Answer) -> Vec<String> {
     let mut basis: Vec<String> = answer.basis.iter().cloned().collect();
     basis.extend([
         format!(
-            "Trials: {} valid of {} done, {} planned; each {until_rest}{} warm-up + {} measured{operations}.",
+            "Trials: {} valid of {} done, {} planned; each {}{until_rest}{} warm-up + {} measured{operations}.",
             trials.valid,
             trials.done,
             trials.planned,
+            labels::code_warmup(&shape),
             duration(shape.warmup_s),
             duration(shape.duration_s)
         ),

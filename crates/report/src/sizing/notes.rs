@@ -52,6 +52,12 @@ pub(super) fn note(note: &Note) -> String {
             "p99 is advisory: open-loop cells kept it up to {} utilisation, so no resource is used more.",
             whole_percent(*used)
         ),
+        Note::P99Carried { configurations, used } => format!(
+            "p99 was measured: of {} it is known how much they carry under it (`rate = \"find\"`), and headroom is taken \
+             from that. Of other machines no resource is used more than {}, to which the p99 was kept there.",
+            configurations.join(", "),
+            whole_percent(*used)
+        ),
         Note::NothingHeldOut => "No cell could be held out, so the model's error is not known.".to_owned(),
         Note::ModelRefused => "The model fails its held-out test; only measured machines are proposed.".to_owned(),
         Note::ExponentialAsUniform => {

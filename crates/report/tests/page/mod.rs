@@ -98,6 +98,7 @@ pub fn empty(baseline: &str) -> Analysis {
             seed: 1,
         },
         shape: TrialShape {
+            code_warmup_s: 0.0,
             warmup_s: 20.0,
             warmup_max_s: None,
             duration_s: 60.0,

@@ -91,6 +91,8 @@ pub struct EvidenceFacts {
     /// The highest utilisation at which an open-loop cell kept the p99 asked for; `None`: not asked for or not
     /// measured.
     pub p99_utilisation: Option<f64>,
+    /// Configurations of which it is known how much they carry under the p99 asked for, or a lower one.
+    pub p99_carried: Vec<String>,
 }
 
 /// Where a figure comes from.

@@ -42,6 +42,13 @@ pub enum Note {
         /// As a share.
         used: f64,
     },
+    /// What machines were found to carry under an objective that holds the p99 asked for.
+    P99Carried {
+        /// The configurations that were measured so.
+        configurations: Vec<String>,
+        /// The highest use at which the p99 is kept, as a share: what bounds machines that were not measured so.
+        used: f64,
+    },
     /// No cell could be held out, so that the model's error is not known.
     NothingHeldOut,
     /// The model fails its held-out test; only measured machines are proposed.

@@ -6,6 +6,7 @@ use spec::{Configuration, VolumeKind};
 use super::machines::Order;
 use super::question::{SAME_CACHE, SAME_MIX, Search};
 use crate::candidate::{self, Need, NodeError};
+use crate::carried::Carried;
 use crate::demand::{Machine, Work};
 use crate::document::{Allowance, Label, Limit, Obstacle, Utilisation};
 use crate::observation::Observation;
@@ -63,13 +64,16 @@ impl Found<'_> {
 
 impl<'a> Search<'a> {
     /// The most that may be used with all nodes up, so that there is enough with a part down; and which of the two says
-    /// so.
-    fn allowed(&self, nodes: u32) -> (f64, Allowance) {
-        let with_part_down = self.busiest_when_down / self.target.load_when_down(nodes);
-        match (with_part_down < self.busiest, self.p99_lowered) {
-            (is_down, true) => (if is_down { with_part_down } else { self.busiest }, Allowance::P99),
+    /// so. `for_p99`: the most at which a p99 that was asked for is kept.
+    fn allowed(&self, nodes: u32, for_p99: Option<f64>) -> (f64, Allowance) {
+        let most = |allowed: f64| for_p99.map_or(allowed, |most| most.min(allowed));
+        let busiest = most(self.target.busiest());
+        let with_part_down = most(self.target.busiest_when_down()) / self.target.load_when_down(nodes);
+        let is_lowered = busiest < self.target.busiest();
+        match (with_part_down < busiest, is_lowered) {
+            (is_down, true) => (if is_down { with_part_down } else { busiest }, Allowance::P99),
             (true, false) => (with_part_down, Allowance::PartDown),
-            (false, false) => (self.busiest, Allowance::Headroom),
+            (false, false) => (busiest, Allowance::Headroom),
         }
     }
 
@@ -103,7 +107,7 @@ impl<'a> Search<'a> {
         }
         let loaded = self.loaded(instance.memory_gib, nodes);
         let alone = self.facts.demand.utilisation(&Machine::UNLIMITED, &loaded.work);
-        let (allowed, allowance) = self.allowed(nodes);
+        let (allowed, allowance) = self.allowed(nodes, self.most_for_p99);
         let disk_fill_allowed = self.target.disk_fill_percent / 100.0;
         let need = Need {
             gib: loaded.data_bytes / disk_fill_allowed / 1024.0 / MIB,
@@ -121,11 +125,23 @@ impl<'a> Search<'a> {
         let disk_fill = loaded.data_bytes / node.disk_bytes;
         let machine = node.machine.ok_or(Obstacle::DisksUnknown)?;
         let utilisation = self.facts.demand.utilisation(&machine, &loaded.work);
+        let operations = loaded.work.reads + loaded.work.writes;
+        let mut allowed = (allowed, allowance);
         let (busiest, used, label, half_width) = match self.measured(&request, &loaded) {
-            Some(observation) => (
+            Some(Measured::UnderP99(carried)) => {
+                // The p99 is in the rate already.
+                allowed = self.allowed(nodes, None);
+                let half = (carried.high - carried.low) / 2.0 / carried.throughput;
+                (
+                    utilisation.busiest().0,
+                    operations / carried.beside.replica_operations(carried.throughput),
+                    Label::Measured,
+                    Some(half.max(LEAST_HALF_WIDTH)),
+                )
+            }
+            Some(Measured::AtLimit(observation)) => (
                 observation.bounded_by().first().copied().unwrap_or(Limit::Cpu),
-                (loaded.work.reads + loaded.work.writes)
-                    / ((observation.reads + observation.writes) * observation.throughput * observation.scale),
+                operations / observation.replica_operations(observation.throughput),
                 Label::Measured,
                 observation.half_width.map(|half| half.max(LEAST_HALF_WIDTH)),
             ),
@@ -149,8 +165,8 @@ impl<'a> Search<'a> {
             utilisation,
             busiest,
             used,
-            allowed,
-            allowance,
+            allowed: allowed.0,
+            allowance: allowed.1,
             disk_fill,
             disk_fill_allowed,
             label,
@@ -181,16 +197,33 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The cell that measured this very machine, mix and ratio of memory to data, once it had come to rest.
-    fn measured(&self, request: &ClusterRequest, loaded: &Loaded) -> Option<&Observation<'a>> {
-        self.observations
-            .iter()
-            .filter(|o| o.is_capacity() && o.is_at_rest)
-            .filter(|o| is_order(o.configuration, request))
-            .filter(|o| (o.read_share() - self.facts.replica_read_share).abs() <= SAME_MIX)
-            .filter(|o| (loaded.cache_share / o.cache_given.min(1.0) - 1.0).abs() <= SAME_CACHE)
-            .max_by(|a, b| a.throughput.total_cmp(&b.throughput))
+    /// What measured this very machine, mix and ratio of memory to data: what it was found to carry under the p99 that
+    /// is asked for or a lower one, else the cell that did most once it had come to rest.
+    fn measured(&self, request: &ClusterRequest, loaded: &Loaded) -> Option<Measured<'_>> {
+        let is_it = |o: &Observation<'_>| {
+            is_order(o.configuration, request)
+                && (o.read_share() - self.facts.replica_read_share).abs() <= SAME_MIX
+                && (loaded.cache_share / o.cache_given.min(1.0) - 1.0).abs() <= SAME_CACHE
+        };
+        let asked_ms = self.target.p99_ms.unwrap_or(f64::INFINITY);
+        let carried = self.carried.iter();
+        let carried = carried.filter(|found| found.bound_ms <= asked_ms && is_it(found.beside));
+        let at_limit = self.observations.iter();
+        let at_limit = at_limit.filter(|o| o.is_capacity() && o.is_at_rest && is_it(o));
+        let carried = carried.max_by(|a, b| a.throughput.total_cmp(&b.throughput));
+        carried.map(Measured::UnderP99).or_else(|| {
+            let most = at_limit.max_by(|a, b| a.throughput.total_cmp(&b.throughput));
+            most.map(Measured::AtLimit)
+        })
     }
+}
+
+/// A measurement of the machine that is ordered.
+enum Measured<'a> {
+    /// The rate that it carries under a p99.
+    UnderP99(&'a Carried<'a>),
+    /// A resource of it was at its limit.
+    AtLimit(&'a Observation<'a>),
 }
 
 /// Whether a configuration is what this order buys: its data volume, then its commit log's, or the local disks for

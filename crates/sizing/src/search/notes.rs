@@ -26,9 +26,11 @@ impl Search<'_> {
         notes.push(Note::Cpu {
             models: models.into_iter().map(str::to_owned).collect(),
         });
-        if self.busiest_when_down > CREDIBLE {
+        let most_for_p99 = self.most_for_p99.unwrap_or(f64::INFINITY);
+        let busiest_when_down = self.target.busiest_when_down().min(most_for_p99);
+        if busiest_when_down > CREDIBLE {
             notes.push(Note::BeyondCredible {
-                used: self.busiest_when_down,
+                used: busiest_when_down,
                 credible: CREDIBLE,
             });
         }
@@ -44,6 +46,10 @@ impl Search<'_> {
     }
 
     fn about_p99(&self) -> Option<Note> {
+        if let (Some(used), [_, ..]) = (self.facts.p99_utilisation, &self.facts.p99_carried[..]) {
+            let configurations = self.facts.p99_carried.clone();
+            return Some(Note::P99Carried { configurations, used });
+        }
         if let Some(used) = self.facts.p99_utilisation {
             return Some(Note::P99Kept { used });
         }
@@ -52,7 +58,7 @@ impl Search<'_> {
         Some(Note::P99NotChecked {
             asked_ms,
             lowest_ms: measured.min_by(f64::total_cmp).map(|us| us / 1e3),
-            used: self.busiest,
+            used: self.most_for_p99.unwrap_or(CREDIBLE).min(self.target.busiest()),
         })
     }
 
@@ -82,7 +88,8 @@ impl Search<'_> {
         let seconds = durations.fold(f64::INFINITY, f64::min);
         let writes = self.observations.iter().any(|o| o.writes > 0.0);
         let short = (seconds < COMPACTION_SHOWS_S && writes).then_some(Note::ShortTrials { seconds });
-        let capacity = (self.facts.capacity_cells == 0).then_some(Note::NoCapacitySeen);
+        let capacity =
+            (self.facts.capacity_cells == 0 && self.facts.p99_carried.is_empty()).then_some(Note::NoCapacitySeen);
         [suspect, short, capacity].into_iter().flatten().collect()
     }
 }

@@ -7,6 +7,7 @@ use workload::{Distribution, PageCache};
 
 use super::error::SizingError;
 use super::options::SizingOptions;
+use crate::carried::{Carried, carried};
 use crate::demand::held_out;
 use crate::document::{Demand, EvidenceFacts, LeftOut, Range};
 use crate::observation::Observation;
@@ -31,12 +32,10 @@ pub(super) struct Search<'a> {
     pub(super) record_bytes: f64,
     /// Of every node, at the end.
     pub(super) page_cache: PageCache,
-    /// The most of each resource that may be used with all nodes up, ...
-    pub(super) busiest: f64,
-    /// ... and with a part down.
-    pub(super) busiest_when_down: f64,
-    /// Whether a p99 that was asked for lowered them.
-    pub(super) p99_lowered: bool,
+    /// What machines were found to carry under a p99.
+    pub(super) carried: Vec<Carried<'a>>,
+    /// The most of each resource that may be used so that a p99 that was asked for is kept; `None`: none was asked for.
+    pub(super) most_for_p99: Option<f64>,
 }
 
 impl<'a> Search<'a> {
@@ -99,13 +98,13 @@ impl<'a> Search<'a> {
                 demand,
                 held_out: held_out(observations),
                 p99_utilisation: None,
+                p99_carried: Vec::new(),
             },
             distribution: first.distribution,
             record_bytes,
             page_cache: page_cache::of_cluster(first.distribution, target.data_at_the_end(), record_bytes),
-            busiest: target.busiest(),
-            busiest_when_down: target.busiest_when_down(),
-            p99_lowered: false,
+            carried: target.p99_ms.map_or_else(Vec::new, |_| carried(runs, observations)),
+            most_for_p99: None,
         };
         search.hold_p99()?;
         Ok(search)

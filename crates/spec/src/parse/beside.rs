@@ -1,6 +1,6 @@
 //! What an experiment names, and others read.
 
-use crate::{AwsQuotas, AwsSite, QuotaNeeds};
+use crate::{AwsQuotas, AwsSite, ClientCost, QuotaNeeds};
 
 /// What tells a file's text by its name.
 pub(crate) type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
@@ -13,6 +13,8 @@ pub struct Beside<'a> {
     pub file: ReadFile<'a>,
     /// What AWS grants at a site; the error is why that is not known.
     pub quotas: ReadQuotas<'a>,
+    /// What the client costs on this machine; `None`: nobody has measured it.
+    pub client: Option<ClientCost>,
 }
 
 impl<'a> Beside<'a> {
@@ -21,6 +23,7 @@ impl<'a> Beside<'a> {
         Self {
             file,
             quotas: &|_, _| Err("nobody asks AWS here".to_owned()),
+            client: None,
         }
     }
 }

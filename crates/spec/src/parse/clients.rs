@@ -8,7 +8,7 @@ use toml::{Spanned, Value};
 use super::aws_machines::DEFAULT_CLIENT;
 use crate::judged::{CLIENT_CPU_S, carried_by};
 use crate::mistakes::Collector;
-use crate::{CLIENT_CPU_MAX, LoadLevel, Note, Provider, raw};
+use crate::{CLIENT_CPU_MAX, ClientCost, LoadLevel, Note, Provider, raw};
 
 /// Most client processes.
 pub(super) const MOST_CLIENTS: u32 = 32;
@@ -19,6 +19,8 @@ pub(super) struct Clients {
     pub number: u32,
     /// Load threads of each, where its machine is known; else 1.
     pub threads: u32,
+    /// What each costs, where it was measured.
+    pub cost: Option<ClientCost>,
 }
 
 /// Who will send.
@@ -27,8 +29,8 @@ pub(super) enum Senders {
     Made { kind: String, vcpus: u32 },
     /// Machines that the file names at this key, whose CPUs nobody knows yet.
     Named { number: usize, key: &'static str },
-    /// Processes of this machine.
-    Here,
+    /// Processes of this machine, and what one costs, where it was measured.
+    Here(Option<ClientCost>),
     /// A simulation has one client, which is never the limit.
     Simulated,
 }
@@ -36,7 +38,7 @@ pub(super) enum Senders {
 impl Senders {
     /// Those of an experiment, where this provider carries it out. A type that is not in the catalog is a mistake of its
     /// own, found elsewhere.
-    pub fn of(catalog: &Catalog, file: &raw::Experiment, provider: Option<Provider>) -> Self {
+    pub fn of(catalog: &Catalog, file: &raw::Experiment, provider: Option<Provider>, here: Option<ClientCost>) -> Self {
         let named = |machines: usize, key| Self::Named { number: machines, key };
         let of_target = file.target.as_ref().and_then(|target| target.get_ref().client.as_ref());
         let of_hosts = file.provider.hosts.as_ref().map(|hosts| &hosts.get_ref().client);
@@ -53,7 +55,7 @@ impl Senders {
             }
             (_, Some(machines), _) => named(machines.get_ref().len(), "[target] client"),
             (Some(Provider::Hosts), None, Some(machines)) => named(machines.get_ref().len(), "[provider.hosts] client"),
-            _ => Self::Here,
+            _ => Self::Here(here),
         }
     }
 
@@ -61,7 +63,15 @@ impl Senders {
     fn threads(&self) -> u32 {
         match self {
             Self::Made { vcpus, .. } => (vcpus / 2).max(1),
+            Self::Here(Some(cost)) => cost.threads,
             _ => 1,
+        }
+    }
+
+    fn cost(&self) -> Option<ClientCost> {
+        match self {
+            Self::Here(cost) => *cost,
+            _ => None,
         }
     }
 }
@@ -73,12 +83,12 @@ pub(super) fn check(
     (senders, scale): (&Senders, f64),
     mistakes: &mut Collector<'_>,
 ) -> Option<Clients> {
-    let threads = senders.threads();
-    let stated = |number| Clients { number, threads };
+    let (threads, cost) = (senders.threads(), senders.cost());
+    let stated = |number| Clients { number, threads, cost };
     let Some(given) = &load.clients else {
-        return Some(stated(1));
+        return carried(stated(1), load, levels, scale, mistakes);
     };
-    match given.get_ref() {
+    let clients = match given.get_ref() {
         Value::Integer(n) if (1..=i64::from(MOST_CLIENTS)).contains(n) => Some(stated(*n as u32)),
         Value::String(auto) if auto == "auto" => {
             counted(given.span(), load, levels, (senders, scale), mistakes).map(stated)
@@ -88,7 +98,53 @@ pub(super) fn check(
             mistakes.add(given.span(), format!("clients cannot be {other}"), help);
             None
         }
+    };
+    carried(clients?, load, levels, scale, mistakes)
+}
+
+/// The highest rate that is offered, on the machine that is measured: of a 1:`scale` model.
+fn highest(levels: &[LoadLevel], scale: f64) -> Option<f64> {
+    let rates = levels.iter().filter_map(|level| match level {
+        LoadLevel::Rate { operations_per_s, .. } => Some(*operations_per_s / scale),
+        LoadLevel::Concurrency(_) => None,
+    });
+    rates.reduce(f64::max)
+}
+
+/// Refuses rates that these clients cannot send, as far as it is known what they can.
+fn carried(
+    clients: Clients,
+    load: &raw::Load,
+    levels: &[LoadLevel],
+    scale: f64,
+    mistakes: &mut Collector<'_>,
+) -> Option<Clients> {
+    let (Some(cost), Some(rate), Some(most)) = (clients.cost, &load.rate, highest(levels, scale)) else {
+        return Some(clients);
+    };
+    let ceiling = cost.ceiling_per_s() * f64::from(clients.number);
+    if most <= ceiling {
+        return Some(clients);
     }
+    let threads = clients.number * cost.threads;
+    let (s, scaled) = (
+        if threads == 1 { "" } else { "s" },
+        if scale > 1.0 {
+            format!(" (of the model of 1:{scale})")
+        } else {
+            String::new()
+        },
+    );
+    mistakes.add(
+        rate.span(),
+        format!(
+            "{most:.0} operations/s{scaled} are more than this machine's client can send: {threads} load thread{s} of \
+             {:.1} us of CPU for each carry {ceiling:.0} at the most (measured by `iopslab doctor`)",
+            cost.closed_us
+        ),
+        "give a lower rate, or send from machines of their own: [provider.hosts] client, [target] client",
+    );
+    None
 }
 
 fn counted(
@@ -115,12 +171,8 @@ fn counted(
         );
         return None;
     }
-    let rates = levels.iter().filter_map(|level| match level {
-        LoadLevel::Rate { operations_per_s, .. } => Some(*operations_per_s / scale),
-        LoadLevel::Concurrency(_) => None,
-    });
     // Without a level there is a mistake already.
-    let most = rates.reduce(f64::max)?;
+    let most = highest(levels, scale)?;
     let cost = format!(
         "{most:.0} operations/s x {:.0} us of CPU = {:.1} CPUs",
         CLIENT_CPU_S * 1e6,
@@ -162,7 +214,7 @@ fn counted(
             );
             (u32::try_from(*number).unwrap_or(u32::MAX), message)
         }
-        Senders::Here => {
+        Senders::Here(_) => {
             let message = format!(
                 "clients = \"auto\" is 1 on this machine, whose CPUs a second process would have to share: {cost}"
             );

@@ -177,7 +177,7 @@ fn check(
     let all: Option<Vec<Definition>> = workloads.iter().cloned().collect();
     let objective = objective::objective(file.objective.as_ref(), all.as_deref(), mistakes);
     let decision = objective::decision(file.decision.as_ref(), mistakes);
-    let senders = clients::Senders::of(catalog, file, provider);
+    let senders = clients::Senders::of(catalog, file, provider, beside.client);
     let load = load::check(&file.load, (&senders, local.scale), mistakes);
     if let (Some(Load { find: Some(_), .. }), Some(at)) = (&load, &file.load.get_ref().rate) {
         let has_bound = objective.as_ref().is_some_and(|o| !o.latency.is_empty());

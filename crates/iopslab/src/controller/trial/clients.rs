@@ -18,6 +18,7 @@ pub(super) fn tasks(
     offset_ms: impl Fn(HostId) -> f64,
 ) -> Vec<(HostId, TrialTask)> {
     let clients = hosts.len() as u32;
+    let before_ms = whole.shape.code_warmup_s * 1e3 + HEAD_START_MS;
     let task = |(client, number): (HostId, u32)| {
         let shape = TrialShape {
             operations: whole.shape.operations.map(|n| part_of(n, number, clients).max(1)),
@@ -30,7 +31,7 @@ pub(super) fn tasks(
             seed: whole.seed.wrapping_add(u64::from(number) << 32),
             number,
             clients,
-            begin_unix_ms: (clients > 1).then(|| now_unix_ms + HEAD_START_MS + offset_ms(client)),
+            begin_unix_ms: (clients > 1).then(|| now_unix_ms + before_ms + offset_ms(client)),
             ..whole.clone()
         };
         (client, task)
@@ -192,6 +193,7 @@ mod tests {
             .unwrap(),
             load,
             shape: TrialShape {
+                code_warmup_s: 0.0,
                 warmup_s: 1.0,
                 warmup_max_s: None,
                 duration_s: 10.0,

@@ -157,7 +157,8 @@ fn execute(
             Event::DatabaseDied { how, log_tail } => {
                 death = death.take().or(Some((host, how, log_tail)));
             }
-            Event::Progress(_) | Event::Reply(_) => {}
+            Event::Progress(progress) => screen.doing(&progress.doing, ""),
+            Event::Reply(_) => {}
         }
         death.is_none()
     };

@@ -160,7 +160,8 @@ impl Session {
             match event {
                 Event::Second(second) => figures.second(host, second, &shape, screen),
                 Event::DatabaseDied { how, log_tail } => death = death.take().or(Some((host, how, log_tail))),
-                Event::Sample(_) | Event::Progress(_) | Event::Reply(_) => {}
+                Event::Progress(progress) => screen.doing(&progress.doing, ""),
+                Event::Sample(_) | Event::Reply(_) => {}
             }
             death.is_none()
         })?;
