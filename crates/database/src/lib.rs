@@ -8,12 +8,14 @@
 //! | [`cassandra`] | Apache Cassandra behind that seam; one module per database |
 //! | `cluster` | 1 to 3 local nodes to play with (`iopslab db`), of any database |
 //! | `session` | the one way into it: who asks, encrypted or not, and why nobody is let in |
+//! | [`null_server`] | answers at once, without a database: what the client itself costs |
 //! | `cql` | the client that speaks CQL; `statements`: what it prepares and binds |
 
 pub mod cassandra;
 mod cluster;
 mod cql;
 mod existing;
+pub mod null_server;
 mod plan;
 mod server;
 mod session;

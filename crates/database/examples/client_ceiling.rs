@@ -9,8 +9,6 @@
 
 #![allow(clippy::print_stdout, reason = "this program's output is its table")]
 
-mod null_server;
-
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::{BufRead as _, BufReader};
@@ -18,7 +16,7 @@ use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use database::CqlConnect;
+use database::{CqlConnect, null_server};
 use engine::{Load, TrialOutcome, TrialPlan};
 use spec::{Access, Consistency, ConsistencyLevels, Definition, Distribution, Mix, ScanLength};
 
@@ -97,7 +95,7 @@ fn main() -> Result<()> {
     if std::env::args().nth(1).as_deref() == Some("serve") {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         println!("{}", listener.local_addr()?.port());
-        return null_server::serve(&listener);
+        return Ok(null_server::serve(&listener)?);
     }
     let number = |name: &str, default: u64| std::env::var(name).map_or(Ok(default), |text| text.parse::<u64>());
     let (rounds, case_s) = (number("ROUNDS", 5)?, number("CASE_S", 5)?);

@@ -7,8 +7,6 @@ use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, RwLock};
 
-use crate::Result;
-
 const ERROR: u8 = 0x00;
 const STARTUP: u8 = 0x01;
 const READY: u8 = 0x02;
@@ -33,7 +31,10 @@ struct Prepared {
 type Statements = Arc<RwLock<Vec<Prepared>>>;
 
 /// Serves on this listener for ever, one thread for each connection.
-pub fn serve(listener: &TcpListener) -> Result<()> {
+///
+/// # Errors
+/// The listener accepts nobody any more.
+pub fn serve(listener: &TcpListener) -> std::io::Result<()> {
     let statements = Statements::default();
     loop {
         let (stream, _) = listener.accept()?;
