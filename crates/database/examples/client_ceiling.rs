@@ -16,7 +16,7 @@ use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use database::{CqlConnect, null_server};
+use database::{CqlConnect, Notes, null_server};
 use engine::{Load, TrialOutcome, TrialPlan};
 use spec::{Access, Consistency, ConsistencyLevels, Definition, Distribution, Mix, ScanLength};
 
@@ -110,6 +110,8 @@ fn main() -> Result<()> {
         consistency: ConsistencyLevels::all(Consistency::One),
         request_timeout: Duration::from_secs(10),
         access: Access::default(),
+        driver_only: database::driver_only(),
+        notes: Notes::default(),
     };
     let mut outcomes: BTreeMap<usize, Vec<TrialOutcome>> = BTreeMap::new();
     for _ in 0..rounds {
