@@ -123,7 +123,7 @@ fn serve(mut client: TcpStream, state: &State) -> io::Result<()> {
     loop {
         let asked = Frame::read(&mut client)?;
         match asked.opcode() {
-            STARTUP if contains(&asked.body, b"iopslab") => {
+            STARTUP if contains(&asked.body, b"DRIVER_NAME\0\x07iopslab") => {
                 is_own = true;
                 let welcome = *state.welcome.lock().unwrap();
                 if !receive(&mut client, welcome)? {
@@ -214,13 +214,12 @@ fn rows(cells: &[&[u8]]) -> Vec<u8> {
 
 /// A row with the description of its columns, of every shape of type, although none was asked for.
 fn described_row() -> Vec<u8> {
-    let kinds: [&[u8]; 7] = [
+    let kinds: [&[u8]; 6] = [
         &[0, 0x0D],
         &[0, 0x20, 0, 0x09],
         &[0, 0x21, 0, 0x0D, 0, 0x22, 0, 0x09],
         &[0, 0x31, 0, 2, 0, 0x0D, 0, 0x09],
         &[0, 0x30, 0, 1, b'k', 0, 1, b'u', 0, 1, 0, 1, b'f', 0, 0x0D],
-        &[0, 0x00, 0, 5, b'o', b'.', b'a', b'.', b'T'],
         &[0, 0x0C],
     ];
     let mut body = [2u32, 0, kinds.len() as u32].map(u32::to_be_bytes).concat();
