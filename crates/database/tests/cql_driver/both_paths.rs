@@ -12,7 +12,9 @@ use super::*;
 
 /// In flight; each slot has records of its own.
 const SLOTS: u64 = 32;
-const OPERATIONS: u64 = 100_000;
+/// All of them with IOPSLAB_TRUTH set.
+const OPERATIONS: u64 = 20_000;
+const ALL_OPERATIONS: u64 = 100_000;
 /// Records of a slot, most of which exist after a while.
 const KEYS: u64 = 40;
 
@@ -134,7 +136,11 @@ async fn both(connect: &CqlConnect) -> [CqlDriver; 2] {
 pub fn answers_are_equal_for_random_operations(connect: &CqlConnect) {
     on_a_runtime(async {
         let paths = Rc::new(both(connect).await);
-        let left = Rc::new(Cell::new(OPERATIONS));
+        let operations = match std::env::var_os("IOPSLAB_TRUTH") {
+            Some(_) => ALL_OPERATIONS,
+            None => OPERATIONS,
+        };
+        let left = Rc::new(Cell::new(operations));
         let slots: Vec<_> = (0..SLOTS)
             .map(|slot| tokio::task::spawn_local(slot_of(slot, Rc::clone(&paths), Rc::clone(&left))))
             .collect();
@@ -144,9 +150,10 @@ pub fn answers_are_equal_for_random_operations(connect: &CqlConnect) {
                 *seen.entry(result).or_insert(0u64) += count;
             }
         }
-        assert_eq!(seen.values().sum::<u64>(), OPERATIONS, "{seen:?}");
-        assert!(seen["done"] > OPERATIONS / 2 && seen["not_found"] > OPERATIONS / 100, "{seen:?}");
-        assert!(seen["other"] > OPERATIONS / 500, "{seen:?}");
+        println!("answers: {seen:?}");
+        assert_eq!(seen.values().sum::<u64>(), operations, "{seen:?}");
+        assert!(seen["done"] > operations / 2 && seen["not_found"] > operations / 100, "{seen:?}");
+        assert!(seen["other"] > operations / 500, "{seen:?}");
         remove(connect).await;
     });
 }
@@ -173,13 +180,15 @@ async fn slot_of(slot: u64, paths: Rc<[CqlDriver; 2]>, left: Rc<Cell<u64>>) -> B
         let one = asked.send(&paths[first], &key, &stamp).await;
         let other = asked.send(&paths[1 - first], &key, &stamp).await;
         assert_eq!(one, other, "slot {slot}, key of {} B, first path {first}", key.len());
-        if one.is_ok() {
+        // A scan may begin at a key that no record may have.
+        if one.is_ok() && key.contains('-') {
             asked.apply(records.entry(key).or_default(), &stamp);
         }
         *seen.entry(one.map_or_else(ErrorKind::name, |()| "done")).or_default() += 1;
     }
     for (key, expected) in records {
-        assert_eq!(paths[0].fetch(&key).await, Ok(expected), "{key}");
+        let found = paths[0].fetch(&key).await;
+        assert!(found == Ok(expected), "{key} is not what was written");
     }
     seen
 }
