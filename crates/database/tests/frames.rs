@@ -203,7 +203,7 @@ fn a_request_beyond_the_last_stream_id_is_refused() {
     let server = Server::start(Welcome::Open);
     for is_driver in [false, true] {
         let refused = on_a_runtime(async {
-            let timeout = Duration::from_secs(3);
+            let timeout = Duration::from_secs(2);
             let driver = match is_driver {
                 true => driver_only(&server, timeout).await,
                 false => own_frames(&server, timeout).await,
@@ -234,7 +234,7 @@ fn a_server_that_refuses_is_spoken_to_by_the_driver_and_that_is_said() {
     let refusals = [
         (Welcome::OtherVersion, "another version of the protocol"),
         (Welcome::Refused, "Invalid or unsupported protocol version (4)"),
-        (Welcome::Challenge, "kind 0x0e"),
+        (Welcome::Login, "it asks for a login"),
         (Welcome::Nonsense, "another version of the protocol"),
         (Welcome::Closed, "early eof"),
     ];
@@ -251,6 +251,40 @@ fn a_server_that_refuses_is_spoken_to_by_the_driver_and_that_is_said() {
         let [note] = notes.as_slice() else { panic!("{welcome:?}: {notes:?}") };
         assert!(note.starts_with("requests go through the CQL driver"), "{note}");
         assert!(note.contains(reason), "{note}");
+    }
+}
+
+fn login(password: &str) -> Access {
+    Access {
+        login: Some(spec::Login {
+            user: "bench".to_owned(),
+            password: password.to_owned(),
+            source: spec::PasswordSource::Environment("IOPSLAB_PASSWORD".to_owned()),
+        }),
+        ..Access::default()
+    }
+}
+
+#[test]
+fn a_login_is_given_where_it_is_asked_for() {
+    for (welcome, password, reason) in [
+        (Welcome::Login, "secret", None),
+        (Welcome::Login, "wrong", Some("password are incorrect")),
+        (Welcome::Challenge, "secret", Some("more of a login than a name and a password")),
+    ] {
+        let server = Server::start(welcome);
+        let connect = CqlConnect {
+            access: login(password),
+            ..connect_to(&server, PATIENCE, false)
+        };
+        on_a_runtime(async {
+            let driver = connect.connect().await.unwrap();
+            assert_eq!(driver.read("key", None).await, Ok(()));
+        });
+        let notes = connect.notes().concat();
+        assert_eq!(server.asked(), if reason.is_some() { (0, 1) } else { (1, 0) }, "{notes}");
+        assert_eq!(notes.is_empty(), reason.is_none(), "{notes}");
+        assert!(notes.contains(reason.unwrap_or_default()) && !notes.contains("secret"), "{notes}");
     }
 }
 

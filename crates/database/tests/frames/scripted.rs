@@ -13,6 +13,10 @@ const STARTUP: u8 = 0x01;
 const READY: u8 = 0x02;
 const RESULT: u8 = 0x08;
 const EXECUTE: u8 = 0x0A;
+const AUTHENTICATE: u8 = 0x03;
+const AUTH_CHALLENGE: u8 = 0x0E;
+const AUTH_RESPONSE: u8 = 0x0F;
+const AUTH_SUCCESS: u8 = 0x10;
 
 /// How connections of iopslab's own frames are received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +27,9 @@ pub enum Welcome {
     OtherVersion,
     /// An error in version 4.
     Refused,
-    /// A login that takes more than a name and a password.
+    /// The login of `bench` with the password `secret` is asked for.
+    Login,
+    /// The same, and then more than a name and a password.
     Challenge,
     /// A frame that is none.
     Nonsense,
@@ -130,6 +136,15 @@ fn serve(mut client: TcpStream, state: &State) -> io::Result<()> {
                     continue;
                 }
             }
+            AUTH_RESPONSE => {
+                let (opcode, body) = match *state.welcome.lock().unwrap() {
+                    Welcome::Challenge => (AUTH_CHALLENGE, vec![0, 0, 0, 0]),
+                    _ if asked.body == *b"\0\0\0\x0D\0bench\0secret" => (AUTH_SUCCESS, vec![0xFF; 4]),
+                    _ => (ERROR, error(0x0100, "Provided username bench and/or password are incorrect", &[])),
+                };
+                frame(&mut client, 0x84, 0, [0, 0], opcode, &body)?;
+                continue;
+            }
             EXECUTE => {
                 let count = if is_own { &state.own } else { &state.driver };
                 // The driver's own questions are of other statements; these have a key in them.
@@ -160,7 +175,10 @@ fn receive(client: &mut TcpStream, welcome: Welcome) -> io::Result<bool> {
         Welcome::Open => return Ok(true),
         Welcome::OtherVersion => frame(client, 0x85, 0, [0, 0], ERROR, &refusal)?,
         Welcome::Refused => frame(client, 0x84, 0, [0, 0], ERROR, &refusal)?,
-        Welcome::Challenge => frame(client, 0x84, 0, [0, 0], 0x0E, &[0, 0, 0, 0])?,
+        Welcome::Login | Welcome::Challenge => {
+            let authenticator = string("org.apache.cassandra.auth.PasswordAuthenticator");
+            frame(client, 0x84, 0, [0, 0], AUTHENTICATE, &authenticator)?;
+        }
         Welcome::Nonsense => client.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")?,
         Welcome::Closed => client.shutdown(std::net::Shutdown::Both)?,
     }

@@ -62,7 +62,7 @@ pub fn run(args: &LoadArgs, format: Format) -> Result<(), Failure> {
     screen.clear();
     let outcome = outcome.map_err(|error| failure(error, args, &connect))?;
     for note in &outcome.result.notes {
-        screen.say(&format!("note: {note}"));
+        screen.note(note);
     }
 
     let shown = outcome::Shown::new(args, &hosts, &plan, loaded.as_ref(), &outcome);
