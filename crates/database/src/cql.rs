@@ -209,7 +209,10 @@ impl CqlDriver {
     /// Sends a request whose response has rows; without one the record does not exist.
     async fn expect_row(&self, statement: &Statement, key: &str, values: impl Values) -> Result<(), ErrorKind> {
         if let Some(frames) = &self.frames {
-            match frames.execute(statement.head(), &values, || statement.info(key)).await? {
+            match frames
+                .execute(statement.head(), &values, || statement.info(key))
+                .await?
+            {
                 Answer::Rows(0) => return Err(ErrorKind::NotFound),
                 Answer::Rows(_) => return Ok(()),
                 // The driver prepares it again.
@@ -233,7 +236,10 @@ impl CqlDriver {
     /// Sends a request whose response says only that it is done.
     async fn expect_done(&self, statement: &Statement, key: &str, values: impl Values) -> Result<(), ErrorKind> {
         if let Some(frames) = &self.frames {
-            match frames.execute(statement.head(), &values, || statement.info(key)).await? {
+            match frames
+                .execute(statement.head(), &values, || statement.info(key))
+                .await?
+            {
                 Answer::Done | Answer::Rows(_) => return Ok(()),
                 Answer::Unprepared => {}
                 Answer::Failed(kind) => return Err(kind),
@@ -311,7 +317,8 @@ impl Driver for CqlDriver {
 
     async fn scan(&self, start_key: &str, records: u32) -> Result<(), ErrorKind> {
         let records = i32::try_from(records).unwrap_or(i32::MAX);
-        self.expect_row(&self.scan, start_key, Scan { start_key, records }).await
+        self.expect_row(&self.scan, start_key, Scan { start_key, records })
+            .await
     }
 
     async fn prepare_stamped(&mut self) -> Result<(), String> {

@@ -7,7 +7,6 @@ use engine::ErrorKind;
 
 use super::protocol::{ANSWER, COMPRESSED, HEADER, LONGEST_BODY, PAYLOAD, TRACED, VERSION, WARNED, code, opcode};
 
-
 /// What a server says to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
@@ -400,7 +399,13 @@ mod tests {
         for kind in 3..=5 {
             assert_eq!(answer(0, 0x08, &ints(&[kind])), Answer::Done);
         }
-        for senseless in [ints(&[0]), ints(&[6]), Vec::new(), ints(&[2, 4, 3]), ints(&[2, 4, 3, u32::MAX])] {
+        for senseless in [
+            ints(&[0]),
+            ints(&[6]),
+            Vec::new(),
+            ints(&[2, 4, 3]),
+            ints(&[2, 4, 3, u32::MAX]),
+        ] {
             assert_eq!(answer(0, 0x08, &senseless), Answer::Senseless, "{senseless:?}");
         }
         for opcode in [0x02, 0x03, 0x06, 0x0C, 0x0E, 0x10] {
@@ -442,7 +447,15 @@ mod tests {
     fn what_stands_before_an_answer_is_passed_over_in_its_order() {
         let trace = vec![1; 16];
         let warnings = [vec![0, 2], string("a"), string("bc")].concat();
-        let payload = [vec![0, 2], string("k"), ints(&[1]), vec![7], string("n"), ints(&[u32::MAX])].concat();
+        let payload = [
+            vec![0, 2],
+            string("k"),
+            ints(&[1]),
+            vec![7],
+            string("n"),
+            ints(&[u32::MAX]),
+        ]
+        .concat();
         let row = ints(&[2, 4, 1, 1]);
         for (flags, before) in [
             (0x02, vec![&trace]),
@@ -453,7 +466,10 @@ mod tests {
             (0x0E, vec![&trace, &warnings, &payload]),
         ] {
             let extras: Vec<u8> = before.into_iter().flatten().copied().collect();
-            assert_eq!(answer(flags, 0x08, &[&extras, row.as_slice()].concat()), Answer::Rows(1));
+            assert_eq!(
+                answer(flags, 0x08, &[&extras, row.as_slice()].concat()),
+                Answer::Rows(1)
+            );
             let busy = [extras, ints(&[0x1001]), string("busy")].concat();
             assert_eq!(answer(flags, 0x00, &busy), Answer::Failed(ErrorKind::Overloaded));
         }
@@ -486,7 +502,11 @@ mod tests {
         assert_eq!(with(1, 0x01), Err(Broken::Compressed));
         assert_eq!(with(4, 0x0A), Err(Broken::Opcode(0x0A)));
         assert_eq!(with(5, 0x7F), Err(Broken::Length(0x7F00_0004)));
-        assert_eq!(understood(&[b"HTTP"], 1 << 10), Err(Broken::Version(b'H')), "less than a header");
+        assert_eq!(
+            understood(&[b"HTTP"], 1 << 10),
+            Err(Broken::Version(b'H')),
+            "less than a header"
+        );
         let longest = [[0x84, 0, 0, 1, 0x08].as_slice(), &(256u32 << 20).to_be_bytes()].concat();
         assert!(Header::parse(&longest).unwrap().is_some());
     }
@@ -501,11 +521,17 @@ mod tests {
             (frame(8, 1, 0x08, &warned), Answer::Rows(0)),
             (frame(0, 2, 0x08, &row(400)), Answer::Rows(1)),
             (frame(0, -1, 0x0C, &string("UP")), Answer::Senseless),
-            (frame(0, 32_767, 0x00, &ints(&[0x1200])), Answer::Failed(ErrorKind::ReadTimeout)),
+            (
+                frame(0, 32_767, 0x00, &ints(&[0x1200])),
+                Answer::Failed(ErrorKind::ReadTimeout),
+            ),
             (frame(0, 3, 0x02, &[]), Answer::Senseless),
         ];
         let streams = [0, 300, 1, 2, -1, 32_767, 3];
-        let answers = streams.into_iter().zip(frames.iter().map(|(_, answer)| *answer)).collect();
+        let answers = streams
+            .into_iter()
+            .zip(frames.iter().map(|(_, answer)| *answer))
+            .collect();
         (frames.iter().flat_map(|(bytes, _)| bytes.clone()).collect(), answers)
     }
 
@@ -519,7 +545,11 @@ mod tests {
             assert_eq!(understood(&single, capacity), Ok(expected.clone()));
             for first in 0..bytes.len() {
                 let (one, other) = bytes.split_at(first);
-                assert_eq!(understood(&[one, other], capacity), Ok(expected.clone()), "cut at {first}");
+                assert_eq!(
+                    understood(&[one, other], capacity),
+                    Ok(expected.clone()),
+                    "cut at {first}"
+                );
             }
         }
     }

@@ -154,7 +154,9 @@ impl Streams {
 
     /// When the oldest request that waits has waited long enough.
     pub(super) fn next_deadline_ns(&self) -> Option<u64> {
-        self.streams.get(usize::from(self.oldest)).map(|stream| stream.deadline_ns)
+        self.streams
+            .get(usize::from(self.oldest))
+            .map(|stream| stream.deadline_ns)
     }
 
     /// Ends the wait of requests whose deadline has passed.

@@ -85,7 +85,11 @@ impl Asked {
         match self {
             Self::Read(field) => driver.read(key, *field).await,
             Self::Update(written) => driver.update(key, &borrowed(written)).await,
-            Self::Insert(values) => driver.insert(key, &values.iter().map(String::as_str).collect::<Vec<_>>()).await,
+            Self::Insert(values) => {
+                driver
+                    .insert(key, &values.iter().map(String::as_str).collect::<Vec<_>>())
+                    .await
+            }
             Self::UpdateStamped(written) => driver.update_stamped(key, &borrowed(written), stamp).await,
             Self::InsertStamped(values) => {
                 let values: Vec<&str> = values.iter().map(String::as_str).collect();
@@ -152,7 +156,10 @@ pub fn answers_are_equal_for_random_operations(connect: &CqlConnect) {
         }
         println!("answers: {seen:?}");
         assert_eq!(seen.values().sum::<u64>(), operations, "{seen:?}");
-        assert!(seen["done"] > operations / 2 && seen["not_found"] > operations / 100, "{seen:?}");
+        assert!(
+            seen["done"] > operations / 2 && seen["not_found"] > operations / 100,
+            "{seen:?}"
+        );
         assert!(seen["other"] > operations / 500, "{seen:?}");
         remove(connect).await;
     });
@@ -174,7 +181,11 @@ async fn slot_of(slot: u64, paths: Rc<[CqlDriver; 2]>, left: Rc<Cell<u64>>) -> B
             _ if asked.is_stamped() || random.below(5) == 0 => format!("stamped-{slot}-{}", random.below(KEYS)),
             _ => format!("both-{slot}-{}", random.below(KEYS)),
         };
-        let asked = if key.starts_with("stamped") { asked.stamped() } else { asked };
+        let asked = if key.starts_with("stamped") {
+            asked.stamped()
+        } else {
+            asked
+        };
         let stamp = Stamp::now(slot);
         let first = random.below(2) as usize;
         let one = asked.send(&paths[first], &key, &stamp).await;

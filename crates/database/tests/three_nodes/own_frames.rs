@@ -63,7 +63,11 @@ async fn story(addresses: &[SocketAddr], nodes: &[NodeStatus]) {
         own.insert(&key(number), &["x"]).await.unwrap();
     }
 
-    let session = SessionBuilder::new().known_node_addr(addresses[0]).build().await.unwrap();
+    let session = SessionBuilder::new()
+        .known_node_addr(addresses[0])
+        .build()
+        .await
+        .unwrap();
     let mut expected: BTreeMap<SocketAddr, u32> = BTreeMap::new();
     let mut owners = Vec::new();
     for number in 0..KEYS {
@@ -93,12 +97,19 @@ async fn story(addresses: &[SocketAddr], nodes: &[NodeStatus]) {
     for path in [&own, &driver] {
         let began = Instant::now();
         while path.read(&lost, None).await != Err(ErrorKind::Unavailable) {
-            assert!(began.elapsed() < Duration::from_secs(90), "nobody notices that a node is dead");
+            assert!(
+                began.elapsed() < Duration::from_secs(90),
+                "nobody notices that a node is dead"
+            );
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
     }
     for (number, owner) in (0..KEYS).zip(&owners) {
-        let answer = if *owner == dead { Err(ErrorKind::Unavailable) } else { Ok(()) };
+        let answer = if *owner == dead {
+            Err(ErrorKind::Unavailable)
+        } else {
+            Ok(())
+        };
         assert_eq!(own.read(&key(number), None).await, answer, "own frames");
         assert_eq!(driver.read(&key(number), None).await, answer, "driver");
     }
@@ -107,7 +118,12 @@ async fn story(addresses: &[SocketAddr], nodes: &[NodeStatus]) {
 /// The node that has a record, with the token as the server computes it.
 async fn owner(session: &Session, key: &str) -> SocketAddr {
     let statement = format!("SELECT token(y_id) FROM {KEYSPACE}.usertable WHERE y_id = '{key}'");
-    let rows = session.query_unpaged(statement, ()).await.unwrap().into_rows_result().unwrap();
+    let rows = session
+        .query_unpaged(statement, ())
+        .await
+        .unwrap()
+        .into_rows_result()
+        .unwrap();
     let (token,) = rows.single_row::<(i64,)>().unwrap();
     let state = session.get_cluster_state();
     let replicas = state.get_token_endpoints(KEYSPACE, "usertable", Token::new(token));
@@ -125,7 +141,14 @@ async fn answered(node: SocketAddr) -> i64 {
     let mut statement =
         scylla::statement::Statement::new("SELECT driver_name, request_count FROM system_views.clients");
     statement.set_load_balancing_policy(Some(target));
-    let rows = session.query_unpaged(statement, ()).await.unwrap().into_rows_result().unwrap();
+    let rows = session
+        .query_unpaged(statement, ())
+        .await
+        .unwrap()
+        .into_rows_result()
+        .unwrap();
     let rows = rows.rows::<(Option<String>, i64)>().unwrap().map(Result::unwrap);
-    rows.filter(|(name, _)| name.as_deref() == Some("iopslab")).map(|(_, count)| count).sum()
+    rows.filter(|(name, _)| name.as_deref() == Some("iopslab"))
+        .map(|(_, count)| count)
+        .sum()
 }

@@ -150,7 +150,13 @@ fn sum(a: ClientResult, b: ClientResult) -> ClientResult {
             (a, b) => a.or(b),
         },
         threads: a.threads + b.threads,
-        notes: a.notes.into_iter().chain(b.notes).collect::<BTreeSet<_>>().into_iter().collect(),
+        notes: a
+            .notes
+            .into_iter()
+            .chain(b.notes)
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect(),
     }
 }
 
