@@ -223,7 +223,7 @@ impl CqlDriver {
         }
         let result = self
             .session
-            .execute_unpaged(&**statement, Bound(&values))
+            .execute_unpaged(statement, Bound(&values))
             .await
             .map_err(|error| kind(&error))?;
         match result.into_rows_result() {
@@ -246,7 +246,7 @@ impl CqlDriver {
                 Answer::Senseless => return Err(ErrorKind::Other),
             }
         }
-        match self.session.execute_unpaged(&**statement, Bound(&values)).await {
+        match self.session.execute_unpaged(statement, Bound(&values)).await {
             Ok(_) => Ok(()),
             Err(error) => Err(kind(&error)),
         }

@@ -201,6 +201,50 @@ fn a_request_without_an_answer_times_out_and_a_late_answer_is_not_taken_for_anot
     });
 }
 
+/// The server reads nothing for a while, and the operating system takes no more: what is asked meanwhile has its whole
+/// time all the same.
+#[test]
+fn a_request_that_cannot_be_written_waits_as_long_as_any_other() {
+    let timeout = Duration::from_secs(1);
+    let server = Server::start(Welcome::Open);
+    on_a_runtime(async {
+        let own = std::rc::Rc::new(own_frames(&server, timeout).await);
+        let long = "x".repeat(100_000);
+        let mut earlier = Vec::new();
+        for number in 0..41 {
+            let (own, long) = (std::rc::Rc::clone(&own), long.clone());
+            earlier.push(tokio::task::spawn_local(async move {
+                match number {
+                    0 => own.read("do:deaf_3000", None).await,
+                    _ => own.insert("key", &[long.as_str(); 10]).await,
+                }
+            }));
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        let (began, mut waits) = (Instant::now(), Vec::new());
+        for _ in 0..5 {
+            let own = std::rc::Rc::clone(&own);
+            waits.push(tokio::task::spawn_local(async move {
+                let asked = Instant::now();
+                (own.read("key", None).await, asked.elapsed())
+            }));
+            tokio::time::sleep(Duration::from_millis(150)).await;
+        }
+        for wait in waits {
+            let (answer, waited) = wait.await.unwrap();
+            assert_eq!(answer, Err(ErrorKind::ClientTimeout));
+            assert!(waited >= timeout, "{waited:?}");
+        }
+        assert!(began.elapsed() < Duration::from_millis(2500), "{:?}", began.elapsed());
+        for one in earlier {
+            assert_eq!(one.await.unwrap(), Err(ErrorKind::ClientTimeout));
+        }
+        // What was late is answered, and thrown away.
+        tokio::time::sleep(Duration::from_millis(1500)).await;
+        assert_eq!(own.read("key", None).await, Ok(()));
+    });
+}
+
 #[test]
 fn answers_in_another_order_go_to_their_requests() {
     let server = Server::start(Welcome::Open);

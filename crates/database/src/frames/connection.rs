@@ -99,9 +99,9 @@ impl Connection {
         if !self.is_up.get() {
             return Err(ErrorKind::Connection);
         }
-        let mut out = self.out.borrow_mut();
-        let is_first = out.is_empty();
+        // Where the pump cannot write it is woken too: it ends the turn.
         let turn_ns = self.turn_ns.get().unwrap_or_else(|| {
+            self.wake_pump();
             let now_ns = self.now_ns();
             self.turn_ns.set(Some(now_ns));
             now_ns
@@ -110,10 +110,7 @@ impl Connection {
         // As many as can be in flight are: the driver calls it the same.
         let taken = self.streams.borrow_mut().take(deadline_ns);
         let id = taken.ok_or(ErrorKind::Overloaded)?;
-        encode::execute(&mut out, id, head, values);
-        if is_first {
-            self.wake_pump();
-        }
+        encode::execute(&mut self.out.borrow_mut(), id, head, values);
         Ok(Request {
             connection: self,
             id: Some(id),
@@ -127,6 +124,7 @@ impl Connection {
     /// All that has been asked and not answered is lost.
     fn go_down(&self) {
         self.is_up.set(false);
+        self.turn_ns.set(None);
         self.out.borrow_mut().clear();
         self.streams.borrow_mut().close();
     }

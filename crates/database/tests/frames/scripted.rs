@@ -301,6 +301,7 @@ fn obey(order: &str, asked: &Frame, client: &mut TcpStream, is_own: bool, late: 
             }
         }
         "silent" => {}
+        "deaf" => std::thread::sleep(Duration::from_millis(number.parse().unwrap())),
         "keep" => late.push(bytes(0x84, 0, stream, RESULT, &row)),
         "release" => {
             say(0, RESULT, &row)?;
