@@ -36,6 +36,9 @@ fn on_a_runtime<T>(work: impl Future<Output = T>) -> T {
         .block_on(work)
 }
 
+/// What a request came to.
+type Outcome = Result<(), ErrorKind>;
+
 const PATIENCE: Duration = Duration::from_secs(5);
 
 async fn own_frames(server: &Server, request_timeout: Duration) -> CqlDriver {
@@ -80,7 +83,7 @@ fn every_answer_of_a_server_means_what_the_driver_says_it_means() {
         (0x2400, ErrorKind::Other),
         (0x7777, ErrorKind::Other),
     ];
-    let mut orders: Vec<(String, Result<(), ErrorKind>, Result<(), ErrorKind>)> = codes
+    let mut orders: Vec<(String, Outcome, Outcome)> = codes
         .into_iter()
         .map(|(code, kind)| (format!("error_{code:x}"), Err(kind), Err(kind)))
         .collect();
