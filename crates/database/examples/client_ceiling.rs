@@ -1,7 +1,8 @@
 //! What the client itself costs, and how much it carries: the engine and the CQL driver against a server without a
 //! database, a process of its own (`null_server`). CPU is the client process's alone, by the operating system.
 //!
-//! `make bench` runs it. Each round measures every case once, so that a machine that gets slower does so for all.
+//! `make bench` runs it. Each round measures every case once in frames of iopslab's own and once through the CQL driver,
+//! so that a machine that gets slower does so for all.
 //!
 //! ```text
 //! ROUNDS=5  CASE_S=5  CASES=open   cargo run --release -p database --example client_ceiling
@@ -16,7 +17,7 @@ use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use database::{CqlConnect, null_server};
+use database::{CqlConnect, Notes, null_server};
 use engine::{Load, TrialOutcome, TrialPlan};
 use spec::{Access, Consistency, ConsistencyLevels, Definition, Distribution, Mix, ScanLength};
 
@@ -110,29 +111,43 @@ fn main() -> Result<()> {
         consistency: ConsistencyLevels::all(Consistency::One),
         request_timeout: Duration::from_secs(10),
         access: Access::default(),
+        driver_only: false,
+        notes: Notes::default(),
     };
-    let mut outcomes: BTreeMap<usize, Vec<TrialOutcome>> = BTreeMap::new();
+    let driver = CqlConnect {
+        driver_only: true,
+        notes: Notes::default(),
+        ..connect.clone()
+    };
+    let paths = [("own frames", &connect), ("driver", &driver)];
+    let mut outcomes: BTreeMap<(usize, usize), Vec<TrialOutcome>> = BTreeMap::new();
     for _ in 0..rounds {
         for (position, case) in cases.iter().enumerate() {
-            let plan = plan(case, Duration::from_secs(case_s));
-            let outcome = engine::run_trial(&connect, &plan, &mut |_| {}, &false.into())?;
-            if outcome.result.errors.values().sum::<u64>() > 0 {
-                return Err(format!("{}: errors: {:?}", case.name, outcome.result.errors).into());
+            for (path, (name, connect)) in paths.iter().enumerate() {
+                let plan = plan(case, Duration::from_secs(case_s));
+                let outcome = engine::run_trial(*connect, &plan, &mut |_| {}, &false.into())?;
+                if outcome.result.errors.values().sum::<u64>() > 0 {
+                    return Err(format!("{}, {name}: errors: {:?}", case.name, outcome.result.errors).into());
+                }
+                outcomes.entry((position, path)).or_default().push(outcome);
             }
-            outcomes.entry(position).or_default().push(outcome);
         }
     }
+    if let Some(note) = engine::Connect::notes(&connect).first() {
+        return Err(note.clone().into());
+    }
     println!("{rounds} rounds of {case_s} s; medians [least, most]; lag is how late a request was sent, us.\n");
-    println!("| case | operations/s | client CPU, us/op | lag p50 | lag p99 |");
-    println!("|---|---|---|---|---|");
-    for (position, outcomes) in &outcomes {
+    println!("| case | path | operations/s | client CPU, us/op | lag p50 | lag p99 |");
+    println!("|---|---|---|---|---|---|");
+    for ((position, path), outcomes) in &outcomes {
         let lag = |of: fn(&evidence::SendLag) -> u64| match outcomes[0].result.send_lag_us {
             Some(_) => spread(outcomes, |one| one.result.send_lag_us.as_ref().map_or(0, of) as f64, 0),
             None => "-".to_owned(),
         };
         println!(
-            "| {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} |",
             cases[*position].name,
+            paths[*path].0,
             spread(outcomes, |one| operations(one) / one.result.measured_s, 0),
             spread(outcomes, |one| one.result.client_cpu_s * 1e6 / operations(one), 2),
             lag(|lag| lag.p50),

@@ -1,4 +1,5 @@
-//! The client that sends the engine's requests: the `scylla` driver, set up so that it adds as little as it can.
+//! The client that sends the engine's requests: the `scylla` driver, set up so that it adds as little as it can, and
+//! beside it `frames`, which carry the requests of prepared statements where the server lets them.
 //!
 //! The statements are those of YCSB's `cassandra-cql` binding on YCSB's table (`y_id varchar PRIMARY KEY, field0
 //! varchar, ...`), prepared once. Every setting that would change what is measured is off: no retries, no speculative
@@ -10,8 +11,9 @@
 //! crosses no thread. One node needs no routing either, so a policy without a plan saves its cost there; with several
 //! nodes the driver's token-aware policy sends each request to a replica.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use engine::{Connect, Driver, ErrorKind, Stamp};
@@ -24,18 +26,27 @@ use scylla::errors::{DbError, ExecutionError, RequestAttemptError};
 use scylla::policies::load_balancing::{FallbackPlan, LoadBalancingPolicy, RoutingInfo};
 use scylla::policies::retry::FallthroughRetryPolicy;
 use scylla::routing::Shard;
-use scylla::serialize::row::SerializeRow;
-use scylla::statement::prepared::PreparedStatement;
 use scylla::value::{CqlValue, Row};
 use spec::{Access, ConsistencyLevels};
 use tokio::sync::OnceCell;
 
+use crate::frames::{Answer, Frames, Values};
 use crate::session;
-use crate::statements::{NO_FIELDS, StampedInsert, StampedUpdate, Table, Texts, Writing, prepare};
+use crate::statements::{
+    Bound, NO_FIELDS, Scan, StampedInsert, StampedUpdate, Statement, Table, Texts, Writing, prepare,
+};
 
 /// Requests that one connection carries at once. The protocol has 32,768 stream ids (native_protocol_v4.spec, section
 /// 2.3); the rest is left to the driver's own requests and to ids that wait for the answer to a timed-out request.
 const IN_FLIGHT: usize = 30_000;
+
+/// The variable that switches frames of our own off.
+const DRIVER_ONLY: &str = "IOPSLAB_CQL_DRIVER";
+
+/// Whether the user wants every request to go through the driver.
+pub fn driver_only() -> bool {
+    std::env::var_os(DRIVER_ONLY).is_some_and(|value| !value.is_empty() && value != "0")
+}
 
 /// How to reach a table of records in YCSB's layout.
 #[derive(Debug, Clone)]
@@ -54,10 +65,40 @@ pub struct CqlConnect {
     pub request_timeout: Duration,
     /// Who asks.
     pub access: Access,
+    /// Every request goes through the driver, for comparison: no frames of our own.
+    pub driver_only: bool,
+    /// What has to be said of how requests were sent.
+    pub notes: Notes,
 }
 
+/// What has to be said of how requests were sent, each sentence once. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub struct Notes(Arc<Mutex<BTreeSet<String>>>);
+
+impl Notes {
+    /// Sentences beyond this are left out: a node may be refused for ever, with numbers in the reason.
+    const MOST: usize = 20;
+
+    fn add(&self, note: String) {
+        let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if notes.len() < Self::MOST {
+            notes.insert(note);
+        }
+    }
+
+    fn all(&self) -> Vec<String> {
+        let notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        notes.iter().cloned().collect()
+    }
+}
+
+/// Connections to the database are made inside a `LocalRuntime`, which each load thread has.
 impl Connect for CqlConnect {
     type Driver = CqlDriver;
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.all()
+    }
 
     async fn connect(&self) -> Result<CqlDriver, String> {
         let profile = ExecutionProfile::builder()
@@ -90,16 +131,18 @@ impl Connect for CqlConnect {
 
 /// A session with its prepared statements, owned by one load thread.
 pub struct CqlDriver {
-    session: Session,
+    session: Arc<Session>,
+    /// `None`: every request goes through the driver.
+    frames: Option<Frames>,
     table: Table,
-    read_record: PreparedStatement,
-    read_field: Vec<PreparedStatement>,
-    scan: PreparedStatement,
+    read_record: Statement,
+    read_field: Vec<Statement>,
+    scan: Statement,
     plain: Writing,
     /// Writes with a timestamp of ours, for trials that check them.
     stamped: Option<Writing>,
     /// All fields in order, when writes are read back.
-    fetch: OnceCell<PreparedStatement>,
+    fetch: OnceCell<Statement>,
 }
 
 impl CqlDriver {
@@ -116,7 +159,10 @@ impl CqlDriver {
             read_field.push(prepare(&session, statement, read).await?);
         }
         let scan = format!("SELECT * FROM {name} WHERE token(y_id) >= token(?) LIMIT ?");
+        let session = Arc::new(session);
+        let frames = Self::open_frames(&session, to).await;
         Ok(Self {
+            frames,
             read_record: prepare(&session, format!("SELECT * FROM {name} WHERE y_id = ?"), read).await?,
             read_field,
             scan: prepare(&session, scan, to.consistency.scan).await?,
@@ -128,22 +174,56 @@ impl CqlDriver {
         })
     }
 
+    /// Connections of our own, or a note on why there are none.
+    async fn open_frames(session: &Arc<Session>, to: &CqlConnect) -> Option<Frames> {
+        let opened = if to.driver_only {
+            Err(format!("{DRIVER_ONLY} is set"))
+        } else {
+            let notes = to.notes.clone();
+            let on_refused = move |reason| notes.add(format!("a node is left out by iopslab's own frames: {reason}"));
+            let policy = session::policy(&to.access);
+            Frames::open(session, policy, &to.access, to.request_timeout, on_refused).await
+        };
+        match opened {
+            Ok(frames) => Some(frames),
+            Err(reason) => {
+                to.notes.add(format!(
+                    "requests go through the CQL driver, which costs the client more CPU than frames of its own: {reason}"
+                ));
+                None
+            }
+        }
+    }
+
     /// The stamped writes, which the engine has asked for before it sends any.
     fn stamped(&self) -> &Writing {
         self.stamped.as_ref().expect("prepare_stamped comes first")
     }
 
-    async fn prepare_fetch(&self) -> Result<PreparedStatement, String> {
+    async fn prepare_fetch(&self) -> Result<Statement, String> {
         let Table { name, columns, .. } = &self.table;
         let statement = format!("SELECT {} FROM {name} WHERE y_id = ?", columns.join(", "));
         prepare(&self.session, statement, self.table.consistency.read).await
     }
 
     /// Sends a request whose response has rows; without one the record does not exist.
-    async fn expect_row(&self, statement: &PreparedStatement, values: impl SerializeRow) -> Result<(), ErrorKind> {
+    async fn expect_row(&self, statement: &Statement, key: &str, values: impl Values) -> Result<(), ErrorKind> {
+        if let Some(frames) = &self.frames {
+            match frames
+                .execute(statement.head(), &values, || statement.info(key))
+                .await?
+            {
+                Answer::Rows(0) => return Err(ErrorKind::NotFound),
+                Answer::Rows(_) => return Ok(()),
+                // The driver prepares it again.
+                Answer::Unprepared => {}
+                Answer::Failed(kind) => return Err(kind),
+                Answer::Done | Answer::Senseless => return Err(ErrorKind::Other),
+            }
+        }
         let result = self
             .session
-            .execute_unpaged(statement, values)
+            .execute_unpaged(statement, Bound(&values))
             .await
             .map_err(|error| kind(&error))?;
         match result.into_rows_result() {
@@ -154,8 +234,19 @@ impl CqlDriver {
     }
 
     /// Sends a request whose response says only that it is done.
-    async fn expect_done(&self, statement: &PreparedStatement, values: impl SerializeRow) -> Result<(), ErrorKind> {
-        match self.session.execute_unpaged(statement, values).await {
+    async fn expect_done(&self, statement: &Statement, key: &str, values: impl Values) -> Result<(), ErrorKind> {
+        if let Some(frames) = &self.frames {
+            match frames
+                .execute(statement.head(), &values, || statement.info(key))
+                .await?
+            {
+                Answer::Done | Answer::Rows(_) => return Ok(()),
+                Answer::Unprepared => {}
+                Answer::Failed(kind) => return Err(kind),
+                Answer::Senseless => return Err(ErrorKind::Other),
+            }
+        }
+        match self.session.execute_unpaged(statement, Bound(&values)).await {
             Ok(_) => Ok(()),
             Err(error) => Err(kind(&error)),
         }
@@ -167,6 +258,7 @@ impl Driver for CqlDriver {
         let statement = field.map_or(&self.read_record, |field| &self.read_field[field as usize]);
         self.expect_row(
             statement,
+            key,
             Texts {
                 before: &[key],
                 fields: NO_FIELDS,
@@ -182,6 +274,7 @@ impl Driver for CqlDriver {
             [(0, _), _, ..] if fields.len() == self.table.columns.len() => {
                 self.expect_done(
                     &self.plain.update_record,
+                    key,
                     Texts {
                         before: &[],
                         fields,
@@ -195,6 +288,7 @@ impl Driver for CqlDriver {
                     let statement = &self.plain.update_field[*field as usize];
                     self.expect_done(
                         statement,
+                        key,
                         Texts {
                             before: &[value, key],
                             fields: NO_FIELDS,
@@ -211,6 +305,7 @@ impl Driver for CqlDriver {
     async fn insert(&self, key: &str, values: &[&str]) -> Result<(), ErrorKind> {
         self.expect_done(
             &self.plain.insert,
+            key,
             Texts {
                 before: &[key],
                 fields: NO_FIELDS,
@@ -222,7 +317,8 @@ impl Driver for CqlDriver {
 
     async fn scan(&self, start_key: &str, records: u32) -> Result<(), ErrorKind> {
         let records = i32::try_from(records).unwrap_or(i32::MAX);
-        self.expect_row(&self.scan, (start_key, records)).await
+        self.expect_row(&self.scan, start_key, Scan { start_key, records })
+            .await
     }
 
     async fn prepare_stamped(&mut self) -> Result<(), String> {
@@ -235,12 +331,13 @@ impl Driver for CqlDriver {
         let update = |fields| StampedUpdate { stamp, fields, key };
         match fields {
             [(0, _), _, ..] if fields.len() == self.table.columns.len() => {
-                self.expect_done(&statements.update_record, update(fields)).await
+                self.expect_done(&statements.update_record, key, update(fields)).await
             }
             _ => {
                 for one in fields {
                     let statement = &statements.update_field[one.0 as usize];
-                    self.expect_done(statement, update(std::slice::from_ref(one))).await?;
+                    self.expect_done(statement, key, update(std::slice::from_ref(one)))
+                        .await?;
                 }
                 Ok(())
             }
@@ -249,14 +346,14 @@ impl Driver for CqlDriver {
 
     async fn insert_stamped(&self, key: &str, values: &[&str], stamp: &Stamp) -> Result<(), ErrorKind> {
         let values = StampedInsert { key, values, stamp };
-        self.expect_done(&self.stamped().insert, values).await
+        self.expect_done(&self.stamped().insert, key, values).await
     }
 
     async fn fetch(&self, key: &str) -> Result<Option<Vec<Option<String>>>, ErrorKind> {
         let statement = self.fetch.get_or_try_init(|| self.prepare_fetch()).await;
         let result = self
             .session
-            .execute_unpaged(statement.map_err(|_| ErrorKind::Other)?, (key,))
+            .execute_unpaged(&**statement.map_err(|_| ErrorKind::Other)?, (key,))
             .await
             .map_err(|error| kind(&error))?;
         let rows = result.into_rows_result().map_err(|_| ErrorKind::Other)?;

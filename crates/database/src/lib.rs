@@ -10,11 +10,13 @@
 //! | `session` | the one way into it: who asks, encrypted or not, and why nobody is let in |
 //! | [`null_server`] | answers at once, without a database: what the client itself costs |
 //! | `cql` | the client that speaks CQL; `statements`: what it prepares and binds |
+//! | `frames` | the requests of a workload in frames of its own, beside the driver's |
 
 pub mod cassandra;
 mod cluster;
 mod cql;
 mod existing;
+mod frames;
 pub mod null_server;
 mod plan;
 mod server;
@@ -22,7 +24,7 @@ mod session;
 mod statements;
 
 pub use cluster::{Cluster, ClusterError, ClusterSpec, NodeStatus};
-pub use cql::{CqlConnect, CqlDriver};
+pub use cql::{CqlConnect, CqlDriver, Notes, driver_only};
 pub use existing::{Existing, ExistingError, Found};
 pub use plan::{Directories, MemoryPlan, NodePlan, Place, Ports, Replication};
 pub use server::{

@@ -1,13 +1,19 @@
-//! The statements that write, and how text gets into their bind markers.
+//! What is prepared, and how text gets into the bind markers: the same for the driver and for frames of our own.
+
+use std::ops::Deref;
 
 use engine::Stamp;
 use scylla::client::session::Session;
+use scylla::policies::load_balancing::RoutingInfo;
+use scylla::routing::partitioner::Partitioner as _;
 use scylla::serialize::SerializationError;
 use scylla::serialize::row::{RowSerializationContext, SerializeRow};
 use scylla::serialize::writers::RowWriter;
 use scylla::statement::Consistency;
 use scylla::statement::prepared::PreparedStatement;
 use spec::ConsistencyLevels;
+
+use crate::frames::{Head, Values};
 
 /// A table of records in YCSB's layout.
 pub(crate) struct Table {
@@ -18,20 +24,65 @@ pub(crate) struct Table {
     pub(crate) consistency: ConsistencyLevels,
 }
 
+/// A prepared statement, for the driver and for frames of our own.
+pub(crate) struct Statement {
+    prepared: PreparedStatement,
+    head: Head,
+    consistency: Consistency,
+}
+
+impl Deref for Statement {
+    type Target = PreparedStatement;
+
+    fn deref(&self) -> &PreparedStatement {
+        &self.prepared
+    }
+}
+
+impl Statement {
+    fn new(prepared: PreparedStatement, consistency: Consistency) -> Self {
+        let returns_rows = prepared.get_current_result_set_col_specs().get().len() > 0;
+        let markers = prepared.get_variable_col_specs().len() as u16;
+        Self {
+            head: Head::new(prepared.get_id(), consistency as u16, markers, returns_rows),
+            prepared,
+            consistency,
+        }
+    }
+
+    /// What its requests in frames of our own begin with.
+    pub(crate) fn head(&self) -> &Head {
+        &self.head
+    }
+
+    /// Where a request for this key belongs, in the driver's words.
+    pub(crate) fn info(&self, key: &str) -> RoutingInfo<'_> {
+        let mut info = RoutingInfo::default();
+        info.consistency = self.consistency;
+        info.table = self.prepared.get_table_spec();
+        // The key of a record is its whole partition key.
+        if self.prepared.is_token_aware() {
+            info.token = Some(self.prepared.get_partitioner_name().hash_one(key.as_bytes()));
+        }
+        info
+    }
+}
+
 /// Prepares a statement for requests at this level.
 pub(crate) async fn prepare(
     session: &Session,
     statement: String,
     level: spec::Consistency,
-) -> Result<PreparedStatement, String> {
+) -> Result<Statement, String> {
     let mut prepared = session
         .prepare(statement.as_str())
         .await
         .map_err(|error| format!("cannot prepare `{statement}`: {error}"))?;
     // The table does not change under a trial: without this every row's response carries its column names.
     prepared.set_use_cached_result_metadata(true);
-    prepared.set_consistency(consistency(level));
-    Ok(prepared)
+    let consistency = consistency(level);
+    prepared.set_consistency(consistency);
+    Ok(Statement::new(prepared, consistency))
 }
 
 /// A level of an experiment as the driver has it.
@@ -51,9 +102,9 @@ pub(crate) fn consistency(level: spec::Consistency) -> Consistency {
 
 /// Writes, plain or (`stamped`) with a timestamp of the client's.
 pub(crate) struct Writing {
-    pub(crate) update_record: PreparedStatement,
-    pub(crate) update_field: Vec<PreparedStatement>,
-    pub(crate) insert: PreparedStatement,
+    pub(crate) update_record: Statement,
+    pub(crate) update_field: Vec<Statement>,
+    pub(crate) insert: Statement,
 }
 
 impl Writing {
@@ -80,25 +131,47 @@ impl Writing {
 
 pub(crate) const NO_FIELDS: &[(u32, &str)] = &[];
 
-/// Text values for bind markers that are all `varchar`, which plain statements are made of: written as they are,
-/// without a type check per value and request.
+/// Values as the driver takes them: written as they are, without a type check per value and request.
+pub(crate) struct Bound<'a, V>(pub(crate) &'a V);
+
+impl<V: Values> SerializeRow for Bound<'_, V> {
+    fn serialize(&self, _: &RowSerializationContext<'_>, writer: &mut RowWriter<'_>) -> Result<(), SerializationError> {
+        self.0.each(|pieces| put(writer, pieces))
+    }
+
+    fn is_empty(&self) -> bool {
+        false
+    }
+}
+
+/// Text values for bind markers that are all `varchar`, which plain statements are made of.
 pub(crate) struct Texts<'a> {
     pub(crate) before: &'a [&'a str],
     pub(crate) fields: &'a [(u32, &'a str)],
     pub(crate) after: &'a [&'a str],
 }
 
-impl SerializeRow for Texts<'_> {
-    fn serialize(&self, _: &RowSerializationContext<'_>, writer: &mut RowWriter<'_>) -> Result<(), SerializationError> {
+impl Values for Texts<'_> {
+    #[inline]
+    fn each<E>(&self, mut put: impl FnMut(&[&[u8]]) -> Result<(), E>) -> Result<(), E> {
         let fields = self.fields.iter().map(|(_, value)| value);
         for text in self.before.iter().chain(fields).chain(self.after) {
-            put(writer, &[text.as_bytes()])?;
+            put(&[text.as_bytes()])?;
         }
         Ok(())
     }
+}
 
-    fn is_empty(&self) -> bool {
-        self.before.is_empty() && self.fields.is_empty() && self.after.is_empty()
+/// Values of a scan: where it begins, and how many records it takes at most.
+pub(crate) struct Scan<'a> {
+    pub(crate) start_key: &'a str,
+    pub(crate) records: i32,
+}
+
+impl Values for Scan<'_> {
+    fn each<E>(&self, mut put: impl FnMut(&[&[u8]]) -> Result<(), E>) -> Result<(), E> {
+        put(&[self.start_key.as_bytes()])?;
+        put(&[&self.records.to_be_bytes()])
     }
 }
 
@@ -109,17 +182,13 @@ pub(crate) struct StampedUpdate<'a> {
     pub(crate) key: &'a str,
 }
 
-impl SerializeRow for StampedUpdate<'_> {
-    fn serialize(&self, _: &RowSerializationContext<'_>, writer: &mut RowWriter<'_>) -> Result<(), SerializationError> {
-        put(writer, &[&self.stamp.micros().to_be_bytes()])?;
+impl Values for StampedUpdate<'_> {
+    fn each<E>(&self, mut put: impl FnMut(&[&[u8]]) -> Result<(), E>) -> Result<(), E> {
+        put(&[&self.stamp.micros().to_be_bytes()])?;
         for (_, value) in self.fields {
-            put(writer, &[self.stamp.tag().as_bytes(), value.as_bytes()])?;
+            put(&[self.stamp.tag().as_bytes(), value.as_bytes()])?;
         }
-        put(writer, &[self.key.as_bytes()])
-    }
-
-    fn is_empty(&self) -> bool {
-        false
+        put(&[self.key.as_bytes()])
     }
 }
 
@@ -130,17 +199,13 @@ pub(crate) struct StampedInsert<'a> {
     pub(crate) stamp: &'a Stamp,
 }
 
-impl SerializeRow for StampedInsert<'_> {
-    fn serialize(&self, _: &RowSerializationContext<'_>, writer: &mut RowWriter<'_>) -> Result<(), SerializationError> {
-        put(writer, &[self.key.as_bytes()])?;
+impl Values for StampedInsert<'_> {
+    fn each<E>(&self, mut put: impl FnMut(&[&[u8]]) -> Result<(), E>) -> Result<(), E> {
+        put(&[self.key.as_bytes()])?;
         for value in self.values {
-            put(writer, &[self.stamp.tag().as_bytes(), value.as_bytes()])?;
+            put(&[self.stamp.tag().as_bytes(), value.as_bytes()])?;
         }
-        put(writer, &[&self.stamp.micros().to_be_bytes()])
-    }
-
-    fn is_empty(&self) -> bool {
-        false
+        put(&[&self.stamp.micros().to_be_bytes()])
     }
 }
 

@@ -1,7 +1,10 @@
 //! The engine and the CQL driver against a real Cassandra: one server, one story after another.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test are test code too")]
+#![allow(clippy::print_stdout, reason = "a test run with --nocapture tells what was answered")]
 
+#[path = "cql_driver/both_paths.rs"]
+mod both_paths;
 #[path = "cql_driver/write_check.rs"]
 mod write_check;
 
@@ -11,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use database::cassandra::{Admin, Node, NodeConfig, ensure_distribution, find_java, versions};
-use database::{CqlConnect, Replication};
+use database::{CqlConnect, Notes, Replication};
 use engine::{Connect as _, Driver as _, ErrorKind, Load, LoadPlan, TrialOutcome, TrialPlan, run_load, run_trial};
 use rustix::process::{Pid, Signal, kill_process};
 use scylla::client::session::Session;
@@ -37,6 +40,8 @@ fn the_engine_drives_a_real_cassandra() {
     write_check::acknowledged_writes_are_found_and_planted_losses_are_told(&connect);
     every_kind_of_operation_runs_without_error(&connect);
     missing_records_are_errors_which_do_not_end_a_trial(&connect);
+    both_paths::answers_are_equal_for_random_operations(&connect);
+    both_paths::a_stopped_server_means_the_same_timeouts_on_both_paths(&connect, &server);
     a_stopped_server_is_seen_in_full(&connect, &server);
     requests_that_take_too_long_are_client_timeouts(&server);
     a_server_that_dies_leaves_connection_errors(&connect, &mut server);
@@ -85,6 +90,8 @@ impl Server {
             consistency: ConsistencyLevels::all(Consistency::One),
             request_timeout,
             access: spec::Access::default(),
+            driver_only: false,
+            notes: Notes::default(),
         }
     }
 
@@ -166,9 +173,10 @@ fn response_quantile_s(outcome: &TrialOutcome, quantile: f64) -> f64 {
 }
 
 fn on_a_runtime<T>(work: impl Future<Output = T>) -> T {
+    // As a load thread has it.
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .build()
+        .build_local(tokio::runtime::LocalOptions::default())
         .unwrap()
         .block_on(work)
 }

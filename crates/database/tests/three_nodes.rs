@@ -7,6 +7,9 @@
     reason = "a test run with --nocapture tells how long each step took"
 )]
 
+#[path = "three_nodes/own_frames.rs"]
+mod own_frames;
+
 use std::{
     net::{Ipv4Addr, SocketAddr},
     path::PathBuf,
@@ -88,6 +91,8 @@ fn three_nodes_start_at_once_and_a_write_at_all_succeeds() {
             ..
         })
     ));
+
+    own_frames::requests_go_to_a_replica_as_the_driver_sends_them(&addresses, &opened.status(&server));
 
     let stopping = Instant::now();
     // The parent of the nodes must collect them, as the shell's init does for a command that has ended.

@@ -8,7 +8,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
-use database::{CqlConnect, Existing, ExistingError, Refusal};
+use database::{CqlConnect, Existing, ExistingError, Notes, Refusal};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection};
@@ -101,6 +101,8 @@ fn told(host: &str, port: u16, tls: Option<Tls>) -> (String, Option<String>) {
             tls,
             ..Access::default()
         },
+        driver_only: false,
+        notes: Notes::default(),
     };
     match Existing::connect(&connect) {
         Ok(_) => panic!("nobody speaks CQL there"),

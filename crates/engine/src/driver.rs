@@ -49,4 +49,9 @@ pub trait Connect {
     type Driver: Driver + 'static;
     /// Connects; the error says what failed and where.
     fn connect(&self) -> impl Future<Output = Result<Self::Driver, String>>;
+
+    /// What has to be said of how requests were sent, in whole sentences: asked for when a trial has ended.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
 }

@@ -114,6 +114,7 @@ pub fn run_trial<C: Connect + Sync>(
             max: totals.lag.max(),
         }),
         threads,
+        notes: connect.notes(),
     };
     let intervals = gathered.collector.into_intervals(measured_s.max(last_done_s));
     Ok(TrialOutcome {

@@ -175,6 +175,9 @@ pub struct ClientResult {
     pub send_lag_us: Option<SendLag>,
     /// Load threads used.
     pub threads: u32,
+    /// What the client says of how it sent requests, in whole sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// What one of several clients measured.

@@ -1,5 +1,6 @@
 //! What the user sees while a run is under way: one live line on a terminal, plain lines elsewhere. All on stderr.
 
+use std::collections::BTreeSet;
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
@@ -25,6 +26,8 @@ pub struct Screen {
     who: String,
     last_plain: Option<Instant>,
     metrics: Option<LiveMetrics>,
+    /// Notes that were said.
+    noted: BTreeSet<String>,
 }
 
 impl Screen {
@@ -46,6 +49,7 @@ impl Screen {
             who: String::new(),
             last_plain: None,
             metrics: None,
+            noted: BTreeSet::new(),
         }
     }
 
@@ -60,6 +64,7 @@ impl Screen {
             doing: String::new(),
             is_ticking: false,
             last_plain: None,
+            noted: BTreeSet::new(),
         }
     }
 
@@ -88,6 +93,13 @@ impl Screen {
             None => eprintln!("{}{line}", self.who),
         }
         self.last_plain = None;
+    }
+
+    /// A note, which is said once however often it is true.
+    pub fn note(&mut self, note: &str) {
+        if self.noted.insert(note.to_owned()) {
+            self.say(&format!("note: {note}"));
+        }
     }
 
     /// What the following live lines are about; nothing in particular if it is empty.

@@ -252,6 +252,9 @@ pub struct Endpoint {
     pub request_timeout_s: f64,
     /// Who asks.
     pub access: Access,
+    /// Every request goes through the CQL driver, for comparison.
+    #[serde(default)]
+    pub driver_only: bool,
 }
 
 /// Agent to controller.

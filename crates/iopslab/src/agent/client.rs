@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use database::{CqlConnect, Existing, ExistingError, Found};
+use database::{CqlConnect, Existing, ExistingError, Found, Notes};
 use engine::{LoadPlan, ReadBack, TrialPlan, Writes};
 use evidence::WriteCheck;
 use monitor::{Monitor, MonitorHooks, Sources};
@@ -62,6 +62,8 @@ fn connect(endpoint: &Endpoint, fields: u32) -> CqlConnect {
         consistency: endpoint.consistency,
         request_timeout: Duration::from_secs_f64(endpoint.request_timeout_s),
         access: endpoint.access.clone(),
+        driver_only: endpoint.driver_only,
+        notes: Notes::default(),
     }
 }
 

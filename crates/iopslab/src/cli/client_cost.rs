@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use database::{CqlConnect, null_server};
+use database::{CqlConnect, Notes, null_server};
 use engine::{Load, Part, TrialPlan};
 use serde::{Deserialize, Serialize};
 use spec::{
@@ -80,10 +80,11 @@ fn path() -> PathBuf {
     cache_directory().join("client-cost.json")
 }
 
-/// Which program: an unoptimised one costs several times as much.
+/// Which program, and in which way it sends: an unoptimised one and the driver cost several times as much.
 fn version() -> String {
     let profile = if cfg!(debug_assertions) { " (debug)" } else { "" };
-    format!("{}{profile}", env!("CARGO_PKG_VERSION"))
+    let way = if database::driver_only() { " (driver)" } else { "" };
+    format!("{}{profile}{way}", env!("CARGO_PKG_VERSION"))
 }
 
 /// What the figures hold for: processors and their number.
@@ -132,6 +133,8 @@ impl Server {
             consistency: ConsistencyLevels::all(Consistency::One),
             request_timeout: Duration::from_secs(10),
             access: Access::default(),
+            driver_only: database::driver_only(),
+            notes: Notes::default(),
         }
     }
 }

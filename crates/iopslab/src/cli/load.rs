@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use database::cassandra::{Admin, AdminError};
-use database::{CqlConnect, Existing, ExistingError, Replication};
+use database::{CqlConnect, Existing, ExistingError, Notes, Replication};
 use engine::{EngineError, Load, LoadOutcome, LoadPlan, Second, TrialPlan};
 
 use crate::failure::Failure;
@@ -37,6 +37,8 @@ pub fn run(args: &LoadArgs, format: Format) -> Result<(), Failure> {
         consistency: spec::ConsistencyLevels::all(args.consistency),
         request_timeout: args.request_timeout,
         access: args.entry.access()?,
+        driver_only: database::driver_only(),
+        notes: Notes::default(),
     };
     let cancelled = interrupt::install(|| eprintln!("stopping"))
         .map_err(|error| Failure::work(format!("cannot watch for Ctrl-C: {error}")))?;
@@ -59,6 +61,9 @@ pub fn run(args: &LoadArgs, format: Format) -> Result<(), Failure> {
     );
     screen.clear();
     let outcome = outcome.map_err(|error| failure(error, args, &connect))?;
+    for note in &outcome.result.notes {
+        screen.note(note);
+    }
 
     let shown = outcome::Shown::new(args, &hosts, &plan, loaded.as_ref(), &outcome);
     match format {

@@ -60,6 +60,7 @@ impl Target {
             consistency,
             request_timeout_s,
             access: self.access.clone(),
+            driver_only: database::driver_only(),
         }
     }
 }

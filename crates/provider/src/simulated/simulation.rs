@@ -334,6 +334,7 @@ impl Trial<'_> {
                 client_peak_rss_bytes: 12_000_000,
                 send_lag_us: sums.open.map(|(_, lag)| lag),
                 threads: self.world.truth.client_threads,
+                notes: Vec::new(),
             }),
             clients: BTreeMap::new(),
             nodes: self

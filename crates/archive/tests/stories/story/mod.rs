@@ -68,6 +68,7 @@ pub fn record(cell: &str, block: u32) -> TrialRecord {
             client_peak_rss_bytes: 10 << 20,
             send_lag_us: None,
             threads: 1,
+            notes: Vec::new(),
         }),
         clients: BTreeMap::new(),
         nodes: vec![NodeFacts::UNKNOWN],

@@ -1,6 +1,6 @@
 //! The load of a trial: one client or several, each with its part, and what they measured put together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use evidence::{ClientPart, ClientResult, HostId, HostSample, Interval, SendLag, Series, WriteCheck};
 use spec::{TrialShape, part_of};
@@ -151,6 +151,13 @@ fn sum(a: ClientResult, b: ClientResult) -> ClientResult {
             (a, b) => a.or(b),
         },
         threads: a.threads + b.threads,
+        notes: a
+            .notes
+            .into_iter()
+            .chain(b.notes)
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect(),
     }
 }
 
@@ -177,6 +184,7 @@ mod tests {
                 consistency: ConsistencyLevels::all(spec::Consistency::One),
                 request_timeout_s: 1.0,
                 access: spec::Access::default(),
+                driver_only: false,
             },
             dataset: Dataset {
                 records: 1,
@@ -287,6 +295,7 @@ mod tests {
                     max: lag,
                 }),
                 threads: 2,
+                notes: Vec::new(),
             },
             intervals: vec![wire::to_wire(&Interval {
                 series: Series::Response(OperationKind::Read),

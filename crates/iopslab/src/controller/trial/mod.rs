@@ -91,6 +91,8 @@ pub(super) fn run(
     if !crew.is_simulated() {
         screen.say(&summary(&label, &record));
     }
+    let notes = record.client.iter().flat_map(|client| &client.notes);
+    notes.for_each(|note| screen.note(note));
     lost.map_or_else(|| Ok(carried(&record.validity)), Err)
 }
 
