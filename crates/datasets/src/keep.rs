@@ -10,11 +10,17 @@ use sha2::{Digest as _, Sha256};
 use crate::error::StoreError;
 use crate::layout::Layout;
 use crate::place::Place;
+use crate::progress::Progress;
 use crate::transfer::{ATTEMPTS, Trouble, agent, pause, put};
-use crate::Progress;
 
 /// A piece that is read at a time.
 const CHUNK: usize = 256 << 10;
+
+/// Names of an archive's parts below the name `below`.
+pub fn part_names(layout: &Layout, below: &str, part_bytes: u64) -> Vec<String> {
+    let parts = 1..=layout.parts(part_bytes).len();
+    parts.map(|number| format!("{below}/data-{number:04}.tar")).collect()
+}
 
 /// Brings an archive to a store, part by part, each `part_bytes` long and below the name `below`. It is of no use until
 /// whoever asked writes down what is given here: that makes it a data set.
@@ -38,8 +44,8 @@ pub fn keep(
     }
     let agent = agent();
     let mut kept = Vec::new();
-    for (number, range) in parts.into_iter().enumerate() {
-        let name = format!("{below}/data-{:04}.tar", number + 1);
+    let names = part_names(layout, below, part_bytes).into_iter();
+    for (number, (range, name)) in parts.into_iter().zip(names).enumerate() {
         let sha256 = match place {
             Place::Directory(directory) => to_file(layout, range.clone(), &Place::file(directory, &name), progress)?,
             Place::Urls(urls, _) => {

@@ -8,19 +8,18 @@ mod error;
 mod keep;
 mod layout;
 mod place;
+mod progress;
 mod restore;
 mod tar;
 mod transfer;
 
 pub use error::StoreError;
-pub use keep::keep;
+pub use keep::{keep, part_names};
 pub use layout::Layout;
 pub use place::Place;
+pub use progress::Progress;
 pub use restore::restore;
 
 /// Bytes of a part but the last. A single request may carry 5 GiB to S3 ("Uploading objects", Amazon S3 User Guide);
 /// what is lost by a request that fails should be less.
 pub const PART_BYTES: u64 = 1 << 30;
-
-/// Told how many bytes of the archive are done; `false` ends the work.
-pub type Progress<'a> = &'a mut dyn FnMut(u64) -> bool;

@@ -8,10 +8,10 @@ use std::path::Path;
 use evidence::KeptPart;
 use sha2::{Digest as _, Sha256};
 
-use crate::Progress;
 use crate::error::StoreError;
 use crate::keep::hex;
 use crate::place::Place;
+use crate::progress::Progress;
 use crate::tar::{self, BLOCK, Header};
 use crate::transfer::{Download, agent};
 

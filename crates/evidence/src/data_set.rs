@@ -29,6 +29,22 @@ impl KeptDataSet {
     /// Version of the file's shape.
     pub const VERSION: u32 = 1;
 
+    /// Reads `snapshot.json` of a store, where the data set of this key should be.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub fn read(text: &str, key: &str) -> Result<Self, String> {
+        let kept: Self = serde_json::from_str(text).map_err(|error| format!("it cannot be read: {error}"))?;
+        match kept.format_version {
+            Self::VERSION if kept.key == key => Ok(kept),
+            Self::VERSION => Err(format!("it is of {}, not of {key}", kept.key)),
+            other => Err(format!(
+                "its format is {other}, this iopslab reads {}",
+                Self::VERSION
+            )),
+        }
+    }
+
     /// Bytes of the archive.
     pub fn archive_bytes(&self) -> u64 {
         self.parts.iter().map(|part| part.bytes).sum()

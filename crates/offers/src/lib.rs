@@ -11,6 +11,7 @@
 //! it.
 
 mod ask;
+mod bucket;
 mod ec2;
 mod error;
 mod instance_types;
@@ -20,6 +21,7 @@ mod quotas;
 mod signed;
 mod xml;
 
+pub use bucket::{Bucket, Right};
 pub use ask::{Offers, ask};
 pub use error::AwsError;
 pub use ours::{Account, Found, Kind, Life, Outcome, Patience, Run, Selection, Thing, runs};

@@ -24,6 +24,9 @@ pub struct Experiment {
     pub target: Target,
     /// Records loaded before trials.
     pub dataset: Dataset,
+    /// Where data sets are kept; `None`: nowhere but on their hosts.
+    #[serde(default)]
+    pub data_set_store: Option<crate::DataSetStore>,
     /// What money buys; at least one, unique names.
     pub configurations: Vec<Configuration>,
     /// Workloads; at least one, unique names.

@@ -7,6 +7,7 @@ mod access;
 mod aws;
 mod batches;
 mod consistency;
+mod data_set_store;
 mod decision;
 mod draft;
 mod experiment;
@@ -39,6 +40,7 @@ pub use aws::{
 };
 pub use catalog::{Basis, Burst, CostKind, CostLine, IoLimits};
 pub use consistency::{Consistency, ConsistencyLevels};
+pub use data_set_store::{DataSetPlace, DataSetStore};
 pub use decision::DecisionRules;
 pub use draft::{Draft, draft};
 pub use experiment::{

@@ -6,6 +6,7 @@ use catalog::GIB;
 use wire::{Demand, Needs, Problem};
 
 use super::host::{missing, work_directory};
+use super::store;
 use crate::machine;
 
 /// Everything that stands in the way, the experiment's part first; changes nothing.
@@ -46,6 +47,9 @@ pub(super) fn problems(needs: &Needs) -> Vec<Problem> {
             fix: problem.fix,
             is_in_the_experiment: false,
         });
+    }
+    if let Some((directory, is_written)) = &needs.data_sets {
+        problems.extend(store::problem(directory, *is_written));
     }
     if needs.network_cut
         && let Err(error) = storage::can_cut_network()

@@ -84,5 +84,6 @@ fn basis(analysis: &Analysis, answer: &Answer) -> Vec<String> {
         ),
         format!("Findings: {}.", findings::summary(analysis)),
     ]);
+    basis.extend(labels::origins(analysis));
     basis
 }
