@@ -97,9 +97,9 @@ pub use steady::Window;
 // What the document shows from other rooms, so that its reader needs no other room.
 pub use evidence::{DataSetOrigin, ErrorKind, HostId, ProbeResult};
 pub use spec::{
-    Basis, Burst, BurstStart, Consistency, ConsistencyLevels, CostKind, CostLine, DataSetPlace, DataSetStore, Database, Dataset, IoLimits, Job,
-    LatencyFigure, LatencyObjective, LoadLevel, NodeFault, NodeFaultKind, Objective, OperationKind, Placement, Plan,
-    Provider, Setup, Setups, TrialShape, VolumeRole, VolumeSetup,
+    Basis, Burst, BurstStart, Consistency, ConsistencyLevels, CostKind, CostLine, DataSetPlace, DataSetStore, Database,
+    Dataset, IoLimits, Job, LatencyFigure, LatencyObjective, LoadLevel, NodeFault, NodeFaultKind, Objective,
+    OperationKind, Placement, Plan, Provider, Setup, Setups, TrialShape, VolumeRole, VolumeSetup,
 };
 pub use stats::{Estimate, IntervalMethod, Summary};
 

@@ -77,7 +77,9 @@ fn to_file(
     loop {
         match hashed.read(&mut buffer) {
             Ok(0) => break,
-            Ok(read) => file.write_all(&buffer[..read]).map_err(StoreError::io("write to", path))?,
+            Ok(read) => file
+                .write_all(&buffer[..read])
+                .map_err(StoreError::io("write to", path))?,
             Err(_) if hashed.is_cancelled => return Err(StoreError::Cancelled),
             Err(error) => return Err(StoreError::io("read the data set for", path)(error)),
         }

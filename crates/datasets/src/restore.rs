@@ -24,12 +24,7 @@ const CHUNK: usize = 256 << 10;
 /// # Errors
 /// [`StoreError::Damaged`] where a part is missing, or is not what was kept; what the store refuses; what cannot be
 /// written here; [`StoreError::Cancelled`].
-pub fn restore(
-    parts: &[KeptPart],
-    place: Place<'_>,
-    into: &Path,
-    progress: Progress<'_>,
-) -> Result<u64, StoreError> {
+pub fn restore(parts: &[KeptPart], place: Place<'_>, into: &Path, progress: Progress<'_>) -> Result<u64, StoreError> {
     fs::create_dir_all(into).map_err(StoreError::io("create", into))?;
     let agent = agent();
     let mut archive = Archive {
@@ -68,7 +63,8 @@ pub fn restore(
         while left > 0 {
             let room = left.min(CHUNK as u64) as usize;
             archive.fill(&mut buffer[..room])?;
-            file.write_all(&buffer[..room]).map_err(StoreError::io("write to", &path))?;
+            file.write_all(&buffer[..room])
+                .map_err(StoreError::io("write to", &path))?;
             left -= room as u64;
         }
         archive.fill(&mut buffer[..tar::padding(entry.bytes) as usize])?;
@@ -269,7 +265,10 @@ mod tests {
     fn any_tar_reads_the_parts() {
         let (directory, data, store) = data_set();
         let parts = kept(&data, &store);
-        let whole: Vec<u8> = parts.iter().flat_map(|part| fs::read(store.join(&part.name)).unwrap()).collect();
+        let whole: Vec<u8> = parts
+            .iter()
+            .flat_map(|part| fs::read(store.join(&part.name)).unwrap())
+            .collect();
         let (archive, into) = (directory.path().join("whole.tar"), directory.path().join("by-tar"));
         fs::write(&archive, whole).unwrap();
         fs::create_dir(&into).unwrap();

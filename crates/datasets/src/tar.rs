@@ -153,7 +153,10 @@ mod tests {
 
     #[test]
     fn an_entry_comes_back_whatever_its_length_and_size() {
-        let long = format!("{}/nb-12-big-Data.db", "usertable-a0b1/".repeat(9).trim_end_matches('/'));
+        let long = format!(
+            "{}/nb-12-big-Data.db",
+            "usertable-a0b1/".repeat(9).trim_end_matches('/')
+        );
         assert!(long.len() > NAME.1);
         for one in [file("a", 0), file("ycsb/b", 8 << 30), file(&long, 3 << 40)] {
             let header = header(&one, 1_700_000_000).unwrap();

@@ -43,13 +43,7 @@ pub(crate) fn pause(attempt: u32) {
 }
 
 /// Sends a part of so many bytes. `what` is the request for people.
-pub(crate) fn put(
-    agent: &ureq::Agent,
-    url: &str,
-    what: &str,
-    body: &mut dyn Read,
-    bytes: u64,
-) -> Result<(), Trouble> {
+pub(crate) fn put(agent: &ureq::Agent, url: &str, what: &str, body: &mut dyn Read, bytes: u64) -> Result<(), Trouble> {
     let sent = agent
         .put(url)
         .header("content-length", bytes.to_string())

@@ -38,10 +38,7 @@ impl KeptDataSet {
         match kept.format_version {
             Self::VERSION if kept.key == key => Ok(kept),
             Self::VERSION => Err(format!("it is of {}, not of {key}", kept.key)),
-            other => Err(format!(
-                "its format is {other}, this iopslab reads {}",
-                Self::VERSION
-            )),
+            other => Err(format!("its format is {other}, this iopslab reads {}", Self::VERSION)),
         }
     }
 

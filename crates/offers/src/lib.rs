@@ -21,8 +21,8 @@ mod quotas;
 mod signed;
 mod xml;
 
-pub use bucket::{Bucket, Right};
 pub use ask::{Offers, ask};
+pub use bucket::{Bucket, Right};
 pub use error::AwsError;
 pub use ours::{Account, Found, Kind, Life, Outcome, Patience, Run, Selection, Thing, runs};
 pub use quotas::{Asked, Quota, Quotas, quotas};

@@ -98,23 +98,28 @@ impl Caller {
     pub fn ask_s3(&self, method: &'static str, region: &str, url: &str, body: &str) -> Result<String, Refused> {
         repeated(|| {
             let settings = of_s3();
-            let signed = self.signed(S3, region, (method, url), &[], SignableBody::Bytes(body.as_bytes()), settings);
+            let signed = self.signed(
+                S3,
+                region,
+                (method, url),
+                &[],
+                SignableBody::Bytes(body.as_bytes()),
+                settings,
+            );
             let signed = signed.map_err(unsigned)?;
             let request = ureq::http::Request::builder().method(method).uri(url);
-            let with_headers = signed.headers().fold(request, |request, (name, value)| request.header(name, value));
-            let request = with_headers.body(body.to_owned()).map_err(|error| unsigned(error.into()))?;
+            let with_headers = signed
+                .headers()
+                .fold(request, |request, (name, value)| request.header(name, value));
+            let request = with_headers
+                .body(body.to_owned())
+                .map_err(|error| unsigned(error.into()))?;
             self.answer(self.agent.run(request))
         })
     }
 
     /// A URL that gives whoever knows it the right to one request of S3, for so long.
-    pub fn sign_url(
-        &self,
-        method: &'static str,
-        region: &str,
-        url: &str,
-        lasts: Duration,
-    ) -> Result<String, Refused> {
+    pub fn sign_url(&self, method: &'static str, region: &str, url: &str, lasts: Duration) -> Result<String, Refused> {
         let mut settings = of_s3();
         settings.payload_checksum_kind = PayloadChecksumKind::NoHeader;
         settings.signature_location = SignatureLocation::QueryParams;
@@ -139,7 +144,14 @@ impl Caller {
 
     fn once(&self, service: Service, region: &str, url: &str, call: &Call<'_>) -> Result<String, Trouble> {
         let body = SignableBody::Bytes(call.body.as_bytes());
-        let signed = self.signed(service, region, ("POST", url), call.headers, body, SigningSettings::default());
+        let signed = self.signed(
+            service,
+            region,
+            ("POST", url),
+            call.headers,
+            body,
+            SigningSettings::default(),
+        );
         let signed = signed.map_err(unsigned)?;
         let mut request = self.agent.post(url);
         for (name, value) in call.headers {

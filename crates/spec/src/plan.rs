@@ -10,8 +10,8 @@ use crate::judged::ROOMY_S;
 use crate::scale::scaled_dataset;
 use crate::search::LEVELS;
 use crate::{
-    Adaptive, AwsSettings, Configuration, DataSetStore, Dataset, DecisionRules, Experiment, HostsSettings, LoadLevel, Money,
-    NodeFault, Objective, Patience, Search, SearchPlan, Target, Truth,
+    Adaptive, AwsSettings, Configuration, DataSetStore, Dataset, DecisionRules, Experiment, HostsSettings, LoadLevel,
+    Money, NodeFault, Objective, Patience, Search, SearchPlan, Target, Truth,
 };
 
 /// Version of `plan.json`. In the first, what is [`Setups`](crate::Setups) now stood in it, and the configurations did

@@ -88,9 +88,7 @@ impl DatabaseHost {
             DatabaseRequest::Restore { placement, kept, from } => {
                 store::restore(&opened.host, &opened.database, placement, &kept, &from)
             }
-            DatabaseRequest::MeasureArchive { placement } => {
-                store::measure(&opened.host, &opened.database, placement)
-            }
+            DatabaseRequest::MeasureArchive { placement } => store::measure(&opened.host, &opened.database, placement),
             DatabaseRequest::KeepInStore { placement, to, run } => {
                 store::keep(&opened.host, &opened.database, placement, &to, run)
             }

@@ -10,7 +10,7 @@ use database::Directories;
 use datasets::{Layout, PART_BYTES, Place, StoreError};
 use evidence::KeptDataSet;
 use spec::Placement;
-use wire::{Fault, Problem, Reply, SnapshotFacts, Transfer};
+use wire::{Fault, Reply, SnapshotFacts, Transfer};
 
 use super::host::Host;
 use super::outbox::{Outbox, cancelled, fault};
@@ -20,25 +20,6 @@ use super::server::Database;
 const DOCUMENT: &str = "snapshot.json";
 /// Between two reports of progress.
 const REPORT: Duration = Duration::from_millis(250);
-
-/// What stands in the way of a directory of data sets.
-pub(super) fn problem(directory: &str, is_written: bool) -> Option<Problem> {
-    let path = Path::new(directory);
-    let problem = |what: String, fix: &str| Problem {
-        what,
-        fix: fix.to_owned(),
-        is_in_the_experiment: false,
-    };
-    if !path.is_dir() {
-        let fix = "make it, or mount it, on every database host; or name another place in [dataset.store]";
-        return Some(problem(format!("the store of data sets {directory} is no directory"), fix));
-    }
-    let is_denied = is_written && rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_err();
-    is_denied.then(|| {
-        let fix = "let the agent's user write to it, or leave out keep in [dataset.store]";
-        problem(format!("nothing can be kept in the store of data sets {directory}"), fix)
-    })
-}
 
 /// What a directory has of this node's data set.
 pub(super) fn find(database: &Database, placement: Placement, directory: &str) -> Result<Reply, Fault> {
@@ -67,7 +48,11 @@ pub(super) fn restore(
     let directory = host.loading_directory(&key)?;
     let data = Directories::below(&directory).data;
     let way = Way::of(from, &key);
-    let mut watch = Watch::new(&host.outbox, format!("restoring the data set from {}", way.name()), kept.archive_bytes());
+    let mut watch = Watch::new(
+        &host.outbox,
+        format!("restoring the data set from {}", way.name()),
+        kept.archive_bytes(),
+    );
     let restored = datasets::restore(&kept.parts, way.place(), &data, &mut |done| watch.goes_on(done));
     let restored = match restored {
         Ok(bytes) if bytes == kept.bytes => Ok(bytes),
@@ -115,7 +100,11 @@ pub(super) fn keep(
     let facts = snapshot(host, database, placement)?;
     let layout = Layout::of(&host.snapshot_directory(&facts.key).join("data")).map_err(refusal)?;
     let way = Way::of(to, &facts.key);
-    let mut watch = Watch::new(&host.outbox, format!("keeping the data set in {}", way.name()), layout.bytes());
+    let mut watch = Watch::new(
+        &host.outbox,
+        format!("keeping the data set in {}", way.name()),
+        layout.bytes(),
+    );
     let sent = datasets::keep(&layout, way.place(), &below(&facts), PART_BYTES, &mut |done| {
         watch.goes_on(done)
     });

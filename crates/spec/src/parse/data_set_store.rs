@@ -13,7 +13,11 @@ pub(super) fn check(file: &raw::Experiment, mistakes: &mut Collector<'_>) -> Opt
     let Some(given) = &file.dataset.get_ref().store else {
         return Some(None);
     };
-    if file.target.as_ref().is_some_and(|target| target.get_ref().hosts.is_some()) {
+    if file
+        .target
+        .as_ref()
+        .is_some_and(|target| target.get_ref().hosts.is_some())
+    {
         mistakes.add(
             given.span(),
             "[dataset.store] is for databases that iopslab starts: a data set is not restored into a cluster that exists",
@@ -27,7 +31,9 @@ pub(super) fn check(file: &raw::Experiment, mistakes: &mut Collector<'_>) -> Opt
         Some(rest) => of_s3(given, rest, mistakes),
         None if at.starts_with('/') => {
             let of_s3 = [("region", &store.region), ("profile", &store.profile)];
-            let stray = of_s3.into_iter().filter_map(|(key, value)| Some((key, value.as_ref()?)));
+            let stray = of_s3
+                .into_iter()
+                .filter_map(|(key, value)| Some((key, value.as_ref()?)));
             let mut is_sound = true;
             for (key, value) in stray {
                 mistakes.add(value.span(), format!("a directory has no {key}"), "leave it out");
@@ -52,11 +58,7 @@ pub(super) fn check(file: &raw::Experiment, mistakes: &mut Collector<'_>) -> Opt
     }))
 }
 
-fn of_s3(
-    given: &Spanned<raw::DataSetStore>,
-    rest: &str,
-    mistakes: &mut Collector<'_>,
-) -> Option<DataSetPlace> {
+fn of_s3(given: &Spanned<raw::DataSetStore>, rest: &str, mistakes: &mut Collector<'_>) -> Option<DataSetPlace> {
     let store = given.get_ref();
     let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
     let prefix = prefix.trim_matches('/');
