@@ -100,8 +100,8 @@ fn in_a_new_place(lab: &Laboratory, name: &str, file: &str) -> Output {
     command.env("IOPSLAB_WORK", lab.path().join(name)).output().unwrap()
 }
 
-/// The data set of a run came from a store, and its trial found it whole.
-fn was_restored(output: &Output, store: &str) {
+/// The data set of a run came from a store, its trial found it whole, and the report says so.
+fn was_restored(output: &Output, runs: &Path, store: &str) {
     let said = text(&output.stderr);
     assert!(output.status.success(), "{said}");
     assert!(
@@ -113,8 +113,10 @@ fn was_restored(output: &Output, store: &str) {
     let origin = &analysis["origins"][0];
     assert_eq!(origin["store"], store);
     assert!(origin["made_by"].as_str().unwrap().starts_with("stored-"), "{origin}");
+    let report = runs.join(analysis["run"].as_str().unwrap()).join("report.md");
+    let told = std::fs::read_to_string(report).unwrap();
     let sentence = format!("Data set restored from {store}, where the run stored-");
-    assert!(said.contains(&sentence) || !said.contains("trials done"), "{said}");
+    assert!(told.contains(&sentence), "{told}");
 }
 
 #[test]
@@ -143,7 +145,8 @@ fn a_directory_gives_another_host_the_data_set_that_one_has_loaded() {
         .unwrap();
 
     let output = in_a_new_place(&lab, "second", "own.toml");
-    was_restored(&output, &at);
+    // The other run was interrupted: its directory stands beside this one.
+    was_restored(&output, &lab.path().join("runs"), &at);
 
     // One byte is wrong: it is not used, and what was half restored does not count as a snapshot.
     let mut bytes = std::fs::read(&part).unwrap();
@@ -250,6 +253,23 @@ mod s3 {
             assert!(said.contains(&expected), "{said}");
             bucket.account.ask(&json!({ "ask": "allow" }));
         }
+        // On AWS no machine is asked for either.
+        let aws = "[provider.aws]\ncontroller_cidr = \"203.0.113.7/32\"\npublic_address = true\n";
+        let bought = experiment(true)
+            .replace("{ vcpus = 0.7, memory_gib = 16 }", "\"m7i.large\"")
+            .replace(
+                "{ iops = 4500, mib_per_s = 200, size_gib = 2 }",
+                "{ type = \"gp3\", size_gib = 100 }",
+            )
+            .replace("memory_limit_gib = 8\n", "");
+        lab.write("own.toml", &format!("{bought}{aws}"));
+        bucket.refuse("ListBucket");
+        let run = ["run", "own.toml", "--provider", "aws", "--yes"];
+        let refused = bucket.iopslab(&lab, "work", &run).output().unwrap();
+        let said = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(1), "{said}");
+        assert!(said.contains("s3://our-data-sets/lab/: AccessDenied"), "{said}");
+        assert_eq!(bucket.account.requests(), Vec::<Value>::new());
         assert!(lab.run_so_far().is_none());
     }
 
@@ -287,7 +307,7 @@ mod s3 {
             let arguments = ["run", "own.toml", "--format", "json", "--out", out];
             bucket.iopslab(&lab, work, &arguments).output().unwrap()
         };
-        was_restored(&run("second", "two"), AT);
+        was_restored(&run("second", "two"), &lab.path().join("two"), AT);
 
         // What cannot be read is named, with what is missing; the right that a URL gives is told nobody.
         bucket.refuse("GetObject");
