@@ -132,8 +132,11 @@ impl Download<'_> {
     pub fn next(&mut self, buffer: &mut [u8]) -> Result<usize, StoreError> {
         let left = self.bytes - self.position;
         let room = left.min(buffer.len() as u64) as usize;
+        if room == 0 {
+            return Ok(0);
+        }
         let mut attempt = 0;
-        while room > 0 {
+        loop {
             attempt += 1;
             let read = match &mut self.under_way {
                 Some(body) => body.read(&mut buffer[..room]),
@@ -168,6 +171,5 @@ impl Download<'_> {
             }
             pause(attempt);
         }
-        Ok(0)
     }
 }

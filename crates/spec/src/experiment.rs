@@ -80,6 +80,7 @@ impl Experiment {
             }
             Provider::Simulated => {
                 self.simulated.get_or_insert_with(Truth::default);
+                self.data_set_store = None;
                 if let Some(most) = self.load.warmup_max_s.take() {
                     self.load.warmup_s = most;
                 }

@@ -88,4 +88,6 @@ fn nothing_is_restored_into_a_cluster_that_exists_and_a_simulation_has_nothing_t
     let told = notes(&accepted(&store), "key_without_effect", Some(Provider::Simulated));
     assert!(told.iter().any(|note| note.contains("[dataset.store]")), "{told:?}");
     assert!(notes(&accepted(&store), "key_without_effect", Some(Provider::Local)).is_empty());
+    let simulated = accepted(&store).carried_out_by(Provider::Simulated);
+    assert_eq!(simulated.data_set_store, None);
 }
