@@ -153,7 +153,7 @@ fn a_directory_gives_another_host_the_data_set_that_one_has_loaded() {
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     std::fs::write(&part, bytes).unwrap();
-    let mut third = lab.iopslab(&["run", "own.toml"]);
+    let mut third = lab.iopslab(&["run", "own.toml", "--out", "third-runs"]);
     third.env("IOPSLAB_WORK", lab.path().join("third"));
     says(
         &lab,
@@ -167,7 +167,7 @@ fn a_directory_gives_another_host_the_data_set_that_one_has_loaded() {
     for document in files(&store).iter().filter(|path| path.ends_with("snapshot.json")) {
         std::fs::remove_file(document).unwrap();
     }
-    let mut fourth = lab.iopslab(&["run", "own.toml"]);
+    let mut fourth = lab.iopslab(&["run", "own.toml", "--out", "fourth-runs"]);
     fourth.env("IOPSLAB_WORK", lab.path().join("fourth"));
     says(&lab, fourth, &format!("data set: not in {at}"));
 }
