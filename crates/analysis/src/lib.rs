@@ -95,11 +95,11 @@ pub use run_evidence::RunEvidence;
 pub use search::{Step, next_step};
 pub use steady::Window;
 // What the document shows from other rooms, so that its reader needs no other room.
-pub use evidence::{ErrorKind, HostId, ProbeResult};
+pub use evidence::{DataSetOrigin, ErrorKind, HostId, ProbeResult};
 pub use spec::{
-    Basis, Burst, BurstStart, Consistency, ConsistencyLevels, CostKind, CostLine, Database, Dataset, IoLimits, Job,
-    LatencyFigure, LatencyObjective, LoadLevel, NodeFault, NodeFaultKind, Objective, OperationKind, Placement, Plan,
-    Provider, Setup, Setups, TrialShape, VolumeRole, VolumeSetup,
+    Basis, Burst, BurstStart, Consistency, ConsistencyLevels, CostKind, CostLine, DataSetPlace, DataSetStore, Database,
+    Dataset, IoLimits, Job, LatencyFigure, LatencyObjective, LoadLevel, NodeFault, NodeFaultKind, Objective,
+    OperationKind, Placement, Plan, Provider, Setup, Setups, TrialShape, VolumeRole, VolumeSetup,
 };
 pub use stats::{Estimate, IntervalMethod, Summary};
 
@@ -193,6 +193,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
             }
         },
         dataset: plan.dataset,
+        origins: input.origins.to_vec(),
         shape: plan.shape,
         trials,
         configurations,

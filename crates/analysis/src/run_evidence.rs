@@ -1,6 +1,6 @@
 //! What is analysed.
 
-use evidence::RateProbe;
+use evidence::{DataSetOrigin, RateProbe};
 use spec::{Plan, Provider, Setups};
 
 use crate::measurement::TrialMeasurement;
@@ -22,4 +22,6 @@ pub struct RunEvidence<'a> {
     pub trials: &'a [TrialMeasurement],
     /// What searches for the highest rate have tried.
     pub probes: &'a [RateProbe],
+    /// Where its data sets were restored from; empty: they were loaded.
+    pub origins: &'a [DataSetOrigin],
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use evidence::{HostId, HostSample, Interval, RateProbe, TrialRecord, Validity};
+use evidence::{DataSetOrigin, HostId, HostSample, Interval, RateProbe, TrialRecord, Validity};
 use serde::Serialize;
 use spec::{Job, Plan, PlannedTrial, Round, Setups};
 
@@ -296,6 +296,19 @@ impl RunDirectory {
             _ => None,
         });
         Ok(probe.collect())
+    }
+
+    /// Where its data sets were restored from, each once.
+    pub fn origins(&self) -> Result<Vec<DataSetOrigin>> {
+        let mut origins = Vec::new();
+        for entry in self.journal_entries()? {
+            if let JournalEvent::DatasetReady { from: Some(origin), .. } = entry.event
+                && !origins.contains(&origin)
+            {
+                origins.push(origin);
+            }
+        }
+        Ok(origins)
     }
 
     /// After which block an adaptive run stopped, and why.

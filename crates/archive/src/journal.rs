@@ -7,7 +7,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
-use evidence::RateProbe;
+use evidence::{DataSetOrigin, RateProbe};
 use serde::{Deserialize, Serialize};
 use spec::Round;
 
@@ -32,6 +32,9 @@ pub enum JournalEvent {
         records: u64,
         /// Bytes on disk.
         bytes: u64,
+        /// The store that it was restored from; `None`: it was loaded, or was there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<DataSetOrigin>,
     },
     /// Work on a trial began.
     TrialStarted {

@@ -1,6 +1,7 @@
 //! What a trial leaves behind: records, latency intervals, host samples. Plain data, no I/O.
 
 mod clock;
+mod data_set;
 mod environment;
 mod host;
 mod host_id;
@@ -10,6 +11,7 @@ mod rate_probe;
 mod trial;
 
 pub use clock::{Clock, ClockReading};
+pub use data_set::{DataSetOrigin, KeptDataSet, KeptPart};
 pub use environment::{Disk, Environment};
 pub use host::{HostFigures, HostSample, VolumeFigures};
 pub use host_id::{HostId, NoSuchHost, Role};

@@ -61,6 +61,17 @@ impl Failure {
         }
     }
 
+    /// What failed, without advice.
+    pub fn message(&self) -> String {
+        match self {
+            Self::Mistakes(mistakes) => mistakes.to_string(),
+            Self::Input { message, .. } | Self::Work { message, .. } | Self::Interrupted { message, .. } => {
+                message.clone()
+            }
+            Self::Verdict(message) => message.clone(),
+        }
+    }
+
     /// The same failure with advice.
     pub fn help(self, advice: impl ToString) -> Self {
         let help = Some(advice.to_string());

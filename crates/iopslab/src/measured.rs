@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use analysis::{Latencies, RunEvidence, TrialMeasurement};
 use archive::{RunDirectory, RunError};
-use evidence::{Cause, NodeFacts, RateProbe, TrialRecord, Validity};
+use evidence::{Cause, DataSetOrigin, NodeFacts, RateProbe, TrialRecord, Validity};
 use spec::{Job, Plan, PlannedTrial, Provider};
 
 use crate::failure::Failure;
@@ -19,6 +19,7 @@ pub struct Measured {
     provider: Provider,
     trials: Vec<TrialMeasurement>,
     probes: Vec<RateProbe>,
+    origins: Vec<DataSetOrigin>,
 }
 
 impl Measured {
@@ -66,6 +67,7 @@ impl Measured {
             environment: directory.environment().map_err(Failure::work)?,
             trials: measured.into_iter().map(|(_, trial)| trial).collect::<Result<_, _>>()?,
             probes: directory.probes().map_err(Failure::work)?,
+            origins: directory.origins().map_err(Failure::work)?,
         })
     }
 
@@ -89,6 +91,7 @@ impl Measured {
             environment: self.environment.clone(),
             trials: &self.trials,
             probes: &self.probes,
+            origins: &self.origins,
         }
     }
 }

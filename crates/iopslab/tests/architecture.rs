@@ -24,6 +24,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("report", &["analysis", "sizing"]),
     ("engine", &["workload", "evidence"]),
     ("database", &["engine", "spec"]),
+    ("datasets", &["evidence"]),
     ("monitor", &["evidence"]),
     ("storage", &["spec"]),
     ("wire", &["spec", "evidence"]),

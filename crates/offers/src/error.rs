@@ -30,6 +30,16 @@ pub enum AwsError {
         /// What AWS says, or why it does not answer.
         reason: String,
     },
+    /// A bucket does not do what it is asked.
+    #[error("{place}: {reason} (permission {permission})")]
+    Bucket {
+        /// Bucket and key.
+        place: String,
+        /// What must be allowed.
+        permission: &'static str,
+        /// What AWS says, or why it does not answer.
+        reason: String,
+    },
     /// What runs have in an account cannot be listed.
     #[error("EC2 did not tell what runs have in {region}: {reason}")]
     Listing {

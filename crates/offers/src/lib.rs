@@ -11,6 +11,7 @@
 //! it.
 
 mod ask;
+mod bucket;
 mod ec2;
 mod error;
 mod instance_types;
@@ -21,6 +22,7 @@ mod signed;
 mod xml;
 
 pub use ask::{Offers, ask};
+pub use bucket::{Bucket, Right};
 pub use error::AwsError;
 pub use ours::{Account, Found, Kind, Life, Outcome, Patience, Run, Selection, Thing, runs};
 pub use quotas::{Asked, Quota, Quotas, quotas};

@@ -11,7 +11,10 @@ use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::ProvideCredentials as _;
 use aws_credential_types::provider::error::CredentialsError;
-use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
+use aws_sigv4::http_request::{
+    PayloadChecksumKind, PercentEncodingMode, SignableBody, SignableRequest, SignatureLocation, SigningInstructions,
+    SigningSettings, UriPathNormalizationMode, sign,
+};
 use aws_sigv4::sign::v4;
 use aws_smithy_http_client::tls;
 use aws_types::service_config::ServiceConfigKey;
@@ -34,6 +37,12 @@ pub(super) struct Service {
     /// What comes before the region in its host name.
     pub host_prefix: &'static str,
 }
+
+const S3: Service = Service {
+    id: "S3",
+    signing_name: "s3",
+    host_prefix: "s3",
+};
 
 /// One call: a POST with these headers.
 pub(super) struct Call<'a> {
@@ -82,32 +91,81 @@ impl Caller {
     /// The body of the answer; `Err` is what AWS said, or why it did not answer.
     pub fn ask(&self, service: Service, region: &str, call: &Call<'_>) -> Result<String, Refused> {
         let url = self.endpoint(service, region);
-        let mut attempt = 1;
-        loop {
-            match self.once(service, region, &url, call) {
-                Ok(answer) => return Ok(answer),
-                Err(trouble) if attempt < ATTEMPTS && trouble.may_pass => {
-                    std::thread::sleep(Duration::from_millis(500) * attempt);
-                    attempt += 1;
-                }
-                Err(trouble) => return Err(trouble.refused),
-            }
+        repeated(|| self.once(service, region, &url, call))
+    }
+
+    /// The same of S3, where the method and the URL say what is asked.
+    pub fn ask_s3(&self, method: &'static str, region: &str, url: &str, body: &str) -> Result<String, Refused> {
+        repeated(|| {
+            let settings = of_s3();
+            let signed = self.signed(
+                S3,
+                region,
+                (method, url),
+                &[],
+                SignableBody::Bytes(body.as_bytes()),
+                settings,
+            );
+            let signed = signed.map_err(unsigned)?;
+            let request = ureq::http::Request::builder().method(method).uri(url);
+            let with_headers = signed
+                .headers()
+                .fold(request, |request, (name, value)| request.header(name, value));
+            let request = with_headers
+                .body(body.to_owned())
+                .map_err(|error| unsigned(error.into()))?;
+            self.answer(self.agent.run(request))
+        })
+    }
+
+    /// A URL that gives whoever knows it the right to one request of S3, for so long.
+    pub fn sign_url(&self, method: &'static str, region: &str, url: &str, lasts: Duration) -> Result<String, Refused> {
+        let mut settings = of_s3();
+        settings.payload_checksum_kind = PayloadChecksumKind::NoHeader;
+        settings.signature_location = SignatureLocation::QueryParams;
+        settings.expires_in = Some(lasts);
+        let signed = self.signed(S3, region, (method, url), &[], SignableBody::UnsignedPayload, settings);
+        let signed = signed.map_err(|error| unsigned(error).refused)?;
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        for (name, value) in signed.params() {
+            query.append_pair(name, value);
+        }
+        Ok(format!("{url}?{}", query.finish()))
+    }
+
+    /// Where a bucket answers: its own host, or below a stated endpoint. Names with dots are in no certificate.
+    pub fn bucket_url(&self, region: &str, bucket: &str) -> String {
+        match self.stated_endpoint(S3) {
+            Some(url) => format!("{}/{bucket}", url.trim_end_matches('/')),
+            None if bucket.contains('.') => format!("https://s3.{region}.{}/{bucket}", domain(region)),
+            None => format!("https://{bucket}.s3.{region}.{}", domain(region)),
         }
     }
 
     fn once(&self, service: Service, region: &str, url: &str, call: &Call<'_>) -> Result<String, Trouble> {
-        let headers = self.signature(service, region, url, call).map_err(|error| Trouble {
-            refused: Refused::without_code(format!("the request cannot be signed: {}", causes(error.as_ref()))),
-            may_pass: false,
-        })?;
+        let body = SignableBody::Bytes(call.body.as_bytes());
+        let signed = self.signed(
+            service,
+            region,
+            ("POST", url),
+            call.headers,
+            body,
+            SigningSettings::default(),
+        );
+        let signed = signed.map_err(unsigned)?;
         let mut request = self.agent.post(url);
         for (name, value) in call.headers {
             request = request.header(*name, *value);
         }
-        for (name, value) in &headers {
+        for (name, value) in signed.headers() {
             request = request.header(name, value);
         }
-        let mut answer = request.send(call.body.as_bytes()).map_err(Trouble::unreachable)?;
+        self.answer(request.send(call.body.as_bytes()))
+    }
+
+    /// What came back.
+    fn answer(&self, answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Result<String, Trouble> {
+        let mut answer = answer.map_err(Trouble::unreachable)?;
         let status = answer.status();
         let text = answer
             .body_mut()
@@ -125,34 +183,27 @@ impl Caller {
         })
     }
 
-    /// Headers that sign the call (Signature Version 4).
-    fn signature(
+    /// What signs a request (Signature Version 4).
+    fn signed(
         &self,
         service: Service,
         region: &str,
-        url: &str,
-        call: &Call<'_>,
-    ) -> Result<Vec<(String, String)>, Box<dyn std::error::Error>> {
+        (method, url): (&str, &str),
+        headers: &[(&str, &str)],
+        body: SignableBody<'_>,
+        settings: SigningSettings,
+    ) -> Result<SigningInstructions, Box<dyn std::error::Error>> {
         let identity = self.credentials.clone().into();
         let parameters = v4::SigningParams::builder()
             .identity(&identity)
             .region(region)
             .name(service.signing_name)
             .time(SystemTime::now())
-            .settings(SigningSettings::default())
+            .settings(settings)
             .build()?
             .into();
-        let request = SignableRequest::new(
-            "POST",
-            url,
-            call.headers.iter().copied(),
-            SignableBody::Bytes(call.body.as_bytes()),
-        )?;
-        let (instructions, _) = sign(request, &parameters)?.into_parts();
-        Ok(instructions
-            .headers()
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .collect())
+        let request = SignableRequest::new(method, url, headers.iter().copied(), body)?;
+        Ok(sign(request, &parameters)?.into_parts().0)
     }
 
     /// The region of the SDK's search.
@@ -162,18 +213,53 @@ impl Caller {
 
     /// The service's own endpoint if one is configured, else the one for all services, else the public one.
     fn endpoint(&self, service: Service, region: &str) -> String {
+        self.stated_endpoint(service).map_or_else(
+            || format!("https://{}.{region}.{}/", service.host_prefix, domain(region)),
+            |url| format!("{}/", url.trim_end_matches('/')),
+        )
+    }
+
+    fn stated_endpoint(&self, service: Service) -> Option<String> {
         let key = ServiceConfigKey::builder()
             .service_id(service.id)
             .env("AWS_ENDPOINT_URL")
             .profile("endpoint_url")
             .build();
         let own = key.ok().and_then(|key| self.config.service_config()?.load_config(key));
-        let stated = own.or_else(|| self.config.endpoint_url().map(str::to_owned));
-        stated.map_or_else(
-            || format!("https://{}.{region}.{}/", service.host_prefix, domain(region)),
-            |url| format!("{}/", url.trim_end_matches('/')),
-        )
+        own.or_else(|| self.config.endpoint_url().map(str::to_owned))
     }
+}
+
+/// Another attempt where one may help.
+fn repeated(mut once: impl FnMut() -> Result<String, Trouble>) -> Result<String, Refused> {
+    let mut attempt = 1;
+    loop {
+        match once() {
+            Ok(answer) => return Ok(answer),
+            Err(trouble) if attempt < ATTEMPTS && trouble.may_pass => {
+                std::thread::sleep(Duration::from_millis(500) * attempt);
+                attempt += 1;
+            }
+            Err(trouble) => return Err(trouble.refused),
+        }
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is given to map_err")]
+fn unsigned(error: Box<dyn std::error::Error>) -> Trouble {
+    Trouble {
+        refused: Refused::without_code(format!("the request cannot be signed: {}", causes(error.as_ref()))),
+        may_pass: false,
+    }
+}
+
+/// S3 takes paths as they are, and wants the hash of what comes.
+fn of_s3() -> SigningSettings {
+    let mut settings = SigningSettings::default();
+    settings.percent_encoding_mode = PercentEncodingMode::Single;
+    settings.payload_checksum_kind = PayloadChecksumKind::XAmzSha256;
+    settings.uri_path_normalization_mode = UriPathNormalizationMode::Disabled;
+    settings
 }
 
 /// Source: "AWS service endpoints", AWS General Reference; "Endpoints and ARNs for AWS in China".

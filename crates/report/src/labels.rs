@@ -284,6 +284,18 @@ pub fn limits(limits: &IoLimits) -> String {
     }
 }
 
+/// Where the data set was restored from, a sentence for each; nothing where it was loaded.
+pub fn origins(analysis: &Analysis) -> Vec<String> {
+    let each = analysis.origins.iter().map(|origin| {
+        let day = origin.made_at.split('T').next().unwrap_or_default();
+        format!(
+            "Data set restored from {}, where the run {} kept it on {day}.",
+            origin.store, origin.made_by
+        )
+    });
+    each.collect()
+}
+
 /// The run in one or two lines: what ran, on what, how much of it is valid.
 pub fn summary(analysis: &Analysis) -> String {
     let trials = analysis.trials;
@@ -316,6 +328,9 @@ pub fn summary(analysis: &Analysis) -> String {
             " {} invalid: kept as evidence, in no figure below.",
             analysis.invalid_trials()
         ));
+    }
+    for sentence in origins(analysis) {
+        text.push_str(&format!("\n{sentence}"));
     }
     text
 }

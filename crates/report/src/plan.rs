@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use analysis::{BurstStart, Database, Job, Plan, Setups, VolumeSetup};
+use analysis::{BurstStart, DataSetPlace, DataSetStore, Database, Job, Plan, Setups, VolumeSetup};
 
 use crate::figures::{MISSING, bytes, count, duration, given, percent, several, several_of};
 use crate::labels;
@@ -31,6 +31,7 @@ pub fn plan_table<N: Display>(Job { plan, setups }: &Job, notes: &[N], width: us
         bytes(plan.dataset.payload_bytes() as f64),
         given(plan.scale),
     ));
+    plan.data_set_store.iter().map(store).for_each(&mut line);
     line(format!(
         "Each trial: {}{} warm-up, {}{}",
         labels::code_warmup(&plan.shape),
@@ -60,6 +61,20 @@ pub fn plan_table<N: Display>(Job { plan, setups }: &Job, notes: &[N], width: us
         text.push_str(&wrapped(&words, width, ""));
     }
     text
+}
+
+/// Where the data set comes from, if hosts do not have it.
+fn store(store: &DataSetStore) -> String {
+    let absent = if store.keep {
+        "else loaded and kept there"
+    } else {
+        "else loaded, and not kept there"
+    };
+    let money = match store.place {
+        DataSetPlace::S3 { .. } => "; requests, storage and transfer of S3 are not priced here",
+        DataSetPlace::Directory { .. } => "",
+    };
+    format!("Data set from {} where it has it, {absent}{money}", store.place)
 }
 
 /// `2 configurations x 1 workload x 2 load levels (...) = 4 cells, 3 repetitions each`.

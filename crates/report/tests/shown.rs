@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use analysis::{Analysis, Job, Plan, Setups};
-use report::{TerminalOptions, markdown, plan_table, terminal};
+use analysis::{Analysis, Charts, DataSetOrigin, Job, Plan, Setups};
+use report::{TerminalOptions, html, markdown, plan_table, terminal};
 
 #[allow(dead_code, reason = "this test needs only a part of it")]
 mod page;
@@ -108,6 +108,33 @@ fn a_run_without_figures_says_so() {
         "{text}"
     );
     assert!(markdown(&empty).contains("0 of 3"));
+}
+
+#[test]
+fn a_data_set_that_was_restored_is_said_everywhere_with_who_kept_it_and_when() {
+    let mut analysis = story();
+    let options = TerminalOptions {
+        width: 100,
+        color: false,
+    };
+    let all = |analysis: &Analysis| {
+        let page = html(analysis, &Charts::default());
+        [terminal(analysis, options), markdown(analysis), page]
+    };
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for text in all(&analysis) {
+        assert!(!text.contains("Data set restored"), "it was loaded");
+    }
+    analysis.origins.push(DataSetOrigin {
+        store: "s3://our-data-sets/lab".to_owned(),
+        made_by: "first-20261101T080000Z".to_owned(),
+        made_at: "2026-11-01T08:31:07.5Z".to_owned(),
+    });
+    let sentence = "Data set restored from s3://our-data-sets/lab, where the run first-20261101T080000Z kept it on \
+                    2026-11-01.";
+    for text in all(&analysis) {
+        assert!(words(&text).contains(sentence), "{text}");
+    }
 }
 
 #[test]

@@ -25,6 +25,9 @@ pub struct Experiment {
     pub target: Target,
     /// Records loaded before trials.
     pub dataset: Dataset,
+    /// Where data sets are kept; `None`: nowhere but on their hosts.
+    #[serde(default)]
+    pub data_set_store: Option<crate::DataSetStore>,
     /// What money buys; at least one, unique names.
     pub configurations: Vec<Configuration>,
     /// Workloads; at least one, unique names.
@@ -79,6 +82,7 @@ impl Experiment {
             Provider::Simulated => {
                 self.simulated.get_or_insert_with(Truth::default);
                 self.load.code_warmup_s = 0.0;
+                self.data_set_store = None;
                 if let Some(most) = self.load.warmup_max_s.take() {
                     self.load.warmup_s = most;
                 }

@@ -8,6 +8,7 @@ mod aws;
 mod batches;
 mod client_cost;
 mod consistency;
+mod data_set_store;
 mod decision;
 mod draft;
 mod experiment;
@@ -41,6 +42,7 @@ pub use aws::{
 pub use catalog::{Basis, Burst, CostKind, CostLine, IoLimits};
 pub use client_cost::{ClientCost, SPARSE_PER_S};
 pub use consistency::{Consistency, ConsistencyLevels};
+pub use data_set_store::{DataSetPlace, DataSetStore};
 pub use decision::DecisionRules;
 pub use draft::{Draft, draft};
 pub use experiment::{

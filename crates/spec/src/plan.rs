@@ -10,8 +10,8 @@ use crate::judged::ROOMY_S;
 use crate::scale::scaled_dataset;
 use crate::search::LEVELS;
 use crate::{
-    Adaptive, AwsSettings, Configuration, Dataset, DecisionRules, Experiment, HostsSettings, Load, LoadLevel, Money,
-    NodeFault, Objective, Patience, Search, SearchPlan, Target, Truth,
+    Adaptive, AwsSettings, Configuration, DataSetStore, Dataset, DecisionRules, Experiment, HostsSettings, Load,
+    LoadLevel, Money, NodeFault, Objective, Patience, Search, SearchPlan, Target, Truth,
 };
 
 /// Version of `plan.json`. In the first, what is [`Setups`](crate::Setups) now stood in it, and the configurations did
@@ -41,6 +41,9 @@ pub struct Plan {
     pub scale: f64,
     /// The data set on this machine (records divided by scale).
     pub dataset: Dataset,
+    /// Where data sets are kept; `None`: nowhere but on their hosts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_set_store: Option<DataSetStore>,
     /// What money buys, checked, at full scale. A run whose plan is of format 1 kept them in its `catalog.json`, from
     /// where `archive` takes them.
     pub configurations: Vec<Configuration>,
@@ -224,6 +227,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
         scale,
         estimated_s: 0.0,
         dataset,
+        data_set_store: experiment.data_set_store.clone(),
         configurations: experiment.configurations.clone(),
         workloads: experiment.workloads.clone(),
         cells,

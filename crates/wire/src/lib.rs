@@ -10,6 +10,7 @@ mod ground;
 mod histogram;
 mod log;
 mod messages;
+mod transfer;
 mod watch;
 
 pub use framing::{WireError, read, write};
@@ -21,4 +22,5 @@ pub use messages::{
     PROTOCOL, PreparedConfiguration, Problem, Progress, Reply, Request, Second, SnapshotFacts, StartedTrial,
     StoppedTrial, TrialResult, TrialTask, UnderTest,
 };
+pub use transfer::{SignedUrl, Transfer};
 pub use watch::{GivenByMachine, WatchTask, WatchedFacts};

@@ -2,17 +2,17 @@
 
 use std::net::Ipv4Addr;
 
-use evidence::{ClientResult, Environment, HostSample, VolumeFacts, WriteCheck};
+use evidence::{ClientResult, Environment, HostSample, KeptDataSet, VolumeFacts, WriteCheck};
 use serde::{Deserialize, Serialize};
 use spec::{
     Access, ConsistencyLevels, Dataset, Definition, KeyFormat, LoadLevel, NodeFaultKind, Patience, Placement,
     PlannedTrial, Setup, TrialShape,
 };
 
-use crate::{GivenByMachine, Ground, LogFile, LogPiece, WatchTask, WatchedFacts, WireInterval};
+use crate::{GivenByMachine, Ground, LogFile, LogPiece, Transfer, WatchTask, WatchedFacts, WireInterval};
 
 /// Version of these messages; controller and agent must agree.
-pub const PROTOCOL: u32 = 10;
+pub const PROTOCOL: u32 = 11;
 
 /// Controller to agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -62,6 +62,37 @@ pub enum DatabaseRequest {
     FinishLoading,
     /// All nodes are at rest: stop, and keep the files as this node's snapshot.
     KeepSnapshot,
+    /// Look for this node's data set in a directory of its host.
+    FindKept {
+        /// Of which cluster.
+        placement: Placement,
+        /// Where data sets are kept.
+        directory: String,
+    },
+    /// Make this node's snapshot of what a store has.
+    Restore {
+        /// Of which cluster.
+        placement: Placement,
+        /// What the store says of it.
+        kept: Box<KeptDataSet>,
+        /// Where its parts are.
+        from: Transfer,
+    },
+    /// Say how long an archive of this node's snapshot would be.
+    MeasureArchive {
+        /// Of which cluster.
+        placement: Placement,
+    },
+    /// Bring this node's snapshot to a store. In a directory it is a data set then; elsewhere the controller writes down
+    /// what is answered.
+    KeepInStore {
+        /// Of which cluster.
+        placement: Placement,
+        /// Where its parts go.
+        to: Transfer,
+        /// Name of this run.
+        run: String,
+    },
     /// Create the configuration's volumes, copy the snapshot onto them, and measure what they deliver.
     Prepare {
         /// Which configuration.
@@ -109,6 +140,9 @@ pub struct Needs {
     pub cpus: Option<Demand>,
     /// The configuration that needs most memory, bytes.
     pub memory: Option<Demand>,
+    /// A directory of data sets that must be there, and whether it is written to.
+    #[serde(default)]
+    pub data_sets: Option<(String, bool)>,
 }
 
 /// What a configuration's nodes on one machine need of something.
@@ -350,7 +384,24 @@ pub enum Reply {
     /// To `Watch`.
     Watched(WatchedFacts),
     /// To `FindSnapshot`.
-    Found(Option<SnapshotFacts>),
+    Found {
+        /// What the snapshot is, or would be, called.
+        key: String,
+        /// If it is there.
+        snapshot: Option<SnapshotFacts>,
+    },
+    /// To `FindKept`, if it is there; to `KeepInStore`.
+    Kept(Option<Box<KeptDataSet>>),
+    /// To `FindKept` and `Restore`: what the store has is not what was kept there. To `KeepInStore`: it could not be kept.
+    /// The run goes on without the store.
+    StoreProblem(String),
+    /// To `MeasureArchive`.
+    Archive {
+        /// Its parts.
+        parts: Vec<String>,
+        /// Bytes of all.
+        bytes: u64,
+    },
     /// To `StartLoading`.
     Loading {
         /// `host:port` contact points.
@@ -358,7 +409,7 @@ pub enum Reply {
     },
     /// To `FinishLoading`.
     AtRest,
-    /// To `KeepSnapshot`.
+    /// To `KeepSnapshot` and `Restore`.
     Snapshot(SnapshotFacts),
     /// To `Prepare`.
     Prepared(PreparedConfiguration),

@@ -16,7 +16,7 @@ mod ratio;
 mod recommendation;
 mod scaling;
 
-use evidence::{FORMAT_VERSION, OperationKind};
+use evidence::{DataSetOrigin, FORMAT_VERSION, OperationKind};
 use serde::{Deserialize, Serialize};
 use spec::{Basis, Dataset, LoadLevel, Objective, Plan, Provider, TrialShape};
 
@@ -59,6 +59,9 @@ pub struct Analysis {
     pub database: String,
     /// Data set on the machine that ran it.
     pub dataset: Dataset,
+    /// Where it was restored from; empty: it was loaded by this run, or by an earlier one on the same hosts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub origins: Vec<DataSetOrigin>,
     /// The shape of each trial.
     pub shape: TrialShape,
     /// Trials planned, in place, and valid.

@@ -75,6 +75,7 @@ fn analysed(job: &Job, trials: &[TrialMeasurement]) -> analysis::Analysis {
         setups: &job.setups,
         trials,
         probes: &[],
+        origins: &[],
         environment: json!({}),
     })
 }

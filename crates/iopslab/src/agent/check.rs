@@ -47,6 +47,9 @@ pub(super) fn problems(needs: &Needs) -> Vec<Problem> {
             is_in_the_experiment: false,
         });
     }
+    if let Some((directory, is_written)) = &needs.data_sets {
+        problems.extend(store_problem(directory, *is_written));
+    }
     if needs.network_cut
         && let Err(error) = storage::can_cut_network()
     {
@@ -66,4 +69,29 @@ fn sum(demand: &Demand, unit: f64, digits: usize) -> String {
         1 => format!("{total:.digits$}"),
         nodes => format!("{nodes} x {each:.digits$} = {total:.digits$}"),
     }
+}
+
+/// What stands in the way of a directory of data sets.
+fn store_problem(directory: &str, is_written: bool) -> Option<Problem> {
+    let path = Path::new(directory);
+    let problem = |what: String, fix: &str| Problem {
+        what,
+        fix: fix.to_owned(),
+        is_in_the_experiment: false,
+    };
+    if !path.is_dir() {
+        let fix = "make it, or mount it, on every database host; or name another place in [dataset.store]";
+        return Some(problem(
+            format!("the store of data sets {directory} is no directory"),
+            fix,
+        ));
+    }
+    let is_denied = is_written && rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_err();
+    is_denied.then(|| {
+        let fix = "let the agent's user write to it, or leave out keep in [dataset.store]";
+        problem(
+            format!("nothing can be kept in the store of data sets {directory}"),
+            fix,
+        )
+    })
 }

@@ -16,6 +16,7 @@ use super::logs::KeptLog;
 use super::outbox::{Outbox, cancelled, fault};
 use super::product;
 use super::server::Database;
+use super::store;
 use super::trial::{Stopwatch, Trial};
 use super::volumes::Volumes;
 use super::watching::Watching;
@@ -83,6 +84,14 @@ impl DatabaseHost {
             .ok_or_else(|| fault("the database agent was not opened first"))?;
         let reply = match request {
             DatabaseRequest::FindSnapshot { placement } => Ok(opened.find_snapshot(placement)),
+            DatabaseRequest::FindKept { placement, directory } => store::find(&opened.database, placement, &directory),
+            DatabaseRequest::Restore { placement, kept, from } => {
+                store::restore(&opened.host, &opened.database, placement, &kept, &from)
+            }
+            DatabaseRequest::MeasureArchive { placement } => store::measure(&opened.host, &opened.database, placement),
+            DatabaseRequest::KeepInStore { placement, to, run } => {
+                store::keep(&opened.host, &opened.database, placement, &to, run)
+            }
             DatabaseRequest::StartLoading { placement, loading } => opened.start_loading(placement, loading),
             DatabaseRequest::FinishLoading => opened.finish_loading(),
             DatabaseRequest::KeepSnapshot => opened.keep_snapshot(),
@@ -165,7 +174,11 @@ impl DatabaseHost {
 
 impl Opened {
     fn find_snapshot(&self, placement: Placement) -> Reply {
-        Reply::Found(self.host.snapshot(&self.database.snapshot_key(placement)))
+        let key = self.database.snapshot_key(placement);
+        Reply::Found {
+            snapshot: self.host.snapshot(&key),
+            key,
+        }
     }
 
     fn start_loading(&mut self, placement: Placement, name: String) -> Result<Reply, Fault> {

@@ -16,6 +16,7 @@ mod outbox;
 mod product;
 mod server;
 mod shared;
+mod store;
 mod trial;
 mod volumes;
 mod watch;

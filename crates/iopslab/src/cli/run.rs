@@ -211,6 +211,7 @@ fn begin_on_aws(
     screen.say(&report_plan(catalog, job, experiment, Provider::Aws));
     let estimate = aws::estimate(job, settings);
     screen.say(&aws::told(settings, &estimate));
+    controller::check_store(&job.plan)?;
     aws::may_be_made(settings, &estimate, args.max_cost, args.yes)?;
     let directory = create(args, catalog, experiment, text, job, Provider::Aws, Vec::new())?;
     aws::keep_name(&directory)?;
@@ -352,6 +353,7 @@ fn resume(
                 Aws::check_program().map_err(Failure::work)?;
                 let estimate = aws::estimate(directory.job(), settings);
                 screen.say(&aws::told(settings, &estimate));
+                controller::check_store(directory.plan())?;
                 aws::may_be_made(settings, &estimate, args.max_cost, args.yes)?;
             }
             Hands::Sites(Box::new(settings.clone()), channel)

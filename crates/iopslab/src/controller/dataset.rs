@@ -1,5 +1,6 @@
 //! Loading the data set: once per (data set, database version, schema, cluster); later runs find its snapshots.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use archive::{JournalEvent, RunDirectory};
@@ -10,6 +11,7 @@ use wire::{ClientRequest, DatabaseRequest, Endpoint, ExistingDataset, Reply, Req
 use super::crew::{Crew, unexpected};
 use super::hosts::{self, Cluster};
 use super::journal::note;
+use super::store::{Restored, Store};
 use super::target::Target;
 use crate::failure::Failure;
 use crate::progress::{Screen, human_duration};
@@ -19,6 +21,9 @@ const LOAD_CONCURRENCY: u32 = 128;
 /// Loading may wait for a flush; a trial's timeout would be too strict.
 const LOAD_TIMEOUT_S: f64 = 30.0;
 
+/// Names of the nodes' snapshots, and the snapshots.
+type FoundHere = (BTreeMap<HostId, String>, Option<Vec<SnapshotFacts>>);
+
 /// Makes sure that every node of every cluster of the plan has its snapshot of the data set.
 pub(super) fn provide(
     directory: &RunDirectory,
@@ -27,20 +32,33 @@ pub(super) fn provide(
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     let plan = directory.plan();
+    let store = Store::of(plan)?;
     for cluster in hosts::clusters(directory.setups()) {
         let placement = cluster.placement;
         let of = match placement.is_cluster() {
             true => format!("data set of {}", placement.label()),
             false => "data set".to_owned(),
         };
-        let parts = match find(cluster, crew, screen)? {
-            Some(found) => {
+        let (keys, found) = find(cluster, crew, screen)?;
+        let restored = match (&found, &store) {
+            (None, Some(store)) => store.restore(cluster, &keys, &of, crew, screen)?,
+            _ => Restored::Nothing,
+        };
+        let anew = matches!(restored, Restored::Damaged);
+        let (parts, from) = match (found, restored) {
+            (Some(found), _) => {
                 let records = plan.dataset.records;
                 screen.say(&format!("{of}: {records} records from an earlier run's snapshot"));
-                found
+                (found, None)
             }
-            None => load(directory.job(), target, cluster, &of, crew, screen)?,
+            (None, Restored::All(restored, origin)) => (restored, Some(origin)),
+            (None, Restored::Nothing | Restored::Damaged) => {
+                (load(directory.job(), target, cluster, &of, crew, screen)?, None)
+            }
         };
+        if let (Some(store), None) = (&store, &from) {
+            store.keep(directory, cluster, &keys, (&of, anew), crew, screen)?;
+        }
         let bytes = parts.iter().map(|part| part.table_bytes).sum();
         screen.say(&format!(
             "{of}: {:.0} MiB payload, {:.0} MiB on disk",
@@ -52,26 +70,32 @@ pub(super) fn provide(
             JournalEvent::DatasetReady {
                 records: plan.dataset.records,
                 bytes,
+                from,
             },
         )?;
     }
     Ok(())
 }
 
-/// The snapshots of all nodes, where all of them are there and come from the same loading.
-fn find(cluster: Cluster, crew: &mut Crew, screen: &mut Screen) -> Result<Option<Vec<SnapshotFacts>>, Failure> {
+/// What the snapshot of each node is called, and the snapshots of all nodes, where all of them are there and come from the
+/// same loading.
+fn find(cluster: Cluster, crew: &mut Crew, screen: &mut Screen) -> Result<FoundHere, Failure> {
     let placement = cluster.placement;
     let request = DatabaseRequest::FindSnapshot { placement };
     let replies = crew.ask_each(&cluster.nodes(), &request, screen)?;
-    let mut found = Vec::new();
-    for reply in replies.into_values() {
+    let (mut keys, mut found) = (BTreeMap::new(), Vec::new());
+    for (host, reply) in replies {
         match reply {
-            Reply::Found(facts) => found.push(facts),
+            Reply::Found { key, snapshot } => {
+                keys.insert(host, key);
+                found.push(snapshot);
+            }
             other => return Err(unexpected(&other)),
         }
     }
     let found: Option<Vec<SnapshotFacts>> = found.into_iter().collect();
-    Ok(found.filter(|parts| parts.windows(2).all(|pair| pair[0].loading == pair[1].loading)))
+    let found = found.filter(|parts| parts.windows(2).all(|pair| pair[0].loading == pair[1].loading));
+    Ok((keys, found))
 }
 
 fn load(

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use evidence::HostId;
-use spec::{Job, NodeFaultKind, Placement, Plan, Setup};
+use spec::{DataSetPlace, Job, NodeFaultKind, Placement, Plan, Setup};
 use wire::{Demand, Ground, Needs};
 
 use super::crew::Crew;
@@ -122,6 +122,10 @@ pub(super) fn needs(job: &Job, work_directory: String, ground: Option<Ground>, o
         }),
         cpus: most(|setup| setup.cpus),
         memory: most(|setup| setup.memory_limit_bytes as f64),
+        data_sets: plan.data_set_store.as_ref().and_then(|store| match &store.place {
+            DataSetPlace::Directory { path } => Some((path.clone(), store.keep)),
+            DataSetPlace::S3 { .. } => None,
+        }),
     }
 }
 

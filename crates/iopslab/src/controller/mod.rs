@@ -5,6 +5,7 @@
 //! reports. It is the same loop for every provider.
 
 mod adaptive;
+mod bucket;
 mod crew;
 mod dataset;
 mod hosts;
@@ -14,6 +15,7 @@ mod position;
 mod reconnect;
 mod searches;
 pub mod sites;
+mod store;
 mod target;
 mod trial;
 mod watched;
@@ -36,6 +38,7 @@ use crew::unexpected;
 use journal::note;
 pub use machines::take_as_they_are;
 use position::Position;
+use store::Store;
 use target::Target;
 use trial::Carried;
 
@@ -340,9 +343,15 @@ pub fn greet(crew: &mut Crew, job: &Job, screen: &mut Screen) -> Result<Vec<(Hos
     Ok(facts)
 }
 
+/// Refuses a store of data sets that could not be used; asks no host.
+pub fn check_store(plan: &Plan) -> Result<(), Failure> {
+    Store::of(plan)?.map_or(Ok(()), |store| store.check())
+}
+
 /// What stands in the way of this run, asked of the machines that would do the work; nothing is created before.
 pub fn check(job: &Job, crew: &mut Crew, settings: &Settings, screen: &mut Screen) -> Result<(), Failure> {
     Target::of(&job.plan)?;
+    check_store(&job.plan)?;
     watched::find_and_tell(&job.setups, crew, screen)?;
     let mut problems = Vec::new();
     for on_machine in hosts::by_machine(&job.setups, crew).into_values() {

@@ -16,6 +16,7 @@ Changed, each as EC2 documents it:
   none.
 * A rule between security groups has its description; moto has that of rules with addresses only.
 * GetServiceQuota and GetAWSDefaultServiceQuota know quotas of EC2 and EBS; moto knows those of VPC only.
+* Requests of S3 can be refused: PutObject, GetObject, ListBucket.
 * Placement groups exist, and instances tell theirs. moto answers NotImplementedError, an HTTP 500.
 """
 
@@ -36,6 +37,8 @@ from moto.ec2.responses import EC2Response
 from moto.ec2.responses.instances import InstanceResponse
 from moto.ec2.utils import EC2_PREFIX_TO_RESOURCE
 from moto.moto_api._internal import mock_random
+from moto.s3.exceptions import S3AccessDeniedError
+from moto.s3.responses import S3Response
 from moto.server import main
 from moto.servicequotas.models import ServiceQuotasBackend
 from moto.servicequotas.responses import ServiceQuotasResponse
@@ -163,6 +166,29 @@ def describe_rules_between_groups():
     SecurityGroupRule.description = property(description)
 
 
+def refuse_requests_of_s3():
+    actions = {
+        ("_bucket_response", "GET"): "ListBucket",
+        ("_key_response", "GET"): "GetObject",
+        ("_key_response", "PUT"): "PutObject",
+    }
+
+    def of(name):
+        others = getattr(S3Response, name)
+
+        def answer(self, request, full_url):
+            key = re.search("Credential=([A-Za-z0-9]+)", request.headers.get("Authorization", "") + full_url)
+            action = actions.get((name, request.method), "")
+            if not (key and account.is_own(key[1])) and account.refusal(action, None, None):
+                raise S3AccessDeniedError
+            return others(self, request, full_url)
+
+        setattr(S3Response, name, answer)
+
+    of("_bucket_response")
+    of("_key_response")
+
+
 class UnknownPlacementGroup(EC2ClientError):
     def __init__(self, name):
         super().__init__("InvalidPlacementGroup.Unknown", f"The Placement Group '{name}' is unknown.")
@@ -272,6 +298,7 @@ if __name__ == "__main__":
     describe_rules_between_groups()
     have_placement_groups()
     have_quotas()
+    refuse_requests_of_s3()
     if os.environ.get("IOPSLAB_MOTO_SOCKET"):
         account.serve(os.environ["IOPSLAB_MOTO_SOCKET"], sys.argv[-1])
     main()

@@ -170,6 +170,7 @@ pub fn evidence<'a>(run: &str, job: &'a Job, trials: &'a [TrialMeasurement]) -> 
         environment: serde_json::Value::Null,
         trials,
         probes: &[],
+        origins: &[],
     }
 }
 

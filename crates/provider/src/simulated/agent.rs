@@ -127,7 +127,14 @@ impl Shared {
                 software: None,
             },
             DatabaseRequest::Watch(_) => return Err(fault("a simulation has no node of somebody else's")),
-            DatabaseRequest::FindSnapshot { .. } => Reply::Found(Some(self.snapshot())),
+            DatabaseRequest::FindSnapshot { .. } => Reply::Found {
+                key: self.snapshot().key,
+                snapshot: Some(self.snapshot()),
+            },
+            DatabaseRequest::FindKept { .. }
+            | DatabaseRequest::Restore { .. }
+            | DatabaseRequest::MeasureArchive { .. }
+            | DatabaseRequest::KeepInStore { .. } => return Err(fault("a simulation has no data set to keep")),
             DatabaseRequest::StartLoading { .. } => Reply::Loading {
                 contact_points: Vec::new(),
             },

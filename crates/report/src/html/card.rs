@@ -85,5 +85,6 @@ fn basis(analysis: &Analysis, answer: &Answer) -> Vec<String> {
         ),
         format!("Findings: {}.", findings::summary(analysis)),
     ]);
+    basis.extend(labels::origins(analysis));
     basis
 }

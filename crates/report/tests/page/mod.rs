@@ -97,6 +97,7 @@ pub fn empty(baseline: &str) -> Analysis {
             compressibility: 0.0,
             seed: 1,
         },
+        origins: Vec::new(),
         shape: TrialShape {
             code_warmup_s: 0.0,
             warmup_s: 20.0,

@@ -49,6 +49,7 @@ fn in_simulation(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note> {
         ("[load] code_warmup_s", load.code_warmup_s.is_some()),
         ("[target] database", target.is_some_and(|t| t.database.is_some())),
         ("[target] version", target.is_some_and(|t| t.version.is_some())),
+        ("[dataset.store]", file.dataset.get_ref().store.is_some()),
         (
             "[target] consistency",
             is_one && target.is_some_and(|t| t.consistency.is_some()),

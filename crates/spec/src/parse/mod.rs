@@ -9,6 +9,7 @@ mod beside;
 mod clients;
 mod configuration;
 mod consistency;
+mod data_set_store;
 mod effect;
 mod existing;
 mod fault;
@@ -129,6 +130,7 @@ fn check(
     let name = safe_name(&file.name, "experiment", mistakes);
     let target = target::check(file.target.as_ref(), mistakes);
     let dataset = dataset(file.dataset.get_ref(), mistakes);
+    let data_set_store = data_set_store::check(file, mistakes);
     let local = local::check(&file.provider.local, mistakes);
     if file.configuration.is_empty() {
         mistakes.add(
@@ -235,6 +237,7 @@ fn check(
         baseline: file.baseline.as_ref().map(|b| b.get_ref().clone()),
         target: target?,
         dataset: dataset?,
+        data_set_store: data_set_store?,
         money: crate::pricing::of_configurations(catalog, &configurations, &basis),
         configurations,
         workloads: all?,

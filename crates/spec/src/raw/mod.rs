@@ -169,6 +169,26 @@ pub(crate) struct Dataset {
     /// Seed of keys and values. Default 1.
     #[schemars(with = "Option<u64>")]
     pub seed: Option<Spanned<i64>>,
+    /// Where data sets are kept, so that a host without one restores it instead of loading it.
+    #[schemars(with = "Option<DataSetStore>")]
+    pub store: Option<Spanned<DataSetStore>>,
+}
+
+/// Where data sets are kept.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DataSetStore {
+    /// `s3://BUCKET/PREFIX`, or an absolute directory of the database hosts, such as one that they share.
+    #[schemars(with = "String")]
+    pub at: Spanned<String>,
+    /// Whether a data set that the store does not have is kept there once it is loaded. Default false.
+    pub keep: Option<bool>,
+    /// With `s3://`, which needs it: region of the bucket.
+    #[schemars(with = "Option<String>")]
+    pub region: Option<Spanned<String>>,
+    /// With `s3://`: profile of the AWS configuration files. Default: the usual search for credentials.
+    #[schemars(with = "Option<String>")]
+    pub profile: Option<Spanned<String>>,
 }
 
 /// What money buys.

@@ -184,5 +184,6 @@ pub fn run<'a>(job: &'a Job, trials: &'a [TrialMeasurement]) -> RunEvidence<'a> 
         environment: json!({"format_version": 1, "database": {"cpu_model": "Example CPU", "cores": 2, "disks": ["vda"]}}),
         trials,
         probes: &[],
+        origins: &[],
     }
 }

@@ -1,0 +1,259 @@
+//! A node's data set in a store: looked for, restored, kept.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use catalog::MIB;
+use database::Directories;
+use datasets::{Layout, PART_BYTES, Place, StoreError};
+use evidence::KeptDataSet;
+use spec::Placement;
+use wire::{Fault, Reply, SnapshotFacts, Transfer};
+
+use super::host::Host;
+use super::outbox::{Outbox, cancelled, fault};
+use super::server::Database;
+
+/// Written last: a data set without this file is not one.
+const DOCUMENT: &str = "snapshot.json";
+/// Between two reports of progress.
+const REPORT: Duration = Duration::from_millis(250);
+
+/// What a directory has of this node's data set.
+pub(super) fn find(database: &Database, placement: Placement, directory: &str) -> Result<Reply, Fault> {
+    let key = database.snapshot_key(placement);
+    let path = Path::new(directory).join(&key).join(DOCUMENT);
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Reply::Kept(None)),
+        Err(error) => return Err(fault(format!("cannot read {}: {error}", path.display()))),
+    };
+    Ok(match KeptDataSet::read(&text, &key) {
+        Ok(kept) => Reply::Kept(Some(Box::new(kept))),
+        Err(why) => Reply::StoreProblem(format!("{}: {why}", path.display())),
+    })
+}
+
+/// Makes this node's snapshot of what a store has.
+pub(super) fn restore(
+    host: &Host,
+    database: &Database,
+    placement: Placement,
+    kept: &KeptDataSet,
+    from: &Transfer,
+) -> Result<Reply, Fault> {
+    let key = database.snapshot_key(placement);
+    let directory = host.loading_directory(&key)?;
+    let data = Directories::below(&directory).data;
+    let way = Way::of(from, &key);
+    let mut watch = Watch::new(
+        &host.outbox,
+        format!("restoring the data set from {}", way.name()),
+        kept.archive_bytes(),
+    );
+    let restored = datasets::restore(&kept.parts, way.place(), &data, &mut |done| watch.goes_on(done));
+    let restored = match restored {
+        Ok(bytes) if bytes == kept.bytes => Ok(bytes),
+        Ok(bytes) => Err(StoreError::Damaged(format!(
+            "{}: its files have {bytes} bytes, and had {} when it was kept",
+            way.name(),
+            kept.bytes
+        ))),
+        Err(error) => Err(error),
+    };
+    let facts = SnapshotFacts {
+        key,
+        records: kept.records,
+        loading: kept.loading.clone(),
+        table_bytes: kept.table_bytes,
+        bytes: kept.bytes,
+    };
+    let reply = match restored {
+        Ok(_) => host.keep_snapshot(&data, &facts).map(|()| Reply::Snapshot(facts)),
+        Err(StoreError::Damaged(why)) => Ok(Reply::StoreProblem(why)),
+        Err(error) => Err(refusal(error)),
+    };
+    storage::remove_tree(&directory).map_err(fault)?;
+    reply
+}
+
+/// How long an archive of this node's snapshot would be.
+pub(super) fn measure(host: &Host, database: &Database, placement: Placement) -> Result<Reply, Fault> {
+    let facts = snapshot(host, database, placement)?;
+    let layout = Layout::of(&host.snapshot_directory(&facts.key).join("data")).map_err(refusal)?;
+    Ok(Reply::Archive {
+        parts: datasets::part_names(&layout, &below(&facts), PART_BYTES),
+        bytes: layout.bytes(),
+    })
+}
+
+/// Brings this node's snapshot to a store. What the store refuses is no reason to end a run that has its data set.
+pub(super) fn keep(
+    host: &Host,
+    database: &Database,
+    placement: Placement,
+    to: &Transfer,
+    run: String,
+) -> Result<Reply, Fault> {
+    let facts = snapshot(host, database, placement)?;
+    let layout = Layout::of(&host.snapshot_directory(&facts.key).join("data")).map_err(refusal)?;
+    let way = Way::of(to, &facts.key);
+    let mut watch = Watch::new(
+        &host.outbox,
+        format!("keeping the data set in {}", way.name()),
+        layout.bytes(),
+    );
+    let sent = datasets::keep(&layout, way.place(), &below(&facts), PART_BYTES, &mut |done| {
+        watch.goes_on(done)
+    });
+    let parts = match sent {
+        Ok(parts) => parts,
+        Err(StoreError::Cancelled) => return Err(cancelled()),
+        Err(error) => return Ok(Reply::StoreProblem(in_words(&error))),
+    };
+    let kept = KeptDataSet {
+        format_version: KeptDataSet::VERSION,
+        key: facts.key,
+        records: facts.records,
+        loading: facts.loading,
+        table_bytes: facts.table_bytes,
+        bytes: facts.bytes,
+        made_by: run,
+        made_at: jiff::Timestamp::now().to_string(),
+        parts,
+    };
+    if let Way::Directory(directory) = &way
+        && let Err(error) = write_down(directory, &kept)
+    {
+        return Ok(Reply::StoreProblem(format!(
+            "cannot write {}: {error}",
+            directory.join(DOCUMENT).display()
+        )));
+    }
+    Ok(Reply::Kept(Some(Box::new(kept))))
+}
+
+fn snapshot(host: &Host, database: &Database, placement: Placement) -> Result<SnapshotFacts, Fault> {
+    let key = database.snapshot_key(placement);
+    let facts = host.snapshot(&key);
+    facts.ok_or_else(|| fault(format!("there is no snapshot {key} to keep")))
+}
+
+/// Parts of a loading lie below its name: two runs that keep one data set at the same time do not mix.
+fn below(facts: &SnapshotFacts) -> String {
+    let plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.');
+    match facts.loading.chars().filter(plain).collect::<String>() {
+        name if name.is_empty() => "loading".to_owned(),
+        name => name,
+    }
+}
+
+/// Whole, or not there.
+fn write_down(directory: &Path, kept: &KeptDataSet) -> std::io::Result<()> {
+    let aside = directory.join(format!("{DOCUMENT}.part-{}", std::process::id()));
+    let mut file = File::create(&aside)?;
+    file.write_all(&serde_json::to_vec_pretty(kept)?)?;
+    file.sync_all()?;
+    fs::rename(&aside, directory.join(DOCUMENT))?;
+    File::open(directory)?.sync_all()
+}
+
+/// Where a key's parts are.
+enum Way {
+    Directory(PathBuf),
+    Urls { name: String, urls: Vec<String> },
+}
+
+impl Way {
+    fn of(transfer: &Transfer, key: &str) -> Self {
+        match transfer {
+            Transfer::Directory(directory) => Self::Directory(Path::new(directory).join(key)),
+            Transfer::Urls { name, urls } => Self::Urls {
+                name: format!("{name}/{key}"),
+                urls: urls.iter().map(|url| url.0.clone()).collect(),
+            },
+        }
+    }
+
+    fn place(&self) -> Place<'_> {
+        match self {
+            Self::Directory(directory) => Place::Directory(directory),
+            Self::Urls { name, urls } => Place::Urls(urls, name),
+        }
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Self::Directory(directory) => directory.display().to_string(),
+            Self::Urls { name, .. } => name.clone(),
+        }
+    }
+}
+
+/// Tells how far it is, and how fast it goes.
+struct Watch<'o> {
+    outbox: &'o Outbox,
+    doing: String,
+    bytes: u64,
+    began: Instant,
+    told: Option<Instant>,
+}
+
+impl<'o> Watch<'o> {
+    fn new(outbox: &'o Outbox, doing: String, bytes: u64) -> Self {
+        Self {
+            outbox,
+            doing,
+            bytes,
+            began: Instant::now(),
+            told: None,
+        }
+    }
+
+    /// `false` where somebody asked for the end.
+    fn goes_on(&mut self, done: u64) -> bool {
+        if self.told.is_none_or(|told| told.elapsed() >= REPORT) {
+            self.told = Some(Instant::now());
+            let mib = |bytes: u64| bytes as f64 / MIB;
+            let seconds = self.began.elapsed().as_secs_f64();
+            let speed = match seconds > 1.0 {
+                true => format!(", {:.0} MiB/s", mib(done) / seconds),
+                false => String::new(),
+            };
+            let doing = format!("{}: {:.0} of {:.0} MiB{speed}", self.doing, mib(done), mib(self.bytes));
+            self.outbox.progress(doing, Some((done, self.bytes)));
+        }
+        !self.outbox.is_cancelled()
+    }
+}
+
+fn in_words(error: &StoreError) -> String {
+    match error {
+        StoreError::Refused {
+            permission: Some(permission),
+            ..
+        } => format!("{error} (permission {permission} is missing)"),
+        other => other.to_string(),
+    }
+}
+
+fn refusal(error: StoreError) -> Fault {
+    let help = match &error {
+        StoreError::Cancelled => return cancelled(),
+        StoreError::Refused {
+            permission: Some(permission),
+            ..
+        } => format!("allow {permission} on the keys of [dataset.store]: docs/aws.md"),
+        StoreError::Refused { .. } => {
+            "see that the database hosts reach it; without [dataset.store] the data set is loaded".to_owned()
+        }
+        StoreError::Io { .. } => "make room, or see to the disk, and go on with --resume".to_owned(),
+        _ => return fault(error),
+    };
+    Fault {
+        help: Some(help),
+        ..fault(error)
+    }
+}
