@@ -18,8 +18,8 @@ use crate::transfer::{Download, agent};
 /// A piece that is written at a time.
 const CHUNK: usize = 256 << 10;
 
-/// Writes the files of an archive below the empty directory `into`, which is made; gives their bytes. What is there after
-/// an error is of no use.
+/// Writes the files of an archive below the empty directory `into`, which is made; gives their bytes. What is there
+/// after an error is of no use.
 ///
 /// # Errors
 /// [`StoreError::Damaged`] where a part is missing, or is not what was kept; what the store refuses; what cannot be

@@ -6,7 +6,8 @@ use wire::{SignedUrl, Transfer};
 
 use crate::failure::Failure;
 
-/// What stands in a bucket's prefix besides data sets. Writing it shows that data sets can be kept before any is loaded.
+/// What stands in a bucket's prefix besides data sets. Writing it shows that data sets can be kept before any is
+/// loaded.
 #[cfg(feature = "aws")]
 const README: &str = "Data sets kept by iopslab ([dataset.store] of an experiment). KEY/snapshot.json says what a data \
 set is; its\nparts, below a name of their own beside it, are one tar archive. A part without snapshot.json that names \

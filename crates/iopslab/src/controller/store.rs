@@ -59,8 +59,8 @@ impl<'p> Store<'p> {
             .map_or(Ok(()), |bucket| bucket.check(self.stated.keep))
     }
 
-    /// Restores the data set on all nodes of a cluster, where the store has it; what is wrong with it is told, and it is
-    /// loaded then.
+    /// Restores the data set on all nodes of a cluster, where the store has it; what is wrong with it is told, and it
+    /// is loaded then.
     pub fn restore(
         &self,
         cluster: Cluster,
@@ -121,8 +121,8 @@ impl<'p> Store<'p> {
         Ok(Restored::All(restored, origin))
     }
 
-    /// Keeps the data set of all nodes of a cluster, where that is wanted and the store does not have it, or has one of no
-    /// use (`anew`). A store that
+    /// Keeps the data set of all nodes of a cluster, where that is wanted and the store does not have it, or has one of
+    /// no use (`anew`). A store that
     /// refuses it costs the run nothing but a warning, which the journal keeps.
     pub fn keep(
         &self,
