@@ -205,9 +205,9 @@ fn fit(all: Clients, load: &raw::Load, levels: &[LoadLevel], mistakes: &mut Coll
 }
 
 /// Seconds in which a database compiles its code before a search and its trials: probes are short, and a JVM whose
-/// code is interpreted needs several times the CPU for a request (Cassandra 5.0 on two CPUs, measured: at 600 requests a
-/// second the CPU that each takes still falls after 30 s).
-const SEARCHED_CODE_WARMUP_S: f64 = 10.0;
+/// code is interpreted needs several times the CPU for a request. Cassandra 5.0 on two CPUs, measured: after
+/// 10 s it still used one of them to compile for 20 s more; at 600 requests a second without this, for longer than 30 s.
+const SEARCHED_CODE_WARMUP_S: f64 = 20.0;
 
 /// Once throughput has come to rest the client connects anew; this many seconds cover its first requests.
 const WARMUP_AFTER_REST_S: f64 = 5.0;

@@ -477,7 +477,7 @@ pub(crate) struct Load {
     #[schemars(with = "Option<f64>")]
     pub max_warmup_s: Option<Spanned<f64>>,
     /// Seconds of a closed loop over a thousand records before that: a database that compiles its code as it runs, as
-    /// one on the JVM does, has then done so, whatever the volume is like. Default 10 with `rate = "find"`, else 0.
+    /// one on the JVM does, has then done so, whatever the volume is like. Default 20 with `rate = "find"`, else 0.
     #[schemars(with = "Option<f64>")]
     pub code_warmup_s: Option<Spanned<f64>>,
     /// Measured seconds. Default 60; a bound on the time when `operations` is given.
