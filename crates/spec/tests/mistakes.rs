@@ -135,6 +135,11 @@ fn every_wrong_input_is_refused_at_its_place() {
         ),
         (
             "concurrency = [10]",
+            "concurrency = [10]\ncode_warmup_s = -1",
+            "code_warmup_s cannot be -1",
+        ),
+        (
+            "concurrency = [10]",
             "rate = \"find\"\nclients = \"auto\"",
             "rate = \"find\" states none",
         ),

@@ -1,9 +1,11 @@
 //! Plans: every cell once in every block, in an order that the seed decides.
 
+mod story;
+
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use spec::{CostKind, Plan, parse, plan};
+use spec::{CostKind, Experiment, Plan, Provider, parse, plan};
 
 fn planned(configurations: u32, workloads: u32, levels: u32, repetitions: u32, seed: u32) -> Plan {
     let mut text = String::from("name = \"p\"\n[dataset]\nrecords = 5000\n");
@@ -142,4 +144,31 @@ fn a_plan_keeps_the_day_and_the_source_of_every_price() {
         ),
         (&serde_json::json!(true), &serde_json::json!(1))
     );
+}
+
+#[test]
+fn a_database_compiles_its_code_first_where_rates_are_searched_for_or_where_that_is_stated() {
+    let seconds = |load: &str, provider| {
+        let text = story::with("concurrency = [10]", load) + "[objective]\np99_ms = 20\n";
+        let experiment = story::accepted(&text).carried_out_by(provider);
+        let plan = spec::plan(&experiment);
+        // Its time is counted.
+        let without = Experiment {
+            load: spec::Load {
+                code_warmup_s: 0.0,
+                ..experiment.load.clone()
+            },
+            ..experiment
+        };
+        let more = plan.estimated_s - spec::plan(&without).estimated_s;
+        assert_eq!(more > 0.0, plan.shape.code_warmup_s > 0.0, "{load}: {more}");
+        plan.shape.code_warmup_s
+    };
+    let (local, simulated) = (Provider::Local, Provider::Simulated);
+    assert_eq!(seconds("rate = \"find\"", local), 20.0);
+    assert_eq!(seconds("rate = \"find\"\ncode_warmup_s = 3", local), 3.0);
+    assert_eq!(seconds("rate = [100]", local), 0.0);
+    assert_eq!(seconds("rate = [100]\ncode_warmup_s = 3", local), 3.0);
+    // What is simulated compiles nothing.
+    assert_eq!(seconds("rate = \"find\"\ncode_warmup_s = 3", simulated), 0.0);
 }

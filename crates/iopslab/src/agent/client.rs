@@ -250,9 +250,11 @@ fn look_for(
 const WARM_CODE_IN_FLIGHT: u32 = 64;
 const WARM_CODE_RECORDS: u64 = 1_000;
 
-/// Reads and writes a few records as fast as the database can, so that it compiles its code: at the rate of a slow
-/// volume a JVM would take minutes. What is measured is thrown away. Inserts are replaced by updates, and where writes
-/// are checked there are reads alone: the records are as they would be without.
+/// Reads and writes as fast as the database can, so that it compiles its code: at the rate of a slow volume a JVM would
+/// take minutes. Half of the time goes to a few records; the other half to all of them, because what waits for a device
+/// takes other ways through the code, which are compiled anew when the first request comes that way. What is measured is
+/// thrown away. Inserts are replaced by updates, and where writes are checked there are reads alone: the records are as
+/// they would be without.
 fn warm_code(connect: &CqlConnect, plan: &TrialPlan, seconds: f64, outbox: &Outbox) -> Result<(), Fault> {
     outbox.progress(format!("letting the database compile its code, {seconds:.0} s"), None);
     let mix = plan.definition.mix;
@@ -267,13 +269,33 @@ fn warm_code(connect: &CqlConnect, plan: &TrialPlan, seconds: f64, outbox: &Outb
             ..mix
         },
     };
-    let warm_up = TrialPlan {
-        definition: Definition {
+    let distribution = plan.definition.distribution;
+    let halves = [
+        (plan.records.min(WARM_CODE_RECORDS), Distribution::Uniform),
+        (plan.records, distribution),
+    ];
+    for (records, distribution) in halves {
+        let definition = Definition {
             mix,
-            distribution: Distribution::Uniform,
+            distribution,
             ..plan.definition.clone()
-        },
-        records: plan.records.min(WARM_CODE_RECORDS),
+        };
+        warm_on(connect, plan, (definition, records), seconds / 2.0, outbox)?;
+    }
+    Ok(())
+}
+
+/// Loads so many records in a closed loop.
+fn warm_on(
+    connect: &CqlConnect,
+    plan: &TrialPlan,
+    (definition, records): (Definition, u64),
+    seconds: f64,
+    outbox: &Outbox,
+) -> Result<(), Fault> {
+    let warm_up = TrialPlan {
+        definition,
+        records,
         load: engine::Load::Closed {
             concurrency: WARM_CODE_IN_FLIGHT,
         },

@@ -45,6 +45,7 @@ distribution = "uniform"
 
 [load]
 concurrency = [16]
+code_warmup_s = 1
 warmup_s = 4
 duration_s = 5
 repetitions = 1
@@ -90,6 +91,10 @@ fn a_run_measures_every_cell_and_leaves_evidence_but_nothing_on_the_machine() {
         assert!(cell["latency_us"]["read"]["p99"].as_f64().unwrap() > 0.0);
         cell["throughput_ops_per_s"]["median"].as_f64().unwrap()
     };
+    assert!(
+        stderr.contains("letting the database compile its code, 1 s"),
+        "{stderr}"
+    );
     // A small part of that advantage is asked for: what the CPU leaves of it on a noisy machine.
     assert!(
         throughput("fast") > 3.0 * throughput("slow"),

@@ -476,8 +476,8 @@ pub(crate) struct Load {
     /// With `warmup = "auto"`: most seconds of warm-up. Default 300.
     #[schemars(with = "Option<f64>")]
     pub max_warmup_s: Option<Spanned<f64>>,
-    /// Seconds of a closed loop over a thousand records before that: a database that compiles its code as it runs, as
-    /// one on the JVM does, has then done so, whatever the volume is like. Default 20 with `rate = "find"`, else 0.
+    /// Seconds of a closed loop before that, half of them over a thousand records, half over all: a database that
+    /// compiles its code as it runs, as one on the JVM does, has then done most of it, however slow the volume is. Default 20 with `rate = "find"`, else 0.
     #[schemars(with = "Option<f64>")]
     pub code_warmup_s: Option<Spanned<f64>>,
     /// Measured seconds. Default 60; a bound on the time when `operations` is given.
