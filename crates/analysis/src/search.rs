@@ -3,7 +3,7 @@
 //!
 //! A closed loop gives the most that the database does; no open loop is faster for long. From there the highest rate
 //! that meets the objective is bracketed, and the bracket is halved (on the logarithmic scale) until its ends lie a
-//! tenth apart. Probes are short and their latencies uncertain: what they find is where to look, and whole trials say
+//! tenth apart. What missed it right after a higher load is tried again before it counts as an end. Probes are short and their latencies uncertain: what they find is where to look, and whole trials say
 //! what is so.
 
 use evidence::RateProbe;
@@ -57,10 +57,12 @@ pub fn next_step(objective: &Objective, probes: &[RateProbe]) -> Step {
             LoadLevel::Concurrency(_) => None,
         })
         .collect();
-    let meeting = tried.iter().filter(|(_, score)| *score <= 0.0);
-    let missing = tried.iter().filter(|(_, score)| *score > 0.0);
-    let highest = meeting.copied().max_by(|a, b| a.0.total_cmp(&b.0));
-    let lowest = missing.copied().min_by(|a, b| a.0.total_cmp(&b.0));
+    let last_word = |at: usize| !tried[at + 1..].iter().any(|(rate, _)| *rate == tried[at].0);
+    let known = || (0..tried.len()).filter(|at| last_word(*at)).map(|at| tried[at]);
+    let meeting = known().filter(|(_, score)| *score <= 0.0);
+    let missing = known().filter(|(_, score)| *score > 0.0);
+    let highest = meeting.max_by(|a, b| a.0.total_cmp(&b.0));
+    let lowest = missing.min_by(|a, b| a.0.total_cmp(&b.0));
     let is_last = tried.len() >= MOST;
     match (highest, lowest) {
         (None, None) => Step::Probe(FIRST * ceiling),
@@ -72,8 +74,21 @@ pub fn next_step(objective: &Objective, probes: &[RateProbe]) -> Step {
         (Some((rate, _)), None) => Step::Probe(rate * UP),
         // A higher rate met what a lower one missed: one of the two had luck, and trials will say which.
         (Some(high), Some(low)) if high.0 >= low.0 => Step::Measure(around((high.0 * low.0).sqrt())),
+        (Some(low), Some(high)) if high.0 <= low.0 * CLOSE && !is_last && is_doubtful(&tried, high.0) => {
+            Step::Probe(high.0)
+        }
         (Some(low), Some(high)) if high.0 <= low.0 * CLOSE || is_last => Step::Measure(around(between(low, high))),
         (Some(low), Some(high)) => Step::Probe((low.0 * high.0).sqrt()),
+    }
+}
+
+/// Whether this rate, which missed the objective, was tried only once, and after a higher load (the closed loop is one): then
+/// it may have paid for what that left behind.
+fn is_doubtful(tried: &[(f64, f64)], rate: f64) -> bool {
+    let mut times = (0..tried.len()).filter(|at| tried[*at].0 == rate);
+    match (times.next(), times.next()) {
+        (Some(at), None) => at.checked_sub(1).is_none_or(|before| tried[before].0 > rate),
+        _ => false,
     }
 }
 
@@ -172,6 +187,26 @@ mod tests {
         assert_eq!(rates, None);
         assert!(probes <= 11, "{probes}");
         assert_eq!(found(0.0, 1.0), (1, None), "a database that answers nothing");
+    }
+
+    #[test]
+    fn what_missed_the_objective_after_a_higher_load_is_tried_again() {
+        let rate = |operations_per_s| LoadLevel::Rate {
+            operations_per_s,
+            poisson: true,
+        };
+        let mut probes = vec![
+            probe(LoadLevel::Concurrency(64), 10_000, 5e4),
+            // The queue of the closed loop.
+            probe(rate(700.0), 7_000, 22_000.0),
+            probe(rate(650.0), 6_500, 5_000.0),
+        ];
+        assert_eq!(next_step(&objective(), &probes), Step::Probe(700.0));
+        let mut sound = probes.clone();
+        sound.push(probe(rate(700.0), 7_000, 6_000.0));
+        assert!(matches!(next_step(&objective(), &sound), Step::Probe(more) if more > 700.0));
+        probes.push(probe(rate(700.0), 7_000, 22_000.0));
+        assert!(matches!(next_step(&objective(), &probes), Step::Measure(_)));
     }
 
     #[test]
