@@ -1,12 +1,14 @@
 //! What each configuration carries: from whole trials around the rate that probes have found.
 //!
 //! Each trial has a [`Score`], which rises with the rate. A straight line through the scores over the rate crosses 0
-//! where the objective begins to be missed; the spread about the line is pooled over all searches, and
-//! the interval of the crossing is Fieller's ([`stats::Residuals`]). Where scores jump from far below to far above 0
-//! between two rates no line says where between them; so the interval always holds the two rates between which the means,
-//! made monotone (Ayer and others, Annals of Mathematical Statistics 26, 1955), cross 0.
+//! where the objective begins to be missed; the spread about the line is pooled over all searches, and the interval of
+//! the crossing is Fieller's ([`stats::Residuals`]), with as many independent points as there are blocks. Where scores
+//! jump from far below to far above 0 between two rates no line says where between them; so the interval always holds
+//! the two rates between which the means, made monotone (Ayer and others, Annals of Mathematical Statistics 26, 1955),
+//! cross 0.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 use evidence::RateProbe;
 use spec::{Cell, LoadLevel, Plan, Search};
@@ -58,7 +60,10 @@ pub fn capacities(plan: &Plan, cells: &[CellAnalysis], figures: &Figures<'_>, pr
     let spread = Residuals::pooled(lines.iter());
     let each = all.iter().zip(&lines).map(|((search, levels), points)| {
         let own: Vec<&RateProbe> = probes.iter().filter(|p| p.search == search.id).collect();
-        capacity(plan, search, levels, spread.crossing(points, LEVEL * 2.0), &own)
+        let of_level = |level: &Level<'_>| figures.trials(&level.cell.id).iter().map(|trial| trial.record.block);
+        let blocks: BTreeSet<u32> = levels.iter().flat_map(of_level).collect();
+        let crossing = spread.crossing(points, blocks.len(), LEVEL * 2.0);
+        capacity(plan, search, levels, crossing, &own)
     });
     each.collect()
 }
@@ -374,7 +379,7 @@ mod tests {
             .iter()
             .flat_map(|(rate, score, n)| vec![(*rate, *score); *n])
             .collect();
-        let crossing = Residuals::pooled([&points].into_iter()).crossing(&points, 0.05);
+        let crossing = Residuals::pooled([&points].into_iter()).crossing(&points, 3, 0.05);
         let found = estimate(&levels, crossing).unwrap();
         let (low, high) = found.bounds.unwrap();
         assert!(low <= 100.0 && high >= 105.0, "{low} to {high}");

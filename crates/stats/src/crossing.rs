@@ -75,11 +75,13 @@ impl Residuals {
 
     /// Where the rising line through these points, which are among the pooled ones, crosses zero, with its bounds at
     /// `1 - level` (Fieller, Journal of the Royal Statistical Society B 16, 1954; Draper and Smith, "Applied Regression
-    /// Analysis", 3.2). `None` where it does not rise.
-    pub fn crossing(&self, points: &Points, level: f64) -> Option<Crossing> {
+    /// Analysis", 3.2). The points come from so many `blocks`, and all of a block may have its luck in common: so the height
+    /// of the line is taken to be known no better than from one point of each. `None` where it does not rise.
+    pub fn crossing(&self, points: &Points, blocks: usize, level: f64) -> Option<Crossing> {
         let line = Line::through(points).filter(|line| line.slope > 0.0)?;
         let reach = -line.y / line.slope;
         let at = line.x + reach;
+        let independent = line.n.min(blocks as f64);
         let bounds = || {
             let t = student::quantile(1.0 - level / 2.0, self.degrees)?;
             let deviation = (self.squares / self.degrees).sqrt();
@@ -87,7 +89,7 @@ impl Residuals {
             if g.is_nan() || g >= 1.0 {
                 return None;
             }
-            let half = t * deviation / line.slope * ((1.0 - g) / line.n + reach.powi(2) / line.squares_x).sqrt();
+            let half = t * deviation / line.slope * ((1.0 - g) / independent + reach.powi(2) / line.squares_x).sqrt();
             let middle = line.x + reach / (1.0 - g);
             Some((middle - half / (1.0 - g), middle + half / (1.0 - g)))
         };
@@ -106,37 +108,49 @@ mod tests {
     fn a_line_without_noise_crosses_where_it_does() {
         let points: Points = vec![(1.0, -2.0), (2.0, 0.0), (3.0, 2.0), (4.0, 4.0)];
         let found = Residuals::pooled([&points].into_iter())
-            .crossing(&points, 0.05)
+            .crossing(&points, 4, 0.05)
             .unwrap();
         assert!((found.at - 2.0).abs() < 1e-12);
         let (low, high) = found.bounds.unwrap();
         assert!((low - 2.0).abs() < 1e-9 && (high - 2.0).abs() < 1e-9);
         let falling: Points = points.iter().map(|(x, y)| (*x, -y)).collect();
-        assert_eq!(Residuals::pooled([&falling].into_iter()).crossing(&falling, 0.05), None);
+        assert_eq!(Residuals::pooled([&falling].into_iter()).crossing(&falling, 4, 0.05), None);
     }
 
-    #[test]
-    fn bounds_hold_the_truth_as_often_as_they_say() {
+    /// How often the bounds hold the truth where the luck of a trial and that of its block spread so much; three blocks of
+    /// three rates, two lines.
+    fn held(own: f64, shared: f64, blocks: usize) -> f64 {
         let mut noise = Noise::new(3);
         let (mut inside, mut bounded) = (0, 0);
         for _ in 0..2_000 {
+            let luck: Vec<f64> = (0..3).map(|_| shared * noise.normal()).collect();
             let lines: Vec<Points> = (0..2)
                 .map(|_| {
-                    let places = [-0.05, -0.05, -0.05, 0.0, 0.0, 0.0, 0.05, 0.05, 0.05];
+                    let places = [-0.08, 0.0, 0.08].into_iter().flat_map(|x| luck.iter().map(move |l| (x, l)));
                     places
-                        .iter()
-                        .map(|x| (*x, 8.0 * (x - 0.02) + 0.15 * noise.normal()))
+                        .map(|(x, luck)| (x, 8.0 * (x - 0.02) + luck + own * noise.normal()))
                         .collect()
                 })
                 .collect();
-            let found = Residuals::pooled(lines.iter()).crossing(&lines[0], 0.05);
+            let found = Residuals::pooled(lines.iter()).crossing(&lines[0], blocks, 0.05);
             if let Some((low, high)) = found.and_then(|found| found.bounds) {
                 bounded += 1;
                 inside += u32::from(low <= 0.02 && 0.02 <= high);
             }
         }
         assert!(bounded > 1_000, "{bounded}");
-        let share = f64::from(inside) / f64::from(bounded);
-        assert!((0.935..0.985).contains(&share), "{share}");
+        f64::from(inside) / f64::from(bounded)
+    }
+
+    #[test]
+    fn bounds_hold_the_truth_as_often_as_they_say() {
+        let alone = held(0.15, 0.0, 9);
+        assert!((0.935..0.985).contains(&alone), "{alone}");
+        let careful = held(0.15, 0.0, 3);
+        assert!(careful > alone, "{careful}");
+        let blocks = held(0.15, 0.15, 3);
+        assert!(blocks > 0.935, "{blocks}");
+        let careless = held(0.15, 0.15, 9);
+        assert!(careless < 0.9, "what it is for: {careless}");
     }
 }

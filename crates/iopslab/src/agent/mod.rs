@@ -56,6 +56,10 @@ enum AgentRole {
     Client,
 }
 
+/// The scheduling priority of a client (nice(2)): where it shares its machine with the database, a request is sent when
+/// it is due, and not when the database leaves it a CPU. It needs next to none.
+const CLIENT_PRIORITY: i32 = -10;
+
 /// What the request loop handles; `End` is a closed stdin or a signal.
 #[expect(clippy::large_enum_variant, reason = "a handful of values in the life of a process")]
 enum Work {
@@ -65,6 +69,13 @@ enum Work {
 
 /// Handles requests until the controller is gone.
 pub fn serve(args: &AgentArgs) {
+    if args.role == AgentRole::Client
+        // Threads that begin later inherit it.
+        && let Err(error) = rustix::process::setpriority_process(None, CLIENT_PRIORITY)
+    {
+        // The send lag of each trial says what that costs.
+        tracing::info!("the client has no higher priority than the database: {error}");
+    }
     let stop = Arc::new(AtomicBool::new(false));
     let outbox = Outbox::new(Arc::clone(&stop));
     let (sender, work) = channel();

@@ -1,8 +1,8 @@
 //! What the client itself costs, and how much it carries: the engine and the CQL driver against a server without a
 //! database, a process of its own (`null_server`). CPU is the client process's alone, by the operating system.
 //!
-//! `make bench` runs it. Each round measures every case once in frames of iopslab's own and once through the CQL driver,
-//! so that a machine that gets slower does so for all.
+//! `make bench` runs it. Each round measures every case once in frames of iopslab's own, once through the CQL driver, and
+//! reads of one thread by a client that does nothing else ([`raw`]), so that a machine that gets slower does so for all.
 //!
 //! ```text
 //! ROUNDS=5  CASE_S=5  CASES=open   cargo run --release -p database --example client_ceiling
@@ -20,6 +20,8 @@ use std::time::Duration;
 use database::{CqlConnect, Notes, null_server};
 use engine::{Load, TrialOutcome, TrialPlan};
 use spec::{Access, Consistency, ConsistencyLevels, Definition, Distribution, Mix, ScanLength};
+
+mod raw;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -119,17 +121,21 @@ fn main() -> Result<()> {
         notes: Notes::default(),
         ..connect.clone()
     };
-    let paths = [("own frames", &connect), ("driver", &driver)];
-    let mut outcomes: BTreeMap<(usize, usize), Vec<TrialOutcome>> = BTreeMap::new();
+    let paths = [("own frames", Some(&connect)), ("driver", Some(&driver)), ("raw", None)];
+    let mut rows: BTreeMap<(usize, usize), Vec<Row>> = BTreeMap::new();
     for _ in 0..rounds {
         for (position, case) in cases.iter().enumerate() {
             for (path, (name, connect)) in paths.iter().enumerate() {
-                let plan = plan(case, Duration::from_secs(case_s));
-                let outcome = engine::run_trial(*connect, &plan, &mut |_| {}, &false.into())?;
-                if outcome.result.errors.values().sum::<u64>() > 0 {
-                    return Err(format!("{}, {name}: errors: {:?}", case.name, outcome.result.errors).into());
-                }
-                outcomes.entry((position, path)).or_default().push(outcome);
+                let duration = Duration::from_secs(case_s);
+                let row = match connect {
+                    Some(connect) => Row::of(&engine::run_trial(*connect, &plan(case, duration), &mut |_| {}, &false.into())?)
+                        .map_err(|e| format!("{}, {name}: {e}", case.name))?,
+                    None if case.threads == 1 && (case.mix)().read > 0.0 => {
+                        Row::of_raw(&raw::run(server.1, case.load, duration)?)
+                    }
+                    None => continue,
+                };
+                rows.entry((position, path)).or_default().push(row);
             }
         }
     }
@@ -139,26 +145,50 @@ fn main() -> Result<()> {
     println!("{rounds} rounds of {case_s} s; medians [least, most]; lag is how late a request was sent, us.\n");
     println!("| case | path | operations/s | client CPU, us/op | lag p50 | lag p99 |");
     println!("|---|---|---|---|---|---|");
-    for ((position, path), outcomes) in &outcomes {
-        let lag = |of: fn(&evidence::SendLag) -> u64| match outcomes[0].result.send_lag_us {
-            Some(_) => spread(outcomes, |one| one.result.send_lag_us.as_ref().map_or(0, of) as f64, 0),
-            None => "-".to_owned(),
-        };
+    for ((position, path), rows) in &rows {
         println!(
             "| {} | {} | {} | {} | {} | {} |",
             cases[*position].name,
             paths[*path].0,
-            spread(outcomes, |one| operations(one) / one.result.measured_s, 0),
-            spread(outcomes, |one| one.result.client_cpu_s * 1e6 / operations(one), 2),
-            lag(|lag| lag.p50),
-            lag(|lag| lag.p99),
+            spread(rows, |row| Some(row.operations_per_s), 0),
+            spread(rows, |row| Some(row.cpu_us), 2),
+            spread(rows, |row| row.lag_us.map(|lag| lag.0), 0),
+            spread(rows, |row| row.lag_us.map(|lag| lag.1), 0),
         );
     }
     Ok(())
 }
 
-fn operations(outcome: &TrialOutcome) -> f64 {
-    outcome.result.completed.values().sum::<u64>() as f64
+/// A case measured once.
+struct Row {
+    operations_per_s: f64,
+    /// CPU of the client, microseconds per operation.
+    cpu_us: f64,
+    /// How late requests were sent, median and p99, microseconds; `None` in a closed loop.
+    lag_us: Option<(f64, f64)>,
+}
+
+impl Row {
+    fn of(outcome: &TrialOutcome) -> Result<Self> {
+        let result = &outcome.result;
+        if result.errors.values().sum::<u64>() > 0 {
+            return Err(format!("errors: {:?}", result.errors).into());
+        }
+        let operations = result.completed.values().sum::<u64>() as f64;
+        Ok(Self {
+            operations_per_s: operations / result.measured_s,
+            cpu_us: result.client_cpu_s * 1e6 / operations,
+            lag_us: result.send_lag_us.as_ref().map(|lag| (lag.p50 as f64, lag.p99 as f64)),
+        })
+    }
+
+    fn of_raw(run: &raw::Run) -> Self {
+        Self {
+            operations_per_s: run.operations_per_s,
+            cpu_us: run.cpu_us_per_operation,
+            lag_us: run.lag(0.5).zip(run.lag(0.99)),
+        }
+    }
 }
 
 fn plan(case: &Case, duration: Duration) -> TrialPlan {
@@ -189,9 +219,12 @@ fn plan(case: &Case, duration: Duration) -> TrialPlan {
     }
 }
 
-fn spread(outcomes: &[TrialOutcome], value: impl Fn(&TrialOutcome) -> f64, digits: usize) -> String {
-    let mut values: Vec<f64> = outcomes.iter().map(value).collect();
+fn spread(rows: &[Row], value: impl Fn(&Row) -> Option<f64>, digits: usize) -> String {
+    let mut values: Vec<f64> = rows.iter().filter_map(value).collect();
     values.sort_by(f64::total_cmp);
-    let (least, median, most) = (values[0], values[values.len() / 2], values[values.len() - 1]);
+    let (Some(least), Some(most)) = (values.first(), values.last()) else {
+        return "-".to_owned();
+    };
+    let median = values[values.len() / 2];
     format!("{median:.digits$} [{least:.digits$}, {most:.digits$}]")
 }
