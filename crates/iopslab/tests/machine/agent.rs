@@ -33,6 +33,6 @@ fn a_client_goes_before_the_database_whose_machine_it_shares() {
         found
     };
     let own = nice(std::process::id());
-    assert_eq!(of_role("client", &|nice| nice == -10), -10);
+    assert_eq!(of_role("client", &|nice| nice == -20), -20);
     assert_eq!(of_role("database", &|_| true), own);
 }
