@@ -37,6 +37,8 @@ pub(crate) enum Asked {
         readahead: u32,
     },
     Attributes,
+    /// Size of a block, which a loop device needs to know to pass discards on.
+    FileSystem,
     Open,
     Read {
         offset: u64,
@@ -84,6 +86,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Option<Message> {
         2 | 42 => Asked::Forget,
         3 | 4 => Asked::Attributes,
         14 => Asked::Open,
+        17 => Asked::FileSystem,
         15 => Asked::Read {
             offset: u64_at(bytes, body + 8)?,
             length: u32_at(bytes, body + 16)? as usize,
@@ -173,6 +176,15 @@ pub(crate) fn attributes(size: u64) -> Vec<u8> {
     rest.u32(4096).u32(0).0
 }
 
+/// A file system with blocks of 4 KiB and room for nothing else.
+pub(crate) fn file_system(size: u64) -> Vec<u8> {
+    let counts = Fields::default().u64(size / 4096).u64(0).u64(0).u64(1).u64(0);
+    let mut bytes = counts.u32(4096).u32(255).u32(4096).0;
+    // Reserved.
+    bytes.resize(80, 0);
+    bytes
+}
+
 /// Opened: past the page cache, which the device above has already, and with writes beside each other.
 pub(crate) fn opened() -> Vec<u8> {
     const DIRECT_IO: u32 = 1;
@@ -231,6 +243,7 @@ mod tests {
         assert_eq!(init(45, u32::MAX, 1).len(), 64);
         assert_eq!(attributes(1 << 30).len(), 104);
         assert_eq!(opened().len(), 16);
+        assert_eq!(file_system(1 << 30).len(), 80);
         assert_eq!(header(1, Some(Errno::IO), 0)[4..8], (-5_i32).to_ne_bytes());
     }
 }

@@ -328,6 +328,7 @@ impl Server {
                 readahead,
             } => channel.answer(unique, &fuse::init(minor, flags, readahead)),
             Asked::Attributes => channel.answer(unique, &fuse::attributes(size)),
+            Asked::FileSystem => channel.answer(unique, &fuse::file_system(size)),
             Asked::Open => channel.answer(unique, &fuse::opened()),
             Asked::Nothing => channel.answer_with(unique, None),
             Asked::Forget => {}
@@ -338,7 +339,7 @@ impl Server {
                 self.submit(number, unique, Direction::Read, offset, length, work);
             }
             Asked::Write { offset, length } if fits(offset, length as u64) && length > 0 => {
-                let work = self.to_write(offset, length);
+                let work = self.write_of(offset, length);
                 self.submit(number, unique, Direction::Write, offset, length, work);
             }
             Asked::Read { .. } | Asked::Write { .. } => channel.answer_with(unique, Some(Errno::INVALID)),
@@ -356,7 +357,7 @@ impl Server {
     }
 
     /// The bytes of the write that was received just now.
-    fn to_write(&mut self, offset: u64, length: usize) -> Work {
+    fn write_of(&mut self, offset: u64, length: usize) -> Work {
         if length <= COPIED {
             let mut block = self.blocks.take(length);
             let bytes = &self.receiving.bytes()[ALIGNMENT..ALIGNMENT + length];

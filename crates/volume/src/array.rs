@@ -8,6 +8,7 @@ use stats::SplitMix;
 use crate::fault::{Effect, Fault, held_until, slowness};
 use crate::gate::Gate;
 use crate::model::{Direction, Model};
+use crate::service::draw_s;
 
 /// What is asked of a volume.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -196,7 +197,10 @@ impl Array {
     fn serve(&mut self, begin: f64, volume: usize, request: Request, tag: u64) {
         let this = &self.volumes[volume];
         let outcome = this.outcome(&request, begin, &mut self.random);
-        let service_s = this.model.service.map_or(0.0, |s| s.draw(&mut self.random));
+        let service_s = this
+            .model
+            .latency
+            .map_or(0.0, |latency| draw_s(&latency, &mut self.random));
         let at_s = begin + service_s * slowness(&this.faults, begin);
         self.push(at_s, volume, tag, What::Answer(outcome));
     }

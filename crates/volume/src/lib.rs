@@ -6,7 +6,7 @@
 //! 1. the volume's own [`Bucket`]s: requests (counted by [`Unit`]) and bytes, for reads and writes together or apart,
 //!    each with credits where its type has them;
 //! 2. the buckets of the instance, which all its volumes share;
-//! 3. its service: a log-normal time ([`Service`]) that does not depend on how many are served beside it.
+//! 3. its service: a log-normal time ([`catalog::Latency`]) that does not depend on how many are served beside it.
 //!
 //! All waiting is in the buckets, in the order of arrival. Times are seconds from any moment that the caller chooses.
 
@@ -21,4 +21,3 @@ pub use array::{Answer, Array, Outcome, Request};
 pub use bucket::Bucket;
 pub use fault::{Effect, Fault};
 pub use model::{ByteBurst, Direction, Model, Unit};
-pub use service::Service;

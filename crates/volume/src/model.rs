@@ -1,9 +1,7 @@
 //! What a volume may do, as one value that can be sent and kept.
 
-use catalog::{Burst, IoLimits};
+use catalog::{Burst, IoLimits, Latency};
 use serde::{Deserialize, Serialize};
-
-use crate::service::Service;
 
 /// A volume (or what an instance lets through to all of its volumes).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,7 +17,7 @@ pub struct Model {
     /// How requests are counted.
     pub unit: Unit,
     /// Service time; `None`: as fast as what is below.
-    pub service: Option<Service>,
+    pub latency: Option<Latency>,
 }
 
 /// A bucket of bytes: as [`Burst`] for requests.
@@ -87,7 +85,7 @@ impl Model {
             burst: None,
             byte_burst: None,
             unit: Unit::SSD,
-            service: None,
+            latency: None,
         }
     }
 }

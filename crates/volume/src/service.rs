@@ -1,26 +1,15 @@
 //! How long a volume takes for a request that need not wait.
 
-use serde::{Deserialize, Serialize};
+use catalog::Latency;
 use stats::SplitMix;
 
-/// A log-normal service time.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Service {
-    /// The median, microseconds.
-    pub median_us: f64,
-    /// Standard deviation of its logarithm; 0: always the same.
-    pub sigma: f64,
-}
-
-impl Service {
-    /// A service time, seconds.
-    pub(crate) fn draw(&self, random: &mut SplitMix) -> f64 {
-        let median_s = self.median_us * 1e-6;
-        if self.sigma == 0.0 {
-            return median_s;
-        }
-        median_s * (self.sigma * normal(random)).exp()
+/// A service time, seconds.
+pub(crate) fn draw_s(latency: &Latency, random: &mut SplitMix) -> f64 {
+    let median_s = latency.median_us * 1e-6;
+    if latency.sigma == 0.0 {
+        return median_s;
     }
+    median_s * (latency.sigma * normal(random)).exp()
 }
 
 /// Box and Muller, 1958.

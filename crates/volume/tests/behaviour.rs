@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use catalog::{Burst, IoLimits, MIB};
+use catalog::{Burst, IoLimits, Latency, MIB};
 use proptest::prelude::*;
-use volume::{Answer, Array, Bucket, ByteBurst, Direction, Effect, Fault, Model, Outcome, Request, Service, Unit};
+use volume::{Answer, Array, Bucket, ByteBurst, Direction, Effect, Fault, Model, Outcome, Request, Unit};
 
 const READ: Direction = Direction::Read;
 const WRITE: Direction = Direction::Write;
@@ -262,7 +262,7 @@ fn volumes_of_an_instance_share_its_limit_and_a_slow_one_does_not_hold_up_anothe
 #[test]
 fn service_times_are_log_normal_on_top_of_waiting() {
     let model = Model {
-        service: Some(Service {
+        latency: Some(Latency {
             median_us: 700.0,
             sigma: 0.3,
         }),
@@ -312,13 +312,13 @@ fn a_stall_holds_everything_back_and_then_lets_it_go_at_once() {
 #[test]
 fn a_slow_volume_has_a_part_of_its_limits_and_takes_longer() {
     let mut array = Array::new(None, 1, 0.0);
-    let service = Some(Service {
+    let latency = Some(Latency {
         median_us: 1000.0,
         sigma: 0.0,
     });
     let volume = array.add(
         Model {
-            service,
+            latency,
             ..iops(1000.0)
         },
         0.0,
