@@ -1,6 +1,6 @@
 //! What a volume may do, as one value that can be sent and kept.
 
-use catalog::{Burst, IoLimits, Latency};
+use catalog::{Burst, GIB, IoLimits, Latency, MIB, ResolvedVolume, VolumeType};
 use serde::{Deserialize, Serialize};
 
 /// A volume (or what an instance lets through to all of its volumes).
@@ -65,6 +65,14 @@ impl Unit {
         merges: true,
     };
 
+    /// How volumes of a type count.
+    pub fn of(kind: VolumeType) -> Self {
+        match kind {
+            VolumeType::St1 | VolumeType::Sc1 | VolumeType::Standard => Self::HDD,
+            VolumeType::Gp2 | VolumeType::Gp3 | VolumeType::Io1 | VolumeType::Io2 => Self::SSD,
+        }
+    }
+
     /// For how many a request of so many bytes counts.
     pub fn count(self, bytes: u64) -> u64 {
         bytes.div_ceil(self.bytes).max(1)
@@ -86,6 +94,51 @@ impl Model {
             byte_burst: None,
             unit: Unit::SSD,
             latency: None,
+        }
+    }
+
+    /// A volume as it is bought, its credits filled by this share (0 to 1). A bucket of st1 or sc1 holds what its size
+    /// says: a TiB of throughput for each TiB (EC2 user guide, "Throughput Optimized HDD volumes").
+    pub fn of(bought: &ResolvedVolume, latency: Option<Latency>, share: f64) -> Self {
+        let burst = bought.burst.map(|burst| Burst {
+            credits_start: burst.credits_max * share,
+            ..burst
+        });
+        let unit = Unit::of(bought.request.kind);
+        let bursts = unit == Unit::HDD && bought.burst_mib_per_s > bought.baseline_mib_per_s;
+        let credits_max = bought.request.size_gib * GIB;
+        let byte_burst = bursts.then_some(ByteBurst {
+            baseline_bytes_per_s: bought.baseline_mib_per_s * MIB,
+            burst_bytes_per_s: bought.burst_mib_per_s * MIB,
+            credits_max,
+            credits_start: credits_max * share,
+        });
+        let mut limits = bought.limits;
+        if byte_burst.is_some() {
+            (limits.read_bytes_per_s, limits.write_bytes_per_s) = (None, None);
+        }
+        Self {
+            limits,
+            together: true,
+            burst,
+            byte_burst,
+            unit,
+            latency,
+        }
+    }
+
+    /// A 1:`divisor` model: rates and credits shrink together; the time of one request and how it is counted do not.
+    pub fn scaled(&self, divisor: f64) -> Self {
+        Self {
+            limits: self.limits.scaled(divisor),
+            burst: self.burst.map(|burst| burst.scaled(divisor)),
+            byte_burst: self.byte_burst.map(|burst| ByteBurst {
+                baseline_bytes_per_s: burst.baseline_bytes_per_s / divisor,
+                burst_bytes_per_s: burst.burst_bytes_per_s / divisor,
+                credits_max: burst.credits_max / divisor,
+                credits_start: burst.credits_start / divisor,
+            }),
+            ..self.clone()
         }
     }
 }
