@@ -28,7 +28,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("datasets", &["evidence"]),
     ("monitor", &["evidence"]),
     ("served", &["volume"]),
-    ("storage", &["spec", "volume", "served"]),
+    ("storage", &["catalog", "spec", "volume", "served"]),
     ("wire", &["spec", "evidence"]),
     ("offers", &["catalog"]),
     ("provider", &["wire", "evidence", "spec", "catalog", "workload"]),

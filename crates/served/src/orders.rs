@@ -27,6 +27,11 @@ pub enum Order {
         /// How.
         model: Box<Model>,
     },
+    /// So long is an answer on its way: service times are shorter by it from now on.
+    TakeOff {
+        /// Seconds.
+        seconds: f64,
+    },
     /// A volume has these faults, instead of those before; times count from this order.
     SetFaults {
         /// Which.

@@ -249,6 +249,10 @@ impl Server {
                 self.array.change(number, *model, now);
                 Ok(Reply::Done)
             }
+            Order::TakeOff { seconds } => {
+                self.array.take_off(seconds);
+                Ok(Reply::Done)
+            }
             Order::SetFaults { name, faults } => {
                 let number = self.by_name(&name)?;
                 let shifted = faults.into_iter().map(|fault| Fault {

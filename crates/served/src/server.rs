@@ -96,6 +96,15 @@ impl Server {
         })
     }
 
+    /// So long is an answer on its way, seconds: service times are shorter by it from now on.
+    ///
+    /// # Errors
+    ///
+    /// When the server is lost.
+    pub fn take_off(&mut self, seconds: f64) -> Result<()> {
+        self.done(&Order::TakeOff { seconds })
+    }
+
     /// A volume has these faults from now on, their times counted from now.
     ///
     /// # Errors

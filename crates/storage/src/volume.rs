@@ -34,7 +34,7 @@ use crate::error::{Result, io_error};
 use crate::ledger::{Ledger, LedgerId, LedgerItem};
 use crate::loops::{self, Behind, LoopDevice};
 use crate::mounts::{IfBusy, unmount_all};
-use crate::server::{ServedFile, VolumeServer};
+use crate::server::{ServedFile, ServedGauge, VolumeServer};
 
 /// mkfs.xfs refuses less (since xfsprogs 5.19: "Filesystem must be larger than 300MB").
 pub const MIN_VOLUME_BYTES: u64 = 300 << 20;
@@ -142,10 +142,9 @@ impl Volume {
         self.model = model;
     }
 
-    /// It behaves like this from now on, and at the next attachment; its credits are those of the model's start.
-    /// Nothing happens where nobody serves it.
-    pub fn behave(&mut self, model: &Model) -> Result<()> {
-        self.model = model.clone();
+    /// It behaves like this until it is detached; its credits are those of the model's start. Nothing happens where
+    /// nobody serves it.
+    pub fn behave(&self, model: &Model) -> Result<()> {
         self.asked_of_server(|server, name| server.change(name, model))
             .map(drop)
     }
@@ -155,6 +154,15 @@ impl Volume {
     pub fn set_faults(&self, faults: &[Fault]) -> Result<()> {
         self.asked_of_server(|server, name| server.set_faults_of(name, faults))
             .map(drop)
+    }
+
+    /// Whom to ask what it does; `None` where nobody serves it, who would count.
+    pub fn gauge(&self) -> Option<ServedGauge> {
+        let (server, name) = self.server.as_ref()?;
+        Some(ServedGauge {
+            server: Arc::clone(server),
+            name: name.clone(),
+        })
     }
 
     /// What it did since it was attached; `None` where nobody serves it, who would count.
@@ -205,6 +213,9 @@ impl Volume {
         };
         let source = PathBuf::from(format!("/dev/{}", device.name));
         self.attached = Some(Attached { device, backing, entry });
+        if let Some((server, name)) = &self.server {
+            server.measure_the_way(name, &source, &self.model)?;
+        }
 
         let entry = self.ledger.intend(LedgerItem::Mount { path: path.clone() })?;
         let flags = MountFlags::NOATIME | MountFlags::NODIRATIME;

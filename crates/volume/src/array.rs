@@ -48,6 +48,8 @@ pub struct Answer {
 pub struct Array {
     volumes: Vec<Volume>,
     instance: Option<(Model, Gate)>,
+    /// Seconds that the way of an answer takes besides, which are taken off service times.
+    on_the_way_s: f64,
     events: BinaryHeap<Event>,
     /// Number of the next event: what is due at the same time leaves in this order.
     next: u64,
@@ -101,6 +103,7 @@ impl Array {
                 let gate = Gate::new(&model, now);
                 (model, gate)
             }),
+            on_the_way_s: 0.0,
             events: BinaryHeap::new(),
             next: 0,
             random: SplitMix::new(seed),
@@ -125,6 +128,12 @@ impl Array {
         volume.gate = Gate::new(&model, now);
         volume.model = model;
         volume.last = None;
+    }
+
+    /// From now on service times are shorter by this, which whoever serves the volumes takes for himself; none is
+    /// shorter than nothing.
+    pub fn take_off(&mut self, on_the_way_s: f64) {
+        self.on_the_way_s = on_the_way_s;
     }
 
     /// A volume has these faults from now on, instead of those before. What a stall holds back that is not among them
@@ -201,7 +210,8 @@ impl Array {
             .model
             .latency
             .map_or(0.0, |latency| draw_s(&latency, &mut self.random));
-        let at_s = begin + service_s * slowness(&this.faults, begin);
+        let service_s = service_s * slowness(&this.faults, begin) - self.on_the_way_s;
+        let at_s = begin + service_s.max(0.0);
         self.push(at_s, volume, tag, What::Answer(outcome));
     }
 

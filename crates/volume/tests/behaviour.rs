@@ -285,6 +285,32 @@ fn service_times_are_log_normal_on_top_of_waiting() {
 }
 
 #[test]
+fn what_the_way_takes_is_taken_off_service_and_nothing_else() {
+    let model = Model {
+        latency: Some(Latency {
+            median_us: 700.0,
+            sigma: 0.0,
+        }),
+        ..iops(100.0)
+    };
+    let mut array = Array::new(None, 7, 0.0);
+    let volume = array.add(model, 0.0);
+    array.take_off(0.0001);
+    for tag in 0..100 {
+        array.submit(0.0, volume, request(READ, 0, 4096), tag);
+    }
+    let all = answers(&mut array, 10.0);
+    assert!((all[0].at_s - 0.0006).abs() < 1e-9);
+    assert!(
+        (all[99].at_s - all[89].at_s - 0.1).abs() < 1e-6,
+        "the limit stays what it is"
+    );
+    array.take_off(0.01);
+    array.submit(20.0, volume, request(READ, 0, 4096), 100);
+    assert_eq!(array.due(20.0).map(|a| a.at_s), Some(20.0), "never before it came");
+}
+
+#[test]
 fn a_stall_holds_everything_back_and_then_lets_it_go_at_once() {
     let mut array = Array::new(None, 1, 0.0);
     let volume = array.add(Model::unlimited(), 0.0);

@@ -27,7 +27,8 @@ pub fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Finding> {
         ("threshold_us", THROTTLE_STEP_US),
     ];
     worst(trial, |node| {
-        let (share, _) = volume_at_cap::of_node(trial, node, role)?;
+        let (volume, _) = node.volume(role)?;
+        let (share, _) = volume_at_cap::of_node(trial, node, role).filter(|_| !volume.is_served)?;
         let found = Finding::new(Rule::ThrottleSlices, scope(trial), numbers);
         Some((share, found.with("operation", kind.name()).with("volume", role.name())))
     })
@@ -49,6 +50,10 @@ mod tests {
             measured(&record, device_reads)
         };
         let at_limit = 620.0 * 60.0;
+        let served = |mut record: evidence::TrialRecord| {
+            record.nodes[0].volumes[0].is_served = true;
+            record
+        };
         fires(
             Rule::ThrottleSlices,
             &[

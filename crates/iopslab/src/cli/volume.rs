@@ -159,7 +159,9 @@ fn serve(
     stop: &AtomicBool,
     format: Format,
 ) -> Result<(), Failure> {
-    let server = Arc::new(VolumeServer::start(ledger, &server_command()?).map_err(Failure::work)?);
+    let command = crate::machine::volume_server();
+    let command = command.map_err(|e| Failure::work(format!("cannot find this program: {e}")))?;
+    let server = Arc::new(VolumeServer::start(ledger, &command).map_err(Failure::work)?);
     for missing in &server.hardening().missing {
         eprintln!("note: the volume server: {missing}");
     }
@@ -173,6 +175,17 @@ fn serve(
     volume.serve_by(&server, "volume", asked.model.clone());
     volume.attach_and_mount(&args.mount).map_err(Failure::work)?;
     tell(args, asked, &volume, format);
+    if let (Some(way_s), Format::Human) = (server.on_the_way_s(), format) {
+        println!("  of which the way through this machine takes {:.0} us", way_s * 1e6);
+    }
+    if format == Format::Human {
+        let and_bytes = if args.image.is_none() {
+            " and deletes its bytes"
+        } else {
+            ""
+        };
+        println!("Ctrl-C unmounts it{and_bytes}");
+    }
     let mut counts = Counts::default();
     while !stop.load(Ordering::Relaxed) {
         std::thread::sleep(LOOK);
@@ -201,12 +214,6 @@ fn serve(
     }
     summarise(args, asked, &counts, format);
     Ok(())
-}
-
-/// How the server is started: this program, again.
-pub fn server_command() -> Result<Vec<String>, Failure> {
-    let program = std::env::current_exe().map_err(|e| Failure::work(format!("cannot find this program: {e}")))?;
-    Ok(vec![program.display().to_string(), "volume-server".to_owned()])
 }
 
 fn tell(args: &VolumeArgs, asked: &Asked, volume: &Volume, format: Format) {
@@ -247,14 +254,6 @@ fn tell(args: &VolumeArgs, asked: &Asked, volume: &Volume, format: Format) {
     println!(
         "  a request that need not wait takes {:.0} us (median, {basis}: {})",
         latency.median_us, asked.known.source
-    );
-    println!(
-        "Ctrl-C unmounts it{}",
-        if args.image.is_none() {
-            " and deletes its bytes"
-        } else {
-            ""
-        }
     );
 }
 

@@ -133,6 +133,8 @@ fn volume_at_cap(of: &Of<'_>) -> (String, &'static str) {
         Some(VolumeLimit::ReadIops) => format!("{} read IOPS", count(limit)),
         Some(VolumeLimit::WriteIops) => format!("{} write IOPS", count(limit)),
         Some(VolumeLimit::ReadBytesPerS) => format!("{} MB/s read", count(limit / 1e6)),
+        Some(VolumeLimit::Iops) => format!("{} IOPS", count(limit)),
+        Some(VolumeLimit::BytesPerS) => format!("{} MB/s", count(limit / 1e6)),
         _ => format!("{} MB/s written", count(limit / 1e6)),
     };
     (
