@@ -90,7 +90,7 @@ pub struct Counts {
     pub errors: u64,
     /// Requests under way.
     pub waiting: u64,
-    /// Seconds in which a due answer waited for the host's disk.
+    /// Seconds in which a due answer waited for the host's disk, of a volume whose model says how long it may take.
     pub disk_floor_s: f64,
     /// Seconds by which due answers were late for want of CPU (more than a millisecond late).
     pub cpu_floor_s: f64,

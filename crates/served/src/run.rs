@@ -84,6 +84,8 @@ struct Volume {
     /// Requests that wait for the host's disk though they are due, and since when there are any.
     awaited: u64,
     awaited_since_s: f64,
+    /// Whether that is more than the model lets them take.
+    is_floor: bool,
     waiting: u64,
 }
 
@@ -240,6 +242,7 @@ impl Server {
                     since_s: now,
                     awaited: 0,
                     awaited_since_s: 0.0,
+                    is_floor: false,
                     waiting: 0,
                 });
                 Ok(Reply::Serving { connection })
@@ -283,7 +286,7 @@ impl Server {
         let volume = &self.volumes[number];
         let (request_credits, byte_credits) = self.array.credits(number, now);
         let cpu = clock_gettime(ClockId::ProcessCPUTime);
-        let under_way_s = if volume.awaited > 0 {
+        let under_way_s = if volume.awaited > 0 && volume.is_floor {
             now - volume.awaited_since_s
         } else {
             0.0
@@ -453,6 +456,8 @@ impl Server {
             let volume = &mut self.volumes[pending.volume];
             if volume.awaited == 0 {
                 volume.awaited_since_s = now;
+                // One without a time of its own is meant to be as fast as the disk.
+                volume.is_floor = self.array.has_latency(pending.volume);
             }
             volume.awaited += 1;
         }
@@ -464,7 +469,7 @@ impl Server {
         if pending.bytes > 0 {
             let volume = &mut self.volumes[pending.volume];
             volume.awaited -= 1;
-            if volume.awaited == 0 {
+            if volume.awaited == 0 && volume.is_floor {
                 volume.counts.disk_floor_s += now - volume.awaited_since_s;
             }
         }

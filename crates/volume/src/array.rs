@@ -164,6 +164,11 @@ impl Array {
         }
     }
 
+    /// Whether a volume states how long a request takes; without that it is as fast as what is below.
+    pub fn has_latency(&self, volume: usize) -> bool {
+        self.volumes[volume].model.latency.is_some()
+    }
+
     /// When something is due next; infinity where a stall that does not end by itself holds everything back.
     pub fn next_at_s(&self) -> Option<f64> {
         self.events.peek().map(|event| event.at_s)

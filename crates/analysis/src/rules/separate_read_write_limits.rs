@@ -49,4 +49,17 @@ mod tests {
             |reads_per_s: f64| measured(&sound_record(), reads_per_s * 60.0),
         );
     }
+
+    #[test]
+    fn a_served_volume_counts_both_together_anyway() {
+        fires(
+            Rule::SeparateReadWriteLimits,
+            &[(false, true), (true, false)],
+            |is_served: bool| {
+                let mut record = sound_record();
+                record.nodes[0].volumes[0].is_served = is_served;
+                measured(&record, 700.0 * 60.0)
+            },
+        );
+    }
 }

@@ -50,10 +50,6 @@ mod tests {
             measured(&record, device_reads)
         };
         let at_limit = 620.0 * 60.0;
-        let served = |mut record: evidence::TrialRecord| {
-            record.nodes[0].volumes[0].is_served = true;
-            record
-        };
         fires(
             Rule::ThrottleSlices,
             &[
@@ -63,5 +59,17 @@ mod tests {
             ],
             with,
         );
+    }
+
+    #[test]
+    fn a_served_volume_has_no_slices() {
+        let with = |is_served: bool| {
+            let mut record = sound_record();
+            record.nodes[0].volumes[0].is_served = is_served;
+            let client = record.client.as_mut().unwrap();
+            client.completed.values_mut().for_each(|n| *n = 15_000);
+            measured(&record, 620.0 * 60.0)
+        };
+        fires(Rule::ThrottleSlices, &[(false, true), (true, false)], with);
     }
 }

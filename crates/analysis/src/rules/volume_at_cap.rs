@@ -75,7 +75,7 @@ fn share_at(windows: &[f64], limit: Option<f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::cases::{changed_host, fires};
+    use crate::rules::cases::{changed, changed_host, fires, first_host, found};
 
     /// 625 IOPS: 593.75 are 95 %.
     #[test]
@@ -96,5 +96,21 @@ mod tests {
             ],
             with,
         );
+    }
+
+    /// 320 reads and 300 writes: 620 of 625 together, half of it apart.
+    #[test]
+    fn a_served_volume_is_at_its_limit_with_reads_and_writes_together() {
+        let with = |is_served: bool| {
+            changed(|trial| {
+                trial.record.nodes[0].volumes[0].is_served = is_served;
+                let data = first_host(trial).volumes.get_mut(&VolumeRole::Data).unwrap();
+                data.windows.read_iops = vec![320.0; 4];
+                data.windows.write_iops = vec![300.0; 4];
+            })
+        };
+        fires(Rule::VolumeAtCap, &[(true, true), (false, false)], with);
+        let trial = with(true);
+        assert_eq!(found(&trial, Rule::VolumeAtCap).unwrap().fact("limited"), Some("iops"));
     }
 }

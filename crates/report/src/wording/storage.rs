@@ -85,6 +85,15 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
             "For the sustained speed start the bucket empty (provider.local burst_credits_start = 0).",
         ),
         Rule::EmulationOffLimit => off_limit(of),
+        Rule::EmulationFloor => (
+            format!(
+                "Answers of the {} volume came later than its model says: in {} of the window for this machine's disk, in {} for its CPUs.",
+                of.fact("volume"),
+                of.percent("disk_floor_share"),
+                of.percent("cpu_floor_share")
+            ),
+            "This machine was measured there, not the volume. Stop what else uses it, raise provider.local.scale, or leave a CPU to the volume server.",
+        ),
         _ => above_instance(of),
     }
 }
