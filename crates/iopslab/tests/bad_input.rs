@@ -399,10 +399,19 @@ fn a_volume_that_nobody_sells_or_that_would_cover_files_is_refused_before_anythi
         (vec!["gp9:100GiB"], "unknown volume type `gp9`"),
         (vec!["gp3"], "`gp3` is no volume"),
         (vec!["gp3:1GiB:90000"], "gp3 takes 3000 to 80000 IOPS"),
-        (vec!["gp3:100GiB", "--burst", "baseline"], "gp3 100 GiB has no burst bucket"),
+        (
+            vec!["gp3:100GiB", "--burst", "baseline"],
+            "gp3 100 GiB has no burst bucket",
+        ),
         (vec!["gp3:100GiB", "--scale", "0.5"], "--scale cannot be 0.5"),
-        (vec!["gp3:100GiB", "--latency-us", "1e9"], "--latency-us cannot be 1000000000"),
-        (vec!["gp3:100GiB", "--latency-sigma", "9"], "--latency-sigma cannot be 9"),
+        (
+            vec!["gp3:100GiB", "--latency-us", "1e9"],
+            "--latency-us cannot be 1000000000",
+        ),
+        (
+            vec!["gp3:100GiB", "--latency-sigma", "9"],
+            "--latency-sigma cannot be 9",
+        ),
         (vec!["gp3:100GiB", "--era", "1999"], "gp3"),
         (vec!["gp3:100GiB", "--mount", &covered], "is not an empty directory"),
     ] {

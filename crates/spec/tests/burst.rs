@@ -157,7 +157,10 @@ fn volumes_are_throttled_unless_they_are_to_be_served() {
     };
     assert_eq!(setup("").data.served, None);
     assert_eq!(setup("[provider.local]\nvolumes = \"throttled\"\n").data.served, None);
-    let served = setup("[provider.local]\nvolumes = \"served\"\nscale = 4\n").data.served.unwrap();
+    let served = setup("[provider.local]\nvolumes = \"served\"\nscale = 4\n")
+        .data
+        .served
+        .unwrap();
     let gp2 = catalog::latency_of(Some(catalog::VolumeType::Gp2)).latency;
     assert_eq!(served.latency, Some(gp2), "one request takes as long at every scale");
     assert!(!served.is_hard_disk);
@@ -165,7 +168,7 @@ fn volumes_are_throttled_unless_they_are_to_be_served() {
 
 #[test]
 fn an_unknown_way_to_emulate_volumes_is_refused_at_its_place() {
-    let told = refused(&and("[provider.local]\nvolumes = \"serve\"\n"));
+    let told = refused(&and("[provider.local]\nvolumes = \"serve\"\n")).to_string();
     assert!(
         told.contains("volumes cannot be `serve` (did you mean `served`? valid: throttled, served)"),
         "{told}"

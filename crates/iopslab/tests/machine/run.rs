@@ -158,8 +158,14 @@ fn served_volumes_are_measured_as_what_they_are_and_gone_afterwards() {
     assert_eq!((cells.len(), &cells[0]["valid_trials"]), (1, &1.into()), "{stderr}");
     assert_eq!(analysis["configurations"][0]["volumes"][0]["is_served"], true);
     let rules = analysis["findings"].as_array().unwrap().iter().map(|f| &f["rule"]);
-    let of_the_throttle = ["throttle_slices", "separate_read_write_limits", "limits_count_separately"];
-    let told: Vec<&Value> = rules.filter(|rule| of_the_throttle.iter().any(|name| *rule == name)).collect();
+    let of_the_throttle = [
+        "throttle_slices",
+        "separate_read_write_limits",
+        "limits_count_separately",
+    ];
+    let told: Vec<&Value> = rules
+        .filter(|rule| of_the_throttle.iter().any(|name| *rule == name))
+        .collect();
     assert!(told.is_empty(), "{told:?}");
 
     let directory = archive::RunDirectory::open(&lab.run_directory()).unwrap();
@@ -167,7 +173,10 @@ fn served_volumes_are_measured_as_what_they_are_and_gone_afterwards() {
     let volume = &stored.record.nodes[0].volumes[0];
     assert!(volume.is_served);
     let probed = volume.probe.unwrap().read_iops;
-    assert!((200.0..315.0).contains(&probed), "asked for 300 IOPS, the probe saw {probed}");
+    assert!(
+        (200.0..315.0).contains(&probed),
+        "asked for 300 IOPS, the probe saw {probed}"
+    );
     // The trial had no more than the limit, reads and writes together, and what was saved.
     let samples: Vec<_> = stored.samples.values().flatten().filter(|s| s.t_s > 0.0).collect();
     let done = |s: &evidence::HostSample| {
