@@ -22,7 +22,7 @@ type SharedDisk = Arc<Mutex<Disk>>;
 /// What holds a volume's files.
 pub(super) enum Backing {
     /// A file behind a loop device.
-    Image(Volume),
+    Image(Box<Volume>),
     /// A directory; it is there as long as the run.
     Directory(PathBuf),
     /// A directory on a device.
@@ -194,7 +194,7 @@ impl Store {
         if setup.served.is_some() {
             volume.serve_by(&self.server()?, name, Model::unlimited());
         }
-        let mut backing = Backing::Image(volume);
+        let mut backing = Backing::Image(Box::new(volume));
         let root = self.directory.join("mnt").join(name);
         backing.attach(&root)?;
         Ok((backing, root))
