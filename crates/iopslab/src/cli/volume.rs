@@ -268,7 +268,8 @@ fn summarise(args: &VolumeArgs, asked: &Asked, counts: &Counts, format: Format) 
     }
     let operations = counts.reads + counts.writes;
     println!(
-        "{} reads ({:.1} MiB) and {} writes ({:.1} MiB) in {:.0} s, {} errors; the server used {:.1} s of CPU ({:.0} us a request)",
+        "{} reads ({:.1} MiB) and {} writes ({:.1} MiB) in {:.0} s, {} errors; \
+         the server used {:.1} s of CPU ({:.0} us a request)",
         counts.reads,
         counts.read_bytes as f64 / ::catalog::MIB,
         counts.writes,
