@@ -6,7 +6,8 @@ pub const NODES: &str = "nodes";
 /// Said under `until` where a trial could be judged only up to its first planned fault.
 pub const UNTIL_FAULT: &str = "first planned fault";
 
-/// One of the four limits of a volume; its name is that of the field in [`spec::IoLimits`].
+/// One of the limits of a volume. Those that count reads and writes apart are called as the field in
+/// [`spec::IoLimits`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VolumeLimit {
     /// Reads per second.
@@ -17,6 +18,10 @@ pub enum VolumeLimit {
     ReadBytesPerS,
     /// Bytes written per second.
     WriteBytesPerS,
+    /// Reads and writes together, per second.
+    Iops,
+    /// Bytes read and written together, per second.
+    BytesPerS,
 }
 
 /// A figure by which the nodes of a configuration are compared.
@@ -78,11 +83,13 @@ pub enum TooShort {
 }
 
 impl VolumeLimit {
-    const ALL: [Self; 4] = [
+    const ALL: [Self; 6] = [
         Self::ReadIops,
         Self::WriteIops,
         Self::ReadBytesPerS,
         Self::WriteBytesPerS,
+        Self::Iops,
+        Self::BytesPerS,
     ];
 
     /// Its name.
@@ -92,6 +99,8 @@ impl VolumeLimit {
             Self::WriteIops => "write_iops",
             Self::ReadBytesPerS => "read_bytes_per_s",
             Self::WriteBytesPerS => "write_bytes_per_s",
+            Self::Iops => "iops",
+            Self::BytesPerS => "bytes_per_s",
         }
     }
 

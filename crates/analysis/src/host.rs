@@ -91,6 +91,13 @@ pub struct VolumeActivity {
     pub busy_share: Option<f64>,
     /// IOPS limit in force at the end, where a burst bucket moves it.
     pub iops_limit: Option<f64>,
+    /// Share of the time in which a served volume was slower than its model, because this machine's disk was; `None`
+    /// where nobody serves it.
+    pub disk_floor_share: Option<f64>,
+    /// The same, for want of CPU.
+    pub cpu_floor_share: Option<f64>,
+    /// CPUs that the process used that serves it, with all other volumes of that process.
+    pub server_cpus: Option<f64>,
     /// Rates in windows of about 10 s.
     pub windows: WindowRates,
 }
@@ -300,14 +307,18 @@ fn activity(window: &[HostSample], role: VolumeRole) -> Option<VolumeActivity> {
         windows.iops_limit.clear();
     }
     let (before, after) = (&first.volumes[&role], &last.volumes[&role]);
+    let a_second = |figure: fn(&VolumeFigures) -> Option<f64>| Some((figure(after)? - figure(before)?) / seconds);
     Some(VolumeActivity {
         seconds,
         reads,
         writes,
         read_bytes,
         write_bytes,
-        busy_share: after.busy_s.zip(before.busy_s).map(|(b, a)| (b - a) / seconds),
+        busy_share: a_second(|v| v.busy_s),
         iops_limit: after.iops_limit,
+        disk_floor_share: a_second(|v| v.disk_floor_s),
+        cpu_floor_share: a_second(|v| v.cpu_floor_s),
+        server_cpus: a_second(|v| v.server_cpu_s),
         windows,
     })
 }

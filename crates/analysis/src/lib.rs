@@ -277,6 +277,7 @@ fn configurations(plan: &Plan, setups: &[Setup], trials: &[&TrialMeasurement]) -
                         size_bytes: v.size_bytes,
                         limits: v.limits,
                         burst: v.burst,
+                        is_served: v.served.is_some(),
                         probe: slowest(v.role),
                         probes: Some(probes(v.role)).filter(|p| p.len() > 1).unwrap_or_default(),
                     })

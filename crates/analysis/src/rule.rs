@@ -85,6 +85,8 @@ pub enum Rule {
     /// fio measured a volume off its limit (`emulation_off_limit.rs`). A doubt: limits are judged by what fio measured,
     /// and the workload's own requests may still have met the right one.
     EmulationOffLimit,
+    /// A served volume was slower than its model (`emulation_floor.rs`). A doubt: this machine was measured instead.
+    EmulationFloor,
     /// More bought than the instance lets through (`volume_above_instance.rs`). Not a doubt about the measurement.
     VolumeAboveInstance,
     /// The load generator was out of CPU (`client_saturated.rs`). Withheld: the client was measured.
@@ -143,7 +145,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 41] = [
+    pub const ALL: [Self; 42] = [
         Self::TrialInvalid,
         Self::DatabaseRestarted,
         Self::ErrorsAbove,
@@ -163,6 +165,7 @@ impl Rule {
         Self::BurstChanged,
         Self::BurstOnly,
         Self::EmulationOffLimit,
+        Self::EmulationFloor,
         Self::VolumeAboveInstance,
         Self::ClientSaturated,
         Self::SendLag,
@@ -209,6 +212,7 @@ impl Rule {
             Self::BurstChanged => "burst_changed",
             Self::BurstOnly => "burst_only",
             Self::EmulationOffLimit => "emulation_off_limit",
+            Self::EmulationFloor => "emulation_floor",
             Self::VolumeAboveInstance => "volume_above_instance",
             Self::ClientSaturated => "client_saturated",
             Self::SendLag => "send_lag",
@@ -258,6 +262,7 @@ impl Rule {
             | Self::SeparateReadWriteLimits
             | Self::BurstChanged
             | Self::EmulationOffLimit
+            | Self::EmulationFloor
             | Self::ClientSaturated
             | Self::SendLag
             | Self::OfferedNotAchieved

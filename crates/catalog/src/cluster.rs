@@ -69,6 +69,23 @@ impl ClusterRequest {
     }
 }
 
+impl VolumeRequest {
+    /// Reads the command-line form of a volume alone: `TYPE:SIZE[:IOPS[:MIB_PER_S]]`.
+    ///
+    /// # Errors
+    ///
+    /// Names the first part that is wrong, and what was expected there.
+    pub fn parse(text: &str) -> Result<Self, ClusterError> {
+        read_volume(text.trim()).map_err(|wrong| ClusterError {
+            given: text.to_owned(),
+            part: wrong.part,
+            problem: wrong.problem,
+            expected: wrong.expected,
+            nearest: wrong.nearest,
+        })
+    }
+}
+
 impl fmt::Display for ClusterRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.instance)?;

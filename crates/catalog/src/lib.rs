@@ -12,6 +12,7 @@ mod data;
 mod day;
 mod facts;
 mod instance;
+mod latency;
 mod limits;
 mod nearest;
 mod price;
@@ -32,6 +33,7 @@ pub use facts::Catalog;
 pub use instance::{
     DiskKind, EbsCaps, EbsOptimisation, FigureSource, InstanceType, Lifecycle, LocalDisks, MB, VolumeSlots,
 };
+pub use latency::{KnownLatency, Latency, latencies, latency_of};
 pub use limits::{Burst, GIB, IoLimits, MIB};
 pub use price::{InstancePrice, OtherCharge, OtherPrice, PriceError, Purchase, UnknownPurchase, VolumePrice};
 pub use quota::VcpuPool;

@@ -166,6 +166,12 @@ figures! {
         burst_credits,
         /// IOPS limit in force, now.
         iops_limit,
+        /// Time in which due answers of a served volume waited for this machine's disk, seconds.
+        disk_floor_s,
+        /// Time by which due answers of a served volume were late for want of CPU, seconds.
+        cpu_floor_s,
+        /// CPU time of the process that serves it, with all other volumes of that process, seconds.
+        server_cpu_s,
     }
 }
 

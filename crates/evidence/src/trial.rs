@@ -278,6 +278,9 @@ pub struct VolumeFacts {
     pub probe: Option<ProbeResult>,
     /// Burst credits (I/O operations, scaled) when measurement began and ended.
     pub burst_credits: Option<(f64, f64)>,
+    /// Whether a process answered for it, rather than the kernel's throttle held the database to its limits.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_served: bool,
 }
 
 /// What fio measured on a volume: 4 KiB random reads and 64 KiB sequential writes, direct I/O.

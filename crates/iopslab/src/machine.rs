@@ -9,3 +9,9 @@ pub fn cpus() -> usize {
 pub fn unix_ms() -> f64 {
     jiff::Timestamp::now().as_microsecond() as f64 / 1e3
 }
+
+/// How the volume server is started: this program, again.
+pub fn volume_server() -> std::io::Result<Vec<String>> {
+    let program = std::env::current_exe()?;
+    Ok(vec![program.display().to_string(), "volume-server".to_owned()])
+}

@@ -14,6 +14,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("catalog", &[]),
     ("stats", &[]),
     ("workload", &[]),
+    ("volume", &["catalog", "stats"]),
     ("spec", &["catalog", "stats", "workload"]),
     ("evidence", &["spec"]),
     ("analysis", &["evidence", "spec", "catalog", "stats"]),
@@ -26,14 +27,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("database", &["engine", "spec"]),
     ("datasets", &["evidence"]),
     ("monitor", &["evidence"]),
-    ("storage", &["spec"]),
+    ("served", &["volume"]),
+    ("storage", &["catalog", "spec", "volume", "served"]),
     ("wire", &["spec", "evidence"]),
     ("offers", &["catalog"]),
     ("provider", &["wire", "evidence", "spec", "catalog", "workload"]),
     ("archive", &["evidence", "spec"]),
 ];
-const PURE: [&str; 8] = [
-    "catalog", "stats", "workload", "spec", "evidence", "analysis", "sizing", "report",
+const PURE: [&str; 9] = [
+    "catalog", "stats", "workload", "volume", "spec", "evidence", "analysis", "sizing", "report",
 ];
 
 /// Normal dependencies between rooms, as cargo sees them.

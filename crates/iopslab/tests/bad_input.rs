@@ -388,3 +388,42 @@ fn what_is_for_aws_alone_is_refused_elsewhere() {
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("made no machines on AWS"));
 }
+
+#[test]
+fn a_volume_that_nobody_sells_or_that_would_cover_files_is_refused_before_anything_is_made() {
+    let lab = Laboratory::new();
+    std::fs::create_dir_all(lab.path().join("full/of")).unwrap();
+    let mount = lab.path().join("v").display().to_string();
+    let covered = lab.path().join("full").display().to_string();
+    for (arguments, reason) in [
+        (vec!["gp9:100GiB"], "unknown volume type `gp9`"),
+        (vec!["gp3"], "`gp3` is no volume"),
+        (vec!["gp3:1GiB:90000"], "gp3 takes 3000 to 80000 IOPS"),
+        (
+            vec!["gp3:100GiB", "--burst", "baseline"],
+            "gp3 100 GiB has no burst bucket",
+        ),
+        (vec!["gp3:100GiB", "--scale", "0.5"], "--scale cannot be 0.5"),
+        (
+            vec!["gp3:100GiB", "--latency-us", "1e9"],
+            "--latency-us cannot be 1000000000",
+        ),
+        (
+            vec!["gp3:100GiB", "--latency-sigma", "9"],
+            "--latency-sigma cannot be 9",
+        ),
+        (vec!["gp3:100GiB", "--era", "1999"], "gp3"),
+        (vec!["gp3:100GiB", "--mount", &covered], "is not an empty directory"),
+    ] {
+        let mut all = vec!["volume"];
+        all.extend(&arguments);
+        if !arguments.contains(&"--mount") {
+            all.extend(["--mount", &mount]);
+        }
+        let output = lab.output(&all);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
+        assert!(stderr.contains(reason), "{arguments:?}: {stderr}");
+    }
+    assert!(!lab.path().join("v").exists());
+}

@@ -51,6 +51,7 @@ fn words(finding: &Finding) -> (String, String) {
         | Rule::BurstChanged
         | Rule::BurstOnly
         | Rule::EmulationOffLimit
+        | Rule::EmulationFloor
         | Rule::VolumeAboveInstance => storage::words(&of),
         Rule::ClientSaturated | Rule::SendLag | Rule::OfferedNotAchieved | Rule::BacklogDrained | Rule::Little => {
             load::words(&of)

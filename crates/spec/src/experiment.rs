@@ -406,6 +406,33 @@ pub struct LocalSettings {
     pub burst_credits_start: f64,
     /// How long Cassandra may take.
     pub patience: Patience,
+    /// How volumes are emulated; experiments of before there was a choice have the throttle.
+    #[serde(default)]
+    pub volumes: Emulation,
+}
+
+/// How volumes are emulated.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Emulation {
+    /// The kernel's throttle holds the database to their limits.
+    #[default]
+    Throttled,
+    /// A process answers for them as such volumes do.
+    Served,
+}
+
+impl Emulation {
+    /// Every way.
+    pub const ALL: [Self; 2] = [Self::Throttled, Self::Served];
+
+    /// Its word in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Throttled => "throttled",
+            Self::Served => "served",
+        }
+    }
 }
 
 /// How long Cassandra may take before it counts as not started.

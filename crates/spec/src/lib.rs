@@ -39,14 +39,14 @@ pub use aws::{
     AwsBackend, AwsBatch, AwsLimits, AwsMachine, AwsNetwork, AwsPrice, AwsQuota, AwsQuotas, AwsSettings, AwsSite,
     AwsVolume, QuotaNeeds,
 };
-pub use catalog::{Basis, Burst, CostKind, CostLine, IoLimits};
+pub use catalog::{Basis, Burst, CostKind, CostLine, IoLimits, Latency};
 pub use client_cost::{ClientCost, SPARSE_PER_S};
 pub use consistency::{Consistency, ConsistencyLevels};
 pub use data_set_store::{DataSetPlace, DataSetStore};
 pub use decision::DecisionRules;
 pub use draft::{Draft, draft};
 pub use experiment::{
-    Adaptive, Configuration, Database, Dataset, Experiment, Find, IdentityFiles, Instance, Load, LoadLevel,
+    Adaptive, Configuration, Database, Dataset, Emulation, Experiment, Find, IdentityFiles, Instance, Load, LoadLevel,
     LocalSettings, Patience, Target, TlsFiles, Volume, part_of,
 };
 pub use hosts::{DatabaseMachine, HostsSettings, MachineStorage, SshFiles, WatchedNode};
@@ -64,7 +64,7 @@ pub use plan::{Cell, FORMAT_VERSION, Plan, PlannedTrial, TrialShape, plan};
 pub use provider::{Provider, UnknownProvider};
 pub use scale::{page_cache_at_full_scale, setups, use_whole_machines};
 pub use search::{CEILING_IN_FLIGHT, LEVELS, Round, Search, SearchPlan, rounded};
-pub use setup::{BurstStart, Setup, Setups, VolumeRole, VolumeSetup};
+pub use setup::{BurstStart, ServedAs, Setup, Setups, VolumeRole, VolumeSetup};
 pub use simulated::{Fault, FaultKind, Truth};
 pub use volume_kind::VolumeKind;
 pub use workload::{Definition, Distribution, KeyFormat, Mix, OperationKind, PageCache, ScanLength};

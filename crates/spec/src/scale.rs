@@ -4,12 +4,12 @@
 //! operations and rates. Not divided: concurrency, record size, the time of one I/O, and the heap's floor. So *ratios*
 //! between configurations can be rehearsed; latencies under a saturated volume grow by N at the same concurrency.
 
-use catalog::{Burst, GIB, IoLimits};
+use catalog::{Burst, GIB, IoLimits, VolumeType};
 
 use crate::placement::first_hosts;
 use crate::{
-    Configuration, Database, Dataset, Experiment, LocalSettings, Setup, Setups, Volume, VolumeKind, VolumeRole,
-    VolumeSetup,
+    Configuration, Database, Dataset, Emulation, Experiment, LocalSettings, ServedAs, Setup, Setups, Volume,
+    VolumeKind, VolumeRole, VolumeSetup,
 };
 
 /// The JVM's own memory besides heap and direct buffers: code, metaspace, threads, GC structures. Cassandra 5.0 with a
@@ -72,6 +72,7 @@ pub fn setups(experiment: &Experiment) -> Setups {
         for setup in &mut setups {
             for volume in std::iter::once(&mut setup.data).chain(&mut setup.commitlog) {
                 (volume.limits, volume.own_limits, volume.burst) = (IoLimits::default(), None, None);
+                volume.served = None;
             }
         }
     }
@@ -132,11 +133,11 @@ fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset
         direct_memory_bytes: direct as u64,
         memory_limit_bytes: (heap + direct + NATIVE_BYTES + budget) as u64,
         page_cache_budget_bytes: budget as u64,
-        data: volume(&configuration.data_volume, VolumeRole::Data, scale, payload),
+        data: volume(&configuration.data_volume, VolumeRole::Data, local, payload),
         commitlog: configuration
             .commitlog_volume
             .as_ref()
-            .map(|v| volume(v, VolumeRole::Commitlog, scale, payload)),
+            .map(|v| volume(v, VolumeRole::Commitlog, local, payload)),
         placement: configuration.placement,
         first_host: 0,
         batch: 0,
@@ -148,7 +149,8 @@ fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset
 }
 
 /// Device sizes are scaled too, but never below what the run itself needs; images are sparse, so size costs nothing.
-fn volume(volume: &Volume, role: VolumeRole, scale: f64, payload_bytes: f64) -> VolumeSetup {
+fn volume(volume: &Volume, role: VolumeRole, local: &LocalSettings, payload_bytes: f64) -> VolumeSetup {
+    let scale = local.scale;
     let least = match role {
         // The pristine copy, the live copy after updates, and compaction's working space.
         VolumeRole::Data => GIB.max(5.0 * payload_bytes),
@@ -163,6 +165,23 @@ fn volume(volume: &Volume, role: VolumeRole, scale: f64, payload_bytes: f64) -> 
         own_limits: Some(volume.volume_limits.scaled(scale)),
         burst: effective_burst(volume).map(|b| b.scaled(scale)),
         is_local: volume.kind == VolumeKind::Local,
+        served: (local.volumes == Emulation::Served).then(|| served_as(volume.kind)),
+    }
+}
+
+/// What a volume of this kind is to whom it answers. One that is given by its limits alone has no time of its own.
+fn served_as(kind: VolumeKind) -> ServedAs {
+    let latency = |of| Some(catalog::latency_of(of).latency);
+    ServedAs {
+        latency: match kind {
+            VolumeKind::Ebs(of) => latency(Some(of)),
+            VolumeKind::Local => latency(None),
+            VolumeKind::Explicit => None,
+        },
+        is_hard_disk: matches!(
+            kind,
+            VolumeKind::Ebs(VolumeType::St1 | VolumeType::Sc1 | VolumeType::Standard)
+        ),
     }
 }
 

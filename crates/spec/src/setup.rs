@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use catalog::{Burst, IoLimits};
+use catalog::{Burst, IoLimits, Latency};
 use serde::{Deserialize, Serialize};
 
 use crate::{ConsistencyLevels, NodeFault, Placement, WatchedNode};
@@ -146,6 +146,18 @@ pub struct VolumeSetup {
     /// Whether it stands for the instance's own disks, which are lost with it.
     #[serde(default)]
     pub is_local: bool,
+    /// How a process answers for it; `None`: the kernel's throttle holds the database to its limits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub served: Option<ServedAs>,
+}
+
+/// What a served volume is besides its limits. Nothing of it is divided by the scale.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ServedAs {
+    /// What a request takes that need not wait; `None`: no more than this machine's own disk.
+    pub latency: Option<Latency>,
+    /// Whether it is a hard disk, which counts requests of up to 1 MiB as one and merges neighbours.
+    pub is_hard_disk: bool,
 }
 
 /// With how much of its credits a burst bucket starts each trial.

@@ -147,3 +147,30 @@ fn a_start_that_no_volume_takes_up_is_told() {
     // A contradiction is no note.
     assert_eq!(refused(&and("[provider.local]\nburst = 1\n")).list().len(), 1);
 }
+
+/// How volumes are emulated is a choice of the experiment; a setup says what a served one is besides its limits.
+#[test]
+fn volumes_are_throttled_unless_they_are_to_be_served() {
+    let setup = |local: &str| {
+        let experiment = accepted(&and(local));
+        spec::setups(&experiment).first().unwrap().clone()
+    };
+    assert_eq!(setup("").data.served, None);
+    assert_eq!(setup("[provider.local]\nvolumes = \"throttled\"\n").data.served, None);
+    let served = setup("[provider.local]\nvolumes = \"served\"\nscale = 4\n")
+        .data
+        .served
+        .unwrap();
+    let gp2 = catalog::latency_of(Some(catalog::VolumeType::Gp2)).latency;
+    assert_eq!(served.latency, Some(gp2), "one request takes as long at every scale");
+    assert!(!served.is_hard_disk);
+}
+
+#[test]
+fn an_unknown_way_to_emulate_volumes_is_refused_at_its_place() {
+    let told = refused(&and("[provider.local]\nvolumes = \"serve\"\n")).to_string();
+    assert!(
+        told.contains("volumes cannot be `serve` (did you mean `served`? valid: throttled, served)"),
+        "{told}"
+    );
+}

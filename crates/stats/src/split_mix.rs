@@ -1,6 +1,7 @@
 //! A pseudo-random generator that is small, and the same everywhere and in every version.
 
-/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): for orders and draws, never on the way of a request.
+/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): for orders and draws; choosing a
+/// workload's keys is not its work.
 #[derive(Debug, Clone)]
 pub struct SplitMix(u64);
 

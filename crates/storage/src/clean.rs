@@ -16,6 +16,7 @@ use crate::loops;
 use crate::mounts::{self, IfBusy};
 use crate::network_cut;
 use crate::process;
+use crate::server;
 
 /// How long a process gets between SIGTERM and SIGKILL. Its data is thrown away next, so it need not be long.
 const TERM_PATIENCE: Duration = Duration::from_secs(5);
@@ -48,6 +49,17 @@ pub fn clean(ledger_path: &Path) -> Result<Cleaned> {
         .append(true)
         .open(ledger_path)
         .map_err(io_error("open the ledger", ledger_path))?;
+    // A mount on a volume whose server stands still could not be unmounted: it would wait for it, without an end.
+    for item in entries.values() {
+        if let LedgerItem::ServedFile {
+            connection,
+            pid,
+            start_time_ticks,
+        } = item
+        {
+            server::abort_if_stopped(*connection, *pid, *start_time_ticks);
+        }
+    }
     for (id, item) in entries.into_iter().rev() {
         match undo(&item) {
             Ok(was_there) => {
@@ -75,6 +87,8 @@ fn undo(item: &LedgerItem) -> Result<bool> {
         LedgerItem::Mount { path } => mounts::unmount_all(path, IfBusy::Detach),
         LedgerItem::LoopDevice { image } => Ok(!loops::detach_all(image)?.is_empty()),
         LedgerItem::Cgroup { path } => cgroup::remove_directory(path),
+        // It goes with its mount.
+        LedgerItem::ServedFile { .. } => Ok(false),
         LedgerItem::Directory { path } => remove_tree(path),
         LedgerItem::File { path } => gone(fs::remove_file(path), path),
         LedgerItem::NetworkCut { table } => network_cut::remove(table),

@@ -91,6 +91,9 @@ pub enum StorageError {
         /// Where.
         device: String,
     },
+    /// A volume cannot be served.
+    #[error(transparent)]
+    Served(#[from] served::ServedError),
     /// A volume is in use and cannot be unmounted.
     #[error("cannot unmount {}: {holders}; stop them and try again", path.display())]
     Busy {

@@ -59,6 +59,15 @@ pub enum LedgerItem {
         /// Which.
         path: PathBuf,
     },
+    /// A file that a process of ours serves over FUSE; [`LedgerItem::Mount`] is its mount.
+    ServedFile {
+        /// Number of its connection below `/sys/fs/fuse/connections`.
+        connection: u32,
+        /// The server.
+        pid: u32,
+        /// As in [`LedgerItem::Process`].
+        start_time_ticks: u64,
+    },
     /// Packets that are dropped.
     NetworkCut {
         /// Name of nftables' table of rules, of the family `inet`.
@@ -93,6 +102,9 @@ impl std::fmt::Display for LedgerItem {
             Self::Process { pid, what, .. } => write!(f, "process {pid} ({what})"),
             Self::Directory { path } => write!(f, "directory {}", path.display()),
             Self::File { path } => write!(f, "file {}", path.display()),
+            Self::ServedFile { connection, pid, .. } => {
+                write!(f, "FUSE connection {connection} of process {pid}")
+            }
             Self::NetworkCut { table } => write!(f, "network rules {table}"),
             Self::FileSystem { device, .. } => write!(f, "file system on {}", device.display()),
         }

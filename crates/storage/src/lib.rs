@@ -1,9 +1,9 @@
 //! Emulated volumes, cgroup limits, burst credits, ledger.
 //!
 //! What a paid-for volume would be, on one Linux machine: a [`Volume`] is a sparse file behind a loop device with XFS
-//! on it, a [`Cgroup`] holds a process to the volume's IOPS and bytes per second (and to its memory and CPUs), a
-//! [`BurstController`] moves that limit as gp2's credits come and go, and [`probe()`] measures what the result really
-//! delivers. Everything is entered into a [`Ledger`] before it is created, so that [`clean()`] can undo a killed run.
+//! on it. Either a [`VolumeServer`] answers for the file as the volume would, or a [`Cgroup`] holds a process to the
+//! volume's IOPS and bytes per second (and in any case to its memory and CPUs), and a [`BurstController`] moves that
+//! limit as gp2's credits come and go. [`probe()`] measures what the result really delivers. Everything is entered into a [`Ledger`] before it is created, so that [`clean()`] can undo a killed run.
 //!
 //! All of it needs root; [`preflight()`] says what a machine lacks.
 
@@ -22,6 +22,7 @@ mod page_cache;
 mod preflight;
 mod probe;
 mod process;
+mod server;
 mod tree;
 mod volume;
 mod work;
@@ -41,6 +42,8 @@ pub use page_cache::PageCacheBudget;
 pub use preflight::{Problem, free_bytes, preflight, preflight_without_limits};
 pub use probe::{ProbeFigures, probe};
 pub use process::start_time_ticks;
+pub use served::Counts as ServedCounts;
+pub use server::{ServedGauge, VolumeServer};
 pub use tree::{Restored, copy_tree, remove_tree, restore_tree, tree_bytes};
 pub use volume::{MIN_VOLUME_BYTES, Volume};
 pub use work::WorkDirectory;

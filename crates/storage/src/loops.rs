@@ -35,6 +35,32 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// Measured: with this setting a volume held to 100 IOPS takes 25 one-MiB writes/s, as EBS would.
 const LARGEST_IO_KIB: u32 = 256;
 
+/// What is behind a loop device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Behind {
+    /// The image itself: requests are split here, as EBS counts them.
+    Image,
+    /// A served file, which counts by itself; larger requests reach it whole. What it has answered is written, as far
+    /// as the volume is concerned, so that no flush is sent (two of the host's disk for each fdatasync otherwise).
+    Served,
+}
+
+impl Behind {
+    const fn largest_io_kib(self) -> u32 {
+        match self {
+            Self::Image => LARGEST_IO_KIB,
+            Self::Served => 1024,
+        }
+    }
+
+    const fn write_cache(self) -> &'static str {
+        match self {
+            Self::Image => "write back",
+            Self::Served => "write through",
+        }
+    }
+}
+
 /// An attached loop device.
 #[derive(Debug)]
 pub(crate) struct LoopDevice {
@@ -71,7 +97,7 @@ fn backing_file(sys_block: &Path, name: &str) -> Option<PathBuf> {
 }
 
 /// Attaches `image` (absolute, without symbolic links) to a free loop device with direct I/O.
-pub(crate) fn attach(image: &Path) -> Result<LoopDevice> {
+pub(crate) fn attach(image: &Path, behind: Behind) -> Result<LoopDevice> {
     if let Some(device) = find(image).into_iter().next() {
         return Err(StorageError::AlreadyAttached {
             image: image.to_owned(),
@@ -91,7 +117,7 @@ pub(crate) fn attach(image: &Path) -> Result<LoopDevice> {
         |patience| run(&argv, patience).map(|shown| shown.trim().trim_start_matches("/dev/").to_owned()),
         || attached_all_the_same(image),
     )?;
-    let configured = configure(&name, image);
+    let configured = configure(&name, image, behind);
     if configured.is_err() {
         // The first error is the one worth telling.
         let _ = detach_named(&name, image);
@@ -127,7 +153,7 @@ fn attached_all_the_same(image: &Path) -> Option<String> {
     None
 }
 
-fn configure(name: &str, image: &Path) -> Result<LoopDevice> {
+fn configure(name: &str, image: &Path, behind: Behind) -> Result<LoopDevice> {
     let sysfs = Path::new(SYS_BLOCK).join(name);
     let read = |file: &str| {
         let path = sysfs.join(file);
@@ -146,14 +172,21 @@ fn configure(name: &str, image: &Path) -> Result<LoopDevice> {
     })?;
     let largest = sysfs.join("queue/max_sectors_kb");
     let previous = read("queue/max_sectors_kb")?;
-    let larger = previous.parse::<u32>().is_ok_and(|kib| kib > LARGEST_IO_KIB);
-    if larger {
-        fs::write(&largest, LARGEST_IO_KIB.to_string()).map_err(io_error("write to", &largest))?;
+    let kib = behind.largest_io_kib();
+    let larger = previous.parse::<u32>().is_ok_and(|default| default > kib);
+    // A device keeps this setting when it is detached, so that it may be that of another volume.
+    let differs = larger || (behind == Behind::Served && previous.parse() != Ok(kib));
+    if differs {
+        fs::write(&largest, kib.to_string()).map_err(io_error("write to", &largest))?;
+    }
+    let cache = sysfs.join("queue/write_cache");
+    if read("queue/write_cache")? != behind.write_cache() {
+        fs::write(&cache, behind.write_cache()).map_err(io_error("write to", &cache))?;
     }
     Ok(LoopDevice {
         name: name.to_owned(),
         number,
-        previous_largest_io: larger.then_some(previous),
+        previous_largest_io: differs.then_some(previous),
     })
 }
 

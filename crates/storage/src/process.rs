@@ -33,6 +33,15 @@ fn parse_start_time(stat: &str) -> Option<u64> {
     fields.nth(18)?.parse().ok()
 }
 
+/// Whether a process stands still (SIGSTOP, a debugger).
+pub(crate) fn is_stopped(pid: u32, started_at_ticks: u64) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat
+        .rfind(')')
+        .and_then(|end| stat.get(end + 1..)?.split_ascii_whitespace().next());
+    parse_start_time(&stat) == Some(started_at_ticks) && matches!(state, Some("T" | "t"))
+}
+
 /// Asks the process to end (SIGTERM), after `patience` ends it (SIGKILL). Returns whether there was one.
 pub(crate) fn end(pid: u32, started_at_ticks: u64, patience: Duration) -> Result<bool> {
     let proc_path = PathBuf::from(format!("/proc/{pid}"));

@@ -26,11 +26,15 @@ use std::time::Duration;
 
 use rustix::mount::{MountFlags, mount};
 
+use served::Counts;
+use volume::{Fault, Model};
+
 use crate::command::{require, run};
 use crate::error::{Result, io_error};
 use crate::ledger::{Ledger, LedgerId, LedgerItem};
-use crate::loops::{self, LoopDevice};
+use crate::loops::{self, Behind, LoopDevice};
 use crate::mounts::{IfBusy, unmount_all};
+use crate::server::{ServedFile, ServedGauge, VolumeServer};
 
 /// mkfs.xfs refuses less (since xfsprogs 5.19: "Filesystem must be larger than 300MB").
 pub const MIN_VOLUME_BYTES: u64 = 300 << 20;
@@ -41,6 +45,11 @@ pub struct Volume {
     ledger: Arc<Ledger>,
     image: PathBuf,
     image_entry: Option<LedgerId>,
+    /// By whom the image is served, under which name.
+    server: Option<(Arc<VolumeServer>, String)>,
+    /// How it behaves when it is.
+    model: Model,
+    served: Option<ServedFile>,
     attached: Option<Attached>,
     mounted: Option<Mounted>,
 }
@@ -48,6 +57,8 @@ pub struct Volume {
 #[derive(Debug)]
 struct Attached {
     device: LoopDevice,
+    /// The file behind it: the image, or the one that is served for it.
+    backing: PathBuf,
     entry: LedgerId,
 }
 
@@ -101,6 +112,9 @@ impl Volume {
             ledger: Arc::clone(ledger),
             image,
             image_entry: Some(entry),
+            server: None,
+            model: Model::unlimited(),
+            served: None,
             attached: None,
             mounted: None,
         })
@@ -113,9 +127,54 @@ impl Volume {
             ledger: Arc::clone(ledger),
             image,
             image_entry: None,
+            server: None,
+            model: Model::unlimited(),
+            served: None,
             attached: None,
             mounted: None,
         })
+    }
+
+    /// From the next attachment on a server answers for it as a volume of this model would; `name` is what it is
+    /// called there.
+    pub fn serve_by(&mut self, server: &Arc<VolumeServer>, name: &str, model: Model) {
+        self.server = Some((Arc::clone(server), name.to_owned()));
+        self.model = model;
+    }
+
+    /// It behaves like this until it is detached; its credits are those of the model's start. Nothing happens where
+    /// nobody serves it.
+    pub fn behave(&self, model: &Model) -> Result<()> {
+        self.asked_of_server(|server, name| server.change(name, model))
+            .map(drop)
+    }
+
+    /// It has these faults from now on instead of those before, their times counted from now. Nothing happens where
+    /// nobody serves it.
+    pub fn set_faults(&self, faults: &[Fault]) -> Result<()> {
+        self.asked_of_server(|server, name| server.set_faults_of(name, faults))
+            .map(drop)
+    }
+
+    /// Whom to ask what it does; `None` where nobody serves it, who would count.
+    pub fn gauge(&self) -> Option<ServedGauge> {
+        let (server, name) = self.server.as_ref()?;
+        Some(ServedGauge {
+            server: Arc::clone(server),
+            name: name.clone(),
+        })
+    }
+
+    /// What it did since it was attached; `None` where nobody serves it, who would count.
+    pub fn served_counts(&self) -> Result<Option<Counts>> {
+        self.asked_of_server(|server, name| server.count(name))
+    }
+
+    fn asked_of_server<T>(&self, ask: impl FnOnce(&VolumeServer, &str) -> Result<T>) -> Result<Option<T>> {
+        match (&self.server, &self.served) {
+            (Some((server, name)), Some(_)) => ask(server, name).map(Some),
+            _ => Ok(None),
+        }
     }
 
     /// Attaches the image to a free loop device and mounts it at `mount_point`, which is created if missing.
@@ -134,20 +193,29 @@ impl Volume {
         // mountinfo shows the resolved path; the ledger must name it the same way.
         let path = fs::canonicalize(mount_point).map_err(io_error("resolve the mount point", mount_point))?;
 
-        let entry = self.ledger.intend(LedgerItem::LoopDevice {
-            image: self.image.clone(),
-        })?;
-        let device = match loops::attach(&self.image) {
+        let (backing, behind) = match &self.server {
+            None => (self.image.clone(), Behind::Image),
+            Some((server, name)) => {
+                let served = self.served.insert(ServedFile::prepare(&self.ledger, &self.image)?);
+                served.mount(server, name, &self.image, &self.model)?;
+                (served.path().to_owned(), Behind::Served)
+            }
+        };
+        let entry = self.ledger.intend(LedgerItem::LoopDevice { image: backing.clone() })?;
+        let device = match loops::attach(&backing, behind) {
             Ok(device) => device,
             Err(error) => {
-                if loops::find(&self.image).is_empty() {
+                if loops::find(&backing).is_empty() {
                     self.ledger.done(entry)?;
                 }
                 return Err(error);
             }
         };
         let source = PathBuf::from(format!("/dev/{}", device.name));
-        self.attached = Some(Attached { device, entry });
+        self.attached = Some(Attached { device, backing, entry });
+        if let Some((server, name)) = &self.server {
+            server.measure_the_way(name, &source, &self.model)?;
+        }
 
         let entry = self.ledger.intend(LedgerItem::Mount { path: path.clone() })?;
         let flags = MountFlags::NOATIME | MountFlags::NODIRATIME;
@@ -174,9 +242,13 @@ impl Volume {
             self.mounted = None;
         }
         if let Some(attached) = &self.attached {
-            attached.device.detach(&self.image)?;
+            attached.device.detach(&attached.backing)?;
             self.ledger.done(attached.entry)?;
             self.attached = None;
+        }
+        if let Some(served) = &mut self.served {
+            served.unmount(if_busy)?;
+            self.served = None;
         }
         Ok(())
     }

@@ -68,6 +68,9 @@ pub struct VolumeReport {
     pub limits: IoLimits,
     /// Burst bucket on this machine.
     pub burst: Option<Burst>,
+    /// Whether a process answers for it, rather than the kernel's throttle holds the database to its limits.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_served: bool,
     /// fio's measurement, of several nodes that of the one whose reads were slowest; `None` when no trial has one.
     pub probe: Option<ProbeResult>,
     /// fio's measurement on each node; empty where the database has one.

@@ -11,7 +11,7 @@ pub fn finding(run: &str, provider: Provider, configurations: &[ConfigurationFac
         .iter()
         .filter(|c| c.exists_at.is_empty())
         .flat_map(|c| &c.volumes)
-        .filter(|v| v.limits.read_iops.is_some())
+        .filter(|v| v.limits.read_iops.is_some() && !v.is_served)
         .count();
     (are_emulated(provider, configurations) && limited > 0).then(|| {
         let numbers = [("volumes_with_an_iops_limit", limited as f64)];

@@ -18,6 +18,7 @@ mod data_fits_page_cache;
 mod data_set_smaller;
 mod database_restarted;
 mod dropped_messages;
+mod emulation_floor;
 mod emulation_off_limit;
 mod errors_above;
 mod fault_not_as_planned;
@@ -108,6 +109,7 @@ pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {
         found.extend(burst::findings(trial, role));
         found.extend(throttle_slices::finding(before, role));
         found.extend(volume_at_cap::finding(before, role));
+        found.extend(emulation_floor::finding(before, role));
         found.extend(separate_read_write_limits::finding(before, role));
     }
     found

@@ -14,7 +14,7 @@ const COMBINED_MAX: f64 = 1.05;
 
 pub fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Finding> {
     worst(trial, |node| {
-        let (volume, activity) = node.volume(role)?;
+        let (volume, activity) = node.volume(role).filter(|(volume, _)| !volume.is_served)?;
         // EBS has one number for both kinds; only then is the sum comparable with it.
         let limit = volume
             .limits
@@ -47,6 +47,19 @@ mod tests {
             Rule::SeparateReadWriteLimits,
             &[(650.0, false), (660.0, true), (1200.0, true)],
             |reads_per_s: f64| measured(&sound_record(), reads_per_s * 60.0),
+        );
+    }
+
+    #[test]
+    fn a_served_volume_counts_both_together_anyway() {
+        fires(
+            Rule::SeparateReadWriteLimits,
+            &[(false, true), (true, false)],
+            |is_served: bool| {
+                let mut record = sound_record();
+                record.nodes[0].volumes[0].is_served = is_served;
+                measured(&record, 700.0 * 60.0)
+            },
         );
     }
 }

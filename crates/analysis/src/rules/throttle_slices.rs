@@ -27,7 +27,8 @@ pub fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Finding> {
         ("threshold_us", THROTTLE_STEP_US),
     ];
     worst(trial, |node| {
-        let (share, _) = volume_at_cap::of_node(trial, node, role)?;
+        let (volume, _) = node.volume(role)?;
+        let (share, _) = volume_at_cap::of_node(trial, node, role).filter(|_| !volume.is_served)?;
         let found = Finding::new(Rule::ThrottleSlices, scope(trial), numbers);
         Some((share, found.with("operation", kind.name()).with("volume", role.name())))
     })
@@ -58,5 +59,17 @@ mod tests {
             ],
             with,
         );
+    }
+
+    #[test]
+    fn a_served_volume_has_no_slices() {
+        let with = |is_served: bool| {
+            let mut record = sound_record();
+            record.nodes[0].volumes[0].is_served = is_served;
+            let client = record.client.as_mut().unwrap();
+            client.completed.values_mut().for_each(|n| *n = 15_000);
+            measured(&record, 620.0 * 60.0)
+        };
+        fires(Rule::ThrottleSlices, &[(false, true), (true, false)], with);
     }
 }

@@ -23,7 +23,16 @@ pub fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Finding> {
 pub fn of_node(trial: &TrialMeasurement, node: &Node<'_>, role: VolumeRole) -> Option<(f64, Finding)> {
     let (volume, activity) = node.volume(role)?;
     let (limits, windows) = (&volume.limits, &activity.windows);
+    // A served volume counts both kinds together; the throttle counts them apart.
+    let together = |reads: &[f64], writes: &[f64]| -> Vec<f64> {
+        let pairs = reads.iter().zip(writes).filter(|_| volume.is_served);
+        pairs.map(|(read, write)| read + write).collect()
+    };
+    let iops = together(&windows.read_iops, &windows.write_iops);
+    let bytes_per_s = together(&windows.read_bytes_per_s, &windows.write_bytes_per_s);
     let (what, share, limit) = [
+        (VolumeLimit::Iops, &iops, limits.read_iops),
+        (VolumeLimit::BytesPerS, &bytes_per_s, limits.read_bytes_per_s),
         (VolumeLimit::ReadIops, &windows.read_iops, limits.read_iops),
         (VolumeLimit::WriteIops, &windows.write_iops, limits.write_iops),
         (
@@ -39,6 +48,8 @@ pub fn of_node(trial: &TrialMeasurement, node: &Node<'_>, role: VolumeRole) -> O
     ]
     .into_iter()
     .filter_map(|(what, windows, limit)| Some((what, share_at(windows, limit)?, limit?)))
+    // Of those that say the same, the first: together is what a served volume counts.
+    .rev()
     .max_by(|a, b| a.1.total_cmp(&b.1))
     .filter(|(_, share, _)| *share >= AT_CAP_WINDOWS)?;
     let numbers = [
@@ -64,7 +75,7 @@ fn share_at(windows: &[f64], limit: Option<f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::cases::{changed_host, fires};
+    use crate::rules::cases::{changed, changed_host, fires, first_host, found};
 
     /// 625 IOPS: 593.75 are 95 %.
     #[test]
@@ -85,5 +96,21 @@ mod tests {
             ],
             with,
         );
+    }
+
+    /// 320 reads and 300 writes: 620 of 625 together, half of it apart.
+    #[test]
+    fn a_served_volume_is_at_its_limit_with_reads_and_writes_together() {
+        let with = |is_served: bool| {
+            changed(|trial| {
+                trial.record.nodes[0].volumes[0].is_served = is_served;
+                let data = first_host(trial).volumes.get_mut(&VolumeRole::Data).unwrap();
+                data.windows.read_iops = vec![320.0; 4];
+                data.windows.write_iops = vec![300.0; 4];
+            })
+        };
+        fires(Rule::VolumeAtCap, &[(true, true), (false, false)], with);
+        let trial = with(true);
+        assert_eq!(found(&trial, Rule::VolumeAtCap).unwrap().fact("limited"), Some("iops"));
     }
 }

@@ -4,11 +4,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use spec::{MachineStorage, VolumeRole, VolumeSetup};
-use storage::{Disk, Ledger, LedgerItem, StorageError, Volume};
+use evidence::VolumeFigures;
+use spec::{Burst, MachineStorage, ServedAs, VolumeRole, VolumeSetup};
+use storage::{Disk, Ledger, LedgerItem, ServedGauge, StorageError, Volume, VolumeServer};
+use volume::{Model, Unit};
 use wire::Ground;
 
 use super::shared::with;
+use crate::machine;
 
 /// Below a directory of the user's: everything that a run puts there.
 const BELOW: &str = "iopslab";
@@ -19,7 +22,7 @@ type SharedDisk = Arc<Mutex<Disk>>;
 /// What holds a volume's files.
 pub(super) enum Backing {
     /// A file behind a loop device.
-    Image(Volume),
+    Image(Box<Volume>),
     /// A directory; it is there as long as the run.
     Directory(PathBuf),
     /// A directory on a device.
@@ -39,9 +42,39 @@ impl Backing {
     /// Gives up what it holds of the machine besides its bytes.
     pub fn detach(&mut self) -> Result<(), StorageError> {
         match self {
-            Self::Image(volume) => volume.unmount_and_detach(),
+            Self::Image(volume) => {
+                // What is still to be written must not wait for limits. One whose server is lost is detached all the
+                // same.
+                let _ = volume.behave(&Model::unlimited());
+                volume.unmount_and_detach()
+            }
             Self::Directory(_) => Ok(()),
             Self::Disk { disk, .. } => with(disk, Disk::unmount),
+        }
+    }
+
+    /// From now on, until it is detached, a served volume is what its setup says, its credits as at the start. Before
+    /// that it is as fast as this machine. Nothing happens to one that nobody serves.
+    pub fn behave(&self, setup: &VolumeSetup) -> Result<(), StorageError> {
+        match (self, setup.served) {
+            (Self::Image(volume), Some(served)) => volume.behave(&model(setup, served)),
+            _ => Ok(()),
+        }
+    }
+
+    /// A served volume is as fast as this machine again.
+    pub fn relax(&self) -> Result<(), StorageError> {
+        match self {
+            Self::Image(volume) => volume.behave(&Model::unlimited()),
+            Self::Directory(_) | Self::Disk { .. } => Ok(()),
+        }
+    }
+
+    /// Whom to ask what a served volume does.
+    pub fn gauge(&self) -> Option<ServedGauge> {
+        match self {
+            Self::Image(volume) => volume.gauge(),
+            Self::Directory(_) | Self::Disk { .. } => None,
         }
     }
 
@@ -75,6 +108,32 @@ impl Backing {
     }
 }
 
+/// A served volume that is watched, with its burst bucket.
+pub(super) struct Served {
+    pub role: VolumeRole,
+    pub gauge: ServedGauge,
+    pub burst: Option<Burst>,
+}
+
+impl Served {
+    /// What its server says of it. A server that is lost says nothing, and its volume answers with errors.
+    pub fn note(&self, figures: &mut VolumeFigures) {
+        let Ok(counts) = self.gauge.counts() else { return };
+        figures.disk_floor_s = Some(counts.disk_floor_s);
+        figures.cpu_floor_s = Some(counts.cpu_floor_s);
+        figures.server_cpu_s = Some(counts.server_cpu_s);
+        figures.burst_credits = counts.request_credits;
+        // Less than one credit is an empty bucket.
+        figures.iops_limit = self.burst.zip(counts.request_credits).map(|(burst, credits)| {
+            if credits >= 1.0 {
+                burst.burst_iops.max(burst.baseline_iops)
+            } else {
+                burst.baseline_iops
+            }
+        });
+    }
+}
+
 /// Where the volumes of a run come from.
 pub(super) struct Store {
     ledger: Arc<Ledger>,
@@ -85,6 +144,8 @@ pub(super) struct Store {
     ground: Option<Ground>,
     /// Devices that have their file system.
     disks: Vec<(String, SharedDisk)>,
+    /// The process that answers for served volumes, once there is one.
+    server: Option<Arc<VolumeServer>>,
 }
 
 impl Store {
@@ -96,6 +157,7 @@ impl Store {
             run: run.to_owned(),
             ground,
             disks: Vec::new(),
+            server: None,
         }
     }
 
@@ -126,12 +188,34 @@ impl Store {
         }
     }
 
-    fn image(&self, setup: &VolumeSetup, name: &str) -> Result<(Backing, PathBuf), StorageError> {
+    fn image(&mut self, setup: &VolumeSetup, name: &str) -> Result<(Backing, PathBuf), StorageError> {
         let image = self.directory.join(format!("{name}.img"));
-        let mut backing = Backing::Image(Volume::create(&self.ledger, &image, setup.size_bytes)?);
+        let mut volume = Volume::create(&self.ledger, &image, setup.size_bytes)?;
+        if setup.served.is_some() {
+            volume.serve_by(&self.server()?, name, Model::unlimited());
+        }
+        let mut backing = Backing::Image(Box::new(volume));
         let root = self.directory.join("mnt").join(name);
         backing.attach(&root)?;
         Ok((backing, root))
+    }
+
+    /// One process for all volumes of this host, outside of every database's cgroup.
+    fn server(&mut self) -> Result<Arc<VolumeServer>, StorageError> {
+        if let Some(server) = &self.server {
+            return Ok(Arc::clone(server));
+        }
+        let command = machine::volume_server().map_err(|source| StorageError::Io {
+            doing: "find this program by".to_owned(),
+            path: "/proc/self/exe".into(),
+            source,
+        })?;
+        let server = Arc::new(VolumeServer::start(&self.ledger, &command)?);
+        for missing in &server.hardening().missing {
+            tracing::warn!("the volume server: {missing}");
+        }
+        self.server = Some(Arc::clone(&server));
+        Ok(server)
     }
 
     fn part_of(&mut self, device: &str, name: &str) -> Result<(Backing, PathBuf), StorageError> {
@@ -151,6 +235,18 @@ impl Store {
         backing.attach(&root)?;
         make(&root)?;
         Ok((backing, root))
+    }
+}
+
+/// How a served volume behaves.
+fn model(setup: &VolumeSetup, served: ServedAs) -> Model {
+    Model {
+        limits: setup.limits,
+        together: true,
+        burst: setup.burst,
+        byte_burst: None,
+        unit: if served.is_hard_disk { Unit::HDD } else { Unit::SSD },
+        latency: served.latency,
     }
 }
 

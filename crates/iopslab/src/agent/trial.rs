@@ -136,7 +136,16 @@ impl Trial {
         let sources = product::sources(pid, self.limits.files(), volumes.devices(), &logs);
         let metrics = with(node, |n| n.metrics()).map_err(fault)?;
         let bursts = &self.limits.bursts;
-        self.monitor = Some(watch(sources, metrics, node, &self.away, bursts, host.outbox.clone()));
+        let served = volumes.served();
+        self.monitor = Some(watch(
+            sources,
+            metrics,
+            node,
+            &self.away,
+            bursts,
+            served,
+            host.outbox.clone(),
+        ));
         Ok(())
     }
 

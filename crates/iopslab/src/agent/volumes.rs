@@ -14,7 +14,7 @@ use evidence::{ProbeResult, VolumeFacts};
 use spec::{IoLimits, Setup, VolumeRole, VolumeSetup};
 use storage::{BurstBucket, Cgroup, DeviceLimit, Ledger, ResourceLimits, StorageError};
 
-use super::backing::{Backing, Store};
+use super::backing::{Backing, Served, Store};
 
 /// Where cgroups live.
 pub const CGROUP_ROOT: &str = "/sys/fs/cgroup";
@@ -61,6 +61,7 @@ impl Volumes {
     pub fn probe(&mut self, ledger: &Arc<Ledger>, cgroup_name: Option<&str>) -> Result<(), StorageError> {
         for mounted in &mut self.mounted {
             mounted.backing.attach(&mounted.root)?;
+            mounted.backing.behave(&mounted.setup)?;
             let limits = ResourceLimits {
                 devices: device_limit(mounted).into_iter().collect(),
                 ..Default::default()
@@ -75,6 +76,7 @@ impl Volumes {
                 cgroup.remove()?;
             }
             let measured = measured?;
+            mounted.backing.relax()?;
             mounted.probe = Some(ProbeResult {
                 read_iops: measured.read_iops,
                 read_latency_us: measured.read_latency_us,
@@ -124,6 +126,18 @@ impl Volumes {
         self.mounted.iter().filter_map(name).collect()
     }
 
+    /// Volumes that a process answers for.
+    pub fn served(&self) -> Vec<Served> {
+        let of = |m: &Mounted| {
+            Some(Served {
+                role: m.setup.role,
+                gauge: m.backing.gauge()?,
+                burst: m.setup.burst,
+            })
+        };
+        self.mounted.iter().filter_map(of).collect()
+    }
+
     fn by_role(&self, role: VolumeRole) -> &Path {
         let found = self
             .mounted
@@ -144,14 +158,16 @@ impl Volumes {
                 limits: starting_limits(&m.setup),
                 probe: m.probe,
                 burst_credits: None,
+                is_served: m.setup.served.is_some(),
             })
             .collect()
     }
 }
 
-/// The limit of a volume on its device, if it is attached.
+/// The limit of a volume on its device, if it is attached; none where a process answers for it.
 pub(super) fn device_limit(mounted: &Mounted) -> Option<DeviceLimit> {
-    mounted.backing.own_device_number().map(|device| DeviceLimit {
+    let throttled = Some(&mounted.backing).filter(|_| mounted.setup.served.is_none())?;
+    throttled.own_device_number().map(|device| DeviceLimit {
         device,
         limits: starting_limits(&mounted.setup),
     })

@@ -9,6 +9,7 @@ use evidence::HostSample;
 use monitor::{Monitor, MonitorHooks, Sources};
 use wire::Event;
 
+use super::backing::Served;
 use super::limits::Bursts;
 use super::outbox::Outbox;
 use super::product::note;
@@ -22,6 +23,7 @@ pub(super) fn watch(
     node: &Arc<Mutex<Box<dyn RunningNode>>>,
     away: &Arc<AtomicBool>,
     bursts: &Bursts,
+    served: Vec<Served>,
     outbox: Outbox,
 ) -> Monitor {
     let bursts: Vec<_> = bursts
@@ -34,6 +36,9 @@ pub(super) fn watch(
     let annotate = move |sample: &mut HostSample| {
         if !not_asked.load(Ordering::Relaxed) {
             note(&metrics.read(), &mut sample.host);
+        }
+        for volume in &served {
+            volume.note(sample.volumes.entry(volume.role).or_default());
         }
         for (role, burst) in &bursts {
             if let Some(burst) = burst.upgrade() {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use storage::WorkDirectory;
+use storage::{StorageError, WorkDirectory};
 
 use super::{clean_aws, machines};
 use crate::controller::NODE_DIRECTORY;
@@ -33,16 +33,26 @@ pub struct CleanArgs {
     aws: clean_aws::AwsArgs,
 }
 
+/// Directories of volumes that were served by hand.
+fn by_hand(path: &Path) -> Vec<PathBuf> {
+    below(path, super::volume::DIRECTORY)
+}
+
+/// Directories whose names begin like this.
+fn below(path: &Path, beginning: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    let is_meant =
+        |entry: &std::fs::DirEntry| entry.file_name().to_string_lossy().starts_with(beginning) && entry.path().is_dir();
+    let mut found: Vec<PathBuf> = entries.filter(is_meant).map(|entry| entry.path()).collect();
+    found.sort();
+    found
+}
+
 /// The work directory itself, and those of further nodes below it.
 fn nodes(path: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
-    let is_node = |entry: &std::fs::DirEntry| {
-        let name = entry.file_name();
-        name.to_string_lossy().starts_with(NODE_DIRECTORY) && entry.path().is_dir()
-    };
-    let mut further: Vec<PathBuf> = entries.filter(is_node).map(|entry| entry.path()).collect();
-    further.sort();
-    std::iter::once(path.to_owned()).chain(further).collect()
+    std::iter::once(path.to_owned())
+        .chain(below(path, NODE_DIRECTORY))
+        .collect()
 }
 
 /// The work directory. A run that was killed a moment ago may still be leaving it, so it gets some time.
@@ -80,6 +90,20 @@ pub fn run(args: &CleanArgs, format: Format) -> Result<(), Failure> {
                 removed.push(format!("snapshots in {}", snapshots.display()));
             }
         }
+    }
+    for directory in by_hand(&path) {
+        let work = match WorkDirectory::lock(&directory) {
+            Ok(work) => work,
+            Err(StorageError::Locked { pid, .. }) => {
+                let whom = pid.map_or_else(|| "a process".to_owned(), |pid| format!("process {pid}"));
+                eprintln!("note: {} is served by {whom} and stays", directory.display());
+                continue;
+            }
+            Err(error) => return Err(Failure::work(error)),
+        };
+        let cleaned = storage::clean(&work.ledger_path()).map_err(Failure::work)?;
+        removed.extend(cleaned.removed);
+        failed.extend(cleaned.failed.iter().map(|(what, why)| format!("{what:?}: {why}")));
     }
     match format {
         Format::Json => println!(

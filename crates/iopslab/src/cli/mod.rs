@@ -25,6 +25,7 @@ mod run;
 mod sites;
 mod size;
 mod terminal;
+mod volume;
 
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
 
@@ -64,6 +65,8 @@ Examples:
   iopslab catalog cost 'i3.2xlarge*3'         what a cluster costs, line by line
   iopslab size RUN --throughput 60000 --read-share 0.8 --data 2TB
                                               nodes and money for a target, from what RUN measured
+  iopslab volume gp3:500GiB:6000 --mount /mnt/v
+                                              a directory that is as fast as that volume, for any program
   iopslab db start --nodes 3                  a local Cassandra to play with
 
 Exit status: 0 done, 1 the work failed, 2 bad usage or bad input, 3 done but the verdict failed, 130 interrupted.";
@@ -84,6 +87,8 @@ enum Command {
     Load(load::LoadArgs),
     /// Measure a file system's storage with fio
     Probe(probe::ProbeArgs),
+    /// A volume with the limits and latency of one that is sold, on this machine, for any program
+    Volume(volume::VolumeArgs),
     /// A local Cassandra of one to three nodes to play with
     Db(db::DbArgs),
     /// Facts about instance and volume types, what they cap and cost
@@ -111,6 +116,9 @@ enum Command {
     /// Serve a controller on stdin and stdout (started by providers)
     #[command(hide = true)]
     Agent(crate::agent::AgentArgs),
+    /// Answer for volumes over FUSE (started by the database agent and by volume)
+    #[command(hide = true)]
+    VolumeServer,
     /// Answer CQL without a database (started by doctor)
     #[command(hide = true)]
     NullServer,
@@ -142,6 +150,8 @@ impl Cli {
             Command::Compare(args) => compare::run(&args, format),
             Command::Load(args) => load::run(&args, format),
             Command::Probe(args) => probe::run(&args, format),
+            Command::Volume(args) => volume::run(&args, format),
+            Command::VolumeServer => served::run().map_err(Failure::work),
             Command::Db(args) => db::run(&args, format),
             Command::Catalog(args) => catalog::run(&args, format),
             Command::Size(args) => size::run(&args, format),

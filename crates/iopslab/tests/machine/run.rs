@@ -141,6 +141,56 @@ fn a_run_measures_every_cell_and_leaves_evidence_but_nothing_on_the_machine() {
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
+/// 300 IOPS for reads and writes together, by a process that answers for the volume.
+#[test]
+fn served_volumes_are_measured_as_what_they_are_and_gone_afterwards() {
+    let lab = Laboratory::on_machine(Share::Half);
+    let text = fast_alone(1)
+        .replace("iops = 4500", "iops = 300")
+        .replace("read = 0.9\nupdate = 0.1", "read = 0.5\nupdate = 0.5")
+        .replace("[provider.local]\n", "[provider.local]\nvolumes = \"served\"\n");
+    lab.write("served.toml", &text);
+    let output = lab.output(&["run", "served.toml", "--format", "json"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    let analysis: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let cells = analysis["cells"].as_array().unwrap();
+    assert_eq!((cells.len(), &cells[0]["valid_trials"]), (1, &1.into()), "{stderr}");
+    assert_eq!(analysis["configurations"][0]["volumes"][0]["is_served"], true);
+    let rules = analysis["findings"].as_array().unwrap().iter().map(|f| &f["rule"]);
+    let of_the_throttle = [
+        "throttle_slices",
+        "separate_read_write_limits",
+        "limits_count_separately",
+    ];
+    let told: Vec<&Value> = rules
+        .filter(|rule| of_the_throttle.iter().any(|name| *rule == name))
+        .collect();
+    assert!(told.is_empty(), "{told:?}");
+
+    let directory = archive::RunDirectory::open(&lab.run_directory()).unwrap();
+    let stored = directory.trials().next().unwrap().unwrap();
+    let volume = &stored.record.nodes[0].volumes[0];
+    assert!(volume.is_served);
+    let probed = volume.probe.unwrap().read_iops;
+    assert!(
+        (200.0..315.0).contains(&probed),
+        "asked for 300 IOPS, the probe saw {probed}"
+    );
+    // The trial had no more than the limit, reads and writes together, and what was saved.
+    let samples: Vec<_> = stored.samples.values().flatten().filter(|s| s.t_s > 0.0).collect();
+    let done = |s: &evidence::HostSample| {
+        let data = s.volumes.get(&spec::VolumeRole::Data)?;
+        Some((s.t_s, data.reads? + data.writes?, data.server_cpu_s?))
+    };
+    let seen: Vec<_> = samples.iter().filter_map(|s| done(s)).collect();
+    let (first, last) = (seen.first().unwrap(), seen.last().unwrap());
+    let iops = (last.1 - first.1) / (last.0 - first.0);
+    assert!(iops < 315.0, "{iops} a second, reads and writes together");
+    assert!(last.2 > first.2, "the server's CPU is measured: {first:?} {last:?}");
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
+}
+
 #[test]
 fn a_killed_run_resumes_without_measuring_anything_twice() {
     let lab = Laboratory::on_machine(Share::Half);

@@ -85,6 +85,15 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
             "For the sustained speed start the bucket empty (provider.local burst_credits_start = 0).",
         ),
         Rule::EmulationOffLimit => off_limit(of),
+        Rule::EmulationFloor => (
+            format!(
+                "Answers of the {} volume came later than its model says: in {} of the window for this machine's disk, in {} for its CPUs.",
+                of.fact("volume"),
+                of.percent("disk_floor_share"),
+                of.percent("cpu_floor_share")
+            ),
+            "This machine was measured there, not the volume. Stop what else uses it, raise provider.local.scale, or leave a CPU to the volume server.",
+        ),
         _ => above_instance(of),
     }
 }
@@ -133,6 +142,8 @@ fn volume_at_cap(of: &Of<'_>) -> (String, &'static str) {
         Some(VolumeLimit::ReadIops) => format!("{} read IOPS", count(limit)),
         Some(VolumeLimit::WriteIops) => format!("{} write IOPS", count(limit)),
         Some(VolumeLimit::ReadBytesPerS) => format!("{} MB/s read", count(limit / 1e6)),
+        Some(VolumeLimit::Iops) => format!("{} IOPS", count(limit)),
+        Some(VolumeLimit::BytesPerS) => format!("{} MB/s", count(limit / 1e6)),
         _ => format!("{} MB/s written", count(limit / 1e6)),
     };
     (

@@ -349,6 +349,7 @@ fn facts(name: &str, index: usize) -> ConfigurationFacts {
                 write_bytes_per_s: Some(1e7),
             },
             burst: None,
+            is_served: false,
             probe: Some(ProbeResult {
                 read_iops: 1001.0,
                 read_latency_us: 900.0,

@@ -57,6 +57,7 @@ fn in_simulation(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note> {
         ("[load] request_timeout_s", load.request_timeout_s.is_some()),
         ("[provider.local] work_directory", local.work_directory.is_some()),
         ("[provider.local] heap_mib", local.heap_mib.is_some()),
+        ("[provider.local] volumes", local.volumes.is_some()),
         ("[provider.local] start_timeout_s", local.start_timeout_s.is_some()),
         ("[provider.local] settle_timeout_s", local.settle_timeout_s.is_some()),
     ]);
@@ -82,6 +83,7 @@ fn in_existing(file: &raw::Experiment) -> Option<Note> {
         ("[provider.local] heap_mib", local.heap_mib.is_some()),
         ("[provider.local] page_cache_mib", local.page_cache_mib.is_some()),
         ("[provider.local] burst", local.burst.is_some()),
+        ("[provider.local] volumes", local.volumes.is_some()),
         (
             "[provider.local] burst_credits_start",
             local.burst_credits_start.is_some(),
@@ -127,6 +129,7 @@ fn on_hosts(file: &raw::Experiment) -> Option<Note> {
         ("work_directory", local.work_directory.is_some()),
         ("page_cache_mib", !limits && local.page_cache_mib.is_some()),
         ("burst", !limits && local.burst.is_some()),
+        ("volumes", !limits && local.volumes.is_some()),
         ("burst_credits_start", !limits && local.burst_credits_start.is_some()),
     ]);
     (!stated.is_empty()).then(|| {
@@ -148,6 +151,7 @@ fn on_aws(file: &raw::Experiment) -> Option<Note> {
         ("[provider.local] work_directory", local.work_directory.is_some()),
         ("[provider.local] page_cache_mib", local.page_cache_mib.is_some()),
         ("[provider.local] burst", local.burst.is_some()),
+        ("[provider.local] volumes", local.volumes.is_some()),
         (
             "[provider.local] burst_credits_start",
             local.burst_credits_start.is_some(),

@@ -2,7 +2,7 @@
 
 use super::numbers::Check as _;
 use crate::mistakes::{Collector, choice};
-use crate::{LocalSettings, Patience, raw};
+use crate::{Emulation, LocalSettings, Patience, raw};
 
 /// The words for how a burst bucket starts.
 pub(super) const BURST_STARTS: [&str; 2] = ["baseline", "full"];
@@ -28,7 +28,20 @@ pub(super) fn check(local: &raw::Local, mistakes: &mut Collector<'_>) -> LocalSe
         heap_bytes: local.heap_mib.as_ref().and(mib(heap)),
         burst_credits_start: burst_start(local, mistakes),
         patience: patience(local, mistakes),
+        volumes: emulation(local, mistakes),
     }
+}
+
+fn emulation(local: &raw::Local, mistakes: &mut Collector<'_>) -> Emulation {
+    let Some(word) = &local.volumes else {
+        return Emulation::default();
+    };
+    let known = Emulation::ALL.into_iter().find(|way| way.name() == word.get_ref());
+    known.unwrap_or_else(|| {
+        let help = choice(word.get_ref(), &Emulation::ALL.map(Emulation::name));
+        mistakes.add(word.span(), format!("volumes cannot be `{}`", word.get_ref()), help);
+        Emulation::default()
+    })
 }
 
 fn patience(local: &raw::Local, mistakes: &mut Collector<'_>) -> Patience {

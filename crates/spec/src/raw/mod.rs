@@ -355,6 +355,20 @@ pub(crate) struct Volume {
     pub burst: Option<String>,
 }
 
+/// How volumes are emulated.
+#[derive(JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(
+    dead_code,
+    reason = "describes the file for the schema; the word is read by hand to keep its place"
+)]
+pub(crate) enum EmulationForms {
+    /// By the kernel's throttle.
+    Throttled,
+    /// By a process.
+    Served,
+}
+
 /// How a burst bucket starts.
 #[derive(JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -581,6 +595,10 @@ pub(crate) struct Local {
     /// Java heap on this machine, MiB, instead of the scaled rule.
     #[schemars(with = "Option<f64>")]
     pub heap_mib: Option<Spanned<f64>>,
+    /// How volumes are emulated: `throttled` (the default: the kernel's throttle; reads and writes limited apart, no
+    /// latency of their own) or `served` (a process answers for them as such volumes do; needs /dev/fuse and CPU).
+    #[schemars(with = "Option<EmulationForms>")]
+    pub volumes: Option<Spanned<String>>,
     /// How burst buckets start each trial: `baseline` (the default: empty, so that what volumes sustain is measured) or
     /// `full` (as new volumes). A volume's own `burst` comes first.
     #[schemars(with = "Option<BurstForms>")]

@@ -177,6 +177,7 @@ impl Machine {
             own_limits: disk.own,
             burst: disk.burst,
             is_local: false,
+            served: None,
         };
         Setup {
             configuration: "made".to_owned(),

@@ -133,6 +133,9 @@ pub fn measured(record: &TrialRecord, device_reads: f64) -> TrialMeasurement {
         write_bytes: 120.0 * 65_536.0,
         busy_share: Some(0.9),
         iops_limit: None,
+        disk_floor_share: None,
+        cpu_floor_share: None,
+        server_cpus: None,
         windows: WindowRates {
             read_iops: vec![rate; 6],
             write_iops: vec![2.0; 6],

@@ -1,0 +1,105 @@
+//! What the server is told on stdin and answers on stdout: JSON, a line each, one answer to each order.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use volume::{Fault, Model};
+
+/// An order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// Serve an image as the file `at`, which exists and is empty.
+    Serve {
+        /// What the volume is called in later orders.
+        name: String,
+        /// Its bytes.
+        image: PathBuf,
+        /// Where; a regular file.
+        at: PathBuf,
+        /// How it behaves.
+        model: Box<Model>,
+    },
+    /// A volume behaves like this from now on; its buckets are as at the model's start.
+    Change {
+        /// Which.
+        name: String,
+        /// How.
+        model: Box<Model>,
+    },
+    /// So long is an answer on its way: service times are shorter by it from now on.
+    TakeOff {
+        /// Seconds.
+        seconds: f64,
+    },
+    /// A volume has these faults, instead of those before; times count from this order.
+    SetFaults {
+        /// Which.
+        name: String,
+        /// Which ones.
+        faults: Vec<Fault>,
+    },
+    /// Tell what was done so far.
+    Count {
+        /// Of which volume.
+        name: String,
+    },
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// The server is there.
+    Ready(Hardening),
+    /// It is served.
+    Serving {
+        /// Number of the connection below `/sys/fs/fuse/connections`.
+        connection: u32,
+    },
+    /// It is done.
+    Done,
+    /// What was done so far.
+    Counted(Counts),
+    /// It cannot be done.
+    Refused {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// How far the server could protect itself from the load that it serves; a text says what was refused.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Hardening {
+    /// What could not be had, in words.
+    pub missing: Vec<String>,
+}
+
+/// What a volume did since it is served.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Reads answered.
+    pub reads: u64,
+    /// Writes answered.
+    pub writes: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// Requests answered with an error, by a fault or by the host's disk.
+    pub errors: u64,
+    /// Requests under way.
+    pub waiting: u64,
+    /// Seconds in which a due answer waited for the host's disk, of a volume whose model says how long it may take.
+    pub disk_floor_s: f64,
+    /// Seconds by which due answers were late for want of CPU (more than a millisecond late).
+    pub cpu_floor_s: f64,
+    /// Credits of requests left, where there are such.
+    pub request_credits: Option<f64>,
+    /// Credits of bytes left, where there are such.
+    pub byte_credits: Option<f64>,
+    /// Seconds since it is served.
+    pub seconds: f64,
+    /// CPU seconds of the whole server, of all of its volumes.
+    pub server_cpu_s: f64,
+}

@@ -1,0 +1,274 @@
+//! The process that serves volumes, and the files that it serves, as the ledger knows them.
+
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use catalog::Latency;
+use rustix::fs::OFlags;
+use served::{Counts, Hardening, Server};
+use volume::{Fault, Model};
+
+use crate::command::{locate, run};
+use crate::error::{Result, io_error};
+use crate::ledger::{Ledger, LedgerId, LedgerItem};
+use crate::mounts::{IfBusy, unmount_all};
+use crate::process::{is_stopped, start_time_ticks};
+
+/// A running volume server. Dropping it lets it go: it takes away all limits, and ends once nothing of it is mounted.
+#[derive(Debug)]
+pub struct VolumeServer {
+    server: Mutex<Option<Server>>,
+    pid: u32,
+    start_time_ticks: u64,
+    hardening: Hardening,
+    /// Seconds that an answer is on its way, once it was measured.
+    on_the_way_s: OnceLock<f64>,
+    ledger: Arc<Ledger>,
+    entry: LedgerId,
+}
+
+impl VolumeServer {
+    /// Starts `argv`, which calls [`served::run`], with real-time priority where that is allowed: a server that waits
+    /// for a CPU makes its volumes slower than they are.
+    ///
+    /// # Errors
+    ///
+    /// When it does not start.
+    pub fn start(ledger: &Arc<Ledger>, argv: &[String]) -> Result<Self> {
+        let (prioritised, refused) = prioritised(argv);
+        let server = Server::start(&prioritised)?;
+        let pid = server.pid();
+        // One that has ended at once is found out by the first order.
+        let start_time_ticks = start_time_ticks(pid).unwrap_or_default();
+        let entry = ledger.intend(LedgerItem::Process {
+            pid,
+            start_time_ticks,
+            what: "volume server".to_owned(),
+        })?;
+        let mut hardening = server.hardening().clone();
+        hardening.missing.extend(refused);
+        Ok(Self {
+            server: Mutex::new(Some(server)),
+            pid,
+            start_time_ticks,
+            hardening,
+            on_the_way_s: OnceLock::new(),
+            ledger: Arc::clone(ledger),
+            entry,
+        })
+    }
+
+    /// Seconds by which an answer arrives later than it is due, for the way from the server to whoever asked; it is
+    /// taken off the time of service. `None` until the first volume was attached.
+    pub fn on_the_way_s(&self) -> Option<f64> {
+        self.on_the_way_s.get().copied()
+    }
+
+    /// Measures that once, by reads of a volume of this name at `device`, which nobody else uses yet. `model` is what
+    /// the volume is afterwards.
+    pub(crate) fn measure_the_way(&self, name: &str, device: &Path, model: &Model) -> Result<()> {
+        if self.on_the_way_s.get().is_some() {
+            return Ok(());
+        }
+        let certain = Latency {
+            median_us: CERTAIN_S * 1e6,
+            sigma: 0.0,
+        };
+        let steady = Model {
+            latency: Some(certain),
+            ..Model::unlimited()
+        };
+        self.change(name, &steady)?;
+        let taken_s = undisturbed_read_s(device)?;
+        self.change(name, model)?;
+        let way_s = (taken_s - CERTAIN_S).clamp(0.0, WAY_MAX_S);
+        self.with(|server| server.take_off(way_s))?;
+        let _ = self.on_the_way_s.set(way_s);
+        Ok(())
+    }
+
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// How far it could protect itself from the load that it serves.
+    pub fn hardening(&self) -> &Hardening {
+        &self.hardening
+    }
+
+    pub(crate) fn change(&self, name: &str, model: &Model) -> Result<()> {
+        self.with(|server| server.change(name, model))
+    }
+
+    pub(crate) fn count(&self, name: &str) -> Result<Counts> {
+        self.with(|server| server.count(name))
+    }
+
+    /// A volume has these faults from now on instead of those before, their times counted from now.
+    ///
+    /// # Errors
+    ///
+    /// When no volume of this name is served.
+    pub fn set_faults_of(&self, name: &str, faults: &[Fault]) -> Result<()> {
+        self.with(|server| server.set_faults(name, faults))
+    }
+
+    /// Lets it go, as if this process had died: it takes away all limits and faults, and ends once nothing of it is
+    /// mounted. Nothing can be asked of it any more.
+    pub fn let_go(&self) {
+        drop(self.server.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+
+    /// Ends it; nothing of it is mounted any more.
+    ///
+    /// # Errors
+    ///
+    /// When it had to be killed.
+    pub fn end(self) -> Result<()> {
+        let server = self.server.lock().unwrap_or_else(PoisonError::into_inner).take();
+        server.map_or(Ok(()), Server::end)?;
+        self.ledger.done(self.entry)
+    }
+
+    fn with<T>(&self, ask: impl FnOnce(&mut Server) -> served::Result<T>) -> Result<T> {
+        let mut server = self.server.lock().unwrap_or_else(PoisonError::into_inner);
+        let server = server.as_mut().expect("it is there until it is ended");
+        Ok(ask(server)?)
+    }
+}
+
+/// Service time while the way is measured: more than the host's disk needs for one read.
+const CERTAIN_S: f64 = 0.002;
+/// What is longer is not the way but a busy machine, and must not make a volume faster: with 300 us, measured while two
+/// others compiled, a volume of 600 us took 430.
+const WAY_MAX_S: f64 = 0.000_1;
+/// So many reads are made, and one tenth of them are faster than what counts: others that use the machine make reads
+/// slower, never faster.
+const READS: usize = 101;
+
+/// How long a direct read of 4 KiB takes where nothing disturbs it, seconds.
+fn undisturbed_read_s(device: &Path) -> Result<f64> {
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(OFlags::DIRECT.bits() as i32)
+        .open(device)
+        .map_err(io_error("open", device))?;
+    let mut memory = vec![0; 8192];
+    let start = memory.as_ptr().align_offset(4096);
+    let block = &mut memory[start..start + 4096];
+    let mut times = Vec::with_capacity(READS);
+    for _ in 0..READS {
+        let began = Instant::now();
+        file.read_exact_at(block, 0).map_err(io_error("read", device))?;
+        times.push(began.elapsed().as_secs_f64());
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(times[READS / 10])
+}
+
+/// One served volume, to be asked what it did.
+#[derive(Debug, Clone)]
+pub struct ServedGauge {
+    pub(crate) server: Arc<VolumeServer>,
+    pub(crate) name: String,
+}
+
+impl ServedGauge {
+    /// What it did since it was attached.
+    ///
+    /// # Errors
+    ///
+    /// When it is not attached, or the server is lost.
+    pub fn counts(&self) -> Result<Counts> {
+        self.server.count(&self.name)
+    }
+}
+
+/// The command with the lowest real-time priority before it, or why that is not allowed.
+fn prioritised(argv: &[String]) -> (Vec<String>, Option<String>) {
+    let Some(chrt) = locate("chrt") else {
+        let why = "it has no real-time priority: chrt is not installed (package util-linux)";
+        return (argv.to_vec(), Some(why.to_owned()));
+    };
+    let with = |command: &[String]| {
+        let first = [chrt.display().to_string(), "--fifo".to_owned(), "1".to_owned()];
+        first.into_iter().chain(command.iter().cloned()).collect::<Vec<_>>()
+    };
+    match run(&with(&["true".to_owned()]), Duration::from_secs(5)) {
+        Ok(_) => (with(argv), None),
+        Err(error) => (argv.to_vec(), Some(format!("it has no real-time priority: {error}"))),
+    }
+}
+
+/// A file that is served for an image: `NAME.served` beside it, its own mount point.
+#[derive(Debug)]
+pub(crate) struct ServedFile {
+    ledger: Arc<Ledger>,
+    path: PathBuf,
+    file: LedgerId,
+    mount: Option<LedgerId>,
+    connection: Option<LedgerId>,
+}
+
+impl ServedFile {
+    /// Makes the empty file.
+    pub fn prepare(ledger: &Arc<Ledger>, image: &Path) -> Result<Self> {
+        let path = image.with_extension("served");
+        let file = ledger.intend(LedgerItem::File { path: path.clone() })?;
+        let made = OpenOptions::new().write(true).create(true).truncate(true).open(&path);
+        made.map_err(io_error("create the mount point", &path))?;
+        Ok(Self {
+            ledger: Arc::clone(ledger),
+            path,
+            file,
+            mount: None,
+            connection: None,
+        })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Has it served.
+    pub fn mount(&mut self, server: &VolumeServer, name: &str, image: &Path, model: &Model) -> Result<()> {
+        let path = self.path.clone();
+        self.mount = Some(self.ledger.intend(LedgerItem::Mount { path })?);
+        let connection = server.with(|s| s.serve(name, image, &self.path, model))?;
+        self.connection = Some(self.ledger.intend(LedgerItem::ServedFile {
+            connection,
+            pid: server.pid,
+            start_time_ticks: server.start_time_ticks,
+        })?);
+        Ok(())
+    }
+
+    /// Takes it away; what is done already is success.
+    pub fn unmount(&mut self, if_busy: IfBusy) -> Result<()> {
+        unmount_all(&self.path, if_busy)?;
+        for entry in [self.connection.take(), self.mount.take()].into_iter().flatten() {
+            self.ledger.done(entry)?;
+        }
+        match fs::remove_file(&self.path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(io_error("delete the mount point", &self.path)(error))
+            }
+            _ => self.ledger.done(self.file),
+        }
+    }
+}
+
+/// Ends a connection whose server stands still: everybody who waits for it gets an error, as if the volume had died.
+/// Its number cannot be that of somebody else's as long as the server is there.
+pub(crate) fn abort_if_stopped(connection: u32, pid: u32, start_time_ticks: u64) {
+    if is_stopped(pid, start_time_ticks) {
+        // Without the control file system the process is killed in its turn, which ends the connection as well.
+        let _ = fs::write(format!("/sys/fs/fuse/connections/{connection}/abort"), "1");
+        crate::process::kill_now(pid);
+    }
+}

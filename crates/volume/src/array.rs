@@ -1,0 +1,303 @@
+//! The volumes of one instance, and when each of their requests is answered.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use stats::SplitMix;
+
+use crate::fault::{Effect, Fault, held_until, slowness};
+use crate::gate::Gate;
+use crate::model::{Direction, Model};
+use crate::service::draw_s;
+
+/// What is asked of a volume.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request {
+    /// Which way.
+    pub direction: Direction,
+    /// First byte.
+    pub offset: u64,
+    /// How many.
+    pub bytes: u64,
+}
+
+/// How a request ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// As it should.
+    Done,
+    /// With an I/O error.
+    Error,
+    /// With "no space left on device".
+    NoSpace,
+}
+
+/// The answer to a request.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Answer {
+    /// What the request was submitted under.
+    pub tag: u64,
+    /// When it is due, seconds.
+    pub at_s: f64,
+    /// How it ends.
+    pub outcome: Outcome,
+}
+
+/// Volumes with what they share.
+#[derive(Debug)]
+pub struct Array {
+    volumes: Vec<Volume>,
+    instance: Option<(Model, Gate)>,
+    /// Seconds that the way of an answer takes besides, which are taken off service times.
+    on_the_way_s: f64,
+    events: BinaryHeap<Event>,
+    /// Number of the next event: what is due at the same time leaves in this order.
+    next: u64,
+    random: SplitMix,
+}
+
+#[derive(Debug)]
+struct Volume {
+    model: Model,
+    gate: Gate,
+    faults: Vec<Fault>,
+    /// The last request that was taken: it may grow while it waits.
+    last: Option<Last>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Last {
+    direction: Direction,
+    end: u64,
+    /// Bytes that were merged into one so far.
+    merged: u64,
+    begins_at: f64,
+}
+
+#[derive(Debug)]
+struct Event {
+    /// When it leaves the heap.
+    at_s: f64,
+    /// When it would without stalls.
+    due_s: f64,
+    order: u64,
+    volume: usize,
+    tag: u64,
+    what: What,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum What {
+    /// The volume lets it through; the instance may not.
+    AtInstance(Request),
+    Answer(Outcome),
+}
+
+impl Array {
+    /// No volume yet. `instance`: what all of them share; its service time is not used. `seed`: of service times and of
+    /// errors by share.
+    pub fn new(instance: Option<Model>, seed: u64, now: f64) -> Self {
+        Self {
+            volumes: Vec::new(),
+            instance: instance.map(|model| {
+                let gate = Gate::new(&model, now);
+                (model, gate)
+            }),
+            on_the_way_s: 0.0,
+            events: BinaryHeap::new(),
+            next: 0,
+            random: SplitMix::new(seed),
+        }
+    }
+
+    /// Adds a volume; returns its number.
+    pub fn add(&mut self, model: Model, now: f64) -> usize {
+        let gate = Gate::new(&model, now);
+        self.volumes.push(Volume {
+            model,
+            gate,
+            faults: Vec::new(),
+            last: None,
+        });
+        self.volumes.len() - 1
+    }
+
+    /// A volume is another one from now on, its buckets as at its start. Requests that wait stay due as they were.
+    pub fn change(&mut self, volume: usize, model: Model, now: f64) {
+        let volume = &mut self.volumes[volume];
+        volume.gate = Gate::new(&model, now);
+        volume.model = model;
+        volume.last = None;
+    }
+
+    /// From now on service times are shorter by this, which whoever serves the volumes takes for himself; none is
+    /// shorter than nothing.
+    pub fn take_off(&mut self, on_the_way_s: f64) {
+        self.on_the_way_s = on_the_way_s;
+    }
+
+    /// A volume has these faults from now on, instead of those before. What a stall holds back that is not among them
+    /// is due now.
+    pub fn set_faults(&mut self, volume: usize, faults: Vec<Fault>, now: f64) {
+        self.volumes[volume].faults = faults;
+        let events = std::mem::take(&mut self.events).into_vec();
+        let anew = |event: Event| {
+            let is_held = event.volume == volume && event.at_s > event.due_s;
+            let at_s = if is_held { event.due_s.max(now) } else { event.at_s };
+            Event { at_s, ..event }
+        };
+        self.events = events.into_iter().map(anew).collect();
+    }
+
+    /// A request comes.
+    pub fn submit(&mut self, now: f64, volume: usize, request: Request, tag: u64) {
+        let this = &mut self.volumes[volume];
+        let slow = slowness(&this.faults, now);
+        let begin = this.gate.begins_at(request.direction, now);
+        let requests = this.count(&request, now, begin);
+        this.gate
+            .take(request.direction, begin, requests * slow, request.bytes as f64 * slow);
+        if self.instance.is_some() {
+            self.push(begin, volume, tag, What::AtInstance(request));
+        } else {
+            self.serve(begin, volume, request, tag);
+        }
+    }
+
+    /// Whether a volume states how long a request takes; without that it is as fast as what is below.
+    pub fn has_latency(&self, volume: usize) -> bool {
+        self.volumes[volume].model.latency.is_some()
+    }
+
+    /// When something is due next; infinity where a stall that does not end by itself holds everything back.
+    pub fn next_at_s(&self) -> Option<f64> {
+        self.events.peek().map(|event| event.at_s)
+    }
+
+    /// The next answer that is due at `now`.
+    pub fn due(&mut self, now: f64) -> Option<Answer> {
+        while self.events.peek().is_some_and(|event| event.at_s <= now) {
+            let event = self.events.pop()?;
+            let held = held_until(&self.volumes[event.volume].faults, event.at_s);
+            match event.what {
+                What::Answer(_) if held > event.at_s => self.events.push(Event { at_s: held, ..event }),
+                What::Answer(outcome) => {
+                    return Some(Answer {
+                        tag: event.tag,
+                        at_s: event.at_s,
+                        outcome,
+                    });
+                }
+                What::AtInstance(request) => {
+                    let mut begin = event.at_s;
+                    if let Some((model, gate)) = &mut self.instance {
+                        begin = gate.begins_at(request.direction, begin);
+                        let requests = model.unit.count(request.bytes) as f64;
+                        gate.take(request.direction, begin, requests, request.bytes as f64);
+                    }
+                    self.serve(begin, event.volume, request, event.tag);
+                }
+            }
+        }
+        None
+    }
+
+    /// Credits of requests and of bytes that a volume has left; `None` where it has no such bucket.
+    pub fn credits(&self, volume: usize, now: f64) -> (Option<f64>, Option<f64>) {
+        let gate = &self.volumes[volume].gate;
+        (gate.request_credits(now), gate.byte_credits(now))
+    }
+
+    fn serve(&mut self, begin: f64, volume: usize, request: Request, tag: u64) {
+        let this = &self.volumes[volume];
+        let outcome = this.outcome(&request, begin, &mut self.random);
+        let service_s = this
+            .model
+            .latency
+            .map_or(0.0, |latency| draw_s(&latency, &mut self.random));
+        let service_s = service_s * slowness(&this.faults, begin) - self.on_the_way_s;
+        let at_s = begin + service_s.max(0.0);
+        self.push(at_s, volume, tag, What::Answer(outcome));
+    }
+
+    fn push(&mut self, at_s: f64, volume: usize, tag: u64, what: What) {
+        self.events.push(Event {
+            at_s,
+            due_s: at_s,
+            order: self.next,
+            volume,
+            tag,
+            what,
+        });
+        self.next += 1;
+    }
+}
+
+impl Volume {
+    /// For how many requests this one counts, which comes at `now` and begins at `begin`.
+    fn count(&mut self, request: &Request, now: f64, begin: f64) -> f64 {
+        let unit = self.model.unit;
+        let grown = self.last.filter(|last| {
+            unit.merges && last.begins_at > now && last.direction == request.direction && last.end == request.offset
+        });
+        let merged = grown.map_or(0, |last| last.merged);
+        let counted = unit.count(merged + request.bytes) - if merged > 0 { unit.count(merged) } else { 0 };
+        self.last = Some(Last {
+            direction: request.direction,
+            end: request.offset + request.bytes,
+            merged: merged + request.bytes,
+            begins_at: begin,
+        });
+        counted as f64
+    }
+
+    fn outcome(&self, request: &Request, begin: f64, random: &mut SplitMix) -> Outcome {
+        for fault in self.faults.iter().filter(|fault| fault.is_at(begin)) {
+            match fault.effect {
+                Effect::Full if request.direction == Direction::Write => return Outcome::NoSpace,
+                Effect::Error {
+                    reads,
+                    writes,
+                    range,
+                    share,
+                } => {
+                    let of_kind = match request.direction {
+                        Direction::Read => reads,
+                        Direction::Write => writes,
+                    };
+                    let end = request.offset + request.bytes;
+                    let there = range.is_none_or(|(from, to)| request.offset < to && end > from);
+                    if of_kind && there && random.uniform() <= share {
+                        return Outcome::Error;
+                    }
+                }
+                Effect::Full | Effect::Stall | Effect::Slow { .. } => {}
+            }
+        }
+        Outcome::Done
+    }
+}
+
+impl PartialEq for Event {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Event {}
+
+impl PartialOrd for Event {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Event {
+    /// The greatest is the one that is due first.
+    fn cmp(&self, other: &Self) -> Ordering {
+        other
+            .at_s
+            .total_cmp(&self.at_s)
+            .then_with(|| other.order.cmp(&self.order))
+    }
+}
