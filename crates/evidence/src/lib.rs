@@ -20,7 +20,7 @@ pub use node_fault::{FaultRecord, LostValue, WriteCheck};
 pub use rate_probe::{ProbeLatency, RateProbe};
 pub use spec::{Consistency, OperationKind, VolumeRole};
 pub use trial::{
-    Cause, ClientPart, ClientResult, ErrorKind, NodeFacts, Overhead, ProbeResult, SendLag, TrialRecord, Validity,
+    Cause, ClientPart, ClientResult, ErrorKind, Initialised, NodeFacts, Overhead, ProbeResult, SendLag, TrialRecord, Validity,
     VolumeFacts,
 };
 

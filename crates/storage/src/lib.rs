@@ -24,6 +24,7 @@ mod probe;
 mod process;
 mod tree;
 mod volume;
+mod whole;
 mod work;
 
 pub use burst::{BurstBucket, BurstController};
@@ -43,4 +44,5 @@ pub use probe::{ProbeFigures, probe};
 pub use process::start_time_ticks;
 pub use tree::{Restored, copy_tree, remove_tree, restore_tree, tree_bytes};
 pub use volume::{MIN_VOLUME_BYTES, Volume};
+pub use whole::{ReadWhole, device_bytes, read_whole};
 pub use work::WorkDirectory;

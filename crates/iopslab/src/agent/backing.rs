@@ -11,7 +11,7 @@ use wire::Ground;
 use super::shared::with;
 
 /// Below a directory of the user's: everything that a run puts there.
-const BELOW: &str = "iopslab";
+pub(super) const BELOW: &str = "iopslab";
 
 /// A device that all configurations of a run share, with where it is mounted.
 type SharedDisk = Arc<Mutex<Disk>>;

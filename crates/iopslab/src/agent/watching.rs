@@ -71,6 +71,7 @@ impl Watching {
                 limits: IoLimits::default(),
                 probe: None,
                 burst_credits: None,
+                initialised: None,
             })
         });
         let volumes = volumes.collect();

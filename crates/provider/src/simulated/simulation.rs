@@ -397,5 +397,6 @@ fn facts(world: &World<'_>, volume: &VolumeSetup, credits: Option<(f64, f64)>) -
         limits,
         probe,
         burst_credits: credits.filter(|_| is_data),
+        initialised: None,
     }
 }
