@@ -50,13 +50,13 @@ pub struct AwsInitialisation {
     pub configuration: String,
     /// Its size, GiB.
     pub size_gib: u32,
-    /// The most that volume and instance allow, MiB/s; `None`: AWS states nothing.
+    /// What volume and instance keep up, MiB/s; `None`: AWS states nothing.
     pub mib_per_s: Option<f64>,
 }
 
 impl AwsInitialisation {
-    /// Seconds that it takes at the least: what loading blocks from S3 adds is not known before.
-    pub fn least_s(&self) -> Option<f64> {
+    /// Seconds that it takes by what volume and instance keep up; what loading blocks from S3 adds is not known before.
+    pub fn estimated_s(&self) -> Option<f64> {
         self.mib_per_s.map(|rate| f64::from(self.size_gib) * 1_024.0 / rate)
     }
 }
@@ -272,12 +272,12 @@ impl AwsBatch {
 }
 
 impl AwsSettings {
-    /// Seconds that reading every block of the data volumes of some configurations takes at the least: all machines do
-    /// it at the same time.
+    /// Seconds that reading every block of the data volumes of some configurations is estimated to take: all machines
+    /// do it at the same time.
     pub fn initialisation_s(&self, configurations: &[String]) -> f64 {
         let of_these = self.initialisations.iter();
         let of_these = of_these.filter(|one| configurations.contains(&one.configuration));
-        of_these.filter_map(AwsInitialisation::least_s).fold(0.0, f64::max)
+        of_these.filter_map(AwsInitialisation::estimated_s).fold(0.0, f64::max)
     }
 
     /// The batch that a configuration is measured in, from 0.

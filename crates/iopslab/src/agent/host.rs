@@ -13,6 +13,8 @@ use super::logs::KeptLog;
 use super::outbox::{Outbox, fault};
 use super::volumes::CGROUP_ROOT;
 
+/// For logs and the ledger, where no data set is in the work directory.
+const LEAST_WORK_BYTES: u64 = 1 << 30;
 /// Below a work directory: snapshots of data sets, each in a directory of the name of its key.
 pub(super) const SNAPSHOTS: &str = "snapshots";
 /// What says which data set a snapshot is, beside its `data/`.
@@ -87,6 +89,12 @@ pub(super) fn missing(work: &Path, needed_bytes: u64, ground: Option<&Ground>) -
             fix: "mount the disk that is to be measured, or name another directory in [provider.hosts]".to_owned(),
         });
     let mut problems: Vec<Problem> = absent.collect();
+    if ground.is_some_and(|ground| ground.snapshot.is_some()) {
+        // Nothing is loaded: the data set is on its volume.
+        problems.extend(storage::preflight_without_limits(&directories, needed_bytes));
+        problems.extend(storage::preflight_without_limits(&[work], LEAST_WORK_BYTES));
+        return problems;
+    }
     let all: Vec<&Path> = std::iter::once(work).chain(directories).collect();
     problems.extend(storage::preflight_without_limits(&all, needed_bytes));
     problems

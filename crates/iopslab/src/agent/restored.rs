@@ -120,7 +120,9 @@ fn manifest(directory: &Path) -> Option<SnapshotFacts> {
 fn serial_of(name: &str) -> Option<String> {
     let class = Path::new("/sys/class/block").join(name);
     let places = ["device/serial", "serial", "../device/serial"];
-    let text = places.iter().find_map(|place| fs::read_to_string(class.join(place)).ok())?;
+    let text = places
+        .iter()
+        .find_map(|place| fs::read_to_string(class.join(place)).ok())?;
     Some(text.trim().to_owned()).filter(|serial| !serial.is_empty())
 }
 

@@ -9,7 +9,9 @@ use crate::progress::{Screen, human_duration};
 #[cfg(not(feature = "aws"))]
 pub(super) fn check(settings: &AwsSettings, screen: &mut Screen) -> Result<(), Failure> {
     if settings.sites.iter().any(|site| site.snapshot.is_some()) {
-        screen.say("note: this iopslab was built without AWS: whether the snapshot is there, AWS says when machines are made");
+        screen.say(
+            "note: this iopslab was built without AWS: whether the snapshot is there, AWS says when machines are made",
+        );
     }
     Ok(())
 }
@@ -53,13 +55,17 @@ pub(super) fn check(settings: &AwsSettings, _: &mut Screen) -> Result<(), Failur
 
 /// What reading the volumes takes, for people; nothing where they are made empty.
 pub(super) fn told(settings: &AwsSettings) -> String {
-    let named: Vec<&str> = settings.sites.iter().filter_map(|site| site.snapshot.as_deref()).collect();
+    let named: Vec<&str> = settings
+        .sites
+        .iter()
+        .filter_map(|site| site.snapshot.as_deref())
+        .collect();
     if named.is_empty() {
         return String::new();
     }
-    let line = |volume: &AwsInitialisation| match (volume.mib_per_s, volume.least_s()) {
+    let line = |volume: &AwsInitialisation| match (volume.mib_per_s, volume.estimated_s()) {
         (Some(rate), Some(seconds)) => format!(
-            "\n    {}: at the least {}, {} GiB at {rate:.0} MiB/s",
+            "\n    {}: about {} or longer, {} GiB at {rate:.0} MiB/s",
             volume.configuration,
             human_duration(seconds),
             volume.size_gib
@@ -71,9 +77,9 @@ pub(super) fn told(settings: &AwsSettings) -> String {
     };
     let lines: String = settings.initialisations.iter().map(line).collect();
     format!(
-        "\n  data volumes are made from {}; each of their blocks is read before anything is\n  measured. An estimate: \
-         their size at the most that volume and instance allow. Blocks come\n  from S3 first, at a rate that AWS does not \
-         state:{lines}",
+        "\n  data volumes are made from {}; each of their blocks is read before anything is\n  measured. The \
+         estimate is their size at what volume and instance keep up; blocks\n  come from S3 first, at a rate that AWS \
+         does not state:{lines}",
         named.join(", ")
     )
 }

@@ -83,7 +83,7 @@ fn initialise(setups: &[Setup], crew: &mut Crew, screen: &mut Screen) -> Result<
     let mut requests = Vec::new();
     for cluster in hosts::clusters(setups) {
         let placement = cluster.placement;
-        let made = |host: &HostId| crew.ground(*host).is_some_and(|ground| ground.snapshot.is_some());
+        let made = |host: &HostId| hosts::is_restored(crew.ground(*host).as_ref());
         for host in cluster.nodes().into_iter().filter(made) {
             requests.push((host, Request::Database(DatabaseRequest::Initialise { placement })));
         }

@@ -30,6 +30,8 @@ struct Instance {
     state: String,
     private_address: String,
     public_address: Option<String>,
+    /// Those from which volumes of it were made.
+    snapshots: Vec<String>,
 }
 
 /// What all accounts have.
@@ -38,6 +40,13 @@ struct State {
     instances: Vec<Instance>,
     left: Vec<String>,
     untagged: Vec<String>,
+}
+
+/// The loop device of an image.
+pub fn attach(image: &Path) -> PathBuf {
+    let image = image.to_str().unwrap();
+    let device = run("losetup", &["--find", "--show", "--direct-io=on", image]);
+    PathBuf::from(device.trim())
 }
 
 pub struct Cloud {
@@ -50,6 +59,11 @@ pub struct Cloud {
     namespaces: Vec<String>,
     /// Accounts in regions that had an instance; each has the wire of its number.
     sites: Vec<String>,
+    /// What volumes that are made from snapshots hold, by their ids.
+    pub snapshots: BTreeMap<String, PathBuf>,
+    /// Loop device of each instance that has such a volume as its data, and bytes that were read of those that ended.
+    loops: BTreeMap<String, PathBuf>,
+    pub read_bytes: Vec<u64>,
     /// Instances of today do not answer.
     pub is_deaf: bool,
     /// Agents give the evidence of a run's truth: of the run in this directory, once there is one.
@@ -69,6 +83,9 @@ impl Cloud {
             running: BTreeMap::new(),
             namespaces: Vec::new(),
             sites: Vec::new(),
+            snapshots: BTreeMap::new(),
+            loops: BTreeMap::new(),
+            read_bytes: Vec::new(),
             is_deaf: false,
             is_simulated: false,
             simulated: None,
@@ -200,9 +217,23 @@ impl Cloud {
         for place in [FIRST_BOOT, WORK] {
             std::fs::create_dir_all(place).unwrap();
         }
+        let made_from = instance.snapshots.iter().find_map(|id| self.snapshots.get(id)).cloned();
+        let restored = made_from.map(|image| {
+            let (image, copy) = (image.to_str().unwrap(), own.join("data.img"));
+            run("cp", &["--sparse=always", image, copy.to_str().unwrap()]);
+            let device = attach(&copy);
+            // All volumes of one snapshot have its UUID.
+            let mount = format!(
+                "mount -o noatime,nouuid {} {FIRST_BOOT}/volumes/data &&",
+                device.display()
+            );
+            self.loops.insert(instance.id.clone(), device);
+            mount
+        });
         // A copy of other stories' volumes would keep those volumes from being detached.
         let script = format!(
-            "umount --all --types xfs; mount --bind {own}/boot {FIRST_BOOT} && mount --bind {own}/work {WORK} && exec /usr/sbin/sshd -D -e -f {}",
+            "umount --all --types xfs; mount --bind {own}/boot {FIRST_BOOT} && mount --bind {own}/work {WORK} && {} exec /usr/sbin/sshd -D -e -f {}",
+            restored.unwrap_or_default(),
             config.display(),
             own = own.display(),
         );
@@ -226,6 +257,13 @@ impl Cloud {
         }
         if let Some(mut sshd) = self.running.remove(id) {
             let _ = sshd.wait();
+        }
+        if let Some(device) = self.loops.remove(id) {
+            let name = device.file_name().unwrap().to_str().unwrap();
+            let stat = std::fs::read_to_string(format!("/sys/block/{name}/stat")).unwrap();
+            let sectors: u64 = stat.split_ascii_whitespace().nth(2).unwrap().parse().unwrap();
+            self.read_bytes.push(sectors * 512);
+            run("losetup", &["--detach", device.to_str().unwrap()]);
         }
     }
 
