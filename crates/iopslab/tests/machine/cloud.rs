@@ -2,7 +2,7 @@
 //! the addresses that were handed out, an sshd, and files of its own where a first boot would put them. Each account in a
 //! region is a wire of its own, as they all hand out the same private addresses. Everything is gone when it is dropped.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -49,6 +49,13 @@ pub fn attach(image: &Path) -> PathBuf {
     PathBuf::from(device.trim())
 }
 
+/// Bytes that were read of a device since the machine started: a loop device had other images before.
+fn read_of(device: &Path) -> u64 {
+    let name = device.file_name().unwrap().to_str().unwrap();
+    let stat = std::fs::read_to_string(format!("/sys/block/{name}/stat")).unwrap();
+    stat.split_ascii_whitespace().nth(2).unwrap().parse::<u64>().unwrap() * 512
+}
+
 pub struct Cloud {
     directory: PathBuf,
     prefix: String,
@@ -62,8 +69,10 @@ pub struct Cloud {
     /// What volumes that are made from snapshots hold, by their ids.
     pub snapshots: BTreeMap<String, PathBuf>,
     /// Loop device of each instance that has such a volume as its data, and bytes that were read of those that ended.
-    loops: BTreeMap<String, PathBuf>,
+    loops: BTreeMap<String, (PathBuf, u64)>,
     pub read_bytes: Vec<u64>,
+    /// Instances that were seen before: the server tells of one before it has its volumes.
+    seen: BTreeSet<String>,
     /// Instances of today do not answer.
     pub is_deaf: bool,
     /// Agents give the evidence of a run's truth: of the run in this directory, once there is one.
@@ -86,6 +95,7 @@ impl Cloud {
             snapshots: BTreeMap::new(),
             loops: BTreeMap::new(),
             read_bytes: Vec::new(),
+            seen: BTreeSet::new(),
             is_deaf: false,
             is_simulated: false,
             simulated: None,
@@ -172,7 +182,8 @@ impl Cloud {
         for instance in self.known().instances {
             let is_wanted = instance.state == "running";
             let runs = self.running.contains_key(&instance.id);
-            if is_wanted && !runs && !keys.is_empty() && !self.is_deaf {
+            let is_known = !self.seen.insert(instance.id.clone());
+            if is_wanted && is_known && !runs && !keys.is_empty() && !self.is_deaf {
                 let sshd = self.boot(&instance, keys);
                 self.running.insert(instance.id.clone(), sshd);
             } else if !is_wanted && runs {
@@ -227,7 +238,8 @@ impl Cloud {
                 "mount -o noatime,nouuid {} {FIRST_BOOT}/volumes/data &&",
                 device.display()
             );
-            self.loops.insert(instance.id.clone(), device);
+            let before = read_of(&device);
+            self.loops.insert(instance.id.clone(), (device, before));
             mount
         });
         // A copy of other stories' volumes would keep those volumes from being detached.
@@ -258,11 +270,8 @@ impl Cloud {
         if let Some(mut sshd) = self.running.remove(id) {
             let _ = sshd.wait();
         }
-        if let Some(device) = self.loops.remove(id) {
-            let name = device.file_name().unwrap().to_str().unwrap();
-            let stat = std::fs::read_to_string(format!("/sys/block/{name}/stat")).unwrap();
-            let sectors: u64 = stat.split_ascii_whitespace().nth(2).unwrap().parse().unwrap();
-            self.read_bytes.push(sectors * 512);
+        if let Some((device, before)) = self.loops.remove(id) {
+            self.read_bytes.push(read_of(&device) - before);
             run("losetup", &["--detach", device.to_str().unwrap()]);
         }
     }
