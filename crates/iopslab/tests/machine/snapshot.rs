@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::aws::Story;
 use crate::cloud::attach;
 use crate::network::run;
+use crate::real::bought::allowed;
 use crate::support::lane::Share;
 use crate::support::{Laboratory, conformance};
 
@@ -209,6 +210,11 @@ fn a_volume_made_from_a_snapshot_is_read_whole_before_it_is_measured_and_must_ho
         "{read:?}"
     );
     conformance::is_whole(&story.lab, &directory, "aws");
+    // The policy of the docs allows what was asked.
+    let (asked, allowed) = (story.cloud.actions(), allowed());
+    let missing: Vec<&String> = asked.iter().filter(|action| !allowed.contains(*action)).collect();
+    assert!(missing.is_empty(), "not in docs/aws-policy.json: {missing:?}");
+    assert!(asked.iter().any(|action| action == "ec2:DescribeSnapshots"));
     let analysis = json_of(&directory.join("analysis.json"));
     assert_eq!(analysis["trials"]["valid"], 2);
     let [how] = analysis["configurations"][0]["volumes"][0]["initialised"]
