@@ -19,6 +19,13 @@ locals {
     }
   }
 
+  # Volumes of each machine that have a file system already.
+  restored = {
+    for name, machine in var.machines : name => [
+      for volume_name, volume in machine.volumes : volume_name if volume.snapshot_id != null
+    ]
+  }
+
   machine_tags = { for name, machine in var.machines : name => merge(local.tags, { Name = "${var.run} ${name}" }) }
 }
 
@@ -44,6 +51,7 @@ resource "aws_instance" "machine" {
     ssh_user       = var.ssh_user
     programs       = each.value.role == "database" ? var.programs : {}
     volumes        = local.devices[each.key]
+    restored       = local.restored[each.key]
     instance_store = each.value.instance_store
   })
 
@@ -84,6 +92,7 @@ resource "aws_instance" "machine" {
       volume_size           = ebs_block_device.value.volume.size_gib
       iops                  = ebs_block_device.value.volume.iops
       throughput            = ebs_block_device.value.volume.mib_per_s
+      snapshot_id           = ebs_block_device.value.volume.snapshot_id
       encrypted             = var.encrypted
       kms_key_id            = var.kms_key_id
       delete_on_termination = true

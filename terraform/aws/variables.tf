@@ -170,8 +170,9 @@ variable "machines" {
   description = <<-EOT
     Machines by name, such as "gp3-3000.database-1" or "client-1". Each has a role (database or client), the
     configuration it belongs to, an instance type and its architecture, a zone (0 is the first), and the size of its
-    root volume. volumes: EBS volumes by name; several members are striped (RAID0). instance_store: its NVMe disks
-    are the volume "data". ebs_optimized: null is what the type does by default.
+    root volume. volumes: EBS volumes by name; several members are striped (RAID0); snapshot_id: the volume is made
+    from it, and has its XFS. instance_store: its NVMe disks are the volume "data". ebs_optimized: null is what the
+    type does by default.
   EOT
   type = map(object({
     role          = string
@@ -183,11 +184,12 @@ variable "machines" {
     spot          = optional(bool, false)
     ebs_optimized = optional(bool)
     volumes = optional(map(object({
-      type      = string
-      size_gib  = number
-      iops      = optional(number)
-      mib_per_s = optional(number)
-      members   = optional(number, 1)
+      type        = string
+      size_gib    = number
+      iops        = optional(number)
+      mib_per_s   = optional(number)
+      members     = optional(number, 1)
+      snapshot_id = optional(string)
     })), {})
     instance_store = optional(bool, false)
   }))
@@ -285,6 +287,16 @@ variable "machines" {
       ]
     ]))
     error_message = "machines: members of a volume is a whole number, at least 1."
+  }
+
+  validation {
+    condition = alltrue(flatten([
+      for machine in values(var.machines) : [
+        for volume in values(machine.volumes) :
+        volume.snapshot_id == null || (can(regex("^snap-[0-9a-f]{8,17}$", volume.snapshot_id)) && volume.members == 1)
+      ]
+    ]))
+    error_message = "machines: snapshot_id of a volume is such as snap-0123456789abcdef0, and the volume has one member."
   }
 
   validation {

@@ -95,7 +95,7 @@ pub use run_evidence::RunEvidence;
 pub use search::{Step, next_step};
 pub use steady::Window;
 // What the document shows from other rooms, so that its reader needs no other room.
-pub use evidence::{DataSetOrigin, ErrorKind, HostId, ProbeResult};
+pub use evidence::{DataSetOrigin, ErrorKind, HostId, Initialised, ProbeResult};
 pub use spec::{
     Basis, Burst, BurstStart, Consistency, ConsistencyLevels, CostKind, CostLine, DataSetPlace, DataSetStore, Database,
     Dataset, IoLimits, Job, LatencyFigure, LatencyObjective, LoadLevel, NodeFault, NodeFaultKind, Objective,
@@ -245,6 +245,20 @@ fn stated_levels(plan: &Plan, setup: &Setup) -> Option<ConsistencyLevels> {
     setup.consistency.or(of_all)
 }
 
+/// How a volume was made from a snapshot: again on each machine that took its place.
+fn initialised<'a>(trials: impl Iterator<Item = &'a TrialMeasurement>, role: VolumeRole) -> Vec<Initialised> {
+    let mut all: Vec<Initialised> = Vec::new();
+    for node in trials.flat_map(TrialMeasurement::nodes) {
+        let volumes = node.facts.volumes.iter().filter(|volume| volume.role == role);
+        for how in volumes.filter_map(|volume| volume.initialised.as_ref()) {
+            if !all.contains(how) {
+                all.push(how.clone());
+            }
+        }
+    }
+    all
+}
+
 /// The configurations as planned, with the probe that the trials carry and what they cost.
 fn configurations(plan: &Plan, setups: &[Setup], trials: &[&TrialMeasurement]) -> Vec<ConfigurationFacts> {
     setups
@@ -280,6 +294,7 @@ fn configurations(plan: &Plan, setups: &[Setup], trials: &[&TrialMeasurement]) -
                         is_served: v.served.is_some(),
                         probe: slowest(v.role),
                         probes: Some(probes(v.role)).filter(|p| p.len() > 1).unwrap_or_default(),
+                        initialised: initialised(of_setup().copied(), v.role),
                     })
                     .collect(),
                 usd_per_month: cost.and_then(|c| c.usd_per_month),

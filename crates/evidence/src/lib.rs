@@ -20,8 +20,8 @@ pub use node_fault::{FaultRecord, LostValue, WriteCheck};
 pub use rate_probe::{ProbeLatency, RateProbe};
 pub use spec::{Consistency, OperationKind, VolumeRole};
 pub use trial::{
-    Cause, ClientPart, ClientResult, ErrorKind, NodeFacts, Overhead, ProbeResult, SendLag, TrialRecord, Validity,
-    VolumeFacts,
+    Cause, ClientPart, ClientResult, ErrorKind, Initialised, NodeFacts, Overhead, ProbeResult, SendLag, TrialRecord,
+    Validity, VolumeFacts,
 };
 
 /// Version of every JSON file in a run directory. A newer one is refused; older ones are read. 2: a trial's record has

@@ -281,6 +281,33 @@ pub struct VolumeFacts {
     /// Whether a process answered for it, rather than the kernel's throttle held the database to its limits.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_served: bool,
+    /// How it was initialised; `None`: it was made empty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initialised: Option<Initialised>,
+}
+
+/// A volume that was made from a snapshot of EBS: every block was read once before anything was measured on it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Initialised {
+    /// The snapshot, as EBS calls it.
+    pub snapshot: String,
+    /// When the data set on it was loaded, as its manifest says.
+    pub loaded_at: String,
+    /// Serial number of the disk, where it tells one.
+    pub serial: Option<String>,
+    /// Bytes that were read: its size.
+    pub bytes: u64,
+    /// Seconds that took.
+    pub seconds: f64,
+    /// When it was done, UTC, RFC 3339.
+    pub done_at: String,
+}
+
+impl Initialised {
+    /// How fast it was read, bytes per second.
+    pub fn bytes_per_s(&self) -> f64 {
+        self.bytes as f64 / self.seconds.max(0.001)
+    }
 }
 
 /// What fio measured on a volume: 4 KiB random reads and 64 KiB sequential writes, direct I/O.

@@ -105,3 +105,48 @@ fn the_price_of_a_cluster_in_several_zones_says_that_traffic_between_them_is_lef
     assert_ne!(one_rack, three);
     assert!(!said(&one_rack));
 }
+
+#[test]
+fn a_plan_on_aws_says_how_long_volumes_made_from_a_snapshot_are_read_and_counts_it() {
+    let lab = Laboratory::new();
+    let text = r#"
+name = "x"
+[dataset]
+records = 1_000_000
+[[configuration]]
+name = "gp3"
+instance = "m7i.4xlarge"
+data_volume = { type = "gp3", size_gib = 500, mib_per_s = 250 }
+[[workload]]
+name = "w"
+read = 1.0
+[load]
+concurrency = [8]
+repetitions = 3
+[provider.aws]
+"#;
+    lab.write("empty.toml", text);
+    lab.write("own.toml", &format!("{text}snapshot = \"snap-0123456789abcdef0\"\n"));
+    let hours = |file: &str| {
+        let planned = lab.output(&["plan", file, "--provider", "aws", "--format", "json"]);
+        let document: Value = serde_json::from_slice(&planned.stdout).unwrap();
+        document["aws"]["hours"].as_f64().unwrap()
+    };
+    // 500 GiB at 250 MiB/s.
+    let more = (hours("own.toml") - hours("empty.toml")) * 3_600.0;
+    assert!((more - 2_048.0).abs() < 1.0, "{more}");
+    let said = |file: &str| {
+        let planned = lab.output(&["plan", file, "--provider", "aws"]);
+        let text = String::from_utf8_lossy(&planned.stdout).into_owned();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let told = said("own.toml");
+    for words in [
+        "data volumes are made from snap-0123456789abcdef0; each of their blocks is read before anything is measured",
+        "blocks come from S3 first, at a rate that AWS does not state",
+        "gp3: about 34m 08s or longer, 500 GiB at 250 MiB/s",
+    ] {
+        assert!(told.contains(words), "no {words:?} in {told}");
+    }
+    assert!(!said("empty.toml").contains("blocks"));
+}

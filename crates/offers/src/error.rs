@@ -30,6 +30,16 @@ pub enum AwsError {
         /// What AWS says, or why it does not answer.
         reason: String,
     },
+    /// A snapshot is not told of.
+    #[error("EC2 in {region} says of {id}: {reason}")]
+    Snapshot {
+        /// Which.
+        id: String,
+        /// Region asked.
+        region: String,
+        /// What AWS says, or why it does not answer.
+        reason: String,
+    },
     /// A bucket does not do what it is asked.
     #[error("{place}: {reason} (permission {permission})")]
     Bucket {

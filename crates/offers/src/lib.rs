@@ -7,6 +7,8 @@
 //! For `iopslab clean --aws`, [`Account`]: what carries the tag `iopslab:run` in a region is listed and removed,
 //! without Terraform's state.
 //!
+//! For a run whose data volumes are made from a snapshot of EBS, [`snapshot()`]: whether it is there and complete.
+//!
 //! For `limits = "quotas"` of an experiment, [`quotas()`]: what Service Quotas grants an account, and what it uses of
 //! it.
 
@@ -19,6 +21,7 @@ mod ours;
 mod price_list;
 mod quotas;
 mod signed;
+mod snapshot;
 mod xml;
 
 pub use ask::{Offers, ask};
@@ -26,3 +29,4 @@ pub use bucket::{Bucket, Right};
 pub use error::AwsError;
 pub use ours::{Account, Found, Kind, Life, Outcome, Patience, Run, Selection, Thing, runs};
 pub use quotas::{Asked, Quota, Quotas, quotas};
+pub use snapshot::{Snapshot, snapshot};

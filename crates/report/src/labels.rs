@@ -1,11 +1,12 @@
 //! Short texts that both the terminal and Markdown use.
 
 use analysis::{
-    Analysis, Basis, CellAnalysis, ConfigurationFacts, CostKind, CostLine, Estimate, IoLimits, LatencyAnalysis, Limit,
-    LoadLevel, Metric, OperationKind, Placement, Range, Ratio, TrialShape, ValueOfMoney, ValueVerdict, Verdict, rules,
+    Analysis, Basis, CellAnalysis, ConfigurationFacts, CostKind, CostLine, Estimate, Initialised, IoLimits,
+    LatencyAnalysis, Limit, LoadLevel, Metric, OperationKind, Placement, Range, Ratio, TrialShape, ValueOfMoney,
+    ValueVerdict, Verdict, VolumeReport, rules,
 };
 
-use crate::figures::{MISSING, count, duration, given, listed, mib_per_s, ms, number, percent};
+use crate::figures::{MISSING, bytes, count, duration, given, listed, mib_per_s, ms, number, percent};
 
 /// A load level: `100 in flight`, `5,000/s Poisson`.
 pub fn load(level: LoadLevel) -> String {
@@ -296,6 +297,28 @@ pub fn origins(analysis: &Analysis) -> Vec<String> {
     each.collect()
 }
 
+/// How data volumes were made from snapshots of EBS, a sentence for each; nothing where they were made empty.
+pub fn initialised(analysis: &Analysis) -> Vec<String> {
+    let of_volume = |(name, volume): (&str, &VolumeReport)| {
+        let sentence = |how: &Initialised| {
+            format!(
+                "{name}: the {} volume was made from {} of EBS, with the data set loaded on {}. Each of its blocks was \
+                 read once before anything was measured: {} in {} ({}).",
+                volume.role.name(),
+                how.snapshot,
+                how.loaded_at.split('T').next().unwrap_or_default(),
+                bytes(how.bytes as f64),
+                duration(how.seconds.max(1.0).round()),
+                format_args!("{} MiB/s", number(how.bytes_per_s() / 1_048_576.0)),
+            )
+        };
+        volume.initialised.iter().map(sentence).collect::<Vec<_>>()
+    };
+    let configurations = analysis.configurations.iter();
+    let volumes = configurations.flat_map(|c| c.volumes.iter().map(|volume| (c.name.as_str(), volume)));
+    volumes.flat_map(of_volume).collect()
+}
+
 /// The run in one or two lines: what ran, on what, how much of it is valid.
 pub fn summary(analysis: &Analysis) -> String {
     let trials = analysis.trials;
@@ -329,7 +352,7 @@ pub fn summary(analysis: &Analysis) -> String {
             analysis.invalid_trials()
         ));
     }
-    for sentence in origins(analysis) {
+    for sentence in origins(analysis).into_iter().chain(initialised(analysis)) {
         text.push_str(&format!("\n{sentence}"));
     }
     text

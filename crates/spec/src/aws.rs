@@ -38,6 +38,27 @@ pub struct AwsSettings {
     pub backend: Option<AwsBackend>,
     /// Machines that stand at the same time at one site, in the order in which each site makes them.
     pub batches: Vec<AwsBatch>,
+    /// What reading every block of the data volumes takes, where they are made from a snapshot.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub initialisations: Vec<AwsInitialisation>,
+}
+
+/// A data volume that is made from a snapshot, of which every block is read before anything is measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AwsInitialisation {
+    /// Whose it is.
+    pub configuration: String,
+    /// Its size, GiB.
+    pub size_gib: u32,
+    /// What volume and instance keep up, MiB/s; `None`: AWS states nothing.
+    pub mib_per_s: Option<f64>,
+}
+
+impl AwsInitialisation {
+    /// Seconds that it takes by what volume and instance keep up; what loading blocks from S3 adds is not known before.
+    pub fn estimated_s(&self) -> Option<f64> {
+        self.mib_per_s.map(|rate| f64::from(self.size_gib) * 1_024.0 / rate)
+    }
 }
 
 /// Where Terraform keeps its state, each batch under a key of its own.
@@ -81,6 +102,9 @@ pub struct AwsSite {
     pub image_x86_64: Option<String>,
     /// The image of arm64 machines.
     pub image_arm64: Option<String>,
+    /// The snapshot of EBS, there, from which every data volume is made; `None`: they are made empty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<String>,
     /// What may stand there at the same time.
     pub limits: AwsLimits,
 }
@@ -248,6 +272,14 @@ impl AwsBatch {
 }
 
 impl AwsSettings {
+    /// Seconds that reading every block of the data volumes of some configurations is estimated to take: all machines
+    /// do it at the same time.
+    pub fn initialisation_s(&self, configurations: &[String]) -> f64 {
+        let of_these = self.initialisations.iter();
+        let of_these = of_these.filter(|one| configurations.contains(&one.configuration));
+        of_these.filter_map(AwsInitialisation::estimated_s).fold(0.0, f64::max)
+    }
+
     /// The batch that a configuration is measured in, from 0.
     pub fn batch_of(&self, configuration: &str) -> Option<u32> {
         let has = |batch: &AwsBatch| batch.configurations.iter().any(|name| name == configuration);

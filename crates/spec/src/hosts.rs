@@ -34,6 +34,9 @@ pub struct DatabaseMachine {
     pub data: Option<MachineStorage>,
     /// What holds the commit log where a configuration has a volume for it; `None`: as the data.
     pub commitlog: Option<MachineStorage>,
+    /// The snapshot of EBS from which the volume of the data was made; `None`: it was made empty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<String>,
 }
 
 /// A node of an existing cluster that is watched: its agent looks and touches nothing.

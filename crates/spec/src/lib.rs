@@ -36,8 +36,8 @@ mod volume_kind;
 
 pub use access::{Access, Identity, Login, PasswordSource, Pem, Tls};
 pub use aws::{
-    AwsBackend, AwsBatch, AwsLimits, AwsMachine, AwsNetwork, AwsPrice, AwsQuota, AwsQuotas, AwsSettings, AwsSite,
-    AwsVolume, QuotaNeeds,
+    AwsBackend, AwsBatch, AwsInitialisation, AwsLimits, AwsMachine, AwsNetwork, AwsPrice, AwsQuota, AwsQuotas,
+    AwsSettings, AwsSite, AwsVolume, QuotaNeeds,
 };
 pub use catalog::{Basis, Burst, CostKind, CostLine, IoLimits, Latency};
 pub use client_cost::{ClientCost, SPARSE_PER_S};

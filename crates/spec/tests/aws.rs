@@ -439,3 +439,128 @@ region = "us east"
         "{cluster}"
     );
 }
+
+const ONE: &str = r#"
+name = "x"
+[dataset]
+records = 1_000_000
+[[configuration]]
+name = "gp3"
+instance = "m7i.4xlarge"
+data_volume = { type = "gp3", size_gib = 500, mib_per_s = 250 }
+[[configuration]]
+name = "io2"
+instance = "r7i.xlarge"
+data_volume = { type = "io2", size_gib = 600, iops = 8000 }
+commitlog_volume = { type = "gp3", size_gib = 50 }
+[[workload]]
+name = "w"
+read = 1.0
+[load]
+concurrency = [8]
+repetitions = 3
+[provider.aws]
+"#;
+const SNAPSHOT: &str = "snapshot = \"snap-0123456789abcdef0\"\n";
+
+#[test]
+fn data_volumes_are_made_from_a_snapshot_and_a_plan_estimates_how_long_reading_them_takes() {
+    let experiment = planned(&format!("{ONE}{SNAPSHOT}")).unwrap();
+    let aws = experiment.aws.unwrap();
+    assert_eq!(aws.sites[0].snapshot.as_deref(), Some("snap-0123456789abcdef0"));
+    let told: Vec<(&str, u32)> = aws
+        .initialisations
+        .iter()
+        .map(|one| (one.configuration.as_str(), one.size_gib))
+        .collect();
+    assert_eq!(told, [("gp3", 500), ("io2", 600)]);
+    // 500 GiB at the 250 MiB/s of the volume.
+    assert_eq!(aws.initialisations[0].estimated_s(), Some(2_048.0));
+    // All machines of a batch are read at the same time: the slowest counts.
+    let both = ["gp3".to_owned(), "io2".to_owned()];
+    let io2 = aws.initialisations[1].estimated_s().unwrap();
+    assert_eq!(aws.initialisation_s(&both), io2.max(2_048.0));
+    assert_eq!(aws.initialisation_s(&both[..1]), 2_048.0);
+
+    // Without one nothing is read, and the file plans as before.
+    let aws = planned(ONE).unwrap().aws.unwrap();
+    assert!(aws.initialisations.is_empty() && aws.sites[0].snapshot.is_none());
+}
+
+#[test]
+fn what_a_snapshot_cannot_be_for_is_refused_at_its_place() {
+    let refused = |text: &str, words: &[&str]| {
+        let said = planned(text).unwrap_err();
+        for word in words {
+            assert!(said.contains(word), "no {word:?} in:\n{said}");
+        }
+    };
+    for id in ["vol-0123456789abcdef0", "snap-", "snap-0123", "snap-0123456789ABCDEF0"] {
+        let text = format!("{ONE}snapshot = \"{id}\"\n");
+        refused(
+            &text,
+            &[&format!("`{id}` is no snapshot of EBS"), "snap-0123456789abcdef0"],
+        );
+    }
+    let text = format!("{ONE}{SNAPSHOT}");
+    refused(
+        &text.replace("[[workload]]", "[dataset.store]\nat = \"/mnt/sets\"\n[[workload]]"),
+        &["[dataset.store] beside a snapshot", "leave out one of the two"],
+    );
+    refused(
+        &text
+            .replace(
+                "data_volume = { type = \"io2\", size_gib = 600, iops = 8000 }\n",
+                "data_volume = \"local\"\n",
+            )
+            .replace("r7i.xlarge", "i8g.xlarge"),
+        &["`io2` has its data on the instance's own disks", "leave out snapshot"],
+    );
+    refused(
+        &text.replace(
+            "name = \"gp3\"\n",
+            "name = \"gp3\"\nnodes = 3\nreplication_factor = 3\n",
+        ),
+        &["`gp3` has 3 nodes, and a snapshot holds the data set of one"],
+    );
+}
+
+#[test]
+fn a_snapshot_belongs_to_a_region_so_each_site_has_its_own_or_none_has() {
+    let site = |name: &str, region: &str, snapshot: &str| {
+        format!("[[provider.aws.site]]\nname = \"{name}\"\nregion = \"{region}\"\n{snapshot}")
+    };
+    let other = SNAPSHOT.replace("abcdef0", "abcdef1");
+    let both = format!(
+        "{ONE}{}{}",
+        site("a", "us-east-1", SNAPSHOT),
+        site("b", "eu-west-1", &other)
+    );
+    let aws = planned(&both).unwrap().aws.unwrap();
+    let ids: Vec<_> = aws.sites.iter().map(|site| site.snapshot.as_deref().unwrap()).collect();
+    assert_eq!(ids, ["snap-0123456789abcdef0", "snap-0123456789abcdef1"]);
+    assert_eq!(aws.initialisations.len(), 2);
+
+    let one = format!(
+        "{ONE}{}{}",
+        site("a", "us-east-1", SNAPSHOT),
+        site("b", "eu-west-1", "")
+    );
+    let said = planned(&one).unwrap_err();
+    assert!(said.contains("b has no snapshot and other sites have one"), "{said}");
+    let above = format!("{ONE}{SNAPSHOT}{}", site("a", "us-east-1", ""));
+    let said = planned(&above).unwrap_err();
+    assert!(said.contains("[provider.aws] snapshot beside sites"), "{said}");
+}
+
+#[test]
+fn a_rehearsal_elsewhere_makes_no_volume_from_a_snapshot() {
+    // As all of [provider.aws]: the same file is rehearsed on one machine, and its data set is loaded there.
+    let text = format!("{ONE}{SNAPSHOT}").replace("[provider.aws]", "[provider.local]\nscale = 1000\n[provider.aws]");
+    let experiment = run_by(&text, Provider::Local).unwrap();
+    assert!(
+        experiment
+            .aws
+            .is_none_or(|aws| aws.batches.is_empty() && aws.initialisations.is_empty())
+    );
+}

@@ -114,7 +114,10 @@ mod tests {
         let (low, high) = found.bounds.unwrap();
         assert!((low - 2.0).abs() < 1e-9 && (high - 2.0).abs() < 1e-9);
         let falling: Points = points.iter().map(|(x, y)| (*x, -y)).collect();
-        assert_eq!(Residuals::pooled([&falling].into_iter()).crossing(&falling, 4, 0.05), None);
+        assert_eq!(
+            Residuals::pooled([&falling].into_iter()).crossing(&falling, 4, 0.05),
+            None
+        );
     }
 
     /// How often the bounds hold the truth where the luck of a trial and that of its block spread so much; three blocks of
@@ -126,7 +129,9 @@ mod tests {
             let luck: Vec<f64> = (0..3).map(|_| shared * noise.normal()).collect();
             let lines: Vec<Points> = (0..2)
                 .map(|_| {
-                    let places = [-0.08, 0.0, 0.08].into_iter().flat_map(|x| luck.iter().map(move |l| (x, l)));
+                    let places = [-0.08, 0.0, 0.08]
+                        .into_iter()
+                        .flat_map(|x| luck.iter().map(move |l| (x, l)));
                     places
                         .map(|(x, luck)| (x, 8.0 * (x - 0.02) + luck + own * noise.normal()))
                         .collect()

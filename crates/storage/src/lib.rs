@@ -25,6 +25,7 @@ mod process;
 mod server;
 mod tree;
 mod volume;
+mod whole;
 mod work;
 
 pub use burst::{BurstBucket, BurstController};
@@ -46,4 +47,5 @@ pub use served::Counts as ServedCounts;
 pub use server::{ServedGauge, VolumeServer};
 pub use tree::{Restored, copy_tree, remove_tree, restore_tree, tree_bytes};
 pub use volume::{MIN_VOLUME_BYTES, Volume};
+pub use whole::{ReadWhole, device_bytes, read_whole};
 pub use work::WorkDirectory;

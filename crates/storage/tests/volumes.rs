@@ -15,7 +15,10 @@ use std::time::{Duration, Instant};
 
 use machine::{CGROUP_ROOT, Machine};
 use spec::{Burst, IoLimits};
-use storage::{BurstController, Cgroup, DeviceLimit, Ledger, ResourceLimits, Volume, copy_tree, probe, restore_tree};
+use storage::{
+    BurstController, Cgroup, DeviceLimit, Ledger, ResourceLimits, Volume, copy_tree, device_bytes, probe, read_whole,
+    restore_tree,
+};
 
 const SIZE: u64 = 512 << 20;
 
@@ -155,6 +158,48 @@ fn a_data_set_is_restored_by_reference_and_starts_cold() {
     assert!(again.allocated_bytes().unwrap() < SIZE, "the image is sparse");
     again.delete().unwrap();
     assert!(!machine.path("data.img").exists());
+}
+
+/// Bytes that were read of the device since it was attached.
+fn device_read_bytes(volume: &Volume) -> u64 {
+    let stat = fs::read_to_string(format!("/sys/block/{}/stat", volume.device().unwrap())).unwrap();
+    stat.split_ascii_whitespace().nth(2).unwrap().parse::<u64>().unwrap() * 512
+}
+
+#[test]
+fn every_block_of_a_mounted_volume_is_read_once_and_it_can_be_stopped() {
+    let Some(machine) = Machine::new() else { return };
+    // Not a whole number of reads.
+    let size = (64 << 20) + 4096 * 3;
+    let mut volume = Volume::create(&machine.ledger, &machine.path("data.img"), SIZE + size).unwrap();
+    volume.attach_and_mount(&machine.path("data")).unwrap();
+    fs::write(machine.path("data/file"), vec![7_u8; 8 << 20]).unwrap();
+    let device = Path::new("/dev").join(volume.device().unwrap());
+    assert_eq!(device_bytes(&device).unwrap(), SIZE + size);
+
+    let before = device_read_bytes(&volume);
+    let mut told = Vec::new();
+    let read = read_whole(&device, &mut |done| {
+        told.push(done);
+        true
+    });
+    let read = read.unwrap().unwrap();
+    assert_eq!(read.bytes, SIZE + size);
+    let from_the_device = device_read_bytes(&volume) - before;
+    // Past the page cache, and each block once; the file system may read a little of its own meanwhile.
+    assert!(
+        (read.bytes..read.bytes + (4 << 20)).contains(&from_the_device),
+        "{from_the_device} of {}",
+        read.bytes
+    );
+    assert!(read.seconds > 0.0 && told.is_sorted() && told.iter().all(|done| *done <= read.bytes));
+
+    // Somebody asks for the end at once.
+    assert_eq!(read_whole(&device, &mut |_| false).unwrap(), None);
+    let error = read_whole(&machine.path("none"), &mut |_| true)
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("/none: No such file"), "{error}");
 }
 
 #[test]

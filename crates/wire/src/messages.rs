@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use evidence::{ClientResult, Environment, HostSample, KeptDataSet, VolumeFacts, WriteCheck};
+use evidence::{ClientResult, Environment, HostSample, Initialised, KeptDataSet, VolumeFacts, WriteCheck};
 use serde::{Deserialize, Serialize};
 use spec::{
     Access, ConsistencyLevels, Dataset, Definition, KeyFormat, LoadLevel, NodeFaultKind, Patience, Placement,
@@ -12,7 +12,7 @@ use spec::{
 use crate::{GivenByMachine, Ground, LogFile, LogPiece, Transfer, WatchTask, WatchedFacts, WireInterval};
 
 /// Version of these messages; controller and agent must agree.
-pub const PROTOCOL: u32 = 11;
+pub const PROTOCOL: u32 = 12;
 
 /// Controller to agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -46,6 +46,12 @@ pub enum DatabaseRequest {
     /// Find the node of an existing cluster that is on this machine. From here on this agent only looks: its trials
     /// start and stop nothing.
     Watch(WatchTask),
+    /// The data volume was made from a snapshot of EBS: see that it holds this node's data set, and read each of its blocks
+    /// once, unless that was done. From here on it is this node's snapshot of the data set.
+    Initialise {
+        /// Of which cluster.
+        placement: Placement,
+    },
     /// Look for this node's snapshot of the data set.
     FindSnapshot {
         /// Of which cluster.
@@ -383,6 +389,13 @@ pub enum Reply {
     },
     /// To `Watch`.
     Watched(WatchedFacts),
+    /// To `Initialise`.
+    Initialised {
+        /// How.
+        how: Initialised,
+        /// Whether an earlier run on this machine had done it.
+        before: bool,
+    },
     /// To `FindSnapshot`.
     Found {
         /// What the snapshot is, or would be, called.

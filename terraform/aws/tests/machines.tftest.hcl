@@ -183,8 +183,8 @@ run "every_kind_of_storage" {
   }
   assert {
     condition = (
-      strcontains(aws_instance.machine["io2.database-1"].user_data, "\nebs_volume commitlog /dev/sdf\n") &&
-      strcontains(aws_instance.machine["io2.database-1"].user_data, "\nebs_volume data /dev/sdg\n")
+      strcontains(aws_instance.machine["io2.database-1"].user_data, "\nebs_volume volume commitlog /dev/sdf\n") &&
+      strcontains(aws_instance.machine["io2.database-1"].user_data, "\nebs_volume volume data /dev/sdg\n")
     )
     error_message = "The machine mounts both."
   }
@@ -198,16 +198,48 @@ run "every_kind_of_storage" {
   assert {
     condition = strcontains(
       aws_instance.machine["striped.database-1"].user_data,
-      "\nebs_volume data /dev/sdf /dev/sdg\n"
+      "\nebs_volume volume data /dev/sdf /dev/sdg\n"
     )
     error_message = "The machine makes one volume of them."
   }
   assert {
     condition = (
       strcontains(aws_instance.machine["nvme.database-1"].user_data, "\nvolume data \"$${disks[@]}\"\n") &&
-      strcontains(aws_instance.machine["nvme.database-1"].user_data, "\nebs_volume commitlog /dev/sdf\n")
+      strcontains(aws_instance.machine["nvme.database-1"].user_data, "\nebs_volume volume commitlog /dev/sdf\n")
     )
     error_message = "The instance store becomes data; the commit log is on EBS."
+  }
+}
+
+run "a_volume_made_from_a_snapshot" {
+  command = plan
+
+  variables {
+    machines = {
+      "restored.database-1" = {
+        role = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0, root_gib = 20
+        volumes = {
+          data      = { type = "gp3", size_gib = 200, snapshot_id = "snap-0123456789abcdef0" }
+          commitlog = { type = "gp3", size_gib = 50 }
+        }
+      }
+    }
+  }
+  assert {
+    condition = one([
+      for volume in aws_instance.machine["restored.database-1"].ebs_block_device :
+      volume.snapshot_id if volume.device_name == "/dev/sdg"
+    ]) == "snap-0123456789abcdef0"
+    error_message = "The data volume is made from the snapshot."
+  }
+  assert {
+    condition = (
+      strcontains(
+        aws_instance.machine["restored.database-1"].user_data, "\nebs_volume restored_volume data /dev/sdg\n"
+      ) &&
+      strcontains(aws_instance.machine["restored.database-1"].user_data, "\nebs_volume volume commitlog /dev/sdf\n")
+    )
+    error_message = "The machine makes a file system on the commit log alone."
   }
 }
 

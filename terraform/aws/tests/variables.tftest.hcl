@@ -464,3 +464,41 @@ run "two_volumes_called_data" {
   }
   expect_failures = [var.machines]
 }
+
+run "a_snapshot_of_another_kind" {
+  command = plan
+
+  module {
+    source = "./tests/variables"
+  }
+
+  variables {
+    machines = {
+      "a" = {
+        role     = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0
+        root_gib = 20
+        volumes  = { data = { type = "gp3", size_gib = 100, snapshot_id = "ami-0123456789abcdef0" } }
+      }
+    }
+  }
+  expect_failures = [var.machines]
+}
+
+run "a_snapshot_of_two_members" {
+  command = plan
+
+  module {
+    source = "./tests/variables"
+  }
+
+  variables {
+    machines = {
+      "a" = {
+        role     = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0
+        root_gib = 20
+        volumes  = { data = { type = "gp3", size_gib = 100, members = 2, snapshot_id = "snap-0123456789abcdef0" } }
+      }
+    }
+  }
+  expect_failures = [var.machines]
+}

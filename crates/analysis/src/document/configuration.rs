@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{HostId, ProbeResult};
+use evidence::{HostId, Initialised, ProbeResult};
 use serde::{Deserialize, Serialize};
 use spec::{Burst, ConsistencyLevels, CostLine, IoLimits, Placement, Provider, VolumeRole};
 
@@ -76,4 +76,7 @@ pub struct VolumeReport {
     /// fio's measurement on each node; empty where the database has one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub probes: BTreeMap<HostId, ProbeResult>,
+    /// How it was made from a snapshot of EBS, each time; empty where it was made empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub initialised: Vec<Initialised>,
 }

@@ -128,8 +128,13 @@ fn main() -> Result<()> {
             for (path, (name, connect)) in paths.iter().enumerate() {
                 let duration = Duration::from_secs(case_s);
                 let row = match connect {
-                    Some(connect) => Row::of(&engine::run_trial(*connect, &plan(case, duration), &mut |_| {}, &false.into())?)
-                        .map_err(|e| format!("{}, {name}: {e}", case.name))?,
+                    Some(connect) => Row::of(&engine::run_trial(
+                        *connect,
+                        &plan(case, duration),
+                        &mut |_| {},
+                        &false.into(),
+                    )?)
+                    .map_err(|e| format!("{}, {name}: {e}", case.name))?,
                     None if case.threads == 1 && (case.mix)().read > 0.0 => {
                         Row::of_raw(&raw::run(server.1, case.load, duration)?)
                     }

@@ -14,7 +14,7 @@ use super::shared::with;
 use crate::machine;
 
 /// Below a directory of the user's: everything that a run puts there.
-const BELOW: &str = "iopslab";
+pub(super) const BELOW: &str = "iopslab";
 
 /// A device that all configurations of a run share, with where it is mounted.
 type SharedDisk = Arc<Mutex<Disk>>;

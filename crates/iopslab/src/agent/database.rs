@@ -15,6 +15,7 @@ use super::loading::Loading;
 use super::logs::KeptLog;
 use super::outbox::{Outbox, cancelled, fault};
 use super::product;
+use super::restored::Restored;
 use super::server::Database;
 use super::store;
 use super::trial::{Stopwatch, Trial};
@@ -37,6 +38,8 @@ struct Opened {
     ground: Option<Ground>,
     database: Database,
     volumes: BTreeMap<String, Volumes>,
+    /// The data volume, where it was made from a snapshot of EBS and is initialised.
+    restored: Option<Restored>,
     loading: Option<Loading>,
     trial: Option<Trial>,
     /// What the trial that was stopped last has left to read.
@@ -83,6 +86,7 @@ impl DatabaseHost {
             .as_mut()
             .ok_or_else(|| fault("the database agent was not opened first"))?;
         let reply = match request {
+            DatabaseRequest::Initialise { placement } => opened.initialise(placement),
             DatabaseRequest::FindSnapshot { placement } => Ok(opened.find_snapshot(placement)),
             DatabaseRequest::FindKept { placement, directory } => store::find(&opened.database, placement, &directory),
             DatabaseRequest::Restore { placement, kept, from } => {
@@ -145,6 +149,7 @@ impl DatabaseHost {
             ground: task.ground,
             database,
             volumes: BTreeMap::new(),
+            restored: None,
             loading: None,
             trial: None,
             logs: Vec::new(),
@@ -173,10 +178,25 @@ impl DatabaseHost {
 }
 
 impl Opened {
+    /// From here on the data volume's own data set is the snapshot.
+    fn initialise(&mut self, placement: Placement) -> Result<Reply, Fault> {
+        let ground = self.ground.as_ref();
+        let ground = ground.ok_or_else(|| fault("this host has no volume of its own to initialise"))?;
+        let (key, records) = (self.database.snapshot_key(placement), self.database.dataset.records);
+        let (restored, before) = Restored::initialise(&self.host, ground, (&key, records))?;
+        let how = restored.how.clone();
+        self.restored = Some(restored);
+        Ok(Reply::Initialised { how, before })
+    }
+
     fn find_snapshot(&self, placement: Placement) -> Reply {
         let key = self.database.snapshot_key(placement);
+        let restored = self.restored.as_ref().filter(|restored| restored.facts.key == key);
         Reply::Found {
-            snapshot: self.host.snapshot(&key),
+            snapshot: match restored {
+                Some(restored) => Some(restored.facts.clone()),
+                None => self.host.snapshot(&key),
+            },
             key,
         }
     }
@@ -213,10 +233,12 @@ impl Opened {
             }
             let doing = format!("creating the volumes of {name} and copying the data set");
             host.outbox.progress(doing, None);
-            let snapshot = host
-                .snapshot_directory(&self.database.snapshot_key(setup.placement))
-                .join("data");
-            let mut volumes = Volumes::create(&mut self.store, setup, &snapshot).map_err(fault)?;
+            let key = self.database.snapshot_key(setup.placement);
+            let restored = self.restored.as_ref().filter(|restored| restored.facts.key == key);
+            let snapshot = restored.map_or_else(|| host.snapshot_directory(&key), |r| r.directory.clone());
+            let initialised = restored.map(|restored| &restored.how);
+            let mut volumes =
+                Volumes::create(&mut self.store, setup, &snapshot.join("data"), initialised).map_err(fault)?;
             host.outbox.progress(format!("measuring the volumes of {name}"), None);
             let cgroup = is_limited(self.ground.as_ref()).then(|| Host::cgroup_name("probe"));
             volumes.probe(&host.ledger, cgroup.as_deref()).map_err(fault)?;

@@ -13,6 +13,13 @@ use super::logs::KeptLog;
 use super::outbox::{Outbox, fault};
 use super::volumes::CGROUP_ROOT;
 
+/// For logs and the ledger, where no data set is in the work directory.
+const LEAST_WORK_BYTES: u64 = 1 << 30;
+/// Below a work directory: snapshots of data sets, each in a directory of the name of its key.
+pub(super) const SNAPSHOTS: &str = "snapshots";
+/// What says which data set a snapshot is, beside its `data/`.
+pub(super) const MANIFEST: &str = "snapshot.json";
+
 /// The host, taken for one run.
 pub(super) struct Host {
     work: WorkDirectory,
@@ -82,6 +89,12 @@ pub(super) fn missing(work: &Path, needed_bytes: u64, ground: Option<&Ground>) -
             fix: "mount the disk that is to be measured, or name another directory in [provider.hosts]".to_owned(),
         });
     let mut problems: Vec<Problem> = absent.collect();
+    if ground.is_some_and(|ground| ground.snapshot.is_some()) {
+        // Nothing is loaded: the data set is on its volume.
+        problems.extend(storage::preflight_without_limits(&directories, needed_bytes));
+        problems.extend(storage::preflight_without_limits(&[work], LEAST_WORK_BYTES));
+        return problems;
+    }
     let all: Vec<&Path> = std::iter::once(work).chain(directories).collect();
     problems.extend(storage::preflight_without_limits(&all, needed_bytes));
     problems
@@ -149,13 +162,18 @@ impl Host {
 
     /// Where a snapshot is kept, or will be.
     pub fn snapshot_directory(&self, key: &str) -> PathBuf {
-        self.work.path().join("snapshots").join(key)
+        self.work.path().join(SNAPSHOTS).join(key)
     }
 
     /// The snapshot, if it is there and whole.
     pub fn snapshot(&self, key: &str) -> Option<SnapshotFacts> {
-        let text = std::fs::read_to_string(self.snapshot_directory(key).join("snapshot.json")).ok()?;
+        let text = std::fs::read_to_string(self.snapshot_directory(key).join(MANIFEST)).ok()?;
         serde_json::from_str(&text).ok()
+    }
+
+    /// Where it is written down that the blocks of a device were read.
+    pub fn initialised_file(&self, device: &str) -> PathBuf {
+        self.work.path().join("initialised").join(format!("{device}.json"))
     }
 
     /// Moves a data directory to where the snapshot is kept.
@@ -168,7 +186,7 @@ impl Host {
             std::fs::create_dir_all(&target)?;
             std::fs::rename(data, target.join("data"))?;
             // Written last: a snapshot without this file is not one.
-            std::fs::write(target.join("snapshot.json"), serde_json::to_vec_pretty(facts)?)
+            std::fs::write(target.join(MANIFEST), serde_json::to_vec_pretty(facts)?)
         };
         keep().map_err(|e| fault(format!("cannot keep the snapshot in {}: {e}", target.display())))
     }

@@ -3,9 +3,7 @@
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
-use catalog::MIB;
 use database::Directories;
 use datasets::{Layout, PART_BYTES, Place, StoreError};
 use evidence::KeptDataSet;
@@ -13,13 +11,12 @@ use spec::Placement;
 use wire::{Fault, Reply, SnapshotFacts, Transfer};
 
 use super::host::Host;
-use super::outbox::{Outbox, cancelled, fault};
+use super::outbox::{cancelled, fault};
+use super::pace::Pace;
 use super::server::Database;
 
 /// Written last: a data set without this file is not one.
 const DOCUMENT: &str = "snapshot.json";
-/// Between two reports of progress.
-const REPORT: Duration = Duration::from_millis(250);
 
 /// What a directory has of this node's data set.
 pub(super) fn find(database: &Database, placement: Placement, directory: &str) -> Result<Reply, Fault> {
@@ -48,12 +45,12 @@ pub(super) fn restore(
     let directory = host.loading_directory(&key)?;
     let data = Directories::below(&directory).data;
     let way = Way::of(from, &key);
-    let mut watch = Watch::new(
+    let mut pace = Pace::new(
         &host.outbox,
         format!("restoring the data set from {}", way.name()),
         kept.archive_bytes(),
     );
-    let restored = datasets::restore(&kept.parts, way.place(), &data, &mut |done| watch.goes_on(done));
+    let restored = datasets::restore(&kept.parts, way.place(), &data, &mut |done| pace.goes_on(done));
     let restored = match restored {
         Ok(bytes) if bytes == kept.bytes => Ok(bytes),
         Ok(bytes) => Err(StoreError::Damaged(format!(
@@ -100,13 +97,13 @@ pub(super) fn keep(
     let facts = snapshot(host, database, placement)?;
     let layout = Layout::of(&host.snapshot_directory(&facts.key).join("data")).map_err(refusal)?;
     let way = Way::of(to, &facts.key);
-    let mut watch = Watch::new(
+    let mut pace = Pace::new(
         &host.outbox,
         format!("keeping the data set in {}", way.name()),
         layout.bytes(),
     );
     let sent = datasets::keep(&layout, way.place(), &below(&facts), PART_BYTES, &mut |done| {
-        watch.goes_on(done)
+        pace.goes_on(done)
     });
     let parts = match sent {
         Ok(parts) => parts,
@@ -189,43 +186,6 @@ impl Way {
             Self::Directory(directory) => directory.display().to_string(),
             Self::Urls { name, .. } => name.clone(),
         }
-    }
-}
-
-/// Tells how far it is, and how fast it goes.
-struct Watch<'o> {
-    outbox: &'o Outbox,
-    doing: String,
-    bytes: u64,
-    began: Instant,
-    told: Option<Instant>,
-}
-
-impl<'o> Watch<'o> {
-    fn new(outbox: &'o Outbox, doing: String, bytes: u64) -> Self {
-        Self {
-            outbox,
-            doing,
-            bytes,
-            began: Instant::now(),
-            told: None,
-        }
-    }
-
-    /// `false` where somebody asked for the end.
-    fn goes_on(&mut self, done: u64) -> bool {
-        if self.told.is_none_or(|told| told.elapsed() >= REPORT) {
-            self.told = Some(Instant::now());
-            let mib = |bytes: u64| bytes as f64 / MIB;
-            let seconds = self.began.elapsed().as_secs_f64();
-            let speed = match seconds > 1.0 {
-                true => format!(", {:.0} MiB/s", mib(done) / seconds),
-                false => String::new(),
-            };
-            let doing = format!("{}: {:.0} of {:.0} MiB{speed}", self.doing, mib(done), mib(self.bytes));
-            self.outbox.progress(doing, Some((done, self.bytes)));
-        }
-        !self.outbox.is_cancelled()
     }
 }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use evidence::{ProbeResult, VolumeFacts};
+use evidence::{Initialised, ProbeResult, VolumeFacts};
 use spec::{IoLimits, Setup, VolumeRole, VolumeSetup};
 use storage::{BurstBucket, Cgroup, DeviceLimit, Ledger, ResourceLimits, StorageError};
 
@@ -30,6 +30,8 @@ pub(super) struct Mounted {
     /// Where its files are.
     pub root: PathBuf,
     pub probe: Option<ProbeResult>,
+    /// `None`: it was made empty.
+    pub initialised: Option<Initialised>,
 }
 
 /// A configuration's volumes.
@@ -38,8 +40,14 @@ pub(super) struct Volumes {
 }
 
 impl Volumes {
-    /// Makes the volumes and copies the snapshot onto the one for data.
-    pub fn create(store: &mut Store, setup: &Setup, snapshot: &Path) -> Result<Self, StorageError> {
+    /// Makes the volumes and copies the snapshot onto the one for data, which shares its blocks where it lies there
+    /// already.
+    pub fn create(
+        store: &mut Store,
+        setup: &Setup,
+        snapshot: &Path,
+        initialised: Option<&Initialised>,
+    ) -> Result<Self, StorageError> {
         let mut mounted = Vec::new();
         for volume_setup in std::iter::once(&setup.data).chain(setup.commitlog.as_ref()) {
             let name = format!("{}-{}", setup.configuration, volume_setup.role.name());
@@ -52,6 +60,7 @@ impl Volumes {
                 backing,
                 root,
                 probe: None,
+                initialised: initialised.filter(|_| volume_setup.role == VolumeRole::Data).cloned(),
             });
         }
         Ok(Self { mounted })
@@ -159,6 +168,7 @@ impl Volumes {
                 probe: m.probe,
                 burst_credits: None,
                 is_served: m.setup.served.is_some(),
+                initialised: m.initialised.clone(),
             })
             .collect()
     }

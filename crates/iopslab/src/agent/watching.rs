@@ -72,6 +72,7 @@ impl Watching {
                 probe: None,
                 burst_credits: None,
                 is_served: false,
+                initialised: None,
             })
         });
         let volumes = volumes.collect();

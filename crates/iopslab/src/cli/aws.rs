@@ -12,7 +12,7 @@ use provider::Provider as _;
 use provider::aws::{Aws, Backend, Certainty};
 use spec::{AwsBatch, AwsPrice, AwsSettings, AwsSite, Job};
 
-use super::{machines, quotas};
+use super::{machines, quotas, snapshots};
 use crate::failure::Failure;
 use crate::output::{Format, pretty};
 
@@ -37,8 +37,9 @@ pub(super) struct Estimate {
 }
 
 /// Hours of a batch's machines.
-fn hours_of(job: &Job, batch: u32) -> f64 {
-    (job.of_batch(batch).plan.estimated_s + MAKING_S) / 3_600.0
+fn hours_of(job: &Job, settings: &AwsSettings, batch: u32) -> f64 {
+    let initialised_s = settings.initialisation_s(&settings.batches[batch as usize].configurations);
+    (job.of_batch(batch).plan.estimated_s + MAKING_S + initialised_s) / 3_600.0
 }
 
 /// The estimate of a job; the error is which price is not known.
@@ -50,7 +51,7 @@ pub(super) fn estimate(job: &Job, settings: &AwsSettings) -> Result<Estimate, St
             AwsPrice::UsdPerHour(usd) => *usd,
             AwsPrice::Missing(what) => return Err(what.clone()),
         };
-        let hours = hours_of(job, number);
+        let hours = hours_of(job, settings, number);
         usd += usd_per_hour * hours;
         let (most, all_hours) = &mut by_site[batch.site];
         (*most, *all_hours) = (most.max(usd_per_hour), *all_hours + hours);
@@ -89,7 +90,7 @@ pub(super) fn told(settings: &AwsSettings, estimate: &Result<Estimate, String>) 
             )
         }
     };
-    let machines = machines + &quotas::told(settings);
+    let machines = machines + &quotas::told(settings) + &snapshots::told(settings);
     let rate = match settings.batches.len() {
         1 => "",
         _ => "at most ",
@@ -248,7 +249,8 @@ pub(super) fn machines_of(
     number: usize,
     site: Option<usize>,
 ) -> Result<Aws, Failure> {
-    let life = Duration::from_secs_f64((directory.plan().estimated_s + MAKING_S) * EXPIRES_AFTER);
+    let initialised_s = settings.initialisation_s(&settings.batches[number].configurations);
+    let life = Duration::from_secs_f64((directory.plan().estimated_s + MAKING_S + initialised_s) * EXPIRES_AFTER);
     let expires = jiff::Timestamp::now() + life;
     let place = place_of(directory, settings, number)?;
     let batch = &settings.batches[number];

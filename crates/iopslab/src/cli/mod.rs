@@ -24,6 +24,7 @@ mod report;
 mod run;
 mod sites;
 mod size;
+mod snapshots;
 mod terminal;
 mod volume;
 

@@ -20,7 +20,7 @@ use super::carried_out::{Channel, same_machine, settings_for};
 use super::experiment::{For, check_measurable, read_experiment};
 use super::facts::catalog;
 use super::provider::ProviderName;
-use super::{aws, machines, report, sites, terminal};
+use super::{aws, machines, report, sites, snapshots, terminal};
 use crate::controller::{self, Crew};
 use crate::failure::Failure;
 use crate::interrupt;
@@ -212,6 +212,7 @@ fn begin_on_aws(
     let estimate = aws::estimate(job, settings);
     screen.say(&aws::told(settings, &estimate));
     controller::check_store(&job.plan)?;
+    snapshots::check(settings, screen)?;
     aws::may_be_made(settings, &estimate, args.max_cost, args.yes)?;
     let directory = create(args, catalog, experiment, text, job, Provider::Aws, Vec::new())?;
     aws::keep_name(&directory)?;
@@ -354,6 +355,7 @@ fn resume(
                 let estimate = aws::estimate(directory.job(), settings);
                 screen.say(&aws::told(settings, &estimate));
                 controller::check_store(directory.plan())?;
+                snapshots::check(settings, screen)?;
                 aws::may_be_made(settings, &estimate, args.max_cost, args.yes)?;
             }
             Hands::Sites(Box::new(settings.clone()), channel)

@@ -159,7 +159,10 @@ impl Sites<'_> {
     ) -> Result<(), Failure> {
         let price = &self.settings.batches[number].prices[site];
         self.meter.begins(number, price);
-        if !self.meter.affords(aws::MAKING_S) {
+        let initialised_s = self
+            .settings
+            .initialisation_s(&self.settings.batches[number].configurations);
+        if !self.meter.affords(aws::MAKING_S + initialised_s) {
             let left = part.remaining().map_err(Failure::work)?.len();
             return Err(controller::spent(self.directory, left));
         }

@@ -254,13 +254,18 @@ impl Crew {
 
     /// The same, and faults are answers.
     pub fn try_call_all(&mut self, requests: Vec<(HostId, Request)>, screen: &mut Screen) -> Answers {
-        self.converse(requests, &mut |_, event| {
+        let several = requests.len() > 1;
+        self.converse(requests, &mut |host, event| {
             if let Event::Progress(progress) = event {
                 let share = match progress.share {
                     Some((done, total)) if total > 0 => format!("{:.0} %", 100.0 * done as f64 / total as f64),
                     _ => String::new(),
                 };
-                screen.doing(&progress.doing, &share);
+                // How far one of several is says nothing without its name.
+                match several && !share.is_empty() {
+                    true => screen.doing(&format!("{host}: {}", progress.doing), &share),
+                    false => screen.doing(&progress.doing, &share),
+                }
             }
             true
         })

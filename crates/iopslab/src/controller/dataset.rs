@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use archive::{JournalEvent, RunDirectory};
 use evidence::HostId;
-use spec::{Consistency, ConsistencyLevels, Job, KeyFormat, Plan, part_of};
+use spec::{Consistency, ConsistencyLevels, Job, KeyFormat, Plan, Setup, part_of};
 use wire::{ClientRequest, DatabaseRequest, Endpoint, ExistingDataset, Reply, Request, SnapshotFacts};
 
 use super::crew::{Crew, unexpected};
@@ -33,6 +33,7 @@ pub(super) fn provide(
 ) -> Result<(), Failure> {
     let plan = directory.plan();
     let store = Store::of(plan)?;
+    initialise(directory.setups(), crew, screen)?;
     for cluster in hosts::clusters(directory.setups()) {
         let placement = cluster.placement;
         let of = match placement.is_cluster() {
@@ -73,6 +74,40 @@ pub(super) fn provide(
                 from,
             },
         )?;
+    }
+    Ok(())
+}
+
+/// Data volumes that were made from a snapshot of EBS have each of their blocks read: on all machines at the same time.
+fn initialise(setups: &[Setup], crew: &mut Crew, screen: &mut Screen) -> Result<(), Failure> {
+    let mut requests = Vec::new();
+    for cluster in hosts::clusters(setups) {
+        let placement = cluster.placement;
+        let made = |host: &HostId| hosts::is_restored(crew.ground(*host).as_ref());
+        for host in cluster.nodes().into_iter().filter(made) {
+            requests.push((host, Request::Database(DatabaseRequest::Initialise { placement })));
+        }
+    }
+    if requests.is_empty() {
+        return Ok(());
+    }
+    for (host, reply) in crew.call_all(requests, screen)? {
+        let Reply::Initialised { how, before } = reply else {
+            return Err(unexpected(&reply));
+        };
+        let (machine, gib) = (crew.place(host).machine, how.bytes as f64 / catalog::MIB / 1_024.0);
+        screen.say(&match before {
+            true => format!(
+                "{machine}: every block of the volume made from {} was read before, on {}",
+                how.snapshot, how.done_at
+            ),
+            false => format!(
+                "{machine}: every block of the volume made from {} was read: {gib:.1} GiB in {}, {:.0} MiB/s",
+                how.snapshot,
+                human_duration(how.seconds),
+                how.bytes_per_s() / catalog::MIB
+            ),
+        });
     }
     Ok(())
 }

@@ -112,10 +112,11 @@ pub(super) fn needs(job: &Job, work_directory: String, ground: Option<Ground>, o
         let demands = started(setups).map(demand).filter(|demand| demand.nodes > 0);
         demands.max_by(|a, b| a.total().total_cmp(&b.total()))
     };
+    let restored = is_restored(ground.as_ref());
     Needs {
         work_directory,
         ground,
-        bytes: on_machine.iter().map(|host| needed_bytes(job, *host)).sum(),
+        bytes: on_machine.iter().map(|host| needed_bytes(job, *host, restored)).sum(),
         network_cut: plan.faults.iter().any(|fault| {
             let is_here = |setup: &Setup| on_machine.contains(&HostId::database(setup.host_of(fault)));
             fault.kind == NodeFaultKind::HostCut && started(setups).any(is_here)
@@ -135,9 +136,15 @@ fn of_cluster(hosts: &[HostId], setup: &Setup) -> u32 {
     hosts.iter().map(|host| u32::from(nodes.contains(host))).sum()
 }
 
+/// Whether the data volume was made from a snapshot, with the data set on it.
+pub(super) fn is_restored(ground: Option<&Ground>) -> bool {
+    ground.is_some_and(|ground| ground.snapshot.is_some())
+}
+
 /// Bytes that a database host needs in its work directory: its part of each cluster's data set while it is loaded and
-/// as a snapshot, and each configuration's copy, which updates and their compaction may double.
-pub(super) fn needed_bytes(Job { plan, setups }: &Job, host: HostId) -> u64 {
+/// as a snapshot, and each configuration's copy, which updates and their compaction may double. Where a volume is
+/// `restored`, the data set lies there already and the copy shares its blocks until it is written anew.
+pub(super) fn needed_bytes(Job { plan, setups }: &Job, host: HostId, restored: bool) -> u64 {
     let payload = plan.dataset.payload_bytes() as f64;
     let part = |cluster: Cluster| {
         let is_node = cluster.nodes().contains(&host);
@@ -149,8 +156,9 @@ pub(super) fn needed_bytes(Job { plan, setups }: &Job, host: HostId) -> u64 {
         .map(|bytes| bytes * 2.0)
         .sum();
     let copies = started(setups).filter_map(|setup| part(Cluster::of(setup)));
-    let copies: f64 = copies.map(|bytes| bytes * 2.0 + SPARE_BYTES).sum();
-    (snapshots + copies) as u64
+    let (loaded, copied) = if restored { (0.0, 1.0) } else { (1.0, 2.0) };
+    let copies: f64 = copies.map(|bytes| bytes * copied + SPARE_BYTES).sum();
+    (snapshots * loaded + copies) as u64
 }
 
 #[cfg(test)]
@@ -238,5 +246,12 @@ mod tests {
             "{}",
             alone.bytes
         );
+        // On a volume that has the data set already: nothing is loaded, and a copy is written anew once.
+        let ground = Ground {
+            snapshot: Some("snap-0123456789abcdef0".to_owned()),
+            ..Ground::default()
+        };
+        let restored = needs(&job, String::new(), Some(ground), &all[1..2]).bytes;
+        assert!((restored as f64 - (part + SPARE_BYTES)).abs() < 10.0, "{restored}");
     }
 }

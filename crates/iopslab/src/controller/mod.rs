@@ -258,6 +258,7 @@ fn open(
     };
     let machines = hosts::by_machine(setups, crew);
     let open = |on_machine: usize, host: HostId, nodes: &[HostId], ground: Option<Ground>, crew: &Crew| UnderTest {
+        needed_bytes: hosts::needed_bytes(directory.job(), host, hosts::is_restored(ground.as_ref())),
         run: directory.name(),
         work_directory: match &ground {
             Some(ground) => ground.work_directory.clone().unwrap_or_default(),
@@ -273,7 +274,6 @@ fn open(
         ground,
         version: version.clone(),
         dataset: plan.dataset,
-        needed_bytes: hosts::needed_bytes(directory.job(), host),
         patience: plan.patience,
     };
     let mut software = BTreeSet::new();
@@ -312,7 +312,7 @@ fn open(
 /// Bytes that a run needs below one work directory where all of its nodes share a machine.
 pub fn needed_bytes(job: &Job) -> u64 {
     let nodes = hosts::databases(&job.setups).into_iter();
-    nodes.map(|host| hosts::needed_bytes(job, host)).sum()
+    nodes.map(|host| hosts::needed_bytes(job, host, false)).sum()
 }
 
 /// Starts and greets the agents; returns the facts about their hosts and what their clocks show beside the

@@ -8,7 +8,7 @@ use crate::aws::Story;
 use crate::support::{Laboratory, conformance, lane::Share, wait_for};
 
 /// The actions that the policy in the docs allows.
-fn allowed() -> BTreeSet<String> {
+pub fn allowed() -> BTreeSet<String> {
     let text = include_str!("../../../../docs/aws-policy.json");
     let policy: serde_json::Value = serde_json::from_str(text).unwrap();
     let statements = policy["Statement"].as_array().unwrap().iter();

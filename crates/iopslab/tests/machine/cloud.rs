@@ -2,7 +2,7 @@
 //! the addresses that were handed out, an sshd, and files of its own where a first boot would put them. Each account in a
 //! region is a wire of its own, as they all hand out the same private addresses. Everything is gone when it is dropped.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -30,6 +30,8 @@ struct Instance {
     state: String,
     private_address: String,
     public_address: Option<String>,
+    /// Those from which volumes of it were made.
+    snapshots: Vec<String>,
 }
 
 /// What all accounts have.
@@ -38,6 +40,20 @@ struct State {
     instances: Vec<Instance>,
     left: Vec<String>,
     untagged: Vec<String>,
+}
+
+/// The loop device of an image.
+pub fn attach(image: &Path) -> PathBuf {
+    let image = image.to_str().unwrap();
+    let device = run("losetup", &["--find", "--show", "--direct-io=on", image]);
+    PathBuf::from(device.trim())
+}
+
+/// Bytes that were read of a device since the machine started: a loop device had other images before.
+fn read_of(device: &Path) -> u64 {
+    let name = device.file_name().unwrap().to_str().unwrap();
+    let stat = std::fs::read_to_string(format!("/sys/block/{name}/stat")).unwrap();
+    stat.split_ascii_whitespace().nth(2).unwrap().parse::<u64>().unwrap() * 512
 }
 
 pub struct Cloud {
@@ -50,6 +66,13 @@ pub struct Cloud {
     namespaces: Vec<String>,
     /// Accounts in regions that had an instance; each has the wire of its number.
     sites: Vec<String>,
+    /// What volumes that are made from snapshots hold, by their ids.
+    pub snapshots: BTreeMap<String, PathBuf>,
+    /// Loop device of each instance that has such a volume as its data, and bytes that were read of those that ended.
+    loops: BTreeMap<String, (PathBuf, u64)>,
+    pub read_bytes: Vec<u64>,
+    /// Instances that were seen before: the server tells of one before it has its volumes.
+    seen: BTreeSet<String>,
     /// Instances of today do not answer.
     pub is_deaf: bool,
     /// Agents give the evidence of a run's truth: of the run in this directory, once there is one.
@@ -69,6 +92,10 @@ impl Cloud {
             running: BTreeMap::new(),
             namespaces: Vec::new(),
             sites: Vec::new(),
+            snapshots: BTreeMap::new(),
+            loops: BTreeMap::new(),
+            read_bytes: Vec::new(),
+            seen: BTreeSet::new(),
             is_deaf: false,
             is_simulated: false,
             simulated: None,
@@ -155,7 +182,8 @@ impl Cloud {
         for instance in self.known().instances {
             let is_wanted = instance.state == "running";
             let runs = self.running.contains_key(&instance.id);
-            if is_wanted && !runs && !keys.is_empty() && !self.is_deaf {
+            let is_known = !self.seen.insert(instance.id.clone());
+            if is_wanted && is_known && !runs && !keys.is_empty() && !self.is_deaf {
                 let sshd = self.boot(&instance, keys);
                 self.running.insert(instance.id.clone(), sshd);
             } else if !is_wanted && runs {
@@ -200,9 +228,24 @@ impl Cloud {
         for place in [FIRST_BOOT, WORK] {
             std::fs::create_dir_all(place).unwrap();
         }
+        let made_from = instance.snapshots.iter().find_map(|id| self.snapshots.get(id)).cloned();
+        let restored = made_from.map(|image| {
+            let (image, copy) = (image.to_str().unwrap(), own.join("data.img"));
+            run("cp", &["--sparse=always", image, copy.to_str().unwrap()]);
+            let device = attach(&copy);
+            // All volumes of one snapshot have its UUID.
+            let mount = format!(
+                "mount -o noatime,nouuid {} {FIRST_BOOT}/volumes/data &&",
+                device.display()
+            );
+            let before = read_of(&device);
+            self.loops.insert(instance.id.clone(), (device, before));
+            mount
+        });
         // A copy of other stories' volumes would keep those volumes from being detached.
         let script = format!(
-            "umount --all --types xfs; mount --bind {own}/boot {FIRST_BOOT} && mount --bind {own}/work {WORK} && exec /usr/sbin/sshd -D -e -f {}",
+            "umount --all --types xfs; mount --bind {own}/boot {FIRST_BOOT} && mount --bind {own}/work {WORK} && {} exec /usr/sbin/sshd -D -e -f {}",
+            restored.unwrap_or_default(),
             config.display(),
             own = own.display(),
         );
@@ -226,6 +269,10 @@ impl Cloud {
         }
         if let Some(mut sshd) = self.running.remove(id) {
             let _ = sshd.wait();
+        }
+        if let Some((device, before)) = self.loops.remove(id) {
+            self.read_bytes.push(read_of(&device) - before);
+            run("losetup", &["--detach", device.to_str().unwrap()]);
         }
     }
 

@@ -23,6 +23,7 @@ mod real {
     mod run;
     #[cfg(feature = "tls")]
     mod secured;
+    mod snapshot;
     mod store;
     mod watched;
     mod whole;

@@ -7,6 +7,7 @@ lines of JSON on a Unix socket, which all network namespaces reach.
 * `{"ask": "list", "region"}`: all that there is: id -> the run's name, or null.
 * `{"ask": "protect" or "release", "region", "instance"}`: an instance's protection from termination.
 * `{"ask": "quota", "region", "service", "code", "value"}`: an account's own value; null: it has AWS's default only.
+* `{"ask": "snapshot", "region", "gib"}`: a snapshot of a volume of this size, which is gone.
 * `{"ask": "bucket", "account", "name"}`: a new bucket; `{"ask": "objects", ...}`: the keys of what is in it.
 * `{"ask": "account", "id"}`: another account, with keys to it.
 * `{"ask": "refuse", "action", "code", "status", "after", "times", "region", "zone"}`: of the next requests of this action
@@ -117,6 +118,10 @@ def instances_of(ec2):
     return [i for r in ec2.describe_instances()["Reservations"] for i in r["Instances"]]
 
 
+def is_attached(volume, instance):
+    return any(a["InstanceId"] == instance["InstanceId"] for a in volume.get("Attachments", []))
+
+
 def state_of(account, region):
     ec2 = client(region, account)
     instances = instances_of(ec2)
@@ -132,6 +137,7 @@ def state_of(account, region):
                 "state": i["State"]["Name"],
                 "private_address": i.get("PrivateIpAddress", ""),
                 "public_address": i.get("PublicIpAddress"),
+                "snapshots": [s for v in volumes if (s := v.get("SnapshotId")) and is_attached(v, i)],
             }
             for i in instances
         ],
@@ -216,6 +222,14 @@ def make(ec2, name, expires=None):
     ec2.create_network_interface(SubnetId=subnets[0], TagSpecifications=tagged("network-interface"))
 
 
+def snapshot(ec2, gib):
+    zone = ec2.describe_availability_zones()["AvailabilityZones"][0]["ZoneName"]
+    volume = ec2.create_volume(AvailabilityZone=zone, Size=gib, VolumeType="gp3")["VolumeId"]
+    made = ec2.create_snapshot(VolumeId=volume)["SnapshotId"]
+    ec2.delete_volume(VolumeId=volume)
+    return made
+
+
 def things(ec2):
     # The main table and the default group of a network come and go with it.
     tables = [
@@ -253,6 +267,8 @@ def answer(asked):
             client(region).modify_instance_attribute(InstanceId=instance, DisableApiTermination=protected)
         case {"ask": "quota", "region": region, "service": service, "code": code, "value": value}:
             QUOTAS[region, service, code] = value
+        case {"ask": "snapshot", "region": region, "gib": gib}:
+            return {"id": snapshot(client(region), gib)}
         case {"ask": "bucket", "account": account, "name": name}:
             s3(account).create_bucket(Bucket=name)
         case {"ask": "objects", "account": account, "name": name}:

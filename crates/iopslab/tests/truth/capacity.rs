@@ -146,6 +146,10 @@ fn found_rates_are_near_the_true_ones_and_equal_configurations_are_equal() {
         );
         assert!(at_most(share(&apart), 0.05, n), "{name}: {:.2} apart", share(&apart));
         let cheap: Vec<bool> = cost.iter().map(|trials| *trials <= 12.0).collect();
-        assert!(at_least(share(&cheap), 0.9, n), "{name}: {:.2} are cheap", share(&cheap));
+        assert!(
+            at_least(share(&cheap), 0.9, n),
+            "{name}: {:.2} are cheap",
+            share(&cheap)
+        );
     }
 }

@@ -318,6 +318,7 @@ impl Aws {
                     .volumes
                     .contains_key("commitlog")
                     .then(|| directory("commitlog")),
+                snapshot: self.site.snapshot.clone(),
             })
         });
         Ok(HostsSettings {
@@ -348,6 +349,10 @@ fn variables(
         None => machine.zone,
     };
     let machine = |machine: &AwsMachine| {
+        let mut volumes = json!(machine.volumes);
+        if let (Some(snapshot), Some(data)) = (&site.snapshot, volumes.get_mut("data")) {
+            data["snapshot_id"] = json!(snapshot);
+        }
         let value = json!({
             "role": if machine.configuration.is_some() { "database" } else { "client" },
             "configuration": machine.configuration.clone().unwrap_or_default(),
@@ -358,7 +363,7 @@ fn variables(
             "spot": machine.spot,
             "ebs_optimized": machine.ebs_optimized,
             "instance_store": machine.instance_store,
-            "volumes": machine.volumes,
+            "volumes": volumes,
         });
         (machine.name.clone(), value)
     };
@@ -478,6 +483,7 @@ mod tests {
             network: None,
             image_x86_64: None,
             image_arm64: None,
+            snapshot: None,
             limits: AwsLimits::default(),
         };
         let batch = AwsBatch {
@@ -501,6 +507,7 @@ mod tests {
             max_cost_usd: None,
             backend: None,
             batches: vec![batch.clone()],
+            initialisations: Vec::new(),
         };
         let said = variables(
             ("r", "2026-11-23T12:00:00Z", "ssh-ed25519 A"),
@@ -527,6 +534,19 @@ mod tests {
         assert_eq!(
             variables(("r", "e", "k"), &settings, (&batch, &site), 0)["images"],
             json!({ "arm64": "ami-1" })
+        );
+        // Made from a snapshot: the volume of the data alone.
+        let mut two = batch.clone();
+        let log = two.machines[0].volumes["data"].clone();
+        two.machines[0].volumes.insert("commitlog".to_owned(), log);
+        site.snapshot = Some("snap-0123456789abcdef0".to_owned());
+        let said = variables(("r", "e", "k"), &settings, (&two, &site), 0);
+        assert_eq!(
+            said["machines"]["fast.database-1"]["volumes"],
+            json!({
+                "data": { "type": "gp3", "size_gib": 500, "iops": 6000, "snapshot_id": "snap-0123456789abcdef0" },
+                "commitlog": { "type": "gp3", "size_gib": 500, "iops": 6000 },
+            })
         );
         // Another zone first: in a network that exists that is another of its subnets.
         site.network = Some(AwsNetwork {

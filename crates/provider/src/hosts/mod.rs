@@ -108,6 +108,7 @@ impl Hosts {
             work_directory: None,
             data: None,
             commitlog: None,
+            snapshot: None,
         };
         Self {
             ssh: Ssh::new(files.ssh_config.as_deref()),
@@ -248,6 +249,7 @@ impl Provider for Hosts {
             limits: self.limits,
             data: machine.data.clone(),
             commitlog: machine.commitlog.clone(),
+            snapshot: machine.snapshot.clone(),
         })
     }
 

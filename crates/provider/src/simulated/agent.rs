@@ -131,6 +131,7 @@ impl Shared {
                 key: self.snapshot().key,
                 snapshot: Some(self.snapshot()),
             },
+            DatabaseRequest::Initialise { .. } => return Err(fault("a simulation has no volumes to initialise")),
             DatabaseRequest::FindKept { .. }
             | DatabaseRequest::Restore { .. }
             | DatabaseRequest::MeasureArchive { .. }

@@ -398,5 +398,6 @@ fn facts(world: &World<'_>, volume: &VolumeSetup, credits: Option<(f64, f64)>) -
         probe,
         burst_credits: credits.filter(|_| is_data),
         is_served: false,
+        initialised: None,
     }
 }

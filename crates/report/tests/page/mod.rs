@@ -338,6 +338,7 @@ fn facts(name: &str, index: usize) -> ConfigurationFacts {
         placement: analysis::Placement::ONE_NODE,
         consistency: None,
         volumes: vec![VolumeReport {
+            initialised: Vec::new(),
             probes: BTreeMap::new(),
             role: VolumeRole::Data,
             label: format!("{name}'s volume"),

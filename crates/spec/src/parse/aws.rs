@@ -74,6 +74,7 @@ pub(super) fn check(given: &raw::Aws, mistakes: &mut Collector<'_>) -> Option<Aw
         max_cost_usd: given.max_cost_usd.as_ref().and(most),
         backend: backend?,
         batches: Vec::new(),
+        initialisations: Vec::new(),
     })
 }
 

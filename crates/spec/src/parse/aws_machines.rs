@@ -6,6 +6,7 @@ use std::ops::Range;
 use catalog::{Basis, Catalog, EbsOptimisation, InstanceType, Lifecycle, UnknownVolumeType, VolumeRequest};
 use toml::Spanned;
 
+use super::aws_snapshot;
 use super::beside::ReadQuotas;
 use super::configuration::known_instance;
 use crate::batches::{self, Item, NoRoom, Placed};
@@ -37,6 +38,7 @@ pub(super) fn place(
         known_instance(catalog, kind.get_ref(), kind.span(), mistakes);
     }
     let configurations = &experiment.configurations;
+    settings.initialisations = aws_snapshot::check(file, given, configurations, mistakes);
     let of_nodes = databases(catalog, file, configurations, given, mistakes);
     let (client, at) = match &given.client {
         Some(client) => (client.get_ref().as_str(), client.span()),

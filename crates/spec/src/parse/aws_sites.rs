@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use toml::Spanned;
 
+use super::aws_snapshot;
 use super::numbers::Check as _;
 use crate::mistakes::{Collector, choice};
 use crate::{AwsLimits, AwsNetwork, AwsSite, raw};
@@ -28,6 +29,7 @@ pub(super) fn check(given: &raw::Aws, mistakes: &mut Collector<'_>) -> Option<Ve
         ("region", &given.region),
         ("image_x86_64", &given.image_x86_64),
         ("image_arm64", &given.image_arm64),
+        ("snapshot", &given.snapshot),
     ];
     let of_words = of_words
         .into_iter()
@@ -66,6 +68,19 @@ pub(super) fn check(given: &raw::Aws, mistakes: &mut Collector<'_>) -> Option<Ve
         }
         sites.push(site);
     }
+    let without = sites.iter().position(|site| site.snapshot.is_none());
+    if let (true, Some(without), true) = (sound, without, sites.iter().any(|site| site.snapshot.is_some())) {
+        let message = format!(
+            "{} has no snapshot and other sites have one: data volumes would not be made alike",
+            sites[without].name
+        );
+        mistakes.add(
+            given.site[without].span(),
+            message,
+            "copy the snapshot to its region and account and name the copy, or leave all of them out",
+        );
+        return None;
+    }
     sound.then_some(sites)
 }
 
@@ -74,6 +89,7 @@ fn only(given: &raw::Aws, mistakes: &mut Collector<'_>) -> Option<AwsSite> {
     let region = optional(given.region.as_ref(), "region", mistakes);
     let image_x86_64 = optional(given.image_x86_64.as_ref(), "image_x86_64", mistakes);
     let image_arm64 = optional(given.image_arm64.as_ref(), "image_arm64", mistakes);
+    let snapshot = aws_snapshot::id(given.snapshot.as_ref(), mistakes);
     let network = network((&given.vpc, &given.subnets), mistakes);
     let region = region?.unwrap_or_else(|| DEFAULT_REGION.to_owned());
     Some(AwsSite {
@@ -83,6 +99,7 @@ fn only(given: &raw::Aws, mistakes: &mut Collector<'_>) -> Option<AwsSite> {
         network: network?,
         image_x86_64: image_x86_64?,
         image_arm64: image_arm64?,
+        snapshot: snapshot?,
         limits: AwsLimits::default(),
     })
 }
@@ -92,6 +109,7 @@ fn checked(given: &raw::AwsSite, mistakes: &mut Collector<'_>) -> Option<AwsSite
     let region = word(&given.region, "region", mistakes);
     let image_x86_64 = optional(given.image_x86_64.as_ref(), "image_x86_64", mistakes);
     let image_arm64 = optional(given.image_arm64.as_ref(), "image_arm64", mistakes);
+    let snapshot = aws_snapshot::id(given.snapshot.as_ref(), mistakes);
     let network = network((&given.vpc, &given.subnets), mistakes);
     let limit = |number: Option<&Spanned<i64>>, key: &str, mistakes: &mut Collector<'_>| match number {
         Some(number) => mistakes
@@ -129,6 +147,7 @@ fn checked(given: &raw::AwsSite, mistakes: &mut Collector<'_>) -> Option<AwsSite
         network: network?,
         image_x86_64: image_x86_64?,
         image_arm64: image_arm64?,
+        snapshot: snapshot?,
         limits: AwsLimits {
             vcpus: vcpus?,
             machines,

@@ -91,6 +91,7 @@ fn machine(given: &Spanned<Value>, limits: bool, mistakes: &mut Collector<'_>) -
                 work_directory: None,
                 data: None,
                 commitlog: None,
+                snapshot: None,
             });
         }
         Value::Table(_) => table(given, "[provider.hosts] database", mistakes)?,
@@ -167,6 +168,7 @@ fn machine(given: &Spanned<Value>, limits: bool, mistakes: &mut Collector<'_>) -
         work_directory: host.work_directory,
         data,
         commitlog,
+        snapshot: None,
     })
 }
 

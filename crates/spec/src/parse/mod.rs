@@ -4,6 +4,7 @@ mod aws;
 mod aws_backend;
 mod aws_machines;
 mod aws_sites;
+mod aws_snapshot;
 mod basis;
 mod beside;
 mod clients;

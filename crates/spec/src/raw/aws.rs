@@ -43,6 +43,10 @@ pub(crate) struct Aws {
     /// Image of arm64 machines. Default: Debian 12.
     #[schemars(with = "Option<String>")]
     pub image_arm64: Option<Spanned<String>>,
+    /// A snapshot of EBS, `snap-...`, from which every data volume is made; it holds the data set. Each block is read
+    /// once before anything is measured. Default: volumes are made empty, and the data set is loaded.
+    #[schemars(with = "Option<String>")]
+    pub snapshot: Option<Spanned<String>>,
     /// Who logs in on the image. Default `admin`, as on Debian's.
     #[schemars(with = "Option<String>")]
     pub ssh_user: Option<Spanned<String>>,
@@ -72,7 +76,7 @@ pub(crate) struct Aws {
     #[schemars(with = "Option<AwsBackend>")]
     pub backend: Option<Spanned<AwsBackend>>,
     /// Accounts and regions that work side by side, each within its limits. Default: one, of the keys above, without
-    /// limits. With sites, `region`, `profile`, `vpc`, `subnets` and images are stated there.
+    /// limits. With sites, `region`, `profile`, `vpc`, `subnets`, `snapshot` and images are stated there.
     #[schemars(with = "Vec<AwsSite>")]
     #[serde(default)]
     pub site: Vec<Spanned<AwsSite>>,
@@ -133,6 +137,9 @@ pub(crate) struct AwsSite {
     /// Image of arm64 machines. Default: Debian 12.
     #[schemars(with = "Option<String>")]
     pub image_arm64: Option<Spanned<String>>,
+    /// A snapshot of EBS in this region, from which every data volume is made; all sites have one, or none.
+    #[schemars(with = "Option<String>")]
+    pub snapshot: Option<Spanned<String>>,
     /// `quotas`: what Service Quotas grants the account there, less what it uses already, holds beside the limits
     /// below: vCPUs of its instance types, GiB of its volume types. Default: AWS is not asked.
     #[schemars(with = "Option<String>")]
