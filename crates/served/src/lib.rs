@@ -1,6 +1,6 @@
 //! Volumes of the model as files of this machine.
 //!
-//! One process ([`run`], started by [`Server::start`]) answers the kernel's FUSE requests for any number of volumes.
+//! One process ([`run()`], started by [`Server::start`]) answers the kernel's FUSE requests for any number of volumes.
 //! Each is one regular file, which is its own mount point; a loop device on that file is the volume. A request's
 //! backing I/O is done at its arrival, directly on the image; the answer is given when the model says that it is due,
 //! or later if the host's disk has not done it by then, which is counted.

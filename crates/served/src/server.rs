@@ -25,7 +25,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts `argv`, which calls [`crate::run`]. It is in a process group of its own, so that an interrupt of the
+    /// Starts `argv`, which calls [`crate::run()`]. It is in a process group of its own, so that an interrupt of the
     /// terminal leaves it to whoever started it.
     ///
     /// # Errors
