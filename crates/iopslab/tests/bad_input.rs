@@ -427,3 +427,16 @@ fn a_volume_that_nobody_sells_or_that_would_cover_files_is_refused_before_anythi
     }
     assert!(!lab.path().join("v").exists());
 }
+
+#[test]
+fn a_machine_that_can_serve_no_volumes_is_refused_before_anything_is_made() {
+    let lab = Laboratory::new();
+    lab.write("served.toml", &(GOOD.to_owned() + "volumes = \"served\"\n"));
+    let output = lab.iopslab_without_fuse(&["run", "served.toml"]).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("volumes cannot be served: /dev/fuse"), "{stderr}");
+    assert!(stderr.contains("volumes = \"throttled\""), "{stderr}");
+    assert!(!lab.path().join("runs").exists(), "nothing was begun");
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
+}

@@ -44,6 +44,25 @@ fn figures(check: &Value, directory: &Path) -> (f64, f64) {
 }
 
 #[test]
+fn a_machine_without_fuse_still_runs_experiments_and_is_told_of() {
+    let lab = Laboratory::new();
+    let found = |mut doctor: std::process::Command| {
+        let output = doctor.env("IOPSLAB_CACHE", lab.path().join("cache")).output().unwrap();
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let check = of(document["checks"].as_array().unwrap(), "served volumes").clone();
+        assert_eq!(check["ok"], true);
+        check["found"].as_str().unwrap().to_owned()
+    };
+    let arguments = ["doctor", "--format", "json"];
+    let without = found(lab.iopslab_without_fuse(&arguments));
+    assert!(
+        without.starts_with("not here: volumes cannot be served: /dev/fuse"),
+        "{without}"
+    );
+    assert!(found(lab.iopslab(&arguments)).starts_with("/dev/fuse"));
+}
+
+#[test]
 fn every_directory_is_told_with_what_is_free_and_what_the_example_needs() {
     let lab = Laboratory::new();
     let work = lab.path().join("not/yet/there");

@@ -17,6 +17,22 @@ use crate::workers::Image;
 
 const DEVICE: &str = "/dev/fuse";
 
+/// Says why this machine can serve no volume; changes nothing.
+///
+/// # Errors
+/// There is no `/dev/fuse`, or it may not be used.
+pub fn available() -> Result<()> {
+    connect().map(drop)
+}
+
+fn connect() -> Result<OwnedFd> {
+    let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    open(DEVICE, flags, Mode::empty()).map_err(|error| ServedError::NoFuse {
+        path: DEVICE.into(),
+        source: error.into(),
+    })
+}
+
 /// A served file.
 #[derive(Debug)]
 pub(crate) struct Channel {
@@ -39,11 +55,7 @@ impl Channel {
     /// Mounts the image as the file `at`.
     pub fn open(image: &Path, at: &Path) -> Result<Self> {
         let image = Arc::new(Image::open(image)?);
-        let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let device = open(DEVICE, flags, Mode::empty()).map_err(|error| ServedError::NoFuse {
-            path: DEVICE.into(),
-            source: error.into(),
-        })?;
+        let device = connect()?;
         let options = format!(
             "fd={},rootmode=100600,user_id=0,group_id=0,allow_other,default_permissions",
             device.as_raw_fd()

@@ -17,6 +17,7 @@ mod run;
 mod server;
 mod workers;
 
+pub use channel::available;
 pub use error::{Result, ServedError};
 pub use orders::{Counts, Hardening, Order, Reply};
 pub use run::run;

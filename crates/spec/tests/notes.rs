@@ -108,3 +108,22 @@ fn cpus_are_told_only_where_this_machine_would_be_used() {
         Vec::<String>::new()
     );
 }
+
+/// 320 GiB of gp2 burst to 3,000 requests a second: at 1:8 375, or 0.056 CPUs.
+#[test]
+fn served_volumes_are_told_of_where_the_database_may_use_every_cpu() {
+    for (volumes, scale, machine_cpus, told) in [
+        ("served", 8, 2.0, true),
+        ("served", 8, 2.05, true),
+        ("served", 8, 2.06, false),
+        ("throttled", 8, 2.0, false),
+        // Refused whatever the volumes are.
+        ("served", 4, 2.0, false),
+    ] {
+        let text = format!("{GOOD}[provider.local]\nscale = {scale}\nvolumes = \"{volumes}\"\n");
+        let found = note(&text, "cpus_beside_volume_server", machine_cpus);
+        let cpus = found.as_ref().map(|note| note.numbers["server_cpus"]);
+        let expected = told.then_some(3_000.0 / 8.0 * 150e-6);
+        assert_eq!(cpus, expected, "{volumes} 1:{scale} on {machine_cpus}: {found:?}");
+    }
+}

@@ -142,6 +142,9 @@ pub struct Needs {
     /// Whether its network is to be cut.
     #[serde(default)]
     pub network_cut: bool,
+    /// Whether a process is to answer for its volumes.
+    #[serde(default)]
+    pub served_volumes: bool,
     /// The configuration that needs most CPUs.
     pub cpus: Option<Demand>,
     /// The configuration that needs most memory, bytes.

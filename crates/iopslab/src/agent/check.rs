@@ -59,6 +59,15 @@ pub(super) fn problems(needs: &Needs) -> Vec<Problem> {
             is_in_the_experiment: false,
         });
     }
+    if needs.served_volumes
+        && let Err(error) = served::available()
+    {
+        problems.push(Problem {
+            what: error.to_string(),
+            fix: "or leave the limits to the kernel: volumes = \"throttled\" in [provider.local]".to_owned(),
+            is_in_the_experiment: false,
+        });
+    }
     problems
 }
 

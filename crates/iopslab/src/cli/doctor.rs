@@ -51,6 +51,7 @@ pub fn run(_: &DoctorArgs, format: Format) -> Result<(), Failure> {
         found: problem.what,
         fix: Some(problem.fix),
     }));
+    checks.push(served_volumes());
     checks.extend(directories()?);
     checks.push(client());
     let bad = checks.iter().filter(|c| !c.ok).count();
@@ -77,6 +78,19 @@ pub fn run(_: &DoctorArgs, format: Format) -> Result<(), Failure> {
         Err(Failure::work(format!(
             "{bad} problem{s} {keep} `iopslab run` from working here"
         )))
+    }
+}
+
+/// Nothing needs them: a machine without is no worse than throttled volumes are.
+fn served_volumes() -> Check {
+    Check {
+        what: "served volumes".to_owned(),
+        ok: true,
+        found: match served::available() {
+            Ok(()) => "/dev/fuse; volumes = \"served\" in [provider.local]".to_owned(),
+            Err(error) => format!("not here: {error}"),
+        },
+        fix: None,
     }
 }
 

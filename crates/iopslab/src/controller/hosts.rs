@@ -121,6 +121,7 @@ pub(super) fn needs(job: &Job, work_directory: String, ground: Option<Ground>, o
             let is_here = |setup: &Setup| on_machine.contains(&HostId::database(setup.host_of(fault)));
             fault.kind == NodeFaultKind::HostCut && started(setups).any(is_here)
         }),
+        served_volumes: started(setups).any(|setup| setup.data.served.is_some()),
         cpus: most(|setup| setup.cpus),
         memory: most(|setup| setup.memory_limit_bytes as f64),
         data_sets: plan.data_set_store.as_ref().and_then(|store| match &store.place {

@@ -79,6 +79,24 @@ impl Laboratory {
         self.iopslab(arguments).output().unwrap()
     }
 
+    /// The same on a machine whose `/dev/fuse` cannot be opened: in a mount namespace where it may be no device.
+    pub fn iopslab_without_fuse(&self, arguments: &[&str]) -> Command {
+        let mut command = self.iopslab(arguments);
+        let mut apart = Command::new("unshare");
+        let without = "mount --bind /dev/fuse /dev/fuse && mount -o remount,bind,nodev /dev/fuse && exec \"$@\"";
+        apart.args(["--mount", "sh", "-c", without, "sh"]);
+        apart.arg(command.get_program()).args(command.get_args());
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => apart.env(name, value),
+                None => apart.env_remove(name),
+            };
+        }
+        command = apart;
+        command.current_dir(self.path()).stdin(std::process::Stdio::null());
+        command
+    }
+
     /// Starts in the background; stderr goes to `stderr.txt`.
     pub fn spawn(&self, arguments: &[&str]) -> Child {
         let stderr = std::fs::File::create(self.path().join("stderr.txt")).unwrap();
