@@ -99,7 +99,7 @@ pub use evidence::{DataSetOrigin, ErrorKind, HostId, Initialised, ProbeResult};
 pub use spec::{
     Basis, Burst, BurstStart, Consistency, ConsistencyLevels, CostKind, CostLine, DataSetPlace, DataSetStore, Database,
     Dataset, IoLimits, Job, LatencyFigure, LatencyObjective, LoadLevel, NodeFault, NodeFaultKind, Objective,
-    OperationKind, Placement, Plan, Provider, Setup, Setups, TrialShape, VolumeRole, VolumeSetup,
+    OperationKind, Placement, Plan, Provider, Settings, Setup, Setups, TrialShape, VolumeRole, VolumeSetup,
 };
 pub use stats::{Estimate, IntervalMethod, Summary};
 
@@ -284,6 +284,7 @@ fn configurations(plan: &Plan, setups: &[Setup], trials: &[&TrialMeasurement]) -
                 nodes: setup.placement.nodes,
                 placement: setup.placement,
                 consistency: stated_levels(plan, setup),
+                settings: setup.settings.clone(),
                 volumes: volumes
                     .map(|v| VolumeReport {
                         role: v.role,

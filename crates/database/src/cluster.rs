@@ -13,6 +13,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
+use spec::Settings;
 
 use crate::plan::{Directories, MemoryPlan, NodePlan, Place, Ports};
 use crate::server::{RunningNode, Server, ServerError};
@@ -75,6 +76,7 @@ impl ClusterSpec {
             memory: self.memory,
             cpus: std::thread::available_parallelism().map_or(1.0, |n| n.get() as f64),
             commitlog_bytes: None,
+            settings: Settings::default(),
             launch_prefix: Vec::new(),
         };
         (0..self.nodes).zip(&addresses).map(plan).collect()

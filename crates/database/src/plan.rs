@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::path::{Path, PathBuf};
 
+use spec::Settings;
+
 /// Everything that the outside decides about one node. What only one database knows (thread pools, caches, flags) is
 /// that database's own business.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +33,8 @@ pub struct NodePlan {
     pub cpus: f64,
     /// Bytes that its commit log may take; `None`: the database's own choice.
     pub commitlog_bytes: Option<u64>,
+    /// What is otherwise than this server is started as a rule.
+    pub settings: Settings,
     /// Comes before the server's program on the command line, and ends by replacing itself with its arguments (`exec
     /// "$@"`): it puts the node into its cgroups. Empty: nothing comes before.
     pub launch_prefix: Vec<String>,

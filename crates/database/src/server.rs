@@ -8,7 +8,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use spec::Dataset;
+use spec::{Dataset, SettingsInForce};
 
 use crate::plan::{MemoryPlan, NodePlan, Place, Ports, Replication};
 
@@ -85,6 +85,10 @@ pub trait RunningNode: Send {
     /// Waits until clients are answered; gives the time since the start. Fails as soon as the process has ended, with
     /// the last lines of its log. Later calls that need a connection wait for it as long as `timeout`.
     fn wait_ready(&mut self, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration, ServerError>;
+
+    /// The settings of its plan as they are in force in the process that runs, once it is ready. One that is not in force
+    /// as asked is an error.
+    fn settings_in_force(&mut self) -> Result<SettingsInForce, ServerError>;
 
     /// Waits until the node knows exactly `nodes` nodes, all in their places and of one schema, and has no work in the
     /// background: no flush, compaction, hint. Gives the time that it took.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize};
-use spec::{IoLimits, LoadLevel, OperationKind, VolumeRole};
+use spec::{IoLimits, LoadLevel, OperationKind, SettingsInForce, VolumeRole};
 
 use crate::{Clock, FaultRecord, HostId, WriteCheck};
 
@@ -221,6 +221,9 @@ pub struct NodeFacts {
     pub restored_keys_checked: u32,
     /// Volumes with what was asked of them and what they delivered.
     pub volumes: Vec<VolumeFacts>,
+    /// Which of its configuration's settings were found in force once it ran; a node with one that was not is no trial.
+    #[serde(default, skip_serializing_if = "SettingsInForce::is_empty")]
+    pub settings: SettingsInForce,
 }
 
 impl NodeFacts {
@@ -234,6 +237,7 @@ impl NodeFacts {
         data_bytes_on_disk: 0,
         restored_keys_checked: 0,
         volumes: Vec::new(),
+        settings: SettingsInForce { jvm: Vec::new() },
     };
 }
 

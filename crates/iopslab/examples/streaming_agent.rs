@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use evidence::{HostFigures, HostId, HostSample};
 use monitor::{CgroupFiles, Sampler, Sources};
 use provider::simulated::{SimulatedTrial, Simulation};
-use spec::{Job, PlannedTrial};
+use spec::{Job, PlannedTrial, SettingsInForce};
 use wire::{
     ClientRequest, DatabaseRequest, Event, Fault, PreparedConfiguration, Reply, Request, Second, StartedTrial,
     StoppedTrial, TrialResult, TrialTask,
@@ -181,6 +181,7 @@ impl StreamingAgent {
             began_unix_ms: began_ms as i64,
             overhead: None,
             given: None,
+            settings: SettingsInForce::default(),
         };
         // Machines do not sample at the same moment.
         let phase_ms = f64::from(self.index) * 997.0 % 1_000.0;

@@ -297,6 +297,13 @@ pub fn origins(analysis: &Analysis) -> Vec<String> {
     each.collect()
 }
 
+/// What of the database was otherwise than iopslab starts it, a sentence for each configuration with settings.
+pub fn settings(analysis: &Analysis) -> Vec<String> {
+    let with = analysis.configurations.iter().filter(|c| !c.settings.is_empty());
+    let each = with.map(|c| format!("Settings of {}: {}.", c.name, c.settings.labels().join(", ")));
+    each.collect()
+}
+
 /// How data volumes were made from snapshots of EBS, a sentence for each; nothing where they were made empty.
 pub fn initialised(analysis: &Analysis) -> Vec<String> {
     let of_volume = |(name, volume): (&str, &VolumeReport)| {
@@ -352,7 +359,8 @@ pub fn summary(analysis: &Analysis) -> String {
             analysis.invalid_trials()
         ));
     }
-    for sentence in origins(analysis).into_iter().chain(initialised(analysis)) {
+    let more = settings(analysis).into_iter().chain(origins(analysis));
+    for sentence in more.chain(initialised(analysis)) {
         text.push_str(&format!("\n{sentence}"));
     }
     text

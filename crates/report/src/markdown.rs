@@ -2,7 +2,7 @@
 
 mod away;
 
-use analysis::{Analysis, CellAnalysis, Status, VolumeReport, rules};
+use analysis::{Analysis, CellAnalysis, ConfigurationFacts, Status, VolumeReport, rules};
 
 use crate::answer::{self, Answer, answer};
 use crate::capacity;
@@ -339,6 +339,21 @@ fn configurations(analysis: &Analysis, text: &mut String) {
             ]
         }),
     ));
+    let with_settings = || analysis.configurations.iter().filter(|c| !c.settings.is_empty());
+    if with_settings().next().is_some() {
+        text.push_str(
+            "\nSettings: what was otherwise than iopslab starts the database, found in force in every valid trial:\n\n",
+        );
+        let of_one = |c: &ConfigurationFacts| {
+            let row = |setting| vec![c.name.clone(), format!("`{setting}`")];
+            c.settings.labels().into_iter().map(row).collect::<Vec<_>>()
+        };
+        text.push_str(&table(
+            &["Configuration", "Setting"],
+            2,
+            with_settings().flat_map(of_one),
+        ));
+    }
     text.push_str(
         "\nLimits asked for, and what fio measured (4 KiB random reads, 64 KiB sequential writes, direct I/O):\n\n",
     );

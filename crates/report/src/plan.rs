@@ -56,6 +56,14 @@ pub fn plan_table<N: Display>(Job { plan, setups }: &Job, notes: &[N], width: us
     };
     line(format!("{time}: {}", duration(plan.estimated_s)));
     text.push_str(&format!("\n{}\n", machines(plan, setups, width)));
+    for setup in setups.iter().filter(|setup| !setup.settings.is_empty()) {
+        let words = format!(
+            "Settings of {}: {}",
+            setup.configuration,
+            setup.settings.labels().join(", ")
+        );
+        text.push_str(&wrapped(&words, width, ""));
+    }
     let money = money(plan).into_iter();
     for words in money.chain(notes.iter().map(ToString::to_string)) {
         text.push_str(&wrapped(&words, width, ""));

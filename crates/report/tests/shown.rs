@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use analysis::{Analysis, Charts, DataSetOrigin, Initialised, Job, Plan, Setups};
+use analysis::{Analysis, Charts, DataSetOrigin, Initialised, Job, Plan, Setup, Setups};
 use report::{TerminalOptions, html, markdown, plan_table, terminal};
 
 #[allow(dead_code, reason = "this test needs only a part of it")]
@@ -142,6 +142,24 @@ fn a_data_set_that_was_restored_is_said_everywhere_with_who_kept_it_and_when() {
 }
 
 #[test]
+fn settings_are_told_everywhere_with_the_configuration_that_has_them() {
+    let mut analysis = story();
+    for text in shown(&analysis) {
+        assert!(!text.contains("Settings"), "there are none");
+    }
+    let name = analysis.configurations[0].name.clone();
+    analysis.configurations[0].settings.jvm = vec!["-XX:TieredStopAtLevel=1".to_owned(), "-Xss512k".to_owned()];
+    let sentence = format!("Settings of {name}: jvm -XX:TieredStopAtLevel=1, jvm -Xss512k.");
+    let [terminal, markdown, page] = shown(&analysis);
+    for text in [&terminal, &markdown, &page] {
+        assert!(text.contains(&sentence), "{text}");
+    }
+    let row = format!("| {name} | `jvm -Xss512k` |");
+    assert!(markdown.contains(&row), "{markdown}");
+    assert!(page.contains("<td class=\"t\">jvm -Xss512k</td>"), "{page}");
+}
+
+#[test]
 fn a_volume_that_was_made_from_a_snapshot_is_told_with_how_it_was_read() {
     let mut analysis = story();
     let how = Initialised {
@@ -183,7 +201,8 @@ fn the_plan_shows_the_matrix_before_anything_starts() {
             "instance": {"label": "r4.xlarge", "from_catalog": true, "vcpus": 4.0, "memory_bytes": 16_u64 << 30, "ebs_limits": limits}})
     };
     let setups = [setup("gp2-320", log), setup("gp2-320-shared", serde_json::Value::Null)];
-    let setups = setups.map(|setup| serde_json::from_value(setup).unwrap());
+    let mut setups: [Setup; 2] = setups.map(|setup| serde_json::from_value(setup).unwrap());
+    setups[1].settings.jvm = vec!["-XX:TieredStopAtLevel=1".to_owned(), "-XX:+UseSerialGC".to_owned()];
     let plan: Plan = serde_json::from_value(serde_json::json!({
         "format_version": 2, "experiment": "story", "question": "Is it worth paying for more IOPS?", "baseline": null,
         "target": {"database": {"cassandra": {"version": "5.0.9"}}, "consistency": "one"}, "work_directory": null, "scale": 16.0,

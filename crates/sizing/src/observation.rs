@@ -110,6 +110,23 @@ pub(super) fn observe<'a>(runs: &'a [RunEvidence<'a>], workloads: &[String]) -> 
     observations
 }
 
+/// The observations of one set of settings: those without any, or else those with the first ones; and the configurations
+/// that are left out therefore. A demand is of a database as it was set.
+pub(super) fn of_one_set(observations: Vec<Observation<'_>>) -> (Vec<Observation<'_>>, Vec<String>) {
+    let settings = |o: &Observation<'_>| o.configuration.settings.clone();
+    let is_plain = observations.iter().any(|o| o.configuration.settings.is_empty());
+    let first = observations.first().filter(|_| !is_plain);
+    let learned = first.map(settings).unwrap_or_default();
+    let (kept, others): (Vec<_>, Vec<_>) = observations.into_iter().partition(|o| settings(o) == learned);
+    let mut left_out: Vec<String> = Vec::new();
+    for other in others {
+        if !left_out.contains(&other.configuration.name) {
+            left_out.push(other.configuration.name.clone());
+        }
+    }
+    (kept, left_out)
+}
+
 struct Built<'a, 'b> {
     run: &'a RunEvidence<'a>,
     index: usize,

@@ -244,6 +244,9 @@ pub struct Configuration {
     /// The nodes of that cluster, where they are watched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub watched: Vec<WatchedNode>,
+    /// What of its database is otherwise than iopslab starts it.
+    #[serde(default, skip_serializing_if = "crate::Settings::is_empty")]
+    pub settings: crate::Settings,
     /// Its price as the file states it, instead of the catalog's.
     pub price_usd_per_month: Option<f64>,
 }

@@ -145,6 +145,7 @@ fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset
         existing: None,
         watched: Vec::new(),
         consistency: configuration.consistency,
+        settings: configuration.settings.clone(),
     }
 }
 

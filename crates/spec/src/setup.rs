@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use catalog::{Burst, IoLimits, Latency};
 use serde::{Deserialize, Serialize};
 
-use crate::{ConsistencyLevels, NodeFault, Placement, WatchedNode};
+use crate::{ConsistencyLevels, NodeFault, Placement, Settings, WatchedNode};
 
 /// What a provider makes of a plan's configurations, each once and in the plan's order: the document `setups.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -93,6 +93,9 @@ pub struct Setup {
     /// Its consistency levels, where they are not those of the target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consistency: Option<ConsistencyLevels>,
+    /// What of its database is otherwise than iopslab starts it.
+    #[serde(default, skip_serializing_if = "Settings::is_empty")]
+    pub settings: Settings,
 }
 
 impl Setup {

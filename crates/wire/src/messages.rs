@@ -6,7 +6,7 @@ use evidence::{ClientResult, Environment, HostSample, Initialised, KeptDataSet, 
 use serde::{Deserialize, Serialize};
 use spec::{
     Access, ConsistencyLevels, Dataset, Definition, KeyFormat, LoadLevel, NodeFaultKind, Patience, Placement,
-    PlannedTrial, Setup, TrialShape,
+    PlannedTrial, SettingsInForce, Setup, TrialShape,
 };
 
 use crate::{GivenByMachine, Ground, LogFile, LogPiece, Transfer, WatchTask, WatchedFacts, WireInterval};
@@ -501,6 +501,9 @@ pub struct StartedTrial {
     pub overhead: Option<evidence::Overhead>,
     /// What a node has that is only watched; `None`: what its configuration says.
     pub given: Option<GivenByMachine>,
+    /// Which of the configuration's settings were found in force.
+    #[serde(default)]
+    pub settings: SettingsInForce,
 }
 
 /// A database has been stopped.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use evidence::{HostId, Initialised, ProbeResult};
 use serde::{Deserialize, Serialize};
-use spec::{Burst, ConsistencyLevels, CostLine, IoLimits, Placement, Provider, VolumeRole};
+use spec::{Burst, ConsistencyLevels, CostLine, IoLimits, Placement, Provider, Settings, VolumeRole};
 
 /// A configuration as it was built on the machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,6 +34,9 @@ pub struct ConfigurationFacts {
     /// Consistency levels of its requests, where it is a cluster or has levels of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consistency: Option<ConsistencyLevels>,
+    /// What of its database is otherwise than iopslab starts it; in force in every valid trial.
+    #[serde(default, skip_serializing_if = "Settings::is_empty")]
+    pub settings: Settings,
     /// Its volumes: asked for and measured.
     pub volumes: Vec<VolumeReport>,
     /// What it costs at full scale; `None` when a price is missing or the configuration names no catalog types.

@@ -159,7 +159,7 @@ fn outcome(more: &[ResourceChange], ratio: &Ratio, limit_there: LimitKind) -> Ou
 /// What `to` has more of, and what differs without mattering; `None` where it has less of something that matters, or
 /// more of nothing.
 fn differences(from: &Setup, to: &Setup, cell: &CellLimit<'_>) -> Option<(Vec<ResourceChange>, Vec<ResourceChange>)> {
-    if (from.placement, from.consistency) != (to.placement, to.consistency) {
+    if (from.placement, from.consistency, &from.settings) != (to.placement, to.consistency, &to.settings) {
         return None;
     }
     let limit = cell.limit;

@@ -23,6 +23,15 @@ const GIB: u64 = 1 << 30;
 /// The JVM compresses object pointers in heaps below this (`UseCompressedOops`), and rows are smaller then.
 const COMPRESSED_POINTERS_BELOW: u64 = 32 * GIB;
 
+/// Options that choose another garbage collector than the usual one.
+const COLLECTORS: [&str; 5] = [
+    "-XX:+UseSerialGC",
+    "-XX:+UseParallelGC",
+    "-XX:+UseZGC",
+    "-XX:+UseShenandoahGC",
+    "-XX:+UseEpsilonGC",
+];
+
 /// Modules that Cassandra opens on Java 17 (`jvm17-server.options`); Java 11 takes them too.
 const EXPORTS: &[&str] = &[
     "java.base/jdk.internal.misc",
@@ -93,7 +102,14 @@ pub(crate) fn arguments(
     add(format!("-XX:MaxDirectMemorySize={}", config.direct_memory_bytes));
 
     // Garbage collector (jvm11/17-server.options)
-    add("-XX:+UseG1GC".into());
+    if !config
+        .extra_jvm
+        .iter()
+        .any(|option| COLLECTORS.contains(&option.as_str()))
+    {
+        // The JVM refuses two.
+        add("-XX:+UseG1GC".into());
+    }
     add("-XX:+ParallelRefProcEnabled".into());
     add("-XX:MaxTenuringThreshold=1".into());
     add("-XX:G1RSetUpdatingPauseTimePercent=5".into());
@@ -147,10 +163,9 @@ pub(crate) fn arguments(
     // Starting and stopping
     add("-Dcassandra.skip_wait_for_gossip_to_settle=0".into());
     add("-Dcassandra.superuser_setup_delay_ms=0".into());
-    if let Some(bytes) = distribution
-        .row_overhead_bytes
-        .filter(|_| config.heap_bytes < COMPRESSED_POINTERS_BELOW)
-    {
+    // Options of the user's may lay objects out otherwise: then the server measures for itself.
+    let is_as_measured = config.heap_bytes < COMPRESSED_POINTERS_BELOW && config.extra_jvm.is_empty();
+    if let Some(bytes) = distribution.row_overhead_bytes.filter(|_| is_as_measured) {
         add(format!("-Dcassandra.memtable.row_overhead_size={bytes}"));
     }
     if config.seeds.len() <= 1 {
@@ -198,8 +213,79 @@ fn file_url_path(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+    use std::net::Ipv4Addr;
+    use std::path::PathBuf;
+
+    use super::*;
+
+    /// Everything after `java` of a node with these options.
+    fn started_with(options: &[&str]) -> Vec<String> {
+        let jar = PathBuf::from("/cache/cassandra/jamm-0.4.0.jar");
+        let distribution = Distribution {
+            version: "5.0.9".to_owned(),
+            jars: vec![jar],
+            cache: PathBuf::from("/cache/cassandra"),
+            start_archive: None,
+            row_overhead_bytes: Some(180),
+        };
+        let java = Java {
+            path: PathBuf::from("/usr/bin/java"),
+            version: 17,
+            version_text: String::new(),
+        };
+        let mut config = NodeConfig::new("c", Ipv4Addr::LOCALHOST, Path::new("/node"));
+        config.heap_bytes = 8 * GIB;
+        config.place = Some(crate::plan::Place {
+            data_centre: "dc1".to_owned(),
+            rack: "rack1".to_owned(),
+        });
+        config.extra_jvm = options.iter().map(|option| (*option).to_owned()).collect();
+        let archive = ArchiveUse::Use(Path::new("/cache/cassandra/archive.jsa"));
+        arguments(&distribution, &java, &config, archive)
+    }
+
+    /// Each system property, each path and each size is iopslab's; what is left are choices of Cassandra's own files,
+    /// which a later option replaces.
+    #[test]
+    fn what_iopslab_sets_for_a_node_is_refused_in_an_experiment() {
+        let mut open = vec!["-ea", "-da", "-Xss256k"];
+        open.extend(["-XX:UseG1GC", "-XX:ParallelRefProcEnabled", "-XX:MaxTenuringThreshold"]);
+        open.extend([
+            "-XX:G1RSetUpdatingPauseTimePercent",
+            "-XX:MaxGCPauseMillis",
+            "-XX:G1HeapRegionSize",
+        ]);
+        open.extend(["-XX:InitiatingHeapOccupancyPercent", "--add-exports", "--add-opens"]);
+        let all = started_with(&[]);
+        let options = all.iter().take_while(|word| *word != "-cp");
+        let mut kept = 0;
+        for option in options {
+            let name = spec::jvm_option_name(option);
+            let is_open = open.contains(&name.split(':').next().unwrap()) || open.contains(&name.as_str());
+            let is_kept = spec::kept_jvm_option(option).is_some();
+            assert!(is_open != is_kept, "{option}: open {is_open}, kept {is_kept}");
+            kept += usize::from(is_kept);
+        }
+        assert!(kept > 20, "{kept} of {all:?}");
+    }
+
+    #[test]
+    fn options_come_after_iopslab_s_own_and_another_collector_takes_the_place_of_g1() {
+        let usual = started_with(&[]);
+        assert!(usual.contains(&"-XX:+UseG1GC".to_owned()));
+        assert!(usual.iter().any(|a| a.contains("row_overhead_size")));
+        let own = started_with(&["-XX:+UseSerialGC", "-XX:MaxGCPauseMillis=100"]);
+        assert!(!own.contains(&"-XX:+UseG1GC".to_owned()));
+        assert!(!own.iter().any(|a| a.contains("row_overhead_size")));
+        let place = |option: &str| own.iter().position(|a| a == option).unwrap();
+        assert!(place("-XX:MaxGCPauseMillis=300") < place("-XX:MaxGCPauseMillis=100"));
+        assert!(place("-XX:MaxGCPauseMillis=100") < place("-cp"));
+    }
+
     #[test]
     fn a_path_with_spaces_becomes_a_valid_url() {
-        assert_eq!(super::file_url_path("/a b/ü".as_ref()), "/a%20b/%C3%BC");
+        assert_eq!(file_url_path("/a b/ü".as_ref()), "/a%20b/%C3%BC");
     }
 }

@@ -18,6 +18,7 @@ mod distribution_error;
 mod fetch;
 mod hash;
 mod host_name;
+mod in_force;
 pub mod java;
 mod jvm;
 mod lock_list;

@@ -152,6 +152,7 @@ impl From<&NodePlan> for NodeConfig {
             place: plan.place.clone(),
             initial_tokens: balanced_tokens(plan.index, plan.nodes),
             commitlog_total_bytes: plan.commitlog_bytes,
+            extra_jvm: plan.settings.jvm.clone(),
             ..Self::new(&plan.cluster, plan.address, &plan.directories.own)
         }
     }

@@ -66,6 +66,16 @@ pub enum NodeError {
         /// The log's last lines.
         tail: Vec<String>,
     },
+    /// It runs, but not as it was asked to.
+    #[error("{setting} is not in force in Cassandra at {address}: {why}")]
+    NotInForce {
+        /// CQL address.
+        address: SocketAddr,
+        /// What was asked for.
+        setting: String,
+        /// How that was seen.
+        why: String,
+    },
     /// It runs, but CQL does not answer.
     #[error(
         "Cassandra at {address} does not answer CQL after {waited_s:.0} s ({reason}){}; the last lines of {}:\n{}",

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use spec::Dataset;
+use spec::{Dataset, SettingsInForce};
 
 use super::admin::{Admin, AdminError};
 use super::distribution::{Distribution, ensure_distribution};
 use super::distribution_error::DistributionError;
+use super::in_force;
 use super::java::{Java, JavaError, find_java};
 use super::log::DroppedMessages;
 use super::node::Node;
@@ -160,6 +161,10 @@ impl RunningNode for Running {
     fn wait_ready(&mut self, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration, ServerError> {
         self.patience = timeout;
         Ok(self.node.wait_ready(timeout, cancelled)?)
+    }
+
+    fn settings_in_force(&mut self) -> Result<SettingsInForce, ServerError> {
+        Ok(in_force::settings(&self.node)?)
     }
 
     fn settle(&mut self, nodes: u32, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration, ServerError> {

@@ -285,6 +285,12 @@ fn warm_code(connect: &CqlConnect, plan: &TrialPlan, seconds: f64, outbox: &Outb
     Ok(())
 }
 
+/// What comes before a trial asks for other records than the trial: those that have just been asked for would come from
+/// memory, in the order in which they were read, until they are used up.
+const fn other_seed(plan: &TrialPlan) -> u64 {
+    plan.seed ^ 0xA5C3_17E9_4B62_D08F
+}
+
 /// Loads so many records in a closed loop.
 fn warm_on(
     connect: &CqlConnect,
@@ -296,6 +302,7 @@ fn warm_on(
     let warm_up = TrialPlan {
         definition,
         records,
+        seed: other_seed(plan),
         load: engine::Load::Closed {
             concurrency: WARM_CODE_IN_FLIGHT,
         },
@@ -324,6 +331,7 @@ const LOOK_EVERY: usize = 5;
 /// could cover a stamped one of the trial.
 fn until_rest(connect: &CqlConnect, plan: &TrialPlan, most_s: f64, outbox: &Outbox) -> Result<(), Fault> {
     let warm_up = TrialPlan {
+        seed: other_seed(plan),
         warmup: Duration::ZERO,
         duration: Duration::from_secs_f64(most_s),
         operations: None,

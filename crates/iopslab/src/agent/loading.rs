@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use database::{DATABASE_LOG, Directories, RunningNode};
-use spec::Placement;
+use spec::{Placement, Settings};
 use wire::{Fault, SnapshotFacts};
 
 use super::host::Host;
@@ -40,6 +40,8 @@ impl Loading {
             directories: Directories::below(&directory),
             memory: database.server.memory(main_bytes),
             cpus: machine::cpus() as f64,
+            // One data set for all configurations, whatever their settings are.
+            settings: Settings::default(),
             launch_prefix: Vec::new(),
         };
         let node = database.start(placement, resources)?;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use database::{
     Directories, Installed, MemoryPlan, NodePlan, Place, Ports, Replication, RunningNode, Server, ServerError,
 };
-use spec::{Dataset, Patience, Placement};
+use spec::{Dataset, Patience, Placement, Settings};
 use wire::{Fault, UnderTest};
 
 use super::outbox::{Outbox, fault};
@@ -43,6 +43,7 @@ pub(super) struct NodeResources {
     pub directories: Directories,
     pub memory: MemoryPlan,
     pub cpus: f64,
+    pub settings: Settings,
     /// Comes before its command.
     pub launch_prefix: Vec<String>,
 }
@@ -128,6 +129,7 @@ impl Database {
             directories,
             memory,
             cpus,
+            settings,
             launch_prefix,
         } = resources;
         let plan = NodePlan {
@@ -143,6 +145,7 @@ impl Database {
             cpus,
             // Small enough for every emulated commit-log volume.
             commitlog_bytes: Some(COMMITLOG_BYTES),
+            settings,
             launch_prefix,
         };
         self.installed.start(&plan).map_err(fault)

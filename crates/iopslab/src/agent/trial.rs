@@ -7,7 +7,7 @@ use std::time::Instant;
 use database::{Directories, NodeLog, RunningNode};
 use evidence::Overhead;
 use monitor::Monitor;
-use spec::{NodeFaultKind, Setup};
+use spec::{NodeFaultKind, SettingsInForce, Setup};
 use wire::{Fault, Moments, Reply, StartedTrial};
 
 use super::absence::{self, Absence};
@@ -30,6 +30,8 @@ pub(super) struct Trial {
     setup: Setup,
     limits: Limits,
     node: Option<Node>,
+    /// Which settings were found in force in it.
+    settings: SettingsInForce,
     monitor: Option<Monitor>,
     /// Whether the node is away by plan, for who watches it.
     away: Arc<AtomicBool>,
@@ -56,6 +58,7 @@ impl Trial {
             setup: setup.clone(),
             limits,
             node: None,
+            settings: SettingsInForce::default(),
             monitor: None,
             away: Arc::default(),
             absence: None,
@@ -102,6 +105,7 @@ impl Trial {
                 stop_s: 0.0,
             }),
             given: None,
+            settings: self.settings.clone(),
         };
         let budget_bytes = setup.page_cache_budget_bytes;
         self.watch(&node, host, volumes)?;
@@ -120,6 +124,7 @@ impl Trial {
             directories,
             memory: product::memory(&self.setup),
             cpus: self.setup.cpus,
+            settings: self.setup.settings.clone(),
             launch_prefix: self.limits.launch_prefix(),
         };
         let node = database.start(self.setup.placement, resources)?;
@@ -127,6 +132,7 @@ impl Trial {
         let node = Arc::clone(self.node.insert(Arc::new(Mutex::new(node))));
         host.remember_process(pid, database.name())?;
         with(&node, |n| database.wait_ready(&mut **n, &host.outbox))?;
+        self.settings = with(&node, |n| n.settings_in_force()).map_err(fault)?;
         Ok(node)
     }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use evidence::VolumeFacts;
 use monitor::{CgroupFiles, FoundProcess, GcLogPlace, Monitor, MonitorHooks, NotFound, OpenFile, Sources};
-use spec::{IoLimits, Setup, VolumeRole};
+use spec::{IoLimits, SettingsInForce, Setup, VolumeRole};
 use wire::{Event, Fault, GivenByMachine, Reply, StartedTrial, StoppedTrial, WatchTask, WatchedFacts};
 
 use super::outbox::{Outbox, fault};
@@ -86,6 +86,7 @@ impl Watching {
             began_unix_ms,
             overhead: None,
             given: Some(given),
+            settings: SettingsInForce::default(),
         })))
     }
 

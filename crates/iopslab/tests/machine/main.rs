@@ -23,6 +23,7 @@ mod real {
     mod run;
     #[cfg(feature = "tls")]
     mod secured;
+    mod settings;
     mod snapshot;
     mod store;
     mod watched;

@@ -349,3 +349,49 @@ fn a_rate_that_was_found_under_the_p99_is_what_its_machine_is_given() {
     );
     assert_eq!(strict["proposals"][0]["label"], "modelled", "{strict}");
 }
+
+/// A demand is of a database as it was set: what another collector or compiler costs is not mixed into it.
+#[test]
+fn nothing_is_learned_from_configurations_with_other_settings() {
+    let lab = Laboratory::new();
+    let run = lab.path().join("set").display().to_string();
+    let copied = std::process::Command::new("cp")
+        .args(["-r", evidence(&lab), &run])
+        .status();
+    assert!(copied.unwrap().success());
+    let path = Path::new(&run).join("plan.json");
+    let set = |names: &[&str]| {
+        let mut plan: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        for configuration in plan["configurations"].as_array_mut().unwrap() {
+            if names.contains(&configuration["name"].as_str().unwrap()) {
+                configuration["settings"] = json!({"jvm": ["-Xint"]});
+            }
+        }
+        std::fs::write(&path, plan.to_string()).unwrap();
+    };
+    let asked = ["--throughput", "1000", "--read-share", "0.8", "--data", "100GB"];
+    let note = |answer: &Value| {
+        let notes = answer["notes"].as_array().unwrap();
+        let mut texts = notes.iter().map(|note| note.as_str().unwrap().to_owned());
+        texts.find(|text| text.starts_with("The answer is about a database"))
+    };
+    let before = size(&lab, &run, &asked);
+    assert_eq!((note(&before), &before["evidence"]["cells"]), (None, &json!(12)));
+
+    set(&["r4-xlarge-2000"]);
+    let answer = size(&lab, &run, &asked);
+    assert_eq!(answer["evidence"]["cells"], 9);
+    let expected = "The answer is about a database as iopslab starts it. Nothing was learned from configurations with other \
+                    settings: r4-xlarge-2000.";
+    assert_eq!(note(&answer).as_deref(), Some(expected));
+
+    set(&["r4-xlarge-8000", "r4-2xlarge-4000", "r4-2xlarge-12000"]);
+    let answer = size(&lab, &run, &asked);
+    assert_eq!(answer["evidence"]["cells"], 12);
+    let sentence = "The answer is about a database with these settings: jvm -Xint.";
+    assert_eq!(note(&answer).as_deref(), Some(sentence));
+    let shown = lab.output(&[&["size", run.as_str()], &asked[..]].concat());
+    let shown = String::from_utf8_lossy(&shown.stdout);
+    let words: Vec<&str> = shown.split_whitespace().collect();
+    assert!(words.join(" ").contains(sentence), "{shown}");
+}

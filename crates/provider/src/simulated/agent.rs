@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::mpsc::Sender;
 
 use evidence::{Environment, HostId, Role};
-use spec::{Cell, Job, LoadLevel, PlannedTrial, TrialShape, Truth};
+use spec::{Cell, Job, LoadLevel, PlannedTrial, SettingsInForce, TrialShape, Truth};
 use wire::{
     ClientRequest, DatabaseRequest, Event, Fault, LoadedDataset, PreparedConfiguration, Reply, Request, SnapshotFacts,
     StartedTrial, StoppedTrial, TrialResult,
@@ -166,6 +166,7 @@ impl Shared {
                     began_unix_ms: self.simulation.started_unix_ms(trial),
                     overhead: None,
                     given: None,
+                    settings: SettingsInForce::default(),
                 };
                 Reply::Started(Box::new(started))
             }

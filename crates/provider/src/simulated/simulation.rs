@@ -7,7 +7,8 @@ use evidence::{
     VolumeFacts,
 };
 use spec::{
-    Cell, Definition, FaultKind, Job, LoadLevel, PageCache, Plan, PlannedTrial, Setups, TrialShape, Truth, VolumeSetup,
+    Cell, Definition, FaultKind, Job, LoadLevel, PageCache, Plan, PlannedTrial, SettingsInForce, Setups, TrialShape,
+    Truth, VolumeSetup,
 };
 
 use super::calendar::{rfc3339, started_unix_s};
@@ -363,6 +364,7 @@ impl Trial<'_> {
             data_bytes_on_disk: world.data_bytes as u64,
             restored_keys_checked: 0,
             volumes: volumes.map(|v| facts(world, v, credits)).collect(),
+            settings: SettingsInForce::default(),
         }
     }
 }

@@ -85,6 +85,7 @@ fn basis(analysis: &Analysis, answer: &Answer) -> Vec<String> {
         ),
         format!("Findings: {}.", findings::summary(analysis)),
     ]);
+    basis.extend(labels::settings(analysis));
     basis.extend(labels::origins(analysis));
     basis.extend(labels::initialised(analysis));
     basis

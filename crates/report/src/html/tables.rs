@@ -283,6 +283,11 @@ pub fn configurations(analysis: &Analysis) -> String {
         ],
         4,
     );
+    let mut settings = Table::new(
+        "Settings: what was otherwise than iopslab starts the database, found in force in every valid trial",
+        &["Configuration", "Setting"],
+        2,
+    );
     let mut bill = Table::new(
         "What each configuration costs",
         &["Configuration", "Part", "$/month"],
@@ -301,6 +306,9 @@ pub fn configurations(analysis: &Analysis) -> String {
         for v in &c.volumes {
             volumes.row(&volume(&c.name, v));
         }
+        for setting in c.settings.labels() {
+            settings.row(&[text(&c.name), text(&setting)]);
+        }
         for line in &c.cost_lines {
             bill.row(&[
                 text(&c.name),
@@ -312,8 +320,10 @@ pub fn configurations(analysis: &Analysis) -> String {
             bill.row(&[text(&c.name), text(missing), MISSING.to_owned()]);
         }
     }
+    let has_settings = analysis.configurations.iter().any(|c| !c.settings.is_empty());
+    let settings = if has_settings { settings.html() } else { String::new() };
     format!(
-        "{}{}{}<p class=\"soft\">Basis of cost: {}.</p>\n",
+        "{}{settings}{}{}<p class=\"soft\">Basis of cost: {}.</p>\n",
         machines.html(),
         volumes.html(),
         bill.html(),

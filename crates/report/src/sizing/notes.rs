@@ -80,6 +80,19 @@ pub(super) fn note(note: &Note) -> String {
         Note::NoCapacitySeen => {
             "No cell was bounded by a resource of the database: capacities were never seen, only demands.".to_owned()
         }
+        Note::Settings { settings, left_out } => {
+            let about = match settings.is_empty() {
+                true => "The answer is about a database as iopslab starts it.".to_owned(),
+                false => format!("The answer is about a database with these settings: {}.", settings.join(", ")),
+            };
+            match left_out.is_empty() {
+                true => about,
+                false => format!(
+                    "{about} Nothing was learned from configurations with other settings: {}.",
+                    left_out.join(", ")
+                ),
+            }
+        }
         Note::TrafficBetweenZones => {
             "Traffic between zones is not priced: iopslab catalog cost CONFIG --cross-zone-gb GB adds what is known of it."
                 .to_owned()

@@ -337,6 +337,7 @@ fn facts(name: &str, index: usize) -> ConfigurationFacts {
         nodes: 1,
         placement: analysis::Placement::ONE_NODE,
         consistency: None,
+        settings: analysis::Settings::default(),
         volumes: vec![VolumeReport {
             initialised: Vec::new(),
             probes: BTreeMap::new(),

@@ -73,6 +73,13 @@ pub enum Note {
     },
     /// No cell was bounded by a resource of the database: capacities were never seen, only demands.
     NoCapacitySeen,
+    /// Configurations of the evidence had settings of their own.
+    Settings {
+        /// Those of the database that the answer is about; empty: it is as iopslab starts it.
+        settings: Vec<String>,
+        /// Configurations with other ones, from which nothing was learned.
+        left_out: Vec<String>,
+    },
     /// The cluster is spread over several zones, and what is sent from one into another has no price here.
     TrafficBetweenZones,
 }

@@ -20,8 +20,8 @@ use analysis::RunEvidence;
 use catalog::{Basis, Catalog};
 use evidence::FORMAT_VERSION;
 
-use crate::document::{Choice, Proposal, Sizing};
-use crate::observation::observe;
+use crate::document::{Choice, Note, Proposal, Sizing};
+use crate::observation::{observe, of_one_set};
 use crate::target::Target;
 use machines::Offers;
 use question::Search;
@@ -48,7 +48,7 @@ pub fn size(
         ebs_optimised: true,
         ..basis.clone()
     };
-    let observations = observe(runs, &options.workloads);
+    let (observations, other_settings) = of_one_set(observe(runs, &options.workloads));
     let search = Search::new(catalog, runs, &observations, target, options, basis)?;
     let (offers, left_out) = search.all();
     let Some(cheapest) = offers.cheapest.first() else {
@@ -64,7 +64,13 @@ pub fn size(
         best_proven: proven.map(|p| p.configuration.clone()),
         proof_costs_usd_per_month: proven.map(|p| p.usd_per_month - cheapest.usd_per_month),
     };
-    let notes = search.notes();
+    let mut notes = search.notes();
+    let settings = observations.first().map(|o| o.configuration.settings.labels());
+    let settings = settings.unwrap_or_default();
+    if !settings.is_empty() || !other_settings.is_empty() {
+        let left_out = other_settings;
+        notes.push(Note::Settings { settings, left_out });
+    }
     let proposals = shown(&offers, options.most);
     let price_date = basis.price_date.clone().or_else(|| {
         proposals

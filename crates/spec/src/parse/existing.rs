@@ -168,6 +168,18 @@ pub(super) fn fits(
             );
         }
     }
+    for configuration in file.configuration.iter().map(Spanned::get_ref) {
+        if let Some(settings) = &configuration.settings {
+            mistakes.add(
+                settings.span(),
+                format!(
+                    "settings of {}: iopslab changes none of a cluster that exists",
+                    configuration.name.get_ref()
+                ),
+                "remove them here and set them in the cluster; or leave [target] hosts out, for a Cassandra of its own",
+            );
+        }
+    }
     let inserts = |w: &&Definition| w.mix.share(OperationKind::Insert) > 0.0;
     if let Some(workload) = workloads.iter().flatten().find(inserts) {
         mistakes.add(

@@ -50,6 +50,9 @@ fn expected_words(given: &str, expected: &str, key: Option<&str>) -> String {
         ("a string", _) => format!("text in quotes, such as {key} = \"...\""),
         ("a boolean", _) => format!("{key} = true or {key} = false, without quotes"),
         ("a sequence", "map") => format!("a list of tables: write [[{key}]] with two brackets on each side"),
+        ("a sequence", _) if key == "jvm" => {
+            "a list in brackets, such as jvm = [\"-XX:TieredStopAtLevel=1\"]".to_owned()
+        }
         ("a sequence", _) => format!("a list in brackets, such as {key} = [{number}]"),
         (table, "sequence") if table.starts_with("struct ") => one_table(key),
         (table, _) if table == "a map" || table.starts_with("struct ") => {

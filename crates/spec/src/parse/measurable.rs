@@ -78,6 +78,18 @@ fn problems(file: &raw::Experiment, provider: Option<Provider>) -> Vec<Problem> 
         what: format!("clients = {n}: the simulation has one client"),
         help: "its client is never the limit; run it on this machine: without --provider simulated",
     });
+    let settings = file.configuration.iter().map(Spanned::get_ref).filter_map(|c| {
+        let settings = c.settings.as_ref().filter(|_| simulated())?;
+        Some(Problem {
+            at: settings.span(),
+            what: format!(
+                "settings of {}: a simulation has no database to set them in",
+                c.name.get_ref()
+            ),
+            help: "remove them, or run without --provider simulated; `speed` of [provider.simulated] states what a \
+                   configuration does",
+        })
+    });
     let faults = file
         .fault
         .iter()
@@ -87,7 +99,8 @@ fn problems(file: &raw::Experiment, provider: Option<Provider>) -> Vec<Problem> 
         Some(Provider::Aws) => on_aws(file),
         _ => Vec::new(),
     };
-    hosts.into_iter().chain(clients).chain(faults).chain(machines).collect()
+    let simulation = hosts.into_iter().chain(clients).chain(settings);
+    simulation.chain(faults).chain(machines).collect()
 }
 
 /// A fault that this provider cannot carry out.

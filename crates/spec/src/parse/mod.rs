@@ -25,6 +25,7 @@ mod numbers;
 mod objective;
 mod place;
 mod placement;
+mod settings;
 mod target;
 mod watched;
 mod workload;

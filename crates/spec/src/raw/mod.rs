@@ -232,9 +232,22 @@ pub(crate) struct Configuration {
     /// Consistency levels of this configuration, instead of those of `[target]`.
     #[schemars(with = "Option<ConsistencyForms>")]
     pub consistency: Option<Spanned<Value>>,
+    /// What of its database is otherwise than iopslab starts it. Costs nothing.
+    #[schemars(with = "Option<Settings>")]
+    pub settings: Option<Spanned<Settings>>,
     /// What all of it costs a month at full scale, USD, where the catalog has no price for it or you pay another.
     #[schemars(with = "Option<f64>")]
     pub price_usd_per_month: Option<Spanned<f64>>,
+}
+
+/// What of a configuration's database is otherwise than iopslab starts it.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Settings {
+    /// Options of its JVM, after iopslab's own, such as `-XX:TieredStopAtLevel=1`. Refused are those that iopslab keeps to
+    /// itself: memory, CPUs, files, logs, ports, start and end.
+    #[schemars(with = "Option<Vec<String>>")]
+    pub jvm: Option<Vec<Spanned<String>>>,
 }
 
 /// One level, or one for each kind of request.

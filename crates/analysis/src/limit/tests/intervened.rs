@@ -105,6 +105,24 @@ fn more_that_gave_more_is_named_before_a_fuller_resource() {
     assert_eq!(limit.interventions.len(), 1, "the smallest step that decides");
 }
 
+/// More IOPS and other settings at once: the gain may be that of the settings.
+#[test]
+fn a_step_that_changes_settings_too_decides_nothing() {
+    let matrix = [
+        ("gp2-960", machine(1.003, 958.0, 960.0, 160.0), SAME),
+        ("gp2-3000", machine(1.0, 1500.0, 3000.0, 160.0), (1.64, 1.50, 1.79)),
+    ];
+    assert_eq!(first(&matrix).interventions.len(), 1);
+    let mut setups = matrix.each_ref().map(|(name, machine, _)| Setup {
+        configuration: (*name).to_owned(),
+        ..machine.setup()
+    });
+    setups[1].settings.jvm = vec!["-XX:TieredStopAtLevel=1".to_owned()];
+    let limits = matrix.each_ref().map(|(_, machine, _)| machine.limit());
+    let limit = told(&setups, &limits, &matrix).remove(0);
+    assert_eq!((limit.kind, limit.interventions.len()), (Cpu, 0));
+}
+
 /// An instance store with 16,500 read and 7,500 write IOPS behind a volume of 3,000 for both.
 #[test]
 fn a_step_is_told_in_the_direction_that_bounded_the_cell() {

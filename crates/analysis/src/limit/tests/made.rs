@@ -195,6 +195,7 @@ impl Machine {
             existing: None,
             watched: Vec::new(),
             consistency: None,
+            settings: spec::Settings::default(),
         }
     }
 

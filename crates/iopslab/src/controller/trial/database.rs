@@ -140,13 +140,24 @@ pub fn task(parts: Parts<'_>, target: &Target, happened: &Happened) -> TrialTask
         workload: parts.workload.clone(),
         load: cell.load,
         shape: plan.shape,
-        // The same seed for every configuration of a block: they see the same sequence of requests.
-        seed: plan.seed.wrapping_add(u64::from(parts.planned.block)),
+        seed: seed(
+            plan.seed,
+            parts.planned.block,
+            plan.cells.iter().position(|other| other.id == cell.id),
+            parts.setup.existing.is_some(),
+        ),
         number: 0,
         clients: 1,
         check_writes: !plan.faults.is_empty(),
         begin_unix_ms: None,
     }
+}
+
+/// The same seed for every cell of a block: they see the same sequence of requests, each on data that nobody has read. An
+/// existing cluster still has what the trial before read in its memory: there each cell asks for records of its own.
+fn seed(of_plan: u64, block: u32, cell: Option<usize>, is_existing: bool) -> u64 {
+    let own = cell.filter(|_| is_existing).map_or(0, |cell| cell as u64 + 1);
+    of_plan.wrapping_add(u64::from(block)).wrapping_add(own << 48)
 }
 
 /// A node ended on its own.
@@ -194,4 +205,20 @@ pub fn stop(crew: &mut Crew, setup: &Setup, screen: &mut Screen) -> Result<BTree
         other => Err(unexpected(&other)),
     });
     each.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_of_a_block_see_the_same_requests_where_the_data_is_restored_and_others_where_it_is_not() {
+        let restored = |block, cell| seed(7, block, Some(cell), false);
+        assert_eq!(restored(1, 0), restored(1, 1));
+        assert_ne!(restored(1, 0), restored(2, 0));
+        let all: std::collections::BTreeSet<u64> = (1..=5)
+            .flat_map(|block| (0..9).map(move |cell| seed(7, block, Some(cell), true)))
+            .collect();
+        assert_eq!(all.len(), 45);
+    }
 }
