@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
 # make bench: what the load generator costs, first alone against a server without a database (closed and open loop), then
-# beside latte on one local Cassandra. Prints a Markdown table of each.
+# beside latte and cassandra-stress on one local Cassandra, also while that stands still for two seconds. Prints a
+# Markdown table of each.
 #
 #   ONLY=ceiling         leave the second one out: needs neither Cassandra nor latte
 #   CASE_S=5             seconds of each case without a database; CASES=open: only those whose name has this in it
-#   HOST=10.0.0.5:9042   use this CQL server instead of starting one
+#   HOST=10.0.0.5:9042   use this CQL server instead of starting one (it is not stopped: no row of a stall)
 #   ROUNDS=5             counted rounds of each tool and workload
 #   OPERATIONS=300000    operations of a run
 #   LATTE=/path/latte    use this latte instead of building latte-cli 0.29.0
+#   STRESS=/path         an unpacked Cassandra 4.0 instead of fetching 4.0-alpha2 for its cassandra-stress
+#   IOPSLAB_MAVEN_MIRROR fetch it from this Maven repository
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -35,6 +38,22 @@ if [ -z "${LATTE:-}" ]; then
     fi
 fi
 export LATTE
+if [ -z "${STRESS:-}" ]; then
+    # The newest version whose programs are published as a package. Newer ones are published as jars without them.
+    name=apache-cassandra-4.0-alpha2
+    STRESS=$target/bench/$name
+    if [ ! -d "$STRESS" ]; then
+        say "fetching cassandra-stress ($name, 53 MB) into $target/bench"
+        mkdir -p "$target/bench"
+        archive=$target/bench/$name.tar.gz
+        curl -fsS --retry 3 -o "$archive" \
+            "${IOPSLAB_MAVEN_MIRROR:-https://repo.maven.apache.org/maven2}/org/apache/cassandra/apache-cassandra/4.0-alpha2/$name-bin.tar.gz"
+        echo "a88431e5976ff8a487386b2904926503f2d364fd9b72dcadbce87ee53049445d  $archive" | sha256sum --check --quiet
+        tar -C "$target/bench" -xf "$archive"
+        rm "$archive"
+    fi
+fi
+export STRESS
 export SCRIPTS=$PWD/bench
 # latte leaves a log of each run in the directory it is started from.
 logs=$(mktemp -d "${TMPDIR:-/tmp}/iopslab-bench-logs-XXXXXX")
@@ -50,6 +69,8 @@ if [ -z "${HOST:-}" ]; then
     say "starting Cassandra in $directory"
     HOST=$("$IOPSLAB" --format json db start --directory "$directory" |
         sed -n 's/.*"\(127\.[0-9.]*:[0-9]*\)".*/\1/p' | head -n 1)
+    SERVER_PID=$("$IOPSLAB" --format json db status --directory "$directory" | sed -n 's/.*"pid": \([0-9]*\).*/\1/p')
+    export SERVER_PID
 fi
 export HOST
 

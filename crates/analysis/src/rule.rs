@@ -107,6 +107,9 @@ pub enum Rule {
     ClockDrift,
     /// Clients that share a load did not begin together.
     ClientsApart,
+    /// Requests went through the CQL driver (`through_driver.rs`). Not a doubt: they cost the client more CPU, and what
+    /// that does shows in `client_saturated` and `send_lag`.
+    ThroughDriver,
     /// The hypervisor took CPU time (`cpu_steal.rs`). A doubt: blocks spread a neighbour over all configurations.
     CpuSteal,
     /// A CPU quota that nobody asked for (`cpu_throttled.rs`). A doubt, as above.
@@ -145,7 +148,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 42] = [
+    pub const ALL: [Self; 43] = [
         Self::TrialInvalid,
         Self::DatabaseRestarted,
         Self::ErrorsAbove,
@@ -174,6 +177,7 @@ impl Rule {
         Self::Little,
         Self::ClockDrift,
         Self::ClientsApart,
+        Self::ThroughDriver,
         Self::CpuSteal,
         Self::CpuThrottled,
         Self::GcPauses,
@@ -221,6 +225,7 @@ impl Rule {
             Self::Little => "little",
             Self::ClockDrift => "clock_drift",
             Self::ClientsApart => "clients_apart",
+            Self::ThroughDriver => "through_driver",
             Self::CpuSteal => "cpu_steal",
             Self::CpuThrottled => "cpu_throttled",
             Self::GcPauses => "gc_pauses",
@@ -250,6 +255,7 @@ impl Rule {
             | Self::LimitsCountSeparately
             | Self::BurstOnly
             | Self::VolumeAboveInstance
+            | Self::ThroughDriver
             | Self::TooFewSamples
             | Self::FaultsPlanned => Severity::Note,
             Self::NotFound

@@ -53,9 +53,12 @@ fn words(finding: &Finding) -> (String, String) {
         | Rule::EmulationOffLimit
         | Rule::EmulationFloor
         | Rule::VolumeAboveInstance => storage::words(&of),
-        Rule::ClientSaturated | Rule::SendLag | Rule::OfferedNotAchieved | Rule::BacklogDrained | Rule::Little => {
-            load::words(&of)
-        }
+        Rule::ClientSaturated
+        | Rule::SendLag
+        | Rule::ThroughDriver
+        | Rule::OfferedNotAchieved
+        | Rule::BacklogDrained
+        | Rule::Little => load::words(&of),
         Rule::ClockDrift
         | Rule::ClientsApart
         | Rule::CpuSteal

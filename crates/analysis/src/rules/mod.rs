@@ -39,6 +39,7 @@ mod served_from_page_cache;
 mod slow_change_possible;
 mod stall;
 mod throttle_slices;
+mod through_driver;
 mod too_few_samples;
 mod too_short_to_judge;
 mod trial_invalid;
@@ -93,6 +94,7 @@ pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {
         little::finding(before),
         clock_drift::finding(trial),
         clients_apart::finding(trial),
+        through_driver::finding(trial),
         cpu_steal::finding(before),
         cpu_throttled::finding(before),
         gc_pauses::finding(before),

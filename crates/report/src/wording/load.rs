@@ -22,6 +22,14 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
             ),
             "The client was late, not the database: use more client CPUs, or a lower rate. Response times include the lag.",
         ),
+        Rule::ThroughDriver => (
+            format!(
+                "The client did not send all requests in frames of its own: {}. It used {:.1} us of CPU for each.",
+                of.fact("notes"),
+                of.number("cpu_us_per_operation")
+            ),
+            "The answers are the same; what the client carries at most is less. Compare cells that were sent the same way.",
+        ),
         Rule::OfferedNotAchieved => (
             format!(
                 "Saturated: {} of the {} operations/s offered were achieved ({}).",
