@@ -2,7 +2,7 @@
 
 mod fake;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use engine::{ErrorKind, TrialPlan};
 use evidence::OperationKind;
@@ -53,18 +53,22 @@ fn a_stall_is_charged_to_every_request_that_it_delays() {
 /// stalls. Its service times look fine, the users' response times do not.
 #[test]
 fn a_full_driver_delays_requests_but_neither_loses_nor_flatters_them() {
-    let fake = stalling(10);
-    let (outcome, _) = run(&fake, &reads(constant(2000.0), Duration::from_secs(2)));
-    assert_eq!(fake.most_in_flight(), 10);
-    assert_eq!(outcome.result.operations_sent, 4000);
-    let response = responses(&outcome).value_at_quantile(0.99);
-    assert!(response >= *TRUE_P99_US.start(), "{response}");
-    let service = service_times(&outcome).value_at_quantile(0.99);
-    assert!(service < 150_000, "{service}");
-    assert!(
-        outcome.result.send_lag_us.unwrap().p99 > 200_000,
-        "the lag says that the client held requests back"
-    );
+    let mut service = 0;
+    let holds = undisturbed(|| {
+        let fake = stalling(10);
+        let (outcome, _) = run(&fake, &reads(constant(2000.0), Duration::from_secs(2)));
+        assert_eq!(fake.most_in_flight(), 10);
+        assert_eq!(outcome.result.operations_sent, 4000);
+        let response = responses(&outcome).value_at_quantile(0.99);
+        assert!(response >= *TRUE_P99_US.start(), "{response}");
+        assert!(
+            outcome.result.send_lag_us.unwrap().p99 > 200_000,
+            "the lag says that the client held requests back"
+        );
+        service = service_times(&outcome).value_at_quantile(0.99);
+        service < 150_000
+    });
+    assert!(holds, "{service}");
 }
 
 #[test]
@@ -86,16 +90,35 @@ fn without_a_stall_response_and_service_time_agree() {
 #[test]
 fn a_request_is_sent_soon_after_it_is_due() {
     for rate in [5_000.0, 40_000.0] {
-        let mut lag_us = 0;
+        let (mut lag_us, mut woken_us) = (0, 0);
         let soon = undisturbed(|| {
             let fake = Fake::answering_after(Duration::ZERO);
             let (outcome, _) = run(&fake, &reads(constant(rate), Duration::from_secs(1)));
             assert_eq!(outcome.result.operations_sent, rate as u64);
             lag_us = outcome.result.send_lag_us.unwrap().p50;
-            lag_us <= 60
+            woken_us = median_of_a_sleeper_us();
+            lag_us <= 60.max(2 * woken_us)
         });
-        assert!(soon, "{rate}/s: median {lag_us} us");
+        assert!(
+            soon,
+            "{rate}/s: median {lag_us} us, where a thread that sleeps is woken {woken_us} us late"
+        );
     }
+}
+
+/// How late this machine wakes a thread that sleeps for 200 us: on one that is shared, more than the 50 us that Linux
+/// allows itself.
+fn median_of_a_sleeper_us() -> u64 {
+    let asked = Duration::from_micros(200);
+    let mut late: Vec<u64> = (0..500)
+        .map(|_| {
+            let began = Instant::now();
+            std::thread::sleep(asked);
+            began.elapsed().saturating_sub(asked).as_micros() as u64
+        })
+        .collect();
+    late.sort_unstable();
+    late[late.len() / 2]
 }
 
 #[test]
