@@ -177,7 +177,7 @@ fn capacity(
         }
         _ => (proven.map(|level| level.rate), refuted.map(|level| level.rate)),
     };
-    Capacity {
+    let capacity = Capacity {
         configuration: search.configuration.clone(),
         workload: search.workload.clone(),
         usd_per_month: levels.first().and_then(|level| level.cell.usd_per_month).or_else(|| {
@@ -194,6 +194,20 @@ fn capacity(
         probes: probes.len() as u64,
         probe_s: probes.iter().map(|probe| probe.seconds).sum(),
         levels: levels.iter().map(of_level).collect(),
+    };
+    contradicted(capacity)
+}
+
+/// Where rates contradict each other no line through them has a crossing, nor has any rate an interval.
+fn contradicted(capacity: Capacity) -> Capacity {
+    if capacity.outcome != CapacityOutcome::Found || capacity.contradiction().is_none() {
+        return capacity;
+    }
+    Capacity {
+        outcome: CapacityOutcome::NotShown,
+        low_ops_per_s: None,
+        high_ops_per_s: None,
+        ..capacity
     }
 }
 
@@ -225,19 +239,19 @@ fn of_level(level: &Level<'_>) -> CapacityLevel {
     }
 }
 
-/// What the trials at a rate miss: the part that most of them name.
+/// What the trials at a rate miss: the part that most of those name that miss it, as all trials measured it.
 fn missed(level: &Level<'_>) -> Option<Missed> {
     let missing = || level.scores.iter().filter(|score| score.misses());
     let times = |of| missing().filter(|other| other.of == of).count();
     let most = missing().max_by_key(|score| times(score.of))?;
-    let figures: Vec<f64> = missing()
-        .filter(|s| s.of == most.of)
-        .filter_map(|s| s.measured)
-        .collect();
+    let same = level.scores.iter().filter(|score| score.of == most.of);
+    let figures: Vec<f64> = same.filter_map(|score| score.measured).collect();
     Some(Missed {
         of: most.of,
         at_ops_per_s: level.rate,
         measured: stats::median(&figures),
+        trials: level.scores.len() as u64,
+        missing: missing().count() as u64,
     })
 }
 
@@ -257,6 +271,8 @@ fn floor(plan: &Plan, probes: &[&RateProbe]) -> Option<Missed> {
         of: score.of,
         at_ops_per_s: rate * plan.scale,
         measured: score.measured,
+        trials: 1,
+        missing: 1,
     })
 }
 
@@ -356,6 +372,46 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
     use super::*;
+
+    /// A rate of 95 is shown to miss what 105 is shown to meet: compaction, a neighbour, or luck. No interval hides it.
+    #[test]
+    fn rates_that_contradict_each_other_show_nothing() {
+        let level = |ops_per_s: f64, meets: Meets| CapacityLevel {
+            cell: format!("c.w.{ops_per_s}"),
+            ops_per_s,
+            trials: 3,
+            meets,
+            score: None,
+        };
+        let of = |levels: [(f64, Meets); 3]| {
+            contradicted(Capacity {
+                configuration: "c".into(),
+                workload: "w".into(),
+                usd_per_month: None,
+                outcome: CapacityOutcome::Found,
+                ops_per_s: Some(101.0),
+                low_ops_per_s: Some(97.0),
+                high_ops_per_s: Some(104.0),
+                missed: None,
+                limit: None,
+                closed_loop_ops_per_s: None,
+                probes: 5,
+                probe_s: 50.0,
+                levels: levels.map(|(rate, meets)| level(rate, meets)).into(),
+            })
+        };
+        let odd = of([(95.0, Meets::No), (100.0, Meets::NotDecided), (105.0, Meets::Yes)]);
+        assert_eq!(odd.contradiction(), Some((95.0, 105.0)));
+        assert_eq!(odd.outcome, CapacityOutcome::NotShown);
+        assert_eq!((odd.low_ops_per_s, odd.high_ops_per_s), (None, None));
+        assert!(
+            !another_round(&odd, 1).is_empty(),
+            "more trials may tell luck from the rest"
+        );
+        let sound = of([(95.0, Meets::Yes), (100.0, Meets::NotDecided), (105.0, Meets::No)]);
+        assert_eq!(sound.outcome, CapacityOutcome::Found);
+        assert_eq!(sound.contradiction(), None);
+    }
 
     #[test]
     fn what_contradicts_a_rising_score_is_pooled() {

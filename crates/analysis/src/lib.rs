@@ -128,7 +128,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
             let measured: Vec<&TrialMeasurement> = valid().map(|(t, _)| t.undisturbed()).collect();
             analysed.findings = rules::of_cell(&analysed, &measured, &plan.dataset, replicas);
             let of_valid: Vec<Vec<Finding>> = valid().map(|(_, found)| found.clone()).collect();
-            analysed.withheld = withheld::of_cell(&analysed.findings, &of_valid);
+            analysed.withheld = withheld::of_cell(&analysed.findings, &of_valid, plan.objective.as_ref());
             analysed.findings.extend(of_trials.into_iter().flatten());
             analysed
         })

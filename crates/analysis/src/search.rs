@@ -3,8 +3,8 @@
 //!
 //! A closed loop gives the most that the database does; no open loop is faster for long. From there the highest rate
 //! that meets the objective is bracketed, and the bracket is halved (on the logarithmic scale) until its ends lie a
-//! tenth apart. What missed it right after a higher load is tried again before it counts as an end. Probes are short and their latencies uncertain: what they find is where to look, and whole trials say
-//! what is so.
+//! tenth apart. What missed it right after a higher load is tried again before it counts as an end. Probes are short and
+//! their latencies uncertain: what they find is where to look, and whole trials say what is so.
 
 use evidence::RateProbe;
 use spec::{LEVELS, LoadLevel, Objective};

@@ -63,19 +63,29 @@ pub fn rate(capacity: &Capacity) -> String {
     }
 }
 
-/// What was measured of a part that is missed: `p99 is 14.2 ms`.
+/// What was measured of a part that is missed: `p99 is 14.2 ms`; where fewer than half of the trials miss it, in how
+/// many: `p99 is above 10 ms in 1 of 3 trials`.
 pub fn measured(missed: &Missed) -> String {
+    let trials = format!("in {} of {}", missed.missing, several(missed.trials, "trial"));
     match (missed.of, missed.measured) {
         (
             Criterion::Latency {
-                operation, figure: of, ..
+                operation,
+                figure: of,
+                limit_us,
             },
             Some(us),
         ) => {
             let kind = operation.map_or_else(String::new, |kind| format!("{} ", labels::operation(kind)));
-            format!("{kind}{} is {} ms", figure(of), ms(us))
+            match us > limit_us {
+                true => format!("{kind}{} is {} ms", figure(of), ms(us)),
+                false => format!("{kind}{} is above {} ms {trials}", figure(of), given(limit_us / 1e3)),
+            }
         }
-        (Criterion::ErrorShare { .. }, Some(share)) => format!("{} of the operations fail", percent(share)),
+        (Criterion::ErrorShare { limit }, Some(share)) => match share > limit {
+            true => format!("{} of the operations fail", percent(share)),
+            false => format!("more than {} of the operations fail {trials}", given_percent(limit)),
+        },
         _ => "the rate is not held".to_owned(),
     }
 }
@@ -124,4 +134,31 @@ pub fn rows(analysis: &Analysis) -> (Vec<&'static str>, Vec<Vec<String>>) {
         ]
     };
     (head, analysis.capacities.iter().map(row).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::OperationKind;
+
+    use super::*;
+
+    /// The table of latencies shows the median of all trials, and so does what is said of them.
+    #[test]
+    fn a_median_below_its_bound_is_not_called_a_miss() {
+        let of = |us: f64, missing: u64| {
+            measured(&Missed {
+                of: Criterion::Latency {
+                    operation: Some(OperationKind::Read),
+                    figure: LatencyFigure::P99,
+                    limit_us: 50_000.0,
+                },
+                at_ops_per_s: 2_600.0,
+                measured: Some(us),
+                trials: 3,
+                missing,
+            })
+        };
+        assert_eq!(of(55_800.0, 2), "read p99 is 55.8 ms");
+        assert_eq!(of(42_000.0, 1), "read p99 is above 50 ms in 1 of 3 trials");
+    }
 }

@@ -36,6 +36,16 @@ pub struct Capacity {
     pub levels: Vec<CapacityLevel>,
 }
 
+impl Capacity {
+    /// Rates that contradict each other: the lowest that is shown to miss the objective, and the highest above it that is
+    /// shown to meet it. Then latency depends on more than the rate.
+    pub fn contradiction(&self) -> Option<(f64, f64)> {
+        let missed = self.levels.iter().find(|level| level.meets == Meets::No)?;
+        let met = self.levels.iter().rev().find(|level| level.meets == Meets::Yes)?;
+        (met.ops_per_s > missed.ops_per_s).then_some((missed.ops_per_s, met.ops_per_s))
+    }
+}
+
 /// What is known of a capacity.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "is")]
@@ -46,7 +56,8 @@ pub enum CapacityOutcome {
     AtLeast,
     /// Below all of them.
     Below,
-    /// Inside them, and without an interval: the trials are too few, or spread too much.
+    /// Inside them, and without an interval: the trials are too few, spread too much, or contradict each other
+    /// ([`Capacity::contradiction`]).
     NotShown,
     /// Next to no load misses it already.
     Floor,
@@ -77,6 +88,10 @@ pub struct Missed {
     pub at_ops_per_s: f64,
     /// What was measured (median over trials), microseconds or a share; `None` for a rate that was not held.
     pub measured: Option<f64>,
+    /// Trials, or probes, at this rate.
+    pub trials: u64,
+    /// How many of them miss the objective.
+    pub missing: u64,
 }
 
 /// A rate with its trials.

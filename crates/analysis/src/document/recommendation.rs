@@ -315,6 +315,17 @@ pub enum Doubt {
         /// How many and for how much.
         fleet: FleetOf,
     },
+    /// A rate that is shown to miss the objective lies below one that is shown to meet it.
+    NotMonotone {
+        /// Of this configuration, ...
+        configuration: String,
+        /// ... under this workload.
+        workload: String,
+        /// The lowest rate that misses it, operations per second.
+        missed_ops_per_s: f64,
+        /// The highest that meets it.
+        met_ops_per_s: f64,
+    },
     /// Repeating stopped by itself.
     Stopped {
         /// Why.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use spec::Provider;
 
 use super::Answer;
-use crate::document::{Doubt, NotConsidered, NotJudged, Outcome, Place, Verdict};
+use crate::document::{Capacity, Doubt, NotConsidered, NotJudged, Outcome, Place, Verdict};
 use crate::finding::{Finding, Scope};
 use crate::rule::{Rule, Severity};
 
@@ -128,6 +128,7 @@ impl Answer<'_> {
         if let Some(run) = run {
             doubts.extend(all.iter().filter_map(|p| fleet_cheaper(p, run)));
         }
+        doubts.extend(self.capacities.iter().filter_map(not_monotone));
         let mut rules: Vec<(Rule, u64)> = Vec::new();
         for finding in self.of_severity(Severity::Suspect) {
             match rules.iter_mut().find(|(rule, _)| *rule == finding.rule) {
@@ -166,6 +167,16 @@ impl Answer<'_> {
         }
         doubts
     }
+}
+
+fn not_monotone(capacity: &Capacity) -> Option<Doubt> {
+    let (missed_ops_per_s, met_ops_per_s) = capacity.contradiction()?;
+    Some(Doubt::NotMonotone {
+        configuration: capacity.configuration.clone(),
+        workload: capacity.workload.clone(),
+        missed_ops_per_s,
+        met_ops_per_s,
+    })
 }
 
 /// The configuration to run, or those between which the choice is.

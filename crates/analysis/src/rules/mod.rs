@@ -64,6 +64,7 @@ pub use emulation_off_limit::{BOUGHT, expected_read_iops, expected_write_bytes_p
 pub use faults_planned::of_plan as faults_of_plan;
 pub(crate) use offered_rate::{OFF_MAX, POISSON_DEVIATIONS};
 pub use repetitions_spread::{LEVEL as OUTLIER_LEVEL, finding as repetitions_spread};
+pub(crate) use send_lag::SEND_LAG_SHARE;
 pub use slow_change_possible::CHANGE_HIDDEN_MAX;
 pub use too_few_samples::{PERCENTILES, SAMPLES_BEYOND};
 pub use unequal_hosts::findings as unequal_hosts;

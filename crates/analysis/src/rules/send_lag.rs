@@ -8,7 +8,7 @@ use crate::rule::Rule;
 /// Send lag p99 above this many microseconds ...
 const SEND_LAG_P99_US: f64 = 1000.0;
 /// ... or above this share of the response p99, whichever is larger.
-const SEND_LAG_SHARE: f64 = 0.05;
+pub const SEND_LAG_SHARE: f64 = 0.05;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let lag = trial.record.client.as_ref()?.send_lag_us?;

@@ -7,7 +7,7 @@ use analysis::{Analysis, Caution, Doubt, Metric, NotJudged, UNTESTED_SHARE, Verd
 use super::places;
 use super::words::{SIMULATED, listed};
 use super::writes;
-use crate::figures::{given, given_percent, percent, several};
+use crate::figures::{given, given_percent, number, percent, several};
 use crate::labels;
 
 /// Rules with suspect findings that are named; the others are in the list of findings.
@@ -156,6 +156,17 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
             grows with their number.",
             fleet.count,
             labels::usd(fleet.usd_per_month)
+        ),
+        Doubt::NotMonotone {
+            configuration,
+            workload,
+            missed_ops_per_s,
+            met_ops_per_s,
+        } => format!(
+            "Under {workload} {configuration} missed the objective at {} operations/s and met it at {}: its latency \
+             depends on more than the rate (compaction, a neighbour, the order of trials), and no rate is named.",
+            number(*missed_ops_per_s),
+            number(*met_ops_per_s)
         ),
         Doubt::Stopped { why } => format!("Repeating stopped by itself: {why}."),
         Doubt::Batches { batches } => in_batches(batches),
