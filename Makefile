@@ -5,10 +5,10 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export PATH := $(HOME)/.cargo/bin:$(PATH):/sbin:/usr/sbin
 
-.PHONY: help setup build demo test test-all test-vm truth lint fuzz bench bench-scale dist
+.PHONY: help setup build demo test test-all test-vm truth lint fuzz bench bench-scale bench-volumes dist
 
 help:           ## what can be made
-	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
+	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 16
 
 setup:          ## install what is missing (Rust, JDK 17, xfsprogs, fio)
 	@scripts/setup.sh
@@ -48,6 +48,10 @@ bench: setup    ## client cost per operation: alone against a null server, then 
 
 bench-scale:    ## what one controller carries: 4 to 60 hosts whose agents are processes of this machine
 	bench/scale.sh
+
+bench-volumes: setup  ## what emulated volumes deliver: six types beside their model, and beside the kernel's throttle (root; 8 minutes)
+	cargo build --release --locked -p iopslab
+	bench/volumes.py
 
 dist:           ## static binaries with man pages, completions and checksums, in dist/
 	scripts/dist.sh

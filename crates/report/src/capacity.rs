@@ -11,8 +11,20 @@ use crate::labels;
 pub const TITLE: &str = "What each carries";
 
 /// How to read it.
-pub const METHOD: &str = "Carries: where the objective begins to be missed, with its 95 % interval, from whole trials at rates around \
-     it. Short probes only said where to look.";
+pub fn method(analysis: &Analysis) -> String {
+    let scale = if analysis.scale == 1.0 {
+        String::new()
+    } else {
+        format!(
+            " Rates here are at full scale, {} times those of this machine, which stand everywhere else.",
+            given(analysis.scale)
+        )
+    };
+    format!(
+        "Carries: where the objective begins to be missed, with its 95 % interval, from whole trials at rates around \
+         it. Short probes only said where to look.{scale}"
+    )
+}
 
 /// Whether something was searched for.
 pub fn any(analysis: &Analysis) -> bool {

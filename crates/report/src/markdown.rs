@@ -25,7 +25,7 @@ pub fn markdown(analysis: &Analysis) -> String {
         let (head, rows) = capacity::rows(analysis);
         text.push_str(&format!("## {}\n\n", capacity::TITLE));
         text.push_str(&table(&head, 2, rows.into_iter()));
-        text.push_str(&format!("\n{}\n\n", capacity::METHOD));
+        text.push_str(&format!("\n{}\n\n", capacity::method(analysis)));
     } else {
         decision(analysis, &mut text);
         money(analysis, &mut text);

@@ -3,7 +3,7 @@
 use analysis::Analysis;
 
 use super::element::{Table, colour, text};
-use crate::capacity::{METHOD, any, bounds, rate, rows};
+use crate::capacity::{any, bounds, method, rate, rows};
 
 const WIDTH: f64 = 640.0;
 const NAMES: f64 = 170.0;
@@ -25,7 +25,7 @@ pub fn capacity(analysis: &Analysis) -> String {
         "{}{}<p class=\"soft\">{}</p>\n",
         chart(analysis),
         table.html(),
-        text(METHOD)
+        text(&method(analysis))
     )
 }
 

@@ -43,7 +43,7 @@ pub fn terminal(analysis: &Analysis, options: TerminalOptions) -> String {
             paint.bold(crate::capacity::TITLE),
             capacity::table(analysis, width)
         ));
-        text.push_str(&wrapped(crate::capacity::METHOD, width, ""));
+        text.push_str(&wrapped(&crate::capacity::method(analysis), width, ""));
     }
     if !analysis.value_of_money.is_empty() {
         text.push_str(&format!(
