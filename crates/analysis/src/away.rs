@@ -124,6 +124,7 @@ fn fault(
             .iter()
             .filter_map(|(t, f)| Some(format!("block {}: {}", t.record.block, f.problem.as_ref()?)))
             .collect(),
+        failed_requests: summary(&|f| f.failed_requests.map(|n| n as f64)),
         ended: of_trials
             .iter()
             .filter_map(|(t, f)| {

@@ -433,10 +433,18 @@ fn a_disk_that_failed_is_told_as_one() {
     }
     assert!(!text.contains("ended by itself"), "{text}");
     let fault = &mut analysis.cells[0].faults.as_mut().unwrap().faults[0];
+    fault.failed_requests = range(12.0, 10.0, 15.0);
     fault.ended = vec!["block 2: at 24.0 s, signal 7".to_owned()];
     let text = markdown(&analysis);
     let ended = "* The database's process ended by itself in 1 of 3 trials: block 2: at 24.0 s, signal 7.";
     assert!(text.contains(ended), "{text}");
+    assert!(
+        text.contains("* Requests to the volume that failed: 12 (10 to 15)."),
+        "{text}"
+    );
+    let fault = &mut analysis.cells[0].faults.as_mut().unwrap().faults[0];
+    fault.failed_requests = range(0.0, 0.0, 0.0);
+    assert!(markdown(&analysis).contains("* No request to the volume met it"));
     analysis.cells[1].faults = Some(killed());
     assert!(markdown(&analysis).contains("## When a node was away or a disk failed"));
 }

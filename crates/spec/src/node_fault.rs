@@ -31,7 +31,8 @@ impl NodeFault {
         self.for_s.map(|for_s| self.at_s + for_s)
     }
 
-    /// For people: `node-kill of node 2 at 20 s for 30 s`, `disk-slow (10 times) of node 1's data volume at 20 s for 10 s`.
+    /// For people: `node-kill of node 2 at 20 s for 30 s`, `disk-slow (10 times) of node 1's data volume at 20 s
+    /// for 10 s`.
     pub fn label(&self) -> String {
         let NodeFault { action, node, at_s, .. } = self;
         let until = match self.for_s {

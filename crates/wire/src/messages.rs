@@ -12,7 +12,7 @@ use spec::{
 use crate::{GivenByMachine, Ground, LogFile, LogPiece, Transfer, WatchTask, WatchedFacts, WireInterval};
 
 /// Version of these messages; controller and agent must agree.
-pub const PROTOCOL: u32 = 12;
+pub const PROTOCOL: u32 = 13;
 
 /// Controller to agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -439,7 +439,12 @@ pub enum Reply {
         problem: Option<String>,
     },
     /// To `BringBack`: it answers clients again, or its disk has no fault any more.
-    BroughtBack(Moments),
+    BroughtBack {
+        /// When.
+        moments: Moments,
+        /// Requests to the disk that ended with an error meanwhile; `None`: it was no fault that makes some fail.
+        failed_requests: Option<u64>,
+    },
     /// To `StopTrial`.
     Stopped(Box<StoppedTrial>),
     /// To `ReadLog`: at most [`crate::LOG_PIECE_BYTES`].

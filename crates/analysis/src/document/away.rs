@@ -1,4 +1,4 @@
-//! A cell while a node was away or a disk failed by plan, and whether its acknowledged writes were still there afterwards.
+//! A cell while a node was away or a disk failed by plan, and whether its acknowledged writes were still there.
 
 use std::collections::BTreeMap;
 
@@ -80,8 +80,8 @@ pub struct FaultAnalysis {
     pub kind: NodeFaultKind,
     /// To which node.
     pub node: HostId,
-    /// To which of its volumes; `None`: to the node itself. Then "gone" is when the volume had the fault, and "back" when
-    /// it had been lifted.
+    /// To which of its volumes; `None`: to the node itself. Then "gone" is when the volume had the fault, and "back"
+    /// when it had been lifted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub volume: Option<VolumeRole>,
     /// What was planned; `None` where the plan does not say.
@@ -112,6 +112,9 @@ pub struct FaultAnalysis {
     /// What was not as planned, each with the block of its trial.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
+    /// Requests to the disk that ended with an error while it had the fault, where it is one that makes some fail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_requests: Option<Summary>,
     /// How the database's process ended by itself after a disk's fault had begun, each with the block of its trial.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ended: Vec<String>,

@@ -57,6 +57,7 @@ mod tests {
                     return_began_s: Some(30.0),
                     back_s: Some(30.1),
                     problem: problem.map(str::to_owned),
+                    failed_requests: None,
                     ended: None,
                 }];
             })

@@ -129,6 +129,7 @@ fn a_disk_that_fails_by_plan_spoils_no_trial() {
     };
     let mut errors = kill(20.0, Some(40.0), Some(40.1));
     (errors.kind, errors.volume) = (NodeFaultKind::DiskError, Some(VolumeRole::Data));
+    errors.failed_requests = Some(12);
     errors.ended = Some(ProcessEnd {
         at_s: 24.5,
         how: "signal 7".to_owned(),
@@ -144,6 +145,7 @@ fn a_disk_that_fails_by_plan_spoils_no_trial() {
         (NodeFaultKind::DiskError, Some(VolumeRole::Data), Some(planned))
     );
     assert_eq!((told.back_s, told.recovery.recovered), (at(40.1), 1));
+    assert_eq!(told.failed_requests, at(12.0));
     assert_eq!(told.ended, ["block 1: at 24.5 s, signal 7"]);
 }
 

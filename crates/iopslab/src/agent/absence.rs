@@ -1,15 +1,15 @@
-//! A node that is away by plan: how it is taken away and brought back. A disk that fails is an absence, too, though the node
-//! stays.
+//! A node that is away by plan: how it is taken away and brought back. A disk that fails is an absence, too, though the
+//! node stays.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use database::RunningNode;
-use spec::{FaultAction, VolumeRole};
+use spec::FaultAction;
 use storage::NetworkCut;
 use wire::{Fault, Moments};
 
-use super::disk_fault;
+use super::disk_fault::{self, Failing};
 use super::host::Host;
 use super::outbox::fault;
 use super::server::Database;
@@ -30,7 +30,7 @@ pub(super) enum Absence {
     /// Its packets are dropped.
     Cut(NetworkCut),
     /// Nothing: it is there, and this volume of it fails.
-    Disk(VolumeRole),
+    Disk(Failing),
 }
 
 /// Takes a node away, now; says how it went otherwise than was asked for.
@@ -68,8 +68,8 @@ pub(super) fn begin(
         | FaultAction::DiskSlow { volume, .. }
         | FaultAction::DiskError { volume, .. }
         | FaultAction::DiskFull { volume } => {
-            let moments = disk_fault::begin(action, volume, volumes)?;
-            return Ok((Absence::Disk(volume), moments, None));
+            let (failing, moments) = disk_fault::begin(action, volume, volumes)?;
+            return Ok((Absence::Disk(failing), moments, None));
         }
     };
     let done_unix_ms = unix_ms();

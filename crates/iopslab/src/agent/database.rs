@@ -111,9 +111,9 @@ impl DatabaseHost {
             DatabaseRequest::TakeAway(action) => {
                 opened.trial_with(|trial, host, database, volumes| trial.take_away(action, host, database, volumes))
             }
-            DatabaseRequest::BringBack => opened.trial_with(|trial, host, database, volumes| {
-                trial.bring_back(host, database, volumes).map(Reply::BroughtBack)
-            }),
+            DatabaseRequest::BringBack => {
+                opened.trial_with(|trial, host, database, volumes| trial.bring_back(host, database, volumes))
+            }
             DatabaseRequest::StopTrial => opened.stop_trial(),
             DatabaseRequest::ReadLog { name, offset } => opened.read_log(&name, offset),
             DatabaseRequest::Check(_)

@@ -8,20 +8,32 @@ use super::outbox::fault;
 use super::volumes::Volumes;
 use crate::machine::unix_ms;
 
+/// A volume that has its fault.
+pub(super) struct Failing {
+    role: VolumeRole,
+    /// Requests that had failed before, where the fault makes some fail.
+    failed_before: Option<u64>,
+}
+
 /// The volume has the fault, from now until [`end`].
-pub(super) fn begin(action: FaultAction, role: VolumeRole, volumes: &Volumes) -> Result<Moments, Refusal> {
+pub(super) fn begin(action: FaultAction, role: VolumeRole, volumes: &Volumes) -> Result<(Failing, Moments), Refusal> {
+    let makes_some_fail = matches!(action, FaultAction::DiskError { .. } | FaultAction::DiskFull { .. });
+    let failed_before = volumes.failed_requests(role).filter(|_| makes_some_fail);
     let size_bytes = volumes.size_bytes(role).unwrap_or_default();
     let fault = effect(action, size_bytes).map(|effect| Fault {
         from_s: 0.0,
         until_s: None,
         effect,
     });
-    set(volumes, role, fault.as_slice())
+    let moments = set(volumes, role, fault.as_slice())?;
+    Ok((Failing { role, failed_before }, moments))
 }
 
-/// It has none any more; what a stall held back is answered.
-pub(super) fn end(role: VolumeRole, volumes: &Volumes) -> Result<Moments, Refusal> {
-    set(volumes, role, &[])
+/// It has none any more; what a stall held back is answered. Says how many requests have failed.
+pub(super) fn end(failing: &Failing, volumes: &Volumes) -> Result<(Moments, Option<u64>), Refusal> {
+    let moments = set(volumes, failing.role, &[])?;
+    let failed = volumes.failed_requests(failing.role).zip(failing.failed_before);
+    Ok((moments, failed.map(|(now, before)| now.saturating_sub(before))))
 }
 
 fn set(volumes: &Volumes, role: VolumeRole, faults: &[Fault]) -> Result<Moments, Refusal> {

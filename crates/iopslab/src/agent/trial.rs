@@ -187,7 +187,7 @@ impl Trial {
     }
 
     /// Brings the node back with the data that it has, all limits in force; lifts the fault of its disk.
-    pub fn bring_back(&mut self, host: &Host, database: &Database, volumes: &Volumes) -> Result<Moments, Fault> {
+    pub fn bring_back(&mut self, host: &Host, database: &Database, volumes: &Volumes) -> Result<Reply, Fault> {
         let absence = self.absence.take().ok_or_else(|| fault("the node is not away"))?;
         let began_unix_ms = unix_ms();
         match absence {
@@ -209,12 +209,21 @@ impl Trial {
                 with(node, |n| database.wait_ready(&mut **n, &host.outbox))?;
             }
             Absence::Cut(cut) => cut.end().map_err(fault)?,
-            Absence::Disk(role) => return disk_fault::end(role, volumes),
+            Absence::Disk(failing) => {
+                let (moments, failed_requests) = disk_fault::end(&failing, volumes)?;
+                return Ok(Reply::BroughtBack {
+                    moments,
+                    failed_requests,
+                });
+            }
         }
         self.away.store(false, Ordering::Relaxed);
-        Ok(Moments {
-            began_unix_ms,
-            done_unix_ms: unix_ms(),
+        Ok(Reply::BroughtBack {
+            moments: Moments {
+                began_unix_ms,
+                done_unix_ms: unix_ms(),
+            },
+            failed_requests: None,
         })
     }
 

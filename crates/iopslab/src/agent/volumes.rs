@@ -121,6 +121,12 @@ impl Volumes {
         found.map_or(Ok(false), |mounted| mounted.backing.set_faults(faults))
     }
 
+    /// Requests to the served volume of this role that have ended with an error since it was attached.
+    pub fn failed_requests(&self, role: VolumeRole) -> Option<u64> {
+        let found = self.mounted.iter().find(|m| m.setup.role == role);
+        Some(found?.backing.gauge()?.counts().ok()?.errors)
+    }
+
     /// No volume has a fault. One whose server is lost has none any more.
     pub fn lift_faults(&self) {
         for mounted in &self.mounted {

@@ -1,5 +1,5 @@
-//! One small chart of a cell over time: its repetitions over each other, with warm-up, a limit, and the seconds in which a
-//! node was away or a disk failed.
+//! One small chart of a cell over time: its repetitions over each other, with warm-up, a limit, and the seconds in
+//! which a node was away or a disk failed.
 
 use analysis::{CellAnalysis, Charts, Line, Panel, TrialCharts};
 

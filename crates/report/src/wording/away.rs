@@ -1,5 +1,5 @@
-//! A node that was away or a disk that failed by plan, in words: when it was gone and back, what came of throughput, hints and writes. And the
-//! findings about it.
+//! A node that was away or a disk that failed by plan, in words: when it was gone and back, what came of
+//! throughput, hints and writes. And the findings about it.
 
 use analysis::{
     CellAnalysis, Consistency, FaultAnalysis, HintFiles, PhaseAnalysis, RECOVERED_SECONDS, RECOVERED_SHARE,
@@ -55,6 +55,7 @@ pub fn sentences(cell: &CellAnalysis) -> Vec<String> {
     for (i, fault) in faults.iter().enumerate() {
         let is_last = i + 1 == faults.len();
         all.push(happened(fault));
+        all.extend(fault.failed_requests.as_ref().map(failed_requests));
         if !fault.ended.is_empty() {
             all.push(ended(fault));
         }
@@ -134,6 +135,18 @@ fn disk_failed(fault: &FaultAnalysis, role: VolumeRole) -> String {
         parts.push(format!("had it to the end{some}"));
     }
     format!("{}.", listed(&parts))
+}
+
+/// Requests to the disk that failed. A fault that none has met shows nothing.
+fn failed_requests(failed: &Summary) -> String {
+    match (failed.low, failed.high) {
+        (_, 0.0) => "No request to the volume met it: the database asked for nothing of that kind.".to_owned(),
+        (low, high) if low < high => {
+            let [median, low, high] = [failed.median, low, high].map(given);
+            format!("Requests to the volume that failed: {median} ({low} to {high}).")
+        }
+        _ => format!("Requests to the volume that failed: {}.", given(failed.median)),
+    }
 }
 
 /// The database's process ended under a fault of its disk.

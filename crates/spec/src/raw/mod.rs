@@ -63,8 +63,8 @@ pub(crate) struct Experiment {
     pub provider: Providers,
 }
 
-/// A node that is taken away, and perhaps brought back, or a disk of it that fails for a time, while a trial is measured.
-/// Acknowledged writes are read back at the end of the trial.
+/// A node that is taken away, and perhaps brought back, or a disk of it that fails for a time, while a trial is
+/// measured. Acknowledged writes are read back at the end of the trial.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Fault {
@@ -85,7 +85,8 @@ pub(crate) struct Fault {
     /// For disks, which volume of the node: `data` (default) or `commitlog`.
     #[schemars(with = "Option<crate::VolumeRole>")]
     pub volume: Option<Spanned<String>>,
-    /// For `disk-slow`: the volume's limits are divided, and its service times multiplied, by this; above 1, up to 10000.
+    /// For `disk-slow`: the volume's limits are divided, and its service times multiplied, by this; 1.01 to
+    /// 10000.
     #[schemars(with = "Option<f64>")]
     pub times: Option<Spanned<f64>>,
     /// For `disk-error`: `all` (default), `reads` or `writes`.
@@ -94,8 +95,8 @@ pub(crate) struct Fault {
     /// For `disk-error`: the share of these requests that fails, above 0, up to 1. Default 1.
     #[schemars(with = "Option<f64>")]
     pub share: Option<Spanned<f64>>,
-    /// For `disk-error`: which part of the volume's bytes, first and last as shares of its size: `[0.0, 0.5]` is the first
-    /// half. Default: all of it.
+    /// For `disk-error`: which part of the volume's bytes, first and last as shares of its size: `[0.0, 0.5]` is the
+    /// first half. Default: all of it.
     #[schemars(with = "Option<(f64, f64)>")]
     pub range: Option<Spanned<(f64, f64)>>,
 }

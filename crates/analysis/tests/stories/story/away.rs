@@ -36,6 +36,7 @@ pub fn kill(began_s: f64, return_began_s: Option<f64>, back_s: Option<f64>) -> F
         return_began_s,
         back_s,
         problem: None,
+        failed_requests: None,
         ended: None,
     }
 }

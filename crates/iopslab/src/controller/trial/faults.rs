@@ -69,6 +69,7 @@ struct Done {
     /// When its return was asked for, seconds of measurement: what is known where it did not come back.
     return_asked_s: Option<f64>,
     back: Option<Moments>,
+    failed_requests: Option<u64>,
 }
 
 /// The planned faults of a trial: what was done, and what is next.
@@ -133,6 +134,7 @@ impl<'a> Faults<'a> {
                 return_began_s: back.map_or(done.return_asked_s, |b| Some(at_s(b.began_unix_ms))),
                 back_s: back.map(|b| at_s(b.done_unix_ms)),
                 problem: (!done.problems.is_empty()).then(|| done.problems.join("; ")),
+                failed_requests: done.failed_requests,
                 ended: None,
             })
         };
@@ -201,15 +203,23 @@ impl Agenda for Faults<'_> {
                     problems: problem.into_iter().collect(),
                     return_asked_s: None,
                     back: None,
+                    failed_requests: None,
                 });
             }
-            (Step::BringBack, Ok(Reply::BroughtBack(moments))) => {
+            (
+                Step::BringBack,
+                Ok(Reply::BroughtBack {
+                    moments,
+                    failed_requests,
+                }),
+            ) => {
                 (self.say)(&match fault.action.volume() {
                     None => format!("{host} is back"),
                     Some(role) => format!("{} of {host} is as before", role.of_node()),
                 });
                 if let Some(last) = self.done.last_mut() {
                     last.back = Some(moments);
+                    last.failed_requests = failed_requests;
                 }
             }
             (_, Ok(other)) => return Err(other),
@@ -262,6 +272,13 @@ mod tests {
         }
     }
 
+    fn came_back(began_unix_ms: f64, done_unix_ms: f64) -> Result<Reply, Fault> {
+        Ok(Reply::BroughtBack {
+            moments: moments(began_unix_ms, done_unix_ms),
+            failed_requests: Some(7),
+        })
+    }
+
     fn gone(began_unix_ms: f64, done_unix_ms: f64, problem: Option<&str>) -> Result<Reply, Fault> {
         Ok(Reply::TakenAway {
             moments: moments(began_unix_ms, done_unix_ms),
@@ -292,7 +309,7 @@ mod tests {
         assert_eq!(went.ok(), Some(true));
         assert_eq!(faults.due(), Some(now + Duration::from_secs(15)));
         let (host, _) = faults.take().unwrap();
-        let came = faults.answered(host, Ok(Reply::BroughtBack(moments(1_015_000.0, 1_023_000.0))));
+        let came = faults.answered(host, came_back(1_015_000.0, 1_023_000.0));
         assert_eq!(came.ok(), Some(true));
         assert_eq!(faults.due(), None);
 
@@ -324,7 +341,7 @@ mod tests {
             let _ = faults.take().unwrap();
             let _ = faults.answered(host, gone(at, at + 1.0, None));
             let _ = faults.take().unwrap();
-            let _ = faults.answered(host, Ok(Reply::BroughtBack(moments(at + 5_000.0, at + 5_001.0))));
+            let _ = faults.answered(host, came_back(at + 5_000.0, at + 5_001.0));
         }
         assert!(!spoilt.ended(other, "signal 9", &began, now), "its disk is well");
         assert!(spoilt.ended(host, "signal 7", &began, now + Duration::from_secs(17)));
@@ -334,7 +351,10 @@ mod tests {
             .map(|r| r.ended.as_ref().map(|e| (e.at_s, e.how.as_str())))
             .collect();
         assert_eq!(ends, [Some((17.0, "signal 7")), None]);
-        assert_eq!(records[1].volume, Some(VolumeRole::Data));
+        assert_eq!(
+            (records[1].volume, records[1].failed_requests),
+            (Some(VolumeRole::Data), Some(7))
+        );
     }
 
     #[test]
