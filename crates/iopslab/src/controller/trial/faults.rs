@@ -140,8 +140,10 @@ impl<'a> Faults<'a> {
         };
         let mut records: Vec<FaultRecord> = self.done.into_iter().filter_map(record).collect();
         for (host, end) in self.spoilt.ends.take() {
-            let before = |r: &&mut FaultRecord| r.host == host && r.volume.is_some() && r.began_s <= end.at_s;
-            if let Some(last) = records.iter_mut().rfind(before) {
+            let its = |r: &&mut FaultRecord| r.host == host && r.volume.is_some();
+            let before = records.iter_mut().filter(its).filter(|r| r.began_s <= end.at_s).count();
+            // Clocks of two machines: an end that seems to come before the first fault is that of the first.
+            if let Some(last) = records.iter_mut().filter(its).nth(before.saturating_sub(1)) {
                 last.ended = Some(end);
             }
         }
