@@ -95,10 +95,12 @@ fn fault(
     let of_kind = |wanted: Recovery| recoveries().filter(|r| *r == wanted).count() as u64;
     let (most, left): (Vec<f64>, Vec<f64>) = aftermaths().filter_map(|a| a.hint_files).unzip();
     let is_its_node = |p: &NodeFault| setup.is_some_and(|setup| HostId::database(setup.host_of(p)) == first.host);
-    let is_it = |p: &&NodeFault| p.kind == first.kind && is_its_node(p);
+    let is_its_kind = |p: &NodeFault| (p.kind(), p.action.volume()) == (first.kind, first.volume);
+    let is_it = |p: &&NodeFault| is_its_kind(p) && is_its_node(p);
     Some(FaultAnalysis {
         kind: first.kind,
         node: first.host,
+        volume: first.volume,
         planned: planned.get(index).filter(is_it).copied(),
         trials: of_trials.len() as u64,
         began_s: summary(&|f| Some(f.began_s)),
@@ -121,6 +123,14 @@ fn fault(
         problems: of_trials
             .iter()
             .filter_map(|(t, f)| Some(format!("block {}: {}", t.record.block, f.problem.as_ref()?)))
+            .collect(),
+        failed_requests: summary(&|f| f.failed_requests.map(|n| n as f64)),
+        ended: of_trials
+            .iter()
+            .filter_map(|(t, f)| {
+                let end = f.ended.as_ref()?;
+                Some(format!("block {}: at {:.1} s, {}", t.record.block, end.at_s, end.how))
+            })
             .collect(),
     })
 }

@@ -37,7 +37,7 @@ pub struct TrialCharts {
     pub measured_s: f64,
     /// Where the steady window begins, seconds from the start of measurement.
     pub steady_from_s: f64,
-    /// When nodes were away by plan: from when, until when, seconds from the start of measurement.
+    /// When nodes were away or disks failed by plan: from when, until when, seconds from the start of measurement.
     pub away: Vec<(f64, f64)>,
     /// What there is to draw; a panel without data is left out.
     pub panels: Vec<Panel>,

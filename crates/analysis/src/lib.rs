@@ -98,8 +98,8 @@ pub use steady::Window;
 pub use evidence::{DataSetOrigin, ErrorKind, HostId, Initialised, ProbeResult};
 pub use spec::{
     Basis, Burst, BurstStart, Consistency, ConsistencyLevels, CostKind, CostLine, DataSetPlace, DataSetStore, Database,
-    Dataset, IoLimits, Job, LatencyFigure, LatencyObjective, LoadLevel, NodeFault, NodeFaultKind, Objective,
-    OperationKind, Placement, Plan, Provider, Settings, Setup, Setups, TrialShape, VolumeRole, VolumeSetup,
+    Dataset, FaultAction, IoLimits, Job, LatencyFigure, LatencyObjective, LoadLevel, NodeFault, NodeFaultKind,
+    Objective, OperationKind, Placement, Plan, Provider, Settings, Setup, Setups, TrialShape, VolumeRole, VolumeSetup,
 };
 pub use stats::{Estimate, IntervalMethod, Summary};
 

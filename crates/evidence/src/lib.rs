@@ -16,7 +16,7 @@ pub use environment::{Disk, Environment};
 pub use host::{HostFigures, HostSample, VolumeFigures};
 pub use host_id::{HostId, NoSuchHost, Role};
 pub use interval::{HIGHEST_US, Interval, LOWEST_US, SIGNIFICANT_DIGITS, Series};
-pub use node_fault::{FaultRecord, LostValue, WriteCheck};
+pub use node_fault::{FaultRecord, LostValue, ProcessEnd, WriteCheck};
 pub use rate_probe::{ProbeLatency, RateProbe};
 pub use spec::{Consistency, OperationKind, VolumeRole};
 pub use trial::{

@@ -1,8 +1,8 @@
-//! What a trial with planned faults leaves: what was done to nodes and when, and whether acknowledged writes were still
-//! there at its end.
+//! What a trial with planned faults leaves: what was done to nodes and disks and when, and whether acknowledged writes
+//! were still there at its end.
 
 use serde::{Deserialize, Serialize};
-use spec::{Consistency, NodeFaultKind};
+use spec::{Consistency, NodeFaultKind, VolumeRole};
 
 use crate::HostId;
 
@@ -13,19 +13,39 @@ pub struct FaultRecord {
     pub kind: NodeFaultKind,
     /// To which node.
     pub host: HostId,
+    /// To which of its volumes; `None`: to the node itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub volume: Option<VolumeRole>,
     /// When it began: the signal was sent, the order to stop was given.
     pub began_s: f64,
-    /// When the node was gone: its process had ended or stood still, its network was cut.
+    /// When the node was gone: its process had ended or stood still, its network was cut. Of a disk: when whoever
+    /// answers for the volume had the fault.
     pub gone_s: f64,
-    /// When bringing it back began; `None`: it stayed away.
+    /// When bringing it back began; `None`: it stayed away. Of a disk: when the fault was to be lifted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub return_began_s: Option<f64>,
-    /// When it answered clients again; `None`: it did not within the trial.
+    /// When it answered clients again; `None`: it did not within the trial. Of a disk: when the fault was lifted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub back_s: Option<f64>,
     /// Why it is not as planned, where it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
+    /// Requests to the disk that ended with an error while it had the fault; `None`: it was no fault that makes some fail,
+    /// or it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_requests: Option<u64>,
+    /// The database's process ended by itself after this fault of a disk had begun, and before the next one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<ProcessEnd>,
+}
+
+/// A database's process that ended by itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProcessEnd {
+    /// When that was noticed, seconds from the start of measurement.
+    pub at_s: f64,
+    /// How it ended.
+    pub how: String,
 }
 
 /// What reading back every acknowledged write of a trial found, warm-up included.

@@ -7,7 +7,18 @@ use crate::figures::{MISSING, count, number, percent};
 use crate::wording::away;
 
 /// Name of the section.
-pub const TITLE: &str = "When a node was away";
+pub fn title(analysis: &Analysis) -> &'static str {
+    let faults = || {
+        analysis
+            .cells
+            .iter()
+            .filter_map(|c| c.faults.as_ref())
+            .flat_map(|f| &f.faults)
+    };
+    let disks = faults().any(|f| f.kind.is_of_disk());
+    let nodes = faults().any(|f| !f.kind.is_of_disk());
+    away::title(nodes || !disks, disks)
+}
 
 /// A row: a phase of a cell.
 pub struct Row<'a> {

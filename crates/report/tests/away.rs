@@ -6,8 +6,9 @@
 mod page;
 
 use analysis::{
-    Analysis, By, CellAnalysis, Charts, Consistency, ErrorKind, FaultAnalysis, FaultsAnalysis, Finding, LoadLevel,
-    NotConsidered, NotJudged, Outcome, PhaseKind, Place, RecoveryAnalysis, Rule, Scope, WritesAnalysis,
+    Analysis, By, CellAnalysis, Charts, Consistency, ErrorKind, FaultAction, FaultAnalysis, FaultsAnalysis, Finding,
+    LoadLevel, NodeFault, NodeFaultKind, NotConsidered, NotJudged, Outcome, PhaseKind, Place, RecoveryAnalysis, Rule,
+    Scope, VolumeRole, WritesAnalysis,
 };
 use page::away::{killed, phase, range};
 use report::{TerminalOptions, answer, document, faults_csv, html, markdown, message, terminal};
@@ -355,6 +356,32 @@ fn findings_say_which_figures_hold_the_fault() {
         "{}",
         message(&planned)
     );
+    let with_disks = |faults: f64, disks: f64| {
+        let numbers = [("faults", faults), ("disk_faults", disks), ("first_at_s", 20.0)];
+        let times = [("away_s", 20.0), ("measured_s", 60.0)];
+        let scope = Scope::Run("r".into());
+        message(&finding(
+            Rule::FaultsPlanned,
+            scope,
+            &[&numbers[..], &times].concat(),
+            &[],
+        ))
+    };
+    for (faults, disks, said) in [
+        (1.0, 1.0, "A disk failed by plan, for 20 of 60"),
+        (2.0, 2.0, "Disks failed by plan 2 times, for"),
+        (
+            3.0,
+            2.0,
+            "Nodes were taken away by plan and disks failed 3 times in all, for",
+        ),
+    ] {
+        assert!(
+            with_disks(faults, disks).starts_with(said),
+            "{}",
+            with_disks(faults, disks)
+        );
+    }
     let short = finding(
         Rule::TooShortToJudge,
         Scope::Trial("c/1".into()),
@@ -366,6 +393,60 @@ fn findings_say_which_figures_hold_the_fault() {
         "{}",
         message(&short)
     );
+}
+
+/// The same fault as [`killed`], of a disk.
+fn stalled() -> FaultsAnalysis {
+    let mut faults = killed();
+    let fault = &mut faults.faults[0];
+    fault.kind = NodeFaultKind::DiskStall;
+    fault.volume = Some(VolumeRole::Data);
+    fault.planned = Some(NodeFault {
+        action: FaultAction::DiskStall {
+            volume: VolumeRole::Data,
+        },
+        node: 2,
+        at_s: 20.0,
+        for_s: Some(20.0),
+    });
+    faults
+}
+
+#[test]
+fn a_disk_that_failed_is_told_as_one() {
+    let (mut analysis, charts) = run();
+    for cell in &mut analysis.cells {
+        cell.faults = Some(stalled());
+    }
+    for text in [html(&analysis, &charts), markdown(&analysis), at(&analysis, 200)] {
+        assert!(text.contains("When a disk failed"), "{text}");
+        assert!(!text.contains("When a node was away"), "{text}");
+    }
+    let text = markdown(&analysis);
+    for sentence in [
+        "* Planned was disk-stall of node 2's data volume at 20 s for 20 s: the data volume of database-2 had it from 20.1 s \
+         (20.0 to 20.3) and was as before from 52.1 s (50.2 to 65.3).",
+        "Throughput was back within 10 % of before 6 s (4 to 8) after the fault was lifted, in 2 of 3 trials",
+        "at most 14 (12 to 15) until the fault was lifted, 3 (0 to 4) at the end.",
+    ] {
+        assert!(text.contains(sentence), "{sentence} in\n{text}");
+    }
+    assert!(!text.contains("ended by itself"), "{text}");
+    let fault = &mut analysis.cells[0].faults.as_mut().unwrap().faults[0];
+    fault.failed_requests = range(12.0, 10.0, 15.0);
+    fault.ended = vec!["block 2: at 24.0 s, signal 7".to_owned()];
+    let text = markdown(&analysis);
+    let ended = "* The database's process ended by itself in 1 of 3 trials: block 2: at 24.0 s, signal 7.";
+    assert!(text.contains(ended), "{text}");
+    assert!(
+        text.contains("* Requests to the volume that failed: 12 (10 to 15)."),
+        "{text}"
+    );
+    let fault = &mut analysis.cells[0].faults.as_mut().unwrap().faults[0];
+    fault.failed_requests = range(0.0, 0.0, 0.0);
+    assert!(markdown(&analysis).contains("* No request to the volume met it"));
+    analysis.cells[1].faults = Some(killed());
+    assert!(markdown(&analysis).contains("## When a node was away or a disk failed"));
 }
 
 #[test]

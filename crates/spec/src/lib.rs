@@ -35,6 +35,7 @@ mod settings;
 mod setup;
 mod simulated;
 mod volume_kind;
+mod volume_role;
 
 pub use access::{Access, Identity, Login, PasswordSource, Pem, Tls};
 pub use aws::{
@@ -57,7 +58,7 @@ pub use judged::CLIENT_CPU_MAX;
 pub use jvm_option::{KeptOption, jvm_option_name, kept_jvm_option};
 pub use mistakes::{Mistake, Mistakes};
 pub use money::{ConfigurationMoney, Money};
-pub use node_fault::{NodeFault, NodeFaultKind};
+pub use node_fault::{FailingRequests, FaultAction, NodeFault, NodeFaultKind};
 pub use note::Note;
 pub use notes::static_notes;
 pub use objective::{DEFAULT_HEADROOM, ERROR_SHARE_MAX, LatencyFigure, LatencyObjective, Objective};
@@ -68,9 +69,10 @@ pub use provider::{Provider, UnknownProvider};
 pub use scale::{page_cache_at_full_scale, setups, use_whole_machines};
 pub use search::{CEILING_IN_FLIGHT, LEVELS, Round, Search, SearchPlan, rounded};
 pub use settings::{Settings, SettingsInForce};
-pub use setup::{BurstStart, ServedAs, Setup, Setups, VolumeRole, VolumeSetup};
+pub use setup::{BurstStart, ServedAs, Setup, Setups, VolumeSetup};
 pub use simulated::{Fault, FaultKind, Truth};
 pub use volume_kind::VolumeKind;
+pub use volume_role::VolumeRole;
 pub use workload::{Definition, Distribution, KeyFormat, Mix, OperationKind, PageCache, ScanLength};
 
 /// What the schema is called, whatever address it is read from.

@@ -1,39 +1,181 @@
-//! Faults that an experiment plans for the nodes of its trials.
+//! Faults that an experiment plans for the nodes of its trials, and for their disks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What is done to a node, in every trial.
+use crate::VolumeRole;
+
+/// What is done to a node or to one of its disks, in every trial.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct NodeFault {
     /// What.
-    pub kind: NodeFaultKind,
+    #[serde(flatten)]
+    pub action: FaultAction,
     /// To which node, counted from 1.
     pub node: u32,
     /// When, seconds from the start of measurement.
     pub at_s: f64,
-    /// How long until the node is brought back, seconds; `None`: it stays away for the rest of the trial.
+    /// How long until it is undone, seconds; `None`: the node stays away for the rest of the trial. A disk's fault
+    /// always ends.
     pub for_s: Option<f64>,
 }
 
 impl NodeFault {
-    /// When it is brought back, seconds from the start of measurement.
+    /// What is done, without its particulars.
+    pub fn kind(&self) -> NodeFaultKind {
+        self.action.kind()
+    }
+
+    /// When it is undone, seconds from the start of measurement.
     pub fn until_s(&self) -> Option<f64> {
         self.for_s.map(|for_s| self.at_s + for_s)
     }
 
-    /// For people: `node-kill of node 2 at 20 s for 30 s`.
+    /// For people: `node-kill of node 2 at 20 s for 30 s`, `disk-slow (10 times) of node 1's data volume at 20 s
+    /// for 10 s`.
     pub fn label(&self) -> String {
-        let NodeFault { kind, node, at_s, .. } = self;
+        let NodeFault { action, node, at_s, .. } = self;
         let until = match self.for_s {
             Some(for_s) => format!("for {for_s} s"),
             None => "to the end".to_owned(),
         };
-        format!("{} of node {node} at {at_s} s {until}", kind.name())
+        let whose = match action.volume() {
+            None => format!("node {node}"),
+            Some(VolumeRole::Data) => format!("node {node}'s data volume"),
+            Some(VolumeRole::Commitlog) => format!("node {node}'s commit-log volume"),
+        };
+        format!("{} of {whose} at {at_s} s {until}", action.words())
     }
 }
 
-/// Ways to take a node away.
+/// What a fault does, with its particulars.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum FaultAction {
+    /// See [`NodeFaultKind::NodeStop`].
+    NodeStop,
+    /// See [`NodeFaultKind::NodeKill`].
+    NodeKill,
+    /// See [`NodeFaultKind::NodePause`].
+    NodePause,
+    /// See [`NodeFaultKind::HostCut`].
+    HostCut,
+    /// See [`NodeFaultKind::DiskStall`].
+    DiskStall {
+        /// Of which volume.
+        volume: VolumeRole,
+    },
+    /// See [`NodeFaultKind::DiskSlow`].
+    DiskSlow {
+        /// Of which volume.
+        volume: VolumeRole,
+        /// Limits are divided, and service times multiplied, by this.
+        times: f64,
+    },
+    /// See [`NodeFaultKind::DiskError`].
+    DiskError {
+        /// Of which volume.
+        volume: VolumeRole,
+        /// Which requests.
+        requests: FailingRequests,
+        /// Which share of them, above 0, up to 1.
+        share: f64,
+        /// Which part of the volume's bytes, first and last as shares of its size; `None`: all of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        range: Option<(f64, f64)>,
+    },
+    /// See [`NodeFaultKind::DiskFull`].
+    DiskFull {
+        /// Of which volume.
+        volume: VolumeRole,
+    },
+}
+
+impl FaultAction {
+    /// What is done, without its particulars.
+    pub const fn kind(self) -> NodeFaultKind {
+        match self {
+            Self::NodeStop => NodeFaultKind::NodeStop,
+            Self::NodeKill => NodeFaultKind::NodeKill,
+            Self::NodePause => NodeFaultKind::NodePause,
+            Self::HostCut => NodeFaultKind::HostCut,
+            Self::DiskStall { .. } => NodeFaultKind::DiskStall,
+            Self::DiskSlow { .. } => NodeFaultKind::DiskSlow,
+            Self::DiskError { .. } => NodeFaultKind::DiskError,
+            Self::DiskFull { .. } => NodeFaultKind::DiskFull,
+        }
+    }
+
+    /// The volume whose fault it is; `None`: it is the node that is taken away.
+    pub const fn volume(self) -> Option<VolumeRole> {
+        match self {
+            Self::NodeStop | Self::NodeKill | Self::NodePause | Self::HostCut => None,
+            Self::DiskStall { volume }
+            | Self::DiskSlow { volume, .. }
+            | Self::DiskError { volume, .. }
+            | Self::DiskFull { volume } => Some(volume),
+        }
+    }
+
+    /// The kind with its particulars, for people: `disk-error (5 % of reads)`.
+    fn words(self) -> String {
+        let name = self.kind().name();
+        match self {
+            Self::DiskSlow { times, .. } => format!("{name} ({times} times)"),
+            Self::DiskError {
+                requests, share, range, ..
+            } => {
+                let what = match requests {
+                    FailingRequests::All => "requests",
+                    FailingRequests::Reads => "reads",
+                    FailingRequests::Writes => "writes",
+                };
+                let part = match share {
+                    1.0.. => format!("all {what}"),
+                    share => format!("{} % of {what}", per_cent(share)),
+                };
+                let place = range.map_or_else(String::new, |(from, to)| {
+                    format!(" from {} to {} % of its bytes", per_cent(from), per_cent(to))
+                });
+                format!("{name} ({part}{place})")
+            }
+            _ => name.to_owned(),
+        }
+    }
+}
+
+/// As somebody would write it: to a ten-thousandth.
+fn per_cent(share: f64) -> f64 {
+    (share * 1e6).round() / 1e4
+}
+
+/// Which requests end with an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FailingRequests {
+    /// Reads and writes.
+    All,
+    /// Reads.
+    Reads,
+    /// Writes.
+    Writes,
+}
+
+impl FailingRequests {
+    /// Every choice.
+    pub const ALL: [Self; 3] = [Self::All, Self::Reads, Self::Writes];
+
+    /// The name in files, the same as in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Reads => "reads",
+            Self::Writes => "writes",
+        }
+    }
+}
+
+/// Ways to take a node away, or to spoil a disk of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NodeFaultKind {
@@ -45,11 +187,28 @@ pub enum NodeFaultKind {
     NodePause,
     /// The network drops what the node sends and receives, to and from clients and other nodes.
     HostCut,
+    /// A served volume answers nothing; when that is over, all that was due is answered at once.
+    DiskStall,
+    /// A served volume's limits are divided, and its service times multiplied.
+    DiskSlow,
+    /// Requests to a served volume end with an I/O error (EIO).
+    DiskError,
+    /// Writes to a served volume end with "no space left on device" (ENOSPC).
+    DiskFull,
 }
 
 impl NodeFaultKind {
     /// Every kind.
-    pub const ALL: [Self; 4] = [Self::NodeStop, Self::NodeKill, Self::NodePause, Self::HostCut];
+    pub const ALL: [Self; 8] = [
+        Self::NodeStop,
+        Self::NodeKill,
+        Self::NodePause,
+        Self::HostCut,
+        Self::DiskStall,
+        Self::DiskSlow,
+        Self::DiskError,
+        Self::DiskFull,
+    ];
 
     /// The name in files and messages, the same as in JSON.
     pub const fn name(self) -> &'static str {
@@ -58,6 +217,18 @@ impl NodeFaultKind {
             Self::NodeKill => "node-kill",
             Self::NodePause => "node-pause",
             Self::HostCut => "host-cut",
+            Self::DiskStall => "disk-stall",
+            Self::DiskSlow => "disk-slow",
+            Self::DiskError => "disk-error",
+            Self::DiskFull => "disk-full",
         }
+    }
+
+    /// Whether it is a disk's: the node stays.
+    pub const fn is_of_disk(self) -> bool {
+        matches!(
+            self,
+            Self::DiskStall | Self::DiskSlow | Self::DiskError | Self::DiskFull
+        )
     }
 }

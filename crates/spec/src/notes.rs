@@ -111,7 +111,7 @@ fn node_faults(experiment: &Experiment) -> Vec<Note> {
     let mut notes = Vec::new();
     let duration_s = experiment.load.duration_s;
     for fault in &experiment.faults {
-        let starts = matches!(fault.kind, NodeFaultKind::NodeStop | NodeFaultKind::NodeKill);
+        let starts = matches!(fault.kind(), NodeFaultKind::NodeStop | NodeFaultKind::NodeKill);
         if let Some(until_s) = fault
             .until_s()
             .filter(|until_s| starts && duration_s - until_s < START_S)
@@ -128,7 +128,8 @@ fn node_faults(experiment: &Experiment) -> Vec<Note> {
             notes.push(Note::new("fault_near_end", message, advice));
         }
     }
-    if experiment.faults.is_empty() {
+    // A disk that fails leaves its node there.
+    if experiment.faults.iter().all(|fault| fault.kind().is_of_disk()) {
         return notes;
     }
     for configuration in &experiment.configurations {

@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use catalog::{Burst, IoLimits, Latency};
 use serde::{Deserialize, Serialize};
 
-use crate::{ConsistencyLevels, NodeFault, Placement, Settings, WatchedNode};
+use crate::{ConsistencyLevels, NodeFault, Placement, Settings, VolumeRole, WatchedNode};
 
 /// What a provider makes of a plan's configurations, each once and in the plan's order: the document `setups.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -195,25 +195,5 @@ impl VolumeSetup {
             .burst
             .filter(|_| self.burst_start().is_some_and(|s| s != BurstStart::Baseline))?;
         Some(burst.credits_start / (burst.burst_iops - burst.baseline_iops))
-    }
-}
-
-/// Role of a volume in a configuration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum VolumeRole {
-    /// Data directory.
-    Data,
-    /// Commit log.
-    Commitlog,
-}
-
-impl VolumeRole {
-    /// Name in files and mount points.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Data => "data",
-            Self::Commitlog => "commitlog",
-        }
     }
 }

@@ -38,7 +38,7 @@ fn faults_are_planned_in_order_of_time() {
         ]
     );
     assert_eq!(faults[0].until_s(), Some(30.0));
-    assert_eq!(faults[1].kind, NodeFaultKind::NodePause);
+    assert_eq!(faults[1].kind(), NodeFaultKind::NodePause);
 }
 
 #[test]

@@ -5,14 +5,14 @@ use std::net::Ipv4Addr;
 use evidence::{ClientResult, Environment, HostSample, Initialised, KeptDataSet, VolumeFacts, WriteCheck};
 use serde::{Deserialize, Serialize};
 use spec::{
-    Access, ConsistencyLevels, Dataset, Definition, KeyFormat, LoadLevel, NodeFaultKind, Patience, Placement,
+    Access, ConsistencyLevels, Dataset, Definition, FaultAction, KeyFormat, LoadLevel, Patience, Placement,
     PlannedTrial, SettingsInForce, Setup, TrialShape,
 };
 
 use crate::{GivenByMachine, Ground, LogFile, LogPiece, Transfer, WatchTask, WatchedFacts, WireInterval};
 
 /// Version of these messages; controller and agent must agree.
-pub const PROTOCOL: u32 = 12;
+pub const PROTOCOL: u32 = 13;
 
 /// Controller to agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -113,9 +113,9 @@ pub enum DatabaseRequest {
         /// Keys that must exist in the restored data.
         sample_keys: Vec<String>,
     },
-    /// Take the node away whose trial is under way, now.
-    TakeAway(NodeFaultKind),
-    /// Bring it back, with the data that it has.
+    /// Take the node away whose trial is under way, or spoil a disk of it, now.
+    TakeAway(FaultAction),
+    /// Bring it back, with the data that it has; of a disk: lift its fault.
     BringBack,
     /// Stop the database and detach its volumes.
     StopTrial,
@@ -431,15 +431,20 @@ pub enum Reply {
     Prepared(PreparedConfiguration),
     /// To `StartTrial`.
     Started(Box<StartedTrial>),
-    /// To `TakeAway`: the node is gone.
+    /// To `TakeAway`: the node is gone, or its disk has the fault.
     TakenAway {
         /// When.
         moments: Moments,
         /// How it went otherwise than was asked for.
         problem: Option<String>,
     },
-    /// To `BringBack`: it answers clients again.
-    BroughtBack(Moments),
+    /// To `BringBack`: it answers clients again, or its disk has no fault any more.
+    BroughtBack {
+        /// When.
+        moments: Moments,
+        /// Requests to the disk that ended with an error meanwhile; `None`: it was no fault that makes some fail.
+        failed_requests: Option<u64>,
+    },
     /// To `StopTrial`.
     Stopped(Box<StoppedTrial>),
     /// To `ReadLog`: at most [`crate::LOG_PIECE_BYTES`].

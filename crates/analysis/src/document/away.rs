@@ -1,10 +1,10 @@
-//! A cell while a node was away by plan, and whether its acknowledged writes were still there afterwards.
+//! A cell while a node was away or a disk failed by plan, and whether its acknowledged writes were still there.
 
 use std::collections::BTreeMap;
 
 use evidence::{ErrorKind, HostId};
 use serde::{Deserialize, Serialize};
-use spec::{Consistency, NodeFault, NodeFaultKind};
+use spec::{Consistency, NodeFault, NodeFaultKind, VolumeRole};
 use stats::Summary;
 
 /// What planned faults did to a cell: median, lowest and highest over its valid trials.
@@ -22,7 +22,8 @@ pub struct FaultsAnalysis {
 pub enum PhaseKind {
     /// From the start of measurement to the first fault.
     Before,
-    /// From the moment a fault began until its node answered clients again, or the trial ended.
+    /// From the moment a fault began until its node answered clients again, or its disk had none any more, or the trial
+    /// ended.
     During,
     /// From then on, until the next fault began or the trial ended.
     After,
@@ -79,6 +80,10 @@ pub struct FaultAnalysis {
     pub kind: NodeFaultKind,
     /// To which node.
     pub node: HostId,
+    /// To which of its volumes; `None`: to the node itself. Then "gone" is when the volume had the fault, and "back"
+    /// when it had been lifted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub volume: Option<VolumeRole>,
     /// What was planned; `None` where the plan does not say.
     pub planned: Option<NodeFault>,
     /// Valid trials in which it happened.
@@ -107,6 +112,12 @@ pub struct FaultAnalysis {
     /// What was not as planned, each with the block of its trial.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
+    /// Requests to the disk that ended with an error while it had the fault, where it is one that makes some fail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_requests: Option<Summary>,
+    /// How the database's process ended by itself after a disk's fault had begun, each with the block of its trial.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ended: Vec<String>,
 }
 
 /// How long it took after the node had come back until throughput was back within 10 % of before.

@@ -30,7 +30,7 @@ pub fn finding(trial: &TrialMeasurement, plan: &Plan) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use evidence::{FaultRecord, HostId};
-    use spec::{NodeFault, NodeFaultKind};
+    use spec::{FaultAction, NodeFault, NodeFaultKind};
 
     use super::*;
     use crate::rules::cases::recorded;
@@ -41,7 +41,7 @@ mod tests {
         let mut plan = job().plan;
         assert_eq!(finding(&recorded(|_| ()), &plan), None);
         plan.faults = vec![NodeFault {
-            kind: NodeFaultKind::NodePause,
+            action: FaultAction::NodePause,
             node: 1,
             at_s: 20.0,
             for_s: Some(10.0),
@@ -51,11 +51,14 @@ mod tests {
                 r.faults = vec![FaultRecord {
                     kind: NodeFaultKind::NodePause,
                     host: HostId::DATABASE,
+                    volume: None,
                     began_s: 20.0,
                     gone_s: 20.1,
                     return_began_s: Some(30.0),
                     back_s: Some(30.1),
                     problem: problem.map(str::to_owned),
+                    failed_requests: None,
+                    ended: None,
                 }];
             })
         };

@@ -1,4 +1,4 @@
-//! Nodes are taken away by plan: which figures that is in, and which not.
+//! Nodes are taken away and disks fail by plan: which figures that is in, and which not.
 
 use spec::Plan;
 
@@ -10,8 +10,10 @@ pub fn of_plan(run: &str, plan: &Plan) -> Option<Finding> {
     let first_at_s = plan.faults.iter().map(|f| f.at_s).min_by(f64::total_cmp)?;
     let measured_s = plan.shape.duration_s;
     let away = |f: &spec::NodeFault| f.until_s().unwrap_or(measured_s).min(measured_s) - f.at_s.min(measured_s);
+    let of_disks = plan.faults.iter().filter(|f| f.kind().is_of_disk()).count();
     let numbers = [
         ("faults", plan.faults.len() as f64),
+        ("disk_faults", of_disks as f64),
         ("first_at_s", first_at_s),
         ("away_s", plan.faults.iter().map(away).sum()),
         ("measured_s", measured_s),
@@ -21,7 +23,7 @@ pub fn of_plan(run: &str, plan: &Plan) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use spec::{NodeFault, NodeFaultKind};
+    use spec::{FaultAction, NodeFault, VolumeRole};
 
     use super::*;
     use crate::story::job;
@@ -32,7 +34,7 @@ mod tests {
         let mut plan = job().plan;
         assert_eq!(of_plan("run", &plan), None);
         let fault = |node, at_s, for_s| NodeFault {
-            kind: NodeFaultKind::NodeKill,
+            action: FaultAction::NodeKill,
             node,
             at_s,
             for_s,
@@ -43,5 +45,10 @@ mod tests {
             (told.number("first_at_s"), told.number("away_s")),
             (Some(20.0), Some(30.0))
         );
+        assert_eq!(told.number("disk_faults"), Some(0.0));
+        plan.faults[1].action = FaultAction::DiskStall {
+            volume: VolumeRole::Data,
+        };
+        assert_eq!(of_plan("run", &plan).unwrap().number("disk_faults"), Some(1.0));
     }
 }

@@ -9,8 +9,8 @@ use analysis::{
     Analysis, By, Caution, CellAnalysis, ErrorKind, FaultAnalysis, HostId, NotJudged, Outcome, PhaseAnalysis,
     PhaseKind, Reason, Rule, Severity, Status, TrialMeasurement, analyse,
 };
-use evidence::{LostValue, WriteCheck};
-use spec::{Consistency, NodeFault, NodeFaultKind};
+use evidence::{LostValue, ProcessEnd, WriteCheck};
+use spec::{Consistency, FailingRequests, FaultAction, NodeFault, NodeFaultKind, VolumeRole};
 use stats::Summary;
 
 const SLOW: &str = "gp2-320";
@@ -116,6 +116,39 @@ fn machines_are_judged_by_the_seconds_before_the_fault() {
     assert_eq!(said, 1, "once, of the run");
 }
 
+/// A disk that answers with errors for 20 s: the same phases, and none of the errors spoils the trial. That the process
+/// ended is told.
+#[test]
+fn a_disk_that_fails_by_plan_spoils_no_trial() {
+    let mut planned = planned();
+    planned.action = FaultAction::DiskError {
+        volume: VolumeRole::Data,
+        requests: FailingRequests::Reads,
+        share: 0.05,
+        range: None,
+    };
+    let mut errors = kill(20.0, Some(40.0), Some(40.1));
+    (errors.kind, errors.volume) = (NodeFaultKind::DiskError, Some(VolumeRole::Data));
+    errors.failed_requests = Some(12);
+    errors.ended = Some(ProcessEnd {
+        at_s: 24.5,
+        how: "signal 7".to_owned(),
+    });
+    let trial = Trial::new(FAST, 1, vec![errors]);
+    let measured = trial.measured();
+    assert!(measured.is_valid(), "{:?}", measured.invalid_reason());
+    assert_eq!(measured.undisturbed().window.to_s, 19.0);
+    let cell = of_cell(vec![planned], &[trial]);
+    let told = fault(&cell);
+    assert_eq!(
+        (told.kind, told.volume, told.planned),
+        (NodeFaultKind::DiskError, Some(VolumeRole::Data), Some(planned))
+    );
+    assert_eq!((told.back_s, told.recovery.recovered), (at(40.1), 1));
+    assert_eq!(told.failed_requests, at(12.0));
+    assert_eq!(told.ended, ["block 1: at 24.5 s, signal 7"]);
+}
+
 /// The same errors, the same stops and the same restart without a plan: nothing excuses them.
 #[test]
 fn what_was_not_planned_still_invalidates() {
@@ -201,7 +234,7 @@ fn too_few_seconds_afterwards_tell_nothing() {
 #[test]
 fn two_faults_have_an_afterwards_each() {
     let pause = NodeFault {
-        kind: NodeFaultKind::NodePause,
+        action: FaultAction::NodePause,
         node: 3,
         at_s: 40.0,
         for_s: Some(5.0),

@@ -1,24 +1,27 @@
-//! A node that is away by plan: how it is taken away and brought back.
+//! A node that is away by plan: how it is taken away and brought back. A disk that fails is an absence, too, though the
+//! node stays.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use database::RunningNode;
-use spec::NodeFaultKind;
+use spec::FaultAction;
 use storage::NetworkCut;
 use wire::{Fault, Moments};
 
+use super::disk_fault::{self, Failing};
 use super::host::Host;
 use super::outbox::fault;
 use super::server::Database;
 use super::shared::with;
+use super::volumes::Volumes;
 use crate::machine::unix_ms;
 
 /// How long a node may take to drain before it is killed. Cassandra itself waits up to a minute for its peers
 /// (`MessagingService.shutdown`), and under a small volume a large memtable takes its time.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(90);
 
-/// What keeps the node away.
+/// What keeps the node away, or its disk from working.
 pub(super) enum Absence {
     /// Its process has ended.
     Ended,
@@ -26,37 +29,47 @@ pub(super) enum Absence {
     Paused,
     /// Its packets are dropped.
     Cut(NetworkCut),
+    /// Nothing: it is there, and this volume of it fails.
+    Disk(Failing),
 }
 
 /// Takes a node away, now; says how it went otherwise than was asked for.
 pub(super) fn begin(
-    kind: NodeFaultKind,
+    action: FaultAction,
     node: &Arc<Mutex<Box<dyn RunningNode>>>,
     host: &Host,
     database: &Database,
+    volumes: &Volumes,
 ) -> Result<(Absence, Moments, Option<String>), Fault> {
     let began_unix_ms = unix_ms();
     let mut problem = None;
-    let absence = match kind {
-        NodeFaultKind::NodeStop => {
+    let absence = match action {
+        FaultAction::NodeStop => {
             let drained = with(node, |n| n.stop(DRAIN_PATIENCE).map(|()| n.stopped_cleanly())).map_err(fault)?;
             let took_s = (unix_ms() - began_unix_ms) / 1e3;
             problem = (!drained)
                 .then(|| format!("it had not drained when its process ended or was killed, after {took_s:.0} s"));
             Absence::Ended
         }
-        NodeFaultKind::NodeKill => {
+        FaultAction::NodeKill => {
             with(node, |n| n.kill());
             Absence::Ended
         }
-        NodeFaultKind::NodePause => {
+        FaultAction::NodePause => {
             with(node, |n| n.pause());
             Absence::Paused
         }
-        NodeFaultKind::HostCut => {
+        FaultAction::HostCut => {
             let table = Host::cgroup_name("cut").replace('-', "_");
             let cut = NetworkCut::begin(&host.ledger, &table, &database.tcp_ports());
             Absence::Cut(cut.map_err(fault)?)
+        }
+        FaultAction::DiskStall { volume }
+        | FaultAction::DiskSlow { volume, .. }
+        | FaultAction::DiskError { volume, .. }
+        | FaultAction::DiskFull { volume } => {
+            let (failing, moments) = disk_fault::begin(action, volume, volumes)?;
+            return Ok((Absence::Disk(failing), moments, None));
         }
     };
     let done_unix_ms = unix_ms();

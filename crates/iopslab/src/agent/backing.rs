@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use evidence::VolumeFigures;
 use spec::{Burst, MachineStorage, ServedAs, VolumeRole, VolumeSetup};
 use storage::{Disk, Ledger, LedgerItem, ServedGauge, StorageError, Volume, VolumeServer};
-use volume::{Model, Unit};
+use volume::{Fault, Model, Unit};
 use wire::Ground;
 
 use super::shared::with;
@@ -67,6 +67,14 @@ impl Backing {
         match self {
             Self::Image(volume) => volume.behave(&Model::unlimited()),
             Self::Directory(_) | Self::Disk { .. } => Ok(()),
+        }
+    }
+
+    /// A served volume has these faults from now on instead of those before; `false`: nobody serves it, who could.
+    pub fn set_faults(&self, faults: &[Fault]) -> Result<bool, StorageError> {
+        match self {
+            Self::Image(volume) if volume.gauge().is_some() => volume.set_faults(faults).map(|()| true),
+            Self::Image(_) | Self::Directory(_) | Self::Disk { .. } => Ok(false),
         }
     }
 

@@ -108,12 +108,12 @@ impl DatabaseHost {
                 }
                 started
             }
-            DatabaseRequest::TakeAway(kind) => {
-                opened.trial_with(|trial, host, database, _| trial.take_away(kind, host, database))
+            DatabaseRequest::TakeAway(action) => {
+                opened.trial_with(|trial, host, database, volumes| trial.take_away(action, host, database, volumes))
             }
-            DatabaseRequest::BringBack => opened.trial_with(|trial, host, database, volumes| {
-                trial.bring_back(host, database, volumes).map(Reply::BroughtBack)
-            }),
+            DatabaseRequest::BringBack => {
+                opened.trial_with(|trial, host, database, volumes| trial.bring_back(host, database, volumes))
+            }
             DatabaseRequest::StopTrial => opened.stop_trial(),
             DatabaseRequest::ReadLog { name, offset } => opened.read_log(&name, offset),
             DatabaseRequest::Check(_)
@@ -291,7 +291,7 @@ impl Opened {
         if let Some(trial) = self.trial.take() {
             let volumes = self.volumes.get(trial.configuration());
             let data = volumes.map(Volumes::data_directory);
-            self.logs = trial.stop()?;
+            self.logs = trial.stop(volumes)?;
             stopped.logs = self.logs.iter().filter_map(KeptLog::facts).collect();
             stopped.data_bytes_on_disk = data.map_or(0, |data| self.database.data_set_bytes(&data));
         }

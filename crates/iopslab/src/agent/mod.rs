@@ -8,6 +8,7 @@ mod backing;
 mod check;
 mod client;
 mod database;
+mod disk_fault;
 mod host;
 mod limits;
 mod loading;

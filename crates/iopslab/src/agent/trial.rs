@@ -7,10 +7,11 @@ use std::time::Instant;
 use database::{Directories, NodeLog, RunningNode};
 use evidence::Overhead;
 use monitor::Monitor;
-use spec::{NodeFaultKind, SettingsInForce, Setup};
+use spec::{FaultAction, SettingsInForce, Setup};
 use wire::{Fault, Moments, Reply, StartedTrial};
 
 use super::absence::{self, Absence};
+use super::disk_fault;
 use super::host::Host;
 use super::limits::Limits;
 use super::logs::KeptLog;
@@ -155,11 +156,18 @@ impl Trial {
         Ok(())
     }
 
-    /// Takes the node away, as planned.
-    pub fn take_away(&mut self, kind: NodeFaultKind, host: &Host, database: &Database) -> Result<Reply, Fault> {
+    /// Takes the node away, or spoils a disk of it, as planned.
+    pub fn take_away(
+        &mut self,
+        action: FaultAction,
+        host: &Host,
+        database: &Database,
+        volumes: &Volumes,
+    ) -> Result<Reply, Fault> {
         let node = self.node.as_ref().ok_or_else(|| fault("no node is running"))?;
-        self.away.store(true, Ordering::Relaxed);
-        let (absence, moments, problem) = absence::begin(kind, node, host, database)?;
+        // A node whose disk fails is there: it is watched.
+        self.away.store(action.volume().is_none(), Ordering::Relaxed);
+        let (absence, moments, problem) = absence::begin(action, node, host, database, volumes)?;
         self.absence = Some(absence);
         Ok(Reply::TakenAway { moments, problem })
     }
@@ -178,8 +186,8 @@ impl Trial {
         Ok(())
     }
 
-    /// Brings the node back with the data that it has, all limits in force.
-    pub fn bring_back(&mut self, host: &Host, database: &Database, volumes: &Volumes) -> Result<Moments, Fault> {
+    /// Brings the node back with the data that it has, all limits in force; lifts the fault of its disk.
+    pub fn bring_back(&mut self, host: &Host, database: &Database, volumes: &Volumes) -> Result<Reply, Fault> {
         let absence = self.absence.take().ok_or_else(|| fault("the node is not away"))?;
         let began_unix_ms = unix_ms();
         match absence {
@@ -201,17 +209,32 @@ impl Trial {
                 with(node, |n| database.wait_ready(&mut **n, &host.outbox))?;
             }
             Absence::Cut(cut) => cut.end().map_err(fault)?,
+            Absence::Disk(failing) => {
+                let (moments, failed_requests) = disk_fault::end(&failing, volumes)?;
+                return Ok(Reply::BroughtBack {
+                    moments,
+                    failed_requests,
+                });
+            }
         }
         self.away.store(false, Ordering::Relaxed);
-        Ok(Moments {
-            began_unix_ms,
-            done_unix_ms: unix_ms(),
+        Ok(Reply::BroughtBack {
+            moments: Moments {
+                began_unix_ms,
+                done_unix_ms: unix_ms(),
+            },
+            failed_requests: None,
         })
     }
 
     /// Ends the database, removes its cgroup, and gives its logs. It is killed rather than drained: its data is thrown
     /// away, and draining a large memtable through a small volume could take minutes.
-    pub fn stop(mut self) -> Result<Vec<KeptLog>, Fault> {
+    ///
+    /// First of all no disk fails any more: a process that waits for one that stalls cannot be killed.
+    pub fn stop(mut self, volumes: Option<&Volumes>) -> Result<Vec<KeptLog>, Fault> {
+        if let Some(volumes) = volumes {
+            volumes.lift_faults();
+        }
         self.away.store(true, Ordering::Relaxed);
         if let Some(monitor) = self.monitor.take() {
             monitor.stop();

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use evidence::{Initialised, ProbeResult, VolumeFacts};
 use spec::{IoLimits, Setup, VolumeRole, VolumeSetup};
 use storage::{BurstBucket, Cgroup, DeviceLimit, Ledger, ResourceLimits, StorageError};
+use volume::Fault;
 
 use super::backing::{Backing, Served, Store};
 
@@ -112,6 +113,33 @@ impl Volumes {
         // A device that two volumes share was mounted by the last of them.
         self.mounted.iter_mut().try_for_each(|m| m.backing.attach(&m.root))?;
         Ok(data_bytes)
+    }
+
+    /// The volume of this role has these faults from now on instead of those before; `false`: there is none that could.
+    pub fn set_faults(&self, role: VolumeRole, faults: &[Fault]) -> Result<bool, StorageError> {
+        let found = self.mounted.iter().find(|m| m.setup.role == role);
+        found.map_or(Ok(false), |mounted| mounted.backing.set_faults(faults))
+    }
+
+    /// Requests to the served volume of this role that have ended with an error since it was attached.
+    pub fn failed_requests(&self, role: VolumeRole) -> Option<u64> {
+        let found = self.mounted.iter().find(|m| m.setup.role == role);
+        Some(found?.backing.gauge()?.counts().ok()?.errors)
+    }
+
+    /// No volume has a fault. One whose server is lost has none any more.
+    pub fn lift_faults(&self) {
+        for mounted in &self.mounted {
+            if let Err(error) = mounted.backing.set_faults(&[]) {
+                tracing::warn!("{error}");
+            }
+        }
+    }
+
+    /// Bytes of the volume of this role.
+    pub fn size_bytes(&self, role: VolumeRole) -> Option<u64> {
+        let found = self.mounted.iter().find(|m| m.setup.role == role);
+        found.map(|mounted| mounted.setup.size_bytes)
     }
 
     /// Unmounts and detaches everything.

@@ -119,7 +119,7 @@ pub(super) fn needs(job: &Job, work_directory: String, ground: Option<Ground>, o
         bytes: on_machine.iter().map(|host| needed_bytes(job, *host, restored)).sum(),
         network_cut: plan.faults.iter().any(|fault| {
             let is_here = |setup: &Setup| on_machine.contains(&HostId::database(setup.host_of(fault)));
-            fault.kind == NodeFaultKind::HostCut && started(setups).any(is_here)
+            fault.kind() == NodeFaultKind::HostCut && started(setups).any(is_here)
         }),
         served_volumes: started(setups).any(|setup| setup.data.served.is_some()),
         cpus: most(|setup| setup.cpus),

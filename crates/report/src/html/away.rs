@@ -138,7 +138,7 @@ fn drawn(analysis: &Analysis, charts: &Charts) -> String {
             })
             .collect();
         out.push_str(&format!(
-            "<h4>{}, {}</h4><ul class=\"legend\">{names}<li><i class=\"k gone\"></i>node away</ul>\n\
+            "<h4>{}, {}</h4><ul class=\"legend\">{names}<li><i class=\"k gone\"></i>planned fault</ul>\n\
              <div class=\"charts\">\n{figures}</div>\n",
             text(title),
             text(&shown.unit)

@@ -38,6 +38,9 @@ struct Section {
     body: fn(&Analysis, &Charts) -> String,
 }
 
+/// The title of a section that is called by what happened ([`crate::away::title`]).
+const NAMED_BY_FAULTS: &str = "";
+
 const fn part(id: &'static str, title: &'static str, body: fn(&Analysis, &Charts) -> String) -> Section {
     Section { id, title, body }
 }
@@ -47,7 +50,7 @@ const SECTIONS: [Section; 15] = [
     part("capacity", crate::capacity::TITLE, |a, _| capacity::capacity(a)),
     part("money", "Cost and performance", |a, _| money::money(a)),
     part("limits", "What limited it", |a, _| limits::limits(a)),
-    part("away", crate::away::TITLE, away::section),
+    part("away", NAMED_BY_FAULTS, away::section),
     part("rates", "Latency by rate", |a, _| rates::rates(a)),
     part("scaling", "Scaling over nodes", |a, _| scaling::scaling(a)),
     part("time", "Over time", multiples::multiples),
@@ -81,10 +84,14 @@ pub fn html(analysis: &Analysis, charts: &Charts) -> String {
         .map(|part| (part, (part.body)(analysis, charts)))
         .collect();
     let parts: Vec<_> = parts.into_iter().filter(|(_, body)| !body.is_empty()).collect();
-    out.push_str(&navigation(parts.iter().map(|(part, _)| *part)));
+    let named = |part: &Section| match part.title {
+        NAMED_BY_FAULTS => crate::away::title(analysis),
+        title => title,
+    };
+    out.push_str(&navigation(parts.iter().map(|(part, _)| (part.id, named(part)))));
     out.push_str("<main>\n");
-    for (Section { id, title, .. }, body) in &parts {
-        out.push_str(&section(id, title, body));
+    for (part, body) in &parts {
+        out.push_str(&section(part.id, named(part), body));
     }
     out.push_str("</main>\n");
     out.push_str(&footer::footer(analysis));
@@ -92,9 +99,9 @@ pub fn html(analysis: &Analysis, charts: &Charts) -> String {
     out
 }
 
-fn navigation<'a>(parts: impl Iterator<Item = &'a Section>) -> String {
+fn navigation(parts: impl Iterator<Item = (&'static str, &'static str)>) -> String {
     let links: String = parts
-        .map(|Section { id, title, .. }| format!("<li><a href=\"#{id}\">{title}</a></li>"))
+        .map(|(id, title)| format!("<li><a href=\"#{id}\">{title}</a></li>"))
         .collect();
     format!("<nav aria-label=\"Sections\"><ul>{links}</ul></nav>\n")
 }

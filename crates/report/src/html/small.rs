@@ -1,5 +1,5 @@
-//! One small chart of a cell over time: its repetitions over each other, with warm-up, a limit, and the seconds in which a
-//! node was away.
+//! One small chart of a cell over time: its repetitions over each other, with warm-up, a limit, and the seconds in
+//! which a node was away or a disk failed.
 
 use analysis::{CellAnalysis, Charts, Line, Panel, TrialCharts};
 
@@ -41,7 +41,7 @@ pub fn panel<'a>(trial: &'a TrialCharts, title: &str) -> Option<&'a Panel> {
 }
 
 /// A chart from 0 to a little above `highest`, under `heading` (HTML) and with `name` for who cannot see it; empty without
-/// trials. The darker the shade, the more repetitions had a node away.
+/// trials. The darker the shade, the more repetitions had one.
 pub fn figure(
     heading: &str,
     name: &str,
@@ -81,7 +81,7 @@ pub fn figure(
     )
 }
 
-/// The seconds in which a node was away by plan, shaded down to `floor`.
+/// The seconds in which a node was away or a disk failed by plan, shaded down to `floor`.
 pub fn away(trial: &TrialCharts, x: &Scale, floor: f64) -> String {
     let shade = |(from_s, to_s): &(f64, f64)| {
         let (from, to) = (x.at(*from_s), x.at(*to_s));

@@ -12,7 +12,7 @@ pub fn section(analysis: &Analysis, text: &mut String) {
     if !away::any(analysis) {
         return;
     }
-    text.push_str(&format!("## {}\n\n", away::TITLE));
+    text.push_str(&format!("## {}\n\n", away::title(analysis)));
     let rows = away::rows(analysis);
     if !rows.is_empty() {
         let rows = rows.into_iter().map(|row| {

@@ -131,7 +131,7 @@ fn when_away(analysis: &Analysis, width: usize, paint: Paint, text: &mut String)
     if !crate::away::any(analysis) {
         return;
     }
-    text.push_str(&format!("\n{}\n", paint.bold(crate::away::TITLE)));
+    text.push_str(&format!("\n{}\n", paint.bold(crate::away::title(analysis))));
     if let Some(table) = away::table(analysis, width) {
         text.push_str(&format!("{table}\n"));
         text.push_str(&wrapped(&away_method(), width, ""));

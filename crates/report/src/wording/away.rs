@@ -1,9 +1,9 @@
-//! A node that was away by plan, in words: when it was gone and back, what came of throughput, hints and writes. And the
-//! findings about it.
+//! A node that was away or a disk that failed by plan, in words: when it was gone and back, what came of
+//! throughput, hints and writes. And the findings about it.
 
 use analysis::{
     CellAnalysis, Consistency, FaultAnalysis, HintFiles, PhaseAnalysis, RECOVERED_SECONDS, RECOVERED_SHARE,
-    RecoveryAnalysis, Rule, Summary, WritesAnalysis,
+    RecoveryAnalysis, Rule, Summary, VolumeRole, WritesAnalysis,
 };
 
 use super::of::Of;
@@ -19,6 +19,15 @@ pub fn method() -> String {
         given_percent(1.0 - RECOVERED_SHARE),
         given_percent(RECOVERED_SHARE)
     )
+}
+
+/// What the section is called, by what was done.
+pub fn title(nodes: bool, disks: bool) -> &'static str {
+    match (nodes, disks) {
+        (true, true) => "When a node was away or a disk failed",
+        (false, true) => "When a disk failed",
+        (_, false) => "When a node was away",
+    }
 }
 
 /// `before`, `during`, `after`; of several faults with the fault's number: `during 2`.
@@ -46,6 +55,10 @@ pub fn sentences(cell: &CellAnalysis) -> Vec<String> {
     for (i, fault) in faults.iter().enumerate() {
         let is_last = i + 1 == faults.len();
         all.push(happened(fault));
+        all.extend(fault.failed_requests.as_ref().map(failed_requests));
+        if !fault.ended.is_empty() {
+            all.push(ended(fault));
+        }
         all.extend(recovery(fault, is_last));
         match &fault.hint_files {
             Some(hints) => all.push(hinted(hints, fault, is_last)),
@@ -77,6 +90,9 @@ fn happened(fault: &FaultAnalysis) -> String {
         Some(planned) => format!("Planned was {}: ", planned.label()),
         None => format!("{}: ", fault.kind.name()),
     };
+    if let Some(role) = fault.volume {
+        return format!("{planned}{}", disk_failed(fault, role));
+    }
     let gone = fault
         .gone_s
         .as_ref()
@@ -103,6 +119,46 @@ fn happened(fault: &FaultAnalysis) -> String {
     format!("{planned}{}.", listed(&parts))
 }
 
+/// When a disk really had its fault.
+fn disk_failed(fault: &FaultAnalysis, role: VolumeRole) -> String {
+    let since = fault
+        .gone_s
+        .as_ref()
+        .map_or_else(String::new, |gone| format!(" from {}", seconds(gone)));
+    let mut parts = vec![format!("{} of {} had it{since}", role.of_node(), fault.node)];
+    if let Some(back) = &fault.back_s {
+        parts.push(format!("was as before from {}", seconds(back)));
+    }
+    let lasting = fault.left_away + fault.not_back;
+    if lasting > 0 {
+        let some = of_trials(lasting, fault.trials);
+        parts.push(format!("had it to the end{some}"));
+    }
+    format!("{}.", listed(&parts))
+}
+
+/// Requests to the disk that failed. A fault that none has met shows nothing.
+fn failed_requests(failed: &Summary) -> String {
+    match (failed.low, failed.high) {
+        (_, 0.0) => "No request to the volume met it: the database asked for nothing of that kind.".to_owned(),
+        (low, high) if low < high => {
+            let [median, low, high] = [failed.median, low, high].map(given);
+            format!("Requests to the volume that failed: {median} ({low} to {high}).")
+        }
+        _ => format!("Requests to the volume that failed: {}.", given(failed.median)),
+    }
+}
+
+/// The database's process ended under a fault of its disk.
+fn ended(fault: &FaultAnalysis) -> String {
+    let n = fault.ended.len() as u64;
+    let some = of_trials(n, fault.trials);
+    format!(
+        "The database's process ended by itself{some}: {}.",
+        fault.ended.join("; ")
+    )
+}
+
 /// ` in 1 of 3 trials`; nothing where it was so in all of them.
 fn of_trials(n: u64, all: u64) -> String {
     match n == all {
@@ -123,6 +179,10 @@ fn recovery(fault: &FaultAnalysis, is_last: bool) -> Option<String> {
     if all == 0 {
         return None;
     }
+    let (was, was_back) = match fault.volume {
+        None => ("the node was", "the node was back"),
+        Some(_) => ("the fault was lifted", "the fault was lifted"),
+    };
     let within = given_percent(1.0 - RECOVERED_SHARE);
     let end = match is_last {
         true => "when the trial ended",
@@ -137,7 +197,7 @@ fn recovery(fault: &FaultAnalysis, is_last: bool) -> Option<String> {
             String::new()
         };
         parts.push(format!(
-            "Throughput was back within {within} of before {} the node was{in_some}",
+            "Throughput was back within {within} of before {} {was}{in_some}",
             after(&seconds)
         ));
     }
@@ -153,7 +213,7 @@ fn recovery(fault: &FaultAnalysis, is_last: bool) -> Option<String> {
     match too_short {
         0 => {}
         n if n == all => parts.push(format!(
-            "Fewer than {RECOVERED_SECONDS} s were left after the node was back: too few to judge throughput by"
+            "Fewer than {RECOVERED_SECONDS} s were left after {was_back}: too few to judge throughput by"
         )),
         n => parts.push(format!(
             "{} fewer than {RECOVERED_SECONDS} s were left to judge it by",
@@ -184,10 +244,10 @@ fn hinted(hints: &HintFiles, fault: &FaultAnalysis, is_last: bool) -> String {
         true => format!("{} ({} to {})", given(s.median), given(s.low), given(s.high)),
         false => given(s.median),
     };
-    let until = if fault.back_s.is_some() {
-        " until the node was back"
-    } else {
-        ""
+    let until = match (fault.back_s, fault.volume) {
+        (None, _) => "",
+        (Some(_), None) => " until the node was back",
+        (Some(_), Some(_)) => " until the fault was lifted",
     };
     let end = if is_last { "at the end" } else { "before the next fault" };
     format!(
@@ -280,10 +340,19 @@ const STALE: &str = " At this level an older value may be that of one stale repl
 pub(super) fn words(of: &Of<'_>) -> (String, &'static str) {
     match of.0.rule {
         Rule::FaultsPlanned => {
-            let faults = of.number("faults") as u64;
-            let what = match faults {
-                1 => "A node was taken away by plan".to_owned(),
-                n => format!("Nodes were taken away by plan {n} times"),
+            let disks = of.0.number("disk_faults").unwrap_or(0.0) as u64;
+            let nodes = (of.number("faults") as u64).saturating_sub(disks);
+            let what = match (nodes, disks) {
+                (1, 0) => "A node was taken away by plan".to_owned(),
+                (n, 0) => format!("Nodes were taken away by plan {n} times"),
+                (0, 1) => "A disk failed by plan".to_owned(),
+                (0, n) => format!("Disks failed by plan {n} times"),
+                (nodes, disks) => {
+                    format!(
+                        "Nodes were taken away by plan and disks failed {} times in all",
+                        nodes + disks
+                    )
+                }
             };
             (
                 format!(
@@ -294,7 +363,11 @@ pub(super) fn words(of: &Of<'_>) -> (String, &'static str) {
                     given(of.number("measured_s")),
                     given(of.number("first_at_s"))
                 ),
-                "Read \"When a node was away\" for before, during and after apart.",
+                match (nodes, disks) {
+                    (_, 0) => "Read \"When a node was away\" for before, during and after apart.",
+                    (0, _) => "Read \"When a disk failed\" for before, during and after apart.",
+                    _ => "Read \"When a node was away or a disk failed\" for before, during and after apart.",
+                },
             )
         }
         Rule::FaultNotAsPlanned => {

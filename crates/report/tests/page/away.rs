@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use analysis::{
-    ErrorKind, FaultAnalysis, FaultsAnalysis, HintFiles, HostId, NodeFault, NodeFaultKind, PhaseAnalysis, PhaseKind,
-    RecoveryAnalysis, Summary,
+    ErrorKind, FaultAction, FaultAnalysis, FaultsAnalysis, HintFiles, HostId, NodeFault, NodeFaultKind, PhaseAnalysis,
+    PhaseKind, RecoveryAnalysis, Summary,
 };
 
 /// Median, lowest and highest.
@@ -64,8 +64,9 @@ pub fn killed() -> FaultsAnalysis {
         faults: vec![FaultAnalysis {
             kind: NodeFaultKind::NodeKill,
             node: HostId::database(1),
+            volume: None,
             planned: Some(NodeFault {
-                kind: NodeFaultKind::NodeKill,
+                action: FaultAction::NodeKill,
                 node: 2,
                 at_s: 20.0,
                 for_s: Some(20.0),
@@ -90,6 +91,8 @@ pub fn killed() -> FaultsAnalysis {
                 left: range(3.0, 0.0, 4.0).unwrap(),
             }),
             problems: Vec::new(),
+            failed_requests: None,
+            ended: Vec::new(),
         }],
     }
 }

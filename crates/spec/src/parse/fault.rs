@@ -1,10 +1,11 @@
-//! `[[fault]]`: nodes taken away in every trial.
+//! `[[fault]]`: nodes taken away, and disks that fail, in every trial.
 
 use toml::Spanned;
 
+use super::disk_fault;
 use super::numbers::Check as _;
 use crate::mistakes::{Collector, choice};
-use crate::{Configuration, Load, NodeFault, NodeFaultKind, raw};
+use crate::{Configuration, Emulation, Load, NodeFault, NodeFaultKind, raw};
 
 /// A written value carries its key's number and its own: two numbers of 16 hexadecimal digits, with a mark each.
 const FIELD_BYTES_MIN: i64 = 36;
@@ -15,6 +16,7 @@ pub(super) fn check(
     file: &raw::Experiment,
     configurations: &[Option<Configuration>],
     load: Option<&Load>,
+    emulation: Emulation,
     mistakes: &mut Collector<'_>,
 ) -> Option<Vec<NodeFault>> {
     let Some(first) = file.fault.first() else {
@@ -28,6 +30,7 @@ pub(super) fn check(
         match fault(given, duration_s, mistakes) {
             Some(fault) => {
                 exists(given, fault, configurations, mistakes);
+                disk_fault::possible(given, fault.action, emulation, configurations, mistakes);
                 checked.push((given, fault));
             }
             None => is_whole = false,
@@ -54,6 +57,7 @@ fn fault(given: &Spanned<raw::Fault>, duration_s: f64, mistakes: &mut Collector<
         node,
         at_s,
         for_s,
+        ..
     } = given.get_ref();
     let known = NodeFaultKind::ALL.into_iter().find(|k| k.name() == kind.get_ref());
     if known.is_none() {
@@ -64,6 +68,7 @@ fn fault(given: &Spanned<raw::Fault>, duration_s: f64, mistakes: &mut Collector<
             choice(kind.get_ref(), &names),
         );
     }
+    let action = known.map(|kind| disk_fault::action(given.get_ref(), kind, mistakes));
     let node = mistakes.integer(node.as_ref(), "node", 1, 12, 1);
     let at = mistakes.number(Some(at_s), "at_s", BEFORE_S_MIN..=f64::MAX, BEFORE_S_MIN)?;
     let lasting_s = match for_s {
@@ -71,7 +76,7 @@ fn fault(given: &Spanned<raw::Fault>, duration_s: f64, mistakes: &mut Collector<
         None => None,
     };
     let fault = NodeFault {
-        kind: known?,
+        action: action??,
         node: node? as u32,
         at_s: at,
         for_s: lasting_s,
@@ -87,7 +92,11 @@ fn fault(given: &Spanned<raw::Fault>, duration_s: f64, mistakes: &mut Collector<
         mistakes.add(
             at,
             format!("{what} is not within the measurement of {duration_s} s"),
-            "raise duration_s in [load]; without for_s the node stays away to the end",
+            if fault.kind().is_of_disk() {
+                "raise duration_s in [load]: a disk's fault ends before the measurement does"
+            } else {
+                "raise duration_s in [load]; without for_s the node stays away to the end"
+            },
         );
         return None;
     }

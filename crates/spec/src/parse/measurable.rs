@@ -105,7 +105,9 @@ fn problems(file: &raw::Experiment, provider: Option<Provider>) -> Vec<Problem> 
 
 /// A fault that this provider cannot carry out.
 fn not_taken_away(file: &raw::Experiment, fault: &Spanned<raw::Fault>, provider: Option<Provider>) -> Option<Problem> {
-    let is_cut = fault.get_ref().kind.get_ref() == NodeFaultKind::HostCut.name();
+    let kind = fault.get_ref().kind.get_ref();
+    let is_cut = kind == NodeFaultKind::HostCut.name();
+    let is_of_disk = NodeFaultKind::ALL.iter().any(|k| k.name() == kind && k.is_of_disk());
     match provider {
         Some(Provider::Simulated) => Some(Problem {
             at: fault.span(),
@@ -113,7 +115,11 @@ fn not_taken_away(file: &raw::Experiment, fault: &Spanned<raw::Fault>, provider:
             help: "remove it, or run without --provider simulated; what goes wrong in a simulation stands in \
                    [[provider.simulated.fault]]",
         }),
-        Some(Provider::Hosts | Provider::Aws) => None,
+        Some(Provider::Hosts | Provider::Aws) => is_of_disk.then(|| Problem {
+            at: fault.get_ref().kind.span(),
+            what: format!("{kind}: iopslab does not answer for the disks of these machines"),
+            help: "run it on this machine, with volumes = \"served\" in [provider.local]; or plan a node's fault",
+        }),
         None if file.provider.hosts.is_some() => None,
         Some(Provider::Local) | None => is_cut.then(|| Problem {
             at: fault.get_ref().kind.span(),

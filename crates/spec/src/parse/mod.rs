@@ -11,6 +11,7 @@ mod clients;
 mod configuration;
 mod consistency;
 mod data_set_store;
+mod disk_fault;
 mod effect;
 mod existing;
 mod fault;
@@ -224,7 +225,7 @@ fn check(
             mistakes.add(baseline.span(), message, choice(baseline.get_ref(), &names));
         }
     }
-    let faults = fault::check(file, &configurations, load.as_ref(), mistakes);
+    let faults = fault::check(file, &configurations, load.as_ref(), local.volumes, mistakes);
     let simulated = file.provider.simulated.as_ref().map(|truth| {
         truth_checked(truth, file, mistakes);
         truth.get_ref().clone()

@@ -45,7 +45,7 @@ pub(crate) struct Experiment {
     /// How hard, how long, how often.
     #[schemars(with = "Load")]
     pub load: Spanned<Load>,
-    /// Nodes that are taken away in every trial, one after the other.
+    /// Nodes that are taken away, and disks that fail, in every trial, one after the other.
     #[serde(default)]
     #[schemars(with = "Vec<Fault>")]
     pub fault: Vec<Spanned<Fault>>,
@@ -63,13 +63,14 @@ pub(crate) struct Experiment {
     pub provider: Providers,
 }
 
-/// A node that is taken away, and perhaps brought back, while a trial is measured. Acknowledged writes are read back at
-/// the end of the trial.
+/// A node that is taken away, and perhaps brought back, or a disk of it that fails for a time, while a trial is
+/// measured. Acknowledged writes are read back at the end of the trial.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Fault {
     /// `node-stop` (drained and stopped in order), `node-kill` (SIGKILL), `node-pause` (SIGSTOP, later SIGCONT) or
-    /// `host-cut` (its network drops everything; on hosts of their own).
+    /// `host-cut` (its network drops everything; on hosts of their own). Of served volumes: `disk-stall` (nothing is
+    /// answered), `disk-slow`, `disk-error` (EIO) or `disk-full` (ENOSPC on writes).
     #[schemars(with = "String")]
     pub kind: Spanned<String>,
     /// Which node, counted from 1. Default 1.
@@ -78,9 +79,26 @@ pub(crate) struct Fault {
     /// When, seconds from the start of measurement; at least 5, so that there is a before.
     #[schemars(with = "f64")]
     pub at_s: Spanned<f64>,
-    /// Seconds until the node is brought back. Default: it stays away to the end of the trial.
+    /// Seconds until it is undone. Default for nodes: it stays away to the end of the trial. Must be stated for disks.
     #[schemars(with = "Option<f64>")]
     pub for_s: Option<Spanned<f64>>,
+    /// For disks, which volume of the node: `data` (default) or `commitlog`.
+    #[schemars(with = "Option<crate::VolumeRole>")]
+    pub volume: Option<Spanned<String>>,
+    /// For `disk-slow`: the volume's limits are divided, and its service times multiplied, by this; 1.01 to
+    /// 10000.
+    #[schemars(with = "Option<f64>")]
+    pub times: Option<Spanned<f64>>,
+    /// For `disk-error`: `all` (default), `reads` or `writes`.
+    #[schemars(with = "Option<crate::FailingRequests>")]
+    pub requests: Option<Spanned<String>>,
+    /// For `disk-error`: the share of these requests that fails, above 0, up to 1. Default 1.
+    #[schemars(with = "Option<f64>")]
+    pub share: Option<Spanned<f64>>,
+    /// For `disk-error`: which part of the volume's bytes, first and last as shares of its size: `[0.0, 0.5]` is the
+    /// first half. Default: all of it.
+    #[schemars(with = "Option<(f64, f64)>")]
+    pub range: Option<Spanned<(f64, f64)>>,
 }
 
 /// How money is counted.

@@ -8,7 +8,7 @@ use evidence::{
     Series, TrialRecord, WriteCheck,
 };
 use hdrhistogram::Histogram;
-use spec::{Consistency, Job, NodeFault, NodeFaultKind, VolumeRole};
+use spec::{Consistency, FaultAction, Job, NodeFault, NodeFaultKind, VolumeRole};
 
 use super::{Told, job, record};
 
@@ -30,18 +30,21 @@ pub fn kill(began_s: f64, return_began_s: Option<f64>, back_s: Option<f64>) -> F
     FaultRecord {
         kind: NodeFaultKind::NodeKill,
         host: HostId::database(1),
+        volume: None,
         began_s,
         gone_s: began_s + 0.1,
         return_began_s,
         back_s,
         problem: None,
+        failed_requests: None,
+        ended: None,
     }
 }
 
 /// The plan of it: node 2 at 20 s for 20 s.
 pub fn planned() -> NodeFault {
     NodeFault {
-        kind: NodeFaultKind::NodeKill,
+        action: FaultAction::NodeKill,
         node: 2,
         at_s: 20.0,
         for_s: Some(20.0),
@@ -176,9 +179,10 @@ impl Trial {
     fn samples(&self) -> BTreeMap<HostId, Vec<HostSample>> {
         let of_node = |index: u32| {
             let host = HostId::database(index);
-            let faults = || self.faults.iter().filter(move |f| f.host == host);
+            // A node whose disk fails is there.
+            let faults = || self.faults.iter().filter(move |f| f.host == host && f.volume.is_none());
             let is_away = |t: f64| faults().any(|f| t > f.gone_s && t < f.back_s.unwrap_or(f64::INFINITY));
-            let ends = |f: &&FaultRecord| f.kind != NodeFaultKind::NodePause && f.kind != NodeFaultKind::HostCut;
+            let ends = |f: &&FaultRecord| matches!(f.kind, NodeFaultKind::NodeStop | NodeFaultKind::NodeKill);
             let sample = |second: i32| {
                 let t = f64::from(second);
                 let lives = faults()

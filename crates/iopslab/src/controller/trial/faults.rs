@@ -1,9 +1,10 @@
 //! Planned faults: each is begun and ended at its moment of the measurement, while the clients go on.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use evidence::{FaultRecord, HostId};
+use evidence::{FaultRecord, HostId, ProcessEnd};
 use spec::NodeFault;
 use wire::{DatabaseRequest, Fault, Moments, Reply, Request};
 
@@ -31,6 +32,26 @@ impl Began {
     }
 }
 
+/// Nodes with a disk that has failed. What becomes of them is what the fault was planned to show: their end is none that
+/// spoils the trial.
+#[derive(Debug, Default)]
+pub(super) struct Spoilt {
+    hosts: RefCell<BTreeSet<HostId>>,
+    ends: RefCell<Vec<(HostId, ProcessEnd)>>,
+}
+
+impl Spoilt {
+    /// A database's process has ended on its own; whether that is such a node's.
+    pub fn ended(&self, host: HostId, how: &str, began: &Began, now: Instant) -> bool {
+        let is_spoilt = self.hosts.borrow().contains(&host);
+        if let Some(at_s) = began.seconds_to(now).filter(|_| is_spoilt) {
+            let how = how.to_owned();
+            self.ends.borrow_mut().push((host, ProcessEnd { at_s, how }));
+        }
+        is_spoilt
+    }
+}
+
 /// What is done next to which fault.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Step {
@@ -48,12 +69,14 @@ struct Done {
     /// When its return was asked for, seconds of measurement: what is known where it did not come back.
     return_asked_s: Option<f64>,
     back: Option<Moments>,
+    failed_requests: Option<u64>,
 }
 
 /// The planned faults of a trial: what was done, and what is next.
 pub(super) struct Faults<'a> {
     host_of: Box<dyn Fn(&NodeFault) -> HostId + 'a>,
     began: &'a Began,
+    spoilt: &'a Spoilt,
     /// In order of time; they do not overlap.
     left: Vec<(NodeFault, Step)>,
     under_way: Option<(NodeFault, Step)>,
@@ -69,7 +92,7 @@ impl<'a> Faults<'a> {
     pub fn new(
         planned: &[NodeFault],
         host_of: impl Fn(&NodeFault) -> HostId + 'a,
-        began: &'a Began,
+        (began, spoilt): (&'a Began, &'a Spoilt),
         say: impl FnMut(&str) + 'a,
     ) -> Self {
         let steps = planned.iter().flat_map(|fault| {
@@ -81,6 +104,7 @@ impl<'a> Faults<'a> {
         Self {
             host_of: Box::new(host_of),
             began,
+            spoilt,
             left,
             under_way: None,
             done: Vec::new(),
@@ -102,16 +126,28 @@ impl<'a> Faults<'a> {
             let at_s = |unix_ms: f64| (unix_ms - began_ms) / 1e3;
             let back = done.back;
             Some(FaultRecord {
-                kind: done.fault.kind,
+                kind: done.fault.kind(),
                 host,
+                volume: done.fault.action.volume(),
                 began_s: at_s(done.gone.began_unix_ms),
                 gone_s: at_s(done.gone.done_unix_ms),
                 return_began_s: back.map_or(done.return_asked_s, |b| Some(at_s(b.began_unix_ms))),
                 back_s: back.map(|b| at_s(b.done_unix_ms)),
                 problem: (!done.problems.is_empty()).then(|| done.problems.join("; ")),
+                failed_requests: done.failed_requests,
+                ended: None,
             })
         };
-        self.done.into_iter().filter_map(record).collect()
+        let mut records: Vec<FaultRecord> = self.done.into_iter().filter_map(record).collect();
+        for (host, end) in self.spoilt.ends.take() {
+            let its = |r: &&mut FaultRecord| r.host == host && r.volume.is_some();
+            let before = records.iter_mut().filter(its).filter(|r| r.began_s <= end.at_s).count();
+            // Clocks of two machines: an end that seems to come before the first fault is that of the first.
+            if let Some(last) = records.iter_mut().filter(its).nth(before.saturating_sub(1)) {
+                last.ended = Some(end);
+            }
+        }
+        records
     }
 }
 
@@ -130,7 +166,12 @@ impl Agenda for Faults<'_> {
         self.under_way = Some((fault, step));
         let host = (self.host_of)(&fault);
         let request = match step {
-            Step::TakeAway => DatabaseRequest::TakeAway(fault.kind),
+            Step::TakeAway => {
+                if fault.action.volume().is_some() {
+                    self.spoilt.hosts.borrow_mut().insert(host);
+                }
+                DatabaseRequest::TakeAway(fault.action)
+            }
             Step::BringBack => {
                 let asked_s = self.began.seconds_to(Instant::now());
                 if let Some(done) = self.done.last_mut() {
@@ -140,7 +181,8 @@ impl Agenda for Faults<'_> {
             }
         };
         (self.say)(&match step {
-            Step::TakeAway => format!("{} of {host}", fault.kind.name()),
+            Step::TakeAway => format!("{} of {host}", fault.kind().name()),
+            Step::BringBack if fault.action.volume().is_some() => format!("lifting {} of {host}", fault.kind().name()),
             Step::BringBack => format!("bringing {host} back"),
         });
         Some((host, Request::Database(request)))
@@ -153,19 +195,33 @@ impl Agenda for Faults<'_> {
         match (step, answer) {
             (Step::TakeAway, Ok(Reply::TakenAway { moments, problem })) => {
                 let but = problem.as_ref().map_or(String::new(), |p| format!(", but {p}"));
-                (self.say)(&format!("{host} is away{but}"));
+                (self.say)(&match fault.action.volume() {
+                    None => format!("{host} is away{but}"),
+                    Some(role) => format!("{} of {host} has the fault{but}", role.of_node()),
+                });
                 self.done.push(Done {
                     fault,
                     gone: moments,
                     problems: problem.into_iter().collect(),
                     return_asked_s: None,
                     back: None,
+                    failed_requests: None,
                 });
             }
-            (Step::BringBack, Ok(Reply::BroughtBack(moments))) => {
-                (self.say)(&format!("{host} is back"));
+            (
+                Step::BringBack,
+                Ok(Reply::BroughtBack {
+                    moments,
+                    failed_requests,
+                }),
+            ) => {
+                (self.say)(&match fault.action.volume() {
+                    None => format!("{host} is back"),
+                    Some(role) => format!("{} of {host} is as before", role.of_node()),
+                });
                 if let Some(last) = self.done.last_mut() {
                     last.back = Some(moments);
+                    last.failed_requests = failed_requests;
                 }
             }
             (_, Ok(other)) => return Err(other),
@@ -173,13 +229,18 @@ impl Agenda for Faults<'_> {
                 self.failed = Some((host, fault));
                 return Ok(false);
             }
-            (Step::BringBack, Err(fault)) => {
-                let problem = match fault.cancelled {
-                    true => "it was not back when the trial ended".to_owned(),
-                    false => fault.message,
+            (Step::BringBack, Err(refused)) => {
+                let is_disk = fault.action.volume().is_some();
+                let problem = match (refused.cancelled, is_disk) {
+                    (true, false) => "it was not back when the trial ended".to_owned(),
+                    (true, true) => "it had not been lifted when the trial ended".to_owned(),
+                    (false, _) => refused.message,
                 };
                 let first = problem.lines().next().unwrap_or_default();
-                (self.say)(&format!("{host} did not come back: {first}"));
+                (self.say)(&match is_disk {
+                    false => format!("{host} did not come back: {first}"),
+                    true => format!("{} of {host} was not lifted: {first}", fault.kind().name()),
+                });
                 if let Some(last) = self.done.last_mut() {
                     last.problems.push(problem);
                 }
@@ -191,12 +252,12 @@ impl Agenda for Faults<'_> {
 
 #[cfg(test)]
 mod tests {
-    use spec::NodeFaultKind;
+    use spec::{FaultAction, VolumeRole};
 
     use super::*;
 
     const KILL: NodeFault = NodeFault {
-        kind: NodeFaultKind::NodeKill,
+        action: FaultAction::NodeKill,
         node: 2,
         at_s: 10.0,
         for_s: Some(5.0),
@@ -213,6 +274,13 @@ mod tests {
         }
     }
 
+    fn came_back(began_unix_ms: f64, done_unix_ms: f64) -> Result<Reply, Fault> {
+        Ok(Reply::BroughtBack {
+            moments: moments(began_unix_ms, done_unix_ms),
+            failed_requests: Some(7),
+        })
+    }
+
     fn gone(began_unix_ms: f64, done_unix_ms: f64, problem: Option<&str>) -> Result<Reply, Fault> {
         Ok(Reply::TakenAway {
             moments: moments(began_unix_ms, done_unix_ms),
@@ -222,8 +290,8 @@ mod tests {
 
     #[test]
     fn a_fault_is_due_at_its_second_of_the_measurement_and_not_in_warm_up() {
-        let began = Began::default();
-        let mut faults = Faults::new(&[KILL], node, &began, |_| {});
+        let (began, spoilt) = (Began::default(), Spoilt::default());
+        let mut faults = Faults::new(&[KILL], node, (&began, &spoilt), |_| {});
         let now = Instant::now() + Duration::from_secs(100);
         began.told(-3.0, now);
         assert_eq!(faults.due(), None, "nobody has measured yet");
@@ -236,14 +304,14 @@ mod tests {
         assert_eq!(host, HostId::database(1));
         assert!(matches!(
             request,
-            Request::Database(DatabaseRequest::TakeAway(NodeFaultKind::NodeKill))
+            Request::Database(DatabaseRequest::TakeAway(FaultAction::NodeKill))
         ));
         assert_eq!(faults.due(), None, "one thing after the other");
         let went = faults.answered(host, gone(1_010_000.0, 1_010_500.0, None));
         assert_eq!(went.ok(), Some(true));
         assert_eq!(faults.due(), Some(now + Duration::from_secs(15)));
         let (host, _) = faults.take().unwrap();
-        let came = faults.answered(host, Ok(Reply::BroughtBack(moments(1_015_000.0, 1_023_000.0))));
+        let came = faults.answered(host, came_back(1_015_000.0, 1_023_000.0));
         assert_eq!(came.ok(), Some(true));
         assert_eq!(faults.due(), None);
 
@@ -257,8 +325,43 @@ mod tests {
     }
 
     #[test]
+    fn a_node_that_ends_after_its_disk_has_failed_is_what_was_to_be_seen() {
+        let (began, spoilt) = (Began::default(), Spoilt::default());
+        let stall = |at_s| NodeFault {
+            action: FaultAction::DiskStall {
+                volume: VolumeRole::Data,
+            },
+            at_s,
+            ..KILL
+        };
+        let mut faults = Faults::new(&[stall(10.0), stall(20.0)], node, (&began, &spoilt), |_| {});
+        let now = Instant::now() + Duration::from_secs(100);
+        began.told(0.0, now + Duration::from_secs(1));
+        let (host, other) = (HostId::database(1), HostId::database(0));
+        assert!(!spoilt.ended(host, "signal 9", &began, now), "nothing has failed yet");
+        for at in [10_000.0, 20_000.0] {
+            let _ = faults.take().unwrap();
+            let _ = faults.answered(host, gone(at, at + 1.0, None));
+            let _ = faults.take().unwrap();
+            let _ = faults.answered(host, came_back(at + 5_000.0, at + 5_001.0));
+        }
+        assert!(!spoilt.ended(other, "signal 9", &began, now), "its disk is well");
+        assert!(spoilt.ended(host, "signal 7", &began, now + Duration::from_secs(17)));
+        let records = faults.records(|_| Some(0.0));
+        let ends: Vec<_> = records
+            .iter()
+            .map(|r| r.ended.as_ref().map(|e| (e.at_s, e.how.as_str())))
+            .collect();
+        assert_eq!(ends, [Some((17.0, "signal 7")), None]);
+        assert_eq!(
+            (records[1].volume, records[1].failed_requests),
+            (Some(VolumeRole::Data), Some(7))
+        );
+    }
+
+    #[test]
     fn a_node_that_does_not_come_back_is_a_result_and_one_that_does_not_go_is_none() {
-        let began = Began::default();
+        let (began, spoilt) = (Began::default(), Spoilt::default());
         let refused = |cancelled| {
             Err(Fault {
                 message: "no space left".to_owned(),
@@ -266,7 +369,7 @@ mod tests {
                 cancelled,
             })
         };
-        let mut faults = Faults::new(&[KILL], node, &began, |_| {});
+        let mut faults = Faults::new(&[KILL], node, (&began, &spoilt), |_| {});
         let (host, _) = faults.take().unwrap();
         let _ = faults.answered(host, gone(10_000.0, 10_000.0, Some("it had not drained")));
         let (host, _) = faults.take().unwrap();
@@ -283,7 +386,7 @@ mod tests {
         );
         assert_eq!(records[0].problem.as_deref(), Some("it had not drained; no space left"));
 
-        let mut faults = Faults::new(&[KILL], node, &began, |_| {});
+        let mut faults = Faults::new(&[KILL], node, (&began, &spoilt), |_| {});
         let (host, _) = faults.take().unwrap();
         assert_eq!(faults.answered(host, refused(false)).ok(), Some(false), "called off");
         assert!(faults.failed().is_some());

@@ -29,7 +29,7 @@ use crate::machine;
 use crate::progress::Screen;
 use clients::Measured;
 use database::{Parts, ended, parts, prepare, start, stop, task};
-use faults::{Began, Faults};
+use faults::{Began, Faults, Spoilt};
 use happened::Happened;
 use lag::Lag;
 use live::{LiveFigures, summary};
@@ -134,14 +134,14 @@ fn execute(
     let mut lag = Lag::new();
     let offsets = happened.offsets_ms();
     let samples = &mut happened.samples;
-    let began = Began::default();
+    let (began, spoilt) = (Began::default(), Spoilt::default());
     let steps = RefCell::new(Vec::new());
     screen.doing("connecting the client", "");
     let request = |(client, task)| (client, Request::Client(ClientRequest::Trial(Box::new(task))));
     let requests = tasks.into_iter().map(request).collect();
     let host_of = |fault: &NodeFault| HostId::database(parts.setup.host_of(fault));
     let say = |step: &str| steps.borrow_mut().push(step.to_owned());
-    let mut faults = Faults::new(&plan.faults, host_of, &began, say);
+    let mut faults = Faults::new(&plan.faults, host_of, (&began, &spoilt), say);
     let on_event = &mut |host, event| {
         steps.take().iter().for_each(|step: &String| screen.say(step));
         match event {
@@ -155,6 +155,9 @@ fn execute(
                 let of_host = samples.entry(host).or_default();
                 figures.sample(host, of_host.last(), &sample);
                 of_host.push(*sample);
+            }
+            Event::DatabaseDied { how, .. } if spoilt.ended(host, &how, &began, Instant::now()) => {
+                screen.say(&format!("{host} ended after its disk had failed: {how}"));
             }
             Event::DatabaseDied { how, log_tail } => {
                 death = death.take().or(Some((host, how, log_tail)));
