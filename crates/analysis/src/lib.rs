@@ -293,6 +293,7 @@ fn configurations(plan: &Plan, setups: &[Setup], trials: &[&TrialMeasurement]) -
                         limits: v.limits,
                         burst: v.burst,
                         is_served: v.served.is_some(),
+                        combined: v.combined,
                         probe: slowest(v.role),
                         probes: Some(probes(v.role)).filter(|p| p.len() > 1).unwrap_or_default(),
                         initialised: initialised(of_setup().copied(), v.role),

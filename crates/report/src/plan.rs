@@ -223,7 +223,26 @@ fn money(plan: &Plan) -> Vec<String> {
 /// What a volume's limits are here, and how its bucket starts; indented below its name.
 fn on_this_machine(volume: &VolumeSetup) -> Vec<String> {
     let limits = std::iter::once(labels::limits(&volume.limits));
-    limits.chain(bucket(volume)).map(|line| format!("  {line}")).collect()
+    let lines = limits.chain(bucket(volume)).chain(service(volume));
+    lines.map(|line| format!("  {line}")).collect()
+}
+
+/// What a process that answers for it makes of it.
+fn service(volume: &VolumeSetup) -> Option<String> {
+    let served = volume.served?;
+    let counted = match volume.is_combined() {
+        true => "reads and writes together",
+        false => "reads and writes apart",
+    };
+    let takes = match served.latency {
+        Some(latency) => format!(
+            "a request takes {} us (sigma {})",
+            given(latency.median_us),
+            given(latency.sigma)
+        ),
+        None => "a request takes what this machine takes".to_owned(),
+    };
+    Some(format!("served: {counted}, {takes}"))
 }
 
 /// How the bucket starts and what follows; `None` where there is none that matters.

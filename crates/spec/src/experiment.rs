@@ -3,7 +3,7 @@
 //! These types cannot be deserialized from an experiment file directly: [`crate::parse()`] is the only way in, so that
 //! a value of type [`Experiment`] is always sound.
 
-use catalog::{Basis, Burst, IoLimits, VolumeRequest};
+use catalog::{Basis, Burst, IoLimits, Latency, VolumeRequest};
 use serde::{Deserialize, Serialize};
 use workload::Definition;
 
@@ -283,6 +283,12 @@ pub struct Volume {
     pub burst: Option<Burst>,
     /// What would be ordered; `None` for instance store and for volumes given by their limits.
     pub order: Option<VolumeRequest>,
+    /// Time of a request that is stated of a volume given by its limits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Latency>,
+    /// Whether reads and writes of a volume given by its limits have each of them for themselves.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub limits_apart: bool,
 }
 
 /// Load levels and the shape of a trial.

@@ -72,7 +72,7 @@ pub fn setups(experiment: &Experiment) -> Setups {
         for setup in &mut setups {
             for volume in std::iter::once(&mut setup.data).chain(&mut setup.commitlog) {
                 (volume.limits, volume.own_limits, volume.burst) = (IoLimits::default(), None, None);
-                volume.served = None;
+                (volume.served, volume.combined) = (None, None);
             }
         }
     }
@@ -166,23 +166,34 @@ fn volume(volume: &Volume, role: VolumeRole, local: &LocalSettings, payload_byte
         own_limits: Some(volume.volume_limits.scaled(scale)),
         burst: effective_burst(volume).map(|b| b.scaled(scale)),
         is_local: volume.kind == VolumeKind::Local,
-        served: (local.volumes == Emulation::Served).then(|| served_as(volume.kind)),
+        served: (local.volumes == Emulation::Served).then(|| served_as(volume)),
+        combined: (local.volumes == Emulation::Served).then(|| is_combined(volume)),
     }
 }
 
-/// What a volume of this kind is to whom it answers. One that is given by its limits alone has no time of its own.
-fn served_as(kind: VolumeKind) -> ServedAs {
+/// What a volume is to whom it answers. One that is given by its limits alone has the time that is stated of it.
+fn served_as(volume: &Volume) -> ServedAs {
     let latency = |of| Some(catalog::latency_of(of).latency);
     ServedAs {
-        latency: match kind {
+        latency: match volume.kind {
             VolumeKind::Ebs(of) => latency(Some(of)),
             VolumeKind::Local => latency(None),
-            VolumeKind::Explicit => None,
+            VolumeKind::Explicit => volume.latency,
         },
         is_hard_disk: matches!(
-            kind,
+            volume.kind,
             VolumeKind::Ebs(VolumeType::St1 | VolumeType::Sc1 | VolumeType::Standard)
         ),
+    }
+}
+
+/// Whether reads and writes share its limits. Those of an instance's own disks are stated apart (EC2 user guide,
+/// "Instance store").
+fn is_combined(volume: &Volume) -> bool {
+    match volume.kind {
+        VolumeKind::Ebs(_) => true,
+        VolumeKind::Local => false,
+        VolumeKind::Explicit => !volume.limits_apart,
     }
 }
 

@@ -152,6 +152,9 @@ pub struct VolumeSetup {
     /// How a process answers for it; `None`: the kernel's throttle holds the database to its limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub served: Option<ServedAs>,
+    /// Whether reads and writes share its limits, where that is obeyed; see [`Self::is_combined`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub combined: Option<bool>,
 }
 
 /// What a served volume is besides its limits. Nothing of it is divided by the scale.
@@ -175,6 +178,11 @@ pub enum BurstStart {
 }
 
 impl VolumeSetup {
+    /// Whether reads and writes share its limits here. Setups of before it was stated: where it is served.
+    pub fn is_combined(&self) -> bool {
+        self.combined.unwrap_or(self.served.is_some())
+    }
+
     /// How the volume's bucket starts; `None` where it has none, or none that matters because its baseline reaches its
     /// ceiling.
     pub fn burst_start(&self) -> Option<BurstStart> {

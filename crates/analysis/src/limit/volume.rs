@@ -148,9 +148,13 @@ impl Volume<'_> {
         })
     }
 
-    /// Whether reads and writes have one number, so that it may be meant for both together.
+    /// Whether reads and writes have one number, so that it may be meant for both together; not where it is known that
+    /// each has it for itself.
     fn is_one_number(&self, dimension: Dimension) -> bool {
         let limits = &self.limits;
+        if self.facts.combined == Some(false) {
+            return false;
+        }
         match dimension {
             Dimension::Requests => limits.read_iops == limits.write_iops,
             Dimension::Bytes => limits.read_bytes_per_s == limits.write_bytes_per_s,

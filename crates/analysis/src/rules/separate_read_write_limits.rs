@@ -14,7 +14,9 @@ const COMBINED_MAX: f64 = 1.05;
 
 pub fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Finding> {
     worst(trial, |node| {
-        let (volume, activity) = node.volume(role).filter(|(volume, _)| !volume.is_served)?;
+        let (volume, activity) = node
+            .volume(role)
+            .filter(|(volume, _)| !volume.is_combined() && !volume.is_served)?;
         // EBS has one number for both kinds; only then is the sum comparable with it.
         let limit = volume
             .limits

@@ -242,7 +242,7 @@ impl Store {
 fn model(setup: &VolumeSetup, served: ServedAs) -> Model {
     Model {
         limits: setup.limits,
-        together: true,
+        together: setup.is_combined(),
         burst: setup.burst,
         byte_burst: None,
         unit: if served.is_hard_disk { Unit::HDD } else { Unit::SSD },

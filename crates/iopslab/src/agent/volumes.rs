@@ -168,6 +168,7 @@ impl Volumes {
                 probe: m.probe,
                 burst_credits: None,
                 is_served: m.setup.served.is_some(),
+                combined: m.setup.combined,
                 initialised: m.initialised.clone(),
             })
             .collect()

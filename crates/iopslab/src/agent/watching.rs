@@ -72,6 +72,7 @@ impl Watching {
                 probe: None,
                 burst_credits: None,
                 is_served: false,
+                combined: None,
                 initialised: None,
             })
         });

@@ -400,6 +400,7 @@ fn facts(world: &World<'_>, volume: &VolumeSetup, credits: Option<(f64, f64)>) -
         probe,
         burst_credits: credits.filter(|_| is_data),
         is_served: false,
+        combined: None,
         initialised: None,
     }
 }

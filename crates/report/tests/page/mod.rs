@@ -352,6 +352,7 @@ fn facts(name: &str, index: usize) -> ConfigurationFacts {
             },
             burst: None,
             is_served: false,
+            combined: None,
             probe: Some(ProbeResult {
                 read_iops: 1001.0,
                 read_latency_us: 900.0,

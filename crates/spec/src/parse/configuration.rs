@@ -9,7 +9,7 @@ use super::local::{BURST_STARTS, burst_share};
 use super::names::safe_name;
 use super::numbers::Check as _;
 use super::place::{table, within};
-use super::{consistency, placement, settings};
+use super::{behaviour, consistency, placement, settings};
 use crate::mistakes::{Collector, choice};
 use crate::scale::page_cache_at_full_scale;
 use crate::{Configuration, Instance, LocalSettings, Volume, VolumeKind, raw};
@@ -166,7 +166,7 @@ fn volume(
             let raw: raw::Volume = table(given, key, mistakes)?;
             match &raw.kind {
                 Some(kind) => of_type(catalog, given.span(), kind, &raw, instance?, local, mistakes),
-                None => explicit(given.span(), &raw, mistakes),
+                None => explicit(given.span(), &raw, local, mistakes),
             }
         }
         other => {
@@ -205,6 +205,8 @@ fn instance_store(
         effective_limits: limits,
         burst: None,
         order: None,
+        latency: None,
+        limits_apart: false,
     })
 }
 
@@ -225,6 +227,9 @@ fn of_type(
         );
         return None;
     };
+    if behaviour::of_type(kind, &span, raw, mistakes) {
+        return None;
+    }
     let Some(size_gib) = raw.size_gib else {
         mistakes.add(
             span,
@@ -286,6 +291,8 @@ fn of_type(
                 effective_limits: limits.min(reachable).min(instance.ebs_limits),
                 burst,
                 order: Some(request),
+                latency: None,
+                limits_apart: false,
             })
         }
     }
@@ -339,7 +346,12 @@ fn no_bucket(resolved: &ResolvedVolume) -> String {
 }
 
 /// A volume given by its limits alone; no instance caps it, because nobody sells it.
-fn explicit(span: Range<usize>, raw: &raw::Volume, mistakes: &mut Collector<'_>) -> Option<Volume> {
+fn explicit(
+    span: Range<usize>,
+    raw: &raw::Volume,
+    local: &LocalSettings,
+    mistakes: &mut Collector<'_>,
+) -> Option<Volume> {
     if raw.era.is_some() {
         mistakes.add(
             span.clone(),
@@ -379,10 +391,14 @@ fn explicit(span: Range<usize>, raw: &raw::Volume, mistakes: &mut Collector<'_>)
             valid = false;
         }
     }
+    let latency = behaviour::of_explicit(&span, raw, local, mistakes);
     let mut parts = Vec::new();
     parts.extend(raw.iops.map(|iops| format!("{iops} IOPS")));
     parts.extend(raw.mib_per_s.map(|mib| format!("{mib} MiB/s")));
+    parts.extend((raw.combined == Some(false)).then(|| "reads and writes apart".to_owned()));
+    parts.extend(raw.latency_us.map(|us| format!("{us} us")));
     let limits = IoLimits::symmetric(raw.iops, raw.mib_per_s);
+    let latency = latency?;
     valid.then(|| Volume {
         label: parts.join(", "),
         kind: VolumeKind::Explicit,
@@ -391,5 +407,7 @@ fn explicit(span: Range<usize>, raw: &raw::Volume, mistakes: &mut Collector<'_>)
         effective_limits: limits,
         burst: None,
         order: None,
+        latency,
+        limits_apart: raw.combined == Some(false),
     })
 }

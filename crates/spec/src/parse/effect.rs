@@ -3,6 +3,7 @@
 
 use toml::Spanned;
 
+use super::behaviour;
 use super::consistency::{OfOneReplica, of_one_replica};
 use crate::{Configuration, Database, Experiment, LoadLevel, Note, Provider, raw};
 
@@ -58,6 +59,10 @@ fn in_simulation(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note> {
         ("[provider.local] work_directory", local.work_directory.is_some()),
         ("[provider.local] heap_mib", local.heap_mib.is_some()),
         ("[provider.local] volumes", local.volumes.is_some()),
+        (
+            "latency_us, latency_sigma and combined of volumes",
+            behaviour::is_any(file),
+        ),
         ("[provider.local] start_timeout_s", local.start_timeout_s.is_some()),
         ("[provider.local] settle_timeout_s", local.settle_timeout_s.is_some()),
     ]);

@@ -6,6 +6,7 @@ mod aws_machines;
 mod aws_sites;
 mod aws_snapshot;
 mod basis;
+mod behaviour;
 mod beside;
 mod clients;
 mod configuration;

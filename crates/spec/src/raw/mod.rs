@@ -366,6 +366,14 @@ pub(crate) struct Volume {
     /// GiB.
     #[schemars(with = "Option<BurstForms>")]
     pub burst: Option<String>,
+    /// Only without a type, and with `volumes = "served"`: the time that a request takes that need not wait, its median
+    /// in microseconds. Default: as fast as this machine's disk.
+    pub latency_us: Option<f64>,
+    /// Beside `latency_us`: its spread, the standard deviation of its natural logarithm. Default: 0, always the same.
+    pub latency_sigma: Option<f64>,
+    /// Only without a type, and with `volumes = "served"`: whether reads and writes share the limits (as at EBS), or
+    /// each have them for themselves. Default: true.
+    pub combined: Option<bool>,
 }
 
 /// How volumes are emulated.

@@ -178,6 +178,7 @@ impl Machine {
             burst: disk.burst,
             is_local: false,
             served: None,
+            combined: None,
         };
         Setup {
             configuration: "made".to_owned(),
