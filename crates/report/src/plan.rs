@@ -160,6 +160,10 @@ fn machines(plan: &Plan, setups: &Setups, width: usize) -> String {
                 }
                 None => lines.push("commit log: on the data volume".to_owned()),
             }
+            if let Some(path) = &setup.instance_limits {
+                lines.push("both together, by the instance:".to_owned());
+                lines.push(format!("  {}", labels::limits(path)));
+            }
             lines.iter().map(|line| fold(line)).collect::<Vec<_>>().join("\n")
         };
         vec![

@@ -70,6 +70,7 @@ pub fn setups(experiment: &Experiment) -> Setups {
     }
     if experiment.hosts.as_ref().is_some_and(|hosts| !hosts.limits) {
         for setup in &mut setups {
+            setup.instance_limits = None;
             for volume in std::iter::once(&mut setup.data).chain(&mut setup.commitlog) {
                 (volume.limits, volume.own_limits, volume.burst) = (IoLimits::default(), None, None);
                 (volume.served, volume.combined) = (None, None);
@@ -138,6 +139,7 @@ fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset
             .commitlog_volume
             .as_ref()
             .map(|v| volume(v, VolumeRole::Commitlog, local, payload)),
+        instance_limits: shared_path(configuration, local),
         placement: configuration.placement,
         first_host: 0,
         batch: 0,
@@ -147,6 +149,15 @@ fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset
         consistency: configuration.consistency,
         settings: configuration.settings.clone(),
     }
+}
+
+/// What served volumes of EBS share on their way to the instance. A volume given by its limits is not behind it.
+fn shared_path(configuration: &Configuration, local: &LocalSettings) -> Option<IoLimits> {
+    let volumes = std::iter::once(&configuration.data_volume).chain(&configuration.commitlog_volume);
+    let of_ebs = volumes.filter(|volume| matches!(volume.kind, VolumeKind::Ebs(_)));
+    let path = configuration.instance.ebs_limits;
+    let is_shared = of_ebs.count() > 1 && local.volumes == Emulation::Served;
+    (is_shared && path != IoLimits::default()).then(|| path.scaled(local.scale))
 }
 
 /// Device sizes are scaled too, but never below what the run itself needs; images are sparse, so size costs nothing.

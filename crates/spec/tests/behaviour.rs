@@ -132,3 +132,28 @@ fn volumes_that_nobody_emulates_behave_as_they_do() {
         "{simulated:?}"
     );
 }
+
+/// r4.4xlarge lets 18,750 IOPS through to all of its volumes.
+#[test]
+fn served_volumes_of_ebs_share_the_path_of_their_instance() {
+    let path = |log: &str, more: &str| {
+        let text = volume(&format!("{GP2}\n{log}"), more);
+        setups(&accepted(&text))[0].instance_limits
+    };
+    let log = "commitlog_volume = { type = \"gp3\", size_gib = 50 }";
+    let shared = path(log, SERVED).unwrap();
+    assert_eq!(
+        shared.read_iops,
+        Some(18_750.0 / 4.0),
+        "divided by the scale as all else"
+    );
+    assert!(shared.write_bytes_per_s.is_some());
+    assert_eq!(path("", SERVED), None, "one volume has it for itself");
+    assert_eq!(path(log, ""), None, "nobody holds throttled ones to it");
+    let explicit = "commitlog_volume = { iops = 1000 }";
+    assert_eq!(
+        path(explicit, SERVED),
+        None,
+        "no instance caps a volume given by its limits"
+    );
+}

@@ -73,8 +73,8 @@ impl Limits {
         cgroup
             .set_cpu_limits(self.cpus.cpus, self.cpus.cpuset.as_deref())
             .map_err(fault)?;
+        volumes.behave().map_err(fault)?;
         for mounted in &volumes.mounted {
-            mounted.backing.behave(&mounted.setup).map_err(fault)?;
             let Some(limit) = device_limit(mounted) else { continue };
             cgroup.set_device_limits(limit.device, &limit.limits).map_err(fault)?;
             if let (Some(burst), Some(device)) = (mounted.setup.burst, mounted.backing.device()) {

@@ -12,7 +12,8 @@ use std::sync::Arc;
 
 use evidence::{Initialised, ProbeResult, VolumeFacts};
 use spec::{IoLimits, Setup, VolumeRole, VolumeSetup};
-use storage::{BurstBucket, Cgroup, DeviceLimit, Ledger, ResourceLimits, StorageError};
+use storage::{BurstBucket, Cgroup, DeviceLimit, Ledger, ResourceLimits, ServedGauge, StorageError};
+use volume::Model;
 
 use super::backing::{Backing, Served, Store};
 
@@ -37,6 +38,8 @@ pub(super) struct Mounted {
 /// A configuration's volumes.
 pub(super) struct Volumes {
     pub mounted: Vec<Mounted>,
+    /// What served ones share on their way to the instance.
+    instance_limits: Option<IoLimits>,
 }
 
 impl Volumes {
@@ -63,7 +66,10 @@ impl Volumes {
                 initialised: initialised.filter(|_| volume_setup.role == VolumeRole::Data).cloned(),
             });
         }
-        Ok(Self { mounted })
+        Ok(Self {
+            mounted,
+            instance_limits: setup.instance_limits,
+        })
     }
 
     /// Measures every volume, under its limits in a cgroup of this name; without one as it is.
@@ -95,6 +101,16 @@ impl Volumes {
             });
         }
         Ok(())
+    }
+
+    /// From now on, until they are detached, served volumes are what their setups say, alone and together.
+    pub fn behave(&self) -> Result<(), StorageError> {
+        self.mounted.iter().try_for_each(|m| m.backing.behave(&m.setup))?;
+        let Some(limits) = self.instance_limits else {
+            return Ok(());
+        };
+        let gauges: Vec<_> = self.mounted.iter().filter_map(|m| m.backing.gauge()).collect();
+        ServedGauge::share(&gauges, &Model::limited(limits))
     }
 
     /// Restores the data, empties the commit log, and makes everything cold.

@@ -301,6 +301,7 @@ fn cell(
                 windows_at_cap: 1.0,
                 at_cap: true,
                 counted: None,
+                is_shared: false,
                 node: None,
             }],
             evidence: BTreeMap::from([("volume_iops_used_share".to_owned(), 0.99)]),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use catalog::{Latency, VolumeType, latency_of};
-use toml::{Spanned, Value};
+use toml::Spanned;
 
 use super::place::within;
 use crate::mistakes::Collector;
@@ -37,11 +37,12 @@ pub(super) fn is_any(file: &raw::Experiment) -> bool {
 pub(super) fn places(file: &raw::Experiment, text: &str) -> Vec<(&'static str, Range<usize>)> {
     let volumes = file.configuration.iter().map(Spanned::get_ref);
     let volumes = volumes.flat_map(|c| std::iter::once(&c.data_volume).chain(&c.commitlog_volume));
-    let of_volume = |volume: &Spanned<Value>| {
+    let mut places = Vec::new();
+    for volume in volumes {
         let are_there = KEYS.into_iter().filter(|key| volume.get_ref().get(key).is_some());
-        are_there.map(|key| (key, within(text, &volume.span(), key)))
-    };
-    volumes.flat_map(of_volume).collect()
+        places.extend(are_there.map(|key| (key, within(text, &volume.span(), key))));
+    }
+    places
 }
 
 /// A type says itself how its volumes behave; whether something is stated all the same, which is told.

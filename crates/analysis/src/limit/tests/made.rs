@@ -57,6 +57,8 @@ pub struct Machine {
     pub client: f64,
     pub data: Disk,
     pub log: Option<Disk>,
+    /// What both volumes share.
+    pub path: Option<IoLimits>,
     /// Open loop: offered and achieved.
     pub rate: Option<(f64, f64)>,
     pub compactions_per_s: f64,
@@ -79,6 +81,7 @@ pub fn idle() -> Machine {
         client: 0.2,
         data: Disk::of(1000.0, 50.0, 3000.0, 160.0),
         log: None,
+        path: None,
         rate: None,
         compactions_per_s: 0.0,
         seconds: 60,
@@ -189,6 +192,7 @@ impl Machine {
             page_cache_budget_bytes: 1 << 30,
             data: volume(VolumeRole::Data, &self.data),
             commitlog: self.log.as_ref().map(|log| volume(VolumeRole::Commitlog, log)),
+            instance_limits: self.path,
             placement: spec::Placement::ONE_NODE,
             first_host: 0,
             batch: 0,
