@@ -292,6 +292,7 @@ fn configurations(plan: &Plan, setups: &[Setup], trials: &[&TrialMeasurement]) -
                         size_bytes: v.size_bytes,
                         limits: v.limits,
                         burst: v.burst,
+                        byte_burst: v.byte_burst,
                         is_served: v.served.is_some(),
                         combined: v.combined,
                         probe: slowest(v.role),

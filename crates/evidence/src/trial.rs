@@ -282,6 +282,9 @@ pub struct VolumeFacts {
     pub probe: Option<ProbeResult>,
     /// Burst credits (I/O operations, scaled) when measurement began and ended.
     pub burst_credits: Option<(f64, f64)>,
+    /// The same of a bucket of bytes (served st1 and sc1).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub byte_credits: Option<(f64, f64)>,
     /// Whether a process answered for it, rather than the kernel's throttle held the database to its limits.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_served: bool,

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use analysis::{BurstStart, DataSetPlace, DataSetStore, Database, Job, Plan, Setups, VolumeSetup};
 
-use crate::figures::{MISSING, bytes, count, duration, given, percent, several, several_of};
+use crate::figures::{MISSING, bytes, count, duration, given, mib_per_s, percent, several, several_of};
 use crate::labels;
 use crate::terminal::table::{Column, fitted, folded};
 use crate::wrap::wrapped;
@@ -251,16 +251,25 @@ fn service(volume: &VolumeSetup) -> Option<String> {
 
 /// How the bucket starts and what follows; `None` where there is none that matters.
 fn bucket(volume: &VolumeSetup) -> Option<String> {
-    let (start, bucket) = (volume.burst_start()?, volume.burst?);
-    let (baseline, burst) = (given(bucket.baseline_iops), given(bucket.burst_iops));
+    let start = volume.burst_start()?;
+    let (baseline, burst) = match (volume.burst, volume.byte_burst) {
+        (Some(bucket), _) => (bucket.baseline_iops, bucket.burst_iops),
+        (None, bucket) => bucket.map(|bucket| (bucket.baseline_bytes_per_s, bucket.burst_bytes_per_s))?,
+    };
+    let figure = |value: f64| match volume.burst {
+        Some(_) => format!("{} IOPS", given(value)),
+        None => mib_per_s(value),
+    };
     let lasts = || {
         format!(
-            "{burst} IOPS for at least {} at full demand, then {baseline}",
-            duration(volume.burst_lasts_s().unwrap_or_default())
+            "{} for at least {} at full demand, then {}",
+            figure(burst),
+            duration(volume.burst_lasts_s().unwrap_or_default()),
+            figure(baseline).trim_end_matches(" IOPS")
         )
     };
     Some(match start {
-        BurstStart::Baseline => format!("starts at its baseline: {baseline} IOPS"),
+        BurstStart::Baseline => format!("starts at its baseline: {}", figure(baseline)),
         BurstStart::Full => format!("starts full: {}", lasts()),
         BurstStart::Share(share) => format!("starts {} full: {}", percent(share), lasts()),
     })

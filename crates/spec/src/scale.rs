@@ -4,7 +4,7 @@
 //! operations and rates. Not divided: concurrency, record size, the time of one I/O, and the heap's floor. So *ratios*
 //! between configurations can be rehearsed; latencies under a saturated volume grow by N at the same concurrency.
 
-use catalog::{Burst, GIB, IoLimits, VolumeType};
+use catalog::{Burst, ByteBurst, GIB, IoLimits, VolumeType};
 
 use crate::placement::first_hosts;
 use crate::{
@@ -73,7 +73,7 @@ pub fn setups(experiment: &Experiment) -> Setups {
             setup.instance_limits = None;
             for volume in std::iter::once(&mut setup.data).chain(&mut setup.commitlog) {
                 (volume.limits, volume.own_limits, volume.burst) = (IoLimits::default(), None, None);
-                (volume.served, volume.combined) = (None, None);
+                (volume.served, volume.combined, volume.byte_burst) = (None, None, None);
             }
         }
     }
@@ -116,6 +116,7 @@ pub(crate) fn scaled_dataset(experiment: &Experiment) -> Dataset {
 
 fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset) -> Setup {
     let scale = local.scale;
+    let path = configuration.instance.ebs_limits;
     let full_heap = heap_rule(configuration.memory_limit_bytes as f64);
     let heap = local
         .heap_bytes
@@ -134,11 +135,11 @@ fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset
         direct_memory_bytes: direct as u64,
         memory_limit_bytes: (heap + direct + NATIVE_BYTES + budget) as u64,
         page_cache_budget_bytes: budget as u64,
-        data: volume(&configuration.data_volume, VolumeRole::Data, local, payload),
+        data: volume(&configuration.data_volume, VolumeRole::Data, local, payload, path),
         commitlog: configuration
             .commitlog_volume
             .as_ref()
-            .map(|v| volume(v, VolumeRole::Commitlog, local, payload)),
+            .map(|v| volume(v, VolumeRole::Commitlog, local, payload, path)),
         instance_limits: shared_path(configuration, local),
         placement: configuration.placement,
         first_host: 0,
@@ -161,7 +162,7 @@ fn shared_path(configuration: &Configuration, local: &LocalSettings) -> Option<I
 }
 
 /// Device sizes are scaled too, but never below what the run itself needs; images are sparse, so size costs nothing.
-fn volume(volume: &Volume, role: VolumeRole, local: &LocalSettings, payload_bytes: f64) -> VolumeSetup {
+fn volume(volume: &Volume, role: VolumeRole, local: &LocalSettings, payload_bytes: f64, path: IoLimits) -> VolumeSetup {
     let scale = local.scale;
     let least = match role {
         // The pristine copy, the live copy after updates, and compaction's working space.
@@ -169,13 +170,28 @@ fn volume(volume: &Volume, role: VolumeRole, local: &LocalSettings, payload_byte
         // commitlog_total_space is 1 GiB here; twice that never fills.
         VolumeRole::Commitlog => 2.0 * GIB,
     };
+    let byte_burst = volume.byte_burst.filter(|_| local.volumes == Emulation::Served);
+    // While credits last.
+    let ceiling = |limits: IoLimits| match byte_burst.map(|bucket| Some(bucket.burst_bytes_per_s)) {
+        Some(bytes) => IoLimits {
+            read_bytes_per_s: bytes,
+            write_bytes_per_s: bytes,
+            ..limits
+        },
+        None => limits,
+    };
+    let limits = match byte_burst {
+        Some(_) => ceiling(volume.effective_limits).min(path),
+        None => volume.effective_limits,
+    };
     VolumeSetup {
         role,
         label: volume.label.clone(),
         size_bytes: (volume.size_bytes as f64 / scale).max(least) as u64,
-        limits: volume.effective_limits.scaled(scale),
-        own_limits: Some(volume.volume_limits.scaled(scale)),
+        limits: limits.scaled(scale),
+        own_limits: Some(ceiling(volume.volume_limits).scaled(scale)),
         burst: effective_burst(volume).map(|b| b.scaled(scale)),
+        byte_burst: byte_burst.map(|b| under(b, limits).scaled(scale)),
         is_local: volume.kind == VolumeKind::Local,
         served: (local.volumes == Emulation::Served).then(|| served_as(volume)),
         combined: (local.volumes == Emulation::Served).then(|| is_combined(volume)),
@@ -221,4 +237,14 @@ fn effective_burst(volume: &Volume) -> Option<Burst> {
             .map_or(burst.baseline_iops, |cap| burst.baseline_iops.min(cap)),
         ..burst
     })
+}
+
+/// The same of a bucket of bytes.
+fn under(bucket: ByteBurst, limits: IoLimits) -> ByteBurst {
+    let cap = limits.read_bytes_per_s.unwrap_or(f64::INFINITY);
+    ByteBurst {
+        baseline_bytes_per_s: bucket.baseline_bytes_per_s.min(cap),
+        burst_bytes_per_s: bucket.burst_bytes_per_s.min(cap),
+        ..bucket
+    }
 }

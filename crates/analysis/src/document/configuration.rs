@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use evidence::{HostId, Initialised, ProbeResult};
 use serde::{Deserialize, Serialize};
-use spec::{Burst, ConsistencyLevels, CostLine, IoLimits, Placement, Provider, Settings, VolumeRole};
+use spec::{Burst, ByteBurst, ConsistencyLevels, CostLine, IoLimits, Placement, Provider, Settings, VolumeRole};
 
 /// A configuration as it was built on the machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -71,6 +71,9 @@ pub struct VolumeReport {
     pub limits: IoLimits,
     /// Burst bucket on this machine.
     pub burst: Option<Burst>,
+    /// Bucket of bytes on this machine (served st1 and sc1).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub byte_burst: Option<ByteBurst>,
     /// Whether a process answers for it, rather than the kernel's throttle holds the database to its limits.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_served: bool,

@@ -49,7 +49,7 @@ impl Resource {
         use LimitKind::{BurstSpent, CommitLog, Cpu, InstanceEbsBandwidth, VolumeIops, VolumeThroughput};
         match self {
             Self::DataIops => &[VolumeIops, BurstSpent, InstanceEbsBandwidth],
-            Self::DataBytesPerS => &[VolumeThroughput, InstanceEbsBandwidth],
+            Self::DataBytesPerS => &[VolumeThroughput, BurstSpent, InstanceEbsBandwidth],
             Self::Cpus => &[Cpu],
             Self::Memory => &[],
             Self::InstanceIops | Self::InstanceBytesPerS => &[InstanceEbsBandwidth],
@@ -166,7 +166,13 @@ fn differences(from: &Setup, to: &Setup, cell: &CellLimit<'_>) -> Option<(Vec<Re
         return None;
     }
     let limit = cell.limit;
-    let is_spent = limit.uses.iter().any(|u| u.kind == LimitKind::BurstSpent);
+    let is_spent = |unit| {
+        limit
+            .uses
+            .iter()
+            .any(|u| u.kind == LimitKind::BurstSpent && u.unit == unit)
+    };
+    let (iops_spent, bytes_spent) = (is_spent(Unit::Iops), is_spent(Unit::BytesPerS));
     // Where both hold their volumes together to the instance's path, it is a resource of its own.
     let paths = from.instance_limits.zip(to.instance_limits);
     let is_path_apart = paths.is_some();
@@ -179,14 +185,17 @@ fn differences(from: &Setup, to: &Setup, cell: &CellLimit<'_>) -> Option<(Vec<Re
         fullest(Resource::DataIops),
         cell.read_share,
         (
-            requests(&from.data, is_spent, is_path_apart),
-            requests(&to.data, is_spent, is_path_apart),
+            requests(&from.data, iops_spent, is_path_apart),
+            requests(&to.data, iops_spent, is_path_apart),
         ),
     );
     let (bytes_from, bytes_to) = bounding(
         fullest(Resource::DataBytesPerS),
         cell.read_bytes_share,
-        (bytes(&from.data, is_path_apart), bytes(&to.data, is_path_apart)),
+        (
+            bytes(&from.data, bytes_spent, is_path_apart),
+            bytes(&to.data, bytes_spent, is_path_apart),
+        ),
     );
     let changes = [
         change(Resource::DataIops, iops_from, iops_to),
@@ -291,7 +300,14 @@ fn requests(volume: &VolumeSetup, is_spent: bool, is_path_apart: bool) -> Allowe
     }
 }
 
-fn bytes(volume: &VolumeSetup, is_path_apart: bool) -> Allowed {
+/// Bytes per second that a volume sustains, or while its credits last.
+fn bytes(volume: &VolumeSetup, is_spent: bool, is_path_apart: bool) -> Allowed {
+    if let Some(bucket) = volume.byte_burst.filter(|_| is_spent) {
+        return Allowed {
+            reads: Some(bucket.baseline_bytes_per_s),
+            writes: Some(bucket.baseline_bytes_per_s),
+        };
+    }
     let limits = limits(volume, is_path_apart);
     Allowed {
         reads: limits.read_bytes_per_s,
@@ -306,7 +322,7 @@ fn memory(from: &Setup, to: &Setup) -> Option<ResourceChange> {
 
 fn commit_log(from: Option<&VolumeSetup>, to: Option<&VolumeSetup>, is_path_apart: bool) -> Option<ResourceChange> {
     let iops = |volume: &VolumeSetup| requests(volume, false, is_path_apart).lesser();
-    let bytes = |volume: &VolumeSetup| bytes(volume, is_path_apart).lesser();
+    let bytes = |volume: &VolumeSetup| bytes(volume, false, is_path_apart).lesser();
     let own = |volume: &VolumeSetup| iops(volume).or_else(|| bytes(volume));
     match (from, to) {
         (None, None) => None,

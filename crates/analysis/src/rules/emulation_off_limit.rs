@@ -76,7 +76,13 @@ fn least(a: Option<f64>, b: Option<f64>) -> Option<f64> {
 
 /// A bursting volume may be anywhere between its baseline and its ceiling while the probe runs.
 fn off_limit(configuration: &str, volume: &VolumeReport, probe: &ProbeResult) -> Vec<Finding> {
-    let floor = IoLimits::symmetric(volume.burst.map(|b| b.baseline_iops), None).min(volume.limits);
+    let lasting = volume.byte_burst.map(|b| b.baseline_bytes_per_s);
+    let floor = IoLimits {
+        read_bytes_per_s: lasting,
+        write_bytes_per_s: lasting,
+        ..IoLimits::symmetric(volume.burst.map(|b| b.baseline_iops), None)
+    };
+    let floor = floor.min(volume.limits);
     let checks = [
         (
             VolumeLimit::ReadIops,

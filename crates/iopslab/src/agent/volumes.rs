@@ -158,6 +158,7 @@ impl Volumes {
                 role: m.setup.role,
                 gauge: m.backing.gauge()?,
                 burst: m.setup.burst,
+                byte_burst: m.setup.byte_burst,
             })
         };
         self.mounted.iter().filter_map(of).collect()
@@ -183,6 +184,7 @@ impl Volumes {
                 limits: starting_limits(&m.setup),
                 probe: m.probe,
                 burst_credits: None,
+                byte_credits: None,
                 is_served: m.setup.served.is_some(),
                 combined: m.setup.combined,
                 initialised: m.initialised.clone(),
@@ -202,11 +204,12 @@ pub(super) fn device_limit(mounted: &Mounted) -> Option<DeviceLimit> {
 
 /// The limits in force when a trial starts: those of the bucket's first moment where there is one.
 pub(super) fn starting_limits(setup: &VolumeSetup) -> IoLimits {
-    match setup.burst {
-        Some(burst) => {
-            let now = BurstBucket::new(burst).limit_iops();
-            setup.limits.min(IoLimits::symmetric(Some(now), None))
-        }
-        None => setup.limits,
-    }
+    let iops = setup.burst.map(|burst| BurstBucket::new(burst).limit_iops());
+    let bytes = setup.byte_burst.map(|bucket| match bucket.credits_start > 0.0 {
+        true => bucket.burst_bytes_per_s,
+        false => bucket.baseline_bytes_per_s,
+    });
+    setup
+        .limits
+        .min(IoLimits::symmetric(iops, bytes.map(|bytes| bytes / catalog::MIB)))
 }

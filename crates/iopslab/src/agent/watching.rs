@@ -71,6 +71,7 @@ impl Watching {
                 limits: IoLimits::default(),
                 probe: None,
                 burst_credits: None,
+                byte_credits: None,
                 is_served: false,
                 combined: None,
                 initialised: None,

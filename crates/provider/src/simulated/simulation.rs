@@ -399,6 +399,7 @@ fn facts(world: &World<'_>, volume: &VolumeSetup, credits: Option<(f64, f64)>) -
         limits,
         probe,
         burst_credits: credits.filter(|_| is_data),
+        byte_credits: None,
         is_served: false,
         combined: None,
         initialised: None,

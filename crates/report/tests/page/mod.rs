@@ -352,6 +352,7 @@ fn facts(name: &str, index: usize) -> ConfigurationFacts {
                 write_bytes_per_s: Some(1e7),
             },
             burst: None,
+            byte_burst: None,
             is_served: false,
             combined: None,
             probe: Some(ProbeResult {

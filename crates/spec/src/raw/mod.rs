@@ -363,7 +363,7 @@ pub(crate) struct Volume {
     pub mib_per_s: Option<f64>,
     /// How the burst bucket of this volume starts each trial, instead of `burst` of `[provider.local]`: `baseline`
     /// (empty: what the volume sustains) or `full` (as a new volume). Only for a volume that has one: gp2 below 1,000
-    /// GiB.
+    /// GiB; with `volumes = "served"` also st1 and sc1.
     #[schemars(with = "Option<BurstForms>")]
     pub burst: Option<String>,
     /// Only without a type, and with `volumes = "served"`: the time that a request takes that need not wait, its median

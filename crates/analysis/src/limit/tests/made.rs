@@ -26,6 +26,7 @@ pub struct Disk {
     pub own: Option<IoLimits>,
     pub probe: Option<f64>,
     pub burst: Option<Burst>,
+    pub byte_burst: Option<spec::ByteBurst>,
 }
 
 impl Disk {
@@ -40,6 +41,7 @@ impl Disk {
             own: None,
             probe: None,
             burst: None,
+            byte_burst: None,
         }
     }
 }
@@ -165,6 +167,9 @@ impl Counting {
             write_bytes: Some(self.sums[3]),
             burst_credits: self.credits,
             iops_limit: self.limit(),
+            // A bucket of bytes is an empty one here.
+            byte_credits: self.disk.byte_burst.map(|_| 0.0),
+            bytes_limit: self.disk.byte_burst.map(|bucket| bucket.baseline_bytes_per_s),
             ..VolumeFigures::default()
         }
     }
@@ -179,6 +184,7 @@ impl Machine {
             limits: disk.limits,
             own_limits: disk.own,
             burst: disk.burst,
+            byte_burst: disk.byte_burst,
             is_local: false,
             served: None,
             combined: None,

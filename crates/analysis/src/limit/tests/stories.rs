@@ -304,6 +304,31 @@ fn a_shared_path_is_told_once() {
     assert!(iops.len() == 1 && (iops[0].used - 2960.0).abs() < 10.0, "{iops:?}");
 }
 
+/// st1 whose credits are spent, at the 20 MiB/s that last; then at half of that.
+#[test]
+fn a_spent_bucket_of_bytes_is_told_as_one() {
+    let st1 = |reads: f64| {
+        with(|m| {
+            m.data = Disk {
+                byte_burst: Some(spec::ByteBurst {
+                    baseline_bytes_per_s: 20.0 * MIB,
+                    burst_bytes_per_s: 125.0 * MIB,
+                    credits_max: 512_000.0 * MIB,
+                    credits_start: 0.0,
+                }),
+                ..Disk::of(reads, 0.0, 5000.0, 125.0)
+            }
+        })
+    };
+    check(&[
+        ("at its baseline", st1(1270.0), BurstSpent, &[]),
+        ("below", st1(640.0), NoneFound, &[]),
+    ]);
+    let limit = st1(1270.0).limit();
+    let used = limit.uses.iter().find(|u| u.kind == BurstSpent).unwrap();
+    assert_eq!((used.unit, used.capacity), (crate::limit::Unit::BytesPerS, 20.0 * MIB));
+}
+
 /// A bucket of 3,000 over 300 IOPS.
 fn bursting(credits_start: f64, wanted: f64) -> Machine {
     with(|m| {
