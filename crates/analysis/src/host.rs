@@ -274,8 +274,8 @@ const OF_BYTES: Moved = Moved {
     done: |a, b| Some(b.read_bytes? - a.read_bytes? + b.write_bytes? - a.write_bytes?),
 };
 
-/// The limit that a burst bucket had in force between two samples, mean over their seconds; `None` where no bucket moves
-/// it.
+/// The limit that a burst bucket had in force between two samples, mean over their seconds; `None` where no bucket
+/// moves it.
 fn limit_in_force(samples: &[&HostSample], role: VolumeRole, of: &Moved) -> Option<f64> {
     let mut allowed = 0.0;
     for pair in samples.windows(2) {

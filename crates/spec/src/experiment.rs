@@ -284,8 +284,8 @@ pub struct Volume {
     pub effective_limits: IoLimits,
     /// gp2-like bucket, if the volume has one.
     pub burst: Option<Burst>,
-    /// Bucket of st1 or sc1, which is followed where the volume is served; elsewhere it has the throughput that lasts, as
-    /// the limits say.
+    /// Bucket of st1 or sc1, which is followed where the volume is served; elsewhere it has the throughput that lasts,
+    /// as the limits say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub byte_burst: Option<ByteBurst>,
     /// What would be ordered; `None` for instance store and for volumes given by their limits.

@@ -62,6 +62,8 @@ pub fn setups(experiment: &Experiment) -> Setups {
             setup.batch = aws.batch_of(&setup.configuration).unwrap_or_default();
             for volume in std::iter::once(&mut setup.data).chain(&mut setup.commitlog) {
                 // A new volume has all of its credits.
+                // Nobody here sees to it.
+                volume.combined = None;
                 if let Some(burst) = &mut volume.burst {
                     burst.credits_start = burst.credits_max;
                 }
@@ -194,7 +196,7 @@ fn volume(volume: &Volume, role: VolumeRole, local: &LocalSettings, payload_byte
         byte_burst: byte_burst.map(|b| under(b, limits).scaled(scale)),
         is_local: volume.kind == VolumeKind::Local,
         served: (local.volumes == Emulation::Served).then(|| served_as(volume)),
-        combined: (local.volumes == Emulation::Served).then(|| is_combined(volume)),
+        combined: is_obeyed(volume, local).then(|| is_combined(volume)),
     }
 }
 
@@ -212,6 +214,12 @@ fn served_as(volume: &Volume) -> ServedAs {
             VolumeKind::Ebs(VolumeType::St1 | VolumeType::Sc1 | VolumeType::Standard)
         ),
     }
+}
+
+/// Whether it is known how reads and writes share limits here: the throttle lets only those of EBS share them, as the
+/// real ones do.
+fn is_obeyed(volume: &Volume, local: &LocalSettings) -> bool {
+    local.volumes == Emulation::Served || matches!(volume.kind, VolumeKind::Ebs(_))
 }
 
 /// Whether reads and writes share its limits. Those of an instance's own disks are stated apart (EC2 user guide,

@@ -69,8 +69,8 @@ pub struct Setup {
     pub data: VolumeSetup,
     /// The commit-log volume, if it is separate.
     pub commitlog: Option<VolumeSetup>,
-    /// What the instance lets through to both volumes together, on this machine (scaled); `None`: one volume, a path that
-    /// is not known, or nobody who holds them to it.
+    /// What the instance lets through to both volumes together, on this machine (scaled); `None`: one volume, a path
+    /// that is not known, or nobody who holds them to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance_limits: Option<IoLimits>,
     /// Database nodes, each with all of the above, and where replicas are;

@@ -134,8 +134,8 @@ fn wrong_starts_are_refused_with_the_reason() {
 
 const MIB_OF_A_TIB: f64 = 1024.0 * 1024.0;
 
-/// st1 of 1 TiB: 40 MiB/s that last, 250 while there are credits, a TiB of them. Served it has that bucket; throttled the
-/// throughput that lasts.
+/// st1 of 1 TiB: 40 MiB/s that last, 250 while there are credits, a TiB of them. Served it has that bucket; throttled
+/// the throughput that lasts.
 #[test]
 fn served_hard_disks_have_buckets_of_bytes() {
     let st1 = |burst: &str, volumes: &str| {

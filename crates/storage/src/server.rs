@@ -178,8 +178,8 @@ pub struct ServedGauge {
 }
 
 impl ServedGauge {
-    /// These volumes, which one process serves, share what their instance lets through to all of them, until one of them
-    /// is told to behave otherwise.
+    /// These volumes, which one process serves, share what their instance lets through to all of them, until one of
+    /// them is told to behave otherwise.
     ///
     /// # Errors
     ///

@@ -122,8 +122,8 @@ impl Array {
         self.volumes.len() - 1
     }
 
-    /// A volume is another one from now on, its buckets as at its start, and behind no instance. Requests that wait stay
-    /// due as they were.
+    /// A volume is another one from now on, its buckets as at its start, and behind no instance. Requests that wait
+    /// stay due as they were.
     pub fn change(&mut self, volume: usize, model: Model, now: f64) {
         let volume = &mut self.volumes[volume];
         volume.gate = Gate::new(&model, now);
@@ -132,8 +132,8 @@ impl Array {
         volume.last = None;
     }
 
-    /// From now on these volumes, besides what each may do by itself, share what an instance lets through to all of them
-    /// together. The instance's service time is not used.
+    /// From now on these volumes, besides what each may do by itself, share what an instance lets through to all of
+    /// them together. The instance's service time is not used.
     pub fn share(&mut self, volumes: &[usize], instance: Model, now: f64) {
         for volume in volumes {
             self.volumes[*volume].instance = None;

@@ -1,5 +1,5 @@
-//! Is a volume what was asked for? fio measured it before the trials. One that was bought is not emulated, and should be
-//! what is stated of it all the same.
+//! Is a volume what was asked for? fio measured it before the trials. One that was bought is not emulated, and should
+//! be what is stated of it all the same.
 
 use std::collections::BTreeMap;
 

@@ -14,6 +14,7 @@ mod consistency;
 mod data_set_store;
 mod effect;
 mod existing;
+mod explicit_volume;
 mod fault;
 mod hosts;
 mod keys;

@@ -142,10 +142,12 @@ pub(crate) struct Target {
     /// user's own.
     #[schemars(with = "Option<String>")]
     pub ssh_config: Option<Spanned<String>>,
-    /// With `[[target.node]]` or `client`: iopslab for x86-64 machines where this program is not one, relative to this file.
+    /// With `[[target.node]]` or `client`: iopslab for x86-64 machines where this program is not one, relative to this
+    /// file.
     #[schemars(with = "Option<String>")]
     pub binary_x86_64: Option<Spanned<String>>,
-    /// With `[[target.node]]` or `client`: iopslab for aarch64 machines where this program is not one, relative to this file.
+    /// With `[[target.node]]` or `client`: iopslab for aarch64 machines where this program is not one, relative to
+    /// this file.
     #[schemars(with = "Option<String>")]
     pub binary_aarch64: Option<Spanned<String>>,
 }
@@ -244,8 +246,8 @@ pub(crate) struct Configuration {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Settings {
-    /// Options of its JVM, after iopslab's own, such as `-XX:TieredStopAtLevel=1`. Refused are those that iopslab keeps to
-    /// itself: memory, CPUs, files, logs, ports, start and end.
+    /// Options of its JVM, after iopslab's own, such as `-XX:TieredStopAtLevel=1`. Refused are those that iopslab
+    /// keeps to itself: memory, CPUs, files, logs, ports, start and end.
     #[schemars(with = "Option<Vec<String>>")]
     pub jvm: Option<Vec<Spanned<String>>>,
 }
@@ -512,7 +514,8 @@ pub(crate) struct Load {
     #[schemars(with = "Option<f64>")]
     pub max_warmup_s: Option<Spanned<f64>>,
     /// Seconds of a closed loop before that, half of them over a thousand records, half over all: a database that
-    /// compiles its code as it runs, as one on the JVM does, has then done most of it, however slow the volume is. Default 20 with `rate = "find"`, else 0.
+    /// compiles its code as it runs, as one on the JVM does, has then done most of it, however slow the volume is.
+    /// Default 20 with `rate = "find"`, else 0.
     #[schemars(with = "Option<f64>")]
     pub code_warmup_s: Option<Spanned<f64>>,
     /// Measured seconds. Default 60; a bound on the time when `operations` is given.

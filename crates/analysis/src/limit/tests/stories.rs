@@ -478,7 +478,8 @@ fn a_short_trial_is_judged_by_what_there_is() {
     }
 }
 
-/// Of a volume of an existing cluster nobody knows its credits: it is at its limit at the burst rate and at the baseline.
+/// Of a volume of an existing cluster nobody knows its credits: it is at its limit at the burst rate and at the
+/// baseline.
 #[test]
 fn a_bursting_volume_of_an_existing_cluster_is_judged_by_both_of_its_rates() {
     let kind = |reads: f64, writes: f64| {
