@@ -51,8 +51,8 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
              bound.",
         ),
         Rule::LimitsCountSeparately => (
-            "Throttled volumes given by their limits have them for reads and for writes apart (cgroup io.max, \
-             blkio.throttle); EBS counts both together."
+            "Volumes without a type of EBS are throttled for reads and for writes apart (cgroup io.max, blkio.throttle); \
+             EBS counts both together."
                 .to_owned(),
             "A mixed workload may get up to twice the IOPS of the real volume; a cell where it did carries the finding separate_read_write_limits.",
         ),

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use archive::{JournalEvent, RunDirectory, TrialLogs};
-use evidence::{Clock, ClockReading, FORMAT_VERSION, HostId, HostSample, NodeFacts, Overhead, TrialRecord, Validity};
+use evidence::{
+    Clock, ClockReading, FORMAT_VERSION, HostId, HostSample, NodeFacts, Overhead, TrialRecord, Validity, VolumeFigures,
+};
 use spec::{Cell, PlannedTrial, Setup};
 use wire::StoppedTrial;
 
