@@ -3,35 +3,67 @@
 //! Source: EC2 User Guide, "General Purpose SSD (gp2) volumes": burst duration = credits / (burst IOPS - baseline
 //! IOPS); reads and writes both spend credits.
 
-use spec::Burst;
+use spec::{Burst, ByteBurst};
 
-/// A bucket under a demand, in the units of the bucket (on a 1:N model IOPS and credits are divided by N, times are
+/// A bucket in its own unit, I/O operations or bytes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bucket {
+    /// A second, for ever.
+    pub baseline: f64,
+    /// A second while credits last.
+    pub burst: f64,
+    /// Credits of a full one.
+    pub full: f64,
+    /// Credits at the start.
+    pub start: f64,
+}
+
+impl From<Burst> for Bucket {
+    fn from(of: Burst) -> Self {
+        Self {
+            baseline: of.baseline_iops,
+            burst: of.burst_iops,
+            full: of.credits_max,
+            start: of.credits_start,
+        }
+    }
+}
+
+impl From<ByteBurst> for Bucket {
+    fn from(of: ByteBurst) -> Self {
+        Self {
+            baseline: of.baseline_bytes_per_s,
+            burst: of.burst_bytes_per_s,
+            full: of.credits_max,
+            start: of.credits_start,
+        }
+    }
+}
+
+/// A bucket under a demand, in the units of the bucket (on a 1:N model rates and credits are divided by N, times are
 /// not).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Lasts {
-    /// Requests per second while credits last: the demand, at most the burst rate.
-    pub burst_iops: f64,
-    /// Requests per second afterwards, for good.
-    pub baseline_iops: f64,
-    /// Credits of a full bucket, I/O operations.
-    pub credits_full: f64,
+    /// A second while credits last: the demand, at most the burst rate.
+    pub burst: f64,
+    /// A second afterwards, for good.
+    pub baseline: f64,
     /// Seconds until a full bucket is empty; `None`: never, the demand is not above the baseline.
     pub from_full_s: Option<f64>,
     /// Seconds until the credits with which the bucket starts are spent; `None`: never.
     pub from_start_s: Option<f64>,
 }
 
-/// How long `bucket` carries `demand_iops` (reads and writes per second together).
-pub fn lasts(bucket: &Burst, demand_iops: f64) -> Lasts {
-    let burst_iops = demand_iops.min(bucket.burst_iops);
-    let spent_per_s = burst_iops - bucket.baseline_iops;
+/// How long `bucket` carries a demand (reads and writes per second together).
+pub fn lasts(bucket: &Bucket, demand: f64) -> Lasts {
+    let burst = demand.min(bucket.burst);
+    let spent_per_s = burst - bucket.baseline;
     let until_empty = |credits: f64| (spent_per_s > 0.0).then(|| credits / spent_per_s);
     Lasts {
-        burst_iops,
-        baseline_iops: bucket.baseline_iops,
-        credits_full: bucket.credits_max,
-        from_full_s: until_empty(bucket.credits_max),
-        from_start_s: until_empty(bucket.credits_start),
+        burst,
+        baseline: bucket.baseline,
+        from_full_s: until_empty(bucket.full),
+        from_start_s: until_empty(bucket.start),
     }
 }
 
@@ -59,13 +91,20 @@ mod tests {
             (300.0, 100.0, None),
         ] {
             assert_eq!(
-                lasts(&gp2(baseline), demand).from_full_s,
+                lasts(&gp2(baseline).into(), demand).from_full_s,
                 seconds,
                 "{baseline} {demand}"
             );
         }
-        assert_eq!(lasts(&gp2(300.0), 3000.0).from_start_s, Some(0.0), "it starts empty");
+        assert_eq!(
+            lasts(&gp2(300.0).into(), 3000.0).from_start_s,
+            Some(0.0),
+            "it starts empty"
+        );
         // A 1:16 model empties after the same time.
-        assert_eq!(lasts(&gp2(300.0).scaled(16.0), 3000.0 / 16.0).from_full_s, Some(2000.0));
+        assert_eq!(
+            lasts(&gp2(300.0).scaled(16.0).into(), 3000.0 / 16.0).from_full_s,
+            Some(2000.0)
+        );
     }
 }

@@ -116,6 +116,8 @@ pub struct WindowRates {
     /// IOPS limit that a burst bucket had in force, mean over the seconds of the window; empty where no bucket moves
     /// it.
     pub iops_limit: Vec<f64>,
+    /// The same of bytes per second.
+    pub bytes_limit: Vec<f64>,
 }
 
 impl VolumeActivity {
@@ -253,19 +255,38 @@ fn ten_second_steps<'s>(samples: &[&'s HostSample]) -> Vec<(&'s HostSample, &'s 
     steps
 }
 
-/// The IOPS limit that a burst bucket had in force between two samples, mean over their seconds; `None` where no bucket
+/// What tells of a bucket: the limit in force, its credits, and what was done against it between two samples.
+struct Moved {
+    limit: fn(&VolumeFigures) -> Option<f64>,
+    credits: fn(&VolumeFigures) -> Option<f64>,
+    done: fn(&VolumeFigures, &VolumeFigures) -> Option<f64>,
+}
+
+const OF_REQUESTS: Moved = Moved {
+    limit: |v| v.iops_limit,
+    credits: |v| v.burst_credits,
+    done: |a, b| Some((b.reads? - a.reads?).max(b.writes? - a.writes?)),
+};
+
+const OF_BYTES: Moved = Moved {
+    limit: |v| v.bytes_limit,
+    credits: |v| v.byte_credits,
+    done: |a, b| Some(b.read_bytes? - a.read_bytes? + b.write_bytes? - a.write_bytes?),
+};
+
+/// The limit that a burst bucket had in force between two samples, mean over their seconds; `None` where no bucket
 /// moves it.
-fn limit_in_force(samples: &[&HostSample], role: VolumeRole) -> Option<f64> {
+fn limit_in_force(samples: &[&HostSample], role: VolumeRole, of: &Moved) -> Option<f64> {
     let mut allowed = 0.0;
     for pair in samples.windows(2) {
         let (a, b) = (pair[0].volumes.get(&role)?, pair[1].volumes.get(&role)?);
         let seconds = pair[1].t_s - pair[0].t_s;
-        let (before, after) = (a.iops_limit?, b.iops_limit?);
+        let (before, after) = ((of.limit)(a)?, (of.limit)(b)?);
         let (low, high) = (before.min(after), before.max(after));
         // Where the limit moved in this second: the lower one and the credits that were left.
-        let saved = a.burst_credits.unwrap_or(0.0) / seconds;
+        let saved = (of.credits)(a).unwrap_or(0.0) / seconds;
         // What was done was possible, whatever the limit was when it was looked at.
-        let done = (b.reads? - a.reads?).max(b.writes? - a.writes?) / seconds;
+        let done = (of.done)(a, b)? / seconds;
         allowed += (low + saved).clamp(low, high).max(done) * seconds;
     }
     stats::ratio(allowed, samples.last()?.t_s - samples.first()?.t_s)
@@ -300,11 +321,14 @@ fn activity(window: &[HostSample], role: VolumeRole) -> Option<VolumeActivity> {
             .copied()
             .filter(|s| from.t_s <= s.t_s && s.t_s <= to.t_s)
             .collect();
-        windows.iops_limit.extend(limit_in_force(&inside, role));
+        windows.iops_limit.extend(limit_in_force(&inside, role, &OF_REQUESTS));
+        windows.bytes_limit.extend(limit_in_force(&inside, role, &OF_BYTES));
     }
     // A window without a known limit would set the limits beside the wrong rates.
-    if windows.iops_limit.len() < windows.read_iops.len() {
-        windows.iops_limit.clear();
+    for limits in [&mut windows.iops_limit, &mut windows.bytes_limit] {
+        if limits.len() < windows.read_iops.len() {
+            limits.clear();
+        }
     }
     let (before, after) = (&first.volumes[&role], &last.volumes[&role]);
     let a_second = |figure: fn(&VolumeFigures) -> Option<f64>| Some((figure(after)? - figure(before)?) / seconds);

@@ -198,12 +198,24 @@ fn volume(facts: &NodeFacts, samples: &[HostSample], role: VolumeRole) -> Vec<Pa
             line("written", rate(|v| v.write_bytes, MB)),
         ],
     );
-    bytes.limits = limits.map_or_else(Vec::new, |l| limit(l.read_bytes_per_s, l.write_bytes_per_s, MB));
-    let credits = panel(
-        credits_title,
-        "I/O operations",
-        vec![line("credits", gauge(|v| v.burst_credits))],
-    );
+    let scaled = |points: Points, unit: f64| -> Points {
+        let each = points.into_iter().map(|(t, value)| (t, value.map(|v| v / unit)));
+        each.collect()
+    };
+    let moving = gauge(|v| v.bytes_limit);
+    if moving.iter().any(|(_, v)| v.is_some()) {
+        bytes.lines.push(line("limit in force", scaled(moving, MB)));
+    } else {
+        bytes.limits = limits.map_or_else(Vec::new, |l| limit(l.read_bytes_per_s, l.write_bytes_per_s, MB));
+    }
+    // A volume has one bucket at the most.
+    let of_bytes = gauge(|v| v.byte_credits);
+    let (unit, points) = if of_bytes.iter().any(|(_, v)| v.is_some()) {
+        ("MB", scaled(of_bytes, MB))
+    } else {
+        ("I/O operations", gauge(|v| v.burst_credits))
+    };
+    let credits = panel(credits_title, unit, vec![line("credits", points)]);
     vec![iops, bytes, credits]
 }
 

@@ -57,6 +57,11 @@ fn reason(finding: &Finding, bound_us: Option<f64>) -> Option<Withheld> {
         Rule::ServedFromPageCache | Rule::DataFitsPageCache => Some(Withheld::PageCache),
         Rule::NotFound | Rule::DataSetSmaller | Rule::CountsDisagree => Some(Withheld::Data),
         Rule::OfferedNotAchieved | Rule::BacklogDrained => Some(Withheld::Rate),
+        Rule::BurstOnly | Rule::BurstChanged if number("burst_bytes_per_s").is_some() => Some(Withheld::BurstOfBytes {
+            burst_bytes_per_s: number("burst_bytes_per_s").unwrap_or(0.0),
+            baseline_bytes_per_s: number("baseline_bytes_per_s").unwrap_or(0.0),
+            lasts_s: number("full_bucket_lasts_s"),
+        }),
         Rule::BurstOnly | Rule::BurstChanged => Some(Withheld::Burst {
             burst_iops: number("burst_iops").unwrap_or(0.0),
             baseline_iops: number("baseline_iops").unwrap_or(0.0),

@@ -34,7 +34,7 @@ pub use instance::{
     DiskKind, EbsCaps, EbsOptimisation, FigureSource, InstanceType, Lifecycle, LocalDisks, MB, VolumeSlots,
 };
 pub use latency::{KnownLatency, Latency, latencies, latency_of};
-pub use limits::{Burst, GIB, IoLimits, MIB};
+pub use limits::{Burst, ByteBurst, GIB, IoLimits, MIB};
 pub use price::{InstancePrice, OtherCharge, OtherPrice, PriceError, Purchase, UnknownPurchase, VolumePrice};
 pub use quota::VcpuPool;
 pub use reach::TooManyVolumes;

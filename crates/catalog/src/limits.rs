@@ -75,6 +75,31 @@ pub struct Burst {
     pub credits_start: f64,
 }
 
+/// A bucket of bytes: as [`Burst`] for requests.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ByteBurst {
+    /// Bytes a second that last, and at which credits are earned.
+    pub baseline_bytes_per_s: f64,
+    /// Bytes a second while credits last.
+    pub burst_bytes_per_s: f64,
+    /// Most credits that it holds, bytes.
+    pub credits_max: f64,
+    /// Credits at the start, bytes.
+    pub credits_start: f64,
+}
+
+impl ByteBurst {
+    /// A 1:`divisor` model: rates and credits shrink together, so the bucket empties after the same time.
+    pub fn scaled(self, divisor: f64) -> Self {
+        Self {
+            baseline_bytes_per_s: self.baseline_bytes_per_s / divisor,
+            burst_bytes_per_s: self.burst_bytes_per_s / divisor,
+            credits_max: self.credits_max / divisor,
+            credits_start: self.credits_start / divisor,
+        }
+    }
+}
+
 impl Burst {
     /// A 1:`divisor` model: rates and credits shrink together, so the bucket empties after the same time.
     pub fn scaled(self, divisor: f64) -> Self {

@@ -166,6 +166,10 @@ figures! {
         burst_credits,
         /// IOPS limit in force, now.
         iops_limit,
+        /// Credits of bytes in the bucket of a served st1 or sc1 volume, now.
+        byte_credits,
+        /// Limit of bytes per second in force, where that bucket moves it, now.
+        bytes_limit,
         /// Time in which due answers of a served volume waited for this machine's disk, seconds.
         disk_floor_s,
         /// Time by which due answers of a served volume were late for want of CPU, seconds.

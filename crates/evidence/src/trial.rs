@@ -282,12 +282,25 @@ pub struct VolumeFacts {
     pub probe: Option<ProbeResult>,
     /// Burst credits (I/O operations, scaled) when measurement began and ended.
     pub burst_credits: Option<(f64, f64)>,
+    /// The same of a bucket of bytes (served st1 and sc1).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub byte_credits: Option<(f64, f64)>,
     /// Whether a process answered for it, rather than the kernel's throttle held the database to its limits.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_served: bool,
+    /// Whether reads and writes shared its limits, where that is known; see [`Self::is_combined`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub combined: Option<bool>,
     /// How it was initialised; `None`: it was made empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initialised: Option<Initialised>,
+}
+
+impl VolumeFacts {
+    /// Whether reads and writes shared its limits. Records of before it was kept: where it was served.
+    pub fn is_combined(&self) -> bool {
+        self.combined.unwrap_or(self.is_served)
+    }
 }
 
 /// A volume that was made from a snapshot of EBS: every block was read once before anything was measured on it.

@@ -2,6 +2,8 @@
 //!
 //! Three digits are more than repetitions agree on; the exact numbers are in `analysis.json`.
 
+/// Bytes of one MiB.
+pub const MIB: f64 = 1_048_576.0;
 /// Shown where there is no figure: missing is not zero.
 pub const MISSING: &str = "-";
 
@@ -107,7 +109,7 @@ pub fn bytes(value: f64) -> String {
 
 /// Bytes per second in the unit of volumes: `160 MiB/s`.
 pub fn mib_per_s(bytes_per_s: f64) -> String {
-    format!("{} MiB/s", given(bytes_per_s / 1_048_576.0))
+    format!("{} MiB/s", given(bytes_per_s / MIB))
 }
 
 /// Seconds as `1 h 05 min`, `4 min 10 s`, `9 s`.

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use analysis::{BurstStart, DataSetPlace, DataSetStore, Database, Job, Plan, Setups, VolumeSetup};
 
-use crate::figures::{MISSING, bytes, count, duration, given, percent, several, several_of};
+use crate::figures::{MISSING, bytes, count, duration, given, mib_per_s, percent, several, several_of};
 use crate::labels;
 use crate::terminal::table::{Column, fitted, folded};
 use crate::wrap::wrapped;
@@ -160,6 +160,10 @@ fn machines(plan: &Plan, setups: &Setups, width: usize) -> String {
                 }
                 None => lines.push("commit log: on the data volume".to_owned()),
             }
+            if let Some(path) = &setup.instance_limits {
+                lines.push("both together, by the instance:".to_owned());
+                lines.push(format!("  {}", labels::limits(path)));
+            }
             lines.iter().map(|line| fold(line)).collect::<Vec<_>>().join("\n")
         };
         vec![
@@ -223,21 +227,49 @@ fn money(plan: &Plan) -> Vec<String> {
 /// What a volume's limits are here, and how its bucket starts; indented below its name.
 fn on_this_machine(volume: &VolumeSetup) -> Vec<String> {
     let limits = std::iter::once(labels::limits(&volume.limits));
-    limits.chain(bucket(volume)).map(|line| format!("  {line}")).collect()
+    let lines = limits.chain(bucket(volume)).chain(service(volume));
+    lines.map(|line| format!("  {line}")).collect()
+}
+
+/// What a process that answers for it makes of it.
+fn service(volume: &VolumeSetup) -> Option<String> {
+    let served = volume.served?;
+    let counted = match volume.is_combined() {
+        true => "reads and writes together",
+        false => "reads and writes apart",
+    };
+    let takes = match served.latency {
+        Some(latency) => format!(
+            "a request takes {} us (sigma {})",
+            given(latency.median_us),
+            given(latency.sigma)
+        ),
+        None => "a request takes what this machine takes".to_owned(),
+    };
+    Some(format!("served: {counted}, {takes}"))
 }
 
 /// How the bucket starts and what follows; `None` where there is none that matters.
 fn bucket(volume: &VolumeSetup) -> Option<String> {
-    let (start, bucket) = (volume.burst_start()?, volume.burst?);
-    let (baseline, burst) = (given(bucket.baseline_iops), given(bucket.burst_iops));
+    let start = volume.burst_start()?;
+    let (baseline, burst) = match (volume.burst, volume.byte_burst) {
+        (Some(bucket), _) => (bucket.baseline_iops, bucket.burst_iops),
+        (None, bucket) => bucket.map(|bucket| (bucket.baseline_bytes_per_s, bucket.burst_bytes_per_s))?,
+    };
+    let figure = |value: f64| match volume.burst {
+        Some(_) => format!("{} IOPS", given(value)),
+        None => mib_per_s(value),
+    };
     let lasts = || {
         format!(
-            "{burst} IOPS for at least {} at full demand, then {baseline}",
-            duration(volume.burst_lasts_s().unwrap_or_default())
+            "{} for at least {} at full demand, then {}",
+            figure(burst),
+            duration(volume.burst_lasts_s().unwrap_or_default()),
+            figure(baseline).trim_end_matches(" IOPS")
         )
     };
     Some(match start {
-        BurstStart::Baseline => format!("starts at its baseline: {baseline} IOPS"),
+        BurstStart::Baseline => format!("starts at its baseline: {}", figure(baseline)),
         BurstStart::Full => format!("starts full: {}", lasts()),
         BurstStart::Share(share) => format!("starts {} full: {}", percent(share), lasts()),
     })

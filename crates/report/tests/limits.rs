@@ -7,6 +7,7 @@ use report::limit_message;
 
 fn used(kind: LimitKind, unit: Unit, used: f64, capacity: f64) -> ResourceUse {
     ResourceUse {
+        is_shared: false,
         node: None,
         kind,
         unit,

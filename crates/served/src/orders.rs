@@ -20,11 +20,18 @@ pub enum Order {
         /// How it behaves.
         model: Box<Model>,
     },
-    /// A volume behaves like this from now on; its buckets are as at the model's start.
+    /// A volume behaves like this from now on; its buckets are as at the model's start, and it shares with no other.
     Change {
         /// Which.
         name: String,
         /// How.
+        model: Box<Model>,
+    },
+    /// These volumes share, besides what each may do by itself, what their instance lets through to all of them.
+    Share {
+        /// Which.
+        names: Vec<String>,
+        /// How much that is.
         model: Box<Model>,
     },
     /// So long is an answer on its way: service times are shorter by it from now on.

@@ -120,7 +120,7 @@ impl Server {
         let seed = std::process::id();
         Ok(Self {
             began: Instant::now(),
-            array: Array::new(None, u64::from(seed), 0.0),
+            array: Array::new(u64::from(seed)),
             volumes: Vec::new(),
             workers: Workers::start()?,
             receiving: blocks.take(ALIGNMENT + LARGEST),
@@ -250,6 +250,14 @@ impl Server {
             Order::Change { name, model } => {
                 let number = self.by_name(&name)?;
                 self.array.change(number, *model, now);
+                Ok(Reply::Done)
+            }
+            Order::Share { names, model } => {
+                let numbers = names
+                    .iter()
+                    .map(|name| self.by_name(name))
+                    .collect::<Result<Vec<_>>>()?;
+                self.array.share(&numbers, *model, now);
                 Ok(Reply::Done)
             }
             Order::TakeOff { seconds } => {

@@ -84,7 +84,7 @@ impl Server {
         }
     }
 
-    /// A volume behaves like this from now on.
+    /// A volume behaves like this from now on, and shares with no other.
     ///
     /// # Errors
     ///
@@ -92,6 +92,18 @@ impl Server {
     pub fn change(&mut self, name: &str, model: &Model) -> Result<()> {
         self.done(&Order::Change {
             name: name.to_owned(),
+            model: Box::new(model.clone()),
+        })
+    }
+
+    /// These volumes share what their instance lets through to all of them, until they change.
+    ///
+    /// # Errors
+    ///
+    /// When one of them is not served.
+    pub fn share(&mut self, names: &[String], model: &Model) -> Result<()> {
+        self.done(&Order::Share {
+            names: names.to_vec(),
             model: Box::new(model.clone()),
         })
     }

@@ -3,7 +3,7 @@
 //! These types cannot be deserialized from an experiment file directly: [`crate::parse()`] is the only way in, so that
 //! a value of type [`Experiment`] is always sound.
 
-use catalog::{Basis, Burst, IoLimits, VolumeRequest};
+use catalog::{Basis, Burst, ByteBurst, IoLimits, Latency, VolumeRequest};
 use serde::{Deserialize, Serialize};
 use workload::Definition;
 
@@ -62,6 +62,7 @@ impl Experiment {
     /// The experiment as this provider carries it out. A simulation needs a truth (the default where none is stated)
     /// and warms up for the whole of `max_warmup_s`, since its seconds cost nothing; a run on a machine has no truth.
     /// Only a run on hosts has hosts, and only one on AWS has its machines, which are what they are: nothing is scaled.
+    /// Neither AWS nor a simulation serves volumes.
     #[must_use]
     pub fn carried_out_by(mut self, provider: Provider) -> Self {
         if provider != Provider::Hosts {
@@ -75,6 +76,7 @@ impl Experiment {
             Provider::Aws => {
                 self.simulated = None;
                 (self.local.scale, self.local.page_cache_bytes) = (1.0, None);
+                self.local.volumes = Emulation::Throttled;
                 for configuration in &mut self.configurations {
                     configuration.memory_limit_bytes = configuration.instance.memory_bytes;
                 }
@@ -83,6 +85,7 @@ impl Experiment {
                 self.simulated.get_or_insert_with(Truth::default);
                 self.load.code_warmup_s = 0.0;
                 self.data_set_store = None;
+                self.local.volumes = Emulation::Throttled;
                 if let Some(most) = self.load.warmup_max_s.take() {
                     self.load.warmup_s = most;
                 }
@@ -281,8 +284,18 @@ pub struct Volume {
     pub effective_limits: IoLimits,
     /// gp2-like bucket, if the volume has one.
     pub burst: Option<Burst>,
+    /// Bucket of st1 or sc1, which is followed where the volume is served; elsewhere it has the throughput that lasts,
+    /// as the limits say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub byte_burst: Option<ByteBurst>,
     /// What would be ordered; `None` for instance store and for volumes given by their limits.
     pub order: Option<VolumeRequest>,
+    /// Time of a request that is stated of a volume given by its limits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Latency>,
+    /// Whether reads and writes of a volume given by its limits have each of them for themselves.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub limits_apart: bool,
 }
 
 /// Load levels and the shape of a trial.

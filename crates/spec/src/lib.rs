@@ -42,7 +42,7 @@ pub use aws::{
     AwsBackend, AwsBatch, AwsInitialisation, AwsLimits, AwsMachine, AwsNetwork, AwsPrice, AwsQuota, AwsQuotas,
     AwsSettings, AwsSite, AwsVolume, QuotaNeeds,
 };
-pub use catalog::{Basis, Burst, CostKind, CostLine, IoLimits, Latency};
+pub use catalog::{Basis, Burst, ByteBurst, CostKind, CostLine, IoLimits, Latency};
 pub use client_cost::{ClientCost, SPARSE_PER_S};
 pub use consistency::{Consistency, ConsistencyLevels};
 pub use data_set_store::{DataSetPlace, DataSetStore};

@@ -188,9 +188,14 @@ fn beside_volume_server(experiment: &Experiment, machine_cpus: f64) -> Option<No
         let each = volumes.filter(|volume| volume.served.is_some()).map(|volume| {
             let burst = volume.burst.map(|burst| burst.burst_iops);
             let ceilings = [volume.limits.read_iops, volume.limits.write_iops, burst];
-            ceilings.into_iter().flatten().fold(0.0, f64::max)
+            let ceilings = ceilings.into_iter().flatten();
+            match volume.is_combined() {
+                true => ceilings.fold(0.0, f64::max),
+                false => ceilings.sum(),
+            }
         });
-        each.sum::<f64>() * f64::from(setup.placement.nodes)
+        let path = setup.instance_limits.and_then(|limits| limits.read_iops);
+        each.sum::<f64>().min(path.unwrap_or(f64::INFINITY)) * f64::from(setup.placement.nodes)
     };
     let setups = setups(experiment);
     let databases = |setup: &Setup| setup.cpus * f64::from(setup.placement.nodes);

@@ -4,7 +4,7 @@
 //! operations and rates. Not divided: concurrency, record size, the time of one I/O, and the heap's floor. So *ratios*
 //! between configurations can be rehearsed; latencies under a saturated volume grow by N at the same concurrency.
 
-use catalog::{Burst, GIB, IoLimits, VolumeType};
+use catalog::{Burst, ByteBurst, GIB, IoLimits, VolumeType};
 
 use crate::placement::first_hosts;
 use crate::{
@@ -62,6 +62,8 @@ pub fn setups(experiment: &Experiment) -> Setups {
             setup.batch = aws.batch_of(&setup.configuration).unwrap_or_default();
             for volume in std::iter::once(&mut setup.data).chain(&mut setup.commitlog) {
                 // A new volume has all of its credits.
+                // Nobody here sees to it.
+                volume.combined = None;
                 if let Some(burst) = &mut volume.burst {
                     burst.credits_start = burst.credits_max;
                 }
@@ -70,9 +72,10 @@ pub fn setups(experiment: &Experiment) -> Setups {
     }
     if experiment.hosts.as_ref().is_some_and(|hosts| !hosts.limits) {
         for setup in &mut setups {
+            setup.instance_limits = None;
             for volume in std::iter::once(&mut setup.data).chain(&mut setup.commitlog) {
                 (volume.limits, volume.own_limits, volume.burst) = (IoLimits::default(), None, None);
-                volume.served = None;
+                (volume.served, volume.combined, volume.byte_burst) = (None, None, None);
             }
         }
     }
@@ -115,6 +118,7 @@ pub(crate) fn scaled_dataset(experiment: &Experiment) -> Dataset {
 
 fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset) -> Setup {
     let scale = local.scale;
+    let path = configuration.instance.ebs_limits;
     let full_heap = heap_rule(configuration.memory_limit_bytes as f64);
     let heap = local
         .heap_bytes
@@ -133,11 +137,12 @@ fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset
         direct_memory_bytes: direct as u64,
         memory_limit_bytes: (heap + direct + NATIVE_BYTES + budget) as u64,
         page_cache_budget_bytes: budget as u64,
-        data: volume(&configuration.data_volume, VolumeRole::Data, local, payload),
+        data: volume(&configuration.data_volume, VolumeRole::Data, local, payload, path),
         commitlog: configuration
             .commitlog_volume
             .as_ref()
-            .map(|v| volume(v, VolumeRole::Commitlog, local, payload)),
+            .map(|v| volume(v, VolumeRole::Commitlog, local, payload, path)),
+        instance_limits: shared_path(configuration, local),
         placement: configuration.placement,
         first_host: 0,
         batch: 0,
@@ -149,8 +154,17 @@ fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset
     }
 }
 
+/// What served volumes of EBS share on their way to the instance. A volume given by its limits is not behind it.
+fn shared_path(configuration: &Configuration, local: &LocalSettings) -> Option<IoLimits> {
+    let volumes = std::iter::once(&configuration.data_volume).chain(&configuration.commitlog_volume);
+    let of_ebs = volumes.filter(|volume| matches!(volume.kind, VolumeKind::Ebs(_)));
+    let path = configuration.instance.ebs_limits;
+    let is_shared = of_ebs.count() > 1 && local.volumes == Emulation::Served;
+    (is_shared && path != IoLimits::default()).then(|| path.scaled(local.scale))
+}
+
 /// Device sizes are scaled too, but never below what the run itself needs; images are sparse, so size costs nothing.
-fn volume(volume: &Volume, role: VolumeRole, local: &LocalSettings, payload_bytes: f64) -> VolumeSetup {
+fn volume(volume: &Volume, role: VolumeRole, local: &LocalSettings, payload_bytes: f64, path: IoLimits) -> VolumeSetup {
     let scale = local.scale;
     let least = match role {
         // The pristine copy, the live copy after updates, and compaction's working space.
@@ -158,31 +172,63 @@ fn volume(volume: &Volume, role: VolumeRole, local: &LocalSettings, payload_byte
         // commitlog_total_space is 1 GiB here; twice that never fills.
         VolumeRole::Commitlog => 2.0 * GIB,
     };
+    let byte_burst = volume.byte_burst.filter(|_| local.volumes == Emulation::Served);
+    // While credits last.
+    let ceiling = |limits: IoLimits| match byte_burst.map(|bucket| Some(bucket.burst_bytes_per_s)) {
+        Some(bytes) => IoLimits {
+            read_bytes_per_s: bytes,
+            write_bytes_per_s: bytes,
+            ..limits
+        },
+        None => limits,
+    };
+    let limits = match byte_burst {
+        Some(_) => ceiling(volume.effective_limits).min(path),
+        None => volume.effective_limits,
+    };
     VolumeSetup {
         role,
         label: volume.label.clone(),
         size_bytes: (volume.size_bytes as f64 / scale).max(least) as u64,
-        limits: volume.effective_limits.scaled(scale),
-        own_limits: Some(volume.volume_limits.scaled(scale)),
+        limits: limits.scaled(scale),
+        own_limits: Some(ceiling(volume.volume_limits).scaled(scale)),
         burst: effective_burst(volume).map(|b| b.scaled(scale)),
+        byte_burst: byte_burst.map(|b| under(b, limits).scaled(scale)),
         is_local: volume.kind == VolumeKind::Local,
-        served: (local.volumes == Emulation::Served).then(|| served_as(volume.kind)),
+        served: (local.volumes == Emulation::Served).then(|| served_as(volume)),
+        combined: is_obeyed(volume, local).then(|| is_combined(volume)),
     }
 }
 
-/// What a volume of this kind is to whom it answers. One that is given by its limits alone has no time of its own.
-fn served_as(kind: VolumeKind) -> ServedAs {
+/// What a volume is to whom it answers. One that is given by its limits alone has the time that is stated of it.
+fn served_as(volume: &Volume) -> ServedAs {
     let latency = |of| Some(catalog::latency_of(of).latency);
     ServedAs {
-        latency: match kind {
+        latency: match volume.kind {
             VolumeKind::Ebs(of) => latency(Some(of)),
             VolumeKind::Local => latency(None),
-            VolumeKind::Explicit => None,
+            VolumeKind::Explicit => volume.latency,
         },
         is_hard_disk: matches!(
-            kind,
+            volume.kind,
             VolumeKind::Ebs(VolumeType::St1 | VolumeType::Sc1 | VolumeType::Standard)
         ),
+    }
+}
+
+/// Whether it is known how reads and writes share limits here: the throttle lets only those of EBS share them, as the
+/// real ones do.
+fn is_obeyed(volume: &Volume, local: &LocalSettings) -> bool {
+    local.volumes == Emulation::Served || matches!(volume.kind, VolumeKind::Ebs(_))
+}
+
+/// Whether reads and writes share its limits. Those of an instance's own disks are stated apart (EC2 user guide,
+/// "Instance store").
+fn is_combined(volume: &Volume) -> bool {
+    match volume.kind {
+        VolumeKind::Ebs(_) => true,
+        VolumeKind::Local => false,
+        VolumeKind::Explicit => !volume.limits_apart,
     }
 }
 
@@ -199,4 +245,14 @@ fn effective_burst(volume: &Volume) -> Option<Burst> {
             .map_or(burst.baseline_iops, |cap| burst.baseline_iops.min(cap)),
         ..burst
     })
+}
+
+/// The same of a bucket of bytes.
+fn under(bucket: ByteBurst, limits: IoLimits) -> ByteBurst {
+    let cap = limits.read_bytes_per_s.unwrap_or(f64::INFINITY);
+    ByteBurst {
+        baseline_bytes_per_s: bucket.baseline_bytes_per_s.min(cap),
+        burst_bytes_per_s: bucket.burst_bytes_per_s.min(cap),
+        ..bucket
+    }
 }

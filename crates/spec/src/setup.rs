@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use catalog::{Burst, IoLimits, Latency};
+use catalog::{Burst, ByteBurst, IoLimits, Latency};
 use serde::{Deserialize, Serialize};
 
 use crate::{ConsistencyLevels, NodeFault, Placement, Settings, VolumeRole, WatchedNode};
@@ -69,6 +69,10 @@ pub struct Setup {
     pub data: VolumeSetup,
     /// The commit-log volume, if it is separate.
     pub commitlog: Option<VolumeSetup>,
+    /// What the instance lets through to both volumes together, on this machine (scaled); `None`: one volume, a path
+    /// that is not known, or nobody who holds them to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance_limits: Option<IoLimits>,
     /// Database nodes, each with all of the above, and where replicas are;
     /// plans of before there were clusters have one.
     #[serde(default, skip_serializing_if = "Placement::is_one_node")]
@@ -146,12 +150,18 @@ pub struct VolumeSetup {
     pub own_limits: Option<IoLimits>,
     /// Bucket on this machine (scaled).
     pub burst: Option<Burst>,
+    /// Bucket of bytes on this machine (scaled); `limits` has what the volume does while it has credits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub byte_burst: Option<ByteBurst>,
     /// Whether it stands for the instance's own disks, which are lost with it.
     #[serde(default)]
     pub is_local: bool,
     /// How a process answers for it; `None`: the kernel's throttle holds the database to its limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub served: Option<ServedAs>,
+    /// Whether reads and writes share its limits, where that is obeyed; see [`Self::is_combined`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub combined: Option<bool>,
 }
 
 /// What a served volume is besides its limits. Nothing of it is divided by the scale.
@@ -174,14 +184,25 @@ pub enum BurstStart {
     Share(f64),
 }
 
+/// A bucket in its own unit.
+struct Bucket {
+    start: f64,
+    max: f64,
+    /// At full demand.
+    spent_per_s: f64,
+}
+
 impl VolumeSetup {
+    /// Whether reads and writes share its limits here. Setups of before it was stated: where it is served.
+    pub fn is_combined(&self) -> bool {
+        self.combined.unwrap_or(self.served.is_some())
+    }
+
     /// How the volume's bucket starts; `None` where it has none, or none that matters because its baseline reaches its
     /// ceiling.
     pub fn burst_start(&self) -> Option<BurstStart> {
-        let burst = self
-            .burst
-            .filter(|b| b.baseline_iops < b.burst_iops && b.credits_max > 0.0)?;
-        Some(match burst.credits_start / burst.credits_max {
+        let bucket = self.bucket()?;
+        Some(match bucket.start / bucket.max {
             share if share <= 0.0 => BurstStart::Baseline,
             share if share >= 1.0 => BurstStart::Full,
             share => BurstStart::Share(share),
@@ -191,9 +212,25 @@ impl VolumeSetup {
     /// Seconds until the bucket is empty if the volume is asked for all that it gives; `None` where it starts empty or
     /// has none. More slowly where less is asked for: the bucket loses (what is done - baseline) credits a second.
     pub fn burst_lasts_s(&self) -> Option<f64> {
-        let burst = self
-            .burst
+        let bucket = self
+            .bucket()
             .filter(|_| self.burst_start().is_some_and(|s| s != BurstStart::Baseline))?;
-        Some(burst.credits_start / (burst.burst_iops - burst.baseline_iops))
+        Some(bucket.start / bucket.spent_per_s)
+    }
+
+    /// Its bucket of requests or of bytes, where that matters.
+    fn bucket(&self) -> Option<Bucket> {
+        let of_requests = self.burst.map(|b| Bucket {
+            start: b.credits_start,
+            max: b.credits_max,
+            spent_per_s: b.burst_iops - b.baseline_iops,
+        });
+        let of_bytes = self.byte_burst.map(|b| Bucket {
+            start: b.credits_start,
+            max: b.credits_max,
+            spent_per_s: b.burst_bytes_per_s - b.baseline_bytes_per_s,
+        });
+        let matters = |bucket: &Bucket| bucket.spent_per_s > 0.0 && bucket.max > 0.0;
+        of_requests.into_iter().chain(of_bytes).find(matters)
     }
 }

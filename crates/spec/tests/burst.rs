@@ -121,7 +121,8 @@ fn wrong_starts_are_refused_with_the_reason() {
                 "{ type = \"gp2\", size_gib = 320 }",
                 "{ type = \"st1\", size_gib = 1024, burst = \"baseline\" }",
             ),
-            "its bucket of MiB/s is not modelled, it has the 40 MiB/s that last",
+            "has no burst bucket: throttled, it has the 40 MiB/s that last (set volumes = \"served\" in [provider.local], or \
+             remove `burst`)",
         ),
         (
             with("{ type = \"gp2\", size_gib = 320 }", "{ iops = 960, burst = \"full\" }"),
@@ -129,6 +130,38 @@ fn wrong_starts_are_refused_with_the_reason() {
         ),
     ];
     each_refused(&cases);
+}
+
+const MIB_OF_A_TIB: f64 = 1024.0 * 1024.0;
+
+/// st1 of 1 TiB: 40 MiB/s that last, 250 while there are credits, a TiB of them. Served it has that bucket; throttled
+/// the throughput that lasts.
+#[test]
+fn served_hard_disks_have_buckets_of_bytes() {
+    let st1 = |burst: &str, volumes: &str| {
+        let volume = format!("{{ type = \"st1\", size_gib = 1024{burst} }}");
+        let text = with("{ type = \"gp2\", size_gib = 320 }", &volume);
+        let text = format!("{text}[provider.local]\nvolumes = \"{volumes}\"\nscale = 4\n");
+        setups(&accepted(&text))[0].data.clone()
+    };
+    let throttled = st1("", "throttled");
+    assert_eq!((throttled.byte_burst, throttled.burst_start()), (None, None));
+    assert_eq!(throttled.limits.read_bytes_per_s, Some(10.0 * MIB));
+    let served = st1("", "served");
+    let bucket = served.byte_burst.unwrap();
+    assert_eq!(served.limits.read_bytes_per_s, Some(62.5 * MIB), "while credits last");
+    assert_eq!(bucket.baseline_bytes_per_s, 10.0 * MIB);
+    assert_eq!(
+        (bucket.credits_start, served.burst_start()),
+        (0.0, Some(BurstStart::Baseline))
+    );
+    let full = st1(", burst = \"full\"", "served");
+    assert_eq!(full.burst_start(), Some(BurstStart::Full));
+    let lasts = full.burst_lasts_s().unwrap();
+    assert!(
+        (lasts - MIB_OF_A_TIB / 210.0).abs() < 1e-6,
+        "the same at every scale: {lasts}"
+    );
 }
 
 #[test]

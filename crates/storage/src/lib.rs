@@ -2,8 +2,9 @@
 //!
 //! What a paid-for volume would be, on one Linux machine: a [`Volume`] is a sparse file behind a loop device with XFS
 //! on it. Either a [`VolumeServer`] answers for the file as the volume would, or a [`Cgroup`] holds a process to the
-//! volume's IOPS and bytes per second (and in any case to its memory and CPUs), and a [`BurstController`] moves that
-//! limit as gp2's credits come and go. [`probe()`] measures what the result really delivers. Everything is entered into a [`Ledger`] before it is created, so that [`clean()`] can undo a killed run.
+//! volume's IOPS and bytes per second (and in any case to its memory and CPUs), and a [`LimitController`] moves that
+//! limit as gp2's credits come and go, and between reads and writes. [`probe()`] measures what the result really
+//! delivers. Everything is entered into a [`Ledger`] before it is created, so that [`clean()`] can undo a killed run.
 //!
 //! All of it needs root; [`preflight()`] says what a machine lacks.
 
@@ -12,6 +13,7 @@ mod cgroup;
 mod clean;
 mod cold;
 mod command;
+mod controller;
 mod disk;
 mod error;
 mod ledger;
@@ -23,18 +25,20 @@ mod preflight;
 mod probe;
 mod process;
 mod server;
+mod split;
 mod tree;
 mod volume;
 mod whole;
 mod work;
 
-pub use burst::{BurstBucket, BurstController};
+pub use burst::BurstBucket;
 pub use cgroup::{
     CANNOT_JOIN_EXIT_STATUS, Cgroup, CgroupPaths, CgroupVersion, Controller, ControllerPath, Controllers, DeviceLimit,
     ResourceLimits, controllers,
 };
 pub use clean::{Cleaned, clean};
 pub use cold::{device_of, drop_page_cache};
+pub use controller::{LimitController, MovingLimits};
 pub use disk::Disk;
 pub use error::{Result, StorageError};
 pub use ledger::{Ledger, LedgerId, LedgerItem};

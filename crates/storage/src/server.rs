@@ -178,6 +178,20 @@ pub struct ServedGauge {
 }
 
 impl ServedGauge {
+    /// These volumes, which one process serves, share what their instance lets through to all of them, until one of
+    /// them is told to behave otherwise.
+    ///
+    /// # Errors
+    ///
+    /// When one of them is not attached, or the server is lost.
+    pub fn share(volumes: &[Self], instance: &Model) -> Result<()> {
+        let names: Vec<String> = volumes.iter().map(|volume| volume.name.clone()).collect();
+        match volumes.first() {
+            Some(first) => first.server.with(|server| server.share(&names, instance)),
+            None => Ok(()),
+        }
+    }
+
     /// What it did since it was attached.
     ///
     /// # Errors

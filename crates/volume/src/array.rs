@@ -47,7 +47,8 @@ pub struct Answer {
 #[derive(Debug)]
 pub struct Array {
     volumes: Vec<Volume>,
-    instance: Option<(Model, Gate)>,
+    /// What volumes of one instance share; one that no volume is behind is used again.
+    instances: Vec<(Model, Gate)>,
     /// Seconds that the way of an answer takes besides, which are taken off service times.
     on_the_way_s: f64,
     events: BinaryHeap<Event>,
@@ -60,6 +61,8 @@ pub struct Array {
 struct Volume {
     model: Model,
     gate: Gate,
+    /// Behind which of the instances it is.
+    instance: Option<usize>,
     faults: Vec<Fault>,
     /// The last request that was taken: it may grow while it waits.
     last: Option<Last>,
@@ -94,15 +97,11 @@ enum What {
 }
 
 impl Array {
-    /// No volume yet. `instance`: what all of them share; its service time is not used. `seed`: of service times and of
-    /// errors by share.
-    pub fn new(instance: Option<Model>, seed: u64, now: f64) -> Self {
+    /// No volume yet. `seed`: of service times and of errors by share.
+    pub fn new(seed: u64) -> Self {
         Self {
             volumes: Vec::new(),
-            instance: instance.map(|model| {
-                let gate = Gate::new(&model, now);
-                (model, gate)
-            }),
+            instances: Vec::new(),
             on_the_way_s: 0.0,
             events: BinaryHeap::new(),
             next: 0,
@@ -116,18 +115,40 @@ impl Array {
         self.volumes.push(Volume {
             model,
             gate,
+            instance: None,
             faults: Vec::new(),
             last: None,
         });
         self.volumes.len() - 1
     }
 
-    /// A volume is another one from now on, its buckets as at its start. Requests that wait stay due as they were.
+    /// A volume is another one from now on, its buckets as at its start, and behind no instance. Requests that wait
+    /// stay due as they were.
     pub fn change(&mut self, volume: usize, model: Model, now: f64) {
         let volume = &mut self.volumes[volume];
         volume.gate = Gate::new(&model, now);
         volume.model = model;
+        volume.instance = None;
         volume.last = None;
+    }
+
+    /// From now on these volumes, besides what each may do by itself, share what an instance lets through to all of
+    /// them together. The instance's service time is not used.
+    pub fn share(&mut self, volumes: &[usize], instance: Model, now: f64) {
+        for volume in volumes {
+            self.volumes[*volume].instance = None;
+        }
+        let is_free = |number: &usize| self.volumes.iter().all(|volume| volume.instance != Some(*number));
+        let free = (0..self.instances.len()).find(is_free);
+        let gate = Gate::new(&instance, now);
+        let number = free.unwrap_or(self.instances.len());
+        match self.instances.get_mut(number) {
+            Some(unused) => *unused = (instance, gate),
+            None => self.instances.push((instance, gate)),
+        }
+        for volume in volumes {
+            self.volumes[*volume].instance = Some(number);
+        }
     }
 
     /// From now on service times are shorter by this, which whoever serves the volumes takes for himself; none is
@@ -157,7 +178,7 @@ impl Array {
         let requests = this.count(&request, now, begin);
         this.gate
             .take(request.direction, begin, requests * slow, request.bytes as f64 * slow);
-        if self.instance.is_some() {
+        if this.instance.is_some() {
             self.push(begin, volume, tag, What::AtInstance(request));
         } else {
             self.serve(begin, volume, request, tag);
@@ -190,7 +211,8 @@ impl Array {
                 }
                 What::AtInstance(request) => {
                     let mut begin = event.at_s;
-                    if let Some((model, gate)) = &mut self.instance {
+                    let behind = self.volumes[event.volume].instance;
+                    if let Some((model, gate)) = behind.and_then(|number| self.instances.get_mut(number)) {
                         begin = gate.begins_at(request.direction, begin);
                         let requests = model.unit.count(request.bytes) as f64;
                         gate.take(request.direction, begin, requests, request.bytes as f64);

@@ -19,5 +19,6 @@ mod service;
 
 pub use array::{Answer, Array, Outcome, Request};
 pub use bucket::Bucket;
+pub use catalog::ByteBurst;
 pub use fault::{Effect, Fault};
-pub use model::{ByteBurst, Direction, Model, Unit};
+pub use model::{Direction, Model, Unit};

@@ -1,6 +1,6 @@
 //! What a volume may do, as one value that can be sent and kept.
 
-use catalog::{Burst, GIB, IoLimits, Latency, MIB, ResolvedVolume, VolumeType};
+use catalog::{Burst, ByteBurst, IoLimits, Latency, ResolvedVolume, VolumeType};
 use serde::{Deserialize, Serialize};
 
 /// A volume (or what an instance lets through to all of its volumes).
@@ -18,19 +18,6 @@ pub struct Model {
     pub unit: Unit,
     /// Service time; `None`: as fast as what is below.
     pub latency: Option<Latency>,
-}
-
-/// A bucket of bytes: as [`Burst`] for requests.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct ByteBurst {
-    /// Bytes a second that last, and at which credits are earned.
-    pub baseline_bytes_per_s: f64,
-    /// Bytes a second while credits last.
-    pub burst_bytes_per_s: f64,
-    /// Most credits that it holds, bytes.
-    pub credits_max: f64,
-    /// Credits at the start, bytes.
-    pub credits_start: f64,
 }
 
 /// How requests of different sizes are counted.
@@ -97,21 +84,15 @@ impl Model {
         }
     }
 
-    /// A volume as it is bought, its credits filled by this share (0 to 1). A bucket of st1 or sc1 holds what its size
-    /// says: a TiB of throughput for each TiB (EC2 user guide, "Throughput Optimized HDD volumes").
+    /// A volume as it is bought, its credits filled by this share (0 to 1).
     pub fn of(bought: &ResolvedVolume, latency: Option<Latency>, share: f64) -> Self {
         let burst = bought.burst.map(|burst| Burst {
             credits_start: burst.credits_max * share,
             ..burst
         });
-        let unit = Unit::of(bought.request.kind);
-        let bursts = unit == Unit::HDD && bought.burst_mib_per_s > bought.baseline_mib_per_s;
-        let credits_max = bought.request.size_gib * GIB;
-        let byte_burst = bursts.then_some(ByteBurst {
-            baseline_bytes_per_s: bought.baseline_mib_per_s * MIB,
-            burst_bytes_per_s: bought.burst_mib_per_s * MIB,
-            credits_max,
-            credits_start: credits_max * share,
+        let byte_burst = bought.byte_burst().map(|burst| ByteBurst {
+            credits_start: burst.credits_max * share,
+            ..burst
         });
         let mut limits = bought.limits;
         if byte_burst.is_some() {
@@ -122,7 +103,7 @@ impl Model {
             together: true,
             burst,
             byte_burst,
-            unit,
+            unit: Unit::of(bought.request.kind),
             latency,
         }
     }
@@ -132,12 +113,7 @@ impl Model {
         Self {
             limits: self.limits.scaled(divisor),
             burst: self.burst.map(|burst| burst.scaled(divisor)),
-            byte_burst: self.byte_burst.map(|burst| ByteBurst {
-                baseline_bytes_per_s: burst.baseline_bytes_per_s / divisor,
-                burst_bytes_per_s: burst.burst_bytes_per_s / divisor,
-                credits_max: burst.credits_max / divisor,
-                credits_start: burst.credits_start / divisor,
-            }),
+            byte_burst: self.byte_burst.map(|burst| burst.scaled(divisor)),
             ..self.clone()
         }
     }

@@ -83,7 +83,7 @@ proptest! {
         limit in 20.0..5000.0_f64,
         asked in proptest::collection::vec((0.0..0.02_f64, any::<bool>(), 1_u64..600_000), 2..200),
     ) {
-        let mut array = Array::new(None, 1, 0.0);
+        let mut array = Array::new(1);
         let volume = array.add(iops(limit), 0.0);
         let mut now = 0.0;
         let mut counts = Vec::new();
@@ -110,7 +110,7 @@ proptest! {
 #[test]
 fn reads_and_writes_share_a_limit_and_leave_at_an_even_pace() {
     for limit in [60.0, 960.0, 3000.0, 16_000.0] {
-        let mut array = Array::new(None, 1, 0.0);
+        let mut array = Array::new(1);
         let volume = array.add(iops(limit), 0.0);
         let answered = saturate(
             &mut array,
@@ -131,7 +131,7 @@ fn reads_and_writes_share_a_limit_and_leave_at_an_even_pace() {
 
 #[test]
 fn limits_apart_let_a_mix_have_both() {
-    let mut array = Array::new(None, 1, 0.0);
+    let mut array = Array::new(1);
     let model = Model {
         together: false,
         ..iops(1000.0)
@@ -149,7 +149,7 @@ fn limits_apart_let_a_mix_have_both() {
 #[test]
 fn large_requests_count_as_several_on_ssd_and_neighbours_as_one_on_hdd() {
     let of = |model: Model, bytes: u64| {
-        let mut array = Array::new(None, 1, 0.0);
+        let mut array = Array::new(1);
         let volume = array.add(model, 0.0);
         let sequential = |n: u64| request(WRITE, n * bytes, bytes);
         saturate(&mut array, volume, 10.0, sequential).len() as f64 / 10.0
@@ -169,7 +169,7 @@ fn large_requests_count_as_several_on_ssd_and_neighbours_as_one_on_hdd() {
         merged > 1500.0,
         "sixteen of 64 KiB that follow one another are one: {merged}"
     );
-    let mut array = Array::new(None, 1, 0.0);
+    let mut array = Array::new(1);
     let volume = array.add(hdd(), 0.0);
     let scattered = saturate(&mut array, volume, 10.0, |n| request(READ, n * (7 << 20), 64 << 10));
     assert!(
@@ -181,7 +181,7 @@ fn large_requests_count_as_several_on_ssd_and_neighbours_as_one_on_hdd() {
 
 #[test]
 fn bytes_are_limited_too() {
-    let mut array = Array::new(None, 1, 0.0);
+    let mut array = Array::new(1);
     let volume = array.add(Model::limited(IoLimits::symmetric(Some(3000.0), Some(125.0))), 0.0);
     let answered = saturate(&mut array, volume, 4.0, |n| request(READ, n << 18, 128 << 10));
     assert!(
@@ -206,7 +206,7 @@ fn credits_of_gp2_last_as_long_as_documented_and_come_back() {
         burst: Some(burst),
         ..iops(100.0)
     };
-    let mut array = Array::new(None, 1, 0.0);
+    let mut array = Array::new(1);
     let volume = array.add(model, 0.0);
     let answered = saturate(&mut array, volume, 2100.0, small(|_| READ));
     let in_span = |from: f64, to: f64| answered.iter().filter(|a| a.at_s >= from && a.at_s < to).count() as f64;
@@ -232,7 +232,7 @@ fn an_empty_bucket_of_bytes_leaves_the_baseline() {
         unit: Unit::HDD,
         ..Model::unlimited()
     };
-    let mut array = Array::new(None, 1, 0.0);
+    let mut array = Array::new(1);
     let volume = array.add(model, 0.0);
     let answered = saturate(&mut array, volume, 20.0, |n| request(READ, n << 20, 1 << 20));
     let in_span = |from: f64, to: f64| answered.iter().filter(|a| a.at_s >= from && a.at_s < to).count() as f64;
@@ -245,9 +245,10 @@ fn an_empty_bucket_of_bytes_leaves_the_baseline() {
 
 #[test]
 fn volumes_of_an_instance_share_its_limit_and_a_slow_one_does_not_hold_up_another() {
-    let mut array = Array::new(Some(iops(1000.0)), 1, 0.0);
+    let mut array = Array::new(1);
     let slow = array.add(iops(10.0), 0.0);
     let fast = array.add(Model::unlimited(), 0.0);
+    array.share(&[slow, fast], iops(1000.0), 0.0);
     for tag in 0..50 {
         array.submit(0.0, slow, request(READ, tag << 20, 4096), tag);
     }
@@ -259,6 +260,66 @@ fn volumes_of_an_instance_share_its_limit_and_a_slow_one_does_not_hold_up_anothe
     );
 }
 
+/// How many of each volume are answered in two seconds, each asked for as much as it gives.
+fn both_saturated(array: &mut Array, volumes: [usize; 2]) -> [f64; 2] {
+    let mut next = 0;
+    let mut submit = |array: &mut Array, now: f64, of: usize| {
+        next += 1;
+        let tag = next * 2 + of as u64;
+        array.submit(now, volumes[of], request(READ, next << 20, 4096), tag);
+    };
+    for _ in 0..32 {
+        submit(array, 0.0, 0);
+        submit(array, 0.0, 1);
+    }
+    let mut answered = [0.0; 2];
+    while let Some(now) = array.next_at_s().filter(|at_s| *at_s < 2.0) {
+        while let Some(answer) = array.due(now) {
+            let of = (answer.tag % 2) as usize;
+            answered[of] += 1.0;
+            submit(array, now, of);
+        }
+    }
+    answered
+}
+
+/// Two volumes of 800 behind an instance of 1,000: one has its 800, both have 1,000 in equal parts.
+#[test]
+fn two_volumes_get_no_more_together_than_their_instance() {
+    let mut array = Array::new(1);
+    let volumes = [array.add(iops(800.0), 0.0), array.add(iops(800.0), 0.0)];
+    array.share(&volumes, iops(1000.0), 0.0);
+    let [one, other] = both_saturated(&mut array, volumes).map(|n| n / 2.0);
+    assert!((one + other - 1010.0).abs() < 15.0, "{one} and {other}");
+    assert!((one / other - 1.0).abs() < 0.05, "{one} and {other}");
+    let mut array = Array::new(1);
+    let volumes = [array.add(iops(800.0), 0.0), array.add(iops(800.0), 0.0)];
+    array.share(&volumes, iops(1000.0), 0.0);
+    let alone = saturate(&mut array, volumes[0], 10.0, small(|_| READ)).len() as f64 / 10.0;
+    assert!(alone > 790.0, "a volume alone has what it is: {alone}");
+}
+
+#[test]
+fn volumes_of_two_instances_do_not_share_and_a_volume_that_changes_has_left() {
+    let mut array = Array::new(1);
+    let volumes = [array.add(iops(800.0), 0.0), array.add(iops(800.0), 0.0)];
+    array.share(&volumes[..1], iops(500.0), 0.0);
+    array.share(&volumes[1..], iops(300.0), 0.0);
+    let [one, other] = both_saturated(&mut array, volumes).map(|n| n / 2.0);
+    assert!(
+        (one - 505.0).abs() < 10.0 && (other - 303.0).abs() < 10.0,
+        "{one} and {other}"
+    );
+    let mut array = Array::new(1);
+    let volumes = [array.add(iops(800.0), 0.0), array.add(iops(800.0), 0.0)];
+    array.share(&volumes, iops(100.0), 0.0);
+    for volume in volumes {
+        array.change(volume, iops(800.0), 0.0);
+    }
+    let [one, other] = both_saturated(&mut array, volumes).map(|n| n / 2.0);
+    assert!(one > 790.0 && other > 790.0, "{one} and {other}");
+}
+
 #[test]
 fn service_times_are_log_normal_on_top_of_waiting() {
     let model = Model {
@@ -268,7 +329,7 @@ fn service_times_are_log_normal_on_top_of_waiting() {
         }),
         ..Model::unlimited()
     };
-    let mut array = Array::new(None, 7, 0.0);
+    let mut array = Array::new(7);
     let volume = array.add(model, 0.0);
     for tag in 0..20_000 {
         array.submit(tag as f64, volume, request(READ, 0, 4096), tag);
@@ -293,7 +354,7 @@ fn what_the_way_takes_is_taken_off_service_and_nothing_else() {
         }),
         ..iops(100.0)
     };
-    let mut array = Array::new(None, 7, 0.0);
+    let mut array = Array::new(7);
     let volume = array.add(model, 0.0);
     array.take_off(0.0001);
     for tag in 0..100 {
@@ -312,7 +373,7 @@ fn what_the_way_takes_is_taken_off_service_and_nothing_else() {
 
 #[test]
 fn a_stall_holds_everything_back_and_then_lets_it_go_at_once() {
-    let mut array = Array::new(None, 1, 0.0);
+    let mut array = Array::new(1);
     let volume = array.add(Model::unlimited(), 0.0);
     let stall = |from_s: f64, until_s: Option<f64>| Fault {
         from_s,
@@ -337,7 +398,7 @@ fn a_stall_holds_everything_back_and_then_lets_it_go_at_once() {
 
 #[test]
 fn a_slow_volume_has_a_part_of_its_limits_and_takes_longer() {
-    let mut array = Array::new(None, 1, 0.0);
+    let mut array = Array::new(1);
     let latency = Some(Latency {
         median_us: 1000.0,
         sigma: 0.0,
@@ -365,7 +426,7 @@ fn a_slow_volume_has_a_part_of_its_limits_and_takes_longer() {
 #[test]
 fn errors_hit_a_kind_a_range_and_a_share_and_a_full_volume_refuses_writes() {
     let ended = |effect: Effect, request: Request| {
-        let mut array = Array::new(None, 3, 0.0);
+        let mut array = Array::new(3);
         let volume = array.add(Model::unlimited(), 0.0);
         array.set_faults(
             volume,
@@ -403,7 +464,7 @@ fn errors_hit_a_kind_a_range_and_a_share_and_a_full_volume_refuses_writes() {
 
 #[test]
 fn a_volume_that_is_changed_keeps_what_was_due_and_has_new_limits() {
-    let mut array = Array::new(None, 1, 0.0);
+    let mut array = Array::new(1);
     let volume = array.add(iops(1.0), 0.0);
     for tag in 0..3 {
         array.submit(0.0, volume, request(READ, 0, 4096), tag);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use evidence::{HostId, Initialised, ProbeResult};
 use serde::{Deserialize, Serialize};
-use spec::{Burst, ConsistencyLevels, CostLine, IoLimits, Placement, Provider, Settings, VolumeRole};
+use spec::{Burst, ByteBurst, ConsistencyLevels, CostLine, IoLimits, Placement, Provider, Settings, VolumeRole};
 
 /// A configuration as it was built on the machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -71,9 +71,15 @@ pub struct VolumeReport {
     pub limits: IoLimits,
     /// Burst bucket on this machine.
     pub burst: Option<Burst>,
+    /// Bucket of bytes on this machine (served st1 and sc1).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub byte_burst: Option<ByteBurst>,
     /// Whether a process answers for it, rather than the kernel's throttle holds the database to its limits.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_served: bool,
+    /// Whether reads and writes share its limits, where that is known; see [`Self::is_combined`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub combined: Option<bool>,
     /// fio's measurement, of several nodes that of the one whose reads were slowest; `None` when no trial has one.
     pub probe: Option<ProbeResult>,
     /// fio's measurement on each node; empty where the database has one.
@@ -82,4 +88,11 @@ pub struct VolumeReport {
     /// How it was made from a snapshot of EBS, each time; empty where it was made empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub initialised: Vec<Initialised>,
+}
+
+impl VolumeReport {
+    /// Whether reads and writes share its limits. Runs of before it was kept: where it is served.
+    pub fn is_combined(&self) -> bool {
+        self.combined.unwrap_or(self.is_served)
+    }
 }

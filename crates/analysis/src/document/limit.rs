@@ -110,6 +110,9 @@ pub struct ResourceUse {
     /// What of a volume is counted; `None` for anything else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted: Option<Counted>,
+    /// Whether it is what all volumes of an instance share on their way to it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_shared: bool,
     /// On which node, where the database has several; `None` for what is no node's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<HostId>,
@@ -213,6 +216,10 @@ pub enum Resource {
     Cpus,
     /// Memory of the database: bytes of page cache, or of heap where that alone differs.
     Memory,
+    /// Requests per second of an instance, which its volumes share.
+    InstanceIops,
+    /// Bytes per second of an instance, which its volumes share.
+    InstanceBytesPerS,
     /// A commit-log volume of its own, or a faster one: requests per second, or bytes where they alone differ.
     CommitLog,
 }

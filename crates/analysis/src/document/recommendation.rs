@@ -168,6 +168,15 @@ pub enum Withheld {
         /// Seconds that a full bucket lasts under the measured load; `None` where that is not known.
         lasts_s: Option<f64>,
     },
+    /// The same of a bucket of bytes (st1, sc1).
+    BurstOfBytes {
+        /// Bytes a second while credits last.
+        burst_bytes_per_s: f64,
+        /// Bytes a second afterwards.
+        baseline_bytes_per_s: f64,
+        /// Seconds that a full bucket lasts under this demand; `None`: not known.
+        lasts_s: Option<f64>,
+    },
 }
 
 /// How a configuration stands against an objective.

@@ -4,7 +4,7 @@
 //! bound below its cap (waiting grows before). Where another configuration of the matrix has more of one resource
 //! alone, the gain in throughput under the same workload and load decides.
 
-use spec::{LoadLevel, Setup, VolumeSetup};
+use spec::{IoLimits, LoadLevel, Setup, VolumeSetup};
 
 use crate::document::limit::{
     Counted, Intervention, Limit, LimitKind, Outcome, Resource, ResourceChange, ResourceUse, Unit,
@@ -49,9 +49,10 @@ impl Resource {
         use LimitKind::{BurstSpent, CommitLog, Cpu, InstanceEbsBandwidth, VolumeIops, VolumeThroughput};
         match self {
             Self::DataIops => &[VolumeIops, BurstSpent, InstanceEbsBandwidth],
-            Self::DataBytesPerS => &[VolumeThroughput, InstanceEbsBandwidth],
+            Self::DataBytesPerS => &[VolumeThroughput, BurstSpent, InstanceEbsBandwidth],
             Self::Cpus => &[Cpu],
             Self::Memory => &[],
+            Self::InstanceIops | Self::InstanceBytesPerS => &[InstanceEbsBandwidth],
             Self::CommitLog => &[CommitLog],
         }
     }
@@ -61,8 +62,10 @@ impl Resource {
         let is_meant = move |u: &&ResourceUse| {
             self.kinds().contains(&u.kind)
                 && match self {
-                    Self::DataIops => u.unit == Unit::Iops,
-                    Self::DataBytesPerS => u.unit == Unit::BytesPerS,
+                    Self::DataIops => u.unit == Unit::Iops && !u.is_shared,
+                    Self::DataBytesPerS => u.unit == Unit::BytesPerS && !u.is_shared,
+                    Self::InstanceIops => u.unit == Unit::Iops && u.is_shared,
+                    Self::InstanceBytesPerS => u.unit == Unit::BytesPerS && u.is_shared,
                     _ => true,
                 }
         };
@@ -163,24 +166,45 @@ fn differences(from: &Setup, to: &Setup, cell: &CellLimit<'_>) -> Option<(Vec<Re
         return None;
     }
     let limit = cell.limit;
-    let is_spent = limit.uses.iter().any(|u| u.kind == LimitKind::BurstSpent);
+    let is_spent = |unit| {
+        limit
+            .uses
+            .iter()
+            .any(|u| u.kind == LimitKind::BurstSpent && u.unit == unit)
+    };
+    let (iops_spent, bytes_spent) = (is_spent(Unit::Iops), is_spent(Unit::BytesPerS));
+    // Where both hold their volumes together to the instance's path, it is a resource of its own.
+    let paths = from.instance_limits.zip(to.instance_limits);
+    let is_path_apart = paths.is_some();
+    let path = |resource, figure: fn(&IoLimits) -> Option<f64>| {
+        let (from, to) = paths.as_ref()?;
+        change(resource, figure(from), figure(to))
+    };
     let fullest = |resource: Resource| resource.uses(limit).max_by(|a, b| a.share().total_cmp(&b.share()));
     let (iops_from, iops_to) = bounding(
         fullest(Resource::DataIops),
         cell.read_share,
-        (requests(&from.data, is_spent), requests(&to.data, is_spent)),
+        (
+            requests(&from.data, iops_spent, is_path_apart),
+            requests(&to.data, iops_spent, is_path_apart),
+        ),
     );
     let (bytes_from, bytes_to) = bounding(
         fullest(Resource::DataBytesPerS),
         cell.read_bytes_share,
-        (bytes(&from.data), bytes(&to.data)),
+        (
+            bytes(&from.data, bytes_spent, is_path_apart),
+            bytes(&to.data, bytes_spent, is_path_apart),
+        ),
     );
     let changes = [
         change(Resource::DataIops, iops_from, iops_to),
         change(Resource::DataBytesPerS, bytes_from, bytes_to),
+        path(Resource::InstanceIops, |limits| limits.read_iops),
+        path(Resource::InstanceBytesPerS, |limits| limits.read_bytes_per_s),
         change(Resource::Cpus, Some(from.cpus), Some(to.cpus)),
         memory(from, to),
-        commit_log(from.commitlog.as_ref(), to.commitlog.as_ref()),
+        commit_log(from.commitlog.as_ref(), to.commitlog.as_ref(), is_path_apart),
     ];
     let (beside, matters): (Vec<ResourceChange>, Vec<ResourceChange>) =
         changes.into_iter().flatten().partition(|c| had_room(c, limit));
@@ -254,8 +278,14 @@ fn bounding(
     }
 }
 
+/// What a volume is held to; what it is by itself where the instance's path is looked at apart.
+fn limits(volume: &VolumeSetup, is_path_apart: bool) -> IoLimits {
+    let own = volume.own_limits.filter(|_| is_path_apart);
+    own.unwrap_or(volume.limits)
+}
+
 /// Requests per second that a volume sustains, or while its credits last.
-fn requests(volume: &VolumeSetup, is_spent: bool) -> Allowed {
+fn requests(volume: &VolumeSetup, is_spent: bool, is_path_apart: bool) -> Allowed {
     let both = |iops: f64| Allowed {
         reads: Some(iops),
         writes: Some(iops),
@@ -264,16 +294,24 @@ fn requests(volume: &VolumeSetup, is_spent: bool) -> Allowed {
         Some(bucket) if is_spent => both(bucket.baseline_iops),
         Some(bucket) => both(bucket.burst_iops.max(bucket.baseline_iops)),
         None => Allowed {
-            reads: volume.limits.read_iops,
-            writes: volume.limits.write_iops,
+            reads: limits(volume, is_path_apart).read_iops,
+            writes: limits(volume, is_path_apart).write_iops,
         },
     }
 }
 
-fn bytes(volume: &VolumeSetup) -> Allowed {
+/// Bytes per second that a volume sustains, or while its credits last.
+fn bytes(volume: &VolumeSetup, is_spent: bool, is_path_apart: bool) -> Allowed {
+    if let Some(bucket) = volume.byte_burst.filter(|_| is_spent) {
+        return Allowed {
+            reads: Some(bucket.baseline_bytes_per_s),
+            writes: Some(bucket.baseline_bytes_per_s),
+        };
+    }
+    let limits = limits(volume, is_path_apart);
     Allowed {
-        reads: volume.limits.read_bytes_per_s,
-        writes: volume.limits.write_bytes_per_s,
+        reads: limits.read_bytes_per_s,
+        writes: limits.write_bytes_per_s,
     }
 }
 
@@ -282,9 +320,9 @@ fn memory(from: &Setup, to: &Setup) -> Option<ResourceChange> {
     of(from.page_cache_budget_bytes, to.page_cache_budget_bytes).or_else(|| of(from.heap_bytes, to.heap_bytes))
 }
 
-fn commit_log(from: Option<&VolumeSetup>, to: Option<&VolumeSetup>) -> Option<ResourceChange> {
-    let iops = |volume: &VolumeSetup| requests(volume, false).lesser();
-    let bytes = |volume: &VolumeSetup| bytes(volume).lesser();
+fn commit_log(from: Option<&VolumeSetup>, to: Option<&VolumeSetup>, is_path_apart: bool) -> Option<ResourceChange> {
+    let iops = |volume: &VolumeSetup| requests(volume, false, is_path_apart).lesser();
+    let bytes = |volume: &VolumeSetup| bytes(volume, false, is_path_apart).lesser();
     let own = |volume: &VolumeSetup| iops(volume).or_else(|| bytes(volume));
     match (from, to) {
         (None, None) => None,

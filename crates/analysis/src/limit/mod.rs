@@ -10,6 +10,7 @@
 //! [`crate::document::limit`] holds the data; crate `report` puts it into words.
 
 mod cpu;
+mod instance;
 mod intervention;
 mod naming;
 mod numbers;

@@ -76,10 +76,11 @@ fn typical(watched: Watched, trials: &[Vec<Window>]) -> Option<ResourceUse> {
     let windows_at_cap = stats::ratio(shares.iter().sum(), shares.len() as f64)?;
     let counted = match watched {
         Watched::Volume(_, _, counted) => Some(counted),
+        Watched::Instance(_) => Some(Counted::Together),
         _ => None,
     };
-    let needed = match counted {
-        Some(Counted::Together | Counted::InUnits) => TOGETHER_WINDOWS,
+    let needed = match watched {
+        Watched::Volume(_, _, Counted::Together | Counted::InUnits) => TOGETHER_WINDOWS,
         _ => AT_CAP_WINDOWS,
     };
     Some(ResourceUse {
@@ -90,6 +91,7 @@ fn typical(watched: Watched, trials: &[Vec<Window>]) -> Option<ResourceUse> {
         windows_at_cap,
         at_cap: windows_at_cap >= needed,
         counted,
+        is_shared: matches!(watched, Watched::Instance(_)),
         node: None,
     })
 }

@@ -4,7 +4,7 @@
 use spec::{LoadLevel, Setup};
 
 use super::window::{Watched, Window};
-use super::{cpu, volume};
+use super::{cpu, instance, volume};
 use crate::document::limit::LimitKind;
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
@@ -33,9 +33,17 @@ pub fn of_node(setup: Option<&Setup>, node: &Node<'_>) -> Vec<(Watched, Vec<Wind
         (Watched::Compaction, compaction(node).into_iter().collect()),
         (Watched::Cpu, cpu::windows(node)),
     ];
+    let shared = setup.map(|setup| instance::windows(setup, node)).unwrap_or_default();
     for facts in &node.facts.volumes {
-        uses.extend(volume::windows(setup, node, facts));
+        let mut of_volume = volume::windows(setup, node, facts);
+        if shared.iter().any(|(_, windows)| !windows.is_empty()) {
+            // What it does of the instance's path is a part of what all of them do.
+            let is_own = |window: &Window| window.kind != LimitKind::InstanceEbsBandwidth;
+            of_volume.iter_mut().for_each(|(_, windows)| windows.retain(is_own));
+        }
+        uses.extend(of_volume);
     }
+    uses.extend(shared);
     known(uses)
 }
 

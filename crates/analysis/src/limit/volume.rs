@@ -70,6 +70,7 @@ fn rates(activity: &VolumeActivity) -> WindowRates {
         read_bytes_per_s: vec![activity.read_bytes_per_s()],
         write_bytes_per_s: vec![activity.write_bytes_per_s()],
         iops_limit: activity.iops_limit.into_iter().collect(),
+        bytes_limit: Vec::new(),
     }
 }
 
@@ -97,7 +98,7 @@ impl Volume<'_> {
         let is_sum = matches!(counted, Counted::Together | Counted::InUnits);
         let moved = match dimension {
             Dimension::Requests => self.rates.iops_limit.as_slice(),
-            Dimension::Bytes => &[],
+            Dimension::Bytes => self.rates.bytes_limit.as_slice(),
         };
         let windows = used.iter().enumerate().filter_map(|(i, used)| {
             let in_force = moved.get(i).copied().or_else(|| self.unseen_baseline(dimension, *used));
@@ -148,9 +149,13 @@ impl Volume<'_> {
         })
     }
 
-    /// Whether reads and writes have one number, so that it may be meant for both together.
+    /// Whether reads and writes have one number, so that it may be meant for both together; not where it is known that
+    /// each has it for itself.
     fn is_one_number(&self, dimension: Dimension) -> bool {
         let limits = &self.limits;
+        if self.facts.combined == Some(false) {
+            return false;
+        }
         match dimension {
             Dimension::Requests => limits.read_iops == limits.write_iops,
             Dimension::Bytes => limits.read_bytes_per_s == limits.write_bytes_per_s,
@@ -192,11 +197,14 @@ impl Volume<'_> {
             return LimitKind::CommitLog;
         }
         let data = self.setup.map(|s| &s.data);
-        let is_spent = dimension == Dimension::Requests
-            && data.and_then(|d| d.burst).is_some_and(|bucket| {
-                let at_baseline = in_force.is_some_and(|limit| limit <= bucket.baseline_iops * AT_BASELINE);
-                bucket.baseline_iops * AT_BASELINE < bucket.burst_iops && at_baseline
-            });
+        let bucket = data.and_then(|d| match dimension {
+            Dimension::Requests => d.burst.map(|b| (b.baseline_iops, b.burst_iops)),
+            Dimension::Bytes => d.byte_burst.map(|b| (b.baseline_bytes_per_s, b.burst_bytes_per_s)),
+        });
+        let is_spent = bucket.is_some_and(|(baseline, burst)| {
+            let at_baseline = in_force.is_some_and(|limit| limit <= baseline * AT_BASELINE);
+            baseline * AT_BASELINE < burst && at_baseline
+        });
         let own = data.and_then(|d| d.own_limits);
         let narrower = |own: Option<f64>, effective: Option<f64>| {
             own.is_none_or(|own| effective.is_some_and(|effective| own > effective * ROUNDING))

@@ -48,6 +48,8 @@ impl Window {
 pub enum Watched {
     /// Requests or bytes of a volume, counted in one of the ways in which volumes count.
     Volume(VolumeRole, Dimension, Counted),
+    /// Requests or bytes of all volumes that share the path of their instance.
+    Instance(Dimension),
     /// CPUs of the database.
     Cpu,
     /// Pauses.
@@ -72,8 +74,8 @@ impl Watched {
     /// Unit of used and capacity.
     pub fn unit(self) -> Unit {
         match self {
-            Self::Volume(_, Dimension::Requests, _) => Unit::Iops,
-            Self::Volume(_, Dimension::Bytes, _) => Unit::BytesPerS,
+            Self::Volume(_, Dimension::Requests, _) | Self::Instance(Dimension::Requests) => Unit::Iops,
+            Self::Volume(_, Dimension::Bytes, _) | Self::Instance(Dimension::Bytes) => Unit::BytesPerS,
             Self::Cpu => Unit::Cpus,
             Self::Gc => Unit::Share,
             Self::Client => Unit::CpuS,

@@ -4,12 +4,14 @@
 //! that what was measured does not last. Of a volume of an existing cluster nobody sees the credits: one that does more
 //! than its baseline spends them. Both carry what tells how long it lasts: see [`crate::burst::lasts`].
 
-use spec::{Burst, Setup, Setups, VolumeRole};
+use evidence::VolumeFacts;
+use spec::{Setup, Setups, VolumeRole, VolumeSetup};
 
 use super::nodes::{first_named, worst};
 use super::scope::scope;
-use crate::burst::lasts;
+use crate::burst::{Bucket, lasts};
 use crate::finding::Finding;
+use crate::host::VolumeActivity;
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
 use crate::rule::Rule;
@@ -17,41 +19,126 @@ use crate::rule::Rule;
 /// Credits spent matter from this share of the volume's requests on: an empty bucket holds a few ticks' worth at any
 /// time.
 const CREDITS_SHARE: f64 = 0.02;
-/// A bucket with no more credits than this is empty.
-const EMPTY: f64 = 1.0;
+/// The unit of credits of bytes.
+const MIB: f64 = 1_048_576.0;
 /// Credits that fall by less than this share of those at the start are how a bucket breathes.
 const FALLEN: f64 = 0.99;
 
 /// What does more than this share of the burst rate is not the volume that is stated.
 const MOST: f64 = 1.02;
 
+/// What a bucket counts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Counts {
+    Requests,
+    Bytes,
+}
+
+/// The names of a bucket's numbers in a finding.
+struct Names {
+    start: &'static str,
+    end: &'static str,
+    measured: &'static str,
+    burst: &'static str,
+    baseline: &'static str,
+    full: &'static str,
+}
+
+impl Counts {
+    const fn names(self) -> Names {
+        match self {
+            Self::Requests => Names {
+                start: "credits_start",
+                end: "credits_end",
+                measured: "measured_iops",
+                burst: "burst_iops",
+                baseline: "baseline_iops",
+                full: "credits_full",
+            },
+            Self::Bytes => Names {
+                start: "byte_credits_start",
+                end: "byte_credits_end",
+                measured: "measured_bytes_per_s",
+                burst: "burst_bytes_per_s",
+                baseline: "baseline_bytes_per_s",
+                full: "byte_credits_full",
+            },
+        }
+    }
+
+    /// What a finding is about.
+    fn of(finding: &Finding) -> Self {
+        match finding.number(Self::Bytes.names().start) {
+            Some(_) => Self::Bytes,
+            None => Self::Requests,
+        }
+    }
+
+    /// A bucket with no more credits than this is empty: those of one request, which hard disks count by the MiB.
+    const fn empty(self) -> f64 {
+        match self {
+            Self::Requests => 1.0,
+            Self::Bytes => MIB,
+        }
+    }
+
+    fn credits(self, volume: &VolumeFacts) -> Option<(f64, f64)> {
+        match self {
+            Self::Requests => volume.burst_credits,
+            Self::Bytes => volume.byte_credits,
+        }
+    }
+
+    /// Reads and writes.
+    fn done(self, activity: &VolumeActivity) -> f64 {
+        match self {
+            Self::Requests => activity.reads + activity.writes,
+            Self::Bytes => activity.read_bytes + activity.write_bytes,
+        }
+    }
+
+    fn bucket(self, volume: &VolumeSetup) -> Option<Bucket> {
+        match self {
+            Self::Requests => volume.burst.map(Bucket::from),
+            Self::Bytes => volume.byte_burst.map(Bucket::from),
+        }
+    }
+}
+
 /// One finding of each rule: the buckets of two nodes may end in different states.
 pub fn findings(trial: &TrialMeasurement, role: VolumeRole) -> impl Iterator<Item = Finding> {
-    let of_rule = move |rule| worst(trial, |node| of_node(trial, node, role).filter(|(_, f)| f.rule == rule));
+    let of_rule = move |rule| {
+        worst(trial, |node| {
+            let found = [Counts::Requests, Counts::Bytes].map(|counts| of_node(trial, node, role, counts));
+            found.into_iter().flatten().find(|(_, f)| f.rule == rule)
+        })
+    };
     [Rule::BurstChanged, Rule::BurstOnly].into_iter().filter_map(of_rule)
 }
 
-fn of_node(trial: &TrialMeasurement, node: &Node<'_>, role: VolumeRole) -> Option<(f64, Finding)> {
+fn of_node(trial: &TrialMeasurement, node: &Node<'_>, role: VolumeRole, counts: Counts) -> Option<(f64, Finding)> {
     let volume = node.facts.volumes.iter().find(|v| v.role == role)?;
-    let (start, end) = volume.burst_credits?;
+    let (start, end) = counts.credits(volume)?;
     // Credits are those of the whole trial; with planned faults requests were counted in a part of it alone.
     let part = match &trial.before {
         Some(before) => stats::ratio(before.window_s(), trial.window_s()).unwrap_or(1.0),
         None => 1.0,
     };
-    let requests = node.activity(role).map(|v| (v.reads + v.writes) / part);
-    if requests.is_some_and(|n| start - end < CREDITS_SHARE * n) {
+    let done = node.activity(role).map(|v| counts.done(v) / part);
+    if done.is_some_and(|n| start - end < CREDITS_SHARE * n) {
         return None;
     }
-    let rule = if start > EMPTY && end <= EMPTY {
+    let empty = counts.empty();
+    let rule = if start > empty && end <= empty {
         Rule::BurstChanged
-    } else if end > EMPTY && end < FALLEN * start {
+    } else if end > empty && end < FALLEN * start {
         // Falling credits mean demand above the baseline.
         Rule::BurstOnly
     } else {
         return None;
     };
-    let numbers = [("credits_start", start), ("credits_end", end)];
+    let names = counts.names();
+    let numbers = [(names.start, start), (names.end, end)];
     let found = Finding::new(rule, scope(trial), numbers).with("volume", role.name());
     Some((start - end, found))
 }
@@ -65,7 +152,7 @@ pub fn unseen(trial: &TrialMeasurement, setups: &Setups, scale: f64) -> Vec<Find
         return Vec::new();
     };
     let of_role = |role| {
-        let bucket = bucket(setup, role)?;
+        let bucket = volume(setup, role)?.burst?;
         worst(trial, |node| {
             let activity = node.activity(role)?;
             let iops = activity.read_iops() + activity.write_iops();
@@ -80,10 +167,10 @@ pub fn unseen(trial: &TrialMeasurement, setups: &Setups, scale: f64) -> Vec<Find
     found.map(|finding| completed(finding, trial, setups, scale)).collect()
 }
 
-fn bucket(setup: &Setup, role: VolumeRole) -> Option<Burst> {
+fn volume(setup: &Setup, role: VolumeRole) -> Option<&VolumeSetup> {
     match role {
-        VolumeRole::Data => setup.data.burst,
-        VolumeRole::Commitlog => setup.commitlog.as_ref()?.burst,
+        VolumeRole::Data => Some(&setup.data),
+        VolumeRole::Commitlog => setup.commitlog.as_ref(),
     }
 }
 
@@ -99,24 +186,28 @@ pub fn completed(mut finding: Finding, trial: &TrialMeasurement, setups: &Setups
         _ => VolumeRole::Data,
     };
     let setup = setups.of(&trial.record.configuration);
-    let bucket = setup.and_then(|setup| bucket(setup, role));
+    let counts = Counts::of(&finding);
+    let bucket = setup
+        .and_then(|setup| volume(setup, role))
+        .and_then(|volume| counts.bucket(volume));
     let node = first_named(trial, &finding);
     let (Some(bucket), Some(activity)) = (bucket, node.and_then(|n| n.activity(role))) else {
         return finding;
     };
     // Where the bucket ran empty inside the window, the mean rate is not the demand: that was what emptied it, the
     // burst rate.
-    let measured = activity.read_iops() + activity.write_iops();
+    let measured = counts.done(activity) / activity.seconds;
     let demand = match finding.rule {
-        Rule::BurstChanged => bucket.burst_iops,
+        Rule::BurstChanged => bucket.burst,
         _ => measured,
     };
     let lasts = lasts(&bucket, demand);
+    let names = counts.names();
     let mut add = |name: &str, value: f64| finding.numbers.insert(name.to_owned(), value);
-    add("measured_iops", measured);
-    add("burst_iops", lasts.burst_iops);
-    add("baseline_iops", lasts.baseline_iops);
-    add("credits_full", lasts.credits_full);
+    add(names.measured, measured);
+    add(names.burst, lasts.burst);
+    add(names.baseline, lasts.baseline);
+    add(names.full, bucket.full);
     add("scale", scale);
     if let Some(seconds) = lasts.from_full_s {
         add("full_bucket_lasts_s", seconds);
@@ -145,6 +236,41 @@ mod tests {
         assert_eq!(with(150.0, 0.0), [false, false], "what an empty bucket holds");
         assert_eq!(with(5000.0, 5000.0), [false, false]);
         assert_eq!(with(0.0, 0.0), [false, false]);
+    }
+
+    /// st1 of 500 GiB at 1:16, whose credits are MiB. The sound trial moved the bytes of its requests.
+    #[test]
+    fn credits_of_bytes_are_told_in_bytes() {
+        let mut job = job();
+        job.setups[1].data.byte_burst = Some(
+            spec::ByteBurst {
+                baseline_bytes_per_s: 20.0 * MIB,
+                burst_bytes_per_s: 125.0 * MIB,
+                credits_max: 512_000.0 * MIB,
+                credits_start: 512_000.0 * MIB,
+            }
+            .scaled(16.0),
+        );
+        let told = |credits: (f64, f64)| {
+            let mut record = sound_record();
+            record.nodes[0].volumes[0].byte_credits = Some((credits.0 * MIB, credits.1 * MIB));
+            let trials = [measured(&record, 160.0 * 60.0)];
+            let findings = analyse(&run(&job, &trials)).findings.into_iter();
+            findings
+                .filter(|f| matches!(f.rule, Rule::BurstOnly | Rule::BurstChanged))
+                .collect::<Vec<_>>()
+        };
+        let only = told((32_000.0, 26_000.0)).remove(0);
+        assert_eq!(only.rule, Rule::BurstOnly);
+        assert_eq!(only.number("byte_credits_end"), Some(26_000.0 * MIB));
+        assert_eq!(only.number("baseline_bytes_per_s"), Some(1.25 * MIB));
+        assert_eq!((only.number("credits_start"), only.number("burst_iops")), (None, None));
+        let changed = told((6_000.0, 0.5)).remove(0);
+        assert_eq!(changed.rule, Rule::BurstChanged);
+        // It bursts at 125 / 16 and earns 20 / 16 MiB a second, of 512,000 / 16.
+        let seconds = changed.number("full_bucket_lasts_s").unwrap();
+        assert!((seconds - 512_000.0 / 105.0).abs() < 1e-6, "{seconds}");
+        assert_eq!(told((0.5, 0.5)), []);
     }
 
     /// gp2 of 100 GiB at 1:16: 18.75 IOPS and 187.5 while credits last. The trial did 162, so that a full bucket lasts

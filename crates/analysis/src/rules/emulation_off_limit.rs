@@ -1,5 +1,5 @@
-//! Is a volume what was asked for? fio measured it before the trials. One that was bought is not emulated, and should be
-//! what is stated of it all the same.
+//! Is a volume what was asked for? fio measured it before the trials. One that was bought is not emulated, and should
+//! be what is stated of it all the same.
 
 use std::collections::BTreeMap;
 
@@ -76,7 +76,13 @@ fn least(a: Option<f64>, b: Option<f64>) -> Option<f64> {
 
 /// A bursting volume may be anywhere between its baseline and its ceiling while the probe runs.
 fn off_limit(configuration: &str, volume: &VolumeReport, probe: &ProbeResult) -> Vec<Finding> {
-    let floor = IoLimits::symmetric(volume.burst.map(|b| b.baseline_iops), None).min(volume.limits);
+    let lasting = volume.byte_burst.map(|b| b.baseline_bytes_per_s);
+    let floor = IoLimits {
+        read_bytes_per_s: lasting,
+        write_bytes_per_s: lasting,
+        ..IoLimits::symmetric(volume.burst.map(|b| b.baseline_iops), None)
+    };
+    let floor = floor.min(volume.limits);
     let checks = [
         (
             VolumeLimit::ReadIops,

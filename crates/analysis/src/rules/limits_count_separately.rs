@@ -1,4 +1,5 @@
-//! Emulated volumes limit reads and writes apart (cgroup `io.max`, `blkio.throttle`); EBS counts them together.
+//! Throttled volumes limit reads and writes apart (cgroup `io.max`, `blkio.throttle`), unless somebody divides one
+//! limit between them; EBS counts them together.
 
 use spec::Provider;
 
@@ -11,7 +12,7 @@ pub fn finding(run: &str, provider: Provider, configurations: &[ConfigurationFac
         .iter()
         .filter(|c| c.exists_at.is_empty())
         .flat_map(|c| &c.volumes)
-        .filter(|v| v.limits.read_iops.is_some() && !v.is_served)
+        .filter(|v| v.limits.read_iops.is_some() && !v.is_served && !v.is_combined())
         .count();
     (are_emulated(provider, configurations) && limited > 0).then(|| {
         let numbers = [("volumes_with_an_iops_limit", limited as f64)];
@@ -38,6 +39,15 @@ mod tests {
             of_rule.count()
         };
         assert_eq!(told(&evidence), 1);
+        let mut divided = job.clone();
+        for setup in &mut divided.setups.setups {
+            setup.data.combined = Some(true);
+        }
+        assert_eq!(
+            told(&run(&divided, &trials)),
+            0,
+            "their limits are divided anew every 100 ms"
+        );
         evidence.provider = Provider::Simulated;
         assert_eq!(told(&evidence), 0);
     }

@@ -1,5 +1,5 @@
-//! Did an emulated volume give more than EBS would have? cgroups limit reads and writes apart, EBS counts them
-//! together.
+//! Did a throttled volume give more than EBS would have? cgroups limit reads and writes apart, EBS counts them
+//! together. Not asked where one limit is divided between them, or a process answers for the volume.
 
 use evidence::VolumeRole;
 
@@ -14,7 +14,9 @@ const COMBINED_MAX: f64 = 1.05;
 
 pub fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Finding> {
     worst(trial, |node| {
-        let (volume, activity) = node.volume(role).filter(|(volume, _)| !volume.is_served)?;
+        let (volume, activity) = node
+            .volume(role)
+            .filter(|(volume, _)| !volume.is_combined() && !volume.is_served)?;
         // EBS has one number for both kinds; only then is the sum comparable with it.
         let limit = volume
             .limits
@@ -51,13 +53,22 @@ mod tests {
     }
 
     #[test]
-    fn a_served_volume_counts_both_together_anyway() {
+    fn a_served_volume_and_one_whose_limit_is_divided_count_both_together_anyway() {
         fires(
             Rule::SeparateReadWriteLimits,
             &[(false, true), (true, false)],
             |is_served: bool| {
                 let mut record = sound_record();
                 record.nodes[0].volumes[0].is_served = is_served;
+                measured(&record, 700.0 * 60.0)
+            },
+        );
+        fires(
+            Rule::SeparateReadWriteLimits,
+            &[(Some(false), true), (None, true), (Some(true), false)],
+            |combined: Option<bool>| {
+                let mut record = sound_record();
+                record.nodes[0].volumes[0].combined = combined;
                 measured(&record, 700.0 * 60.0)
             },
         );

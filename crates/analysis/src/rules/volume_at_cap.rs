@@ -23,9 +23,9 @@ pub fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Finding> {
 pub fn of_node(trial: &TrialMeasurement, node: &Node<'_>, role: VolumeRole) -> Option<(f64, Finding)> {
     let (volume, activity) = node.volume(role)?;
     let (limits, windows) = (&volume.limits, &activity.windows);
-    // A served volume counts both kinds together; the throttle counts them apart.
+    // Where both kinds share a limit; the throttle counts them apart.
     let together = |reads: &[f64], writes: &[f64]| -> Vec<f64> {
-        let pairs = reads.iter().zip(writes).filter(|_| volume.is_served);
+        let pairs = reads.iter().zip(writes).filter(|_| volume.is_combined());
         pairs.map(|(read, write)| read + write).collect()
     };
     let iops = together(&windows.read_iops, &windows.write_iops);
@@ -48,7 +48,7 @@ pub fn of_node(trial: &TrialMeasurement, node: &Node<'_>, role: VolumeRole) -> O
     ]
     .into_iter()
     .filter_map(|(what, windows, limit)| Some((what, share_at(windows, limit)?, limit?)))
-    // Of those that say the same, the first: together is what a served volume counts.
+    // Of those that say the same, the first: together is what such a volume counts.
     .rev()
     .max_by(|a, b| a.1.total_cmp(&b.1))
     .filter(|(_, share, _)| *share >= AT_CAP_WINDOWS)?;

@@ -15,7 +15,7 @@ pub use rules::{VolumeRules, rules, rules_of_all_eras};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Burst, InstanceType, IoLimits};
+use crate::{Burst, ByteBurst, GIB, InstanceType, IoLimits, MIB};
 
 /// What a volume may do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ pub struct ResolvedVolume {
     /// What was asked for.
     pub request: VolumeRequest,
     /// Ceiling of the volume alone: gp2's burst IOPS while [`Self::burst`] has credits; for st1 and sc1 the throughput
-    /// that lasts (their bucket of MiB/s is not modelled).
+    /// that lasts (their bucket is [`Self::byte_burst`]).
     pub limits: IoLimits,
     /// gp2 below 1,000 GiB: the bucket of I/O credits, full at the start.
     pub burst: Option<Burst>,
@@ -38,6 +38,21 @@ pub struct ResolvedVolume {
     pub label: String,
     /// Where the rules come from.
     pub source: String,
+}
+
+impl ResolvedVolume {
+    /// The bucket of st1 or sc1, full, where the volume is small enough to burst. It holds what the size says: a TiB of
+    /// throughput for each TiB (EC2 user guide, "Throughput Optimized HDD volumes").
+    pub fn byte_burst(&self) -> Option<ByteBurst> {
+        let has_one = matches!(self.request.kind, VolumeType::St1 | VolumeType::Sc1);
+        let credits = self.request.size_gib * GIB;
+        (has_one && self.burst_mib_per_s > self.baseline_mib_per_s).then_some(ByteBurst {
+            baseline_bytes_per_s: self.baseline_mib_per_s * MIB,
+            burst_bytes_per_s: self.burst_mib_per_s * MIB,
+            credits_max: credits,
+            credits_start: credits,
+        })
+    }
 }
 
 /// What today's rules (the latest row of each type in `data/volumes.csv`) make of a request.

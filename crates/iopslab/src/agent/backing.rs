@@ -4,8 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use catalog::MIB;
 use evidence::VolumeFigures;
-use spec::{Burst, MachineStorage, ServedAs, VolumeRole, VolumeSetup};
+use spec::{Burst, ByteBurst, MachineStorage, ServedAs, VolumeRole, VolumeSetup};
 use storage::{Disk, Ledger, LedgerItem, ServedGauge, StorageError, Volume, VolumeServer};
 use volume::{Fault, Model, Unit};
 use wire::Ground;
@@ -116,11 +117,12 @@ impl Backing {
     }
 }
 
-/// A served volume that is watched, with its burst bucket.
+/// A served volume that is watched, with its bucket.
 pub(super) struct Served {
     pub role: VolumeRole,
     pub gauge: ServedGauge,
     pub burst: Option<Burst>,
+    pub byte_burst: Option<ByteBurst>,
 }
 
 impl Served {
@@ -131,12 +133,20 @@ impl Served {
         figures.cpu_floor_s = Some(counts.cpu_floor_s);
         figures.server_cpu_s = Some(counts.server_cpu_s);
         figures.burst_credits = counts.request_credits;
-        // Less than one credit is an empty bucket.
+        // Less than one request is an empty bucket; hard disks have requests of 1 MiB.
         figures.iops_limit = self.burst.zip(counts.request_credits).map(|(burst, credits)| {
             if credits >= 1.0 {
                 burst.burst_iops.max(burst.baseline_iops)
             } else {
                 burst.baseline_iops
+            }
+        });
+        figures.byte_credits = counts.byte_credits;
+        figures.bytes_limit = self.byte_burst.zip(counts.byte_credits).map(|(burst, credits)| {
+            if credits >= MIB {
+                burst.burst_bytes_per_s.max(burst.baseline_bytes_per_s)
+            } else {
+                burst.baseline_bytes_per_s
             }
         });
     }
@@ -248,11 +258,16 @@ impl Store {
 
 /// How a served volume behaves.
 fn model(setup: &VolumeSetup, served: ServedAs) -> Model {
+    let mut limits = setup.limits;
+    if setup.byte_burst.is_some() {
+        // The bucket has them.
+        (limits.read_bytes_per_s, limits.write_bytes_per_s) = (None, None);
+    }
     Model {
-        limits: setup.limits,
-        together: true,
+        limits,
+        together: setup.is_combined(),
         burst: setup.burst,
-        byte_burst: None,
+        byte_burst: setup.byte_burst,
         unit: if served.is_hard_disk { Unit::HDD } else { Unit::SSD },
         latency: served.latency,
     }

@@ -1,11 +1,11 @@
-//! The limits of one trial: its cgroup, CPUs, devices, burst buckets and the budget of the page cache.
+//! The limits of one trial: its cgroup, CPUs, devices with what moves their limits, and the budget of the page cache.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use monitor::CgroupFiles;
 use spec::{Setup, VolumeRole};
-use storage::{BurstController, Cgroup, Ledger, PageCacheBudget, ResourceLimits};
+use storage::{Cgroup, Ledger, LimitController, MovingLimits, PageCacheBudget, ResourceLimits};
 use wire::Fault;
 
 use super::host::Host;
@@ -13,16 +13,16 @@ use super::outbox::fault;
 use super::volumes::{CGROUP_ROOT, Volumes, device_limit};
 use crate::machine;
 
-/// Burst controllers by volume.
-pub(super) type Bursts = Vec<(VolumeRole, Arc<BurstController>)>;
+/// What moves the limits of volumes.
+pub(super) type Controllers = Vec<(VolumeRole, Arc<LimitController>)>;
 
 /// A cgroup with what is in force in it.
 pub(super) struct Limits {
     /// `None`: the machine is what it is.
     cgroup: Option<Arc<Cgroup>>,
     cpus: ResourceLimits,
-    /// The bucket of each volume that has one, once [`Self::enforce`] has begun.
-    pub bursts: Bursts,
+    /// What moves the limits of throttled volumes, once [`Self::enforce`] has begun.
+    pub controllers: Controllers,
     page_cache: Option<PageCacheBudget>,
 }
 
@@ -32,7 +32,7 @@ impl Limits {
         Self {
             cgroup: None,
             cpus: ResourceLimits::default(),
-            bursts: Bursts::new(),
+            controllers: Controllers::new(),
             page_cache: None,
         }
     }
@@ -55,7 +55,7 @@ impl Limits {
         Ok(Self {
             cgroup: Some(Arc::new(cgroup)),
             cpus,
-            bursts: Bursts::new(),
+            controllers: Controllers::new(),
             page_cache: None,
         })
     }
@@ -73,19 +73,21 @@ impl Limits {
         cgroup
             .set_cpu_limits(self.cpus.cpus, self.cpus.cpuset.as_deref())
             .map_err(fault)?;
+        volumes.behave().map_err(fault)?;
         for mounted in &volumes.mounted {
-            mounted.backing.behave(&mounted.setup).map_err(fault)?;
             let Some(limit) = device_limit(mounted) else { continue };
             cgroup.set_device_limits(limit.device, &limit.limits).map_err(fault)?;
-            if let (Some(burst), Some(device)) = (mounted.setup.burst, mounted.backing.device()) {
-                let (group, rest) = (Arc::clone(cgroup), mounted.setup.limits);
-                let apply = move |iops: f64| {
-                    let limits = rest.min(spec::IoLimits::symmetric(Some(iops), None));
-                    group.set_device_limits(limit.device, &limits)
-                };
+            let moving = MovingLimits {
+                limits: mounted.setup.limits,
+                burst: mounted.setup.burst,
+                is_combined: mounted.setup.is_combined(),
+            };
+            if let Some(device) = mounted.backing.device().filter(|_| moving.move_at_all()) {
+                let group = Arc::clone(cgroup);
+                let apply = move |limits: &spec::IoLimits| group.set_device_limits(limit.device, limits);
                 let stat = Path::new("/sys/block").join(device).join("stat");
-                let controller = BurstController::start(&stat, burst, apply).map_err(fault)?;
-                self.bursts.push((mounted.setup.role, Arc::new(controller)));
+                let controller = LimitController::start(&stat, &moving, apply).map_err(fault)?;
+                self.controllers.push((mounted.setup.role, Arc::new(controller)));
             }
         }
         Ok(())
@@ -110,9 +112,9 @@ impl Limits {
     /// Nothing moves the limits any more.
     pub fn rest(&mut self) {
         drop(self.page_cache.take());
-        for (_, burst) in self.bursts.drain(..) {
+        for (_, controller) in self.controllers.drain(..) {
             // A limit that could not be moved any more does not matter once the trial is over.
-            let _ = Arc::into_inner(burst).map(BurstController::stop);
+            let _ = Arc::into_inner(controller).map(LimitController::stop);
         }
     }
 

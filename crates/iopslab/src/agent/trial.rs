@@ -142,14 +142,14 @@ impl Trial {
         let (pid, logs) = with(node, |n| (n.pid(), n.logs()));
         let sources = product::sources(pid, self.limits.files(), volumes.devices(), &logs);
         let metrics = with(node, |n| n.metrics()).map_err(fault)?;
-        let bursts = &self.limits.bursts;
+        let controllers = &self.limits.controllers;
         let served = volumes.served();
         self.monitor = Some(watch(
             sources,
             metrics,
             node,
             &self.away,
-            bursts,
+            controllers,
             served,
             host.outbox.clone(),
         ));

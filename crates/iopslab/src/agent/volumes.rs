@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use evidence::{Initialised, ProbeResult, VolumeFacts};
 use spec::{IoLimits, Setup, VolumeRole, VolumeSetup};
-use storage::{BurstBucket, Cgroup, DeviceLimit, Ledger, ResourceLimits, StorageError};
-use volume::Fault;
+use storage::{BurstBucket, Cgroup, DeviceLimit, Ledger, ResourceLimits, ServedGauge, StorageError};
+use volume::{Fault, Model};
 
 use super::backing::{Backing, Served, Store};
 
@@ -38,6 +38,8 @@ pub(super) struct Mounted {
 /// A configuration's volumes.
 pub(super) struct Volumes {
     pub mounted: Vec<Mounted>,
+    /// What served ones share on their way to the instance.
+    instance_limits: Option<IoLimits>,
 }
 
 impl Volumes {
@@ -64,7 +66,10 @@ impl Volumes {
                 initialised: initialised.filter(|_| volume_setup.role == VolumeRole::Data).cloned(),
             });
         }
-        Ok(Self { mounted })
+        Ok(Self {
+            mounted,
+            instance_limits: setup.instance_limits,
+        })
     }
 
     /// Measures every volume, under its limits in a cgroup of this name; without one as it is.
@@ -96,6 +101,16 @@ impl Volumes {
             });
         }
         Ok(())
+    }
+
+    /// From now on, until they are detached, served volumes are what their setups say, alone and together.
+    pub fn behave(&self) -> Result<(), StorageError> {
+        self.mounted.iter().try_for_each(|m| m.backing.behave(&m.setup))?;
+        let Some(limits) = self.instance_limits else {
+            return Ok(());
+        };
+        let gauges: Vec<_> = self.mounted.iter().filter_map(|m| m.backing.gauge()).collect();
+        ServedGauge::share(&gauges, &Model::limited(limits))
     }
 
     /// Restores the data, empties the commit log, and makes everything cold.
@@ -170,6 +185,7 @@ impl Volumes {
                 role: m.setup.role,
                 gauge: m.backing.gauge()?,
                 burst: m.setup.burst,
+                byte_burst: m.setup.byte_burst,
             })
         };
         self.mounted.iter().filter_map(of).collect()
@@ -195,7 +211,9 @@ impl Volumes {
                 limits: starting_limits(&m.setup),
                 probe: m.probe,
                 burst_credits: None,
+                byte_credits: None,
                 is_served: m.setup.served.is_some(),
+                combined: m.setup.combined,
                 initialised: m.initialised.clone(),
             })
             .collect()
@@ -213,11 +231,12 @@ pub(super) fn device_limit(mounted: &Mounted) -> Option<DeviceLimit> {
 
 /// The limits in force when a trial starts: those of the bucket's first moment where there is one.
 pub(super) fn starting_limits(setup: &VolumeSetup) -> IoLimits {
-    match setup.burst {
-        Some(burst) => {
-            let now = BurstBucket::new(burst).limit_iops();
-            setup.limits.min(IoLimits::symmetric(Some(now), None))
-        }
-        None => setup.limits,
-    }
+    let iops = setup.burst.map(|burst| BurstBucket::new(burst).limit_iops());
+    let bytes = setup.byte_burst.map(|bucket| match bucket.credits_start > 0.0 {
+        true => bucket.burst_bytes_per_s,
+        false => bucket.baseline_bytes_per_s,
+    });
+    setup
+        .limits
+        .min(IoLimits::symmetric(iops, bytes.map(|bytes| bytes / catalog::MIB)))
 }

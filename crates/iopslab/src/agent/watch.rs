@@ -10,25 +10,26 @@ use monitor::{Monitor, MonitorHooks, Sources};
 use wire::Event;
 
 use super::backing::Served;
-use super::limits::Bursts;
+use super::limits::Controllers;
 use super::outbox::Outbox;
 use super::product::note;
 use super::shared::with;
 
-/// Samples this host once a second, and notices when the database ends on its own. While the node is `away` by plan, it is
-/// asked nothing, and its end is no news.
+/// Samples this host once a second, and notices when the database ends on its own. While the node is `away` by plan,
+/// it is asked nothing, and its end is no news.
 pub(super) fn watch(
     sources: Sources,
     mut metrics: Box<dyn MetricsReader>,
     node: &Arc<Mutex<Box<dyn RunningNode>>>,
     away: &Arc<AtomicBool>,
-    bursts: &Bursts,
+    controllers: &Controllers,
     served: Vec<Served>,
     outbox: Outbox,
 ) -> Monitor {
-    let bursts: Vec<_> = bursts
+    let controllers: Vec<_> = controllers
         .iter()
-        .map(|(role, burst)| (*role, Arc::downgrade(burst)))
+        .filter(|(_, controller)| controller.credits().is_some())
+        .map(|(role, controller)| (*role, Arc::downgrade(controller)))
         .collect();
     let node = Arc::clone(node);
     let (is_away, not_asked) = (Arc::clone(away), Arc::clone(away));
@@ -40,11 +41,11 @@ pub(super) fn watch(
         for volume in &served {
             volume.note(sample.volumes.entry(volume.role).or_default());
         }
-        for (role, burst) in &bursts {
-            if let Some(burst) = burst.upgrade() {
+        for (role, controller) in &controllers {
+            if let Some(controller) = controller.upgrade() {
                 let figures = sample.volumes.entry(*role).or_default();
-                figures.burst_credits = Some(burst.credits());
-                figures.iops_limit = Some(burst.limit_iops());
+                figures.burst_credits = controller.credits();
+                figures.iops_limit = controller.limit_iops();
             }
         }
     };

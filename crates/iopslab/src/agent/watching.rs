@@ -71,7 +71,9 @@ impl Watching {
                 limits: IoLimits::default(),
                 probe: None,
                 burst_credits: None,
+                byte_credits: None,
                 is_served: false,
+                combined: None,
                 initialised: None,
             })
         });

@@ -101,8 +101,8 @@ impl Simulation {
         (started_unix_s(&self.plan, position) * 1e3) as i64
     }
 
-    /// Takes a trial that the frozen plan did not have: one of a search, or one that came of it. The same for one that it
-    /// knows.
+    /// Takes a trial that the frozen plan did not have: one of a search, or one that came of it. The same for one that
+    /// it knows.
     pub(super) fn take_in(&mut self, cell: Cell, trial: &PlannedTrial, shape: TrialShape) {
         self.plan.shape = shape;
         match self.plan.cells.iter_mut().find(|known| known.id == cell.id) {
@@ -399,7 +399,9 @@ fn facts(world: &World<'_>, volume: &VolumeSetup, credits: Option<(f64, f64)>) -
         limits,
         probe,
         burst_credits: credits.filter(|_| is_data),
+        byte_credits: None,
         is_served: false,
+        combined: None,
         initialised: None,
     }
 }

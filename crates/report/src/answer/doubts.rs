@@ -7,7 +7,7 @@ use analysis::{Analysis, Caution, Doubt, Metric, NotJudged, UNTESTED_SHARE, Verd
 use super::places;
 use super::words::{SIMULATED, listed};
 use super::writes;
-use crate::figures::{given, given_percent, number, percent, several};
+use crate::figures::{MIB, given, given_percent, number, percent, several};
 use crate::labels;
 
 /// Rules with suspect findings that are named; the others are in the list of findings.
@@ -42,22 +42,33 @@ fn withheld_words(analysis: &Analysis, names: &str, why: &Withheld) -> String {
             lasts_s,
         } => format!(
             "burst credits carried {names}{}",
-            burst(analysis, *burst_iops, *baseline_iops, *lasts_s)
+            burst(analysis, "IOPS", *burst_iops, *baseline_iops, *lasts_s)
         ),
+        Withheld::BurstOfBytes {
+            burst_bytes_per_s,
+            baseline_bytes_per_s,
+            lasts_s,
+        } => {
+            let (carried, lasting) = (burst_bytes_per_s / MIB, baseline_bytes_per_s / MIB);
+            format!(
+                "burst credits carried {names}{}",
+                burst(analysis, "MiB/s", carried, lasting, *lasts_s)
+            )
+        }
     }
 }
 
 /// ` (3,000 IOPS for 33 minutes, then 300)`, at full scale.
-fn burst(analysis: &Analysis, burst_iops: f64, baseline_iops: f64, lasts_s: Option<f64>) -> String {
-    if burst_iops <= 0.0 {
+fn burst(analysis: &Analysis, unit: &str, carried: f64, lasting: f64, lasts_s: Option<f64>) -> String {
+    if carried <= 0.0 {
         return String::new();
     }
-    let full = |iops: f64| given((iops * analysis.scale).round());
+    let full = |rate: f64| given((rate * analysis.scale).round());
     format!(
-        " ({} IOPS {}, then {})",
-        full(burst_iops),
+        " ({} {unit} {}, then {})",
+        full(carried),
         lasts_s.map_or_else(|| "while they last".to_owned(), |s| format!("for {}", roughly(s))),
-        full(baseline_iops)
+        full(lasting)
     )
 }
 
@@ -199,10 +210,16 @@ fn started(analysis: &Analysis, name: &str) -> String {
         .iter()
         .filter(|c| c.name == name)
         .flat_map(|c| &c.volumes);
-    let burst_of = |v: &analysis::VolumeReport| v.burst.filter(|_| v.role == VolumeRole::Data);
-    let numbers = volumes
-        .filter_map(burst_of)
-        .map(|b| burst(analysis, b.burst_iops, b.baseline_iops, None));
+    let numbers = volumes.filter(|v| v.role == VolumeRole::Data).map(|volume| {
+        let of_requests = volume.burst.map(|b| ("IOPS", b.burst_iops, b.baseline_iops));
+        let of_bytes = volume
+            .byte_burst
+            .map(|b| ("MiB/s", b.burst_bytes_per_s / MIB, b.baseline_bytes_per_s / MIB));
+        let bucket = of_requests.or(of_bytes);
+        bucket.map_or_else(String::new, |(unit, carried, lasting)| {
+            burst(analysis, unit, carried, lasting, None)
+        })
+    });
     format!("{name}{}", numbers.collect::<String>())
 }
 

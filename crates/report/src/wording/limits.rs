@@ -161,6 +161,8 @@ fn change(change: &ResourceChange) -> String {
     let (scale, unit) = match change.resource {
         Resource::DataIops => (1.0, "IOPS"),
         Resource::DataBytesPerS => (1e6, "MB/s"),
+        Resource::InstanceIops => (1.0, "IOPS of the instance"),
+        Resource::InstanceBytesPerS => (1e6, "MB/s of the instance"),
         Resource::Cpus => (1.0, "CPUs"),
         Resource::Memory => (1e6, "MB of memory"),
         Resource::CommitLog => (1.0, "of the commit log's volume"),
@@ -176,6 +178,8 @@ fn resource(resource: Resource) -> &'static str {
     match resource {
         Resource::DataIops => "IOPS",
         Resource::DataBytesPerS => "MB/s",
+        Resource::InstanceIops => "IOPS of the instance",
+        Resource::InstanceBytesPerS => "MB/s of the instance",
         Resource::Cpus => "CPU",
         Resource::Memory => "memory",
         Resource::CommitLog => "the commit log",

@@ -4,6 +4,7 @@ use analysis::rules::BOUGHT;
 use analysis::{Rule, SmallerThan, VolumeLimit};
 
 use super::of::{Of, count, duration, operation};
+use crate::figures::MIB;
 
 pub fn words(of: &Of<'_>) -> (String, &'static str) {
     match of.0.rule {
@@ -50,21 +51,22 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
              bound.",
         ),
         Rule::LimitsCountSeparately => (
-            "Emulated volumes limit reads and writes apart (cgroup io.max, blkio.throttle); EBS counts them together."
+            "Volumes without a type of EBS are throttled for reads and for writes apart (cgroup io.max, blkio.throttle); \
+             EBS counts both together."
                 .to_owned(),
             "A mixed workload may get up to twice the IOPS of the real volume; a cell where it did carries the finding separate_read_write_limits.",
         ),
         Rule::BurstChanged => (
             format!(
-                "The {} volume's burst credits ran out inside the window ({} I/O at its start).{}",
+                "The {} volume's burst credits ran out inside the window ({} at its start).{}",
                 of.fact("volume"),
-                of.count("credits_start"),
+                credits(of, "start"),
                 lasts(of)
             ),
             "The trial mixes two speeds: the burst and the baseline. Start with the credits that production would have (provider.local burst_credits_start), or \
              measure long enough to see the baseline alone.",
         ),
-        Rule::BurstOnly if of.0.number("credits_start").is_none() => (
+        Rule::BurstOnly if of.0.number("measured_iops").is_some() && of.0.number("credits_start").is_none() => (
             format!(
                 "The {} volume did {} IOPS, and its baseline is {}: it ran on burst credits, and nobody saw how many are left.{}",
                 of.fact("volume"),
@@ -76,10 +78,10 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
         ),
         Rule::BurstOnly => (
             format!(
-                "The {} volume ran on burst credits ({} to {} I/O): this speed does not last.{}",
+                "The {} volume ran on burst credits ({} to {}): this speed does not last.{}",
                 of.fact("volume"),
-                of.count("credits_start"),
-                of.count("credits_end"),
+                credits(of, "start").trim_end_matches(" I/O").trim_end_matches(" MiB"),
+                credits(of, "end"),
                 lasts(of)
             ),
             "For the sustained speed start the bucket empty (provider.local burst_credits_start = 0).",
@@ -98,17 +100,29 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
     }
 }
 
+/// `5,000 I/O`, or `3,200 MiB` of a bucket of bytes.
+fn credits(of: &Of<'_>, when: &str) -> String {
+    match of.0.number(&format!("byte_credits_{when}")) {
+        Some(bytes) => format!("{} MiB", count(bytes / MIB)),
+        None => format!("{} I/O", of.count(&format!("credits_{when}"))),
+    }
+}
+
 /// `A full bucket gives 3,000 IOPS for 33 minutes, then 300.`, at full scale.
 fn lasts(of: &Of<'_>) -> String {
     let Some(seconds) = of.0.number("full_bucket_lasts_s") else {
         return String::new();
     };
+    let (burst, baseline, unit) = match of.0.number("burst_bytes_per_s") {
+        Some(bytes) => (bytes / MIB, of.number("baseline_bytes_per_s") / MIB, "MiB/s"),
+        None => (of.number("burst_iops"), of.number("baseline_iops"), "IOPS"),
+    };
     let scale = of.number("scale");
     format!(
-        " Under this demand a full bucket gives {} IOPS for {}, then {} (at full scale).",
-        count(of.number("burst_iops") * scale),
+        " Under this demand a full bucket gives {} {unit} for {}, then {} (at full scale).",
+        count(burst * scale),
         duration(seconds),
-        count(of.number("baseline_iops") * scale)
+        count(baseline * scale)
     )
 }
 

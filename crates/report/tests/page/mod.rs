@@ -301,6 +301,7 @@ fn cell(
                 windows_at_cap: 1.0,
                 at_cap: true,
                 counted: None,
+                is_shared: false,
                 node: None,
             }],
             evidence: BTreeMap::from([("volume_iops_used_share".to_owned(), 0.99)]),
@@ -351,7 +352,9 @@ fn facts(name: &str, index: usize) -> ConfigurationFacts {
                 write_bytes_per_s: Some(1e7),
             },
             burst: None,
+            byte_burst: None,
             is_served: false,
+            combined: None,
             probe: Some(ProbeResult {
                 read_iops: 1001.0,
                 read_latency_us: 900.0,

@@ -2,17 +2,17 @@
 
 use std::ops::Range;
 
-use catalog::{Burst, Catalog, GIB, InstanceType, IoLimits, ResolvedVolume, VolumeRequest, VolumeType};
+use catalog::{Burst, ByteBurst, Catalog, GIB, InstanceType, IoLimits, ResolvedVolume, VolumeRequest, VolumeType};
 use toml::{Spanned, Value};
 
 use super::local::{BURST_STARTS, burst_share};
 use super::names::safe_name;
 use super::numbers::Check as _;
 use super::place::{table, within};
-use super::{consistency, placement, settings};
+use super::{behaviour, consistency, explicit_volume, placement, settings};
 use crate::mistakes::{Collector, choice};
 use crate::scale::page_cache_at_full_scale;
-use crate::{Configuration, Instance, LocalSettings, Volume, VolumeKind, raw};
+use crate::{Configuration, Emulation, Instance, LocalSettings, Volume, VolumeKind, raw};
 
 pub(super) fn check(
     catalog: &Catalog,
@@ -166,7 +166,7 @@ fn volume(
             let raw: raw::Volume = table(given, key, mistakes)?;
             match &raw.kind {
                 Some(kind) => of_type(catalog, given.span(), kind, &raw, instance?, local, mistakes),
-                None => explicit(given.span(), &raw, mistakes),
+                None => explicit_volume::check(given.span(), &raw, local, mistakes),
             }
         }
         other => {
@@ -204,7 +204,10 @@ fn instance_store(
         volume_limits: limits,
         effective_limits: limits,
         burst: None,
+        byte_burst: None,
         order: None,
+        latency: None,
+        limits_apart: false,
     })
 }
 
@@ -225,6 +228,9 @@ fn of_type(
         );
         return None;
     };
+    if behaviour::of_type(kind, &span, raw, mistakes) {
+        return None;
+    }
     let Some(size_gib) = raw.size_gib else {
         mistakes.add(
             span,
@@ -277,7 +283,7 @@ fn of_type(
             let machine = catalog.instance(&instance.label).filter(|_| instance.from_catalog);
             let reachable = machine.and_then(|machine| catalog::resolve_volume_on(rules, &request, machine).ok());
             let reachable = reachable.map_or(resolved.limits, |there| there.limits);
-            let (limits, burst) = at_start(&span, &resolved, raw.burst.as_deref(), local, mistakes)?;
+            let (limits, burst, byte_burst) = at_start(&span, &resolved, raw.burst.as_deref(), local, mistakes)?;
             Some(Volume {
                 label: resolved.label,
                 kind: VolumeKind::Ebs(kind),
@@ -285,7 +291,10 @@ fn of_type(
                 volume_limits: limits,
                 effective_limits: limits.min(reachable).min(instance.ebs_limits),
                 burst,
+                byte_burst,
                 order: Some(request),
+                latency: None,
+                limits_apart: false,
             })
         }
     }
@@ -301,7 +310,7 @@ fn at_start(
     stated: Option<&str>,
     local: &LocalSettings,
     mistakes: &mut Collector<'_>,
-) -> Option<(IoLimits, Option<Burst>)> {
+) -> Option<(IoLimits, Option<Burst>, Option<ByteBurst>)> {
     let share = match stated.map(|word| (word, burst_share(word))) {
         None => local.burst_credits_start,
         Some((_, Some(share))) => share,
@@ -311,85 +320,44 @@ fn at_start(
             return None;
         }
     };
+    let byte_burst = resolved.byte_burst().map(|bucket| ByteBurst {
+        credits_start: bucket.credits_max * share,
+        ..bucket
+    });
     let Some(mut burst) = resolved.burst else {
-        if stated.is_some() {
+        let is_followed = byte_burst.is_some() && local.volumes == Emulation::Served;
+        if stated.is_some() && !is_followed {
             let at = within(mistakes.text, span, "burst");
             let message = format!("{} has no burst bucket: {}", resolved.label, no_bucket(resolved));
-            mistakes.add(at, message, "remove `burst`");
+            let help = match byte_burst {
+                Some(_) => "set volumes = \"served\" in [provider.local], or remove `burst`",
+                None => "remove `burst`",
+            };
+            mistakes.add(at, message, help);
             return None;
         }
-        return Some((resolved.limits, None));
+        return Some((resolved.limits, None, byte_burst));
     };
     burst.credits_start = burst.credits_max * share;
     let lasting = IoLimits::symmetric(None, (share <= 0.0).then_some(resolved.baseline_mib_per_s));
-    Some((resolved.limits.min(lasting), Some(burst)))
+    Some((resolved.limits.min(lasting), Some(burst), None))
 }
 
 /// Why a volume type, or one of this size, cannot burst.
 fn no_bucket(resolved: &ResolvedVolume) -> String {
     match resolved.request.kind {
         VolumeType::Gp2 => format!("with this size it does {} IOPS at all times", resolved.baseline_iops),
-        VolumeType::St1 | VolumeType::Sc1 => format!(
-            "its bucket of MiB/s is not modelled, it has the {:.0} MiB/s that last",
-            resolved.baseline_mib_per_s
-        ),
+        VolumeType::St1 | VolumeType::Sc1 => match resolved.byte_burst() {
+            Some(_) => format!(
+                "throttled, it has the {:.0} MiB/s that last",
+                resolved.baseline_mib_per_s
+            ),
+            None => format!(
+                "with this size it does {:.0} MiB/s at all times",
+                resolved.baseline_mib_per_s
+            ),
+        },
         VolumeType::Gp3 | VolumeType::Io1 | VolumeType::Io2 => "it does what was bought at all times".to_owned(),
         VolumeType::Standard => "the catalog knows no bucket of the previous generation".to_owned(),
     }
-}
-
-/// A volume given by its limits alone; no instance caps it, because nobody sells it.
-fn explicit(span: Range<usize>, raw: &raw::Volume, mistakes: &mut Collector<'_>) -> Option<Volume> {
-    if raw.era.is_some() {
-        mistakes.add(
-            span.clone(),
-            "`era` belongs to a volume type",
-            "give `type` as well, or leave it out",
-        );
-        return None;
-    }
-    if raw.burst.is_some() {
-        mistakes.add(
-            within(mistakes.text, &span, "burst"),
-            "a volume given by its limits has no burst bucket: it does its limits at all times",
-            "give `type` and `size_gib` instead, or remove `burst`",
-        );
-        return None;
-    }
-    if raw.iops.is_none() && raw.mib_per_s.is_none() {
-        let help = "either type = \"gp2\", or iops and/or mib_per_s";
-        mistakes.add(span, "this volume has neither a type nor a limit", help);
-        return None;
-    }
-    let mut valid = true;
-    for (key, value, least) in [
-        ("iops", raw.iops, 1.0),
-        ("mib_per_s", raw.mib_per_s, 0.1),
-        ("size_gib", raw.size_gib, 0.5),
-    ] {
-        if let Some(value) = value
-            && !(value >= least && value <= 1e7)
-        {
-            let at = within(mistakes.text, &span, key);
-            mistakes.add(
-                at,
-                format!("{key} cannot be {value}"),
-                format!("a number from {least} to 10000000"),
-            );
-            valid = false;
-        }
-    }
-    let mut parts = Vec::new();
-    parts.extend(raw.iops.map(|iops| format!("{iops} IOPS")));
-    parts.extend(raw.mib_per_s.map(|mib| format!("{mib} MiB/s")));
-    let limits = IoLimits::symmetric(raw.iops, raw.mib_per_s);
-    valid.then(|| Volume {
-        label: parts.join(", "),
-        kind: VolumeKind::Explicit,
-        size_bytes: (raw.size_gib.unwrap_or(100.0) * GIB) as u64,
-        volume_limits: limits,
-        effective_limits: limits,
-        burst: None,
-        order: None,
-    })
 }

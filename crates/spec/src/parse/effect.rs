@@ -3,8 +3,9 @@
 
 use toml::Spanned;
 
+use super::behaviour;
 use super::consistency::{OfOneReplica, of_one_replica};
-use crate::{Configuration, Database, Experiment, LoadLevel, Note, Provider, raw};
+use crate::{Configuration, Database, Emulation, Experiment, LoadLevel, Note, Provider, Volume, raw};
 
 /// The notes on keys without effect.
 pub(super) fn notes(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note> {
@@ -58,6 +59,11 @@ fn in_simulation(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note> {
         ("[provider.local] work_directory", local.work_directory.is_some()),
         ("[provider.local] heap_mib", local.heap_mib.is_some()),
         ("[provider.local] volumes", local.volumes.is_some()),
+        (
+            "latency_us, latency_sigma and combined of volumes",
+            behaviour::is_any(file),
+        ),
+        ("burst of st1 and sc1 volumes", burst_of_bytes(file, experiment)),
         ("[provider.local] start_timeout_s", local.start_timeout_s.is_some()),
         ("[provider.local] settle_timeout_s", local.settle_timeout_s.is_some()),
     ]);
@@ -71,6 +77,20 @@ fn in_simulation(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note> {
         notes.push(without_effect(message, "Simulated seconds cost nothing").only(Provider::Simulated));
     }
     notes
+}
+
+/// Whether a volume with a bucket of bytes states how that starts.
+fn burst_of_bytes(file: &raw::Experiment, experiment: &Experiment) -> bool {
+    let both = file.configuration.iter().zip(&experiment.configurations);
+    both.into_iter().any(|(raw, checked)| {
+        let raw = raw.get_ref();
+        let log = raw.commitlog_volume.as_ref().zip(checked.commitlog_volume.as_ref());
+        let volumes = std::iter::once((&raw.data_volume, &checked.data_volume)).chain(log);
+        let states = |(raw, checked): (&Spanned<toml::Value>, &Volume)| {
+            checked.byte_burst.is_some() && raw.get_ref().get("burst").is_some()
+        };
+        volumes.into_iter().any(states)
+    })
 }
 
 /// A cluster that exists has its memory, its volumes and its own start behind it.
@@ -203,6 +223,7 @@ fn burst(file: &raw::Experiment, experiment: &Experiment) -> Option<Note> {
         (None, None) => return None,
     };
     let states_own = |given: &Spanned<toml::Value>| given.get_ref().get("burst").is_some();
+    let follows = |volume: &Volume| volume.byte_burst.is_some() && experiment.local.volumes == Emulation::Served;
     let taken = file
         .configuration
         .iter()
@@ -212,7 +233,7 @@ fn burst(file: &raw::Experiment, experiment: &Experiment) -> Option<Note> {
             let log = raw.commitlog_volume.as_ref().zip(checked.commitlog_volume.as_ref());
             std::iter::once((&raw.data_volume, &checked.data_volume))
                 .chain(log)
-                .any(|(raw, checked)| checked.burst.is_some() && !states_own(raw))
+                .any(|(raw, checked)| (checked.burst.is_some() || follows(checked)) && !states_own(raw))
         });
     (!taken).then(|| {
         let message =

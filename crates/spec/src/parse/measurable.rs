@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use toml::Spanned;
 
+use super::behaviour;
+
 use crate::mistakes::{Collector, Mistakes};
 use crate::{Job, NodeFaultKind, Note, Provider, raw};
 
@@ -49,7 +51,7 @@ pub fn refuse_unmeasurable(source_name: &str, text: &str, Job { plan, setups }: 
 
 /// Mistakes where somebody is to carry the experiment out, notes where it is only planned.
 pub(super) fn check(file: &raw::Experiment, provider: Option<Provider>, mistakes: &mut Collector<'_>) {
-    for problem in problems(file, provider) {
+    for problem in problems(file, mistakes.text, provider) {
         if provider.is_some() {
             mistakes.add(problem.at, problem.what, problem.help);
         } else {
@@ -61,7 +63,7 @@ pub(super) fn check(file: &raw::Experiment, provider: Option<Provider>, mistakes
     }
 }
 
-fn problems(file: &raw::Experiment, provider: Option<Provider>) -> Vec<Problem> {
+fn problems(file: &raw::Experiment, text: &str, provider: Option<Provider>) -> Vec<Problem> {
     let target = file.target.as_ref().map(Spanned::get_ref);
     let simulated = || provider == Some(Provider::Simulated);
     let hosts = target
@@ -100,7 +102,30 @@ fn problems(file: &raw::Experiment, provider: Option<Provider>) -> Vec<Problem> 
         _ => Vec::new(),
     };
     let simulation = hosts.into_iter().chain(clients).chain(settings);
-    simulation.chain(faults).chain(machines).collect()
+    let behaviours = real_volumes(file, text, provider);
+    simulation.chain(faults).chain(machines).chain(behaviours).collect()
+}
+
+/// What is stated of how volumes behave, where nobody emulates them.
+fn real_volumes(file: &raw::Experiment, text: &str, provider: Option<Provider>) -> Vec<Problem> {
+    let hosts = file.provider.hosts.as_ref();
+    let has_limits = hosts.is_some_and(|hosts| hosts.get_ref().limits.unwrap_or(false));
+    let exists = file
+        .target
+        .as_ref()
+        .is_some_and(|target| target.get_ref().hosts.is_some());
+    let why = match provider {
+        _ if exists => "an existing cluster has its volumes",
+        Some(Provider::Aws) => "volumes of AWS behave as they do",
+        Some(Provider::Hosts) if !has_limits => "machines without limits have the disks that they have",
+        _ => return Vec::new(),
+    };
+    let problem = |(key, at)| Problem {
+        at,
+        what: format!("`{key}` of a volume: {why}"),
+        help: "remove it, or run on this machine with volumes = \"served\" in [provider.local]",
+    };
+    behaviour::places(file, text).into_iter().map(problem).collect()
 }
 
 /// A fault that this provider cannot carry out.

@@ -160,10 +160,12 @@ pub(crate) struct Target {
     /// user's own.
     #[schemars(with = "Option<String>")]
     pub ssh_config: Option<Spanned<String>>,
-    /// With `[[target.node]]` or `client`: iopslab for x86-64 machines where this program is not one, relative to this file.
+    /// With `[[target.node]]` or `client`: iopslab for x86-64 machines where this program is not one, relative to this
+    /// file.
     #[schemars(with = "Option<String>")]
     pub binary_x86_64: Option<Spanned<String>>,
-    /// With `[[target.node]]` or `client`: iopslab for aarch64 machines where this program is not one, relative to this file.
+    /// With `[[target.node]]` or `client`: iopslab for aarch64 machines where this program is not one, relative to
+    /// this file.
     #[schemars(with = "Option<String>")]
     pub binary_aarch64: Option<Spanned<String>>,
 }
@@ -262,8 +264,8 @@ pub(crate) struct Configuration {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Settings {
-    /// Options of its JVM, after iopslab's own, such as `-XX:TieredStopAtLevel=1`. Refused are those that iopslab keeps to
-    /// itself: memory, CPUs, files, logs, ports, start and end.
+    /// Options of its JVM, after iopslab's own, such as `-XX:TieredStopAtLevel=1`. Refused are those that iopslab
+    /// keeps to itself: memory, CPUs, files, logs, ports, start and end.
     #[schemars(with = "Option<Vec<String>>")]
     pub jvm: Option<Vec<Spanned<String>>>,
 }
@@ -381,9 +383,17 @@ pub(crate) struct Volume {
     pub mib_per_s: Option<f64>,
     /// How the burst bucket of this volume starts each trial, instead of `burst` of `[provider.local]`: `baseline`
     /// (empty: what the volume sustains) or `full` (as a new volume). Only for a volume that has one: gp2 below 1,000
-    /// GiB.
+    /// GiB; with `volumes = "served"` also st1 and sc1.
     #[schemars(with = "Option<BurstForms>")]
     pub burst: Option<String>,
+    /// Only without a type, and with `volumes = "served"`: the time that a request takes that need not wait, its median
+    /// in microseconds. Default: as fast as this machine's disk.
+    pub latency_us: Option<f64>,
+    /// Beside `latency_us`: its spread, the standard deviation of its natural logarithm. Default: 0, always the same.
+    pub latency_sigma: Option<f64>,
+    /// Only without a type, and with `volumes = "served"`: whether reads and writes share the limits (as at EBS), or
+    /// each have them for themselves. Default: true.
+    pub combined: Option<bool>,
 }
 
 /// How volumes are emulated.
@@ -522,7 +532,8 @@ pub(crate) struct Load {
     #[schemars(with = "Option<f64>")]
     pub max_warmup_s: Option<Spanned<f64>>,
     /// Seconds of a closed loop before that, half of them over a thousand records, half over all: a database that
-    /// compiles its code as it runs, as one on the JVM does, has then done most of it, however slow the volume is. Default 20 with `rate = "find"`, else 0.
+    /// compiles its code as it runs, as one on the JVM does, has then done most of it, however slow the volume is.
+    /// Default 20 with `rate = "find"`, else 0.
     #[schemars(with = "Option<f64>")]
     pub code_warmup_s: Option<Spanned<f64>>,
     /// Measured seconds. Default 60; a bound on the time when `operations` is given.

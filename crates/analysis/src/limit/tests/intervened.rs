@@ -6,7 +6,7 @@ use spec::{Burst, LoadLevel, Setup};
 
 use super::made::{Disk, Machine, idle};
 use crate::document::{Ratio, Verdict};
-use crate::limit::LimitKind::{self, BurstSpent, Cpu, NoneFound, OfferedRate, VolumeIops};
+use crate::limit::LimitKind::{self, BurstSpent, Cpu, InstanceEbsBandwidth, NoneFound, OfferedRate, VolumeIops};
 use crate::limit::{CellLimit, Intervention, Limit, Outcome, Resource, by_intervention, interventions};
 
 /// Throughput of one cell over that of the first.
@@ -103,6 +103,31 @@ fn more_that_gave_more_is_named_before_a_fuller_resource() {
     assert_eq!((step.more[0].from, step.more[0].to), (Some(960.0), Some(3000.0)));
     assert_eq!((step.gain.median, step.gain.low, step.gain.high), (1.64, 1.50, 1.79));
     assert_eq!(limit.interventions.len(), 1, "the smallest step that decides");
+}
+
+/// Data and log behind an instance of 3,000 IOPS, and the same volumes behind one of 6,000.
+#[test]
+fn more_of_the_path_that_volumes_share_is_a_step_of_its_own() {
+    let behind = |path: f64, reads: f64, log: f64| {
+        with(|m| {
+            m.data = Disk::of(reads, 0.0, 3000.0, 250.0);
+            m.log = Some(Disk::of(0.0, log, 3000.0, 250.0));
+            m.path = Some(spec::IoLimits::symmetric(Some(path), Some(1000.0)));
+        })
+    };
+    let matrix = |gain| {
+        [
+            ("narrow", behind(3000.0, 1950.0, 1000.0), SAME),
+            ("wide", behind(6000.0, 2400.0, 1250.0), gain),
+        ]
+    };
+    let confirmed = first(&matrix((1.25, 1.15, 1.35)));
+    assert_eq!(confirmed.kind, InstanceEbsBandwidth);
+    let step = of(&confirmed, Resource::InstanceIops);
+    assert_eq!(step.outcome, Outcome::Confirmed);
+    assert_eq!((step.more[0].from, step.more[0].to), (Some(3000.0), Some(6000.0)));
+    let contradicted = first(&matrix((1.0, 0.98, 1.02)));
+    assert_eq!(contradicted.kind, NoneFound);
 }
 
 /// More IOPS and other settings at once: the gain may be that of the settings.

@@ -26,6 +26,7 @@ pub struct Disk {
     pub own: Option<IoLimits>,
     pub probe: Option<f64>,
     pub burst: Option<Burst>,
+    pub byte_burst: Option<spec::ByteBurst>,
 }
 
 impl Disk {
@@ -40,6 +41,7 @@ impl Disk {
             own: None,
             probe: None,
             burst: None,
+            byte_burst: None,
         }
     }
 }
@@ -57,6 +59,8 @@ pub struct Machine {
     pub client: f64,
     pub data: Disk,
     pub log: Option<Disk>,
+    /// What both volumes share.
+    pub path: Option<IoLimits>,
     /// Open loop: offered and achieved.
     pub rate: Option<(f64, f64)>,
     pub compactions_per_s: f64,
@@ -79,6 +83,7 @@ pub fn idle() -> Machine {
         client: 0.2,
         data: Disk::of(1000.0, 50.0, 3000.0, 160.0),
         log: None,
+        path: None,
         rate: None,
         compactions_per_s: 0.0,
         seconds: 60,
@@ -162,6 +167,9 @@ impl Counting {
             write_bytes: Some(self.sums[3]),
             burst_credits: self.credits,
             iops_limit: self.limit(),
+            // A bucket of bytes is an empty one here.
+            byte_credits: self.disk.byte_burst.map(|_| 0.0),
+            bytes_limit: self.disk.byte_burst.map(|bucket| bucket.baseline_bytes_per_s),
             ..VolumeFigures::default()
         }
     }
@@ -176,8 +184,10 @@ impl Machine {
             limits: disk.limits,
             own_limits: disk.own,
             burst: disk.burst,
+            byte_burst: disk.byte_burst,
             is_local: false,
             served: None,
+            combined: None,
         };
         Setup {
             configuration: "made".to_owned(),
@@ -188,6 +198,7 @@ impl Machine {
             page_cache_budget_bytes: 1 << 30,
             data: volume(VolumeRole::Data, &self.data),
             commitlog: self.log.as_ref().map(|log| volume(VolumeRole::Commitlog, log)),
+            instance_limits: self.path,
             placement: spec::Placement::ONE_NODE,
             first_host: 0,
             batch: 0,

@@ -65,6 +65,7 @@ fn machine(random: &mut Random, full: &[LimitKind]) -> Machine {
     let limits = IoLimits::symmetric(Some(iops), Some(limit_bytes / MIB));
     let own = is_instance.then(|| IoLimits::symmetric(Some(2.0 * iops), Some(2.0 * limit_bytes / MIB)));
     let data = Disk {
+        byte_burst: None,
         reads,
         writes,
         read_bytes,

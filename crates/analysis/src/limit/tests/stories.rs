@@ -259,6 +259,76 @@ fn reads_and_writes_count_apart_or_together() {
     assert_eq!(used.capacity, 3000.0);
 }
 
+/// Data at 1,900 and log at 1,050 of 3,000 each, behind an instance of 3,000: neither volume is full.
+#[test]
+fn volumes_that_share_the_path_of_their_instance_are_at_its_limit_together() {
+    let both = |path: Option<f64>| {
+        with(|m| {
+            m.data = Disk::of(1500.0, 400.0, 3000.0, 250.0);
+            m.log = Some(Disk::of(0.0, 1050.0, 3000.0, 250.0));
+            m.path = path.map(|iops| IoLimits::symmetric(Some(iops), Some(500.0)));
+        })
+    };
+    check(&[
+        ("shared", both(Some(3000.0)), InstanceEbsBandwidth, &[]),
+        ("a wide path", both(Some(6000.0)), NoneFound, &[]),
+        ("each for itself", both(None), NoneFound, &[]),
+    ]);
+    let limit = both(Some(3000.0)).limit();
+    let shared: Vec<_> = limit.uses.iter().filter(|u| u.kind == InstanceEbsBandwidth).collect();
+    assert_eq!(shared.len(), 2, "requests and bytes: {shared:?}");
+    assert!(
+        shared
+            .iter()
+            .all(|u| u.is_shared && u.counted == Some(Counted::Together))
+    );
+    assert!((shared[0].used - 2950.0).abs() < 10.0, "{shared:?}");
+}
+
+/// A data volume that is bought with more than its instance lets through: the path is told once, with the log's part.
+#[test]
+fn a_shared_path_is_told_once() {
+    let limit = with(|m| {
+        m.data = Disk::of(2400.0, 0.0, 3000.0, 250.0);
+        m.data.own = Some(IoLimits::symmetric(Some(10_000.0), Some(500.0)));
+        m.log = Some(Disk::of(0.0, 560.0, 2000.0, 250.0));
+        m.path = Some(IoLimits::symmetric(Some(3000.0), Some(250.0)));
+    })
+    .limit();
+    assert_eq!(limit.kind, InstanceEbsBandwidth);
+    let iops: Vec<_> = limit
+        .uses
+        .iter()
+        .filter(|u| u.kind == InstanceEbsBandwidth && u.unit == crate::limit::Unit::Iops)
+        .collect();
+    assert!(iops.len() == 1 && (iops[0].used - 2960.0).abs() < 10.0, "{iops:?}");
+}
+
+/// st1 whose credits are spent, at the 20 MiB/s that last; then at half of that.
+#[test]
+fn a_spent_bucket_of_bytes_is_told_as_one() {
+    let st1 = |reads: f64| {
+        with(|m| {
+            m.data = Disk {
+                byte_burst: Some(spec::ByteBurst {
+                    baseline_bytes_per_s: 20.0 * MIB,
+                    burst_bytes_per_s: 125.0 * MIB,
+                    credits_max: 512_000.0 * MIB,
+                    credits_start: 0.0,
+                }),
+                ..Disk::of(reads, 0.0, 5000.0, 125.0)
+            }
+        })
+    };
+    check(&[
+        ("at its baseline", st1(1270.0), BurstSpent, &[]),
+        ("below", st1(640.0), NoneFound, &[]),
+    ]);
+    let limit = st1(1270.0).limit();
+    let used = limit.uses.iter().find(|u| u.kind == BurstSpent).unwrap();
+    assert_eq!((used.unit, used.capacity), (crate::limit::Unit::BytesPerS, 20.0 * MIB));
+}
+
 /// A bucket of 3,000 over 300 IOPS.
 fn bursting(credits_start: f64, wanted: f64) -> Machine {
     with(|m| {
@@ -408,7 +478,8 @@ fn a_short_trial_is_judged_by_what_there_is() {
     }
 }
 
-/// Of a volume of an existing cluster nobody knows its credits: it is at its limit at the burst rate and at the baseline.
+/// Of a volume of an existing cluster nobody knows its credits: it is at its limit at the burst rate and at the
+/// baseline.
 #[test]
 fn a_bursting_volume_of_an_existing_cluster_is_judged_by_both_of_its_rates() {
     let kind = |reads: f64, writes: f64| {

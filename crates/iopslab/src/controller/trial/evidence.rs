@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use archive::{JournalEvent, RunDirectory, TrialLogs};
-use evidence::{Clock, ClockReading, FORMAT_VERSION, HostId, HostSample, NodeFacts, Overhead, TrialRecord, Validity};
+use evidence::{
+    Clock, ClockReading, FORMAT_VERSION, HostId, HostSample, NodeFacts, Overhead, TrialRecord, Validity, VolumeFigures,
+};
 use spec::{Cell, PlannedTrial, Setup};
 use wire::StoppedTrial;
 
@@ -63,12 +65,15 @@ fn node(host: HostId, setup: &Setup, happened: &Happened, stopped: Option<&Stopp
     let began_ms = happened.measurement_began_ms(host);
     let samples = happened.samples.get(&host).map_or(&[][..], Vec::as_slice);
     for volume in &mut volumes {
-        let credits = |sample: &HostSample| sample.volumes.get(&volume.role).and_then(|v| v.burst_credits);
-        let first = samples
-            .iter()
-            .find(|s| began_ms.is_none_or(|began| s.unix_ms as f64 >= began))
-            .and_then(credits);
-        volume.burst_credits = first.zip(samples.iter().rev().find_map(credits));
+        let credits = |of: fn(&VolumeFigures) -> Option<f64>| {
+            let in_sample = |sample: &HostSample| sample.volumes.get(&volume.role).and_then(of);
+            let first = samples
+                .iter()
+                .find(|s| began_ms.is_none_or(|began| s.unix_ms as f64 >= began))
+                .and_then(in_sample);
+            first.zip(samples.iter().rev().find_map(in_sample))
+        };
+        (volume.burst_credits, volume.byte_credits) = (credits(|v| v.burst_credits), credits(|v| v.byte_credits));
     }
     let given = started.and_then(|s| s.given);
     let own = match &setup.existing {
