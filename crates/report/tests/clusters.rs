@@ -24,6 +24,7 @@ fn used(kind: LimitKind, unit: Unit, used: f64, capacity: f64, node: HostId) -> 
         windows_at_cap: 1.0,
         at_cap: used >= 0.95 * capacity,
         counted: None,
+        is_shared: false,
         node: Some(node),
     }
 }
