@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 
 use catalog::Latency;
 use rustix::fs::OFlags;
+use rustix::io::Errno;
+use rustix::process::Pid;
+use rustix::thread::{CpuSet, sched_setaffinity};
 use served::{Counts, Hardening, Server};
 use volume::{Fault, Model};
 
@@ -100,6 +103,23 @@ impl VolumeServer {
         &self.hardening
     }
 
+    /// Its threads run on these CPUs from now on.
+    fn run_on(&self, cpus: &CpuSet) -> Result<()> {
+        let threads = PathBuf::from(format!("/proc/{}/task", self.pid));
+        // One that is lost needs no place.
+        if start_time_ticks(self.pid) != Some(self.start_time_ticks) {
+            return Ok(());
+        }
+        for thread in fs::read_dir(&threads).map_err(io_error("read", &threads))?.flatten() {
+            let number = thread.file_name().to_string_lossy().parse().ok();
+            match sched_setaffinity(number.and_then(Pid::from_raw), cpus) {
+                Ok(()) | Err(Errno::SRCH) => {}
+                Err(error) => return Err(io_error("place", &thread.path())(error)),
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn change(&self, name: &str, model: &Model) -> Result<()> {
         self.with(|server| server.change(name, model))
     }
@@ -178,6 +198,15 @@ pub struct ServedGauge {
 }
 
 impl ServedGauge {
+    /// The process that answers for it, and for all volumes of this host, runs on these CPUs from now on.
+    ///
+    /// # Errors
+    ///
+    /// When the system refuses.
+    pub fn run_on(&self, cpus: &CpuSet) -> Result<()> {
+        self.server.run_on(cpus)
+    }
+
     /// These volumes, which one process serves, share what their instance lets through to all of them, until one of
     /// them is told to behave otherwise.
     ///

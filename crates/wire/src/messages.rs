@@ -12,7 +12,7 @@ use spec::{
 use crate::{GivenByMachine, Ground, LogFile, LogPiece, Transfer, WatchTask, WatchedFacts, WireInterval};
 
 /// Version of these messages; controller and agent must agree.
-pub const PROTOCOL: u32 = 13;
+pub const PROTOCOL: u32 = 14;
 
 /// Controller to agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -278,6 +278,8 @@ pub struct TrialTask {
     pub check_writes: bool,
     /// When to send the first request, by this host's clock, Unix milliseconds; `None`: as soon as it is connected.
     pub begin_unix_ms: Option<f64>,
+    /// CPUs of this host's machine that databases of the trial were promised; 0: none is there.
+    pub database_cpus: f64,
 }
 
 /// Where a database listens and how to talk to it.

@@ -21,6 +21,8 @@ pub(super) struct Limits {
     /// `None`: the machine is what it is.
     cgroup: Option<Arc<Cgroup>>,
     cpus: ResourceLimits,
+    /// CPUs that all nodes of the configuration were promised, which may be on this machine.
+    promised: f64,
     /// What moves the limits of throttled volumes, once [`Self::enforce`] has begun.
     pub controllers: Controllers,
     page_cache: Option<PageCacheBudget>,
@@ -32,6 +34,7 @@ impl Limits {
         Self {
             cgroup: None,
             cpus: ResourceLimits::default(),
+            promised: 0.0,
             controllers: Controllers::new(),
             page_cache: None,
         }
@@ -55,6 +58,7 @@ impl Limits {
         Ok(Self {
             cgroup: Some(Arc::new(cgroup)),
             cpus,
+            promised: setup.cpus * f64::from(setup.placement.nodes),
             controllers: Controllers::new(),
             page_cache: None,
         })
@@ -72,6 +76,10 @@ impl Limits {
         let Some(cgroup) = &self.cgroup else { return Ok(()) };
         cgroup
             .set_cpu_limits(self.cpus.cpus, self.cpus.cpuset.as_deref())
+            .map_err(fault)?;
+        let machine = machine::cpus();
+        volumes
+            .answered_on_first(machine::left_beside(self.promised, machine).unwrap_or(machine))
             .map_err(fault)?;
         volumes.behave().map_err(fault)?;
         for mounted in &volumes.mounted {

@@ -16,6 +16,7 @@ use storage::{BurstBucket, Cgroup, DeviceLimit, Ledger, ResourceLimits, ServedGa
 use volume::{Fault, Model};
 
 use super::backing::{Backing, Served, Store};
+use crate::machine;
 
 /// Where cgroups live.
 pub const CGROUP_ROOT: &str = "/sys/fs/cgroup";
@@ -155,6 +156,15 @@ impl Volumes {
     pub fn size_bytes(&self, role: VolumeRole) -> Option<u64> {
         let found = self.mounted.iter().find(|m| m.setup.role == role);
         found.map(|mounted| mounted.setup.size_bytes)
+    }
+
+    /// The process that answers for volumes runs on the first so many CPUs from now on.
+    pub fn answered_on_first(&self, cpus: usize) -> Result<(), StorageError> {
+        let mut gauges = self.mounted.iter().filter_map(|m| m.backing.gauge());
+        // One for all.
+        gauges
+            .next()
+            .map_or(Ok(()), |gauge| gauge.run_on(&machine::first_cpus(cpus)))
     }
 
     /// Unmounts and detaches everything.

@@ -100,6 +100,18 @@ pub(super) fn by_machine(setups: &[Setup], crew: &Crew) -> BTreeMap<String, Vec<
     machines
 }
 
+/// CPUs that the nodes of a configuration were promised of the machine that a client is on.
+pub(super) fn database_cpus(setup: &Setup, client: HostId, crew: &Crew) -> f64 {
+    if setup.existing.is_some() {
+        return 0.0;
+    }
+    let machine = crew.place(client).machine;
+    let there = nodes_of(setup)
+        .into_iter()
+        .filter(|node| crew.place(*node).machine == machine);
+    setup.cpus * there.count() as f64
+}
+
 /// What a run needs of a machine that has these database hosts.
 pub(super) fn needs(job: &Job, work_directory: String, ground: Option<Ground>, on_machine: &[HostId]) -> Needs {
     let Job { plan, setups } = job;

@@ -10,12 +10,14 @@ use wire::{TrialResult, TrialTask};
 const HEAD_START_MS: f64 = 3_000.0;
 
 /// The task of each client: its part of the load, and one moment for all of them to begin, by each one's own clock.
-/// `offset_ms` is what a client's clock shows beyond the controller's.
+/// `offset_ms` is what a client's clock shows beyond the controller's, `database_cpus` what databases were promised of its
+/// machine.
 pub(super) fn tasks(
     whole: &TrialTask,
     hosts: &[HostId],
     now_unix_ms: f64,
     offset_ms: impl Fn(HostId) -> f64,
+    database_cpus: impl Fn(HostId) -> f64,
 ) -> Vec<(HostId, TrialTask)> {
     let clients = hosts.len() as u32;
     let before_ms = whole.shape.code_warmup_s * 1e3 + HEAD_START_MS;
@@ -32,6 +34,7 @@ pub(super) fn tasks(
             number,
             clients,
             begin_unix_ms: (clients > 1).then(|| now_unix_ms + before_ms + offset_ms(client)),
+            database_cpus: database_cpus(client),
             ..whole.clone()
         };
         (client, task)
@@ -213,6 +216,7 @@ mod tests {
             clients: 1,
             check_writes: false,
             begin_unix_ms: None,
+            database_cpus: 0.0,
         }
     }
 
@@ -220,7 +224,13 @@ mod tests {
     fn parts_of_a_load_add_up_to_it_and_begin_together() {
         let tasks_of = |load, clients| {
             let clients: Vec<HostId> = (0..clients).map(HostId::client).collect();
-            tasks(&whole(load), &clients, 1e6, |client| f64::from(client.index) * 250.0)
+            tasks(
+                &whole(load),
+                &clients,
+                1e6,
+                |client| f64::from(client.index) * 250.0,
+                |_| 0.0,
+            )
         };
         let three = tasks_of(LoadLevel::Concurrency(32), 3);
         let parts: Vec<LoadLevel> = three.iter().map(|(_, task)| task.load).collect();

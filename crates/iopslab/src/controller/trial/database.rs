@@ -150,6 +150,7 @@ pub fn task(parts: Parts<'_>, target: &Target, happened: &Happened) -> TrialTask
         clients: 1,
         check_writes: !plan.faults.is_empty(),
         begin_unix_ms: None,
+        database_cpus: 0.0,
     }
 }
 

@@ -128,7 +128,13 @@ fn execute(
     let whole = task(parts, target, happened);
     let now_unix_ms = machine::unix_ms();
     let clients = hosts::clients_of(plan, parts.setup);
-    let tasks = clients::tasks(&whole, &clients, now_unix_ms, |client| happened.offset_ms(client));
+    let tasks = clients::tasks(
+        &whole,
+        &clients,
+        now_unix_ms,
+        |client| happened.offset_ms(client),
+        |client| hosts::database_cpus(parts.setup, client, crew),
+    );
     let mut death = None;
     let mut figures = LiveFigures::default();
     let mut lag = Lag::new();

@@ -148,9 +148,13 @@ impl Session {
             ..task(parts, target, happened)
         };
         let clients = hosts::clients_of(parts.plan, parts.setup);
-        let tasks = clients::tasks(&whole, &clients, machine::unix_ms(), |client| {
-            happened.offset_ms(client)
-        });
+        let tasks = clients::tasks(
+            &whole,
+            &clients,
+            machine::unix_ms(),
+            |client| happened.offset_ms(client),
+            |client| hosts::database_cpus(parts.setup, client, crew),
+        );
         let request = |(client, task)| (client, Request::Client(ClientRequest::Trial(Box::new(task))));
         let mut figures = LiveFigures::default();
         let mut death = None;
