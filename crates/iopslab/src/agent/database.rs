@@ -136,8 +136,14 @@ impl DatabaseHost {
         let (work, cleaned) = host::take(&path, task.needed_bytes, task.ground.as_ref(), outbox)?;
         // It was set before only if the same directory was opened before.
         let _ = self.ledger.set(work.ledger_path());
-        let database = Database::install(product::server(&task.version), &task, outbox)?;
-        let host = Host::open(work, task.run, outbox.clone())?;
+        let host = Host::open(work, task.run.clone(), outbox.clone())?;
+        let database = match Database::install(product::server(&task.version), &task, &host) {
+            Ok(database) => database,
+            Err(fault) => {
+                host.close();
+                return Err(fault);
+            }
+        };
         let reply = Reply::Opened {
             cleaned,
             software: Some(database.software()),
