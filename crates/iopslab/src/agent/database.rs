@@ -293,9 +293,11 @@ impl Opened {
             logs: Vec::new(),
             data_bytes_on_disk: 0,
             stop_s: 0.0,
+            volumes_lost: None,
         };
         if let Some(trial) = self.trial.take() {
             let volumes = self.volumes.get(trial.configuration());
+            stopped.volumes_lost = volumes.and_then(Volumes::lost);
             let data = volumes.map(Volumes::data_directory);
             self.logs = trial.stop()?;
             stopped.logs = self.logs.iter().filter_map(KeptLog::facts).collect();

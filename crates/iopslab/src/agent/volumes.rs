@@ -147,6 +147,12 @@ impl Volumes {
         self.mounted.iter().filter_map(of).collect()
     }
 
+    /// Why the process that answers for them does not, if there is one and it does not.
+    pub fn lost(&self) -> Option<String> {
+        let asked = self.served().into_iter().map(|served| served.gauge.counts());
+        asked.filter_map(Result::err).map(|error| error.to_string()).next()
+    }
+
     fn by_role(&self, role: VolumeRole) -> &Path {
         let found = self
             .mounted
