@@ -101,8 +101,12 @@ impl DatabaseHost {
             DatabaseRequest::KeepSnapshot => opened.keep_snapshot(),
             DatabaseRequest::Prepare { setup } => opened.prepare(&setup),
             DatabaseRequest::StartTrial { setup, sample_keys, .. } => {
-                let started = opened.start_trial(&setup, &sample_keys);
-                if started.is_err() {
+                let mut started = opened.start_trial(&setup, &sample_keys);
+                if let Err(fault) = &mut started {
+                    let lost = opened.volumes.get(&setup.configuration).and_then(Volumes::lost);
+                    if let Some(how) = lost {
+                        fault.message = format!("{how}; {}", fault.message);
+                    }
                     // Its logs are in the fault; what it had started must not stay.
                     let _ = opened.stop_trial();
                 }
@@ -247,7 +251,10 @@ impl Opened {
                 Volumes::create(&mut self.store, setup, &snapshot.join("data"), initialised).map_err(fault)?;
             host.outbox.progress(format!("measuring the volumes of {name}"), None);
             let cgroup = is_limited(self.ground.as_ref()).then(|| Host::cgroup_name("probe"));
-            volumes.probe(&host.ledger, cgroup.as_deref()).map_err(fault)?;
+            if let Err(error) = volumes.probe(&host.ledger, cgroup.as_deref()) {
+                let how = volumes.lost().map_or_else(String::new, |how| format!("{how}; "));
+                return Err(fault(format!("{how}{error}")));
+            }
             volumes.detach().map_err(fault)?;
             self.volumes.insert(name.clone(), volumes);
         }
