@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export PATH := $(HOME)/.cargo/bin:$(PATH):/sbin:/usr/sbin
 
-.PHONY: help setup build demo test test-all test-vm truth lint fuzz bench bench-scale bench-volumes dist
+.PHONY: help setup build demo test test-all test-kills test-vm truth lint fuzz bench bench-scale bench-volumes dist
 
 help:           ## what can be made
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 16
@@ -29,6 +29,9 @@ test-all:       ## the same and the long stories of AWS: twelve configurations, 
 	@scripts/setup.sh --tests
 	scripts/test.sh
 	scripts/long-stories.sh
+
+test-kills: build  ## SIGKILL to a random process of a run, N=200 times: what is left on the machine, and what is lost (root)
+	JAVA_HOME=$$(scripts/java-for-tests.sh) scripts/kills.py $(or $(N),200)
 
 test-vm:        ## storage and one tiny run, its client near and far, in a Debian 12 with cgroup v2 (QEMU; needs root)
 	@scripts/vm.sh

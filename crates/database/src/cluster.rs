@@ -208,7 +208,7 @@ impl Cluster {
                 said = text;
             }
         };
-        let installed = server.install(&spec.cache, &mut on_install, &|| false)?;
+        let installed = server.install(&spec.cache, &mut on_install, &|| false, &|_| Ok(()))?;
         fs::create_dir_all(&spec.directory).map_err(|source| ClusterError::Directory {
             path: spec.directory.clone(),
             source,

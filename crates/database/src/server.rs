@@ -17,6 +17,19 @@ pub type OnProgress<'a> = &'a mut dyn FnMut(&str, Option<(u64, u64)>);
 /// Asked now and then whether to give up.
 pub type Cancelled<'a> = &'a dyn Fn() -> bool;
 
+/// Told of what is there for a moment only, before a directory is made and as soon as a process runs: whoever is killed in that
+/// moment leaves it. An error calls it off.
+pub type Remember<'a> = &'a dyn Fn(Temporary<'_>) -> std::io::Result<()>;
+
+/// What is gone again when the call that makes it returns.
+#[derive(Debug, Clone, Copy)]
+pub enum Temporary<'a> {
+    /// A directory with all that is in it.
+    Directory(&'a Path),
+    /// A process.
+    Process(u32),
+}
+
 /// Why a database did not do what was asked; the message is the database's own.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
@@ -55,6 +68,7 @@ pub trait Server: Send {
         cache: &Path,
         on_progress: OnProgress<'_>,
         cancelled: Cancelled<'_>,
+        remember: Remember<'_>,
     ) -> Result<Box<dyn Installed>, ServerError>;
 
     /// Names a snapshot by everything that decides what is in it: version, data set, schema, and one place for each

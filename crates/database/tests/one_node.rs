@@ -122,7 +122,7 @@ fn one_node_from_its_first_start_to_its_death() {
 
     // The restored copy: another directory, an empty commit log, the same address. And the class-data archive.
     let archive_started = Instant::now();
-    ensure_start_archive(&mut distribution, &java, &|| false).unwrap();
+    ensure_start_archive(&mut distribution, &java, &|| false, &|_| Ok(())).unwrap();
     println!("archive there after {:.2} s", archive_started.elapsed().as_secs_f64());
     let restored = config(&work.path().join("restored"));
     fs::create_dir_all(&restored.data_directory).unwrap();

@@ -65,6 +65,8 @@ pub enum Cause {
     DidNotStart,
     /// The database ended during the trial.
     DatabaseEnded,
+    /// The process that answers for the database's volumes ended, so that they gave errors.
+    VolumesLost,
     /// The client reported an error.
     ClientFailed,
     /// The client's process was lost.

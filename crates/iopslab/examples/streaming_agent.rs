@@ -142,6 +142,7 @@ impl StreamingAgent {
                     logs: Vec::new(),
                     data_bytes_on_disk: 0,
                     stop_s: 0.0,
+                    volumes_lost: None,
                 }))
             }
             Request::Client(ClientRequest::Trial(task)) => return self.load(&task, requests),

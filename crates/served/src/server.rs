@@ -61,6 +61,11 @@ impl Server {
         self.child.id()
     }
 
+    /// Whether its process has ended. What it served answers with errors then, until it is unmounted.
+    pub fn has_ended(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(Some(_)))
+    }
+
     /// How far it could protect itself.
     pub fn hardening(&self) -> &Hardening {
         &self.hardening

@@ -3,7 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use catalog::Latency;
@@ -20,17 +20,43 @@ use crate::ledger::{Ledger, LedgerId, LedgerItem};
 use crate::mounts::{IfBusy, unmount_all};
 use crate::process::{is_stopped, start_time_ticks};
 
-/// A running volume server. Dropping it lets it go: it takes away all limits, and ends once nothing of it is mounted.
+/// A volume server. Dropping it lets it go: it takes away all limits, and ends once nothing of it is mounted. Where its
+/// process has ended although it should not, the next volume that is attached gets another one.
 #[derive(Debug)]
 pub struct VolumeServer {
-    server: Mutex<Option<Server>>,
-    pid: u32,
-    start_time_ticks: u64,
+    argv: Vec<String>,
+    running: Mutex<Option<Running>>,
     hardening: Hardening,
     /// Seconds that an answer is on its way, once it was measured.
     on_the_way_s: OnceLock<f64>,
     ledger: Arc<Ledger>,
+}
+
+/// Its process.
+#[derive(Debug)]
+struct Running {
+    server: Server,
+    start_time_ticks: u64,
     entry: LedgerId,
+}
+
+impl Running {
+    fn start(ledger: &Ledger, argv: &[String]) -> Result<Self> {
+        let server = Server::start(argv)?;
+        let pid = server.pid();
+        // One that has ended at once is found out by the first order.
+        let start_time_ticks = start_time_ticks(pid).unwrap_or_default();
+        let entry = ledger.intend(LedgerItem::Process {
+            pid,
+            start_time_ticks,
+            what: "volume server".to_owned(),
+        })?;
+        Ok(Self {
+            server,
+            start_time_ticks,
+            entry,
+        })
+    }
 }
 
 impl VolumeServer {
@@ -41,27 +67,34 @@ impl VolumeServer {
     ///
     /// When it does not start.
     pub fn start(ledger: &Arc<Ledger>, argv: &[String]) -> Result<Self> {
-        let (prioritised, refused) = prioritised(argv);
-        let server = Server::start(&prioritised)?;
-        let pid = server.pid();
-        // One that has ended at once is found out by the first order.
-        let start_time_ticks = start_time_ticks(pid).unwrap_or_default();
-        let entry = ledger.intend(LedgerItem::Process {
-            pid,
-            start_time_ticks,
-            what: "volume server".to_owned(),
-        })?;
-        let mut hardening = server.hardening().clone();
+        let (argv, refused) = prioritised(argv);
+        let running = Running::start(ledger, &argv)?;
+        let mut hardening = running.server.hardening().clone();
         hardening.missing.extend(refused);
         Ok(Self {
-            server: Mutex::new(Some(server)),
-            pid,
-            start_time_ticks,
+            argv,
+            running: Mutex::new(Some(running)),
             hardening,
             on_the_way_s: OnceLock::new(),
             ledger: Arc::clone(ledger),
-            entry,
         })
+    }
+
+    /// Has an image served as the file `at`; gives the number of the connection, and the process with its start. Where the
+    /// process has ended another one is started. What the one before served stays dead until it is attached anew.
+    fn serve(&self, name: &str, image: &Path, at: &Path, model: &Model) -> Result<(u32, u32, u64)> {
+        let mut running = self.running();
+        let running = running.as_mut().expect("it is there until it is ended");
+        if running.server.has_ended() {
+            let mut next = Running::start(&self.ledger, &self.argv)?;
+            if let Some(way_s) = self.on_the_way_s() {
+                next.server.take_off(way_s)?;
+            }
+            self.ledger.done(running.entry)?;
+            *running = next;
+        }
+        let connection = running.server.serve(name, image, at, model)?;
+        Ok((connection, running.server.pid(), running.start_time_ticks))
     }
 
     /// Seconds by which an answer arrives later than it is due, for the way from the server to whoever asked; it is
@@ -93,9 +126,9 @@ impl VolumeServer {
         Ok(())
     }
 
-    /// Its process.
-    pub fn pid(&self) -> u32 {
-        self.pid
+    /// Its process; `None` once it was let go.
+    pub fn pid(&self) -> Option<u32> {
+        self.running().as_ref().map(|running| running.server.pid())
     }
 
     /// How far it could protect itself from the load that it serves.
@@ -103,16 +136,19 @@ impl VolumeServer {
         &self.hardening
     }
 
-    /// Its threads run on these CPUs from now on.
+    /// Its threads run on these CPUs from now on. One that is lost needs no place.
     fn run_on(&self, cpus: &CpuSet) -> Result<()> {
-        let threads = PathBuf::from(format!("/proc/{}/task", self.pid));
-        // One that is lost needs no place.
-        if start_time_ticks(self.pid) != Some(self.start_time_ticks) {
+        let mut running = self.running();
+        let Some(running) = running.as_mut().filter(|running| !running.server.has_ended()) else {
             return Ok(());
-        }
+        };
+        let threads = PathBuf::from(format!("/proc/{}/task", running.server.pid()));
         for thread in fs::read_dir(&threads).map_err(io_error("read", &threads))?.flatten() {
             let number = thread.file_name().to_string_lossy().parse().ok();
-            match sched_setaffinity(number.and_then(Pid::from_raw), cpus) {
+            let Some(number) = number.and_then(Pid::from_raw) else {
+                continue;
+            };
+            match sched_setaffinity(Some(number), cpus) {
                 Ok(()) | Err(Errno::SRCH) => {}
                 Err(error) => return Err(io_error("place", &thread.path())(error)),
             }
@@ -140,7 +176,7 @@ impl VolumeServer {
     /// Lets it go, as if this process had died: it takes away all limits and faults, and ends once nothing of it is
     /// mounted. Nothing can be asked of it any more.
     pub fn let_go(&self) {
-        drop(self.server.lock().unwrap_or_else(PoisonError::into_inner).take());
+        drop(self.running().take());
     }
 
     /// Ends it; nothing of it is mounted any more.
@@ -149,15 +185,21 @@ impl VolumeServer {
     ///
     /// When it had to be killed.
     pub fn end(self) -> Result<()> {
-        let server = self.server.lock().unwrap_or_else(PoisonError::into_inner).take();
-        server.map_or(Ok(()), Server::end)?;
-        self.ledger.done(self.entry)
+        let Some(running) = self.running().take() else {
+            return Ok(());
+        };
+        running.server.end()?;
+        self.ledger.done(running.entry)
+    }
+
+    fn running(&self) -> MutexGuard<'_, Option<Running>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn with<T>(&self, ask: impl FnOnce(&mut Server) -> served::Result<T>) -> Result<T> {
-        let mut server = self.server.lock().unwrap_or_else(PoisonError::into_inner);
-        let server = server.as_mut().expect("it is there until it is ended");
-        Ok(ask(server)?)
+        let mut running = self.running();
+        let running = running.as_mut().expect("it is there until it is ended");
+        Ok(ask(&mut running.server)?)
     }
 }
 
@@ -282,11 +324,11 @@ impl ServedFile {
     pub fn mount(&mut self, server: &VolumeServer, name: &str, image: &Path, model: &Model) -> Result<()> {
         let path = self.path.clone();
         self.mount = Some(self.ledger.intend(LedgerItem::Mount { path })?);
-        let connection = server.with(|s| s.serve(name, image, &self.path, model))?;
+        let (connection, pid, start_time_ticks) = server.serve(name, image, &self.path, model)?;
         self.connection = Some(self.ledger.intend(LedgerItem::ServedFile {
             connection,
-            pid: server.pid,
-            start_time_ticks: server.start_time_ticks,
+            pid,
+            start_time_ticks,
         })?);
         Ok(())
     }

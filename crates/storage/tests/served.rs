@@ -40,6 +40,7 @@ fn main() {
         ("takes_its_time_for_a_request", takes_its_time),
         ("keeps_what_was_written", keeps_what_was_written),
         ("stalls_fails_and_is_full_on_demand", has_faults),
+        ("is_attached_anew_after_its_server_was_killed", goes_on),
         ("is_cleaned_after_its_server_was_killed", server_killed),
         ("is_cleaned_while_its_server_stands_still", server_stopped),
         ("is_cleaned_when_only_its_owner_is_gone", owner_gone),
@@ -311,13 +312,34 @@ fn has_faults(machine: &Machine) {
 }
 
 fn signal(server: &VolumeServer, signal: Signal) {
-    kill_process(Pid::from_raw(server.pid() as i32).unwrap(), signal).unwrap();
+    let pid = Pid::from_raw(server.pid().unwrap() as i32).unwrap();
+    kill_process(pid, signal).unwrap();
+}
+
+/// What was written before is there, the limits are in force, and the process that was killed is forgotten.
+fn goes_on(machine: &Machine) {
+    let server = server(machine);
+    let mut volume = mounted(machine, &server, limited(500.0, None));
+    let (first, path) = (server.pid(), machine.path("data/file"));
+    write_pattern(&path, 3 << 20);
+    signal(&server, Signal::KILL);
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(volume.served_counts().is_err(), "a server that is lost is told of");
+    volume.unmount_and_detach().unwrap();
+    volume.attach_and_mount(&machine.path("data")).unwrap();
+    assert_ne!(server.pid(), first);
+    assert!(has_pattern(&path, 3 << 20));
+    volume.behave(&limited(200.0, None)).unwrap();
+    let iops = mixed_iops(&machine.path("data"));
+    assert!(iops < 210.0, "{iops} a second");
+    end(volume, server);
+    assert_eq!(machine.leftovers(), Vec::<String>::new());
 }
 
 /// Everything is there, its owner is forgotten; what `happens` then, and cleaning leaves nothing.
 fn cleaned_after(machine: &Machine, happens: impl FnOnce(Arc<VolumeServer>)) {
     let server = server(machine);
-    let pid = server.pid();
+    let pid = server.pid().unwrap();
     let volume = mounted(machine, &server, limited(500.0, None));
     write_pattern(&machine.path("data/file"), 3 << 20);
     std::mem::forget(volume);

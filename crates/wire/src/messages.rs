@@ -522,6 +522,9 @@ pub struct StoppedTrial {
     pub data_bytes_on_disk: u64,
     /// Seconds that stopping took.
     pub stop_s: f64,
+    /// The process that answers for its volumes was lost, in words: they have answered with errors since.
+    #[serde(default)]
+    pub volumes_lost: Option<String>,
 }
 
 /// The data set has been inserted.

@@ -22,7 +22,8 @@ use super::snapshot::snapshot_key;
 use super::start_archive::{ensure_start_archive, has_start_archive};
 use crate::plan::{MemoryPlan, NodePlan, Place, Ports, Replication};
 use crate::server::{
-    Cancelled, DATABASE_LOG, Installed, Metrics, MetricsReader, NodeLog, OnProgress, RunningNode, Server, ServerError,
+    Cancelled, DATABASE_LOG, Installed, Metrics, MetricsReader, NodeLog, OnProgress, Remember, RunningNode, Server,
+    ServerError,
 };
 
 /// Name of the garbage collector's log among a trial's evidence.
@@ -80,6 +81,7 @@ impl Server for Cassandra {
         cache: &Path,
         on_progress: OnProgress<'_>,
         cancelled: Cancelled<'_>,
+        remember: Remember<'_>,
     ) -> Result<Box<dyn Installed>, ServerError> {
         let java = find_java()?;
         let fetching = format!("fetching Cassandra {}", self.version);
@@ -92,7 +94,7 @@ impl Server for Cassandra {
         if !has_start_archive(&distribution, &java) {
             on_progress("preparing a class archive, once per Java and Cassandra version", None);
         }
-        if let Err(error) = ensure_start_archive(&mut distribution, &java, cancelled) {
+        if let Err(error) = ensure_start_archive(&mut distribution, &java, cancelled, remember) {
             // Without it everything works, only slower.
             tracing::warn!("no class archive: {error}");
         }

@@ -30,6 +30,8 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
+use crate::server::{Remember, Temporary};
+
 use super::{
     distribution::Distribution, hash::hex, java::Java, jvm::ArchiveUse, node::Node, node_config::NodeConfig,
     node_error::NodeError,
@@ -46,15 +48,16 @@ pub fn ensure_start_archive(
     distribution: &mut Distribution,
     java: &Java,
     cancelled: &dyn Fn() -> bool,
+    remember: Remember<'_>,
 ) -> Result<(), NodeError> {
     let path = archive_path(distribution, java);
     if !path.is_file() {
-        make(distribution, java, &path, cancelled)?;
+        make(distribution, java, &path, (cancelled, remember))?;
     }
     let overhead_path = overhead_path(&path);
     distribution.start_archive = Some(path);
     if !overhead_path.is_file() {
-        measure_row_overhead(distribution, java, &overhead_path, cancelled)?;
+        measure_row_overhead(distribution, java, &overhead_path, (cancelled, remember))?;
     }
     distribution.row_overhead_bytes = fs::read_to_string(&overhead_path)
         .ok()
@@ -87,10 +90,18 @@ fn archive_path(distribution: &Distribution, java: &Java) -> PathBuf {
     distribution.cache.join(name)
 }
 
-fn make(distribution: &Distribution, java: &Java, path: &Path, cancelled: &dyn Fn() -> bool) -> Result<(), NodeError> {
-    in_throw_away_directory(distribution, |directory| {
+/// Whether to give up, and who is told of what is there for a moment.
+type Asked<'a> = (&'a dyn Fn() -> bool, Remember<'a>);
+
+fn make(
+    distribution: &Distribution,
+    java: &Java,
+    path: &Path,
+    (cancelled, remember): Asked<'_>,
+) -> Result<(), NodeError> {
+    in_throw_away_directory(distribution, remember, |directory| {
         let made = directory.join("made.jsa");
-        let mut node = throw_away_node(distribution, java, directory, ArchiveUse::Make(&made))?;
+        let mut node = throw_away_node(distribution, java, (directory, remember), ArchiveUse::Make(&made))?;
         let ready = node.wait_ready(READY_TIMEOUT, cancelled);
         // Writing the archive happens at the end of the process and takes some seconds.
         let stopped = node.stop(if ready.is_ok() {
@@ -108,14 +119,14 @@ fn measure_row_overhead(
     distribution: &Distribution,
     java: &Java,
     path: &Path,
-    cancelled: &dyn Fn() -> bool,
+    (cancelled, remember): Asked<'_>,
 ) -> Result<(), NodeError> {
-    in_throw_away_directory(distribution, |directory| {
+    in_throw_away_directory(distribution, remember, |directory| {
         let archive = distribution
             .start_archive
             .as_deref()
             .map_or(ArchiveUse::None, ArchiveUse::Use);
-        let mut node = throw_away_node(distribution, java, directory, archive)?;
+        let mut node = throw_away_node(distribution, java, (directory, remember), archive)?;
         let ready = node.wait_ready(READY_TIMEOUT, cancelled);
         node.kill();
         ready?;
@@ -139,10 +150,12 @@ fn row_overhead(log: &str) -> Option<u32> {
 
 fn in_throw_away_directory(
     distribution: &Distribution,
+    remember: Remember<'_>,
     act: impl FnOnce(&Path) -> Result<(), NodeError>,
 ) -> Result<(), NodeError> {
     let directory = distribution.cache.join(format!("start-archive-{}", std::process::id()));
-    let outcome = fs::create_dir_all(&directory)
+    let outcome = remember(Temporary::Directory(&directory))
+        .and_then(|()| fs::create_dir_all(&directory))
         .map_err(|source| NodeError::io(&directory, source))
         .and_then(|()| act(&directory));
     if let Err(error) = fs::remove_dir_all(&directory) {
@@ -154,7 +167,7 @@ fn in_throw_away_directory(
 fn throw_away_node(
     distribution: &Distribution,
     java: &Java,
-    directory: &Path,
+    (directory, remember): (&Path, Remember<'_>),
     archive: ArchiveUse<'_>,
 ) -> Result<Node, NodeError> {
     let mut config = NodeConfig::new("iopslab-start-archive", ADDRESS, directory);
@@ -163,7 +176,12 @@ fn throw_away_node(
     config.jmx_port = free_port(Ipv4Addr::LOCALHOST)?;
     config.heap_bytes = 384 << 20;
     config.direct_memory_bytes = 256 << 20;
-    Node::start_with(distribution, java, config, &[], archive)
+    let mut node = Node::start_with(distribution, java, config, &[], archive)?;
+    if let Err(source) = remember(Temporary::Process(node.pid())) {
+        node.kill();
+        return Err(NodeError::io(directory, source));
+    }
+    Ok(node)
 }
 
 fn free_port(address: Ipv4Addr) -> Result<u16, NodeError> {

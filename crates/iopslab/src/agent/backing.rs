@@ -126,9 +126,13 @@ pub(super) struct Served {
 }
 
 impl Served {
-    /// What its server says of it. A server that is lost says nothing, and its volume answers with errors.
-    pub fn note(&self, figures: &mut VolumeFigures) {
-        let Ok(counts) = self.gauge.counts() else { return };
+    /// What its server says of it.
+    ///
+    /// # Errors
+    ///
+    /// When the server is lost: the volume answers with errors then.
+    pub fn note(&self, figures: &mut VolumeFigures) -> Result<(), StorageError> {
+        let counts = self.gauge.counts()?;
         figures.disk_floor_s = Some(counts.disk_floor_s);
         figures.cpu_floor_s = Some(counts.cpu_floor_s);
         figures.server_cpu_s = Some(counts.server_cpu_s);
@@ -149,6 +153,7 @@ impl Served {
                 burst.baseline_bytes_per_s
             }
         });
+        Ok(())
     }
 }
 

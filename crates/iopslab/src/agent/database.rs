@@ -101,8 +101,12 @@ impl DatabaseHost {
             DatabaseRequest::KeepSnapshot => opened.keep_snapshot(),
             DatabaseRequest::Prepare { setup } => opened.prepare(&setup),
             DatabaseRequest::StartTrial { setup, sample_keys, .. } => {
-                let started = opened.start_trial(&setup, &sample_keys);
-                if started.is_err() {
+                let mut started = opened.start_trial(&setup, &sample_keys);
+                if let Err(fault) = &mut started {
+                    let lost = opened.volumes.get(&setup.configuration).and_then(Volumes::lost);
+                    if let Some(how) = lost {
+                        fault.message = format!("{how}; {}", fault.message);
+                    }
                     // Its logs are in the fault; what it had started must not stay.
                     let _ = opened.stop_trial();
                 }
@@ -136,8 +140,14 @@ impl DatabaseHost {
         let (work, cleaned) = host::take(&path, task.needed_bytes, task.ground.as_ref(), outbox)?;
         // It was set before only if the same directory was opened before.
         let _ = self.ledger.set(work.ledger_path());
-        let database = Database::install(product::server(&task.version), &task, outbox)?;
-        let host = Host::open(work, task.run, outbox.clone())?;
+        let host = Host::open(work, task.run.clone(), outbox.clone())?;
+        let database = match Database::install(product::server(&task.version), &task, &host) {
+            Ok(database) => database,
+            Err(fault) => {
+                host.close();
+                return Err(fault);
+            }
+        };
         let reply = Reply::Opened {
             cleaned,
             software: Some(database.software()),
@@ -241,7 +251,10 @@ impl Opened {
                 Volumes::create(&mut self.store, setup, &snapshot.join("data"), initialised).map_err(fault)?;
             host.outbox.progress(format!("measuring the volumes of {name}"), None);
             let cgroup = is_limited(self.ground.as_ref()).then(|| Host::cgroup_name("probe"));
-            volumes.probe(&host.ledger, cgroup.as_deref()).map_err(fault)?;
+            if let Err(error) = volumes.probe(&host.ledger, cgroup.as_deref()) {
+                let how = volumes.lost().map_or_else(String::new, |how| format!("{how}; "));
+                return Err(fault(format!("{how}{error}")));
+            }
             volumes.detach().map_err(fault)?;
             self.volumes.insert(name.clone(), volumes);
         }
@@ -287,9 +300,11 @@ impl Opened {
             logs: Vec::new(),
             data_bytes_on_disk: 0,
             stop_s: 0.0,
+            volumes_lost: None,
         };
         if let Some(trial) = self.trial.take() {
             let volumes = self.volumes.get(trial.configuration());
+            stopped.volumes_lost = volumes.and_then(Volumes::lost);
             let data = volumes.map(Volumes::data_directory);
             self.logs = trial.stop(volumes)?;
             stopped.logs = self.logs.iter().filter_map(KeptLog::facts).collect();

@@ -4,8 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use database::Temporary;
 use spec::MachineStorage;
-use storage::{Disk, Ledger, LedgerItem, Problem, WorkDirectory};
+use storage::{Disk, Ledger, LedgerItem, Problem, StorageError, WorkDirectory};
 use wire::{Fault, Ground, SnapshotFacts};
 
 use super::backing::is_limited;
@@ -215,6 +216,15 @@ impl Host {
             Some(item) => self.ledger.intend(item).map(|_| ()).map_err(fault),
             None => Err(fault(format!("{name} ended as soon as it was started"))),
         }
+    }
+
+    /// Writes down what an installation leaves if this agent is killed in the middle of it.
+    pub fn remember(&self, temporary: Temporary<'_>) -> Result<(), StorageError> {
+        let item = match temporary {
+            Temporary::Directory(path) => Some(LedgerItem::Directory { path: path.to_owned() }),
+            Temporary::Process(pid) => LedgerItem::process(pid, "a database for a moment"),
+        };
+        item.map_or(Ok(()), |item| self.ledger.intend(item).map(drop))
     }
 
     /// Name of this agent's cgroup for a purpose.

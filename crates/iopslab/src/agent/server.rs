@@ -11,6 +11,7 @@ use database::{
 use spec::{Dataset, Patience, Placement, Settings};
 use wire::{Fault, UnderTest};
 
+use super::host::Host;
 use super::outbox::{Outbox, fault};
 
 /// Keyspace and table of the data set, as in YCSB.
@@ -50,7 +51,9 @@ pub(super) struct NodeResources {
 
 impl Database {
     /// Fetches and verifies what is missing, once its ports are found to be free.
-    pub fn install(server: Box<dyn Server>, task: &UnderTest, outbox: &Outbox) -> Result<Self, Fault> {
+    /// What that starts and makes for a moment is written into the host's ledger.
+    pub fn install(server: Box<dyn Server>, task: &UnderTest, host: &Host) -> Result<Self, Fault> {
+        let outbox = &host.outbox;
         let address = task.addresses.get(task.index as usize).copied();
         let address = address.ok_or_else(|| fault("this host has no address among those of the run"))?;
         let usual = server.ports();
@@ -67,6 +70,7 @@ impl Database {
                 &cache_directory(&task.cache_directory),
                 &mut |doing, share| outbox.progress(doing, share),
                 &|| outbox.is_cancelled(),
+                &|temporary| host.remember(temporary).map_err(std::io::Error::other),
             )
             .map_err(fault)?;
         Ok(Self {

@@ -201,6 +201,14 @@ impl Volumes {
         self.mounted.iter().filter_map(of).collect()
     }
 
+    /// Why the process that answers for those that are attached does not, if there is one and it does not.
+    pub fn lost(&self) -> Option<String> {
+        let attached = self.mounted.iter().filter(|m| m.backing.device().is_some());
+        let gauges = attached.filter_map(|m| m.backing.gauge());
+        let mut errors = gauges.filter_map(|gauge| gauge.counts().err());
+        errors.next().map(|error| error.to_string())
+    }
+
     fn by_role(&self, role: VolumeRole) -> &Path {
         let found = self
             .mounted

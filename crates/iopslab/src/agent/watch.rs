@@ -15,8 +15,8 @@ use super::outbox::Outbox;
 use super::product::note;
 use super::shared::with;
 
-/// Samples this host once a second, and notices when the database ends on its own. While the node is `away` by plan,
-/// it is asked nothing, and its end is no news.
+/// Samples this host once a second, and notices when the database ends on its own, or has lost its volumes, which is no better.
+/// While the node is `away` by plan, it is asked nothing, and its end is no news.
 pub(super) fn watch(
     sources: Sources,
     mut metrics: Box<dyn MetricsReader>,
@@ -34,12 +34,17 @@ pub(super) fn watch(
     let node = Arc::clone(node);
     let (is_away, not_asked) = (Arc::clone(away), Arc::clone(away));
     let mut died = false;
+    let lost = Arc::new(Mutex::new(None::<String>));
+    let found_lost = Arc::clone(&lost);
     let annotate = move |sample: &mut HostSample| {
         if !not_asked.load(Ordering::Relaxed) {
             note(&metrics.read(), &mut sample.host);
         }
         for volume in &served {
-            volume.note(sample.volumes.entry(volume.role).or_default());
+            let noted = volume.note(sample.volumes.entry(volume.role).or_default());
+            if let Err(error) = noted {
+                with(&found_lost, |lost| *lost = Some(error.to_string()));
+            }
         }
         for (role, controller) in &controllers {
             if let Some(controller) = controller.upgrade() {
@@ -54,7 +59,8 @@ pub(super) fn watch(
         if died || is_away.load(Ordering::Relaxed) {
             return;
         }
-        let ended = with(&node, |n| n.ended().map(|how| (how, n.log_tail(20))));
+        let lost = with(&lost, Option::take);
+        let ended = with(&node, |n| lost.or_else(|| n.ended()).map(|how| (how, n.log_tail(20))));
         if let Some((how, log_tail)) = ended {
             died = true;
             outbox.send(&Event::DatabaseDied { how, log_tail });

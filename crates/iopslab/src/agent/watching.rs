@@ -101,6 +101,7 @@ impl Watching {
             logs: Vec::new(),
             data_bytes_on_disk: 0,
             stop_s: 0.0,
+            volumes_lost: None,
         }))
     }
 }

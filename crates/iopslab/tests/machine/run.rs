@@ -364,6 +364,38 @@ fn a_lost_client_agent_costs_its_trial_only() {
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
+/// The volumes of that trial give errors; the next one has its own from another server.
+#[test]
+fn a_lost_volume_server_costs_its_trial_only() {
+    let lab = Laboratory::on_machine(Share::Half);
+    let served = fast_alone(2).replace("[provider.local]\n", "[provider.local]\nvolumes = \"served\"\n");
+    lab.write("served.toml", &served);
+    let mut run = lab.spawn(&["run", "served.toml"]);
+    lab.wait_in(&mut run, "measurement", Duration::from_secs(180), || {
+        lab.stderr_so_far().contains("op/s")
+    });
+    let is_server = |pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains("volume-server")
+    };
+    let below = agents_of(run.id()).into_iter().flat_map(agents_of);
+    let servers: Vec<u32> = below.filter(is_server).collect();
+    assert_eq!(servers.len(), 1);
+    signal(servers[0], Signal::KILL);
+    let status = run.wait().unwrap();
+    assert!(status.success(), "{}", lab.stderr_so_far());
+    let records: Vec<_> = lab.trials().iter().map(|trial| record(&lab, trial)).collect();
+    let invalid: Vec<_> = records.iter().filter(|r| r["status"] == "invalid").collect();
+    assert_eq!((records.len(), invalid.len()), (2, 1), "{}", lab.stderr_so_far());
+    assert_eq!(invalid[0]["cause"], "volumes_lost");
+    let reason = invalid[0]["reason"].as_str().unwrap();
+    assert!(
+        reason.contains(&format!("the volume server (process {})", servers[0])),
+        "{reason}"
+    );
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
+}
+
 /// A Cassandra that starts and never answers: three trials, then the run stops with a report; once the cause is gone,
 /// they are repeated.
 #[test]

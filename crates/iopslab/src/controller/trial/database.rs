@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ::evidence::{Cause, HostId};
+use ::evidence::{Cause, HostId, Validity};
 use spec::{Cell, Definition, Job, Plan, PlannedTrial, Setup};
 use wire::{DatabaseRequest, Event, Reply, StoppedTrial, TrialTask};
 
@@ -172,6 +172,30 @@ pub fn ended(happened: &mut Happened, setup: &Setup, host: HostId, how: &str, lo
     happened.spoil(Cause::DatabaseEnded, reason, log_tail);
 }
 
+/// Where the process that answers for a database's volumes was lost, that is why the trial is invalid, whatever the database
+/// and the client made of the errors.
+pub fn volumes_lost(happened: &mut Happened, stopped: &BTreeMap<HostId, StoppedTrial>) {
+    let lost = stopped.values().find_map(|stopped| stopped.volumes_lost.as_deref());
+    let Some(how) = lost else { return };
+    let (after, log_tail) = match &happened.validity {
+        Validity::Valid => (String::new(), Vec::new()),
+        // It is repeated as what it is.
+        Validity::Invalid {
+            cause: Cause::DidNotStart,
+            ..
+        } => return,
+        // Whoever watches the node has told of it.
+        Validity::Invalid {
+            cause: Cause::DatabaseEnded,
+            log_tail,
+            ..
+        } => (String::new(), log_tail.clone()),
+        Validity::Invalid { reason, log_tail, .. } => (format!("; {reason}"), log_tail.clone()),
+    };
+    let reason = format!("the volumes were lost during the trial: {how}{after}");
+    happened.spoil(Cause::VolumesLost, reason, log_tail);
+}
+
 /// What a reason is about: which node where there are several.
 fn subject(what: &str, setup: &Setup, host: HostId) -> String {
     match setup.placement.is_cluster() {
@@ -211,6 +235,43 @@ pub fn stop(crew: &mut Crew, setup: &Setup, screen: &mut Screen) -> Result<BTree
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_trial_whose_volumes_were_lost_is_invalid_for_that_whatever_the_client_made_of_the_errors() {
+        let stopped = |volumes_lost: Option<&str>| {
+            let stopped = StoppedTrial {
+                logs: Vec::new(),
+                data_bytes_on_disk: 0,
+                stop_s: 0.0,
+                volumes_lost: volumes_lost.map(str::to_owned),
+            };
+            BTreeMap::from([(HostId::DATABASE, stopped)])
+        };
+        let after = |before: Option<Cause>, lost: Option<&str>| {
+            let mut happened = Happened::nothing_yet();
+            if let Some(cause) = before {
+                happened.spoil(cause, "no answer".to_owned(), Vec::new());
+            }
+            volumes_lost(&mut happened, &stopped(lost));
+            match happened.validity {
+                Validity::Valid => None,
+                Validity::Invalid { cause, reason, .. } => Some((cause, reason)),
+            }
+        };
+        let lost = |reason: &str| {
+            Some((
+                Cause::VolumesLost,
+                format!("the volumes were lost during the trial: {reason}"),
+            ))
+        };
+        assert_eq!(after(None, None), None);
+        assert_eq!(after(None, Some("it has ended")), lost("it has ended"));
+        let failed = after(Some(Cause::ClientFailed), Some("it has ended"));
+        assert_eq!(failed, lost("it has ended; no answer"));
+        // That one is repeated by `--resume`.
+        let not_started = after(Some(Cause::DidNotStart), Some("it has ended"));
+        assert_eq!(not_started, Some((Cause::DidNotStart, "no answer".to_owned())));
+    }
 
     #[test]
     fn cells_of_a_block_see_the_same_requests_where_the_data_is_restored_and_others_where_it_is_not() {

@@ -28,7 +28,7 @@ use crate::failure::Failure;
 use crate::machine;
 use crate::progress::Screen;
 use clients::Measured;
-use database::{Parts, ended, parts, prepare, start, stop, task};
+use database::{Parts, ended, parts, prepare, start, stop, task, volumes_lost};
 use faults::{Began, Faults, Spoilt};
 use happened::Happened;
 use lag::Lag;
@@ -71,6 +71,7 @@ pub(super) fn run(
     let worked = execute(crew, parts, target, &mut happened, screen).and_then(|()| {
         happened.clocks_at_end = crew.clocks(&hosts::of_trial(parts.plan, parts.setup))?;
         let stopped = stop(crew, parts.setup, screen)?;
+        volumes_lost(&mut happened, &stopped);
         let logs = logs::fetch(crew, directory, planned, &stopped, screen)?;
         Ok((stopped, logs))
     });
