@@ -187,10 +187,12 @@ class Laboratory:
             is_nowhere = backing == "/" or not os.path.isdir(os.path.dirname(backing))
             if work in backing or device not in self.before[1] and is_nowhere:
                 found.append(f"loop device {device} of {backing}")
-        for group in pathlib.Path("/sys/fs/cgroup").glob("**/iopslab-*"):
-            pid = group.name.split("-")[1]
-            if pid.isdigit() and int(pid) in self.seen:
-                found.append(f"cgroup {group}")
+        # Not by Path.glob: it fails where a cgroup goes meanwhile.
+        for above, groups, _ in os.walk("/sys/fs/cgroup"):
+            for group in groups:
+                pid = group.split("-")[1] if group.startswith("iopslab-") else ""
+                if pid.isdigit() and int(pid) in self.seen:
+                    found.append(f"cgroup {above}/{group}")
         mounted = {line.split()[2].split(":")[1] for line in mountinfo.splitlines() if " - fuse" in line}
         found += [f"FUSE connection {c}" for c in connections() - self.before[0] - mounted]
         ledger = read(self.work / "ledger.jsonl").decode()
