@@ -139,9 +139,10 @@ impl VolumeServer {
     /// Its threads run on these CPUs from now on. One that is lost needs no place.
     fn run_on(&self, cpus: &CpuSet) -> Result<()> {
         let mut running = self.running();
-        let Some(running) = running.as_mut().filter(|running| !running.server.has_ended()) else {
+        let Some(running) = running.as_mut() else { return Ok(()) };
+        if running.server.has_ended() {
             return Ok(());
-        };
+        }
         let threads = PathBuf::from(format!("/proc/{}/task", running.server.pid()));
         for thread in fs::read_dir(&threads).map_err(io_error("read", &threads))?.flatten() {
             let number = thread.file_name().to_string_lossy().parse().ok();
