@@ -101,8 +101,8 @@ class Served:
         self.median_us = float(found[1]) if found else None
         found = re.search(r"([0-9.]+) IOPS, reads and writes together", self.told)
         self.iops = float(found[1]) if found else None
-        found = re.search(r"([0-9.]+) MiB/s, reads and writes together", self.told)
-        self.mib_per_s = float(found[1]) if found else None
+        found = re.search(r"([0-9.]+) MiB/s, reads and writes together|MiB/s that last, ([0-9.]+) while", self.told)
+        self.mib_per_s = float(found[1] or found[2]) if found else None
 
     def end(self):
         self.process.send_signal(signal.SIGINT)
