@@ -78,9 +78,7 @@ impl Limits {
             .set_cpu_limits(self.cpus.cpus, self.cpus.cpuset.as_deref())
             .map_err(fault)?;
         let machine = machine::cpus();
-        volumes
-            .answered_on_first(machine::left_beside(self.promised, machine).unwrap_or(machine))
-            .map_err(fault)?;
+        volumes.answered_on_first(machine::left_beside(self.promised, machine).unwrap_or(machine));
         volumes.behave().map_err(fault)?;
         for mounted in &volumes.mounted {
             let Some(limit) = device_limit(mounted) else { continue };

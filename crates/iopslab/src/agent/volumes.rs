@@ -133,14 +133,13 @@ impl Volumes {
 
     /// The volume of this role has these faults from now on instead of those before; `false`: there is none that could.
     pub fn set_faults(&self, role: VolumeRole, faults: &[Fault]) -> Result<bool, StorageError> {
-        let found = self.mounted.iter().find(|m| m.setup.role == role);
-        found.map_or(Ok(false), |mounted| mounted.backing.set_faults(faults))
+        self.of(role)
+            .map_or(Ok(false), |mounted| mounted.backing.set_faults(faults))
     }
 
     /// Requests to the served volume of this role that have ended with an error since it was attached.
     pub fn failed_requests(&self, role: VolumeRole) -> Option<u64> {
-        let found = self.mounted.iter().find(|m| m.setup.role == role);
-        Some(found?.backing.gauge()?.counts().ok()?.errors)
+        Some(self.of(role)?.backing.gauge()?.counts().ok()?.errors)
     }
 
     /// No volume has a fault. One whose server is lost has none any more.
@@ -154,17 +153,21 @@ impl Volumes {
 
     /// Bytes of the volume of this role.
     pub fn size_bytes(&self, role: VolumeRole) -> Option<u64> {
-        let found = self.mounted.iter().find(|m| m.setup.role == role);
-        found.map(|mounted| mounted.setup.size_bytes)
+        self.of(role).map(|mounted| mounted.setup.size_bytes)
     }
 
-    /// The process that answers for volumes runs on the first so many CPUs from now on.
-    pub fn answered_on_first(&self, cpus: usize) -> Result<(), StorageError> {
-        let mut gauges = self.mounted.iter().filter_map(|m| m.backing.gauge());
+    fn of(&self, role: VolumeRole) -> Option<&Mounted> {
+        self.mounted.iter().find(|mounted| mounted.setup.role == role)
+    }
+
+    /// The process that answers for volumes runs on the first so many CPUs from now on; where the system refuses, as in a
+    /// container that has others, it stays where it is.
+    pub fn answered_on_first(&self, cpus: usize) {
         // One for all.
-        gauges
-            .next()
-            .map_or(Ok(()), |gauge| gauge.run_on(&machine::first_cpus(cpus)))
+        let gauge = self.mounted.iter().find_map(|m| m.backing.gauge());
+        if let Some(Err(error)) = gauge.map(|gauge| gauge.run_on(&machine::first_cpus(cpus))) {
+            tracing::warn!("the volume server may run on the database's CPUs: {error}");
+        }
     }
 
     /// Unmounts and detaches everything.
