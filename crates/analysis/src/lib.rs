@@ -24,6 +24,7 @@ mod document;
 mod fact;
 mod figures;
 mod finding;
+mod free;
 mod gate;
 mod host;
 mod latencies;
@@ -67,11 +68,11 @@ pub use decision::UNTESTED_SHARE;
 pub use document::{
     Analysis, By, Candidate, Capacity, CapacityLevel, CapacityLimit, CapacityOutcome, Caution, CellAnalysis,
     CellChange, Change, Check, Comparison, ConfigurationFacts, Criterion, Decision, Doubt, FaultAnalysis,
-    FaultsAnalysis, FleetOf, GateCell, GateOutcome, GateResult, HintFiles, InvalidTrial, LatencyAnalysis, Meets,
-    Metric, Missed, NodeAnalysis, NotConsidered, NotJudged, Obstacle, Outcome, PhaseAnalysis, PhaseKind, Place, Range,
-    Ranked, Ratio, Reason, Recommendation, RecoveryAnalysis, ResidualSpread, Scaling, ScalingPoint, Status,
-    TrialCounts, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadFacts, WouldDecide,
-    WritesAnalysis,
+    FaultsAnalysis, FleetOf, FreeStep, GateCell, GateOutcome, GateResult, HintFiles, InvalidTrial, LatencyAnalysis,
+    Meets, Metric, Missed, NodeAnalysis, NotConsidered, NotJudged, Obstacle, Outcome, PhaseAnalysis, PhaseKind, Place,
+    Range, Ranked, Ratio, Reason, Recommendation, RecoveryAnalysis, Replaced, ResidualSpread, Scaling, ScalingPoint,
+    Spending, Spent, Status, TrialCounts, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadFacts,
+    WouldDecide, WritesAnalysis,
 };
 pub use fact::{HostFact, NODES, NodeFigure, SmallerThan, TooShort, UNTIL_FAULT, VolumeLimit};
 pub use finding::{Finding, Scope};
@@ -145,11 +146,12 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
     let p99 = Comparisons::new(Metric::P99, &cells, &figures, margin);
     let capacities = capacity::capacities(plan, &cells, &figures, input.probes);
     // Rates that were found are each configuration's own: there is nothing beside them to compare.
-    let (decision, value_of_money) = match plan.search {
-        Some(_) => (Vec::new(), Vec::new()),
+    let (decision, value_of_money, free_steps) = match plan.search {
+        Some(_) => (Vec::new(), Vec::new(), Vec::new()),
         None => (
             decision::decisions(plan, &cells, &figures, &throughput, &p99),
             value::of_money(plan, &cells, &throughput, &p99),
+            free::steps(&cells, &throughput),
         ),
     };
     let scaling = scaling::scalings(plan, setups, &figures, &throughput);
@@ -202,6 +204,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         findings,
         decision,
         value_of_money,
+        free_steps,
         objective: plan.objective.clone(),
         capacities,
         scaling,

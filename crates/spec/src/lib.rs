@@ -36,6 +36,7 @@ mod setup;
 mod simulated;
 mod volume_kind;
 mod volume_role;
+mod volume_server;
 
 pub use access::{Access, Identity, Login, PasswordSource, Pem, Tls};
 pub use aws::{
@@ -62,7 +63,7 @@ pub use node_fault::{FailingRequests, FaultAction, NodeFault, NodeFaultKind};
 pub use note::Note;
 pub use notes::static_notes;
 pub use objective::{DEFAULT_HEADROOM, ERROR_SHARE_MAX, LatencyFigure, LatencyObjective, Objective};
-pub use parse::{Beside, parse, parse_for, parse_to_run, refuse_unmeasurable};
+pub use parse::{Beside, parse, parse_beside, parse_for, parse_to_run, refuse_unmeasurable};
 pub use placement::Placement;
 pub use plan::{Cell, FORMAT_VERSION, Plan, PlannedTrial, TrialShape, plan};
 pub use provider::{Provider, UnknownProvider};
@@ -73,6 +74,7 @@ pub use setup::{BurstStart, ServedAs, Setup, Setups, VolumeSetup};
 pub use simulated::{Fault, FaultKind, Truth};
 pub use volume_kind::VolumeKind;
 pub use volume_role::VolumeRole;
+pub use volume_server::ThisMachine;
 pub use workload::{Definition, Distribution, KeyFormat, Mix, OperationKind, PageCache, ScanLength};
 
 /// What the schema is called, whatever address it is read from.

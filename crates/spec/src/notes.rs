@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use catalog::{Catalog, VolumeRequest};
 
-use crate::{Configuration, Database, Experiment, NodeFaultKind, Note, Provider, Setup, Volume, judged, setups};
+use crate::{
+    Configuration, Database, Experiment, NodeFaultKind, Note, Provider, Setup, Volume, judged, setups, volume_server,
+};
 
 /// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published
 /// figures.
@@ -27,7 +29,7 @@ pub fn static_notes(
     notes.extend(loopback_of_clients(experiment));
     if meant != Some(Provider::Simulated) {
         notes.extend(machine_cpus.and_then(|cpus| above_machine(experiment, cpus)));
-        notes.extend(machine_cpus.and_then(|cpus| beside_volume_server(experiment, cpus)));
+        notes.extend(machine_cpus.and_then(|cpus| volume_server::beside_databases(experiment, cpus)));
     }
     // Nothing is emulated of a cluster that exists, and where its commit log lies is its own business.
     let exists = matches!(experiment.target.database, Database::Hosts { .. });
@@ -175,55 +177,6 @@ fn above_machine(experiment: &Experiment, machine_cpus: f64) -> Option<Note> {
         format!("Set [provider.local] scale to {enough} or more, or run it on a machine with {most} CPUs or more");
     let note = Note::new("cpus_above_machine", message, advice).only(Provider::Local);
     Some(note.with([("cpus", most), ("machine_cpus", machine_cpus), ("scale_min", enough)]))
-}
-
-/// CPU that the process behind served volumes takes for a request, seconds (docs/emulation.md: 70 to 153 us, most where
-/// requests are few).
-const SERVED_REQUEST_S: f64 = 150e-6;
-
-/// Served volumes take CPU where the database may take all.
-fn beside_volume_server(experiment: &Experiment, machine_cpus: f64) -> Option<Note> {
-    let requests = |setup: &Setup| {
-        let volumes = std::iter::once(&setup.data).chain(&setup.commitlog);
-        let each = volumes.filter(|volume| volume.served.is_some()).map(|volume| {
-            let burst = volume.burst.map(|burst| burst.burst_iops);
-            let ceilings = [volume.limits.read_iops, volume.limits.write_iops, burst];
-            let ceilings = ceilings.into_iter().flatten();
-            match volume.is_combined() {
-                true => ceilings.fold(0.0, f64::max),
-                false => ceilings.sum(),
-            }
-        });
-        let path = setup.instance_limits.and_then(|limits| limits.read_iops);
-        each.sum::<f64>().min(path.unwrap_or(f64::INFINITY)) * f64::from(setup.placement.nodes)
-    };
-    let setups = setups(experiment);
-    let databases = |setup: &Setup| setup.cpus * f64::from(setup.placement.nodes);
-    let short = setups
-        .iter()
-        .map(|setup| (setup, requests(setup)))
-        .filter(|(setup, requests)| {
-            let all = databases(setup) + requests * SERVED_REQUEST_S;
-            // What does not fit without them is refused in words of its own.
-            *requests > 0.0 && databases(setup) <= machine_cpus && all > machine_cpus
-        });
-    let (setup, requests) = short.max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let cpus = requests * SERVED_REQUEST_S;
-    let message = format!(
-        "{}: answering for served volumes takes up to {cpus:.2} CPUs ({requests:.0} requests a second, about {:.0} us each), \
-         and the database may use {} of this machine's {machine_cpus}",
-        setup.configuration,
-        SERVED_REQUEST_S * 1e6,
-        databases(setup),
-    );
-    let advice = "Volumes are late where CPUs are short (emulation_floor): raise [provider.local] scale, or measure with \
-                  volumes = \"throttled\"";
-    let note = Note::new("cpus_beside_volume_server", message, advice).only(Provider::Local);
-    Some(note.with([
-        ("server_cpus", cpus),
-        ("cpus", databases(setup)),
-        ("machine_cpus", machine_cpus),
-    ]))
 }
 
 fn volumes(configuration: &Configuration) -> impl Iterator<Item = &Volume> {

@@ -80,6 +80,7 @@ fn granted(text: &str, vcpus: u64, gp3: u64) -> Read {
     };
     let beside = Beside {
         client: None,
+        machine: None,
         file: &no_file,
         quotas: &quotas,
     };

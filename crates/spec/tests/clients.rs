@@ -141,6 +141,7 @@ fn what_a_client_was_measured_to_cost_bounds_the_rates_of_this_machine() {
     let read = |rate: &str, sections: &str, provider| {
         let beside = Beside {
             client: Some(cost),
+            machine: None,
             ..Beside::files(&story::nothing)
         };
         let text = load(&format!("rate = [{rate}]"), sections);

@@ -9,6 +9,7 @@ mod cell;
 mod change;
 mod configuration;
 mod decision;
+mod free;
 pub(crate) mod limit;
 mod money;
 mod node;
@@ -28,6 +29,7 @@ pub use change::{CellChange, Change, Comparison, GateCell, GateOutcome, GateResu
 pub(crate) use configuration::are_emulated;
 pub use configuration::{ConfigurationFacts, VolumeReport};
 pub use decision::{Caution, Decision, Ranked};
+pub use free::{FreeStep, Replaced, Spending, Spent};
 pub use money::{ValueOfMoney, ValueVerdict};
 pub use node::NodeAnalysis;
 pub use ratio::{Metric, Range, Ratio, Verdict};
@@ -81,6 +83,9 @@ pub struct Analysis {
     pub decision: Vec<Decision>,
     /// What more expensive configurations give for their money. Empty when fewer than two configurations have a price.
     pub value_of_money: Vec<ValueOfMoney>,
+    /// What the fastest of several configurations of one price gives against the first of them. Empty where no two have one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub free_steps: Vec<FreeStep>,
     /// What good enough means; `None` where the experiment does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objective: Option<Objective>,

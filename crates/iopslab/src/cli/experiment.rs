@@ -4,10 +4,11 @@ use std::path::Path;
 
 use ::catalog::Catalog;
 use archive::RunDirectory;
-use spec::{Beside, Experiment, Provider};
+use spec::{Beside, Experiment, Provider, ThisMachine};
 
 use super::{client_cost, quotas};
 use crate::failure::Failure;
+use crate::machine;
 
 /// What an experiment is read for.
 #[derive(Debug, Clone, Copy)]
@@ -35,9 +36,13 @@ pub fn read_experiment(catalog: &Catalog, file: &Path, purpose: For) -> Result<(
         file: &read,
         quotas: &quotas::read,
         client: client_cost::known(),
+        machine: Some(ThisMachine {
+            cpus: machine::cpus() as f64,
+            cannot_serve: served::available().err().map(|error| error.to_string()),
+        }),
     };
     let experiment = match purpose {
-        For::Anybody => spec::parse(catalog, &name, &text, &read),
+        For::Anybody => spec::parse_beside(catalog, &name, &text, &beside),
         For::PlanOf(provider) => spec::parse_for(catalog, &name, &text, &beside, provider),
         For::Run(provider) => spec::parse_to_run(catalog, &name, &text, &beside, provider),
     };

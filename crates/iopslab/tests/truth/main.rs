@@ -8,6 +8,7 @@
 mod capacity;
 mod clusters;
 mod findings;
+mod free;
 mod limits;
 mod money;
 mod rates;

@@ -5,6 +5,7 @@
 
 mod capacity;
 mod doubts;
+mod free;
 mod headline;
 mod objective;
 mod places;
@@ -73,6 +74,7 @@ pub fn answer(analysis: &Analysis) -> Answer {
     }
     let mut sentences = Vec::new();
     if recommendation.status != Status::NoAnswerYet {
+        sentences.extend(free::sentences(analysis));
         sentences.extend(undecided::sentences(analysis));
         sentences.extend(capacity::sentences(analysis));
         sentences.extend(steps::sentences(analysis, &headline.told));

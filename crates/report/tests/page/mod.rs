@@ -67,6 +67,7 @@ pub fn run(configurations: &[&str], workloads: &[&str], blocks: u32) -> (Analysi
         findings,
         decision,
         value_of_money,
+        free_steps: Vec::new(),
         recommendation: decided(configurations, workloads),
         residual_spread: Some(ResidualSpread {
             deviation: 0.04,
@@ -117,6 +118,7 @@ pub fn empty(baseline: &str) -> Analysis {
         findings: Vec::new(),
         decision: Vec::new(),
         value_of_money: Vec::new(),
+        free_steps: Vec::new(),
         recommendation: Recommendation {
             status: Status::NoAnswerYet,
             run: None,

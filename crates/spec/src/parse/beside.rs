@@ -1,6 +1,6 @@
 //! What an experiment names, and others read.
 
-use crate::{AwsQuotas, AwsSite, ClientCost, QuotaNeeds};
+use crate::{AwsQuotas, AwsSite, ClientCost, QuotaNeeds, ThisMachine};
 
 /// What tells a file's text by its name.
 pub(crate) type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
@@ -15,6 +15,8 @@ pub struct Beside<'a> {
     pub quotas: ReadQuotas<'a>,
     /// What the client costs on this machine; `None`: nobody has measured it.
     pub client: Option<ClientCost>,
+    /// This machine, where it may carry the experiment out; `None`: not known, and volumes are not served unless stated.
+    pub machine: Option<ThisMachine>,
 }
 
 impl<'a> Beside<'a> {
@@ -24,6 +26,7 @@ impl<'a> Beside<'a> {
             file,
             quotas: &|_, _| Err("nobody asks AWS here".to_owned()),
             client: None,
+            machine: None,
         }
     }
 }

@@ -16,7 +16,8 @@ pub(super) fn burst_share(word: &str) -> Option<f64> {
     }
 }
 
-pub(super) fn check(local: &raw::Local, mistakes: &mut Collector<'_>) -> LocalSettings {
+/// `unstated`: how volumes are emulated where the file does not say it.
+pub(super) fn check(local: &raw::Local, unstated: Emulation, mistakes: &mut Collector<'_>) -> LocalSettings {
     let mib = |v: Option<f64>| v.map(|v| (v * catalog::MIB) as u64);
     let scale = mistakes.number(local.scale.as_ref(), "scale", 1.0..=1_000.0, 1.0);
     let cache = mistakes.number(local.page_cache_mib.as_ref(), "page_cache_mib", 16.0..=1e7, 16.0);
@@ -28,19 +29,19 @@ pub(super) fn check(local: &raw::Local, mistakes: &mut Collector<'_>) -> LocalSe
         heap_bytes: local.heap_mib.as_ref().and(mib(heap)),
         burst_credits_start: burst_start(local, mistakes),
         patience: patience(local, mistakes),
-        volumes: emulation(local, mistakes),
+        volumes: emulation(local, unstated, mistakes),
     }
 }
 
-fn emulation(local: &raw::Local, mistakes: &mut Collector<'_>) -> Emulation {
+fn emulation(local: &raw::Local, unstated: Emulation, mistakes: &mut Collector<'_>) -> Emulation {
     let Some(word) = &local.volumes else {
-        return Emulation::default();
+        return unstated;
     };
     let known = Emulation::ALL.into_iter().find(|way| way.name() == word.get_ref());
     known.unwrap_or_else(|| {
         let help = choice(word.get_ref(), &Emulation::ALL.map(Emulation::name));
         mistakes.add(word.span(), format!("volumes cannot be `{}`", word.get_ref()), help);
-        Emulation::default()
+        unstated
     })
 }
 

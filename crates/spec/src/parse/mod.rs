@@ -40,7 +40,7 @@ use catalog::Catalog;
 use toml::Spanned;
 
 use crate::mistakes::{Collector, Mistakes, choice};
-use crate::{Configuration, Dataset, Experiment, Load, Provider, raw};
+use crate::{Configuration, Dataset, Emulation, Experiment, Load, Provider, raw, volume_server};
 pub use beside::Beside;
 use beside::ReadFile;
 pub use measurable::refuse_unmeasurable;
@@ -59,7 +59,20 @@ pub fn parse(
     text: &str,
     read_file: ReadFile<'_>,
 ) -> Result<Experiment, Mistakes> {
-    read(catalog, source_name, text, &Beside::files(read_file), None, false)
+    parse_beside(catalog, source_name, text, &Beside::files(read_file))
+}
+
+/// As [`parse`], with all that the experiment may name `beside` it.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_beside(
+    catalog: &Catalog,
+    source_name: &str,
+    text: &str,
+    beside: &Beside<'_>,
+) -> Result<Experiment, Mistakes> {
+    read(catalog, source_name, text, beside, None, false)
 }
 
 /// As [`parse`], for the plan of a run, with all that it may name `beside` it: what `provider` cannot measure is a
@@ -105,11 +118,31 @@ fn read(
     let Some(file) = keys::read(text, &mut mistakes) else {
         return mistakes.finish(None);
     };
-    let mut experiment = check(catalog, &file, beside, provider, &mut mistakes);
+    let mut unstated = Emulation::Throttled;
+    let is_here = provider.map_or(file.provider.simulated.is_none(), |provider| {
+        provider == Provider::Local
+    });
+    let machine = beside
+        .machine
+        .as_ref()
+        .filter(|_| is_here && file.provider.local.volumes.is_none());
+    let mut throttled = None;
+    if let Some(machine) = machine {
+        // Whether they fit is known once everything else is.
+        let mut tried = Collector::new(source_name, text);
+        unstated = Emulation::Served;
+        let experiment = check(catalog, &file, beside, (provider, unstated), &mut tried);
+        throttled = experiment.and_then(|experiment| volume_server::is_too_much(&experiment, machine));
+        if throttled.is_some() {
+            unstated = Emulation::Throttled;
+        }
+    }
+    let mut experiment = check(catalog, &file, beside, (provider, unstated), &mut mistakes);
     measurable::check(&file, provider, &mut mistakes);
     if let Some(experiment) = &mut experiment {
         experiment.notes = std::mem::take(&mut mistakes.notes);
         experiment.notes.extend(effect::notes(&file, experiment));
+        experiment.notes.extend(throttled);
         if let Some(aws) = experiment
             .aws
             .as_ref()
@@ -129,14 +162,14 @@ fn check(
     catalog: &Catalog,
     file: &raw::Experiment,
     beside: &Beside<'_>,
-    provider: Option<Provider>,
+    (provider, unstated): (Option<Provider>, Emulation),
     mistakes: &mut Collector<'_>,
 ) -> Option<Experiment> {
     let name = safe_name(&file.name, "experiment", mistakes);
     let target = target::check(file.target.as_ref(), mistakes);
     let dataset = dataset(file.dataset.get_ref(), mistakes);
     let data_set_store = data_set_store::check(file, mistakes);
-    let local = local::check(&file.provider.local, mistakes);
+    let local = local::check(&file.provider.local, unstated, mistakes);
     if file.configuration.is_empty() {
         mistakes.add(
             file.name.span(),

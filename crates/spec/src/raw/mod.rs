@@ -637,8 +637,9 @@ pub(crate) struct Local {
     /// Java heap on this machine, MiB, instead of the scaled rule.
     #[schemars(with = "Option<f64>")]
     pub heap_mib: Option<Spanned<f64>>,
-    /// How volumes are emulated: `throttled` (the default: the kernel's throttle; reads and writes limited apart, no
-    /// latency of their own) or `served` (a process answers for them as such volumes do; needs /dev/fuse and CPU).
+    /// How volumes are emulated: `served` (a process answers for them as such volumes do; needs /dev/fuse and CPU) or
+    /// `throttled` (the kernel's throttle; no latency of their own). Unless stated: served on this machine where it has
+    /// what that takes, else throttled.
     #[schemars(with = "Option<EmulationForms>")]
     pub volumes: Option<Spanned<String>>,
     /// How burst buckets start each trial: `baseline` (the default: empty, so that what volumes sustain is measured) or

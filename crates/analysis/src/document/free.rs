@@ -1,0 +1,68 @@
+//! What costs nothing: configurations of one price beside each other.
+
+use serde::{Deserialize, Serialize};
+use spec::LoadLevel;
+
+use super::ratio::Ratio;
+
+/// The fastest of several configurations that cost the same, against the one of them that the experiment names first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FreeStep {
+    /// Workload.
+    pub workload: String,
+    /// Load level.
+    pub load: LoadLevel,
+    /// What each of them costs, USD a month.
+    pub usd_per_month: f64,
+    /// The one that the experiment names first.
+    pub from: String,
+    /// The fastest of the others, by its estimate.
+    pub to: String,
+    /// All others that were tried at this price, in the order of the experiment.
+    pub tried: Vec<String>,
+    /// Throughput of `to` against `from`.
+    pub throughput_ratio: Ratio,
+    /// What an operation takes of each of the two, where both are known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub per_operation: Vec<Spent>,
+    /// More expensive configurations that `to` is shown not to be slower than, cheapest first; only where `to` is shown to be
+    /// faster than `from`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replaces: Vec<Replaced>,
+}
+
+/// What an operation takes, before and after.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Spent {
+    /// Of what.
+    pub what: Spending,
+    /// With `from`.
+    pub before: f64,
+    /// With `to`.
+    pub after: f64,
+}
+
+/// What an operation takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Spending {
+    /// Read requests of the volumes.
+    DeviceReads,
+    /// Bytes read from the volumes.
+    DeviceReadBytes,
+    /// Bytes written to the volumes.
+    DeviceWriteBytes,
+    /// CPU time of the database, microseconds.
+    DatabaseCpuUs,
+}
+
+/// A more expensive configuration that is not needed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Replaced {
+    /// Which.
+    pub configuration: String,
+    /// What it costs more, USD a month.
+    pub extra_usd_per_month: f64,
+    /// Throughput of what costs nothing against it.
+    pub throughput_ratio: Ratio,
+}
