@@ -141,7 +141,7 @@ impl Trial {
     fn watch(&mut self, node: &Node, host: &Host, volumes: &Volumes) -> Result<(), Fault> {
         let (pid, logs) = with(node, |n| (n.pid(), n.logs()));
         let sources = product::sources(pid, self.limits.files(), volumes.devices(), &logs);
-        let metrics = with(node, |n| n.metrics()).map_err(fault)?;
+        let metrics = with(node, |n| n.metrics(KEYSPACE, TABLE)).map_err(fault)?;
         let controllers = &self.limits.controllers;
         let served = volumes.served();
         self.monitor = Some(watch(

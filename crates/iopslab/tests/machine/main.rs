@@ -29,4 +29,5 @@ mod real {
     mod store;
     mod watched;
     mod whole;
+    mod work;
 }
