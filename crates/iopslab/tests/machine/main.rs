@@ -19,6 +19,7 @@ mod support;
 mod real {
     mod apart;
     mod bought;
+    mod compaction;
     mod disks;
     mod existing;
     mod run;
