@@ -125,6 +125,7 @@ fn fault(
             .filter_map(|(t, f)| Some(format!("block {}: {}", t.record.block, f.problem.as_ref()?)))
             .collect(),
         failed_requests: summary(&|f| f.failed_requests.map(|n| n as f64)),
+        compacted_bytes: Summary::of(&aftermaths().filter_map(|a| a.compacted_bytes).collect::<Vec<_>>()),
         ended: of_trials
             .iter()
             .filter_map(|(t, f)| {

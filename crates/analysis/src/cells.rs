@@ -7,12 +7,13 @@ use spec::{Cell, Plan, Setup, VolumeRole};
 use stats::Summary;
 
 use crate::away;
-use crate::document::{CellAnalysis, InvalidTrial, LatencyAnalysis, NodeAnalysis};
+use crate::document::{CellAnalysis, DatabaseCounts, InvalidTrial, LatencyAnalysis, NodeAnalysis};
 use crate::host::VolumeActivity;
 use crate::latency::{LatencyFigures, across_trials};
 use crate::limit::{self, ResourceUse};
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
+use crate::work::DatabaseWork;
 
 /// Confidence of the intervals of cells and ratios.
 pub const CONFIDENCE: f64 = 0.95;
@@ -67,6 +68,7 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
         device_writes_per_operation: median(&volumes(|v| v.writes)),
         device_read_bytes_per_operation: median(&volumes(|v| v.read_bytes)),
         device_write_bytes_per_operation: median(&volumes(|v| v.write_bytes)),
+        database: counts(&median),
         device_read_iops: median(&data(VolumeActivity::read_iops)),
         device_write_iops: median(&data(VolumeActivity::write_iops)),
         page_cache_share: median(&TrialMeasurement::page_cache_share),
@@ -88,6 +90,26 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
         writes: away::writes(trials),
         usd_per_month: None,
         findings: Vec::new(),
+    }
+}
+
+/// What the databases counted, by `median` over trials.
+fn counts(median: impl Fn(&dyn Fn(&TrialMeasurement) -> Option<f64>) -> Option<f64>) -> DatabaseCounts {
+    type Count = fn(&DatabaseWork) -> Option<f64>;
+    let all = |t: &TrialMeasurement, count: Count| t.sum(|node| count(&node.host.work));
+    let share = |part: Count, whole: Count| median(&|t| stats::ratio(all(t, part)?, all(t, whole)?));
+    let each = |count: Count| median(&|t| t.per_operation(all(t, count)));
+    DatabaseCounts {
+        sstables_per_read: share(|w| w.sstables_merged, |w| w.reads),
+        bloom_false_positives_per_read: share(|w| w.bloom_false_positives, |w| w.reads),
+        chunk_cache_hit_share: share(|w| w.chunk_cache_hits, |w| w.chunk_cache_requests),
+        key_cache_hit_share: share(|w| w.key_cache_hits, |w| w.key_cache_requests),
+        compression_ratio: median(&|t| stats::ratio(all(t, |w| w.compression_ratio)?, t.nodes().count() as f64)),
+        sstables: median(&|t| all(t, |w| w.sstables)),
+        flushes: median(&|t| all(t, |w| w.flushes)),
+        compactions: median(&|t| all(t, |w| w.compactions)),
+        flushed_bytes_per_operation: each(|w| w.flushed_bytes),
+        compacted_bytes_per_operation: each(|w| w.compacted_bytes),
     }
 }
 

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use evidence::{HostFigures, HostSample, VolumeFigures};
 use spec::VolumeRole;
 
+use crate::work::DatabaseWork;
+
 /// Length of the windows in which "at its limit" is judged, seconds: longer than the throttle's 100 ms slices and than
 /// a commit-log sync period, short enough to see a compaction come and go.
 const WINDOW_S: f64 = 10.0;
@@ -45,6 +47,8 @@ pub struct DatabaseHost {
     pub retransmits_per_mb: Option<f64>,
     /// How often the database process changed.
     pub restarts: Option<u64>,
+    /// What the database itself counted.
+    pub work: DatabaseWork,
 }
 
 impl DatabaseHost {
@@ -187,6 +191,7 @@ pub fn database_host(samples: &[HostSample], from_s: f64, to_s: f64) -> Database
             .zip(delta(|h| h.network_sent_bytes))
             .and_then(|(again, bytes)| stats::ratio(again, bytes / 1e6)),
         restarts: restarts(window),
+        work: DatabaseWork::of(window),
     }
 }
 

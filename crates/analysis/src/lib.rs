@@ -49,6 +49,7 @@ mod search;
 mod steady;
 mod value;
 mod withheld;
+mod work;
 
 #[cfg(test)]
 extern crate self as analysis;
@@ -67,12 +68,12 @@ pub use comparison::compare;
 pub use decision::UNTESTED_SHARE;
 pub use document::{
     Analysis, By, Candidate, Capacity, CapacityLevel, CapacityLimit, CapacityOutcome, Caution, CellAnalysis,
-    CellChange, Change, Check, Comparison, ConfigurationFacts, Criterion, Decision, Doubt, FaultAnalysis,
-    FaultsAnalysis, FleetOf, FreeStep, GateCell, GateOutcome, GateResult, HintFiles, InvalidTrial, LatencyAnalysis,
-    Meets, Metric, Missed, NodeAnalysis, NotConsidered, NotJudged, Obstacle, Outcome, PhaseAnalysis, PhaseKind, Place,
-    Range, Ranked, Ratio, Reason, Recommendation, RecoveryAnalysis, Replaced, ResidualSpread, Scaling, ScalingPoint,
-    Spending, Spent, Status, TrialCounts, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadFacts,
-    WouldDecide, WritesAnalysis,
+    CellChange, Change, Check, Comparison, ConfigurationFacts, Criterion, DatabaseCounts, Decision, Doubt,
+    FaultAnalysis, FaultsAnalysis, FleetOf, FreeStep, GateCell, GateOutcome, GateResult, HintFiles, InvalidTrial,
+    LatencyAnalysis, Meets, Metric, Missed, NodeAnalysis, NotConsidered, NotJudged, Obstacle, Outcome, PhaseAnalysis,
+    PhaseKind, Place, Range, Ranked, Ratio, Reason, Recommendation, RecoveryAnalysis, Replaced, ResidualSpread,
+    Scaling, ScalingPoint, Spending, Spent, Status, TrialCounts, ValueOfMoney, ValueVerdict, Verdict, VolumeReport,
+    Withheld, WorkloadFacts, WouldDecide, WritesAnalysis,
 };
 pub use fact::{HostFact, NODES, NodeFigure, SmallerThan, TooShort, UNTIL_FAULT, VolumeLimit};
 pub use finding::{Finding, Scope};
@@ -95,6 +96,7 @@ pub use rule::{Rule, Severity};
 pub use run_evidence::RunEvidence;
 pub use search::{Step, next_step};
 pub use steady::Window;
+pub use work::DatabaseWork;
 // What the document shows from other rooms, so that its reader needs no other room.
 pub use evidence::{DataSetOrigin, ErrorKind, HostId, Initialised, ProbeResult};
 pub use spec::{

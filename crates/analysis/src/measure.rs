@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{ClientResult, HostId, HostSample, Role, Series, TrialRecord};
+use evidence::{ClientResult, FaultRecord, HostId, HostSample, Role, Series, TrialRecord};
 use hdrhistogram::Histogram;
 use spec::NodeFaultKind;
 
@@ -126,11 +126,15 @@ impl Latencies {
         // Before the first; then during and after each.
         let pairs = phases.get(1..).unwrap_or_default().chunks_exact(2);
         let recoveries = self.phases.recoveries(record, |second| self.completed_in(second));
-        let of_fault = |(pair, recovery): (&[phases::Phase], _)| Aftermath {
+        let of_fault = |((pair, recovery), fault): ((&[phases::Phase], _), &FaultRecord)| Aftermath {
             recovery,
             hint_files: phases::hint_files(by_host, &pair[0], &pair[1]),
+            compacted_bytes: by_host
+                .get(&fault.host)
+                .filter(|_| fault.kind == NodeFaultKind::Compaction && fault.back_s.is_some())
+                .and_then(|samples| phases::compacted_bytes(samples, &pair[0])),
         };
-        pairs.zip(recoveries).map(of_fault).collect()
+        pairs.zip(recoveries).zip(&record.faults).map(of_fault).collect()
     }
 }
 

@@ -70,6 +70,8 @@ pub struct Aftermath {
     /// Files of hints, all nodes together: the most until the node was back, and what was left before the next fault or
     /// the end; `None` where no node says.
     pub hint_files: Option<(f64, f64)>,
+    /// Of a compaction: bytes that it wrote; `None` where its node does not say, or it was not done.
+    pub compacted_bytes: Option<f64>,
 }
 
 /// Whether throughput came back after the node had.
@@ -252,4 +254,12 @@ pub fn hint_files(by_host: &BTreeMap<HostId, Vec<HostSample>>, during: &Phase, a
         }
     }
     most.or(left).zip(left)
+}
+
+/// Bytes that compactions on a host have written in a phase: between the last sample before it and the first after it.
+pub fn compacted_bytes(samples: &[HostSample], during: &Phase) -> Option<f64> {
+    let known = || samples.iter().filter_map(|s| Some((s.t_s, s.host.compacted_bytes?)));
+    let (_, before) = known().take_while(|(t, _)| *t <= during.from_s).last()?;
+    let (_, after) = known().find(|(t, _)| *t >= during.to_s)?;
+    Some(after - before)
 }

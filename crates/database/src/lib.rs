@@ -29,6 +29,6 @@ pub use existing::{Existing, ExistingError, Found};
 pub use plan::{Directories, MemoryPlan, NodePlan, Place, Ports, Replication};
 pub use server::{
     Cancelled, DATABASE_LOG, Installed, Metrics, MetricsReader, NodeLog, OnProgress, Remember, RunningNode, Server,
-    ServerError, Temporary,
+    ServerError, Temporary, Work,
 };
 pub use session::{HAS_TLS, Refusal};

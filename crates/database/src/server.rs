@@ -17,6 +17,9 @@ pub type OnProgress<'a> = &'a mut dyn FnMut(&str, Option<(u64, u64)>);
 /// Asked now and then whether to give up.
 pub type Cancelled<'a> = &'a dyn Fn() -> bool;
 
+/// What a node is to do, on a thread of its own.
+pub type Work = Box<dyn FnOnce() -> Result<(), ServerError> + Send>;
+
 /// Told of what is there for a moment only, before a directory is made and as soon as a process runs: whoever is killed in that
 /// moment leaves it. An error calls it off.
 pub type Remember<'a> = &'a dyn Fn(Temporary<'_>) -> std::io::Result<()>;
@@ -124,9 +127,13 @@ pub trait RunningNode: Send {
     /// of the load was. [`Self::settle`] then waits for the rest.
     fn compact(&mut self, keyspace: &str) -> Result<(), ServerError>;
 
-    /// A reader of its metrics, with a connection of its own life: it goes on (with fewer figures) when the node ends.
-    /// Counts that begin with the reader start at zero here.
-    fn metrics(&mut self) -> Result<Box<dyn MetricsReader>, ServerError>;
+    /// Brings all files of a table to the shape that a compaction of the whole gives them, when it is called: beside
+    /// whatever else is asked of the node, until that is done.
+    fn compaction(&self, keyspace: &str, table: &str) -> Work;
+
+    /// A reader of its metrics and those of a table, with a connection of its own life: it goes on (with fewer figures)
+    /// when the node ends. Counts that begin with the reader start at zero here.
+    fn metrics(&mut self, keyspace: &str, table: &str) -> Result<Box<dyn MetricsReader>, ServerError>;
 
     /// Stops it in order, so that everything is in its files; kills it if it has not ended after `timeout`. `Ok` means
     /// that the process is gone.

@@ -16,8 +16,9 @@ use std::{
 
 use database::Replication;
 use database::cassandra::{
-    Admin, Distribution, DroppedMessages, Java, Node, NodeConfig, NodeError, ensure_distribution, ensure_start_archive,
-    find_java, flush_and_compact, nodetool::nodetool, snapshot::captured_directories, versions,
+    Admin, Distribution, DroppedMessages, Java, Node, NodeConfig, NodeError, TableCounters, compact_table,
+    ensure_distribution, ensure_start_archive, find_java, flush_and_compact, nodetool::nodetool, series,
+    snapshot::captured_directories, versions,
 };
 
 /// An address of this test alone.
@@ -110,6 +111,7 @@ fn one_node_from_its_first_start_to_its_death() {
     loaded.wait_settled(1, TIMEOUT, &|| false).unwrap();
     the_table_is_one_sstable(&first);
     metrics_are_there(&loaded);
+    what_the_table_counts_is_read_without_a_second_jvm(&loaded, &node, &distribution, &java);
     latencies_are_milliseconds(&loaded, &node, &distribution, &java);
     samples_count_only_what_exists(&loaded);
     a_second_node_on_its_ports_is_refused(&distribution, &java, work.path());
@@ -195,6 +197,114 @@ fn metrics_are_there(admin: &Admin) {
     admin.table_bytes_on_disk("ycsb", "usertable").unwrap();
     let missing = admin.table_bytes_on_disk("ycsb", "none").unwrap_err().to_string();
     assert!(missing.contains("ycsb.none"), "{missing}");
+}
+
+/// Two more SSTables, of which one has the same rows: a read of such a row merges two. `nodetool` says the same of what it
+/// shows at all.
+fn what_the_table_counts_is_read_without_a_second_jvm(
+    admin: &Admin,
+    node: &Guarded,
+    distribution: &Distribution,
+    java: &Java,
+) {
+    let mut counters = TableCounters::new(JMX_PORT, "ycsb", "usertable");
+    let before = counters.try_read().unwrap();
+    let of = |figures: &database::Metrics, name: &str| figures.get(name).copied();
+    assert_eq!(of(&before, series::SSTABLES), Some(1.0), "{before:?}");
+    let both = (
+        of(&before, series::FLUSHED_BYTES).unwrap(),
+        of(&before, series::COMPACTED_BYTES).unwrap(),
+    );
+    assert!(both.0 > 0.0, "{before:?}");
+    let ratio = of(&before, series::COMPRESSION_RATIO).unwrap();
+    assert!(ratio > 0.1 && ratio < 1.5, "{ratio}");
+
+    for row in 0..100 {
+        let update = format!("UPDATE ycsb.usertable SET field0 = 'z' WHERE y_id = 'user{row}'");
+        admin.run(&update, spec::Consistency::One).unwrap();
+    }
+    nodetool(distribution, java, node.0.config(), &["flush", "ycsb"]).unwrap();
+    // Each of these rows is in two SSTables; the others in one, and these reads give all columns.
+    for row in 0..200 {
+        let read = format!("SELECT * FROM ycsb.usertable WHERE y_id = 'user{row}'");
+        admin.run(&read, spec::Consistency::One).unwrap();
+    }
+    let after = counters.try_read().unwrap();
+    let grown = |name: &str| of(&after, name).unwrap() - of(&before, name).unwrap();
+    assert_eq!(of(&after, series::SSTABLES), Some(2.0));
+    assert_eq!(
+        (grown(series::TABLE_READS), grown(series::SSTABLES_MERGED)),
+        (200.0, 300.0)
+    );
+    assert_eq!(grown(series::FLUSHES), 1.0);
+    assert!(grown(series::FLUSHED_BYTES) > 0.0 && grown(series::COMPACTED_BYTES) == 0.0);
+    let stats = nodetool(distribution, java, node.0.config(), &["tablestats", "ycsb.usertable"]).unwrap();
+    let says = |name: &str| {
+        let line = stats
+            .lines()
+            .map(str::trim)
+            .find(|line| line.starts_with(name))
+            .unwrap();
+        line.rsplit(' ').next().unwrap().parse::<f64>().unwrap()
+    };
+    assert_eq!(of(&after, series::SSTABLES), Some(says("SSTable count:")), "{stats}");
+    assert_eq!(
+        of(&after, series::BLOOM_FALSE_POSITIVES),
+        Some(says("Bloom filter false positives:")),
+        "{stats}"
+    );
+    let printed = says("SSTable Compression Ratio:");
+    assert!(
+        (of(&after, series::COMPRESSION_RATIO).unwrap() - printed).abs() < 1e-4,
+        "{stats}"
+    );
+
+    // What it costs: CPU of the server and of this process.
+    let cpu_s = |pid: u32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        let words: Vec<f64> = stat
+            .rsplit_once(')')
+            .unwrap()
+            .1
+            .split_whitespace()
+            .skip(11)
+            .take(2)
+            .map(|w| w.parse().unwrap())
+            .collect();
+        words.iter().sum::<f64>() / 100.0
+    };
+    let readings = 200;
+    let (server, own, asked) = (cpu_s(node.0.pid()), cpu_s(std::process::id()), Instant::now());
+    for _ in 0..readings {
+        assert_eq!(counters.try_read().unwrap().len(), after.len());
+    }
+    let ms = |s: f64| s * 1e3 / f64::from(readings);
+    println!(
+        "a reading took {:.2} ms: {:.2} ms of CPU of the server, {:.2} ms of ours",
+        ms(asked.elapsed().as_secs_f64()),
+        ms(cpu_s(node.0.pid()) - server),
+        ms(cpu_s(std::process::id()) - own)
+    );
+    // A table that is not there has no figures, and a port without a JVM is an error.
+    assert_eq!(
+        TableCounters::new(JMX_PORT, "ycsb", "none").try_read().unwrap(),
+        database::Metrics::new()
+    );
+    assert!(
+        TableCounters::new(JMX_PORT + 9, "ycsb", "usertable")
+            .try_read()
+            .is_err()
+    );
+    // As it was.
+    let on_record = admin.compactions("ycsb", "usertable").unwrap();
+    compact_table(JMX_PORT, "ycsb", "usertable").unwrap();
+    let refused = compact_table(JMX_PORT, "ycsb", "none").unwrap_err().to_string();
+    assert!(refused.contains("none"), "{refused}");
+    admin.wait_settled(1, TIMEOUT, &|| false).unwrap();
+    let compacted = counters.try_read().unwrap();
+    assert_eq!(of(&compacted, series::SSTABLES), Some(1.0));
+    assert!(of(&compacted, series::COMPACTED_BYTES) > of(&after, series::COMPACTED_BYTES));
+    assert_eq!(admin.compactions("ycsb", "usertable").unwrap(), on_record + 1);
 }
 
 /// Against the management interface, whose columns are microseconds: the largest write that the node coordinated.

@@ -134,6 +134,25 @@ figures! {
         pending_mutations,
         /// Files of hints that wait, now.
         pending_hint_files,
+        /// Reads of the data set's table on this node, as Cassandra counts them.
+        table_reads,
+        /// SSTables whose rows were merged for these reads.
+        sstables_merged,
+        /// Times that a bloom filter let a read into an SSTable without the row, of the SSTables that are there, now: the
+        /// count of one that is compacted away goes with it.
+        bloom_false_positives,
+        /// Bytes of the table's files / bytes before compression, now.
+        compression_ratio,
+        /// SSTables of the table, now.
+        sstables,
+        /// Memtables of the table given to be flushed.
+        flushes,
+        /// Bytes of the SSTables that flushes have written.
+        flushed_bytes,
+        /// Compactions of the table that Cassandra has on record.
+        compactions,
+        /// Bytes of the SSTables that compactions have written.
+        compacted_bytes,
     }
 }
 

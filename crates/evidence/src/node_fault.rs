@@ -19,12 +19,13 @@ pub struct FaultRecord {
     /// When it began: the signal was sent, the order to stop was given.
     pub began_s: f64,
     /// When the node was gone: its process had ended or stood still, its network was cut. Of a disk: when whoever
-    /// answers for the volume had the fault.
+    /// answers for the volume had the fault. Of a compaction: when it was asked for.
     pub gone_s: f64,
     /// When bringing it back began; `None`: it stayed away. Of a disk: when the fault was to be lifted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub return_began_s: Option<f64>,
     /// When it answered clients again; `None`: it did not within the trial. Of a disk: when the fault was lifted.
+    /// Of a compaction: when it was done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub back_s: Option<f64>,
     /// Why it is not as planned, where it is not.

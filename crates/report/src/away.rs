@@ -1,6 +1,6 @@
 //! Planned faults: the table of each cell before, during and after them, and sentences on each cell.
 
-use analysis::{Analysis, CellAnalysis, PhaseAnalysis, Summary};
+use analysis::{Analysis, CellAnalysis, NodeFaultKind, PhaseAnalysis, Summary};
 
 use crate::answer;
 use crate::figures::{MISSING, count, number, percent};
@@ -16,8 +16,9 @@ pub fn title(analysis: &Analysis) -> &'static str {
             .flat_map(|f| &f.faults)
     };
     let disks = faults().any(|f| f.kind.is_of_disk());
-    let nodes = faults().any(|f| !f.kind.is_of_disk());
-    away::title(nodes || !disks, disks)
+    let nodes = faults().any(|f| f.kind.takes_node_away());
+    let compactions = faults().any(|f| f.kind == NodeFaultKind::Compaction);
+    away::title(nodes, disks, compactions)
 }
 
 /// A row: a phase of a cell.

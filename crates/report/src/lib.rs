@@ -24,6 +24,7 @@ mod summary_csv;
 mod table;
 mod terminal;
 mod wording;
+mod work;
 mod wrap;
 
 pub use answer::{Answer, answer};

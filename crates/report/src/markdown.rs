@@ -1,6 +1,7 @@
 //! `report.md`: the same answer as in the terminal, with what is needed to judge it later.
 
 mod away;
+mod work;
 
 use analysis::{Analysis, CellAnalysis, ConfigurationFacts, Status, VolumeReport, rules};
 
@@ -31,6 +32,7 @@ pub fn markdown(analysis: &Analysis) -> String {
         money(analysis, &mut text);
     }
     limits(analysis, &mut text);
+    work::section(analysis, &mut text);
     for workload in &analysis.workloads {
         let cells: Vec<&CellAnalysis> = analysis.cells.iter().filter(|c| c.workload == workload.name).collect();
         if !cells.is_empty() {

@@ -517,3 +517,32 @@ fn what_lost_writes_is_not_drawn_on_the_frontier() {
     );
     assert!(page.contains("<title>rf3-quorum:") && page.contains("<title>rf3-all:"));
 }
+
+#[test]
+fn a_compaction_is_told_as_what_the_node_did_and_not_as_its_absence() {
+    let (mut analysis, charts) = run();
+    for cell in &mut analysis.cells {
+        let mut faults = killed();
+        let fault = &mut faults.faults[0];
+        fault.kind = NodeFaultKind::Compaction;
+        fault.planned = Some(NodeFault {
+            action: FaultAction::Compaction,
+            node: 2,
+            at_s: 20.0,
+            for_s: None,
+        });
+        fault.hint_files = None;
+        fault.compacted_bytes = range(98.0 * 1_048_576.0, 98.0 * 1_048_576.0, 98.0 * 1_048_576.0);
+        cell.faults = Some(faults);
+    }
+    let text = markdown(&analysis);
+    let expected = "Planned was compaction on node 2 at 20 s: database-2 compacted from 20.1 s (20.0 to 20.3), was done at \
+                    52.1 s (50.2 to 65.3), 32.0 s (30.1 to 45.0) later and wrote 98.0 MiB.";
+    assert!(
+        text.contains("## While it compacted") && text.contains(expected),
+        "{text}"
+    );
+    assert!(text.contains("6 s (4 to 8) after the compaction was done"), "{text}");
+    assert!(!text.contains("was away") && !text.contains("the node was"), "{text}");
+    assert!(html(&analysis, &charts).contains("While it compacted"));
+}

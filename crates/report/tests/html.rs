@@ -102,6 +102,7 @@ fn the_answer_comes_first_and_every_section_is_there() {
     for section in [
         "money",
         "limits",
+        "work",
         "rates",
         "time",
         "decision",

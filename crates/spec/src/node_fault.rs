@@ -1,4 +1,5 @@
-//! Faults that an experiment plans for the nodes of its trials, and for their disks.
+//! Faults that an experiment plans for the nodes of its trials, and for their disks; and what a node has to do beside its
+//! load.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +17,7 @@ pub struct NodeFault {
     /// When, seconds from the start of measurement.
     pub at_s: f64,
     /// How long until it is undone, seconds; `None`: the node stays away for the rest of the trial. A disk's fault
-    /// always ends.
+    /// always ends; a compaction ends when it is done.
     pub for_s: Option<f64>,
 }
 
@@ -35,6 +36,9 @@ impl NodeFault {
     /// for 10 s`.
     pub fn label(&self) -> String {
         let NodeFault { action, node, at_s, .. } = self;
+        if self.kind() == NodeFaultKind::Compaction {
+            return format!("compaction on node {node} at {at_s} s");
+        }
         let until = match self.for_s {
             Some(for_s) => format!("for {for_s} s"),
             None => "to the end".to_owned(),
@@ -89,6 +93,8 @@ pub enum FaultAction {
         /// Of which volume.
         volume: VolumeRole,
     },
+    /// See [`NodeFaultKind::Compaction`].
+    Compaction,
 }
 
 impl FaultAction {
@@ -103,13 +109,14 @@ impl FaultAction {
             Self::DiskSlow { .. } => NodeFaultKind::DiskSlow,
             Self::DiskError { .. } => NodeFaultKind::DiskError,
             Self::DiskFull { .. } => NodeFaultKind::DiskFull,
+            Self::Compaction => NodeFaultKind::Compaction,
         }
     }
 
-    /// The volume whose fault it is; `None`: it is the node that is taken away.
+    /// The volume whose fault it is; `None`: it is the node's own.
     pub const fn volume(self) -> Option<VolumeRole> {
         match self {
-            Self::NodeStop | Self::NodeKill | Self::NodePause | Self::HostCut => None,
+            Self::NodeStop | Self::NodeKill | Self::NodePause | Self::HostCut | Self::Compaction => None,
             Self::DiskStall { volume }
             | Self::DiskSlow { volume, .. }
             | Self::DiskError { volume, .. }
@@ -175,7 +182,7 @@ impl FailingRequests {
     }
 }
 
-/// Ways to take a node away, or to spoil a disk of it.
+/// Ways to take a node away, to spoil a disk of it, or to keep it busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NodeFaultKind {
@@ -195,11 +202,13 @@ pub enum NodeFaultKind {
     DiskError,
     /// Writes to a served volume end with "no space left on device" (ENOSPC).
     DiskFull,
+    /// The node is there, and compacts all SSTables of the data set's table into one beside its load.
+    Compaction,
 }
 
 impl NodeFaultKind {
     /// Every kind.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::NodeStop,
         Self::NodeKill,
         Self::NodePause,
@@ -208,6 +217,7 @@ impl NodeFaultKind {
         Self::DiskSlow,
         Self::DiskError,
         Self::DiskFull,
+        Self::Compaction,
     ];
 
     /// The name in files and messages, the same as in JSON.
@@ -221,7 +231,13 @@ impl NodeFaultKind {
             Self::DiskSlow => "disk-slow",
             Self::DiskError => "disk-error",
             Self::DiskFull => "disk-full",
+            Self::Compaction => "compaction",
         }
+    }
+
+    /// Whether it takes the node away: clients get no answer from it.
+    pub const fn takes_node_away(self) -> bool {
+        matches!(self, Self::NodeStop | Self::NodeKill | Self::NodePause | Self::HostCut)
     }
 
     /// Whether it is a disk's: the node stays.

@@ -130,8 +130,8 @@ fn node_faults(experiment: &Experiment) -> Vec<Note> {
             notes.push(Note::new("fault_near_end", message, advice));
         }
     }
-    // A disk that fails leaves its node there.
-    if experiment.faults.iter().all(|fault| fault.kind().is_of_disk()) {
+    // A disk that fails leaves its node there, and so does a compaction.
+    if !experiment.faults.iter().any(|fault| fault.kind().takes_node_away()) {
         return notes;
     }
     for configuration in &experiment.configurations {

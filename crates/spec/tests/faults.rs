@@ -138,3 +138,31 @@ fn a_plan_says_what_a_reader_of_faults_should_know() {
     assert_eq!(codes(&format!("{cut}{hosts}")), Vec::<String>::new());
     assert_eq!(read(&format!("{cut}{hosts}"), Provider::Hosts).unwrap().faults.len(), 1);
 }
+
+#[test]
+fn a_compaction_needs_no_other_node_and_ends_when_it_is_done() {
+    let one_node = |faults: &str| format!("{GOOD}\n{faults}\n");
+    let compaction = "[[fault]]\nkind = \"compaction\"\nat_s = 20";
+    let experiment = read(&one_node(compaction), Provider::Local).unwrap();
+    assert_eq!(experiment.faults[0].label(), "compaction on node 1 at 20 s");
+    assert_eq!(experiment.faults[0].until_s(), None);
+    // The node stays: one replica is enough.
+    let notes = static_notes(catalog::Catalog::built_in(), &experiment, None, None);
+    assert!(
+        notes.iter().all(|note| note.rule != "fault_without_replica"),
+        "{notes:?}"
+    );
+    let refused = [
+        (format!("{compaction}\nfor_s = 5"), "for_s has no effect on compaction"),
+        (format!("{compaction}\ntimes = 5"), "times has no effect on compaction"),
+        (compaction.replace("20", "61"), "raise duration_s in [load]"),
+        (
+            format!("{compaction}\n[[fault]]\nkind = \"node-pause\"\nat_s = 50"),
+            "begins before compaction on node 1 at 20 s is over",
+        ),
+    ];
+    for (faults, words) in refused {
+        let error = read(&one_node(&faults), Provider::Local).unwrap_err();
+        assert!(error.contains(words), "{words}\n{error}");
+    }
+}

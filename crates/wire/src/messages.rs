@@ -12,7 +12,7 @@ use spec::{
 use crate::{GivenByMachine, Ground, LogFile, LogPiece, Transfer, WatchTask, WatchedFacts, WireInterval};
 
 /// Version of these messages; controller and agent must agree.
-pub const PROTOCOL: u32 = 14;
+pub const PROTOCOL: u32 = 15;
 
 /// Controller to agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -113,9 +113,9 @@ pub enum DatabaseRequest {
         /// Keys that must exist in the restored data.
         sample_keys: Vec<String>,
     },
-    /// Take the node away whose trial is under way, or spoil a disk of it, now.
+    /// Take the node away whose trial is under way, or spoil a disk of it, or have it compact, now.
     TakeAway(FaultAction),
-    /// Bring it back, with the data that it has; of a disk: lift its fault.
+    /// Bring it back, with the data that it has; of a disk: lift its fault; of a compaction: wait until it is done.
     BringBack,
     /// Stop the database and detach its volumes.
     StopTrial,

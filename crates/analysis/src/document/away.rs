@@ -22,8 +22,8 @@ pub struct FaultsAnalysis {
 pub enum PhaseKind {
     /// From the start of measurement to the first fault.
     Before,
-    /// From the moment a fault began until its node answered clients again, or its disk had none any more, or the trial
-    /// ended.
+    /// From the moment a fault began until its node answered clients again, or its disk had none any more, or its
+    /// compaction was done, or the trial ended.
     During,
     /// From then on, until the next fault began or the trial ended.
     After,
@@ -81,7 +81,7 @@ pub struct FaultAnalysis {
     /// To which node.
     pub node: HostId,
     /// To which of its volumes; `None`: to the node itself. Then "gone" is when the volume had the fault, and "back"
-    /// when it had been lifted.
+    /// when it had been lifted. Of a compaction these are when it was asked for, and when it was done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub volume: Option<VolumeRole>,
     /// What was planned; `None` where the plan does not say.
@@ -115,6 +115,9 @@ pub struct FaultAnalysis {
     /// Requests to the disk that ended with an error while it had the fault, where it is one that makes some fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed_requests: Option<Summary>,
+    /// Of a compaction: bytes of the SSTables that it wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compacted_bytes: Option<Summary>,
     /// How the database's process ended by itself after a disk's fault had begun, each with the block of its trial.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ended: Vec<String>,

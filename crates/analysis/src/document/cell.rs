@@ -12,6 +12,7 @@ use super::limit::Limit;
 use super::node::NodeAnalysis;
 use super::ratio::Ratio;
 use super::recommendation::Withheld;
+use super::work::DatabaseCounts;
 use crate::Finding;
 
 /// One cell: the median of its valid trials with an interval.
@@ -59,6 +60,9 @@ pub struct CellAnalysis {
     pub device_read_bytes_per_operation: Option<f64>,
     /// Bytes written to the volumes for each completed operation.
     pub device_write_bytes_per_operation: Option<f64>,
+    /// What the database itself counted.
+    #[serde(default, skip_serializing_if = "DatabaseCounts::is_unknown")]
+    pub database: DatabaseCounts,
     /// Read requests of the data volumes of all nodes per second.
     pub device_read_iops: Option<f64>,
     /// Write requests of the data volumes of all nodes per second.

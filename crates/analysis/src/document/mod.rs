@@ -16,6 +16,7 @@ mod node;
 mod ratio;
 mod recommendation;
 mod scaling;
+mod work;
 
 use evidence::{DataSetOrigin, FORMAT_VERSION, OperationKind};
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,7 @@ pub use recommendation::{
 };
 
 pub use scaling::{Scaling, ScalingPoint};
+pub use work::DatabaseCounts;
 
 /// The whole document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

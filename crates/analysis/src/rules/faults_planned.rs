@@ -1,6 +1,6 @@
 //! Nodes are taken away and disks fail by plan: which figures that is in, and which not.
 
-use spec::Plan;
+use spec::{NodeFaultKind, Plan};
 
 use crate::finding::{Finding, Scope};
 use crate::rule::Rule;
@@ -11,11 +11,16 @@ pub fn of_plan(run: &str, plan: &Plan) -> Option<Finding> {
     let measured_s = plan.shape.duration_s;
     let away = |f: &spec::NodeFault| f.until_s().unwrap_or(measured_s).min(measured_s) - f.at_s.min(measured_s);
     let of_disks = plan.faults.iter().filter(|f| f.kind().is_of_disk()).count();
+    // How long one takes is seen when it is done.
+    let is_compaction = |f: &&spec::NodeFault| f.kind() == NodeFaultKind::Compaction;
+    let compactions = plan.faults.iter().filter(is_compaction).count();
+    let lasting = plan.faults.iter().filter(|f| !is_compaction(f));
     let numbers = [
         ("faults", plan.faults.len() as f64),
         ("disk_faults", of_disks as f64),
+        ("compactions", compactions as f64),
         ("first_at_s", first_at_s),
-        ("away_s", plan.faults.iter().map(away).sum()),
+        ("away_s", lasting.map(away).sum()),
         ("measured_s", measured_s),
     ];
     Some(Finding::new(Rule::FaultsPlanned, Scope::Run(run.to_owned()), numbers))

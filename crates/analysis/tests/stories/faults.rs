@@ -9,7 +9,7 @@ use analysis::{
     Analysis, By, Caution, CellAnalysis, ErrorKind, FaultAnalysis, HostId, NotJudged, Outcome, PhaseAnalysis,
     PhaseKind, Reason, Rule, Severity, Status, TrialMeasurement, analyse,
 };
-use evidence::{LostValue, ProcessEnd, WriteCheck};
+use evidence::{FaultRecord, LostValue, ProcessEnd, WriteCheck};
 use spec::{Consistency, FailingRequests, FaultAction, NodeFault, NodeFaultKind, VolumeRole};
 use stats::Summary;
 
@@ -478,4 +478,46 @@ fn without_faults_nothing_is_added() {
     let cell = of_cell(vec![planned()], &[trial]);
     let text = serde_json::to_string(&cell).unwrap();
     assert_eq!(serde_json::from_str::<CellAnalysis>(&text).unwrap(), cell);
+}
+
+/// Its node is there all the time: machines are judged before it, and what it wrote is what the node counted more.
+#[test]
+fn a_compaction_is_told_with_its_time_and_the_bytes_that_it_wrote() {
+    let compaction = FaultRecord {
+        kind: NodeFaultKind::Compaction,
+        gone_s: 20.0,
+        ..kill(20.0, Some(20.0), Some(31.0))
+    };
+    let trial = Trial::new(FAST, 1, vec![compaction]);
+    let planned = NodeFault {
+        action: FaultAction::Compaction,
+        node: 2,
+        at_s: 20.0,
+        for_s: None,
+    };
+    let with = |counted: &dyn Fn(f64) -> Option<f64>| {
+        let mut samples = trial.samples();
+        for sample in samples.get_mut(&HostId::database(1)).unwrap() {
+            sample.host.compacted_bytes = counted(sample.t_s);
+        }
+        let job = plan_with(vec![planned], 1);
+        let analysis = analyse(&run(&job, &[trial.measured_with(samples)]));
+        let said = analysis
+            .findings
+            .iter()
+            .find(|f| f.rule == Rule::FaultsPlanned)
+            .unwrap();
+        assert_eq!(
+            (said.number("compactions"), said.number("away_s")),
+            (Some(1.0), Some(0.0))
+        );
+        analysis.cells.into_iter().find(|c| c.configuration == FAST).unwrap()
+    };
+    let cell = with(&|t| Some(if t < 31.0 { 5e6 } else { 95e6 }));
+    assert_eq!(cell.valid_trials, 1, "{:?}", cell.trials_invalid);
+    let told = fault(&cell);
+    assert_eq!((told.kind, told.planned), (NodeFaultKind::Compaction, Some(planned)));
+    assert_eq!((told.away_s, told.compacted_bytes), (at(11.0), at(90e6)));
+    assert_eq!(phase(&cell, PhaseKind::During).seconds, at(11.0));
+    assert_eq!(fault(&with(&|_| None)).compacted_bytes, None, "missing is not zero");
 }

@@ -369,6 +369,17 @@ impl Admin {
         })
     }
 
+    /// Compactions of a table that this node has on record: those of the last week, of before its last start too. The record
+    /// is a table like others, so that reading it may read a file or two.
+    pub fn compactions(&self, keyspace: &str, table: &str) -> Result<u64, AdminError> {
+        let rows = self.rows("SELECT keyspace_name, columnfamily_name FROM system.compaction_history")?;
+        let of_table = |row: &&ViewRow| {
+            let is = |column, name| metrics::text(row, column) == Some(name);
+            is("keyspace_name", keyspace) && is("columnfamily_name", table)
+        };
+        Ok(rows.iter().filter(of_table).count() as u64)
+    }
+
     /// How many of these keys exist, at consistency ONE.
     pub fn count_sample(&self, keyspace: &str, table: &str, keys: &[String]) -> Result<u32, AdminError> {
         let statement = format!("SELECT y_id FROM {keyspace}.{table} WHERE y_id IN ?");

@@ -9,6 +9,7 @@
 //! | [`nodetool`] | flush and compaction, the two things that CQL cannot ask for |
 //! | [`admin`] | control-plane CQL: settled? schema, metrics, a sample of keys |
 //! | [`snapshot`] | which files are the data set, and the key that names it |
+//! | [`TableCounters`] | what it counts of one table, over JMX (`jmx`, `serialized`: without a second JVM) |
 //! | [`series`] | its metrics by name |
 //! | [`Cassandra`] | all of it behind the seam that every database has ([`crate::Server`]) |
 
@@ -20,6 +21,7 @@ mod hash;
 mod host_name;
 mod in_force;
 pub mod java;
+mod jmx;
 mod jvm;
 mod lock_list;
 pub mod log;
@@ -29,10 +31,12 @@ pub mod node_config;
 mod node_error;
 mod node_files;
 pub mod nodetool;
+mod serialized;
 pub mod series;
 mod server;
 pub mod snapshot;
 pub mod start_archive;
+mod table_counters;
 mod verified;
 mod yaml;
 
@@ -43,6 +47,7 @@ pub use distribution_error::DistributionError;
 pub use fetch::Fetched;
 pub use host_name::{UnresolvedHostName, check_host_name};
 pub use java::{Java, JavaError, find_java};
+pub use jmx::JmxError;
 pub use lock_list::versions;
 pub use log::DroppedMessages;
 pub use metrics::{Cache, Latency, Metrics, Pool};
@@ -53,3 +58,4 @@ pub use nodetool::flush_and_compact;
 pub use server::{Cassandra, GC_LOG};
 pub use snapshot::snapshot_key;
 pub use start_archive::ensure_start_archive;
+pub use table_counters::{TableCounters, compact_table};

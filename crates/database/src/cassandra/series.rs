@@ -39,6 +39,25 @@ pub const PENDING_READS: &str = "pool.read.pending";
 pub const PENDING_MUTATIONS: &str = "pool.mutation.pending";
 /// Messages dropped since the reader was made.
 pub const DROPPED_MESSAGES: &str = "messages.dropped";
+/// Reads of the data set's table on this node, since the start.
+pub const TABLE_READS: &str = "table.reads";
+/// SSTables whose rows were merged for these reads.
+pub const SSTABLES_MERGED: &str = "table.sstables_merged";
+/// Times that a bloom filter let a read into an SSTable without the row, summed over the SSTables that are there now: one
+/// that is compacted away takes its count with it.
+pub const BLOOM_FALSE_POSITIVES: &str = "table.bloom_false_positives";
+/// Bytes of the table's files / bytes before compression, now; absent where nothing is compressed.
+pub const COMPRESSION_RATIO: &str = "table.compression_ratio";
+/// SSTables of the table, now.
+pub const SSTABLES: &str = "table.sstables";
+/// Memtables of the table that were given to be flushed, since the start.
+pub const FLUSHES: &str = "table.flushes";
+/// Bytes of the SSTables that flushes have written, since the start.
+pub const FLUSHED_BYTES: &str = "table.flushed_bytes";
+/// Compactions of the table that are on record: a count that grows, of some days.
+pub const COMPACTIONS: &str = "table.compactions";
+/// Bytes of the SSTables that compactions have written, since the start.
+pub const COMPACTED_BYTES: &str = "table.compacted_bytes";
 
 /// What a node says about itself, by name; what it does not say is left out.
 pub(crate) fn named(metrics: &Metrics) -> Named {

@@ -12,6 +12,7 @@ use super::distribution::{Distribution, ensure_distribution};
 use super::distribution_error::DistributionError;
 use super::in_force;
 use super::java::{Java, JavaError, find_java};
+use super::jmx::JmxError;
 use super::log::DroppedMessages;
 use super::node::Node;
 use super::node_config::NodeConfig;
@@ -20,10 +21,11 @@ use super::nodetool::flush_and_compact;
 use super::series::{self, DROPPED_MESSAGES};
 use super::snapshot::snapshot_key;
 use super::start_archive::{ensure_start_archive, has_start_archive};
+use super::table_counters::{TableCounters, compact_table};
 use crate::plan::{MemoryPlan, NodePlan, Place, Ports, Replication};
 use crate::server::{
     Cancelled, DATABASE_LOG, Installed, Metrics, MetricsReader, NodeLog, OnProgress, Remember, RunningNode, Server,
-    ServerError,
+    ServerError, Work,
 };
 
 /// Name of the garbage collector's log among a trial's evidence.
@@ -192,9 +194,21 @@ impl RunningNode for Running {
         Ok(flush_and_compact(distribution, java, self.node.config(), keyspace)?)
     }
 
-    fn metrics(&mut self) -> Result<Box<dyn MetricsReader>, ServerError> {
+    fn compaction(&self, keyspace: &str, table: &str) -> Work {
+        let (port, keyspace, table) = (self.node.config().jmx_port, keyspace.to_owned(), table.to_owned());
+        Box::new(move || Ok(compact_table(port, &keyspace, &table)?))
+    }
+
+    fn metrics(&mut self, keyspace: &str, table: &str) -> Result<Box<dyn MetricsReader>, ServerError> {
         Ok(Box::new(Reader {
             admin: self.admin()?,
+            table: TableCounters::new(self.node.config().jmx_port, keyspace, table),
+            compactions: Compactions {
+                keyspace: keyspace.to_owned(),
+                table: table.to_owned(),
+                compacted_bytes: None,
+                count: None,
+            },
             dropped: DroppedMessages::from_now(&self.node.system_log()),
         }))
     }
@@ -238,17 +252,46 @@ impl RunningNode for Running {
     }
 }
 
-/// Reads `system_views`, and the log for what no table has.
+/// Reads `system_views`, the beans of a table, and the log for what neither has.
 struct Reader {
     admin: Arc<Admin>,
+    table: TableCounters,
+    compactions: Compactions,
     dropped: DroppedMessages,
 }
 
 impl MetricsReader for Reader {
     fn read(&mut self) -> Metrics {
         let mut metrics = self.admin.metrics().map(|m| series::named(&m)).unwrap_or_default();
+        metrics.extend(self.table.read());
+        let compacted_bytes = metrics.get(series::COMPACTED_BYTES).copied();
+        metrics.extend(
+            self.compactions
+                .count(&self.admin, compacted_bytes)
+                .map(|n| (series::COMPACTIONS, n)),
+        );
         metrics.extend(self.dropped.total().map(|n| (DROPPED_MESSAGES, n as f64)));
         metrics
+    }
+}
+
+/// How many compactions a table has seen: read when the bytes that they wrote have changed, so that a node without one is
+/// not asked.
+struct Compactions {
+    keyspace: String,
+    table: String,
+    compacted_bytes: Option<f64>,
+    count: Option<f64>,
+}
+
+impl Compactions {
+    fn count(&mut self, admin: &Admin, compacted_bytes: Option<f64>) -> Option<f64> {
+        // What is on record comes before its bytes are counted.
+        if compacted_bytes.is_some() && compacted_bytes != self.compacted_bytes {
+            self.count = admin.compactions(&self.keyspace, &self.table).ok().map(|n| n as f64);
+            self.compacted_bytes = compacted_bytes;
+        }
+        self.count
     }
 }
 
@@ -268,6 +311,12 @@ impl From<AdminError> for ServerError {
             AdminError::Cancelled { .. } => Self::Cancelled(error.into()),
             _ => Self::Failed(error.into()),
         }
+    }
+}
+
+impl From<JmxError> for ServerError {
+    fn from(error: JmxError) -> Self {
+        Self::Failed(error.into())
     }
 }
 

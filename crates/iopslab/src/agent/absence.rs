@@ -1,18 +1,19 @@
 //! A node that is away by plan: how it is taken away and brought back. A disk that fails is an absence, too, though the
-//! node stays.
+//! node stays, and so is a compaction beside the load.
 
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
-use database::RunningNode;
+use database::{RunningNode, ServerError};
 use spec::FaultAction;
 use storage::NetworkCut;
 use wire::{Fault, Moments};
 
 use super::disk_fault::{self, Failing};
 use super::host::Host;
-use super::outbox::fault;
-use super::server::Database;
+use super::outbox::{Outbox, cancelled, fault};
+use super::server::{Database, KEYSPACE, TABLE};
 use super::shared::with;
 use super::volumes::Volumes;
 use crate::machine::unix_ms;
@@ -20,6 +21,8 @@ use crate::machine::unix_ms;
 /// How long a node may take to drain before it is killed. Cassandra itself waits up to a minute for its peers
 /// (`MessagingService.shutdown`), and under a small volume a large memtable takes its time.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(90);
+/// Between two looks at a compaction; its end is noted when it comes.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// What keeps the node away, or its disk from working.
 pub(super) enum Absence {
@@ -31,6 +34,31 @@ pub(super) enum Absence {
     Cut(NetworkCut),
     /// Nothing: it is there, and this volume of it fails.
     Disk(Failing),
+    /// Nothing: it is there, and compacts.
+    Compacting(Compacting),
+}
+
+/// A compaction under way.
+pub(super) struct Compacting(JoinHandle<(Result<(), ServerError>, f64)>);
+
+impl Compacting {
+    fn begin(node: &dyn RunningNode) -> Self {
+        let work = node.compaction(KEYSPACE, TABLE);
+        Self(std::thread::spawn(move || (work(), unix_ms())))
+    }
+
+    /// Waits until it is done; gives when that was, Unix milliseconds. One that is not awaited ends with its node.
+    pub fn end(self, outbox: &Outbox) -> Result<f64, Fault> {
+        while !self.0.is_finished() {
+            if outbox.is_cancelled() {
+                return Err(cancelled());
+            }
+            std::thread::sleep(LOOK);
+        }
+        let (result, done_unix_ms) = self.0.join().map_err(|_| fault("the compaction's thread has failed"))?;
+        result.map_err(fault)?;
+        Ok(done_unix_ms)
+    }
 }
 
 /// Takes a node away, now; says how it went otherwise than was asked for.
@@ -64,6 +92,7 @@ pub(super) fn begin(
             let cut = NetworkCut::begin(&host.ledger, &table, &database.tcp_ports());
             Absence::Cut(cut.map_err(fault)?)
         }
+        FaultAction::Compaction => Absence::Compacting(with(node, |n| Compacting::begin(&**n))),
         FaultAction::DiskStall { volume }
         | FaultAction::DiskSlow { volume, .. }
         | FaultAction::DiskError { volume, .. }

@@ -54,7 +54,11 @@ fn set(volumes: &Volumes, role: VolumeRole, faults: &[Fault]) -> Result<Moments,
 fn effect(action: FaultAction, size_bytes: u64) -> Option<Effect> {
     let byte = |share: f64| (share * size_bytes as f64).round() as u64;
     match action {
-        FaultAction::NodeStop | FaultAction::NodeKill | FaultAction::NodePause | FaultAction::HostCut => None,
+        FaultAction::NodeStop
+        | FaultAction::NodeKill
+        | FaultAction::NodePause
+        | FaultAction::HostCut
+        | FaultAction::Compaction => None,
         FaultAction::DiskStall { .. } => Some(Effect::Stall),
         FaultAction::DiskSlow { times, .. } => Some(Effect::Slow { times }),
         FaultAction::DiskFull { .. } => Some(Effect::Full),

@@ -63,6 +63,15 @@ const FIGURES: &[(&str, Figure)] = &[
     (series::PENDING_READS, |host| &mut host.pending_reads),
     (series::PENDING_MUTATIONS, |host| &mut host.pending_mutations),
     (series::DROPPED_MESSAGES, |host| &mut host.dropped_messages),
+    (series::TABLE_READS, |host| &mut host.table_reads),
+    (series::SSTABLES_MERGED, |host| &mut host.sstables_merged),
+    (series::BLOOM_FALSE_POSITIVES, |host| &mut host.bloom_false_positives),
+    (series::COMPRESSION_RATIO, |host| &mut host.compression_ratio),
+    (series::SSTABLES, |host| &mut host.sstables),
+    (series::FLUSHES, |host| &mut host.flushes),
+    (series::FLUSHED_BYTES, |host| &mut host.flushed_bytes),
+    (series::COMPACTIONS, |host| &mut host.compactions),
+    (series::COMPACTED_BYTES, |host| &mut host.compacted_bytes),
 ];
 
 /// Writes what the database says about itself into a sample; what it does not say stays missing.

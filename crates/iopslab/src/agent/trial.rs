@@ -141,7 +141,7 @@ impl Trial {
     fn watch(&mut self, node: &Node, host: &Host, volumes: &Volumes) -> Result<(), Fault> {
         let (pid, logs) = with(node, |n| (n.pid(), n.logs()));
         let sources = product::sources(pid, self.limits.files(), volumes.devices(), &logs);
-        let metrics = with(node, |n| n.metrics()).map_err(fault)?;
+        let metrics = with(node, |n| n.metrics(KEYSPACE, TABLE)).map_err(fault)?;
         let controllers = &self.limits.controllers;
         let served = volumes.served();
         self.monitor = Some(watch(
@@ -156,7 +156,7 @@ impl Trial {
         Ok(())
     }
 
-    /// Takes the node away, or spoils a disk of it, as planned.
+    /// Takes the node away, spoils a disk of it, or has it compact, as planned.
     pub fn take_away(
         &mut self,
         action: FaultAction,
@@ -165,8 +165,8 @@ impl Trial {
         volumes: &Volumes,
     ) -> Result<Reply, Fault> {
         let node = self.node.as_ref().ok_or_else(|| fault("no node is running"))?;
-        // A node whose disk fails is there: it is watched.
-        self.away.store(action.volume().is_none(), Ordering::Relaxed);
+        // A node whose disk fails, or that compacts, is there: it is watched.
+        self.away.store(action.kind().takes_node_away(), Ordering::Relaxed);
         let (absence, moments, problem) = absence::begin(action, node, host, database, volumes)?;
         self.absence = Some(absence);
         Ok(Reply::TakenAway { moments, problem })
@@ -186,7 +186,8 @@ impl Trial {
         Ok(())
     }
 
-    /// Brings the node back with the data that it has, all limits in force; lifts the fault of its disk.
+    /// Brings the node back with the data that it has, all limits in force; lifts the fault of its disk; waits until its
+    /// compaction is done.
     pub fn bring_back(&mut self, host: &Host, database: &Database, volumes: &Volumes) -> Result<Reply, Fault> {
         let absence = self.absence.take().ok_or_else(|| fault("the node is not away"))?;
         let began_unix_ms = unix_ms();
@@ -209,6 +210,16 @@ impl Trial {
                 with(node, |n| database.wait_ready(&mut **n, &host.outbox))?;
             }
             Absence::Cut(cut) => cut.end().map_err(fault)?,
+            Absence::Compacting(compacting) => {
+                let moments = Moments {
+                    began_unix_ms,
+                    done_unix_ms: compacting.end(&host.outbox)?,
+                };
+                return Ok(Reply::BroughtBack {
+                    moments,
+                    failed_requests: None,
+                });
+            }
             Absence::Disk(failing) => {
                 let (moments, failed_requests) = disk_fault::end(&failing, volumes)?;
                 return Ok(Reply::BroughtBack {

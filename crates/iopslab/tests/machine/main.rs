@@ -19,6 +19,7 @@ mod support;
 mod real {
     mod apart;
     mod bought;
+    mod compaction;
     mod disks;
     mod existing;
     mod run;
@@ -29,4 +30,5 @@ mod real {
     mod store;
     mod watched;
     mod whole;
+    mod work;
 }

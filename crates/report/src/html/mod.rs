@@ -22,6 +22,7 @@ mod scaling;
 mod small;
 mod tables;
 mod timeline;
+mod work;
 
 use analysis::{Analysis, Charts};
 
@@ -46,10 +47,11 @@ const fn part(id: &'static str, title: &'static str, body: fn(&Analysis, &Charts
 }
 
 /// In the order of the page.
-const SECTIONS: [Section; 15] = [
+const SECTIONS: [Section; 16] = [
     part("capacity", crate::capacity::TITLE, |a, _| capacity::capacity(a)),
     part("money", "Cost and performance", |a, _| money::money(a)),
     part("limits", "What limited it", |a, _| limits::limits(a)),
+    part("work", crate::work::TITLE, |a, _| work::work(a)),
     part("away", NAMED_BY_FAULTS, away::section),
     part("rates", "Latency by rate", |a, _| rates::rates(a)),
     part("scaling", "Scaling over nodes", |a, _| scaling::scaling(a)),

@@ -22,7 +22,6 @@ pub fn results(analysis: &Analysis, charts: &Charts) -> String {
         ));
         out.push_str(&throughput(analysis, charts, &cells));
         out.push_str(&excluded(charts, &cells));
-        out.push_str(&resources(&cells));
         out.push_str(&latency(&cells));
     }
     if out.is_empty() {
@@ -101,50 +100,6 @@ fn ends(interval: Option<(f64, f64)>) -> [String; 2] {
         Some((low, high)) if low < high => [number(low), number(high)],
         _ => [MISSING.to_owned(), MISSING.to_owned()],
     }
-}
-
-/// What it took: device, page cache, CPU.
-fn resources(cells: &[&CellAnalysis]) -> String {
-    let mut table = Table::new(
-        "What it took, medians over repetitions: requests and bytes of the volumes for each operation, page cache at the \
-         end of a trial",
-        &[
-            "Configuration",
-            "Load",
-            "Reads/op.",
-            "Writes/op.",
-            "KiB read/op.",
-            "KiB written/op.",
-            "Read IOPS",
-            "Write IOPS",
-            "Page cache, MiB",
-            "of data on disk, %",
-            "CPUs",
-            "GC pauses, %",
-            "Client CPU/op., us",
-        ],
-        2,
-    )
-    .class("dense");
-    let scaled = |value: Option<f64>, unit: f64| optional(value.map(|v| v / unit));
-    for cell in cells {
-        table.row(&[
-            text(&cell.configuration),
-            text(&labels::load(cell.load)),
-            optional(cell.device_reads_per_operation),
-            optional(cell.device_writes_per_operation),
-            scaled(cell.device_read_bytes_per_operation, 1024.0),
-            scaled(cell.device_write_bytes_per_operation, 1024.0),
-            optional(cell.device_read_iops),
-            optional(cell.device_write_iops),
-            scaled(cell.page_cache_bytes, MIB),
-            scaled(cell.page_cache_share, 0.01),
-            optional(cell.database_cpus_used),
-            scaled(cell.gc_pause_share, 0.01),
-            optional(cell.client_cpu_us_per_operation),
-        ]);
-    }
-    table.html()
 }
 
 const MIB: f64 = 1_048_576.0;

@@ -9,8 +9,8 @@ use crate::labels;
 const BAR_WIDTH: usize = 8;
 
 /// What is left out first where a terminal is narrow.
-const DROPPED: [&str; 9] = [
-    "bar", "mean", "p99.9", "p95", "cache", "p50", "reads", "errors", "limit",
+const DROPPED: [&str; 10] = [
+    "bar", "sstables", "mean", "p99.9", "p95", "cache", "p50", "reads", "errors", "limit",
 ];
 
 /// The load of all cells where it is one, for the table's title: `; 64 in flight`.
@@ -65,6 +65,10 @@ fn columns(cells: &[&CellAnalysis], name: usize) -> Vec<Column> {
     columns.push(Column::numbers("errors", "Errors", each(&labels::errors)));
     let reads = |c: &CellAnalysis| optional(c.device_reads_per_operation);
     columns.push(Column::numbers("reads", "Disk\nreads/op.", each(&reads)));
+    if cells.iter().any(|c| c.database.sstables_per_read.is_some()) {
+        let sstables = |c: &CellAnalysis| optional(c.database.sstables_per_read);
+        columns.push(Column::numbers("sstables", "SSTables\n/read", each(&sstables)));
+    }
     columns.push(Column::numbers("cache", "Page\ncache", each(&page_cache)));
     let limit = |c: &CellAnalysis| {
         let kind = c.limit.kind.words().replacen(' ', "\n", 1);

@@ -2,12 +2,12 @@
 //! throughput, hints and writes. And the findings about it.
 
 use analysis::{
-    CellAnalysis, Consistency, FaultAnalysis, HintFiles, PhaseAnalysis, RECOVERED_SECONDS, RECOVERED_SHARE,
-    RecoveryAnalysis, Rule, Summary, VolumeRole, WritesAnalysis,
+    CellAnalysis, Consistency, FaultAnalysis, HintFiles, NodeFaultKind, PhaseAnalysis, RECOVERED_SECONDS,
+    RECOVERED_SHARE, RecoveryAnalysis, Rule, Summary, VolumeRole, WritesAnalysis,
 };
 
 use super::of::Of;
-use crate::figures::{count, given, given_percent, listed, several};
+use crate::figures::{bytes, count, given, given_percent, listed, several};
 
 /// How the figures of the section are made, for every report.
 pub fn method() -> String {
@@ -22,11 +22,13 @@ pub fn method() -> String {
 }
 
 /// What the section is called, by what was done.
-pub fn title(nodes: bool, disks: bool) -> &'static str {
-    match (nodes, disks) {
-        (true, true) => "When a node was away or a disk failed",
-        (false, true) => "When a disk failed",
-        (_, false) => "When a node was away",
+pub fn title(nodes: bool, disks: bool, compactions: bool) -> &'static str {
+    match (nodes, disks, compactions) {
+        (false, false, true) => "While it compacted",
+        (_, _, true) => "When a node was away, a disk failed or it compacted",
+        (true, true, _) => "When a node was away or a disk failed",
+        (false, true, _) => "When a disk failed",
+        (_, false, _) => "When a node was away",
     }
 }
 
@@ -93,6 +95,9 @@ fn happened(fault: &FaultAnalysis) -> String {
     if let Some(role) = fault.volume {
         return format!("{planned}{}", disk_failed(fault, role));
     }
+    if fault.kind == NodeFaultKind::Compaction {
+        return format!("{planned}{}", compacted(fault));
+    }
     let gone = fault
         .gone_s
         .as_ref()
@@ -133,6 +138,30 @@ fn disk_failed(fault: &FaultAnalysis, role: VolumeRole) -> String {
     if lasting > 0 {
         let some = of_trials(lasting, fault.trials);
         parts.push(format!("had it to the end{some}"));
+    }
+    format!("{}.", listed(&parts))
+}
+
+/// How long a compaction took, and what it wrote.
+fn compacted(fault: &FaultAnalysis) -> String {
+    let began = fault
+        .gone_s
+        .as_ref()
+        .map_or_else(String::new, |at| format!(" from {}", seconds(at)));
+    let mut parts = vec![format!("{} compacted{began}", fault.node)];
+    if let Some(back) = &fault.back_s {
+        let took = fault
+            .away_s
+            .as_ref()
+            .map_or_else(String::new, |took| format!(", {} later", seconds(took)));
+        parts.push(format!("was done at {}{took}", seconds(back)));
+    }
+    if let Some(written) = &fault.compacted_bytes {
+        parts.push(format!("wrote {}", bytes(written.median)));
+    }
+    if fault.not_back > 0 {
+        let some = of_trials(fault.not_back, fault.trials);
+        parts.push(format!("was not done when the trial ended{some}"));
     }
     format!("{}.", listed(&parts))
 }
@@ -180,6 +209,7 @@ fn recovery(fault: &FaultAnalysis, is_last: bool) -> Option<String> {
         return None;
     }
     let (was, was_back) = match fault.volume {
+        None if fault.kind == NodeFaultKind::Compaction => ("the compaction was done", "the compaction was done"),
         None => ("the node was", "the node was back"),
         Some(_) => ("the fault was lifted", "the fault was lifted"),
     };
@@ -246,6 +276,7 @@ fn hinted(hints: &HintFiles, fault: &FaultAnalysis, is_last: bool) -> String {
     };
     let until = match (fault.back_s, fault.volume) {
         (None, _) => "",
+        (Some(_), None) if fault.kind == NodeFaultKind::Compaction => " until the compaction was done",
         (Some(_), None) => " until the node was back",
         (Some(_), Some(_)) => " until the fault was lifted",
     };
@@ -341,8 +372,16 @@ pub(super) fn words(of: &Of<'_>) -> (String, &'static str) {
     match of.0.rule {
         Rule::FaultsPlanned => {
             let disks = of.0.number("disk_faults").unwrap_or(0.0) as u64;
-            let nodes = (of.number("faults") as u64).saturating_sub(disks);
+            let compactions = of.0.number("compactions").unwrap_or(0.0) as u64;
+            let nodes = (of.number("faults") as u64).saturating_sub(disks + compactions);
             let what = match (nodes, disks) {
+                (0, 0) if compactions == 1 => "A node compacted by plan beside its load".to_owned(),
+                (nodes, disks) if compactions > 0 => {
+                    format!(
+                        "Nodes were taken away, disks failed and nodes compacted by plan {} times in all",
+                        nodes + disks + compactions
+                    )
+                }
                 (1, 0) => "A node was taken away by plan".to_owned(),
                 (n, 0) => format!("Nodes were taken away by plan {n} times"),
                 (0, 1) => "A disk failed by plan".to_owned(),
@@ -354,16 +393,26 @@ pub(super) fn words(of: &Of<'_>) -> (String, &'static str) {
                     )
                 }
             };
+            let lasting = match nodes + disks {
+                0 => String::new(),
+                _ => format!(
+                    ", for {} of {} measured seconds",
+                    given(of.number("away_s")),
+                    given(of.number("measured_s"))
+                ),
+            };
             (
                 format!(
-                    "{what}, for {} of {} measured seconds, first at {} s. Throughput, latency and errors of the cells are those \
+                    "{what}{lasting}, first at {} s. Throughput, latency and errors of the cells are those \
                      of the whole measurement, with this time in it; steadiness, limits, machines and the validity of trials \
                      are judged on the seconds before the first fault.",
-                    given(of.number("away_s")),
-                    given(of.number("measured_s")),
                     given(of.number("first_at_s"))
                 ),
                 match (nodes, disks) {
+                    (0, 0) => "Read \"While it compacted\" for before, during and after apart.",
+                    _ if compactions > 0 => {
+                        "Read \"When a node was away, a disk failed or it compacted\" for before, during and after apart."
+                    }
                     (_, 0) => "Read \"When a node was away\" for before, during and after apart.",
                     (0, _) => "Read \"When a disk failed\" for before, during and after apart.",
                     _ => "Read \"When a node was away or a disk failed\" for before, during and after apart.",

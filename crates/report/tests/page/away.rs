@@ -91,6 +91,7 @@ pub fn killed() -> FaultsAnalysis {
                 left: range(3.0, 0.0, 4.0).unwrap(),
             }),
             problems: Vec::new(),
+            compacted_bytes: None,
             failed_requests: None,
             ended: Vec::new(),
         }],

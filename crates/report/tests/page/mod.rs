@@ -5,11 +5,11 @@ pub mod away;
 use std::collections::BTreeMap;
 
 use analysis::{
-    Analysis, Basis, By, Caution, CellAnalysis, Charts, ConfigurationFacts, CostLine, Dataset, Decision, Doubt,
-    ErrorKind, Estimate, Finding, IntervalMethod, IoLimits, LatencyAnalysis, LatencyCurve, Limit, LimitKind, Line,
-    LoadLevel, Metric, OperationKind, Outcome, Panel, Place, ProbeResult, Range, Ranked, Ratio, Reason, Recommendation,
-    ResidualSpread, ResourceUse, Rule, Scope, Severity, Status, Summary, TrialCharts, TrialCounts, TrialShape, Unit,
-    ValueOfMoney, ValueVerdict, Verdict, VolumeReport, VolumeRole, WorkloadFacts,
+    Analysis, Basis, By, Caution, CellAnalysis, Charts, ConfigurationFacts, CostLine, DatabaseCounts, Dataset,
+    Decision, Doubt, ErrorKind, Estimate, Finding, IntervalMethod, IoLimits, LatencyAnalysis, LatencyCurve, Limit,
+    LimitKind, Line, LoadLevel, Metric, OperationKind, Outcome, Panel, Place, ProbeResult, Range, Ranked, Ratio,
+    Reason, Recommendation, ResidualSpread, ResourceUse, Rule, Scope, Severity, Status, Summary, TrialCharts,
+    TrialCounts, TrialShape, Unit, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, VolumeRole, WorkloadFacts,
 };
 
 /// What a user may write as a name: it must arrive as text.
@@ -283,6 +283,12 @@ fn cell(
         device_writes_per_operation: Some(0.1),
         device_read_bytes_per_operation: Some(4096.0),
         device_write_bytes_per_operation: Some(1024.0),
+        database: DatabaseCounts {
+            sstables_per_read: Some(1.2 * factor),
+            key_cache_hit_share: Some(0.9),
+            compacted_bytes_per_operation: (index > 0).then_some(120.0),
+            ..DatabaseCounts::default()
+        },
         device_read_iops: Some(900.0),
         device_write_iops: Some(100.0),
         page_cache_share: Some(0.5),

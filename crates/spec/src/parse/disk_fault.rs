@@ -26,6 +26,7 @@ pub(super) fn action(given: &raw::Fault, kind: NodeFaultKind, mistakes: &mut Col
         NodeFaultKind::NodeKill => FaultAction::NodeKill,
         NodeFaultKind::NodePause => FaultAction::NodePause,
         NodeFaultKind::HostCut => FaultAction::HostCut,
+        NodeFaultKind::Compaction => FaultAction::Compaction,
         NodeFaultKind::DiskStall => FaultAction::DiskStall { volume: volume? },
         NodeFaultKind::DiskFull => FaultAction::DiskFull { volume: volume? },
         NodeFaultKind::DiskSlow => FaultAction::DiskSlow {
@@ -62,6 +63,12 @@ fn only_with_effect(given: &raw::Fault, kind: NodeFaultKind, mistakes: &mut Coll
             "requests",
             "disk-error",
             is_error,
+        ),
+        span(
+            given.for_s.as_ref().map(Spanned::span),
+            "for_s",
+            "faults that are undone; a compaction ends when it is done",
+            kind != NodeFaultKind::Compaction,
         ),
         span(given.share.as_ref().map(Spanned::span), "share", "disk-error", is_error),
         span(given.range.as_ref().map(Spanned::span), "range", "disk-error", is_error),

@@ -92,10 +92,12 @@ fn fault(given: &Spanned<raw::Fault>, duration_s: f64, mistakes: &mut Collector<
         mistakes.add(
             at,
             format!("{what} is not within the measurement of {duration_s} s"),
-            if fault.kind().is_of_disk() {
-                "raise duration_s in [load]: a disk's fault ends before the measurement does"
-            } else {
-                "raise duration_s in [load]; without for_s the node stays away to the end"
+            match fault.kind() {
+                NodeFaultKind::Compaction => "raise duration_s in [load]",
+                kind if kind.is_of_disk() => {
+                    "raise duration_s in [load]: a disk's fault ends before the measurement does"
+                }
+                _ => "raise duration_s in [load]; without for_s the node stays away to the end",
             },
         );
         return None;

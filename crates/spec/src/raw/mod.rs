@@ -45,7 +45,7 @@ pub(crate) struct Experiment {
     /// How hard, how long, how often.
     #[schemars(with = "Load")]
     pub load: Spanned<Load>,
-    /// Nodes that are taken away, and disks that fail, in every trial, one after the other.
+    /// Nodes that are taken away, disks that fail and compactions, in every trial, one after the other.
     #[serde(default)]
     #[schemars(with = "Vec<Fault>")]
     pub fault: Vec<Spanned<Fault>>,
@@ -63,14 +63,15 @@ pub(crate) struct Experiment {
     pub provider: Providers,
 }
 
-/// A node that is taken away, and perhaps brought back, or a disk of it that fails for a time, while a trial is
-/// measured. Acknowledged writes are read back at the end of the trial.
+/// A node that is taken away, and perhaps brought back, or a disk of it that fails for a time, or a compaction beside the
+/// load, while a trial is measured. Acknowledged writes are read back at the end of the trial.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Fault {
     /// `node-stop` (drained and stopped in order), `node-kill` (SIGKILL), `node-pause` (SIGSTOP, later SIGCONT) or
     /// `host-cut` (its network drops everything; on hosts of their own). Of served volumes: `disk-stall` (nothing is
-    /// answered), `disk-slow`, `disk-error` (EIO) or `disk-full` (ENOSPC on writes).
+    /// answered), `disk-slow`, `disk-error` (EIO) or `disk-full` (ENOSPC on writes). And `compaction`: the node compacts
+    /// the data set's table into one SSTable beside its load.
     #[schemars(with = "String")]
     pub kind: Spanned<String>,
     /// Which node, counted from 1. Default 1.
@@ -79,7 +80,8 @@ pub(crate) struct Fault {
     /// When, seconds from the start of measurement; at least 5, so that there is a before.
     #[schemars(with = "f64")]
     pub at_s: Spanned<f64>,
-    /// Seconds until it is undone. Default for nodes: it stays away to the end of the trial. Must be stated for disks.
+    /// Seconds until it is undone. Default for nodes: it stays away to the end of the trial. Must be stated for disks, and
+    /// not for a compaction, which ends when it is done.
     #[schemars(with = "Option<f64>")]
     pub for_s: Option<Spanned<f64>>,
     /// For disks, which volume of the node: `data` (default) or `commitlog`.

@@ -176,11 +176,15 @@ impl Trial {
 
     /// Counters of every node: 20 reads of its volume a second and half a CPU. The process that is killed begins a new
     /// life with counters of zero.
-    fn samples(&self) -> BTreeMap<HostId, Vec<HostSample>> {
+    pub fn samples(&self) -> BTreeMap<HostId, Vec<HostSample>> {
         let of_node = |index: u32| {
             let host = HostId::database(index);
-            // A node whose disk fails is there.
-            let faults = || self.faults.iter().filter(move |f| f.host == host && f.volume.is_none());
+            // A node whose disk fails, or that compacts, is there.
+            let faults = || {
+                self.faults
+                    .iter()
+                    .filter(move |f| f.host == host && f.kind.takes_node_away())
+            };
             let is_away = |t: f64| faults().any(|f| t > f.gone_s && t < f.back_s.unwrap_or(f64::INFINITY));
             let ends = |f: &&FaultRecord| matches!(f.kind, NodeFaultKind::NodeStop | NodeFaultKind::NodeKill);
             let sample = |second: i32| {

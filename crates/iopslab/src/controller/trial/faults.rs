@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use evidence::{FaultRecord, HostId, ProcessEnd};
-use spec::NodeFault;
+use spec::{NodeFault, NodeFaultKind};
 use wire::{DatabaseRequest, Fault, Moments, Reply, Request};
 
 use crate::controller::crew::Agenda;
@@ -96,7 +96,8 @@ impl<'a> Faults<'a> {
         say: impl FnMut(&str) + 'a,
     ) -> Self {
         let steps = planned.iter().flat_map(|fault| {
-            let back = fault.for_s.map(|_| (*fault, Step::BringBack));
+            let ends = fault.for_s.is_some() || fault.kind() == NodeFaultKind::Compaction;
+            let back = ends.then_some((*fault, Step::BringBack));
             std::iter::once((*fault, Step::TakeAway)).chain(back)
         });
         let mut left: Vec<_> = steps.collect();
@@ -156,7 +157,8 @@ impl Agenda for Faults<'_> {
         let (fault, step) = self.left.last().filter(|_| self.under_way.is_none())?;
         let at_s = match step {
             Step::TakeAway => fault.at_s,
-            Step::BringBack => fault.until_s()?,
+            // A compaction is awaited as soon as it has begun.
+            Step::BringBack => fault.until_s().unwrap_or(fault.at_s),
         };
         Some(self.began.0.get()? + Duration::from_secs_f64(at_s))
     }
@@ -180,11 +182,14 @@ impl Agenda for Faults<'_> {
                 DatabaseRequest::BringBack
             }
         };
-        (self.say)(&match step {
-            Step::TakeAway => format!("{} of {host}", fault.kind().name()),
-            Step::BringBack if fault.action.volume().is_some() => format!("lifting {} of {host}", fault.kind().name()),
-            Step::BringBack => format!("bringing {host} back"),
-        });
+        match step {
+            Step::TakeAway => (self.say)(&format!("{} of {host}", fault.kind().name())),
+            Step::BringBack if fault.action.volume().is_some() => {
+                (self.say)(&format!("lifting {} of {host}", fault.kind().name()));
+            }
+            Step::BringBack if fault.kind().takes_node_away() => (self.say)(&format!("bringing {host} back")),
+            Step::BringBack => {}
+        }
         Some((host, Request::Database(request)))
     }
 
@@ -196,6 +201,7 @@ impl Agenda for Faults<'_> {
             (Step::TakeAway, Ok(Reply::TakenAway { moments, problem })) => {
                 let but = problem.as_ref().map_or(String::new(), |p| format!(", but {p}"));
                 (self.say)(&match fault.action.volume() {
+                    None if fault.kind() == NodeFaultKind::Compaction => format!("{host} compacts its table"),
                     None => format!("{host} is away{but}"),
                     Some(role) => format!("{} of {host} has the fault{but}", role.of_node()),
                 });
@@ -216,6 +222,7 @@ impl Agenda for Faults<'_> {
                 }),
             ) => {
                 (self.say)(&match fault.action.volume() {
+                    None if fault.kind() == NodeFaultKind::Compaction => format!("{host} has compacted its table"),
                     None => format!("{host} is back"),
                     Some(role) => format!("{} of {host} is as before", role.of_node()),
                 });
@@ -230,16 +237,19 @@ impl Agenda for Faults<'_> {
                 return Ok(false);
             }
             (Step::BringBack, Err(refused)) => {
-                let is_disk = fault.action.volume().is_some();
-                let problem = match (refused.cancelled, is_disk) {
-                    (true, false) => "it was not back when the trial ended".to_owned(),
-                    (true, true) => "it had not been lifted when the trial ended".to_owned(),
-                    (false, _) => refused.message,
+                let is_away = fault.kind().takes_node_away();
+                let problem = match (refused.cancelled, is_away, fault.action.volume()) {
+                    (true, true, _) => "it was not back when the trial ended".to_owned(),
+                    (true, _, Some(_)) => "it had not been lifted when the trial ended".to_owned(),
+                    (true, _, None) => "it was not done when the trial ended".to_owned(),
+                    (false, ..) => refused.message,
                 };
                 let first = problem.lines().next().unwrap_or_default();
-                (self.say)(&match is_disk {
-                    false => format!("{host} did not come back: {first}"),
-                    true => format!("{} of {host} was not lifted: {first}", fault.kind().name()),
+                let kind = fault.kind().name();
+                (self.say)(&match (is_away, fault.action.volume()) {
+                    (true, _) => format!("{host} did not come back: {first}"),
+                    (_, Some(_)) => format!("{kind} of {host} was not lifted: {first}"),
+                    (_, None) => format!("{kind} of {host}: {first}"),
                 });
                 if let Some(last) = self.done.last_mut() {
                     last.problems.push(problem);

@@ -1,0 +1,94 @@
+//! A compaction of the whole table beside the load of a real Cassandra: before, during and after it.
+
+use serde_json::Value;
+
+use crate::support::{Laboratory, lane::Share};
+
+const EXPERIMENT: &str = r#"
+name = "compaction"
+
+[target]
+database = "cassandra"
+version = "5.0.9"
+
+[dataset]
+records = 100_000
+fields = 10
+field_length = 100
+
+[[configuration]]
+name = "one"
+instance = { vcpus = 0.9, memory_gib = 16 }
+data_volume = { iops = 4500, mib_per_s = 200, size_gib = 2 }
+memory_limit_gib = 8
+
+[[workload]]
+name = "mixed"
+read = 0.5
+update = 0.5
+distribution = "uniform"
+
+[load]
+rate = [200]
+warmup_s = 2
+duration_s = 45
+repetitions = 1
+
+[[fault]]
+kind = "compaction"
+at_s = 6
+
+[provider.local]
+heap_mib = 512
+page_cache_mib = 64
+"#;
+
+#[test]
+fn a_compaction_beside_the_load_is_seen_from_its_beginning_to_its_end() {
+    let lab = Laboratory::on_machine(Share::Half);
+    lab.write("compaction.toml", EXPERIMENT);
+    let output = lab.output(&["run", "compaction.toml", "--format", "json"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    assert!(stderr.contains("compacted its table"), "{stderr}");
+    let analysis: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let cell = &analysis["cells"][0];
+    assert_eq!(cell["valid_trials"], 1, "{cell:#}");
+    let faults = &cell["faults"];
+    let names: Vec<&str> = faults["phases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|p| p["phase"].as_str())
+        .collect();
+    assert_eq!(names, ["before", "during", "after"], "{faults:#}");
+    let compaction = &faults["faults"][0];
+    assert_eq!(compaction["kind"], "compaction");
+    assert!(compaction["away_s"]["median"].as_f64().unwrap() > 0.0, "{compaction:#}");
+    assert!(compaction.get("problems").is_none(), "{compaction:#}");
+    // All of the table is written anew: 100 MB before compression.
+    let written = compaction["compacted_bytes"]["median"].as_f64().unwrap();
+    let on_disk = cell["bytes_on_disk"].as_f64().unwrap();
+    assert!(
+        written > 0.8 * on_disk && written < 1.3 * on_disk,
+        "{written} of {on_disk}"
+    );
+
+    let trial = lab
+        .run_directory()
+        .join("trials")
+        .join(cell["id"].as_str().unwrap())
+        .join("1");
+    let log = std::fs::read_to_string(trial.join("database.log")).unwrap();
+    assert!(
+        log.contains("Compacted (") && log.contains("usertable"),
+        "Cassandra says so too: {log}"
+    );
+    let text = std::fs::read_to_string(lab.run_directory().join("report.md")).unwrap();
+    assert!(
+        text.contains("## While it compacted") && text.contains("was done at"),
+        "{text}"
+    );
+    println!("{faults:#}");
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
+}

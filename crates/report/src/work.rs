@@ -1,0 +1,144 @@
+//! What an operation cost: configurations side by side, so that an effect (operations, latency) has its cause (reads of the
+//! devices, SSTables, caches, flushes and compactions) below it.
+
+use analysis::{Analysis, CellAnalysis, LoadLevel};
+
+use crate::figures::{MIB, MISSING, number, optional};
+use crate::labels;
+
+/// Over the tables.
+pub const TITLE: &str = "What an operation cost";
+/// Below them.
+pub const METHOD: &str = "Medians over repetitions; beside a configuration its figure over that of the baseline. Device \
+                          requests and bytes are those of all volumes of all nodes. SSTables, caches, flushes and \
+                          compactions are the database's own counts of the measured window: for each read of the table \
+                          on a node, how many SSTables were merged, and how often a bloom filter let it into one without \
+                          the row; the bytes of the SSTables that flushes and compactions have written. A figure that no \
+                          database here gives is left out.";
+const KIB: f64 = 1024.0;
+
+type Figure = fn(&CellAnalysis) -> Option<f64>;
+
+/// In the order of the table: the effect, then what may have caused it.
+const FIGURES: [(&str, Figure); 23] = [
+    ("Operations/s, geo. mean", |c| c.throughput_ops_per_s.map(|t| t.median)),
+    ("p99 of the slowest operation, ms", |c| {
+        c.latency_us.values().map(|l| l.p99 / 1e3).max_by(f64::total_cmp)
+    }),
+    ("Device reads/op.", |c| c.device_reads_per_operation),
+    ("Device writes/op.", |c| c.device_writes_per_operation),
+    ("KiB read/op.", |c| Some(c.device_read_bytes_per_operation? / KIB)),
+    ("KiB written/op.", |c| Some(c.device_write_bytes_per_operation? / KIB)),
+    ("SSTables merged/read", |c| c.database.sstables_per_read),
+    ("Bloom filter wrong/1,000 reads", |c| {
+        Some(c.database.bloom_false_positives_per_read? * 1e3)
+    }),
+    ("Chunk cache hits, %", |c| {
+        Some(c.database.chunk_cache_hit_share? * 100.0)
+    }),
+    ("Key cache hits, %", |c| Some(c.database.key_cache_hit_share? * 100.0)),
+    ("Page cache, MiB", |c| Some(c.page_cache_bytes? / MIB)),
+    ("of data on disk, %", |c| Some(c.page_cache_share? * 100.0)),
+    ("Compressed to, %", |c| Some(c.database.compression_ratio? * 100.0)),
+    ("SSTables at the end", |c| c.database.sstables),
+    ("Flushes in a trial", |c| c.database.flushes),
+    ("Compactions in a trial", |c| c.database.compactions),
+    ("Bytes flushed/op.", |c| c.database.flushed_bytes_per_operation),
+    ("Bytes compacted/op.", |c| c.database.compacted_bytes_per_operation),
+    ("Read IOPS", |c| c.device_read_iops),
+    ("Write IOPS", |c| c.device_write_iops),
+    ("Database CPUs", |c| c.database_cpus_used),
+    ("GC pauses, %", |c| Some(c.gc_pause_share? * 100.0)),
+    ("Client CPU/op., us", |c| c.client_cpu_us_per_operation),
+];
+
+/// Cells beside each other.
+pub struct Group<'a> {
+    /// Workload, and the load where it is one.
+    pub title: String,
+    cells: Vec<&'a CellAnalysis>,
+    /// Name of the baseline, where it is among them under the same load.
+    baseline: Option<&'a CellAnalysis>,
+    has_one_load: bool,
+}
+
+/// The cells with a valid trial: a table for each workload and load that several configurations have; for each workload one
+/// of those that are alone under their load.
+pub fn groups(analysis: &Analysis) -> Vec<Group<'_>> {
+    let mut groups = Vec::new();
+    for workload in &analysis.workloads {
+        let of_workload = |c: &&CellAnalysis| c.workload == workload.name && c.valid_trials > 0;
+        let cells: Vec<&CellAnalysis> = analysis.cells.iter().filter(of_workload).collect();
+        let mut loads: Vec<LoadLevel> = Vec::new();
+        for cell in &cells {
+            if !loads.contains(&cell.load) {
+                loads.push(cell.load);
+            }
+        }
+        let mut alone = Vec::new();
+        for load in loads {
+            let beside: Vec<&CellAnalysis> = cells.iter().copied().filter(|c| c.load == load).collect();
+            if beside.len() < 2 {
+                alone.extend(beside);
+                continue;
+            }
+            groups.push(Group {
+                title: format!("{}; {}", workload.name, labels::load(load)),
+                baseline: beside.iter().copied().find(|c| c.configuration == analysis.baseline),
+                cells: beside,
+                has_one_load: true,
+            });
+        }
+        if !alone.is_empty() {
+            groups.push(Group {
+                title: workload.name.clone(),
+                cells: alone,
+                baseline: None,
+                has_one_load: false,
+            });
+        }
+    }
+    groups
+}
+
+impl Group<'_> {
+    /// The head: the first column is text.
+    pub fn head(&self) -> Vec<String> {
+        let mut head = vec!["Figure".to_owned()];
+        for cell in &self.cells {
+            head.push(match self.has_one_load {
+                true => cell.configuration.clone(),
+                false => format!("{}; {}", cell.configuration, labels::load(cell.load)),
+            });
+            head.extend(self.compared(cell).map(|of| format!("to {}, x", of.configuration)));
+        }
+        head
+    }
+
+    /// A row for each figure that one of the cells has.
+    pub fn rows(&self) -> Vec<Vec<String>> {
+        let known = FIGURES
+            .iter()
+            .filter(|(_, of)| self.cells.iter().any(|c| of(c).is_some()));
+        let row = |(name, of): &(&str, Figure)| {
+            let mut row = vec![(*name).to_owned()];
+            for cell in &self.cells {
+                row.push(optional(of(cell)));
+                row.extend(self.compared(cell).map(|baseline| {
+                    let factor = of(cell)
+                        .zip(of(baseline))
+                        .filter(|(_, its)| *its != 0.0)
+                        .map(|(own, its)| own / its);
+                    factor.map_or_else(|| MISSING.to_owned(), number)
+                }));
+            }
+            row
+        };
+        known.map(row).collect()
+    }
+
+    /// What a cell is compared with.
+    fn compared(&self, cell: &CellAnalysis) -> Option<&CellAnalysis> {
+        self.baseline.filter(|baseline| baseline.id != cell.id)
+    }
+}
