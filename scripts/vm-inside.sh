@@ -54,8 +54,11 @@ prepare_cassandra() {
 }
 
 nothing_is_left() {
-  if pgrep -af 'iopslab (agent|volume)' || losetup -l | grep -q iopslab || grep -q iopslab /proc/self/mountinfo || ls -d /sys/fs/cgroup/iopslab-* 2>/dev/null; then
-    echo "left behind:"; losetup -l; grep iopslab /proc/self/mountinfo
+  local mounts
+  # The Java is ours.
+  mounts=$(grep iopslab /proc/self/mountinfo | grep -v ' /java ')
+  if pgrep -af 'iopslab (agent|volume)' || losetup -l | grep iopslab || [ -n "$mounts" ] || ls -d /sys/fs/cgroup/iopslab-* 2>/dev/null; then
+    echo "left behind: $mounts"
     return 1
   fi
 }
