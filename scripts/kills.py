@@ -8,7 +8,8 @@ mount, loop device, cgroup, FUSE connection or file of the run may be left. Prin
 Needs root, a Java, /dev/fuse, and a Cassandra in the cache (or the network).
 
   IOPSLAB=PATH    the program (target/quick/iopslab)
-  SEED=7 FROM=1   choices of kill number K depend on SEED and K alone: FROM=K repeats those from K on
+  SEED=7 FROM=1   choices of kill number K depend on SEED, VICTIMS and K alone: FROM=K repeats those from K on
+  VICTIMS=A,B,... whom: "controller", "database agent", "client agent", "volume server", "database", each as often as it is named
   SECONDS_MAX=S   no kill is begun after so many seconds; the run under way is completed
   KILLS_WORK=DIR  where everything is (a new directory below target/); stays if anything is wrong
   KILLS_LOG=FILE  a line of JSON for each kill; the table tells of all lines in it
@@ -31,7 +32,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 IOPSLAB = str(pathlib.Path(os.environ.get("IOPSLAB", ROOT / "target/quick/iopslab")).absolute())
 SEED = os.environ.get("SEED", "7")
-VICTIMS = ["controller", "database agent", "client agent", "volume server", "database"]
+EVERYBODY = ["controller", "database agent", "client agent", "volume server", "database"]
+VICTIMS = os.environ.get("VICTIMS", ",".join(EVERYBODY)).split(",")
 # So many kills at most in one run: it is completed after them.
 KILLS_A_RUN = 8
 # A run whose number is a multiple of this begins without a data set, and without what earlier starts of the database have learnt:
@@ -85,6 +87,8 @@ def main():
     kills = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     if not pathlib.Path(IOPSLAB).is_file():
         sys.exit(f"{IOPSLAB} is not there: cargo build --profile quick -p iopslab, or set IOPSLAB")
+    if unknown := set(VICTIMS) - set(EVERYBODY):
+        sys.exit(f"VICTIMS: no {', '.join(unknown)}: {', '.join(EVERYBODY)}")
     if os.geteuid() != 0:
         sys.exit("not running as root, which volumes and cgroups need")
     own_network()
@@ -303,10 +307,11 @@ class Run:
     def kill(self, number):
         """Waits for a random moment of a random victim, ends it, and sees what comes of it; `None` if the run was faster."""
         choices = random.Random(f"{SEED}/{number}")
-        # Every block of five has each victim once.
+        # Every block has each victim once.
         order = VICTIMS[:]
-        random.Random(f"{SEED}/block/{(number - 1) // 5}").shuffle(order)
-        victim = order[(number - 1) % 5]
+        block, place = divmod(number - 1, len(order))
+        random.Random(f"{SEED}/block/{block}").shuffle(order)
+        victim = order[place]
         is_long = victim not in ("volume server", "database")
         delay_s = choices.uniform(0, 1) if choices.random() < 0.3 else choices.uniform(0, 30 if is_long else 12)
         cleans = choices.random() < 0.5
@@ -541,7 +546,7 @@ def told(record):
 def table(records):
     print("\n| victim | kills | run went on | needed resume | needed clean or the next start | left | lost |")
     print("|---|---|---|---|---|---|---|")
-    for victim in VICTIMS + ["none"]:
+    for victim in EVERYBODY + ["none"]:
         of = [record for record in records if record["victim"] == victim]
         if of:
             went = collections.Counter(record["went"] for record in of)

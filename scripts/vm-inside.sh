@@ -6,15 +6,16 @@ say() { printf 'vm: %s\n' "$*"; }
 
 say "kernel $(uname -r), cgroup v2 controllers: $(cat /sys/fs/cgroup/cgroup.controllers)"
 modprobe -a loop xfs 2>/dev/null
-export HOME=/root
+export HOME=/root IOPSLAB_EMULATED_CPUS=1
 mkdir -p "$(cat /payload/scratch)"
 
-# A program, its log, and what it printed at the end where it failed.
+# A program, its log, and what it printed at the end where it failed; figures are told where it did not.
 story() {
   local name=$1 began=$SECONDS
   shift
   if timeout 2400 "$@" 2>&1 | tee /var/tmp/log; then
     say "ok      $name ($((SECONDS - began)) s): $(grep -E '^test result|^iopslab-story' /var/tmp/log | tail -1)"
+    grep -oE '(figures|mix|[0-9]+ % reads): .*' /var/tmp/log | while read -r line; do say "        $line"; done
   else
     say "FAILED  $name ($((SECONDS - began)) s)"
     tail -60 /var/tmp/log
@@ -22,13 +23,23 @@ story() {
   fi
 }
 
+# A program of stories, of which at least one is to run.
+program() {
+  story "$1" "$2" --nocapture --test-threads=1
+  grep -qE '^test result: ok\. [1-9]' /var/tmp/log || { say "FAILED  $1: no story was run"; failed=1; }
+}
+
 part=$(sed -n 's/.*iopslab\.part=\([a-z]*\).*/\1/p' /proc/cmdline)
 
-if [ "$part" = stories ]; then
-  for program in /payload/tests/*; do
-    story "$(basename "$program" | sed 's/-[0-9a-f]*$//')" "$program" --test-threads 1
-  done
-fi
+# Those of served volumes are of the part `volumes`.
+for program in /payload/tests/*; do
+  name=$(basename "$program" | sed 's/-[0-9a-f]*$//')
+  case "$part $name" in
+    'volumes served') program "$name" "$program" ;;
+    'stories served') ;;
+    stories*) program "$name" "$program" ;;
+  esac
+done
 
 # All at the places and with the times that they have outside: then what was kept for shorter starts is of use.
 prepare_cassandra() {
@@ -43,8 +54,11 @@ prepare_cassandra() {
 }
 
 nothing_is_left() {
-  if losetup -l | grep -q iopslab || grep -q iopslab /proc/self/mountinfo || ls -d /sys/fs/cgroup/iopslab-* 2>/dev/null; then
-    echo "left behind:"; losetup -l; grep iopslab /proc/self/mountinfo
+  local mounts
+  # The Java is ours.
+  mounts=$(grep iopslab /proc/self/mountinfo | grep -v ' /java ')
+  if pgrep -af 'iopslab (agent|volume)' || losetup -l | grep iopslab || [ -n "$mounts" ] || ls -d /sys/fs/cgroup/iopslab-* 2>/dev/null; then
+    echo "left behind: $mounts"
     return 1
   fi
 }
@@ -73,7 +87,7 @@ far_client() {
   nothing_is_left || return 1
   for kind in read update; do
     near=$(figure near "${kind}_p50_us") && far=$(figure far "${kind}_p50_us") || return 1
-    echo "zones: p50 of $kind: $near us in the same zone, $far us with a round trip of $r_us us between client and node"
+    echo "figures: zones: p50 of $kind: $near us in the same zone, $far us with a round trip of $r_us us between client and node"
     if [ "$far" -lt $r_us ]; then echo "less than the network alone takes"; return 1; fi
     if [ $((far - near)) -lt $((r_us * 7 / 10)) ] || [ $((far - near)) -gt $((r_us * 2)) ]; then
       echo "the difference is not the round trip"; return 1
@@ -89,12 +103,89 @@ figure() {
     NR == 2 { printf "%d\n", $at[column] }' "$1"/*/summary.csv
 }
 
+# A served volume for any program: random 4 KiB, half of them reads, at most its limit and at least half of that.
+by_hand() {
+  local limit=200 server i sum
+  /payload/iopslab volume gp3:10GiB:3000 --scale $((3000 / limit)) --mount /mnt/v >/var/tmp/volume 2>&1 &
+  server=$!
+  for ((i = 0; i < 120; i++)); do mountpoint -q /mnt/v && grep -q Ctrl-C /var/tmp/volume && break; sleep 1; done
+  for mix in 100 50 0; do
+    sum=$(fio --name=mix --filename=/mnt/v/mix --size=16m --rw=randrw --rwmixread=$mix --bs=4k --direct=1 --ioengine=libaio \
+      --iodepth=16 --time_based --ramp_time=2 --runtime=8 --norandommap --minimal | awk -F';' '{ printf "%d", $8 + $49 }')
+    echo "figures: a served volume of $limit IOPS, $mix % reads: $sum I/Os a second"
+    if [ "$sum" -gt $((limit * 21 / 20)) ] || [ "$sum" -lt $((limit / 2)) ]; then echo "that is not its limit"; return 1; fi
+  done
+  kill -INT $server && wait $server || return 1
+  cat /var/tmp/volume
+  echo "figures: $(grep ' reads (' /var/tmp/volume)"
+  ! mountpoint -q /mnt/v && nothing_is_left || return 1
+  echo "iopslab-story: a volume by hand holds its limit, and nothing is left of it"
+}
+
+# First without the device, then with the device and without the module behind it.
+without_fuse() {
+  local kind told
+  # Its control file system holds it.
+  umount /sys/fs/fuse/connections 2>/dev/null
+  modprobe -r fuse || return 1
+  echo 'install fuse /bin/false' >/etc/modprobe.d/no-fuse.conf
+  for kind in device module; do
+    rm -f /dev/fuse
+    [ $kind = device ] || mknod /dev/fuse c 10 229
+    refused /payload/iopslab volume gp3:10GiB --mount /var/tmp/no-volume || return 1
+    refused /payload/iopslab run /payload/served.toml --out /var/tmp/no-run || return 1
+    grep -q 'volumes = "throttled"' /var/tmp/refused || return 1
+    if [ -e /var/tmp/no-volume ] || [ -e /var/tmp/no-run ]; then echo "something was begun"; return 1; fi
+    told=$(/payload/iopslab doctor 2>&1 | grep 'served volumes')
+    echo "$told"
+    [[ $told == *'not here'* ]] || return 1
+  done
+  rm -f /etc/modprobe.d/no-fuse.conf /dev/fuse
+  modprobe fuse || return 1
+  [ -e /dev/fuse ] || mknod /dev/fuse c 10 229
+  nothing_is_left || return 1
+  echo "iopslab-story: without /dev/fuse, and without its module, volumes are refused before anything is made"
+}
+
+refused() {
+  local code=0
+  "$@" >/var/tmp/refused 2>&1 || code=$?
+  cat /var/tmp/refused
+  [ $code = 1 ] && grep -q 'volumes cannot be served: /dev/fuse' /var/tmp/refused
+}
+
+if [ "$part" = volumes ]; then
+  export -f by_hand without_fuse refused nothing_is_left
+  story "a served volume by hand" bash -c by_hand
+  story "a machine without FUSE" bash -c without_fuse
+fi
+
+# The tiny run on a served volume that stalls for a while.
+served_run() {
+  local run
+  mkdir -p /var/tmp/run
+  cd /var/tmp/run || return 1
+  /payload/iopslab run /payload/served.toml --out served --require-valid || return 1
+  run=$(echo served/*)
+  grep -q 'When a disk failed' "$run/report.md" || return 1
+  cat "$run/report.md"
+  if grep -q fault_not_as_planned "$run/analysis.json"; then echo "the fault was not as planned"; return 1; fi
+  nothing_is_left || return 1
+  echo "figures: p50 of reads on served volumes: $(figure served read_p50_us) us"
+  echo "iopslab-story: one run on a served volume that stalled, evidence complete, nothing left behind"
+}
+
+if [ "$part" = served ]; then
+  prepare_cassandra
+  export -f served_run nothing_is_left figure
+  story "a tiny run on a served volume" bash -c served_run
+fi
+
 if [ "$part" = whole ]; then
   prepare_cassandra
   export -f whole_run far_client nothing_is_left figure
   story "a tiny whole run with Cassandra" bash -c whole_run
   story "the same with a client in another zone" bash -c far_client
-  grep '^zones: ' /var/tmp/log | while read -r line; do say "$line"; done
 fi
 
 [ $failed = 0 ] && say "all passed"

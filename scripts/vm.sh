@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# A machine like the users': Debian 12 (kernel 6.1, cgroup v2) in QEMU, in which the stories of storage and monitor and one tiny whole
-# run with a real Cassandra are run, that run a second time with a client in another zone (netem). The machine this is developed
-# on has cgroup v1 and no netem; every current distribution has v2.
+# A machine like the users': Debian 12 (kernel 6.1, cgroup v2) in QEMU, in which are run: the stories of storage and monitor; served
+# volumes by hand, and what is said where there is no FUSE; one tiny whole run with a real Cassandra, a second time with a client
+# in another zone (netem), and once on served volumes of which one stalls. The machine this is developed on has cgroup v1, a newer
+# kernel and no netem; every current distribution has v2.
 #
 #   scripts/vm.sh           everything (the image is made once and kept in ~/.cache/iopslab)
 #   scripts/vm.sh --fast    without the runs with Cassandra
-#   scripts/vm.sh PART...   only these parts: stories, whole (the runs with Cassandra)
+#   scripts/vm.sh PART...   only these parts, a boot for each: stories, volumes, whole (the two runs), served; image makes it only
 #
 # Needs root, qemu-system-x86_64, debootstrap and mkfs.ext4 (installed here if missing, with apt-get). Without KVM the machine is
 # emulated, which is 10 to 30 times slower than the real one. IOPSLAB_DEBIAN_MIRROR names another mirror.
@@ -13,14 +14,22 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 case "${1:-}" in
-  '') PARTS=(stories whole) ;;
-  --fast) PARTS=(stories) ;;
+  '') PARTS=(stories volumes whole served) ;;
+  --fast) PARTS=(stories volumes) ;;
   *) PARTS=("$@") ;;
 esac
 for part in "${PARTS[@]}"; do
-  case "$part" in stories | whole) ;; *) echo "error: no part $part: stories, whole" >&2; exit 2 ;; esac
+  case "$part" in
+    image | stories | volumes | whole | served) ;;
+    *) echo "error: no part $part: stories, volumes, whole, served, image" >&2; exit 2 ;;
+  esac
 done
-has_part() { [[ " ${PARTS[*]} " == *" $1 "* ]]; }
+# Whether any of these parts is asked for.
+has_part() {
+  local part
+  for part in "$@"; do [[ " ${PARTS[*]} " == *" $part "* ]] && return; done
+  return 1
+}
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/iopslab
 IMAGE=$CACHE/vm-bookworm-2
 apt_mirror() {
@@ -86,11 +95,12 @@ UNIT
 }
 
 [ -d "$IMAGE" ] || make_image
+[ "${PARTS[*]}" != image ] || exit 0
 
 say "building the stories"
 # What goes into the machine: the test programs of storage and monitor, and iopslab itself.
 built=
-if has_part stories; then
+if has_part stories volumes; then
   built=$(cargo test --locked --no-run --message-format=json -p storage -p monitor 2>/dev/null |
     sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | sort -u)
 fi
@@ -103,9 +113,10 @@ for program in $built; do strip -o "$payload/tests/$(basename "$program")" "$pro
 strip -o "$payload/iopslab" "$target/debug/iopslab"
 cp scripts/vm-inside.sh "$payload/inside.sh"
 cp scripts/vm-tiny.toml "$payload/tiny.toml"
+cp scripts/vm-served.toml "$payload/served.toml"
 # Test programs keep their files where they were built.
 echo "$target/tmp" >"$payload/scratch"
-if has_part whole; then
+if has_part whole served; then
   [ -d "$CACHE/cassandra" ] || { echo "error: no Cassandra in $CACHE/cassandra; run once: iopslab db start && iopslab db stop" >&2; exit 1; }
   cp -a "$CACHE/cassandra" scripts/java-for-tests.sh "$payload/"
   # This machine's Java too: what was kept for shorter starts (minutes, when emulated) belongs to one.
@@ -122,11 +133,12 @@ mkfs.ext4 -q -F -d "$payload" "$work/payload.img"
 
 # Boots once for a part. Says what its console says on our own lines.
 boot() {
-  local part=$1 accelerator=$2 cpu=max console=$work/console-$1.log began vm seen=0 now
+  local part=$1 accelerator=$2 cpu=max console=$CACHE/vm-console-$1.log began vm seen=0 now
   # KVM must work, not merely exist.
   if [ -w /dev/kvm ] && [ -n "${IOPSLAB_VM_KVM:-}" ]; then accelerator=kvm; cpu=host; fi
   say "booting for the part $part (accelerator $accelerator); its console goes to $console"
   began=$(date +%s)
+  : >"$console"
   timeout "$LIMIT_S" qemu-system-x86_64 -machine q35 -accel "$accelerator" -cpu "$cpu" -smp 2 -m 4096 \
     -nographic -no-reboot -nic none -serial "file:$console" -monitor none \
     -kernel "$IMAGE/vmlinuz" -initrd "$IMAGE/initrd" \
@@ -158,7 +170,8 @@ boot() {
 # thread it does not.
 for part in "${PARTS[@]}"; do
   case "$part" in
-    stories) boot stories tcg,thread=multi ;;
-    whole) boot whole tcg,thread=single ;;
+    stories | volumes) boot "$part" tcg,thread=multi ;;
+    whole | served) boot "$part" tcg,thread=single ;;
+    image) ;;
   esac
 done

@@ -440,3 +440,23 @@ fn a_machine_that_can_serve_no_volumes_is_refused_before_anything_is_made() {
     assert!(!lab.path().join("runs").exists(), "nothing was begun");
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
+
+#[test]
+fn a_volume_that_this_machine_cannot_serve_is_refused_before_anything_is_made() {
+    let lab = Laboratory::new();
+    let output = lab
+        .iopslab_without_fuse(&["volume", "gp3:10GiB", "--mount", "v"])
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(
+        stderr.starts_with("error: volumes cannot be served: /dev/fuse"),
+        "{stderr}"
+    );
+    assert!(
+        !lab.path().join("v").exists() && !lab.work().exists(),
+        "nothing was begun"
+    );
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
+}

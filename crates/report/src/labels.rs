@@ -218,6 +218,30 @@ pub fn usd(value: f64) -> String {
     format!("{sign}${}.{:02}", count(cents / 100), cents % 100)
 }
 
+/// What emulates the volumes, and what is not as with real ones; `None` where they are real.
+pub fn emulation(analysis: &Analysis) -> Option<String> {
+    if !analysis.has_emulated_volumes() {
+        return None;
+    }
+    let volumes = || analysis.configurations.iter().flat_map(|c| &c.volumes);
+    let limits = match (volumes().all(|v| v.is_combined()), volumes().any(|v| v.is_combined())) {
+        (true, _) => "Reads and writes share their limits, as with EBS",
+        (false, true) => "Reads and writes share the limits of some volumes and are limited apart on others",
+        (false, false) => "Reads and writes are limited apart, EBS counts them together",
+    };
+    Some(if volumes().any(|v| v.is_served) {
+        format!(
+            "Volumes are emulated by a process that answers for each of them as its type does, at an even pace. {limits}. \
+             Where this machine was too slow for that, emulation_floor says so."
+        )
+    } else {
+        format!(
+            "Volumes are emulated by kernel I/O limits on a loop device. {limits}; the throttle releases I/O in slices of \
+             about 100 ms, which shows as steps in the tail of a saturated volume."
+        )
+    })
+}
+
 /// How money was counted, printed beside every cost.
 pub fn basis(analysis: &Analysis) -> String {
     let basis = &analysis.basis;

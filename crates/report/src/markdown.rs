@@ -471,11 +471,8 @@ fn method(analysis: &Analysis, text: &mut String) {
             given(analysis.scale)
         ));
     }
-    if analysis.has_emulated_volumes() {
-        text.push_str(
-            "* Volumes are emulated by kernel I/O limits on a loop device. Reads and writes are limited apart, EBS counts them \
-             together; the throttle releases I/O in slices of ~100 ms, so that tails of a saturated volume show steps near it.\n",
-        );
+    if let Some(how) = labels::emulation(analysis) {
+        text.push_str(&format!("* {how}\n"));
     }
     text.push_str(&format!(
         "* Money: basis {}.\n\

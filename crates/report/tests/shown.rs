@@ -231,3 +231,37 @@ fn the_plan_shows_the_matrix_before_anything_starts() {
         );
     }
 }
+
+/// What a report says of how volumes were made is what they were.
+#[test]
+fn the_method_tells_what_limited_the_volumes_of_this_run() {
+    let told = |is_served: bool, combined: &[bool]| {
+        let (mut analysis, charts) = page::run(&["gp2-320", "io1-10000"], &["read-heavy"], 3);
+        for (configuration, combined) in analysis.configurations.iter_mut().zip(combined) {
+            configuration.volumes[0].is_served = is_served;
+            configuration.volumes[0].combined = Some(*combined);
+        }
+        let texts = [markdown(&analysis), html(&analysis, &charts)];
+        for words in ["Reads and writes are limited apart", "Reads and writes share"] {
+            assert_eq!(texts[0].contains(words), texts[1].contains(words), "{words}");
+        }
+        let [text, _] = texts;
+        text
+    };
+    let throttled = told(false, &[false, false]);
+    assert!(
+        throttled.contains("kernel I/O limits on a loop device. Reads and writes are limited apart"),
+        "{throttled}"
+    );
+    let divided = told(false, &[true, true]);
+    assert!(
+        divided.contains("kernel I/O limits on a loop device. Reads and writes share their limits, as with EBS"),
+        "{divided}"
+    );
+    let served = told(true, &[true, true]);
+    assert!(
+        served.contains("a process that answers for each of them") && !served.contains("slices"),
+        "{served}"
+    );
+    assert!(told(true, &[true, false]).contains("Reads and writes share the limits of some volumes"));
+}

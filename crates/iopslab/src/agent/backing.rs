@@ -213,6 +213,8 @@ impl Store {
 
     fn image(&mut self, setup: &VolumeSetup, name: &str) -> Result<(Backing, PathBuf), StorageError> {
         let image = self.directory.join(format!("{name}.img"));
+        // Of an attempt whose server was lost.
+        remove(&image)?;
         let mut volume = Volume::create(&self.ledger, &image, setup.size_bytes)?;
         if setup.served.is_some() {
             volume.serve_by(&self.server()?, name, Model::unlimited());
@@ -221,6 +223,12 @@ impl Store {
         let root = self.directory.join("mnt").join(name);
         backing.attach(&root)?;
         Ok((backing, root))
+    }
+
+    /// Whether the process that answers for served volumes has ended although it should not. The next volume that is
+    /// attached gets another one.
+    pub fn is_server_lost(&self) -> bool {
+        self.server.as_ref().is_some_and(|server| server.is_lost())
     }
 
     /// One process for all volumes of this host, outside of every database's cgroup.
@@ -284,6 +292,17 @@ fn make(directory: &Path) -> Result<(), StorageError> {
         path: directory.to_owned(),
         source,
     })
+}
+
+fn remove(file: &Path) -> Result<(), StorageError> {
+    match std::fs::remove_file(file) {
+        Err(source) if source.kind() != std::io::ErrorKind::NotFound => Err(StorageError::Io {
+            doing: "delete".to_owned(),
+            path: file.to_owned(),
+            source,
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// Whether configurations' limits are in force on this ground.

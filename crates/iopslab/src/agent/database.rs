@@ -233,34 +233,47 @@ impl Opened {
         Ok(Reply::Snapshot(facts))
     }
 
-    /// Volumes with the data set on them, measured by the probe.
+    /// Volumes with the data set on them, measured by the probe. Where the process that answers for them is lost meanwhile
+    /// they are made once more: no trial has begun that would have seen it.
     fn prepare(&mut self, setup: &Setup) -> Result<Reply, Fault> {
-        let (host, name) = (&self.host, &setup.configuration);
+        let name = &setup.configuration;
         if !self.volumes.contains_key(name) {
-            let directory = host.run_directory();
-            if !directory.exists() {
-                host.claim_directory(&directory)?;
-            }
-            let doing = format!("creating the volumes of {name} and copying the data set");
-            host.outbox.progress(doing, None);
-            let key = self.database.snapshot_key(setup.placement);
-            let restored = self.restored.as_ref().filter(|restored| restored.facts.key == key);
-            let snapshot = restored.map_or_else(|| host.snapshot_directory(&key), |r| r.directory.clone());
-            let initialised = restored.map(|restored| &restored.how);
-            let mut volumes =
-                Volumes::create(&mut self.store, setup, &snapshot.join("data"), initialised).map_err(fault)?;
-            host.outbox.progress(format!("measuring the volumes of {name}"), None);
-            let cgroup = is_limited(self.ground.as_ref()).then(|| Host::cgroup_name("probe"));
-            if let Err(error) = volumes.probe(&host.ledger, cgroup.as_deref()) {
-                let how = volumes.lost().map_or_else(String::new, |how| format!("{how}; "));
-                return Err(fault(format!("{how}{error}")));
-            }
-            volumes.detach().map_err(fault)?;
+            let volumes = match self.make_volumes(setup) {
+                Err(fault) if !self.host.outbox.is_cancelled() && self.store.is_server_lost() => {
+                    tracing::warn!("the volumes of {name} are made once more: {}", fault.message);
+                    self.make_volumes(setup)?
+                }
+                made => made?,
+            };
             self.volumes.insert(name.clone(), volumes);
         }
         Ok(Reply::Prepared(PreparedConfiguration {
             volumes: self.volumes[name].facts(),
         }))
+    }
+
+    fn make_volumes(&mut self, setup: &Setup) -> Result<Volumes, Fault> {
+        let (host, name) = (&self.host, &setup.configuration);
+        let directory = host.run_directory();
+        if !directory.exists() {
+            host.claim_directory(&directory)?;
+        }
+        let doing = format!("creating the volumes of {name} and copying the data set");
+        host.outbox.progress(doing, None);
+        let key = self.database.snapshot_key(setup.placement);
+        let restored = self.restored.as_ref().filter(|restored| restored.facts.key == key);
+        let snapshot = restored.map_or_else(|| host.snapshot_directory(&key), |r| r.directory.clone());
+        let initialised = restored.map(|restored| &restored.how);
+        let mut volumes =
+            Volumes::create(&mut self.store, setup, &snapshot.join("data"), initialised).map_err(fault)?;
+        host.outbox.progress(format!("measuring the volumes of {name}"), None);
+        let cgroup = is_limited(self.ground.as_ref()).then(|| Host::cgroup_name("probe"));
+        if let Err(error) = volumes.probe(&host.ledger, cgroup.as_deref()) {
+            let how = volumes.lost().map_or_else(String::new, |how| format!("{how}; "));
+            return Err(fault(format!("{how}{error}")));
+        }
+        volumes.detach().map_err(fault)?;
+        Ok(volumes)
     }
 
     fn start_trial(&mut self, setup: &Setup, sample_keys: &[String]) -> Result<Reply, Fault> {

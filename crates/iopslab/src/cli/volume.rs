@@ -83,6 +83,7 @@ pub fn run(args: &VolumeArgs, format: Format) -> Result<(), Failure> {
     if !rustix::process::geteuid().is_root() {
         return Err(Failure::work("not running as root, which loop devices and mounts need").help("run it with sudo"));
     }
+    served::available().map_err(Failure::work)?;
     let stop = crate::interrupt::install(|| {}).map_err(Failure::work)?;
     let directory = work_directory().join(format!("{DIRECTORY}{}", name_of(&args.mount)));
     let work = WorkDirectory::lock(&directory).map_err(Failure::work)?;

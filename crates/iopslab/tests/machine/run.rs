@@ -364,24 +364,40 @@ fn a_lost_client_agent_costs_its_trial_only() {
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
-/// The volumes of that trial give errors; the next one has its own from another server.
+/// Killed while volumes are made it costs nothing: they are made once more. Killed in a trial: its volumes give errors; the
+/// next one has its own from another server.
 #[test]
 fn a_lost_volume_server_costs_its_trial_only() {
     let lab = Laboratory::on_machine(Share::Half);
     let served = fast_alone(2).replace("[provider.local]\n", "[provider.local]\nvolumes = \"served\"\n");
     lab.write("served.toml", &served);
     let mut run = lab.spawn(&["run", "served.toml"]);
+    let is_server = |pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line);
+        line.contains("volume-server") && !line.contains("chrt")
+    };
+    let controller = run.id();
+    let servers = || -> Vec<u32> {
+        let below = agents_of(controller).into_iter().flat_map(agents_of);
+        below.filter(is_server).collect()
+    };
+    lab.wait_in(&mut run, "volume server", Duration::from_secs(180), || {
+        !servers().is_empty()
+    });
+    // The probe alone takes four seconds.
+    std::thread::sleep(Duration::from_secs(1));
+    let first = servers();
+    let journal = || std::fs::read_to_string(lab.run_directory().join("journal.jsonl")).unwrap();
+    assert!(!journal().contains("trial_started"), "{}", journal());
+    signal(first[0], Signal::KILL);
     lab.wait_in(&mut run, "measurement", Duration::from_secs(180), || {
         lab.stderr_so_far().contains("op/s")
     });
-    let is_server = |pid: &u32| {
-        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&line).contains("volume-server")
-    };
-    let below = agents_of(run.id()).into_iter().flat_map(agents_of);
-    let servers: Vec<u32> = below.filter(is_server).collect();
-    assert_eq!(servers.len(), 1);
-    signal(servers[0], Signal::KILL);
+    let second = servers();
+    assert_eq!((first.len(), second.len()), (1, 1));
+    assert_ne!(first, second);
+    signal(second[0], Signal::KILL);
     let status = run.wait().unwrap();
     assert!(status.success(), "{}", lab.stderr_so_far());
     let records: Vec<_> = lab.trials().iter().map(|trial| record(&lab, trial)).collect();
@@ -390,7 +406,7 @@ fn a_lost_volume_server_costs_its_trial_only() {
     assert_eq!(invalid[0]["cause"], "volumes_lost");
     let reason = invalid[0]["reason"].as_str().unwrap();
     assert!(
-        reason.contains(&format!("the volume server (process {})", servers[0])),
+        reason.contains(&format!("the volume server (process {})", second[0])),
         "{reason}"
     );
     assert_eq!(lab.leftovers(), Vec::<String>::new());

@@ -3,17 +3,11 @@
 use analysis::Analysis;
 
 use super::element::text;
-use crate::answer;
+use crate::{answer, labels};
 
 /// The whole section.
 pub fn method(analysis: &Analysis) -> String {
-    let emulated = if analysis.has_emulated_volumes() {
-        "<li>Volumes are emulated by kernel I/O limits on a loop device. Reads and writes are limited apart, EBS counts them \
-         together; the throttle releases I/O in slices of about 100 ms, which shows as steps in the tail of a saturated \
-         volume.</li>\n"
-    } else {
-        ""
-    };
+    let emulated = labels::emulation(analysis).map_or_else(String::new, |how| format!("<li>{}</li>\n", text(&how)));
     let scaled = if analysis.scale > 1.0 {
         "<li>In a 1:N model IOPS, MB/s, CPUs, page cache and data set are divided by N: ratios between configurations carry \
          over, absolute figures do not. The smallest heap, the latency of one I/O and background CPU do not scale.</li>\n"

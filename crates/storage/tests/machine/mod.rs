@@ -11,6 +11,12 @@ use storage::{Ledger, clean};
 
 pub const CGROUP_ROOT: &str = "/sys/fs/cgroup";
 
+/// The CPUs of the machine of scripts/vm.sh are emulated, ten to thirty times slower than others: it reaches lower rates,
+/// and half of them are enough.
+pub fn is_emulated() -> bool {
+    std::env::var_os("IOPSLAB_EMULATED_CPUS").is_some()
+}
+
 pub struct Machine {
     pub directory: PathBuf,
     pub name: String,

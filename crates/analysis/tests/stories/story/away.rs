@@ -23,6 +23,8 @@ pub struct Trial {
     pub seconds: Vec<(u64, Vec<(ErrorKind, u64)>)>,
     /// Hint files by node and second.
     pub hints: Vec<Vec<Option<f64>>>,
+    /// From when to when this machine's disk is slower than every data volume that it serves, for half of each second.
+    pub late_s: Option<(f64, f64)>,
 }
 
 /// Node 2 killed, by the record's times.
@@ -106,6 +108,7 @@ impl Trial {
             faults,
             writes: Some(kept()),
             hints: Vec::new(),
+            late_s: None,
         }
     }
 
@@ -218,6 +221,10 @@ impl Trial {
                 let counter = |rate: f64| Some(rate * (t + 20.0));
                 (volume.reads, volume.writes) = (counter(60.0), counter(2.0));
                 (volume.read_bytes, volume.write_bytes) = (counter(60.0 * 16_384.0), counter(2.0 * 65_536.0));
+                if let Some((from_s, to_s)) = self.late_s {
+                    volume.disk_floor_s = Some(0.5 * (t.clamp(from_s, to_s) - from_s));
+                    volume.cpu_floor_s = Some(0.0);
+                }
                 sample
             };
             (host, (-20..=60).map(sample).collect())
