@@ -19,8 +19,10 @@ mod support;
 mod real {
     mod apart;
     mod bought;
+    mod cache;
     mod disks;
     mod existing;
+    mod probe;
     mod run;
     #[cfg(feature = "tls")]
     mod secured;
