@@ -71,6 +71,7 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
         database: counts(&median),
         device_read_iops: median(&data(VolumeActivity::read_iops)),
         device_write_iops: median(&data(VolumeActivity::write_iops)),
+        delivered: None,
         page_cache_share: median(&TrialMeasurement::page_cache_share),
         page_cache_bytes: median(&|t| t.sum(|node| node.host.page_cache_bytes)),
         bytes_on_disk: median(&|t| Some(t.data_bytes_on_disk())),

@@ -14,12 +14,15 @@
 
 mod away;
 pub mod burst;
+mod cache;
+mod cache_curve;
 mod capacity;
 mod cells;
 mod charts;
 mod comparison;
 mod comparisons;
 mod decision;
+mod delivered;
 mod document;
 mod fact;
 mod figures;
@@ -67,13 +70,14 @@ pub use charts::{Charts, LatencyCurve, TrialCharts, charts};
 pub use comparison::compare;
 pub use decision::UNTESTED_SHARE;
 pub use document::{
-    Analysis, By, Candidate, Capacity, CapacityLevel, CapacityLimit, CapacityOutcome, Caution, CellAnalysis,
-    CellChange, Change, Check, Comparison, ConfigurationFacts, Criterion, DatabaseCounts, Decision, Doubt,
-    FaultAnalysis, FaultsAnalysis, FleetOf, FreeStep, GateCell, GateOutcome, GateResult, HintFiles, InvalidTrial,
-    LatencyAnalysis, Meets, Metric, Missed, NodeAnalysis, NotConsidered, NotJudged, Obstacle, Outcome, PhaseAnalysis,
-    PhaseKind, Place, Range, Ranked, Ratio, Reason, Recommendation, RecoveryAnalysis, Replaced, ResidualSpread,
-    Scaling, ScalingPoint, Spending, Spent, Status, TrialCounts, ValueOfMoney, ValueVerdict, Verdict, VolumeReport,
-    Withheld, WorkloadFacts, WouldDecide, WritesAnalysis,
+    Analysis, By, CacheCurve, CacheEffect, CachePoint, CachePrediction, Candidate, Capacity, CapacityLevel,
+    CapacityLimit, CapacityOutcome, Caution, CellAnalysis, CellChange, Change, Check, Comparison, ConfigurationFacts,
+    Criterion, DatabaseCounts, Decision, Delivered, Doubt, FaultAnalysis, FaultsAnalysis, FleetOf, FreeStep, GateCell,
+    GateOutcome, GateResult, HintFiles, InvalidTrial, LatencyAnalysis, Meets, Metric, Missed, NodeAnalysis,
+    NotConsidered, NotJudged, Obstacle, Outcome, PhaseAnalysis, PhaseKind, Place, Range, Ranked, Ratio, Reason,
+    Recommendation, RecoveryAnalysis, Replaced, ResidualSpread, Scaling, ScalingPoint, Spending, Spent, Status,
+    TrialCounts, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadFacts, WouldDecide,
+    WritesAnalysis,
 };
 pub use fact::{HostFact, NODES, NodeFigure, SmallerThan, TooShort, UNTIL_FAULT, VolumeLimit};
 pub use finding::{Finding, Scope};
@@ -125,6 +129,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
             let setup = setups.of(&cell.configuration);
             let mut analysed = cells::of_trials(plan, setup, cell, trials);
             money::add_to_cell(plan, &mut analysed);
+            analysed.delivered = delivered::of_cell(&analysed, &configurations);
             let of_trials: Vec<Vec<Finding>> = trials.iter().map(|t| rules::of_trial_in_run(t, &together)).collect();
             let valid = || trials.iter().zip(&of_trials).filter(|(t, _)| t.is_valid());
             let replicas = setup.map_or(1, |s| s.placement.replication_factor);
@@ -157,6 +162,8 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         ),
     };
     let scaling = scaling::scalings(plan, setups, &figures, &throughput);
+    let cache_effects = cache::effects(plan, &cells, &figures, margin);
+    let cache_curves = cache_curve::curves(plan, &cells, &configurations, &figures);
     let mut findings = rules::of_run(&input.run, input.provider, &configurations);
     findings.extend(rules::unequal_hosts(setups, &input.environment, &ordered));
     findings.extend(rules::of_setups(setups, plan.scale));
@@ -210,6 +217,8 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         objective: plan.objective.clone(),
         capacities,
         scaling,
+        cache_effects,
+        cache_curves,
         stopped: plan.adaptive.as_ref().and_then(|a| a.stopped.clone()),
         recommendation,
         margin,

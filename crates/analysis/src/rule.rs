@@ -62,6 +62,11 @@ pub enum Rule {
     /// The whole data set fits the page cache (`data_fits_page_cache.rs`). Withheld: once the cache has filled, the
     /// storage is not read.
     DataFitsPageCache,
+    /// The page cache was warm by plan (`cache_warmed.rs`). Not a doubt: memory was asked to answer.
+    CacheWarmed,
+    /// A page cache that was warm by plan went on changing (`cache_not_steady.rs`). A doubt: the figure is that of a cache on
+    /// its way.
+    CacheNotSteady,
     /// Less on disk than the data set takes (`data_set_smaller.rs`). Withheld: less data fits the page cache better
     /// than what was asked for.
     DataSetSmaller,
@@ -148,7 +153,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 43] = [
+    pub const ALL: [Self; 45] = [
         Self::TrialInvalid,
         Self::DatabaseRestarted,
         Self::ErrorsAbove,
@@ -160,6 +165,8 @@ impl Rule {
         Self::Stall,
         Self::ServedFromPageCache,
         Self::DataFitsPageCache,
+        Self::CacheWarmed,
+        Self::CacheNotSteady,
         Self::DataSetSmaller,
         Self::VolumeAtCap,
         Self::ThrottleSlices,
@@ -208,6 +215,8 @@ impl Rule {
             Self::Stall => "stall",
             Self::ServedFromPageCache => "served_from_page_cache",
             Self::DataFitsPageCache => "data_fits_page_cache",
+            Self::CacheWarmed => "cache_warmed",
+            Self::CacheNotSteady => "cache_not_steady",
             Self::DataSetSmaller => "data_set_smaller",
             Self::VolumeAtCap => "volume_at_cap",
             Self::ThrottleSlices => "throttle_slices",
@@ -257,6 +266,7 @@ impl Rule {
             | Self::VolumeAboveInstance
             | Self::ThroughDriver
             | Self::TooFewSamples
+            | Self::CacheWarmed
             | Self::FaultsPlanned => Severity::Note,
             Self::NotFound
             | Self::CountsDisagree
@@ -264,6 +274,7 @@ impl Rule {
             | Self::Stall
             | Self::ServedFromPageCache
             | Self::DataFitsPageCache
+            | Self::CacheNotSteady
             | Self::DataSetSmaller
             | Self::SeparateReadWriteLimits
             | Self::BurstChanged

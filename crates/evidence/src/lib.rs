@@ -9,6 +9,7 @@ mod interval;
 mod node_fault;
 mod rate_probe;
 mod trial;
+mod warmed;
 
 pub use clock::{Clock, ClockReading};
 pub use data_set::{DataSetOrigin, KeptDataSet, KeptPart};
@@ -23,6 +24,7 @@ pub use trial::{
     Cause, ClientPart, ClientResult, ErrorKind, Initialised, NodeFacts, Overhead, ProbeResult, SendLag, TrialRecord,
     Validity, VolumeFacts,
 };
+pub use warmed::Warmed;
 
 /// Version of every JSON file in a run directory. A newer one is refused; older ones are read. 2: a trial's record has
 /// `nodes`, one entry a database host, where 1 had `database`; samples are placed by the hosts' clocks.

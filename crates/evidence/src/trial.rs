@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize};
 use spec::{IoLimits, LoadLevel, OperationKind, SettingsInForce, VolumeRole};
 
-use crate::{Clock, FaultRecord, HostId, WriteCheck};
+use crate::{Clock, FaultRecord, HostId, Warmed, WriteCheck};
 
 /// Why an operation failed. Errors are counted by kind and never end a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -226,6 +226,9 @@ pub struct NodeFacts {
     /// Which of its configuration's settings were found in force once it ran; a node with one that was not is no trial.
     #[serde(default, skip_serializing_if = "SettingsInForce::is_empty")]
     pub settings: SettingsInForce,
+    /// What warming its page cache came to; `None`: the trial began cold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warmed: Option<Warmed>,
 }
 
 impl NodeFacts {
@@ -240,6 +243,7 @@ impl NodeFacts {
         restored_keys_checked: 0,
         volumes: Vec::new(),
         settings: SettingsInForce { jvm: Vec::new() },
+        warmed: None,
     };
 }
 

@@ -72,6 +72,7 @@ fn start(database: &mut dyn Agent, job: &Job, trial: &PlannedTrial) -> Result<()
         trial: trial.clone(),
         setup: Box::new(setup),
         sample_keys: Vec::new(),
+        cache: spec::CacheState::Cold,
     };
     Ok(database.send(&Request::Database(request))?)
 }

@@ -183,6 +183,7 @@ impl StreamingAgent {
             overhead: None,
             given: None,
             settings: SettingsInForce::default(),
+            warmed: facts.warmed,
         };
         // Machines do not sample at the same moment.
         let phase_ms = f64::from(self.index) * 997.0 % 1_000.0;

@@ -6,6 +6,8 @@
 
 mod answer;
 mod away;
+mod cache;
+mod cache_curve;
 mod capacity;
 mod comparison;
 mod document;

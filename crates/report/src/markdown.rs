@@ -6,6 +6,8 @@ mod work;
 use analysis::{Analysis, CellAnalysis, ConfigurationFacts, Status, VolumeReport, rules};
 
 use crate::answer::{self, Answer, answer};
+use crate::cache;
+use crate::cache_curve;
 use crate::capacity;
 use crate::figures::{MISSING, bytes, count, duration, given, mib_per_s, number, optional, percent};
 use crate::findings::grouped;
@@ -46,6 +48,7 @@ pub fn markdown(analysis: &Analysis) -> String {
     }
     away::section(analysis, &mut text);
     scaling(analysis, &mut text);
+    warm_cache(analysis, &mut text);
     text.push_str(
         "Throughput: geometric mean (95 % interval) over valid repetitions. Ratios: by pairs of the same block, each interval at the level of its verdict. \
          Fewer than three repetitions: the observed range. Latencies: median over repetitions of each trial's figure, ms.",
@@ -146,6 +149,23 @@ fn scaling(analysis: &Analysis, text: &mut String) {
     }
 }
 
+fn warm_cache(analysis: &Analysis, text: &mut String) {
+    let mut rows = cache::rows(analysis).peekable();
+    if rows.peek().is_some() {
+        text.push_str(&format!("## {}\n\n{}\n\n", cache::TITLE, cache::METHOD));
+        text.push_str(&table(&cache::HEAD, 3, rows));
+        text.push('\n');
+    }
+    let mut rows = cache_curve::rows(analysis).peekable();
+    if rows.peek().is_some() {
+        text.push_str(&format!("## {}\n\n", cache_curve::TITLE));
+        text.push_str(&table(&cache_curve::HEAD, 3, rows));
+        text.push('\n');
+        cache_curve::sentences(analysis).for_each(|sentence| text.push_str(&format!("* {sentence}\n")));
+        text.push_str(&format!("\n{}\n\n", cache_curve::METHOD));
+    }
+}
+
 fn money(analysis: &Analysis, text: &mut String) {
     text.push_str("## What the money buys\n\n");
     if analysis.value_of_money.is_empty() {
@@ -211,7 +231,7 @@ fn limits(analysis: &Analysis, text: &mut String) {
             cell.workload.clone(),
             labels::load(cell.load),
             labels::limit(&cell.limit),
-            limits::message(&cell.limit),
+            limits::of_cell(cell),
         ]
     });
     text.push_str(&table(

@@ -42,6 +42,13 @@ pub fn plan_table<N: Display>(Job { plan, setups }: &Job, notes: &[N], width: us
             several(n, "operation")
         )),
     ));
+    let warming = plan.caches.warming_s.values().copied().max_by(f64::total_cmp);
+    if let Some(seconds) = warming {
+        line(format!(
+            "Before a trial with a warm page cache, the data set is read into it: about {} at most",
+            duration(seconds.max(1.0).round())
+        ));
+    }
     if !plan.faults.is_empty() {
         let faults: Vec<String> = plan.faults.iter().map(analysis::NodeFault::label).collect();
         line(format!(

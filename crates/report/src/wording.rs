@@ -43,6 +43,8 @@ fn words(finding: &Finding) -> (String, String) {
         | Rule::RepetitionsSpread => trial::words(&of),
         Rule::ServedFromPageCache
         | Rule::DataFitsPageCache
+        | Rule::CacheWarmed
+        | Rule::CacheNotSteady
         | Rule::DataSetSmaller
         | Rule::VolumeAtCap
         | Rule::ThrottleSlices

@@ -32,6 +32,9 @@ pub struct Experiment {
     pub configurations: Vec<Configuration>,
     /// Workloads; at least one, unique names.
     pub workloads: Vec<Definition>,
+    /// How the page cache stands before trials of each workload.
+    #[serde(default)]
+    pub caches: crate::Caches,
     /// Load levels and the shape of a trial.
     pub load: Load,
     /// What is done to nodes in every trial, in order of time.
@@ -212,10 +215,19 @@ pub struct Dataset {
     pub seed: u64,
 }
 
+/// Bytes on disk for each byte of payload that does not compress.
+const ON_DISK: f64 = 1.15;
+
 impl Dataset {
     /// Payload bytes: records x fields x field length, without keys or overhead.
     pub fn payload_bytes(&self) -> u64 {
         self.records * u64::from(self.fields) * u64::from(self.field_length)
+    }
+
+    /// Bytes of one replica on disk, as expected: 1.15 for each byte of payload that does not compress, with keys, timestamps,
+    /// index and Bloom filter (measured on Cassandra 5.0.9 with 10 fields of 100 bytes).
+    pub fn bytes_on_disk(&self) -> f64 {
+        self.payload_bytes() as f64 * (1.0 - self.compressibility) * ON_DISK
     }
 
     /// Payload bytes of a record.

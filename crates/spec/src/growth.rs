@@ -101,7 +101,8 @@ impl Plan {
         let nodes = self
             .configuration(&search.configuration)
             .map_or(1, |c| c.placement.nodes);
-        OVERHEAD_PER_TRIAL_S * f64::from(nodes) + probe_s(true) + USUAL_PROBES * probe_s(false)
+        let warming_s = self.caches.seconds_of(&search.configuration, &search.workload);
+        OVERHEAD_PER_TRIAL_S * f64::from(nodes) + warming_s + probe_s(true) + USUAL_PROBES * probe_s(false)
     }
 
     /// Trials that searches will add, as far as that is known: a round of each that has none yet.

@@ -6,6 +6,7 @@
 mod access;
 mod aws;
 mod batches;
+mod cache_state;
 mod client_cost;
 mod consistency;
 mod data_set_store;
@@ -37,12 +38,14 @@ mod simulated;
 mod volume_kind;
 mod volume_role;
 mod volume_server;
+mod warming;
 
 pub use access::{Access, Identity, Login, PasswordSource, Pem, Tls};
 pub use aws::{
     AwsBackend, AwsBatch, AwsInitialisation, AwsLimits, AwsMachine, AwsNetwork, AwsPrice, AwsQuota, AwsQuotas,
     AwsSettings, AwsSite, AwsVolume, QuotaNeeds,
 };
+pub use cache_state::{CacheCondition, CacheState, Caches};
 pub use catalog::{Basis, Burst, ByteBurst, CostKind, CostLine, IoLimits, Latency};
 pub use client_cost::{ClientCost, SPARSE_PER_S};
 pub use consistency::{Consistency, ConsistencyLevels};

@@ -121,6 +121,11 @@ impl<'a> Collector<'a> {
         }
     }
 
+    /// Mistakes found so far.
+    pub fn count(&self) -> usize {
+        self.found.len()
+    }
+
     /// Notes a mistake at `span` of the experiment.
     pub fn add(&mut self, span: Range<usize>, message: impl Into<String>, help: impl Into<String>) {
         let (file, text) = (self.file, self.text);

@@ -7,11 +7,12 @@ use stats::SplitMix;
 use workload::Definition;
 
 use crate::judged::ROOMY_S;
-use crate::scale::scaled_dataset;
+use crate::scale::{page_cache_at_full_scale, scaled_dataset};
 use crate::search::LEVELS;
+use crate::warming::warming_s;
 use crate::{
-    Adaptive, AwsSettings, Configuration, DataSetStore, Dataset, DecisionRules, Experiment, HostsSettings, Load,
-    LoadLevel, Money, NodeFault, Objective, Patience, Search, SearchPlan, Target, Truth,
+    Adaptive, AwsSettings, CacheState, Caches, Configuration, DataSetStore, Dataset, DecisionRules, Experiment,
+    HostsSettings, Load, LoadLevel, Money, NodeFault, Objective, Patience, Search, SearchPlan, Target, Truth,
 };
 
 /// Version of `plan.json`. In the first, what is [`Setups`](crate::Setups) now stood in it, and the configurations did
@@ -49,6 +50,9 @@ pub struct Plan {
     pub configurations: Vec<Configuration>,
     /// Workloads.
     pub workloads: Vec<Definition>,
+    /// How the page cache stands before trials of each workload; plans of before it could be stated begin cold.
+    #[serde(default, skip_serializing_if = "Caches::are_usual")]
+    pub caches: Caches,
     /// All cells: configuration x workload x load level.
     pub cells: Vec<Cell>,
     /// All trials in the order in which they run.
@@ -179,16 +183,25 @@ fn is_zero(seconds: &f64) -> bool {
 }
 
 impl Experiment {
-    /// Estimated seconds of all trials of a configuration.
+    /// Estimated seconds of all trials of a configuration on machines that are bought.
     pub(crate) fn seconds_of(&self, configuration: &Configuration) -> f64 {
         let load = &self.load;
         let levels = match load.find {
             Some(_) => SEARCH_LEVELS,
             None => load.levels.len(),
         };
-        let trials = self.workloads.len() * levels * load.repetitions as usize;
-        let nodes = configuration.placement.nodes;
-        trials as f64 * trial_s(&shape_of(load, 1.0), nodes)
+        let each = levels * load.repetitions as usize;
+        let placement = configuration.placement;
+        let held = self.dataset.bytes_on_disk() * placement.share_per_node();
+        let budget = page_cache_at_full_scale(configuration.memory_limit_bytes).unwrap_or(0.0);
+        let warm = self
+            .workloads
+            .iter()
+            .filter(|w| self.caches.state(&w.name) == CacheState::Warm)
+            .count();
+        let warming = warm as f64 * warming_s(&configuration.data_volume, true, held, budget);
+        let trials = self.workloads.len() as f64 * trial_s(&shape_of(load, 1.0), placement.nodes);
+        each as f64 * (trials + warming)
     }
 }
 
@@ -230,6 +243,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
         data_set_store: experiment.data_set_store.clone(),
         configurations: experiment.configurations.clone(),
         workloads: experiment.workloads.clone(),
+        caches: caches(experiment),
         cells,
         trials,
         search: search(experiment),
@@ -268,6 +282,31 @@ pub(crate) fn in_blocks(cells: &[String], blocks: Range<u32>, seed: u64) -> Vec<
     trials
 }
 
+/// Which trials begin with a warm page cache, and how long warming is expected to take.
+fn caches(experiment: &Experiment) -> Caches {
+    let mut caches = experiment.caches.clone();
+    if !caches.are_usual() {
+        let dataset = scaled_dataset(experiment);
+        let bytes = dataset.bytes_on_disk();
+        let setups = crate::setups(experiment);
+        // The largest page cache of a sweep takes the longest; what is expected may be too much for the others.
+        let conditions: Vec<&String> = experiment.caches.conditions.keys().collect();
+        let each = experiment
+            .configurations
+            .iter()
+            .zip(setups.iter())
+            .map(|(configuration, setup)| {
+                let held = bytes * configuration.placement.share_per_node();
+                let of = |workload: &String| caches.setup(setup, workload, &dataset).page_cache_budget_bytes;
+                let budget = conditions.iter().map(|workload| of(workload)).max().unwrap_or_default() as f64;
+                let seconds = warming_s(&configuration.data_volume, setup.is_bought, held, budget);
+                (configuration.name.clone(), seconds)
+            });
+        caches.warming_s = each.collect();
+    }
+    caches
+}
+
 /// What is to be found, where the rates are.
 fn search(experiment: &Experiment) -> Option<SearchPlan> {
     let poisson = experiment.load.find?.poisson;
@@ -304,7 +343,22 @@ impl Plan {
     pub fn seconds_of(&self, trial: &PlannedTrial) -> f64 {
         let configuration = self.configuration_of(trial).and_then(|name| self.configuration(name));
         let nodes = configuration.map_or(1, |configuration| configuration.placement.nodes);
-        trial_s(&self.shape, nodes)
+        trial_s(&self.shape, nodes) + self.warming_s_of(trial)
+    }
+
+    /// Expected seconds of warming the page cache before a trial, planned or expected.
+    fn warming_s_of(&self, trial: &PlannedTrial) -> f64 {
+        let cell = self.cells.iter().find(|c| c.id == trial.cell);
+        let of_cell = cell.map(|c| (c.configuration.as_str(), c.workload.as_str()));
+        let of_search = || {
+            let mut searches = self.search.iter().flat_map(|plan| &plan.searches);
+            let search = searches.find(|s| s.id == trial.cell)?;
+            Some((search.configuration.as_str(), search.workload.as_str()))
+        };
+        let place = of_cell.or_else(of_search);
+        place.map_or(0.0, |(configuration, workload)| {
+            self.caches.seconds_of(configuration, workload)
+        })
     }
 
     /// What trials cost at full scale: each configuration by the hour for its own trials. `None` where any of them has

@@ -28,6 +28,7 @@ mod server;
 mod split;
 mod tree;
 mod volume;
+mod warm;
 mod whole;
 mod work;
 
@@ -43,13 +44,17 @@ pub use disk::Disk;
 pub use error::{Result, StorageError};
 pub use ledger::{Ledger, LedgerId, LedgerItem};
 pub use network_cut::{NetworkCut, can_cut_network};
-pub use page_cache::PageCacheBudget;
+pub use page_cache::{PageCacheBudget, page_cache_bytes};
 pub use preflight::{Problem, free_bytes, preflight, preflight_without_limits};
-pub use probe::{ProbeFigures, probe};
+pub use probe::{
+    Asked as ProbeAsked, BurstDrain, DepthStep, Measured as ProbeMeasured, ProbeFigures, SequentialReads,
+    Suite as ProbeSuite, probe, probe_suite,
+};
 pub use process::start_time_ticks;
 pub use served::Counts as ServedCounts;
 pub use server::{ServedGauge, VolumeServer};
 pub use tree::{Restored, copy_tree, remove_tree, restore_tree, tree_bytes};
 pub use volume::{MIN_VOLUME_BYTES, Volume};
+pub use warm::{ReadFiles, read_files};
 pub use whole::{ReadWhole, device_bytes, read_whole};
 pub use work::WorkDirectory;

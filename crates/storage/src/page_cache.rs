@@ -60,18 +60,32 @@ impl Drop for PageCacheBudget {
     }
 }
 
+/// Bytes of page cache that are charged to a group; `None` where it has no memory controller.
+pub fn page_cache_bytes(cgroup: &Cgroup) -> Option<u64> {
+    let memory = cgroup.paths().memory.as_ref()?;
+    stat(&memory.path, cache_field(memory.version))
+}
+
+/// How `memory.stat` calls page cache.
+const fn cache_field(version: CgroupVersion) -> &'static str {
+    match version {
+        CgroupVersion::V1 => "total_cache ",
+        CgroupVersion::V2 => "file ",
+    }
+}
+
 /// Bytes charged to the group that are not page cache: anonymous memory, kernel memory.
 fn besides_page_cache(memory: &ControllerPath) -> Option<u64> {
-    let (usage, cache) = match memory.version {
-        CgroupVersion::V1 => ("memory.usage_in_bytes", "total_cache "),
-        CgroupVersion::V2 => ("memory.current", "file "),
+    let usage = match memory.version {
+        CgroupVersion::V1 => "memory.usage_in_bytes",
+        CgroupVersion::V2 => "memory.current",
     };
     let used: u64 = std::fs::read_to_string(memory.path.join(usage))
         .ok()?
         .trim()
         .parse()
         .ok()?;
-    Some(used.saturating_sub(stat(&memory.path, cache)?))
+    Some(used.saturating_sub(stat(&memory.path, cache_field(memory.version))?))
 }
 
 /// Bytes of page cache that processes have mapped.

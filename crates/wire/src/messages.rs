@@ -2,10 +2,10 @@
 
 use std::net::Ipv4Addr;
 
-use evidence::{ClientResult, Environment, HostSample, Initialised, KeptDataSet, VolumeFacts, WriteCheck};
+use evidence::{ClientResult, Environment, HostSample, Initialised, KeptDataSet, VolumeFacts, Warmed, WriteCheck};
 use serde::{Deserialize, Serialize};
 use spec::{
-    Access, ConsistencyLevels, Dataset, Definition, FaultAction, KeyFormat, LoadLevel, Patience, Placement,
+    Access, CacheState, ConsistencyLevels, Dataset, Definition, FaultAction, KeyFormat, LoadLevel, Patience, Placement,
     PlannedTrial, SettingsInForce, Setup, TrialShape,
 };
 
@@ -112,6 +112,9 @@ pub enum DatabaseRequest {
         setup: Box<Setup>,
         /// Keys that must exist in the restored data.
         sample_keys: Vec<String>,
+        /// How the page cache stands when the load begins.
+        #[serde(default)]
+        cache: CacheState,
     },
     /// Take the node away whose trial is under way, or spoil a disk of it, or have it compact, now.
     TakeAway(FaultAction),
@@ -511,6 +514,9 @@ pub struct StartedTrial {
     /// Which of the configuration's settings were found in force.
     #[serde(default)]
     pub settings: SettingsInForce,
+    /// What warming the page cache came to, where that was asked for.
+    #[serde(default)]
+    pub warmed: Option<Warmed>,
 }
 
 /// A database has been stopped.

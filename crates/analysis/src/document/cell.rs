@@ -8,6 +8,7 @@ use spec::LoadLevel;
 use stats::{Estimate, Summary};
 
 use super::away::{FaultsAnalysis, WritesAnalysis};
+use super::delivered::Delivered;
 use super::limit::Limit;
 use super::node::NodeAnalysis;
 use super::ratio::Ratio;
@@ -67,6 +68,9 @@ pub struct CellAnalysis {
     pub device_read_iops: Option<f64>,
     /// Write requests of the data volumes of all nodes per second.
     pub device_write_iops: Option<f64>,
+    /// These beside what fio found the volumes to deliver; `None` where nobody probed them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivered: Option<Delivered>,
     /// Page cache of the database at the end of the trial / bytes of the data set on disk.
     pub page_cache_share: Option<f64>,
     /// Page cache of the database at the end of the trial, all nodes, bytes.

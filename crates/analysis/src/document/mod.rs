@@ -4,11 +4,14 @@
 //! or says so in words (`not comparable`, `none found`): an absent answer, never a guessed one.
 
 mod away;
+mod cache;
+mod cache_curve;
 mod capacity;
 mod cell;
 mod change;
 mod configuration;
 mod decision;
+mod delivered;
 mod free;
 pub(crate) mod limit;
 mod money;
@@ -24,12 +27,15 @@ use spec::{Basis, Dataset, LoadLevel, Objective, Plan, Provider, TrialShape};
 
 use crate::Finding;
 pub use away::{FaultAnalysis, FaultsAnalysis, HintFiles, PhaseAnalysis, PhaseKind, RecoveryAnalysis, WritesAnalysis};
+pub use cache::CacheEffect;
+pub use cache_curve::{CacheCurve, CachePoint, CachePrediction};
 pub use capacity::{Capacity, CapacityLevel, CapacityLimit, CapacityOutcome, Missed};
 pub use cell::{CellAnalysis, InvalidTrial, LatencyAnalysis};
 pub use change::{CellChange, Change, Comparison, GateCell, GateOutcome, GateResult, Obstacle};
 pub(crate) use configuration::are_emulated;
 pub use configuration::{ConfigurationFacts, VolumeReport};
 pub use decision::{Caution, Decision, Ranked};
+pub use delivered::Delivered;
 pub use free::{FreeStep, Replaced, Spending, Spent};
 pub use money::{ValueOfMoney, ValueVerdict};
 pub use node::NodeAnalysis;
@@ -97,6 +103,12 @@ pub struct Analysis {
     /// Throughput over the number of nodes, where clusters differ in nothing else.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scaling: Vec<Scaling>,
+    /// Cells that began cold against those that began warm; empty where not both were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cache_effects: Vec<CacheEffect>,
+    /// Throughput over data set / page cache, where that was swept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cache_curves: Vec<CacheCurve>,
     /// Which configuration to run, and why, or that this is not decided.
     pub recommendation: Recommendation,
     /// What "the same" means: a ratio within this share of 1.
@@ -192,9 +204,15 @@ pub(crate) fn workloads(plan: &Plan) -> Vec<WorkloadFacts> {
                 spec::Distribution::Exponential { .. } => "exponential keys".to_owned(),
                 spec::Distribution::Sequential => "sequential keys".to_owned(),
             };
+            let cache = plan.caches.conditions.get(&w.name);
+            let ratio = cache.and_then(|cache| cache.ratio);
+            let ratio = ratio.map_or_else(String::new, |ratio| format!(", data set {ratio} times the page cache"));
+            let cache = cache.map_or_else(String::new, |cache| {
+                format!(", page cache {} at the start", cache.state.name())
+            });
             WorkloadFacts {
                 name: w.name.clone(),
-                description: format!("{}, {distribution}", shares.join(", ")),
+                description: format!("{}, {distribution}{ratio}{cache}", shares.join(", ")),
             }
         })
         .collect()

@@ -7,6 +7,8 @@
 //! cases. What others need to know of a rule is a method of [`Rule`]; sentences for people are made by crate `report`.
 
 mod burst;
+mod cache_not_steady;
+mod cache_warmed;
 mod client_saturated;
 mod clients_apart;
 mod clock_drift;
@@ -102,8 +104,10 @@ pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {
         compaction_debt::finding(before),
         dropped_messages::finding(before),
         network_retransmits::finding(before),
-        data_fits_page_cache::finding(before),
-        served_from_page_cache::finding(before),
+        cache_warmed::finding(before),
+        cache_not_steady::finding(before),
+        data_fits_page_cache::finding(before).filter(|_| !cache_warmed::is_warmed(trial)),
+        served_from_page_cache::finding(before).filter(|_| !cache_warmed::is_warmed(trial)),
     ]
     .into_iter()
     .flatten()

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use spec::{Placement, Setup};
+use spec::{CacheState, Placement, Setup};
 use wire::{DatabaseRequest, Fault, Ground, PreparedConfiguration, Reply, StoppedTrial, UnderTest};
 
 use super::backing::{Store, is_limited};
@@ -100,8 +100,13 @@ impl DatabaseHost {
             DatabaseRequest::FinishLoading => opened.finish_loading(),
             DatabaseRequest::KeepSnapshot => opened.keep_snapshot(),
             DatabaseRequest::Prepare { setup } => opened.prepare(&setup),
-            DatabaseRequest::StartTrial { setup, sample_keys, .. } => {
-                let mut started = opened.start_trial(&setup, &sample_keys);
+            DatabaseRequest::StartTrial {
+                setup,
+                sample_keys,
+                cache,
+                ..
+            } => {
+                let mut started = opened.start_trial(&setup, (&sample_keys, cache));
                 if let Err(fault) = &mut started {
                     let lost = opened.volumes.get(&setup.configuration).and_then(Volumes::lost);
                     if let Some(how) = lost {
@@ -265,7 +270,7 @@ impl Opened {
         let snapshot = restored.map_or_else(|| host.snapshot_directory(&key), |r| r.directory.clone());
         let initialised = restored.map(|restored| &restored.how);
         let mut volumes =
-            Volumes::create(&mut self.store, setup, &snapshot.join("data"), initialised).map_err(fault)?;
+            Volumes::create(&mut self.store, setup, Some(&snapshot.join("data")), initialised).map_err(fault)?;
         host.outbox.progress(format!("measuring the volumes of {name}"), None);
         let cgroup = is_limited(self.ground.as_ref()).then(|| Host::cgroup_name("probe"));
         if let Err(error) = volumes.probe(&host.ledger, cgroup.as_deref()) {
@@ -276,7 +281,7 @@ impl Opened {
         Ok(volumes)
     }
 
-    fn start_trial(&mut self, setup: &Setup, sample_keys: &[String]) -> Result<Reply, Fault> {
+    fn start_trial(&mut self, setup: &Setup, how: (&[String], CacheState)) -> Result<Reply, Fault> {
         let volumes = self
             .volumes
             .get_mut(&setup.configuration)
@@ -286,7 +291,7 @@ impl Opened {
             false => Limits::none(),
         };
         let trial = self.trial.insert(Trial::prepare(&self.host, volumes, setup, limits)?);
-        let started = trial.start(&self.host, &self.database, volumes, sample_keys)?;
+        let started = trial.start(&self.host, &self.database, volumes, how)?;
         Ok(Reply::Started(Box::new(started)))
     }
 

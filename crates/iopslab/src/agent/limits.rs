@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use monitor::CgroupFiles;
 use spec::{Setup, VolumeRole};
-use storage::{Cgroup, Ledger, LimitController, MovingLimits, PageCacheBudget, ResourceLimits};
+use storage::{Cgroup, Ledger, LimitController, MovingLimits, PageCacheBudget, ResourceLimits, StorageError};
 use wire::Fault;
 
 use super::host::Host;
 use super::outbox::fault;
-use super::volumes::{CGROUP_ROOT, Volumes, device_limit};
+use super::volumes::{CGROUP_ROOT, Mounted, Volumes, device_limit};
 use crate::machine;
 
 /// What moves the limits of volumes.
@@ -81,20 +81,9 @@ impl Limits {
         volumes.answered_on_first(machine::left_beside(self.promised, machine).unwrap_or(machine));
         volumes.behave().map_err(fault)?;
         for mounted in &volumes.mounted {
-            let Some(limit) = device_limit(mounted) else { continue };
-            cgroup.set_device_limits(limit.device, &limit.limits).map_err(fault)?;
-            let moving = MovingLimits {
-                limits: mounted.setup.limits,
-                burst: mounted.setup.burst,
-                is_combined: mounted.setup.is_combined(),
-            };
-            if let Some(device) = mounted.backing.device().filter(|_| moving.move_at_all()) {
-                let group = Arc::clone(cgroup);
-                let apply = move |limits: &spec::IoLimits| group.set_device_limits(limit.device, limits);
-                let stat = Path::new("/sys/block").join(device).join("stat");
-                let controller = LimitController::start(&stat, &moving, apply).map_err(fault)?;
-                self.controllers.push((mounted.setup.role, Arc::new(controller)));
-            }
+            let moved = hold(cgroup, mounted).map_err(fault)?;
+            self.controllers
+                .extend(moved.map(|controller| (mounted.setup.role, Arc::new(controller))));
         }
         Ok(())
     }
@@ -103,6 +92,11 @@ impl Limits {
     pub fn hold_page_cache(&mut self, budget_bytes: u64) {
         let cgroup = self.cgroup.as_ref();
         self.page_cache = cgroup.map(|cgroup| PageCacheBudget::hold(cgroup, budget_bytes));
+    }
+
+    /// Bytes of page cache that are charged to the database; `None` where it has no cgroup of its own.
+    pub fn page_cache_bytes(&self) -> Option<u64> {
+        self.cgroup.as_deref().and_then(storage::page_cache_bytes)
     }
 
     /// A node is started again: it takes its memory before the page cache gets the rest, as at the first start. Without
@@ -148,6 +142,26 @@ impl Limits {
                 .is_some_and(|c| c.version == storage::CgroupVersion::V2),
         }
     }
+}
+
+/// Holds a cgroup to the limits of a throttled volume; what moves these from now on, if anything does.
+pub(super) fn hold(cgroup: &Arc<Cgroup>, mounted: &Mounted) -> Result<Option<LimitController>, StorageError> {
+    let Some(limit) = device_limit(mounted) else {
+        return Ok(None);
+    };
+    cgroup.set_device_limits(limit.device, &limit.limits)?;
+    let moving = MovingLimits {
+        limits: mounted.setup.limits,
+        burst: mounted.setup.burst,
+        is_combined: mounted.setup.is_combined(),
+    };
+    let Some(device) = mounted.backing.device().filter(|_| moving.move_at_all()) else {
+        return Ok(None);
+    };
+    let group = Arc::clone(cgroup);
+    let apply = move |limits: &spec::IoLimits| group.set_device_limits(limit.device, limits);
+    let stat = Path::new("/sys/block").join(device).join("stat");
+    LimitController::start(&stat, &moving, apply).map(Some)
 }
 
 /// Whole CPUs are given whole: the last ones of the machine, by cpuset. A quota on more CPUs would stop the database

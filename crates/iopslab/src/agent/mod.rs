@@ -15,6 +15,7 @@ mod loading;
 mod logs;
 mod outbox;
 mod pace;
+mod probe;
 mod product;
 mod restored;
 mod server;
@@ -22,11 +23,14 @@ mod shared;
 mod store;
 mod trial;
 mod volumes;
+mod warming;
 mod watch;
 mod watchdog;
 mod watching;
 
+pub use probe::{ProbedVolume, probe_configuration};
 pub use volumes::CGROUP_ROOT;
+pub use warming::{ReadFilesArgs, serve as read_files};
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};

@@ -169,9 +169,14 @@ impl Database {
         settled.map(|_| ()).map_err(fault)
     }
 
+    /// Directories of the data set below a data directory.
+    pub fn data_set_directories(&self, data: &Path) -> Vec<PathBuf> {
+        self.server.keyspace_directories(data, KEYSPACE)
+    }
+
     /// Bytes of the data set below a data directory.
     pub fn data_set_bytes(&self, data: &Path) -> u64 {
-        let directories = self.server.keyspace_directories(data, KEYSPACE);
+        let directories = self.data_set_directories(data);
         directories.iter().map(|directory| storage::tree_bytes(directory)).sum()
     }
 }

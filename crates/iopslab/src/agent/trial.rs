@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use database::{Directories, NodeLog, RunningNode};
-use evidence::Overhead;
+use evidence::{Overhead, Warmed};
 use monitor::Monitor;
-use spec::{FaultAction, SettingsInForce, Setup};
+use spec::{CacheState, FaultAction, SettingsInForce, Setup};
 use wire::{Fault, Moments, Reply, StartedTrial};
 
 use super::absence::{self, Absence};
@@ -20,6 +20,7 @@ use super::product;
 use super::server::{Database, KEYSPACE, NodeResources, TABLE};
 use super::shared::with;
 use super::volumes::Volumes;
+use super::warming;
 use super::watch::watch;
 use crate::machine::unix_ms;
 
@@ -81,7 +82,7 @@ impl Trial {
         host: &Host,
         database: &Database,
         volumes: &Volumes,
-        sample_keys: &[String],
+        (sample_keys, cache): (&[String], CacheState),
     ) -> Result<StartedTrial, Fault> {
         let (outbox, name) = (&host.outbox, database.name());
         outbox.progress(format!("starting {name}"), None);
@@ -92,6 +93,13 @@ impl Trial {
         outbox.progress(format!("waiting for {name} to settle"), None);
         with(&node, |n| database.settle(setup.placement, &mut **n, outbox))?;
         let keys_checked = with(&node, |n| check_sample(&mut **n, sample_keys))?;
+        let settled_s = self.clock.lap_s();
+        let warmed = match cache {
+            CacheState::Cold => None,
+            CacheState::Warm => Some(self.warm(host, database, volumes)?),
+        };
+        // Its time stands beside the cache.
+        self.clock.lap_s();
         self.limits.enforce(volumes)?;
         let started = StartedTrial {
             contact_points: database.contact_points(),
@@ -102,16 +110,26 @@ impl Trial {
             overhead: Some(Overhead {
                 restore_s,
                 start_s,
-                settle_s: self.clock.lap_s(),
+                settle_s: settled_s + self.clock.lap_s(),
                 stop_s: 0.0,
             }),
             given: None,
             settings: self.settings.clone(),
+            warmed,
         };
-        let budget_bytes = setup.page_cache_budget_bytes;
         self.watch(&node, host, volumes)?;
-        self.limits.hold_page_cache(budget_bytes);
+        if cache == CacheState::Cold {
+            self.limits.hold_page_cache(self.setup.page_cache_budget_bytes);
+        }
         Ok(started)
+    }
+
+    /// Reads the data set into the page cache, which is held at its budget from here on.
+    fn warm(&mut self, host: &Host, database: &Database, volumes: &Volumes) -> Result<Warmed, Fault> {
+        let budget_bytes = self.setup.page_cache_budget_bytes;
+        self.limits.hold_page_cache(budget_bytes);
+        let directories = database.data_set_directories(&volumes.data_directory());
+        warming::warm(&directories, budget_bytes, &self.limits, &host.outbox)
     }
 
     /// A node that answers clients, on whatever is in its directories.

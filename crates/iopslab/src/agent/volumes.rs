@@ -44,19 +44,19 @@ pub(super) struct Volumes {
 }
 
 impl Volumes {
-    /// Makes the volumes and copies the snapshot onto the one for data, which shares its blocks where it lies there
-    /// already.
+    /// Makes the volumes and copies the snapshot, if there is one, onto the one for data, which shares its blocks where it
+    /// lies there already.
     pub fn create(
         store: &mut Store,
         setup: &Setup,
-        snapshot: &Path,
+        snapshot: Option<&Path>,
         initialised: Option<&Initialised>,
     ) -> Result<Self, StorageError> {
         let mut mounted = Vec::new();
         for volume_setup in std::iter::once(&setup.data).chain(setup.commitlog.as_ref()) {
             let name = format!("{}-{}", setup.configuration, volume_setup.role.name());
             let (backing, root) = store.volume(volume_setup, &name)?;
-            if volume_setup.role == VolumeRole::Data {
+            if let Some(snapshot) = snapshot.filter(|_| volume_setup.role == VolumeRole::Data) {
                 storage::copy_tree(snapshot, &root.join("pristine"))?;
             }
             mounted.push(Mounted {

@@ -89,6 +89,7 @@ impl Watching {
             overhead: None,
             given: Some(given),
             settings: SettingsInForce::default(),
+            warmed: None,
         })))
     }
 

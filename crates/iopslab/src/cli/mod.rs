@@ -120,6 +120,9 @@ enum Command {
     /// Answer for volumes over FUSE (started by the database agent and by volume)
     #[command(hide = true)]
     VolumeServer,
+    /// Read files into the page cache (started by the database agent)
+    #[command(hide = true)]
+    ReadFiles(crate::agent::ReadFilesArgs),
     /// Answer CQL without a database (started by doctor)
     #[command(hide = true)]
     NullServer,
@@ -177,6 +180,7 @@ impl Cli {
                 print!("{}", String::from_utf8_lossy(&script));
                 Ok(())
             }
+            Command::ReadFiles(args) => crate::agent::read_files(&args),
             Command::NullServer => client_cost::serve(),
             Command::Agent(args) => {
                 crate::agent::serve(&args);

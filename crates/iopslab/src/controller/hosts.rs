@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use evidence::HostId;
-use spec::{DataSetPlace, Job, NodeFaultKind, Placement, Plan, Setup};
+use spec::{DataSetPlace, Definition, Job, NodeFaultKind, Placement, Plan, Setup};
 use wire::{Demand, Ground, Needs};
 
 use super::crew::Crew;
@@ -115,7 +115,7 @@ pub(super) fn database_cpus(setup: &Setup, client: HostId, crew: &Crew) -> f64 {
 /// What a run needs of a machine that has these database hosts.
 pub(super) fn needs(job: &Job, work_directory: String, ground: Option<Ground>, on_machine: &[HostId]) -> Needs {
     let Job { plan, setups } = job;
-    let most = |each: fn(&Setup) -> f64| {
+    let most = |each: &dyn Fn(&Setup) -> f64| {
         let demand = |setup: &Setup| Demand {
             configuration: setup.configuration.clone(),
             nodes: of_cluster(on_machine, setup),
@@ -134,8 +134,11 @@ pub(super) fn needs(job: &Job, work_directory: String, ground: Option<Ground>, o
             fault.kind() == NodeFaultKind::HostCut && started(setups).any(is_here)
         }),
         served_volumes: started(setups).any(|setup| setup.data.served.is_some()),
-        cpus: most(|setup| setup.cpus),
-        memory: most(|setup| setup.memory_limit_bytes as f64),
+        cpus: most(&|setup: &Setup| setup.cpus),
+        memory: most(&|setup: &Setup| {
+            let of_workload = |w: &Definition| plan.caches.setup(setup, &w.name, &plan.dataset).memory_limit_bytes;
+            plan.workloads.iter().map(of_workload).max().unwrap_or_default() as f64
+        }),
         data_sets: plan.data_set_store.as_ref().and_then(|store| match &store.place {
             DataSetPlace::Directory { path } => Some((path.clone(), store.keep)),
             DataSetPlace::S3 { .. } => None,

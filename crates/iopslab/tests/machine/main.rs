@@ -19,9 +19,11 @@ mod support;
 mod real {
     mod apart;
     mod bought;
+    mod cache;
     mod compaction;
     mod disks;
     mod existing;
+    mod probe;
     mod run;
     #[cfg(feature = "tls")]
     mod secured;

@@ -167,6 +167,7 @@ impl Shared {
                     overhead: None,
                     given: None,
                     settings: SettingsInForce::default(),
+                    warmed: facts.warmed,
                 };
                 Reply::Started(Box::new(started))
             }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use evidence::{
     ClientResult, FORMAT_VERSION, HostId, HostSample, Interval, NodeFacts, ProbeResult, SendLag, TrialRecord, Validity,
-    VolumeFacts,
+    VolumeFacts, Warmed,
 };
 use spec::{
-    Cell, Definition, FaultKind, Job, LoadLevel, PageCache, Plan, PlannedTrial, SettingsInForce, Setups, TrialShape,
-    Truth, VolumeSetup,
+    CacheState, Cell, Definition, FaultKind, Job, LoadLevel, PageCache, Plan, PlannedTrial, SettingsInForce, Setups,
+    TrialShape, Truth, VolumeSetup,
 };
 
 use super::calendar::{rfc3339, started_unix_s};
@@ -24,9 +24,6 @@ use super::variation::{self, Pace, Seconds};
 use super::volume::{Paced, Volume, counted};
 use super::world::{Work, World};
 
-/// Bytes on disk for each byte of payload: keys, timestamps, index, bloom filter (measured on usertable with 10 x 100
-/// B).
-const ON_DISK: f64 = 1.15;
 /// Request sizes with which fio would probe a volume: random reads, sequential writes.
 const PROBE_BYTES: [f64; 2] = [4_096.0, 65_536.0];
 
@@ -91,8 +88,7 @@ impl Simulation {
 
     /// Bytes of one replica of the data set on disk.
     pub(super) fn data_bytes(&self) -> f64 {
-        let dataset = &self.plan.dataset;
-        dataset.payload_bytes() as f64 * (1.0 - dataset.compressibility) * ON_DISK
+        self.plan.dataset.bytes_on_disk()
     }
 
     /// When a planned trial begins on the simulated calendar, Unix milliseconds.
@@ -121,6 +117,7 @@ impl Simulation {
         let plan = &self.plan;
         let cell = plan.cells.iter().find(|c| c.id == planned.cell)?;
         let setup = self.setups.of(&cell.configuration)?;
+        let setup = &plan.caches.setup(setup, &cell.workload, &plan.dataset);
         let workload = plan.workloads.iter().find(|w| w.name == cell.workload)?;
         let position = plan.trials.iter().position(|t| t == planned)?;
         let at = (cell.configuration.as_str(), planned.block);
@@ -207,6 +204,11 @@ struct Sums {
 }
 
 impl Trial<'_> {
+    /// Whether the page cache holds what it can when the trial begins.
+    fn is_warm(&self) -> bool {
+        self.plan.caches.state(&self.cell.workload) == CacheState::Warm
+    }
+
     /// Noise of this trial for one purpose.
     fn noise(&self, name: &str) -> Noise {
         let seed = variation::seed(self.plan, self.world.truth);
@@ -253,7 +255,10 @@ impl Trial<'_> {
             .map(|world| Counters::new(world, &stops, zero_unix_s))
             .collect();
         let budget = |world: &World<'_>| (world.setup.page_cache_budget_bytes as f64).min(world.data_bytes);
-        let mut cached_bytes = vec![0.0; nodes];
+        let mut cached_bytes: Vec<f64> = match self.is_warm() {
+            true => self.worlds.iter().map(budget).collect(),
+            false => vec![0.0; nodes],
+        };
         let mut samples: BTreeMap<HostId, Vec<HostSample>> = BTreeMap::new();
         let mut sample = |counters: &[Counters<'_>], database: &Database<'_>, cached: &[f64], t_s: f64| {
             for (node, counters) in counters.iter().enumerate() {
@@ -365,6 +370,15 @@ impl Trial<'_> {
             restored_keys_checked: 0,
             volumes: volumes.map(|v| facts(world, v, credits)).collect(),
             settings: SettingsInForce::default(),
+            warmed: self.is_warm().then(|| {
+                let bytes = setup.page_cache_budget_bytes.min(world.data_bytes as u64);
+                Warmed {
+                    bytes,
+                    of_bytes: world.data_bytes as u64,
+                    seconds: 0.0,
+                    cached_bytes: Some(bytes),
+                }
+            }),
         }
     }
 }

@@ -178,7 +178,7 @@ fn numbers(analysis: &Analysis) -> String {
             text(&cell.workload),
             text(&labels::load(cell.load)),
             format!("<b>{}</b>", text(&labels::limit(&cell.limit))),
-            text(&limits::message(&cell.limit)),
+            text(&limits::of_cell(cell)),
         ]);
     }
     table.html()

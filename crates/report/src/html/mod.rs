@@ -4,6 +4,8 @@
 mod away;
 mod axis;
 mod bars;
+mod cache;
+mod cache_curve;
 mod capacity;
 mod card;
 mod curves;
@@ -47,7 +49,7 @@ const fn part(id: &'static str, title: &'static str, body: fn(&Analysis, &Charts
 }
 
 /// In the order of the page.
-const SECTIONS: [Section; 16] = [
+const SECTIONS: [Section; 18] = [
     part("capacity", crate::capacity::TITLE, |a, _| capacity::capacity(a)),
     part("money", "Cost and performance", |a, _| money::money(a)),
     part("limits", "What limited it", |a, _| limits::limits(a)),
@@ -55,6 +57,10 @@ const SECTIONS: [Section; 16] = [
     part("away", NAMED_BY_FAULTS, away::section),
     part("rates", "Latency by rate", |a, _| rates::rates(a)),
     part("scaling", "Scaling over nodes", |a, _| scaling::scaling(a)),
+    part("cache", crate::cache::TITLE, |a, _| cache::cache(a)),
+    part("cache-ratio", crate::cache_curve::TITLE, |a, _| {
+        cache_curve::cache_curve(a)
+    }),
     part("time", "Over time", multiples::multiples),
     part("decision", "Decision", |a, _| decision::matrix(a)),
     part("throughput", "Throughput", |a, _| bars::bars(a)),

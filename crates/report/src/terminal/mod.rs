@@ -77,6 +77,23 @@ pub fn terminal(analysis: &Analysis, options: TerminalOptions) -> String {
             text.push_str(&wrapped(&format!("* {sentence}"), width, "  "));
         }
     }
+    for (title, sentences) in [
+        (
+            crate::cache::TITLE,
+            crate::cache::sentences(analysis).collect::<Vec<_>>(),
+        ),
+        (
+            crate::cache_curve::TITLE,
+            crate::cache_curve::sentences(analysis).collect(),
+        ),
+    ] {
+        if !sentences.is_empty() {
+            text.push_str(&format!("\n{}\n", paint.bold(title)));
+            sentences
+                .iter()
+                .for_each(|sentence| text.push_str(&wrapped(&format!("* {sentence}"), width, "  ")));
+        }
+    }
     text.push('\n');
     text.push_str(&wrapped(
         "Operations/s: geometric mean (95 % interval) of the cell's own valid repetitions; with fewer than three the \

@@ -2,11 +2,29 @@
 //! values alone.
 
 use analysis::{
-    Counted, Intervention, InterventionOutcome, Limit, LimitKind, Resource, ResourceChange, ResourceUse, Unit,
+    CellAnalysis, Counted, Intervention, InterventionOutcome, Limit, LimitKind, Resource, ResourceChange, ResourceUse,
+    Unit,
 };
 
 use crate::figures::{given, number};
 use crate::labels;
+
+/// What is said of a cell's limit, and how much of what its volume delivers it used.
+pub fn of_cell(cell: &CellAnalysis) -> String {
+    let used = cell
+        .delivered
+        .filter(|_| cell.valid_trials > 0)
+        .map_or_else(String::new, |of| {
+            format!(
+                " The database used {} of the IOPS that the volume delivers ({} {} of {} a second, by fio).",
+                percent(of.share()),
+                number(of.used_iops),
+                if of.with_writes { "reads and writes" } else { "reads" },
+                number(of.delivered_iops)
+            )
+        });
+    format!("{}{used}", message(&cell.limit))
+}
 
 /// The limit, the others at their cap, and what more of a resource gave.
 pub fn message(limit: &Limit) -> String {

@@ -26,6 +26,29 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
             ),
             "Reads will be served from memory once it has filled: conclude nothing about IOPS; load more records or allow less memory.",
         ),
+        Rule::CacheWarmed => (
+            format!(
+                "The page cache was warm: {} of {} MB of the data set were read into it before the warm-up, in {:.1} s.{}",
+                count(of.number("read_bytes") / 1e6),
+                count(of.number("data_bytes_on_disk") / 1e6),
+                of.number("seconds"),
+                of.0.number("device_reads_per_read").map_or_else(String::new, |reads| format!(
+                    " An operation that read then took {reads:.3} reads of the data volume."
+                ))
+            ),
+            "Asked for by cache = \"warm\" in [load]: what memory answers says nothing about IOPS, and that is the answer for a cache that \
+             is warm.",
+        ),
+        Rule::CacheNotSteady => (
+            format!(
+                "The page cache was to be warm and went on changing: {:.3} device reads for each operation in the first half of the window, \
+                 {:.3} in the second.",
+                of.number("device_reads_per_operation_first_half"),
+                of.number("device_reads_per_operation_second_half")
+            ),
+            "Warm up until throughput has come to rest (warmup = \"auto\" in [load]), or longer: with skewed keys the cache has to find \
+             out what is popular.",
+        ),
         Rule::DataSetSmaller => data_set_smaller(of),
         Rule::VolumeAtCap => volume_at_cap(of),
         Rule::ThrottleSlices => (

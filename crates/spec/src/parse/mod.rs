@@ -8,6 +8,7 @@ mod aws_snapshot;
 mod basis;
 mod behaviour;
 mod beside;
+mod cache;
 mod clients;
 mod configuration;
 mod consistency;
@@ -216,6 +217,11 @@ fn check(
     consistency::reachable(file, target.as_ref(), &configurations, &workloads, mistakes);
     let all: Option<Vec<Definition>> = workloads.iter().cloned().collect();
     let objective = objective::objective(file.objective.as_ref(), all.as_deref(), mistakes);
+    let states = cache::states(file, mistakes);
+    let ratios = cache::ratios(file, (dataset.as_ref(), &configurations, &local), provider, mistakes);
+    let divided = all
+        .zip(states.zip(ratios))
+        .map(|(all, (states, ratios))| cache::divided(all, (&states, &ratios), file, mistakes));
     let decision = objective::decision(file.decision.as_ref(), mistakes);
     let senders = clients::Senders::of(catalog, file, provider, beside.client);
     let load = load::check(&file.load, (&senders, local.scale), mistakes);
@@ -268,6 +274,7 @@ fn check(
     let hosts = file.provider.hosts.as_ref().map(|given| hosts::check(given, mistakes));
     let aws = on_aws(file, provider, mistakes);
     let configurations: Vec<Configuration> = configurations.into_iter().collect::<Option<_>>()?;
+    let (workloads, caches) = divided?;
     let basis = basis::check(catalog, file.basis.as_ref(), mistakes);
     let mut experiment = Experiment {
         name: name?,
@@ -278,7 +285,8 @@ fn check(
         data_set_store: data_set_store?,
         money: crate::pricing::of_configurations(catalog, &configurations, &basis),
         configurations,
-        workloads: all?,
+        workloads,
+        caches,
         load: load?,
         faults: faults?,
         objective,

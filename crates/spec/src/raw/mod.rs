@@ -4,10 +4,12 @@
 mod answer;
 mod aws;
 mod hosts;
+mod sweep;
 
 pub(crate) use answer::{Bounds, Decision, Objective};
 pub(crate) use aws::{Aws, AwsBackend, AwsSite};
 pub(crate) use hosts::{ClientHost, DatabaseHost, Hosts, WatchedNode};
+pub(crate) use sweep::Sweep;
 
 use std::ops::Range;
 
@@ -45,6 +47,9 @@ pub(crate) struct Experiment {
     /// How hard, how long, how often.
     #[schemars(with = "Load")]
     pub load: Spanned<Load>,
+    /// What is varied beside configurations, workloads and load levels.
+    #[schemars(with = "Option<Sweep>")]
+    pub sweep: Option<Spanned<Sweep>>,
     /// Nodes that are taken away, disks that fail and compactions, in every trial, one after the other.
     #[serde(default)]
     #[schemars(with = "Vec<Fault>")]
@@ -538,6 +543,11 @@ pub(crate) struct Load {
     /// Default 20 with `rate = "find"`, else 0.
     #[schemars(with = "Option<f64>")]
     pub code_warmup_s: Option<Spanned<f64>>,
+    /// How the page cache stands before the warm-up: `cold` (the default: the data volume is mounted anew), `warm` (the
+    /// data set's files are read into it, or as much of them as its budget holds), or both, `["cold", "warm"]`, which
+    /// measures each workload in both states.
+    #[schemars(with = "Option<CacheForms>")]
+    pub cache: Option<Spanned<Value>>,
     /// Measured seconds. Default 60; a bound on the time when `operations` is given.
     #[schemars(with = "Option<f64>")]
     pub duration_s: Option<Spanned<f64>>,
@@ -575,6 +585,34 @@ impl Load {
         let given = self.clients.as_ref()?;
         Some((given.span(), given.get_ref().as_integer()?))
     }
+}
+
+/// A state of the page cache, or several.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(
+    dead_code,
+    reason = "describes the file for the schema; values are read by hand to keep their places"
+)]
+pub(crate) enum CacheForms {
+    /// Before all trials.
+    One(CacheWord),
+    /// Each workload in each of them.
+    Several(Vec<CacheWord>),
+}
+
+/// How the page cache stands before a trial's warm-up.
+#[derive(JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(
+    dead_code,
+    reason = "describes the file for the schema; the word is read by hand to keep its place"
+)]
+pub(crate) enum CacheWord {
+    /// Mounted anew.
+    Cold,
+    /// Read into memory.
+    Warm,
 }
 
 /// A number, or `"auto"`.

@@ -26,6 +26,15 @@ pub struct Parts<'a> {
     pub workload: &'a Definition,
 }
 
+impl Parts<'_> {
+    /// The setup with the page cache that this workload asks for.
+    pub fn setup_of_trial(&self) -> Setup {
+        self.plan
+            .caches
+            .setup(self.setup, &self.workload.name, &self.plan.dataset)
+    }
+}
+
 /// The parts of a trial of a cell.
 pub fn parts_of<'a>(
     Job { plan, setups }: &'a Job,
@@ -77,8 +86,9 @@ pub fn prepare(crew: &mut Crew, setup: &Setup, screen: &mut Screen) -> Result<()
 pub fn start(crew: &mut Crew, parts: Parts<'_>, happened: &mut Happened, screen: &mut Screen) -> Result<(), Failure> {
     let request = DatabaseRequest::StartTrial {
         trial: parts.planned.clone(),
-        setup: Box::new(parts.setup.clone()),
+        setup: Box::new(parts.setup_of_trial()),
         sample_keys: sample_keys(parts.plan, parts.workload),
+        cache: parts.plan.caches.state(&parts.workload.name),
     };
     let nodes = hosts::nodes_of(parts.setup);
     let mut faults = Vec::new();

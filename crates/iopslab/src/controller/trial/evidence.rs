@@ -101,6 +101,7 @@ fn node(host: HostId, setup: &Setup, happened: &Happened, stopped: Option<&Stopp
         restored_keys_checked: started.map_or(0, |s| s.keys_checked),
         volumes,
         settings: started.map(|s| s.settings.clone()).unwrap_or_default(),
+        warmed: started.and_then(|s| s.warmed),
         ..own
     }
 }

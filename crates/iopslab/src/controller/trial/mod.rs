@@ -86,7 +86,7 @@ pub(super) fn run(
         }
         (Err(failure), None) => return Err(failure),
     };
-    let record = evidence::record((planned, cell, parts.setup), &happened, &stopped);
+    let record = evidence::record((planned, cell, &parts.setup_of_trial()), &happened, &stopped);
     evidence::store(directory, &record, happened, logs)?;
     screen.publish(|live| live.stored(record.validity == Validity::Valid));
     if !crew.is_simulated() {

@@ -1,0 +1,236 @@
+//! Measured throughput over data set / page cache, beside the curve that a model of the page cache predicts.
+//!
+//! The model: an LRU of the table's chunks (Che's approximation, [`workload::PageCache`] through `spec`) says how many
+//! reads miss; each miss costs the same number of device reads, the one figure that is fitted to what was measured; fio
+//! says how many the volume delivers. Throughput is the lower of two bounds: what the volume allows at this rate of
+//! misses, and the most that was measured at any ratio. They cross at the tipping point.
+
+use spec::{CacheState, LoadLevel, PageCache, Plan};
+
+use crate::document::{CacheCurve, CachePoint, CachePrediction, CellAnalysis, ConfigurationFacts};
+use crate::figures::Figures;
+
+/// Bytes that the page cache keeps together: Cassandra's default `chunk_length_in_kb`.
+const CHUNK_BYTES: f64 = 16_384.0;
+/// A point with at least this share of the most is not bounded by the volume.
+const AT_MOST_SHARE: f64 = 0.9;
+/// Points of a predicted curve.
+const STEPS: u32 = 60;
+/// The tipping point is looked for up to so many times beyond the ratios that were measured.
+const BEYOND: f64 = 10.0;
+
+/// Every curve of a run with swept ratios, in the order of the experiment.
+pub fn curves(
+    plan: &Plan,
+    cells: &[CellAnalysis],
+    configurations: &[ConfigurationFacts],
+    figures: &Figures<'_>,
+) -> Vec<CacheCurve> {
+    let mut kinds: Vec<(&str, &str, CacheState, LoadLevel)> = Vec::new();
+    for cell in cells {
+        if let Some(condition) = plan.caches.conditions.get(&cell.workload).filter(|c| c.ratio.is_some()) {
+            let kind = (
+                cell.configuration.as_str(),
+                condition.of.as_str(),
+                condition.state,
+                cell.load,
+            );
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
+    }
+    let curve = |kind| Curve::of(plan, cells, configurations, figures, kind).map(Curve::drawn);
+    kinds.into_iter().filter_map(curve).collect()
+}
+
+/// What a curve is made of.
+struct Curve {
+    document: CacheCurve,
+    cache: PageCache,
+    /// Reads of the database for each operation.
+    reads: f64,
+    /// Device writes for each operation that share the volume's limit.
+    writes: f64,
+}
+
+impl Curve {
+    fn of(
+        plan: &Plan,
+        cells: &[CellAnalysis],
+        configurations: &[ConfigurationFacts],
+        figures: &Figures<'_>,
+        (configuration, workload, state, load): (&str, &str, CacheState, LoadLevel),
+    ) -> Option<Self> {
+        let condition = |cell: &CellAnalysis| plan.caches.conditions.get(&cell.workload);
+        let is_of = |cell: &&CellAnalysis| {
+            cell.configuration == configuration
+                && cell.load == load
+                && condition(cell).is_some_and(|c| c.of == workload && c.state == state && c.ratio.is_some())
+        };
+        let members: Vec<&CellAnalysis> = cells.iter().filter(is_of).collect();
+        let definition = plan
+            .workloads
+            .iter()
+            .find(|w| w.name == members.first().map_or("", |c| c.workload.as_str()))?;
+        let dataset = plan.dataset;
+        let cache = PageCache::new(
+            definition.distribution,
+            dataset.records,
+            dataset.record_bytes(),
+            CHUNK_BYTES,
+        );
+        let mut points: Vec<CachePoint> = members
+            .iter()
+            .filter_map(|cell| {
+                let ratio = measured_ratio(figures, &cell.id)?;
+                Some(CachePoint {
+                    cell: cell.id.clone(),
+                    asked_ratio: condition(cell)?.ratio?,
+                    ratio,
+                    throughput_ops_per_s: cell.throughput_ops_per_s,
+                    device_reads_per_operation: cell.device_reads_per_operation,
+                    predicted: CachePrediction {
+                        ratio,
+                        hit_ratio: cache.hit_ratio(1.0 / ratio),
+                        device_reads_per_operation: None,
+                        ops_per_s: None,
+                    },
+                })
+            })
+            .collect();
+        points.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
+        let facts = configurations.iter().find(|c| c.name == configuration);
+        let data = facts.and_then(|c| c.volumes.iter().find(|v| v.role == spec::VolumeRole::Data));
+        let delivered = data
+            .and_then(|v| v.probe)
+            .zip(facts)
+            .map(|(probe, c)| probe.read_iops * f64::from(c.nodes));
+        let writes: Vec<f64> = members
+            .iter()
+            .filter_map(|cell| cell.device_writes_per_operation)
+            .collect();
+        let shares = data.is_some_and(|v| v.is_combined());
+        let throughput = points.iter().filter_map(|p| Some(p.throughput_ops_per_s?.median));
+        let is_closed = matches!(load, LoadLevel::Concurrency(_));
+        let reads = definition.mix.reads();
+        Some(Self {
+            document: CacheCurve {
+                configuration: configuration.to_owned(),
+                workload: workload.to_owned(),
+                state,
+                load,
+                reads_per_miss: reads_per_miss(&points, reads),
+                most_ops_per_s: throughput.max_by(f64::total_cmp).filter(|_| is_closed),
+                volume_iops: delivered,
+                predicted: Vec::new(),
+                predicted_tipping_ratio: None,
+                measured_tipping_ratio: None,
+                points,
+            },
+            cache,
+            reads,
+            writes: if shares {
+                stats::median(&writes).unwrap_or(0.0)
+            } else {
+                0.0
+            },
+        })
+    }
+
+    /// With all that follows from the model.
+    fn drawn(mut self) -> CacheCurve {
+        let predictions: Vec<CachePrediction> = self
+            .document
+            .points
+            .iter()
+            .map(|point| self.predict(point.ratio))
+            .collect();
+        for (point, predicted) in self.document.points.iter_mut().zip(predictions) {
+            point.predicted = predicted;
+        }
+        let ends = self.document.points.first().zip(self.document.points.last());
+        if let Some((low, high)) = ends.map(|(low, high)| (low.ratio, high.ratio)) {
+            let step = |i: u32| low * (high / low).powf(f64::from(i) / f64::from(STEPS));
+            self.document.predicted = (0..=STEPS).map(|i| self.predict(step(i))).collect();
+            self.document.predicted_tipping_ratio = self.tipping(low / BEYOND, high * BEYOND);
+        }
+        self.document.measured_tipping_ratio = measured_tipping(&self.document);
+        self.document
+    }
+
+    fn predict(&self, ratio: f64) -> CachePrediction {
+        let hit_ratio = self.cache.hit_ratio(1.0 / ratio);
+        let of_reads = self
+            .document
+            .reads_per_miss
+            .map(|each| each * (1.0 - hit_ratio) * self.reads);
+        let by_volume = self
+            .document
+            .volume_iops
+            .zip(of_reads)
+            .map(|(iops, reads)| iops / (reads + self.writes));
+        let most = self.document.most_ops_per_s;
+        CachePrediction {
+            ratio,
+            hit_ratio,
+            device_reads_per_operation: of_reads,
+            // Without requests the volume bounds nothing.
+            ops_per_s: most.zip(by_volume).map(|(most, by_volume)| most.min(by_volume)),
+        }
+    }
+
+    /// The ratio at which what the volume allows falls below the most, by bisection.
+    fn tipping(&self, low: f64, high: f64) -> Option<f64> {
+        let is_bounded = |ratio: f64| Some(self.predict(ratio).ops_per_s? < self.document.most_ops_per_s?);
+        if is_bounded(low)? || !is_bounded(high)? {
+            return None;
+        }
+        let (mut low, mut high) = (low, high);
+        for _ in 0..40 {
+            let middle = (low * high).sqrt();
+            match is_bounded(middle)? {
+                true => high = middle,
+                false => low = middle,
+            }
+        }
+        Some(high)
+    }
+}
+
+/// Bytes on disk / page-cache budget of all nodes, median over trials.
+fn measured_ratio(figures: &Figures<'_>, cell: &str) -> Option<f64> {
+    let of_trial = |trial: &&crate::TrialMeasurement| {
+        let budget: u64 = trial.nodes().map(|node| node.facts.page_cache_budget_bytes).sum();
+        stats::ratio(trial.data_bytes_on_disk(), budget as f64)
+    };
+    let ratios: Vec<f64> = figures.trials(cell).iter().filter_map(of_trial).collect();
+    stats::median(&ratios).filter(|ratio| *ratio > 0.0)
+}
+
+/// Device reads for each miss: least squares through the origin.
+fn reads_per_miss(points: &[CachePoint], reads: f64) -> Option<f64> {
+    let pairs = points.iter().filter_map(|point| {
+        let misses = (1.0 - point.predicted.hit_ratio) * reads;
+        Some((misses, point.device_reads_per_operation?))
+    });
+    let (mut product, mut square) = (0.0, 0.0);
+    for (misses, measured) in pairs {
+        product += misses * measured;
+        square += misses * misses;
+    }
+    stats::ratio(product, square).filter(|each| *each > 0.0)
+}
+
+/// Where throughput was last near the most, and the ratio after that.
+fn measured_tipping(curve: &CacheCurve) -> Option<(f64, f64)> {
+    let most = curve.most_ops_per_s?;
+    let is_near = |point: &CachePoint| {
+        point
+            .throughput_ops_per_s
+            .is_some_and(|t| t.median >= AT_MOST_SHARE * most)
+    };
+    let last = curve.points.iter().rposition(is_near)?;
+    let next = curve.points.get(last + 1)?;
+    Some((curve.points[last].ratio, next.ratio))
+}

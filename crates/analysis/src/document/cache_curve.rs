@@ -1,0 +1,65 @@
+//! Throughput over the size of the data set beside that of the page cache.
+
+use serde::{Deserialize, Serialize};
+use spec::{CacheState, LoadLevel};
+use stats::Estimate;
+
+/// A configuration under one workload and load, with page caches of several sizes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CacheCurve {
+    /// Configuration.
+    pub configuration: String,
+    /// The workload, as the experiment calls it.
+    pub workload: String,
+    /// How trials began.
+    pub state: CacheState,
+    /// Load level.
+    pub load: LoadLevel,
+    /// The cells, the largest page cache first.
+    pub points: Vec<CachePoint>,
+    /// Device reads of an operation that the model finds not in the page cache, fitted to all points; `None` where none was
+    /// seen.
+    pub reads_per_miss: Option<f64>,
+    /// The most that any of the points did, operations per second: what something other than the volume allows. `None`
+    /// in the open loop.
+    pub most_ops_per_s: Option<f64>,
+    /// Requests a second that fio measured, all nodes; `None` where nobody probed.
+    pub volume_iops: Option<f64>,
+    /// What the model predicts, from the smallest to the largest ratio.
+    pub predicted: Vec<CachePrediction>,
+    /// Data set / page cache above which the volume bounds throughput, by the model; `None`: not within ten times the
+    /// ratios that were measured, or not known.
+    pub predicted_tipping_ratio: Option<f64>,
+    /// The largest ratio with nine tenths of the most, and the next one, which has less; `None`: no such step was seen.
+    pub measured_tipping_ratio: Option<(f64, f64)>,
+}
+
+/// A cell of a curve.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CachePoint {
+    /// Cell.
+    pub cell: String,
+    /// Data set / page cache that was asked for.
+    pub asked_ratio: f64,
+    /// The same as it was: bytes on disk / budget, all nodes, median over trials.
+    pub ratio: f64,
+    /// Operations per second.
+    pub throughput_ops_per_s: Option<Estimate>,
+    /// Device reads for each operation.
+    pub device_reads_per_operation: Option<f64>,
+    /// What the model predicts there.
+    pub predicted: CachePrediction,
+}
+
+/// What Che's approximation predicts.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct CachePrediction {
+    /// Data set / page cache.
+    pub ratio: f64,
+    /// Share of the reads that the page cache answers.
+    pub hit_ratio: f64,
+    /// Device reads for each operation.
+    pub device_reads_per_operation: Option<f64>,
+    /// Operations per second: the lower of the two bounds.
+    pub ops_per_s: Option<f64>,
+}

@@ -1,0 +1,68 @@
+//! The page cache was warm by plan: what memory answers is what was asked for.
+
+use spec::VolumeRole;
+
+use super::scope::scope;
+use crate::finding::Finding;
+use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
+
+/// Whether files were read into the page cache before the trial.
+pub fn is_warmed(trial: &TrialMeasurement) -> bool {
+    trial.record.nodes.iter().any(|node| node.warmed.is_some())
+}
+
+/// How much of the data set was read into it, and how much of the volume's work was left.
+pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+    let of_nodes = || trial.record.nodes.iter().filter_map(|node| node.warmed);
+    let sum = |figure: fn(evidence::Warmed) -> u64| of_nodes().map(figure).sum::<u64>() as f64;
+    let slowest_s = of_nodes().map(|warmed| warmed.seconds).max_by(f64::total_cmp)?;
+    let mut found = Finding::new(
+        Rule::CacheWarmed,
+        scope(trial),
+        [
+            ("read_bytes", sum(|warmed| warmed.bytes)),
+            ("data_bytes_on_disk", sum(|warmed| warmed.of_bytes)),
+            ("seconds", slowest_s),
+        ],
+    );
+    let device = trial.sum_of_volumes(VolumeRole::Data, |v| v.reads);
+    let per_read = device.and_then(|device| stats::ratio(device, trial.completed_reads() as f64));
+    found
+        .numbers
+        .extend(per_read.map(|per_read| ("device_reads_per_read".to_owned(), per_read)));
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use evidence::Warmed;
+
+    use super::*;
+    use crate::rules::cases::{found, recorded};
+
+    /// All data fits, and is in memory: of a cold trial that is a doubt, of a warm one what was asked for.
+    #[test]
+    fn memory_that_answers_is_a_doubt_only_where_nobody_asked_for_it() {
+        let with = |warmed: Option<Warmed>| {
+            recorded(|r| {
+                r.nodes[0].data_bytes_on_disk = 1 << 20;
+                r.nodes[0].warmed = warmed;
+            })
+        };
+        let cold = with(None);
+        assert!(found(&cold, Rule::DataFitsPageCache).is_some() && found(&cold, Rule::CacheWarmed).is_none());
+        let warm = with(Some(Warmed {
+            bytes: 1 << 20,
+            of_bytes: 1 << 20,
+            seconds: 2.5,
+            cached_bytes: None,
+        }));
+        assert!(found(&warm, Rule::DataFitsPageCache).is_none());
+        let told = found(&warm, Rule::CacheWarmed).unwrap();
+        assert_eq!(
+            (told.number("seconds"), told.number("read_bytes")),
+            (Some(2.5), Some(1_048_576.0))
+        );
+    }
+}

@@ -1,0 +1,109 @@
+//! A page cache that is cold or warm when a trial begins, with a real Cassandra.
+
+use serde_json::Value;
+
+use crate::support::{Laboratory, conformance, lane::Share};
+
+/// A volume so slow that reads from it are seen at once, and a budget that holds all of the data.
+const EXPERIMENT: &str = r#"
+name = "warmth"
+question = "What is a warm page cache worth?"
+
+[target]
+database = "cassandra"
+version = "5.0.9"
+
+[dataset]
+records = 100_000
+fields = 10
+field_length = 100
+
+[[configuration]]
+name = "slow"
+instance = { vcpus = 0.7, memory_gib = 16 }
+data_volume = { iops = 100, mib_per_s = 100, size_gib = 2 }
+commitlog_volume = { iops = 3000, mib_per_s = 100, size_gib = 2 }
+memory_limit_gib = 8
+
+[[workload]]
+name = "reads"
+read = 1.0
+distribution = "uniform"
+
+[load]
+concurrency = [16]
+cache = ["cold", "warm"]
+code_warmup_s = 0
+warmup_s = 2
+duration_s = 5
+repetitions = 1
+seed = 7
+
+[provider.local]
+heap_mib = 512
+page_cache_mib = 256
+"#;
+
+fn trial(lab: &Laboratory, cell: &str) -> Value {
+    let path = lab.run_directory().join("trials").join(cell).join("1/trial.json");
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+/// One database reads from its volume, the other from memory; both are the same but for that.
+#[test]
+fn a_warm_trial_begins_with_its_data_in_memory_and_a_cold_one_without() {
+    let lab = Laboratory::on_machine(Share::Half);
+    lab.write("warmth.toml", EXPERIMENT);
+    let output = lab.output(&["run", "warmth.toml", "--format", "json"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    assert!(
+        stderr.contains("the data set is read into it"),
+        "the plan says so: {stderr}"
+    );
+    let analysis: Value = serde_json::from_slice(&output.stdout).unwrap();
+    println!("{:#}", analysis["cache_effects"]);
+
+    // Pages are where the database's limit sees them: all of the data set, and no more than there is.
+    let warm = trial(&lab, "slow.reads-warm.c16");
+    assert_eq!(warm["status"], "valid", "{warm:#}");
+    let warmed = &warm["nodes"][0]["warmed"];
+    let bytes = |of: &Value| of.as_u64().unwrap();
+    println!("warmed: {warmed}");
+    assert_eq!(warmed["bytes"], warmed["of_bytes"], "all of it fits");
+    assert!(bytes(&warmed["bytes"]) > 100_000_000, "{warmed}");
+    assert!(bytes(&warmed["cached_bytes"]) >= bytes(&warmed["bytes"]), "{warmed}");
+    assert!(trial(&lab, "slow.reads-cold.c16")["nodes"][0]["warmed"].is_null());
+
+    let effects = analysis["cache_effects"].as_array().unwrap();
+    assert_eq!(effects.len(), 1);
+    let reads = |state: &str| {
+        effects[0][format!("{state}_device_reads_per_operation")]
+            .as_f64()
+            .unwrap()
+    };
+    assert!(reads("cold") > 0.5, "a cold cache reads from the volume: {effects:#?}");
+    assert!(reads("warm") < 0.05, "a warm one does not: {effects:#?}");
+    assert!(
+        effects[0]["throughput"]["median"].as_f64().unwrap() > 2.0,
+        "{effects:#?}"
+    );
+
+    let rules_of = |cell: &str| -> Vec<&str> {
+        let findings = analysis["findings"].as_array().unwrap().iter();
+        let of_cell = findings.filter(|f| f["scope"].to_string().contains(cell));
+        of_cell.map(|f| f["rule"].as_str().unwrap()).collect()
+    };
+    assert!(rules_of("reads-warm").contains(&"cache_warmed"));
+    assert!(
+        !rules_of("reads-warm").contains(&"served_from_page_cache"),
+        "it was asked for"
+    );
+    assert!(rules_of("reads-cold").contains(&"data_fits_page_cache"));
+
+    let run = lab.run_directory();
+    conformance::is_whole(&lab, &run, "local");
+    let report = std::fs::read_to_string(run.join("report.md")).unwrap();
+    assert!(report.contains("## What a warm page cache is worth"), "{report}");
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
+}

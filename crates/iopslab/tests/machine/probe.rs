@@ -1,0 +1,99 @@
+//! `iopslab probe` of the volumes of a configuration: what fio sees of them, and what is left of them.
+
+use serde_json::Value;
+
+use crate::support::{Laboratory, lane::Share};
+
+/// A gp2 volume at 1:10: 300 IOPS while a hundredth of its 540,000 credits lasts (20 s), then 30; and one given by its limits.
+const EXPERIMENT: &str = r#"
+name = "probed"
+
+[dataset]
+records = 1000
+
+[[configuration]]
+name = "bursting"
+instance = { vcpus = 2, memory_gib = 8 }
+data_volume = { type = "gp2", size_gib = 100 }
+
+[[configuration]]
+name = "stated"
+instance = { vcpus = 2, memory_gib = 8 }
+data_volume = { iops = 5000, mib_per_s = 200, size_gib = 20 }
+
+[[workload]]
+name = "reads"
+read = 1.0
+
+[load]
+concurrency = [1]
+
+[provider.local]
+scale = 10
+burst_credits_start = 0.01
+"#;
+
+fn probe(lab: &Laboratory, arguments: &[&str]) -> Value {
+    let mut all = vec!["probe", "probed.toml", "--format", "json"];
+    all.extend(arguments);
+    let output = lab.output(&all);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn a_volume_is_measured_by_size_and_by_depth_and_its_bucket_runs_empty() {
+    let lab = Laboratory::on_machine(Share::Half);
+    lab.write("probed.toml", EXPERIMENT);
+    // 500 IOPS and 20 MiB/s.
+    let stated = probe(
+        &lab,
+        &["--configuration", "stated", "--seconds", "2", "--size-mib", "128"],
+    );
+    let volume = &stated["volumes"][0];
+    println!("{volume:#}");
+    let tests = &volume["tests"];
+    let figure = |test: &str, name: &str| tests[test][name].as_f64().unwrap();
+    for test in ["random_read_4kib", "random_read_16kib"] {
+        let iops = figure(test, "iops");
+        assert!((400.0..600.0).contains(&iops), "{test}: {iops}");
+    }
+    let large = figure("random_read_256kib", "bytes_per_s") / 1_048_576.0;
+    assert!((14.0..26.0).contains(&large), "{large} MiB/s of 20");
+    let mapped = figure("random_read_4kib_mapped", "iops");
+    assert!(mapped < 600.0, "page faults are reads of the volume: {mapped}");
+    let cached = tests["sequential_read"]["cached_bytes_per_s"].as_f64().unwrap();
+    let uncached = tests["sequential_read"]["uncached_bytes_per_s"].as_f64().unwrap();
+    assert!(
+        cached > 5.0 * uncached,
+        "{cached} from memory, {uncached} from the volume"
+    );
+    assert!(figure("write_64kib_60_jobs", "bytes_per_s") < 26.0 * 1_048_576.0);
+    let depths = tests["by_depth"].as_array().unwrap();
+    assert!(!depths.is_empty() && depths.iter().all(|step| step["iops"].as_f64().unwrap() < 600.0));
+
+    let bursting = probe(
+        &lab,
+        &[
+            "--configuration",
+            "bursting",
+            "--seconds",
+            "1",
+            "--size-mib",
+            "64",
+            "--burst-s",
+            "32",
+        ],
+    );
+    let burst = &bursting["volumes"][0]["tests"]["burst"];
+    println!("{burst:#}");
+    let at = burst["drained_after_s"].as_f64().unwrap();
+    assert!(
+        (12.0..28.0).contains(&at),
+        "5,400 credits at 270 a second last 20 s, not {at}"
+    );
+    let after = burst["after_iops"].as_f64().unwrap();
+    assert!((20.0..60.0).contains(&after), "30 IOPS last, not {after}");
+    assert!(burst["before_iops"].as_f64().unwrap() > 4.0 * after);
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
+}

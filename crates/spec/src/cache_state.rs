@@ -1,0 +1,122 @@
+//! `[load] cache`: how the page cache stands when a trial's warm-up begins.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// How the page cache stands when a trial's warm-up begins.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CacheState {
+    /// Nothing of the data set is in it: its volume was mounted anew.
+    #[default]
+    Cold,
+    /// The data set's files have been read into it, or as much of them as its budget holds.
+    Warm,
+}
+
+impl CacheState {
+    /// Every state.
+    pub const ALL: [Self; 2] = [Self::Cold, Self::Warm];
+
+    /// Its word in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cold => "cold",
+            Self::Warm => "warm",
+        }
+    }
+}
+
+/// The page cache before trials of a workload.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct CacheCondition {
+    /// What is in it.
+    pub state: CacheState,
+    /// Bytes of a node's data set over those of its page cache; `None`: it is what the configuration leaves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<f64>,
+    /// What the experiment calls the workload, which was divided by conditions.
+    pub of: String,
+}
+
+/// The page cache before the trials of each workload.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Caches {
+    /// By workload; one that is not named begins cold.
+    pub conditions: BTreeMap<String, CacheCondition>,
+    /// Seconds that warming is expected to take before each trial, by configuration.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub warming_s: BTreeMap<String, f64>,
+}
+
+impl Caches {
+    /// Whether nothing is stated that is not so anyway.
+    pub fn are_usual(&self) -> bool {
+        self.conditions.is_empty()
+    }
+
+    /// The state before trials of a workload.
+    pub fn state(&self, workload: &str) -> CacheState {
+        self.conditions
+            .get(workload)
+            .map_or(CacheState::Cold, |condition| condition.state)
+    }
+
+    /// Workloads that differ by nothing but the state: the cold one and the warm one.
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.conditions
+            .iter()
+            .filter(|(_, one)| one.state == CacheState::Cold)
+            .filter_map(|(cold, one)| {
+                let is_other = |other: &CacheCondition| {
+                    other.state == CacheState::Warm && other.of == one.of && other.ratio == one.ratio
+                };
+                let warm = self.conditions.iter().find(|(_, other)| is_other(other))?;
+                Some((cold.as_str(), warm.0.as_str()))
+            })
+    }
+
+    /// Expected seconds of warming before a trial of this configuration under this workload.
+    pub fn seconds_of(&self, configuration: &str, workload: &str) -> f64 {
+        match self.state(workload) {
+            CacheState::Cold => 0.0,
+            CacheState::Warm => self.warming_s.get(configuration).copied().unwrap_or(0.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_named_is_cold_and_pairs_differ_by_the_state_alone() {
+        let condition = |name: &str, state, of: &str| {
+            (
+                name.to_owned(),
+                CacheCondition {
+                    state,
+                    ratio: None,
+                    of: of.to_owned(),
+                },
+            )
+        };
+        let caches = Caches {
+            conditions: [
+                condition("a-cold", CacheState::Cold, "a"),
+                condition("a-warm", CacheState::Warm, "a"),
+                condition("b", CacheState::Warm, "b"),
+            ]
+            .into(),
+            warming_s: [("gp3".to_owned(), 12.0)].into(),
+        };
+        assert!(!caches.are_usual() && Caches::default().are_usual());
+        assert_eq!(caches.state("another"), CacheState::Cold);
+        assert_eq!(caches.pairs().collect::<Vec<_>>(), [("a-cold", "a-warm")]);
+        assert_eq!(
+            ["a-cold", "a-warm", "another"].map(|workload| caches.seconds_of("gp3", workload)),
+            [0.0, 12.0, 0.0]
+        );
+    }
+}

@@ -1,0 +1,235 @@
+//! `[load] cache` and `[sweep] cache_ratio`: the page cache before trials; several states or sizes divide each workload.
+
+use toml::{Spanned, Value};
+use workload::Definition;
+
+use super::numbers::Check as _;
+use crate::cache_state::{CacheCondition, CacheState, Caches};
+use crate::mistakes::{Collector, choice};
+use crate::scale::LEAST_PAGE_CACHE;
+use crate::warming::budget_bytes;
+use crate::{Configuration, Dataset, LocalSettings, Placement, Provider, raw};
+
+/// The states that are asked for, in the file's order; where none is stated cold, or warm where ratios are swept: a cold cache
+/// would not have filled. `None`: a mistake was found.
+pub(super) fn states(file: &raw::Experiment, mistakes: &mut Collector<'_>) -> Option<Vec<CacheState>> {
+    let Some(given) = &file.load.get_ref().cache else {
+        return Some(vec![match file.sweep {
+            None => CacheState::Cold,
+            Some(_) => CacheState::Warm,
+        }]);
+    };
+    let target = file.target.as_ref();
+    if target.is_some_and(|target| target.get_ref().hosts.is_some()) {
+        mistakes.add(
+            given.span(),
+            "cache: the memory of an existing cluster is as it is; iopslab neither empties nor fills it",
+            "remove it; or leave [target] hosts out, for a Cassandra of its own",
+        );
+        return None;
+    }
+    let words = match given.get_ref() {
+        Value::String(word) => vec![word.clone()],
+        Value::Array(words) => words.iter().map(word).collect(),
+        other => vec![word(other)],
+    };
+    let mut states = Vec::new();
+    let before = mistakes.count();
+    for word in &words {
+        match CacheState::ALL.into_iter().find(|state| state.name() == word) {
+            Some(state) if states.contains(&state) => {
+                mistakes.add(given.span(), format!("cache: `{word}` is given twice"), "");
+            }
+            Some(state) => states.push(state),
+            None => mistakes.add(
+                given.span(),
+                format!("cache cannot be `{word}`"),
+                choice(word, &CacheState::ALL.map(CacheState::name)),
+            ),
+        }
+    }
+    if words.is_empty() {
+        mistakes.add(
+            given.span(),
+            "cache has no state",
+            "\"cold\", \"warm\", or [\"cold\", \"warm\"] for both",
+        );
+    }
+    (mistakes.count() == before).then_some(states)
+}
+
+fn word(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Ratios of data set and page cache that are asked for, in the file's order; none where nothing is swept. `None`: a mistake
+/// was found.
+pub(super) fn ratios(
+    file: &raw::Experiment,
+    experiment: (Option<&Dataset>, &[Option<Configuration>], &LocalSettings),
+    provider: Option<Provider>,
+    mistakes: &mut Collector<'_>,
+) -> Option<Vec<f64>> {
+    let Some(sweep) = &file.sweep else {
+        return Some(Vec::new());
+    };
+    let (at, given) = (&sweep.get_ref().cache_ratio, sweep.get_ref().cache_ratio.get_ref());
+    let before = mistakes.count();
+    let mut ratios: Vec<f64> = Vec::new();
+    for ratio in given {
+        let checked = mistakes.number(Some(ratio), "cache_ratio", 0.05..=1_000.0, 1.0);
+        if checked.is_some_and(|ratio| ratios.contains(&ratio)) {
+            mistakes.add(
+                ratio.span(),
+                format!("cache_ratio {} is given twice", ratio.get_ref()),
+                "",
+            );
+        }
+        ratios.extend(checked);
+    }
+    if given.is_empty() {
+        mistakes.add(at.span(), "cache_ratio has no ratio", "for example [0.5, 1, 2, 5, 10]");
+    }
+    for (why, help) in contradictions(file, provider) {
+        mistakes.add(at.span(), format!("cache_ratio: {why}"), help);
+    }
+    if let (Some(dataset), configurations, local) = experiment {
+        too_small(given, dataset, (configurations, local.scale), mistakes);
+    }
+    (mistakes.count() == before).then_some(ratios)
+}
+
+/// What does not go with page caches of sizes that are asked for.
+fn contradictions(file: &raw::Experiment, provider: Option<Provider>) -> Vec<(&'static str, &'static str)> {
+    let mut found = Vec::new();
+    if file
+        .target
+        .as_ref()
+        .is_some_and(|target| target.get_ref().hosts.is_some())
+    {
+        found.push((
+            "the memory of an existing cluster is what it is",
+            "remove it; or leave [target] hosts out, for a Cassandra of its own",
+        ));
+    }
+    if file.provider.local.page_cache_mib.is_some() {
+        found.push((
+            "page_cache_mib of [provider.local] states one size, and this asks for several",
+            "state one of the two",
+        ));
+    }
+    let hosts = file.provider.hosts.as_ref();
+    let has_limits = hosts.is_some_and(|hosts| hosts.get_ref().limits.unwrap_or(false));
+    match provider {
+        Some(Provider::Aws) => found.push((
+            "machines on AWS have the memory that they have",
+            "give configurations with other instances; or run it on this machine",
+        )),
+        Some(Provider::Hosts) if !has_limits => found.push((
+            "machines without limits have the memory that they have",
+            "hold them to it with limits = true in [provider.hosts]",
+        )),
+        _ => {}
+    }
+    found
+}
+
+/// Page caches of a size at which nothing is measured but thrashing.
+fn too_small(
+    ratios: &[Spanned<f64>],
+    dataset: &Dataset,
+    (configurations, scale): (&[Option<Configuration>], f64),
+    mistakes: &mut Collector<'_>,
+) {
+    let smallest = |placement: Placement, ratio: f64| budget_bytes(dataset, placement, ratio) / scale;
+    for ratio in ratios {
+        let sizes = configurations
+            .iter()
+            .flatten()
+            .map(|c| (c, smallest(c.placement, *ratio.get_ref())));
+        let least = sizes
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+            .filter(|(_, bytes)| *bytes < LEAST_PAGE_CACHE);
+        if let Some((configuration, bytes)) = least {
+            let records = (dataset.records as f64 * LEAST_PAGE_CACHE / bytes).ceil();
+            mistakes.add(
+                ratio.span(),
+                format!(
+                    "cache_ratio {} leaves {} a page cache of {:.0} MiB; below {:.0} MiB nothing is measured but thrashing",
+                    ratio.get_ref(),
+                    configuration.name,
+                    bytes / catalog::MIB,
+                    LEAST_PAGE_CACHE / catalog::MIB
+                ),
+                format!("a smaller ratio, or records = {records} and more"),
+            );
+        }
+    }
+}
+
+/// The workloads with the page cache before their trials. Several states, or ratios, divide each of them: `reads` becomes
+/// `reads-cold` and `reads-warm`, or `reads-0.5x` and `reads-2x`. No configuration is chosen by comparing one with another.
+pub(super) fn divided(
+    workloads: Vec<Definition>,
+    (states, ratios): (&[CacheState], &[f64]),
+    file: &raw::Experiment,
+    mistakes: &mut Collector<'_>,
+) -> (Vec<Definition>, Caches) {
+    let mut caches = Caches::default();
+    let condition = |state: CacheState, ratio: Option<f64>, of: &str| CacheCondition {
+        state,
+        ratio,
+        of: of.to_owned(),
+    };
+    if let ([state], []) = (states, ratios) {
+        if *state != CacheState::Cold {
+            let each = workloads
+                .iter()
+                .map(|w| (w.name.clone(), condition(*state, None, &w.name)));
+            caches.conditions = each.collect();
+        }
+        return (workloads, caches);
+    }
+    let ratios: Vec<Option<f64>> = match ratios {
+        [] => vec![None],
+        ratios => ratios.iter().copied().map(Some).collect(),
+    };
+    let at = match (&file.sweep, &file.load.get_ref().cache) {
+        (Some(sweep), _) => sweep.get_ref().cache_ratio.span(),
+        (None, Some(cache)) => cache.span(),
+        (None, None) => file.name.span(),
+    };
+    let mut all: Vec<Definition> = Vec::new();
+    for workload in &workloads {
+        for (ratio, state) in ratios
+            .iter()
+            .flat_map(|ratio| states.iter().map(move |state| (*ratio, *state)))
+        {
+            let times = ratio.map_or_else(String::new, |ratio| format!("-{ratio}x"));
+            let word = if states.len() > 1 {
+                format!("-{}", state.name())
+            } else {
+                String::new()
+            };
+            let name = format!("{}{times}{word}", workload.name);
+            if workloads.iter().any(|other| other.name == name) {
+                mistakes.add(
+                    at.clone(),
+                    format!(
+                        "cache makes `{name}` of `{}`, and another workload has that name",
+                        workload.name
+                    ),
+                    "call that workload something else",
+                );
+            }
+            caches
+                .conditions
+                .insert(name.clone(), condition(state, ratio, &workload.name));
+            all.push(Definition {
+                name,
+                ..workload.clone()
+            });
+        }
+    }
+    (all, caches)
+}

@@ -1,0 +1,37 @@
+//! What a page cache of a stated condition is on a machine: its size, and how long it takes to fill it.
+
+use crate::cache_state::Caches;
+use crate::{Dataset, Placement, Setup, Volume, VolumeKind};
+
+/// Bytes a second at which files are read into the page cache while no limit holds.
+const WARMING_BYTES_PER_S: f64 = 300.0 * catalog::MIB;
+
+impl Caches {
+    /// The setup as trials of a workload find it: the page cache of a size that the experiment asks for.
+    #[must_use]
+    pub fn setup(&self, setup: &Setup, workload: &str, dataset: &Dataset) -> Setup {
+        let Some(ratio) = self.conditions.get(workload).and_then(|condition| condition.ratio) else {
+            return setup.clone();
+        };
+        let bytes = budget_bytes(dataset, setup.placement, ratio) as u64;
+        Setup {
+            page_cache_budget_bytes: bytes,
+            memory_limit_bytes: setup.memory_limit_bytes - setup.page_cache_budget_bytes + bytes,
+            ..setup.clone()
+        }
+    }
+}
+
+/// Page cache of which a node's part of the data set is so many times the size.
+pub(crate) fn budget_bytes(dataset: &Dataset, placement: Placement, ratio: f64) -> f64 {
+    dataset.bytes_on_disk() * placement.share_per_node() / ratio
+}
+
+/// Seconds until a node's files, or as much of them as its page cache holds, have been read: as fast as this machine
+/// reads them; from a volume of EBS that is bought, as fast as that delivers.
+pub(crate) fn warming_s(volume: &Volume, is_bought: bool, bytes_of_node: f64, budget_bytes: f64) -> f64 {
+    let delivered = volume.effective_limits.read_bytes_per_s;
+    let is_held = is_bought && volume.kind != VolumeKind::Local;
+    let most = delivered.filter(|_| is_held).unwrap_or(f64::INFINITY);
+    bytes_of_node.min(budget_bytes) / most.min(WARMING_BYTES_PER_S)
+}

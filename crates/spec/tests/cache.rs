@@ -1,0 +1,151 @@
+//! `[load] cache`: what is in the page cache when a trial begins, and what of it is refused.
+
+mod story;
+
+use spec::{CacheState, Provider};
+use story::{GOOD, accepted, and, each_refused};
+
+#[test]
+fn a_trial_begins_cold_where_nothing_is_said_and_such_a_plan_is_as_it_always_was() {
+    let plan = spec::plan(&accepted(GOOD));
+    assert_eq!(plan.caches.state("w"), CacheState::Cold);
+    assert!(!serde_json::to_string(&plan).unwrap().contains("caches"));
+    let stated = spec::plan(&accepted(&and("cache = \"cold\"\n")));
+    assert_eq!(stated, plan);
+}
+
+#[test]
+fn warming_takes_time_that_a_plan_expects() {
+    let big = GOOD.replace("records = 1000\n", "records = 3000000\n");
+    let [cold, warm] = ["cold", "warm"].map(|state| spec::plan(&accepted(&format!("{big}cache = \"{state}\"\n"))));
+    assert_eq!(warm.caches.state("w"), CacheState::Warm);
+    let cells = |plan: &spec::Plan| plan.cells.iter().map(|cell| cell.id.clone()).collect::<Vec<_>>();
+    assert_eq!(cells(&cold), cells(&warm), "one state needs no name");
+    // Three trials, each of which reads 3 GB.
+    let more = warm.estimated_s - cold.estimated_s;
+    assert!((3.0 * 3.0..3.0 * 60.0).contains(&more), "{more}");
+    // No more than the page cache holds is read: 3 GB again, not 300.
+    let huge = GOOD.replace("records = 1000\n", "records = 300000000\n");
+    let bounded = spec::plan(&accepted(&format!("{huge}cache = \"warm\"\n")))
+        .caches
+        .warming_s["a"];
+    assert!(bounded < 110e9 / 300e6, "{bounded} s of 300 s");
+}
+
+#[test]
+fn both_states_divide_each_workload_and_are_never_one_decision() {
+    let plan = spec::plan(&accepted(&and("cache = [\"cold\", \"warm\"]\n")));
+    let cells: Vec<&str> = plan.cells.iter().map(|cell| cell.id.as_str()).collect();
+    assert_eq!(cells, ["a.w-cold.c10", "a.w-warm.c10"]);
+    assert_eq!(plan.caches.pairs().collect::<Vec<_>>(), [("w-cold", "w-warm")]);
+    assert_eq!(plan.workloads.len(), 2);
+    assert_eq!(plan.workloads[0].mix, plan.workloads[1].mix);
+}
+
+#[test]
+fn what_is_no_state_is_refused_with_the_nearest() {
+    let existing = GOOD.replace(
+        "[dataset]",
+        "[target]\nhosts = [\"10.0.0.1:9042\"]\nkeyspace = \"k\"\n\n[dataset]",
+    );
+    each_refused(&[
+        (
+            and("cache = \"wram\"\n"),
+            "cache cannot be `wram` (did you mean `warm`? valid: cold, warm)",
+        ),
+        (and("cache = [\"cold\", 3]\n"), "cache cannot be `3`"),
+        (and("cache = []\n"), "cache has no state"),
+        (and("cache = [\"warm\", \"warm\"]\n"), "cache: `warm` is given twice"),
+        (and("cache = true\n"), "cache cannot be `true`"),
+        (
+            format!("{existing}cache = \"warm\"\n"),
+            "cache: the memory of an existing cluster is as it is",
+        ),
+        (
+            format!(
+                "{}\n[[workload]]\nname = \"w-warm\"\nread = 1.0\n",
+                and("cache = [\"cold\", \"warm\"]\n")
+            ),
+            "cache makes `w-warm` of `w`, and another workload has that name",
+        ),
+    ]);
+}
+
+/// A simulation has the same page cache.
+#[test]
+fn a_simulation_begins_in_the_state_that_is_asked_for() {
+    let text = and("cache = [\"cold\", \"warm\"]\n");
+    let experiment = accepted(&text).carried_out_by(Provider::Simulated);
+    assert_eq!(spec::plan(&experiment).caches.state("w-warm"), CacheState::Warm);
+}
+
+fn swept(ratios: &str) -> String {
+    and(&format!("\n[sweep]\ncache_ratio = {ratios}\n")).replace("records = 1000\n", "records = 3000000\n")
+}
+
+/// 3,000,000 records of 1,000 bytes take 3.45 GB on disk.
+#[test]
+fn a_ratio_gives_the_page_cache_of_which_the_data_is_so_many_times_the_size() {
+    let plan = spec::plan(&accepted(&swept("[0.5, 1, 10]")));
+    let cells: Vec<&str> = plan.cells.iter().map(|cell| cell.id.as_str()).collect();
+    assert_eq!(cells, ["a.w-0.5x.c10", "a.w-1x.c10", "a.w-10x.c10"]);
+    let setups = spec::setups(&accepted(&swept("[0.5, 1, 10]")));
+    let of = |workload: &str| plan.caches.setup(&setups[0], workload, &plan.dataset);
+    for (workload, mb) in [("w-0.5x", 6900), ("w-1x", 3450), ("w-10x", 345)] {
+        let setup = of(workload);
+        assert_eq!(setup.page_cache_budget_bytes / 1_000_000, mb);
+        // What the database holds besides is the same.
+        let besides = |s: &spec::Setup| s.memory_limit_bytes - s.page_cache_budget_bytes;
+        assert_eq!(besides(&setup), besides(&setups[0]));
+    }
+    assert_eq!(
+        of("w"),
+        setups[0],
+        "a workload that is not divided has what the configuration leaves"
+    );
+    // A cold cache would not have filled.
+    assert_eq!(plan.caches.state("w-10x"), CacheState::Warm);
+    let both = swept("[1, 2]").replace("concurrency = [10]", "concurrency = [10]\ncache = [\"cold\", \"warm\"]");
+    let plan = spec::plan(&accepted(&both));
+    assert_eq!(plan.cells.len(), 4);
+    let mut pairs: Vec<_> = plan.caches.pairs().collect();
+    pairs.sort_unstable();
+    assert_eq!(pairs, [("w-1x-cold", "w-1x-warm"), ("w-2x-cold", "w-2x-warm")]);
+}
+
+#[test]
+fn page_caches_that_cannot_be_are_refused() {
+    each_refused(&[
+        (swept("[]"), "cache_ratio has no ratio"),
+        (swept("[1, 2, 1]"), "cache_ratio 1 is given twice"),
+        (swept("[0]"), "cache_ratio cannot be 0"),
+        (
+            swept("[10, 100]"),
+            "cache_ratio 100 leaves a a page cache of 33 MiB; below 64 MiB nothing is measured but thrashing (a smaller ratio, or \
+             records = 5835554 and more)",
+        ),
+        (
+            format!("{}\n[provider.local]\npage_cache_mib = 256\n", swept("[1]")),
+            "cache_ratio: page_cache_mib of [provider.local] states one size, and this asks for several",
+        ),
+        (
+            swept("[1]").replace(
+                "[dataset]",
+                "[target]\nhosts = [\"10.0.0.1:9042\"]\nkeyspace = \"k\"\n\n[dataset]",
+            ),
+            "cache_ratio: the memory of an existing cluster is what it is",
+        ),
+    ]);
+    let on_aws = spec::parse_for(
+        catalog::Catalog::built_in(),
+        "x.toml",
+        &swept("[1]"),
+        &spec::Beside::files(&story::nothing),
+        Provider::Aws,
+    );
+    let refused = on_aws.unwrap_err().to_string();
+    assert!(
+        refused.contains("machines on AWS have the memory that they have"),
+        "{refused}"
+    );
+}
