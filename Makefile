@@ -33,7 +33,7 @@ test-all:       ## the same and the long stories of AWS: twelve configurations, 
 test-kills: build  ## SIGKILL to a random process of a run, N=200 times: what is left on the machine, and what is lost (root)
 	JAVA_HOME=$$(scripts/java-for-tests.sh) scripts/kills.py $(or $(N),200)
 
-test-vm:        ## storage and one tiny run, its client near and far, in a Debian 12 with cgroup v2 (QEMU; needs root)
+test-vm:        ## storage, served volumes and tiny runs, a client near and far, in a Debian 12 with cgroup v2 (QEMU; needs root)
 	@scripts/vm.sh
 
 truth:          ## every rate that docs/method.md quotes, measured on simulated truth (no root, no Java; about 15 minutes)

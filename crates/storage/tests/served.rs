@@ -34,12 +34,13 @@ fn main() {
         return;
     }
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let stories: [(&str, Story); 9] = [
+    let stories: [(&str, Story); 10] = [
         ("holds_its_limits_for_reads_and_writes_together", holds_its_limits),
         ("shares_the_limits_of_its_instance", shares_its_instance),
         ("takes_its_time_for_a_request", takes_its_time),
         ("keeps_what_was_written", keeps_what_was_written),
         ("stalls_fails_and_is_full_on_demand", has_faults),
+        ("is_whole_again_after_its_file_system_was_shut_down", shut_down),
         ("is_attached_anew_after_its_server_was_killed", goes_on),
         ("is_cleaned_after_its_server_was_killed", server_killed),
         ("is_cleaned_while_its_server_stands_still", server_stopped),
@@ -320,6 +321,34 @@ fn has_faults(machine: &Machine) {
     drop(file);
     let counts = volume.served_counts().unwrap().unwrap();
     assert!(counts.errors >= 2, "{counts:?}");
+    end(volume, server);
+}
+
+/// No write succeeds, so that XFS cannot write its log and shuts down; attached anew it holds what was written before.
+fn shut_down(machine: &Machine) {
+    let server = server(machine);
+    let mut volume = mounted(machine, &server, Model::unlimited());
+    let (root, kept) = (machine.path("data"), machine.path("data/kept"));
+    write_pattern(&kept, 3 << 20);
+    let fault = Fault {
+        from_s: 0.0,
+        until_s: None,
+        effect: Effect::Error {
+            reads: false,
+            writes: true,
+            range: None,
+            share: 1.0,
+        },
+    };
+    volume.set_faults(&[fault]).unwrap();
+    let new = fs::File::create(root.join("new")).and_then(|file| file.sync_all());
+    assert!(new.is_err(), "a log that cannot be written");
+    volume.set_faults(&[]).unwrap();
+    assert!(fs::read_dir(&root).is_err(), "the disk is well, the file system is not");
+    volume.unmount_and_detach().unwrap();
+    volume.attach_and_mount(&root).unwrap();
+    assert!(has_pattern(&kept, 3 << 20));
+    write_pattern(&root.join("new"), 1 << 20);
     end(volume, server);
 }
 

@@ -45,7 +45,7 @@ pub(super) fn record(
         workload: cell.workload.clone(),
         load: cell.load,
         validity: happened.validity.clone(),
-        started_at: happened.started_at.to_string(),
+        started_at: happened.warmup_began().to_string(),
         client: measured.and_then(|m| m.result.clone()),
         clients: measured.map(|m| m.parts.clone()).unwrap_or_default(),
         nodes: hosts::nodes_of(setup)

@@ -9,6 +9,7 @@ use super::clients::Measured;
 
 /// What happened in a trial, before it is written down.
 pub(super) struct Happened {
+    /// When its preparation began.
     pub started_at: jiff::Timestamp,
     pub started: BTreeMap<HostId, StartedTrial>,
     /// What the clients measured together.
@@ -63,13 +64,29 @@ impl Happened {
 
     /// Start of measurement (of the first client) by the clock of a host, Unix milliseconds.
     pub fn measurement_began_ms(&self, host: HostId) -> Option<f64> {
+        Some(self.measurement_began_here_ms()? + self.offset_ms(host))
+    }
+
+    /// The same by the controller's clock.
+    fn measurement_began_here_ms(&self) -> Option<f64> {
         let by_client = self.measured.as_ref()?.started_unix_ms as f64;
-        Some(by_client - self.offset_ms(HostId::CLIENT) + self.offset_ms(host))
+        Some(by_client - self.offset_ms(HostId::CLIENT))
+    }
+
+    /// Start of the warm-up by the controller's clock; of a trial that never got to measure, when its preparation began.
+    pub fn warmup_began(&self) -> jiff::Timestamp {
+        let result = self.measured.as_ref().and_then(|measured| measured.result.as_ref());
+        let began = self.measurement_began_here_ms().zip(result);
+        let began = began.map(|(began_ms, result)| (began_ms - result.warmup_s * 1e3).round() as i64);
+        let began = began.and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
+        began.unwrap_or(self.started_at)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use evidence::ClientResult;
+
     use super::*;
 
     #[test]
@@ -89,7 +106,23 @@ mod tests {
         assert_eq!(happened.measurement_began_ms(HostId::DATABASE), Some(999_000.0));
         // A host whose clock nobody read is taken for right.
         assert_eq!(happened.measurement_began_ms(HostId::database(1)), Some(1_000_000.0));
+        // It had restored and started the database for some time before its three seconds of warm-up.
+        let result = happened.measured.as_mut().unwrap();
+        result.result = Some(ClientResult {
+            warmup_s: 3.0,
+            measured_s: 10.0,
+            operations_sent: 0,
+            completed: BTreeMap::new(),
+            errors: BTreeMap::new(),
+            client_cpu_s: 0.0,
+            client_peak_rss_bytes: 0,
+            send_lag_us: None,
+            threads: 1,
+            notes: Vec::new(),
+        });
+        assert_eq!(happened.warmup_began().as_millisecond(), 997_000);
         happened.measured = None;
         assert_eq!(happened.measurement_began_ms(HostId::DATABASE), None);
+        assert_eq!(happened.warmup_began(), happened.started_at);
     }
 }
