@@ -239,7 +239,7 @@ impl NodeFacts {
         data_bytes_on_disk: 0,
         restored_keys_checked: 0,
         volumes: Vec::new(),
-        settings: SettingsInForce { jvm: Vec::new() },
+        settings: SettingsInForce::NONE,
     };
 }
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use database::{Directories, NodeLog, RunningNode};
+use database::{DataSetTable, Directories, NodeLog, RunningNode};
 use evidence::Overhead;
 use monitor::Monitor;
 use spec::{FaultAction, SettingsInForce, Setup};
@@ -93,6 +93,7 @@ impl Trial {
         with(&node, |n| database.settle(setup.placement, &mut **n, outbox))?;
         let keys_checked = with(&node, |n| check_sample(&mut **n, sample_keys))?;
         self.limits.enforce(volumes)?;
+        self.settings.read_ahead_kb = volumes.read_ahead_kb().map_err(fault)?;
         let started = StartedTrial {
             contact_points: database.contact_points(),
             volumes: volumes.facts(),
@@ -133,7 +134,12 @@ impl Trial {
         let node = Arc::clone(self.node.insert(Arc::new(Mutex::new(node))));
         host.remember_process(pid, database.name())?;
         with(&node, |n| database.wait_ready(&mut **n, &host.outbox))?;
-        self.settings = with(&node, |n| n.settings_in_force()).map_err(fault)?;
+        let table = DataSetTable {
+            keyspace: KEYSPACE,
+            table: TABLE,
+            is_restored: self.earlier_lives == 0,
+        };
+        self.settings = with(&node, |n| n.settings_in_force(table)).map_err(fault)?;
         Ok(node)
     }
 

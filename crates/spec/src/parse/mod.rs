@@ -8,6 +8,7 @@ mod aws_snapshot;
 mod basis;
 mod behaviour;
 mod beside;
+mod cassandra_keys;
 mod clients;
 mod configuration;
 mod consistency;
@@ -29,7 +30,9 @@ mod objective;
 mod place;
 mod placement;
 mod settings;
+mod table_options;
 mod target;
+mod variant;
 mod watched;
 mod workload;
 
@@ -102,9 +105,10 @@ fn read(
     is_run: bool,
 ) -> Result<Experiment, Mistakes> {
     let mut mistakes = Collector::new(source_name, text);
-    let Some(file) = keys::read(text, &mut mistakes) else {
+    let Some(mut file) = keys::read(text, &mut mistakes) else {
         return mistakes.finish(None);
     };
+    variant::apply(&mut file, &mut mistakes);
     let mut experiment = check(catalog, &file, beside, provider, &mut mistakes);
     measurable::check(&file, provider, &mut mistakes);
     if let Some(experiment) = &mut experiment {
@@ -154,7 +158,7 @@ fn check(
     let mut configurations: Vec<_> = file
         .configuration
         .iter()
-        .map(|c| configuration::check(catalog, c, &local, mistakes))
+        .map(|c| configuration::check(catalog, c, target.as_ref(), &local, mistakes))
         .collect();
     unique(
         file.configuration.iter().map(|c| &c.get_ref().name),
