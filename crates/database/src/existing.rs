@@ -167,7 +167,7 @@ impl Existing {
             Some(name) => Replication::ByDataCentre(BTreeMap::from([(name.to_owned(), replication_factor)])),
             None => Replication::Each(replication_factor),
         };
-        for statement in schema_statements(keyspace, table, dataset, &replication) {
+        for statement in schema_statements(keyspace, table, dataset, &replication, &BTreeMap::new()) {
             self.run(&statement)?;
         }
         self.run(&format!(

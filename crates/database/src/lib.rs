@@ -28,7 +28,7 @@ pub use cql::{CqlConnect, CqlDriver, Notes, driver_only};
 pub use existing::{Existing, ExistingError, Found};
 pub use plan::{Directories, MemoryPlan, NodePlan, Place, Ports, Replication};
 pub use server::{
-    Cancelled, DATABASE_LOG, Installed, Metrics, MetricsReader, NodeLog, OnProgress, Remember, RunningNode, Server,
-    ServerError, Temporary, Work,
+    Cancelled, DATABASE_LOG, DataSetTable, Installed, Metrics, MetricsReader, NodeLog, OnProgress, Remember,
+    RunningNode, Server, ServerError, Temporary, Work,
 };
 pub use session::{HAS_TLS, Refusal};

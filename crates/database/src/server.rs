@@ -8,7 +8,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use spec::{Dataset, SettingsInForce};
+use spec::{Dataset, Settings, SettingsInForce};
 
 use crate::plan::{MemoryPlan, NodePlan, Place, Ports, Replication};
 
@@ -74,9 +74,15 @@ pub trait Server: Send {
         remember: Remember<'_>,
     ) -> Result<Box<dyn Installed>, ServerError>;
 
-    /// Names a snapshot by everything that decides what is in it: version, data set, schema, and one place for each
-    /// node. Equal inputs give equal names on every machine.
-    fn snapshot_key(&self, dataset: &Dataset, places: &[Option<Place>], replication: &Replication) -> String;
+    /// Names a snapshot by everything that decides what is in it: version, data set, schema, one place for each node, and
+    /// the settings that it is loaded with. Equal inputs give equal names on every machine.
+    fn snapshot_key(
+        &self,
+        dataset: &Dataset,
+        places: &[Option<Place>],
+        replication: &Replication,
+        settings: &Settings,
+    ) -> String;
 
     /// The directories below a data directory whose files, all of them, are the bytes of a keyspace.
     fn keyspace_directories(&self, data: &Path, keyspace: &str) -> Vec<PathBuf>;
@@ -94,6 +100,17 @@ pub trait Installed: Send {
     fn start(&self, plan: &NodePlan) -> Result<Box<dyn RunningNode>, ServerError>;
 }
 
+/// The table of a data set in a node that runs.
+#[derive(Debug, Clone, Copy)]
+pub struct DataSetTable<'n> {
+    /// Its keyspace.
+    pub keyspace: &'n str,
+    /// Its name.
+    pub table: &'n str,
+    /// Whether its files are those that were restored: later ones need not be in their last shape.
+    pub is_restored: bool,
+}
+
 /// A node that this process has started. Dropping it does **not** end it: [`Self::stop`] or [`Self::kill`] does.
 pub trait RunningNode: Send {
     /// Its process.
@@ -103,15 +120,16 @@ pub trait RunningNode: Send {
     /// the last lines of its log. Later calls that need a connection wait for it as long as `timeout`.
     fn wait_ready(&mut self, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration, ServerError>;
 
-    /// The settings of its plan as they are in force in the process that runs, once it is ready. One that is not in force
-    /// as asked is an error.
-    fn settings_in_force(&mut self) -> Result<SettingsInForce, ServerError>;
+    /// The settings of its plan as they are in force in the process that runs and in this table and its files, once it is
+    /// ready. One that is not in force as asked is an error.
+    fn settings_in_force(&mut self, table: DataSetTable<'_>) -> Result<SettingsInForce, ServerError>;
 
     /// Waits until the node knows exactly `nodes` nodes, all in their places and of one schema, and has no work in the
     /// background: no flush, compaction, hint. Gives the time that it took.
     fn settle(&mut self, nodes: u32, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration, ServerError>;
 
-    /// Creates keyspace and table of YCSB's layout where they do not exist, and waits until all nodes have them.
+    /// Creates keyspace and table of YCSB's layout, with the options of its plan, where they do not exist, and waits until
+    /// all nodes have them.
     fn create_schema(
         &mut self,
         keyspace: &str,

@@ -76,7 +76,13 @@ impl Server {
         };
         let admin = Admin::connect(server.node.config().cql_address(), Duration::from_secs(10)).unwrap();
         admin
-            .create_schema("ycsb", "usertable", &dataset, &Replication::Each(1))
+            .create_schema(
+                "ycsb",
+                "usertable",
+                &dataset,
+                &Replication::Each(1),
+                &std::collections::BTreeMap::new(),
+            )
             .unwrap();
         server
     }

@@ -97,10 +97,22 @@ fn one_node_from_its_first_start_to_its_death() {
     let loaded = admin(&node);
     assert_eq!(loaded.release_version().unwrap(), versions()[0]);
     loaded
-        .create_schema("ycsb", "usertable", &DATASET, &Replication::Each(1))
+        .create_schema(
+            "ycsb",
+            "usertable",
+            &DATASET,
+            &Replication::Each(1),
+            &std::collections::BTreeMap::new(),
+        )
         .unwrap();
     loaded
-        .create_schema("ycsb", "usertable", &DATASET, &Replication::Each(1))
+        .create_schema(
+            "ycsb",
+            "usertable",
+            &DATASET,
+            &Replication::Each(1),
+            &std::collections::BTreeMap::new(),
+        )
         .unwrap(); // a second time changes nothing
     for row in 0..ROWS {
         let insert =

@@ -11,6 +11,7 @@
 mod own_frames;
 
 use std::{
+    collections::BTreeMap,
     net::{Ipv4Addr, SocketAddr},
     path::PathBuf,
     time::{Duration, Instant},
@@ -67,7 +68,9 @@ fn three_nodes_start_at_once_and_a_write_at_all_succeeds() {
     // All three copies are in the one data centre: were the nodes elsewhere, no write would succeed.
     let copies = Replication::ByDataCentre([("north".to_owned(), 3)].into());
     let admin = Admin::connect(addresses[0], Duration::from_secs(20)).unwrap();
-    admin.create_schema("ycsb", "usertable", &dataset, &copies).unwrap();
+    admin
+        .create_schema("ycsb", "usertable", &dataset, &copies, &BTreeMap::new())
+        .unwrap();
     for row in 0..100 {
         admin
             .run(&insert(&format!("user{row}")), spec::Consistency::All)

@@ -242,7 +242,7 @@ impl NodeFacts {
         data_bytes_on_disk: 0,
         restored_keys_checked: 0,
         volumes: Vec::new(),
-        settings: SettingsInForce { jvm: Vec::new() },
+        settings: SettingsInForce::NONE,
         warmed: None,
     };
 }

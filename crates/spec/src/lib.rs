@@ -4,20 +4,25 @@
 //! the [`Plan`] of cells and trials, and [`setups()`] says what its configurations become on a machine. All are pure.
 
 mod access;
+mod amount;
 mod aws;
 mod batches;
 mod cache_state;
 mod client_cost;
 mod consistency;
+mod data_set_files;
 mod data_set_store;
 mod decision;
 mod draft;
 mod experiment;
 mod growth;
 mod hosts;
+mod in_force;
 mod job;
 mod judged;
 mod jvm_option;
+mod kept_key;
+mod known;
 mod mistakes;
 mod money;
 mod node_fault;
@@ -49,6 +54,7 @@ pub use cache_state::{CacheCondition, CacheState, Caches};
 pub use catalog::{Basis, Burst, ByteBurst, CostKind, CostLine, IoLimits, Latency};
 pub use client_cost::{ClientCost, SPARSE_PER_S};
 pub use consistency::{Consistency, ConsistencyLevels};
+pub use data_set_files::DataSetFiles;
 pub use data_set_store::{DataSetPlace, DataSetStore};
 pub use decision::DecisionRules;
 pub use draft::{Draft, draft};
@@ -57,6 +63,7 @@ pub use experiment::{
     LocalSettings, Patience, Target, TlsFiles, Volume, part_of,
 };
 pub use hosts::{DatabaseMachine, HostsSettings, MachineStorage, SshFiles, WatchedNode};
+pub use in_force::{cassandra_values, is_cassandra_value};
 pub use job::{Job, job};
 pub use judged::CLIENT_CPU_MAX;
 pub use jvm_option::{KeptOption, jvm_option_name, kept_jvm_option};
@@ -72,7 +79,7 @@ pub use plan::{Cell, FORMAT_VERSION, Plan, PlannedTrial, TrialShape, plan};
 pub use provider::{Provider, UnknownProvider};
 pub use scale::{page_cache_at_full_scale, setups, use_whole_machines};
 pub use search::{CEILING_IN_FLIGHT, LEVELS, Round, Search, SearchPlan, rounded};
-pub use settings::{Settings, SettingsInForce};
+pub use settings::{Settings, SettingsInForce, TableOption};
 pub use setup::{BurstStart, ServedAs, Setup, Setups, VolumeSetup};
 pub use simulated::{Fault, FaultKind, Truth};
 pub use volume_kind::VolumeKind;

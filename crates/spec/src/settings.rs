@@ -1,24 +1,82 @@
-//! Settings of a configuration: what of its database is otherwise than iopslab starts it. They cost nothing.
+//! Settings of a configuration: what of its database and its volumes is otherwise than iopslab has them. They cost nothing.
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What of a configuration's database is otherwise than iopslab starts it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Keys of `cassandra.yaml` that decide what is in the files of a data set, or without which its table cannot be made:
+/// the data set is loaded with them.
+const SHAPE_FILES: [&str; 4] = ["column_index_size", "memtable", "sstable", "storage_compatibility_mode"];
+
+/// What of a configuration is otherwise than iopslab has it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Settings {
     /// Options of the JVM, after iopslab's own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jvm: Vec<String>,
+    /// Keys of `cassandra.yaml`, each with its value as JSON on one line, which is YAML too.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub cassandra: BTreeMap<String, String>,
+    /// Options of the data set's table (`WITH` of CQL).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub table: BTreeMap<String, TableOption>,
+    /// Read-ahead of its volumes, KiB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_ahead_kb: Option<u32>,
+}
+
+/// What an option of a table is set to.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum TableOption {
+    /// A number or a word, as CQL has it without quotes.
+    Value(String),
+    /// Options of its own, such as those of `compaction`.
+    Map(BTreeMap<String, String>),
 }
 
 impl Settings {
-    /// Whether everything is as iopslab starts it.
+    /// Whether everything is as iopslab has it.
     pub fn is_empty(&self) -> bool {
         self == &Self::default()
     }
 
-    /// Each setting for people: `jvm -XX:TieredStopAtLevel=1`.
+    /// Those that decide what is in the files of the data set: configurations that differ in none of them share it.
+    #[must_use]
+    pub fn of_files(&self) -> Self {
+        let shapes = |(key, _): &(&String, &String)| SHAPE_FILES.contains(&key.as_str());
+        let cassandra = self.cassandra.iter().filter(shapes);
+        Self {
+            cassandra: cassandra.map(|(key, value)| (key.clone(), value.clone())).collect(),
+            table: self.table.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// Each setting for people: `jvm -XX:TieredStopAtLevel=1`, `table compression = LZ4Compressor, chunk_length_in_kb 4`.
     pub fn labels(&self) -> Vec<String> {
-        self.jvm.iter().map(|option| format!("jvm {option}")).collect()
+        let jvm = self.jvm.iter().map(|option| format!("jvm {option}"));
+        let bare = |value: &str| value.trim_matches('"').to_owned();
+        let cassandra = self.cassandra.iter();
+        let cassandra = cassandra.map(|(key, value)| format!("cassandra {key} = {}", bare(value)));
+        let table = self.table.iter();
+        let table = table.map(|(name, option)| format!("table {name} = {}", option.label()));
+        let read_ahead = self.read_ahead_kb.iter().map(|kb| format!("host read_ahead_kb = {kb}"));
+        jvm.chain(cassandra).chain(table).chain(read_ahead).collect()
+    }
+}
+
+impl TableOption {
+    /// For people: the class first, then its options.
+    pub fn label(&self) -> String {
+        let map = match self {
+            Self::Value(value) => return value.clone(),
+            Self::Map(map) => map,
+        };
+        let class = map.get("class").cloned();
+        let others = map.iter().filter(|(key, _)| *key != "class");
+        let others = others.map(|(key, value)| format!("{key} {value}"));
+        class.into_iter().chain(others).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -28,11 +86,32 @@ pub struct SettingsInForce {
     /// Options that the JVM of the node runs with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jvm: Vec<String>,
+    /// Keys of `cassandra.yaml` as the node shows them, or as its log does.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub cassandra: BTreeMap<String, String>,
+    /// Options of the data set's table as its schema has them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub table: BTreeMap<String, TableOption>,
+    /// What the data set's files say of themselves, where options of the table decide it: each once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// Read-ahead of each volume by its role, KiB, as its device says it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub read_ahead_kb: BTreeMap<String, u32>,
 }
 
 impl SettingsInForce {
+    /// None was asked for.
+    pub const NONE: Self = Self {
+        jvm: Vec::new(),
+        cassandra: BTreeMap::new(),
+        table: BTreeMap::new(),
+        files: Vec::new(),
+        read_ahead_kb: BTreeMap::new(),
+    };
+
     /// Whether none was asked for.
     pub fn is_empty(&self) -> bool {
-        self == &Self::default()
+        self == &Self::NONE
     }
 }

@@ -16,6 +16,7 @@ use crate::loops;
 use crate::mounts::{self, IfBusy};
 use crate::network_cut;
 use crate::process;
+use crate::read_ahead;
 use crate::server;
 
 /// How long a process gets between SIGTERM and SIGKILL. Its data is thrown away next, so it need not be long.
@@ -91,6 +92,7 @@ fn undo(item: &LedgerItem) -> Result<bool> {
         LedgerItem::ServedFile { .. } => Ok(false),
         LedgerItem::Directory { path } => remove_tree(path),
         LedgerItem::File { path } => gone(fs::remove_file(path), path),
+        LedgerItem::ReadAhead { device, kb } => read_ahead::put_back(device, *kb),
         LedgerItem::NetworkCut { table } => network_cut::remove(table),
         LedgerItem::FileSystem { device, uuid } => disk::wipe(device, uuid),
     }

@@ -68,6 +68,13 @@ pub enum LedgerItem {
         /// As in [`LedgerItem::Process`].
         start_time_ticks: u64,
     },
+    /// The read-ahead of a block device, which was otherwise before.
+    ReadAhead {
+        /// Kernel name of the device: `loop3`.
+        device: String,
+        /// What it was, KiB.
+        kb: u32,
+    },
     /// Packets that are dropped.
     NetworkCut {
         /// Name of nftables' table of rules, of the family `inet`.
@@ -105,6 +112,7 @@ impl std::fmt::Display for LedgerItem {
             Self::ServedFile { connection, pid, .. } => {
                 write!(f, "FUSE connection {connection} of process {pid}")
             }
+            Self::ReadAhead { device, .. } => write!(f, "read-ahead of {device}"),
             Self::NetworkCut { table } => write!(f, "network rules {table}"),
             Self::FileSystem { device, .. } => write!(f, "file system on {}", device.display()),
         }

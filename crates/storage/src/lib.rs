@@ -24,6 +24,7 @@ mod page_cache;
 mod preflight;
 mod probe;
 mod process;
+mod read_ahead;
 mod server;
 mod split;
 mod tree;
@@ -51,6 +52,7 @@ pub use probe::{
     Suite as ProbeSuite, probe, probe_suite,
 };
 pub use process::start_time_ticks;
+pub use read_ahead::ReadAhead;
 pub use served::Counts as ServedCounts;
 pub use server::{ServedGauge, VolumeServer};
 pub use tree::{Restored, copy_tree, remove_tree, restore_tree, tree_bytes};

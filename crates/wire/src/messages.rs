@@ -5,8 +5,8 @@ use std::net::Ipv4Addr;
 use evidence::{ClientResult, Environment, HostSample, Initialised, KeptDataSet, VolumeFacts, Warmed, WriteCheck};
 use serde::{Deserialize, Serialize};
 use spec::{
-    Access, CacheState, ConsistencyLevels, Dataset, Definition, FaultAction, KeyFormat, LoadLevel, Patience, Placement,
-    PlannedTrial, SettingsInForce, Setup, TrialShape,
+    Access, CacheState, ConsistencyLevels, DataSetFiles, Dataset, Definition, FaultAction, KeyFormat, LoadLevel,
+    Patience, PlannedTrial, SettingsInForce, Setup, TrialShape,
 };
 
 use crate::{GivenByMachine, Ground, LogFile, LogPiece, Transfer, WatchTask, WatchedFacts, WireInterval};
@@ -49,18 +49,18 @@ pub enum DatabaseRequest {
     /// The data volume was made from a snapshot of EBS: see that it holds this node's data set, and read each of its blocks
     /// once, unless that was done. From here on it is this node's snapshot of the data set.
     Initialise {
-        /// Of which cluster.
-        placement: Placement,
+        /// Which files of which cluster.
+        files: DataSetFiles,
     },
     /// Look for this node's snapshot of the data set.
     FindSnapshot {
-        /// Of which cluster.
-        placement: Placement,
+        /// Which files of which cluster.
+        files: DataSetFiles,
     },
     /// Start an unlimited node for loading, wait until it knows the others, and see to the schema.
     StartLoading {
-        /// Of which cluster.
-        placement: Placement,
+        /// Which files of which cluster.
+        files: DataSetFiles,
         /// Names this loading: snapshots of several nodes belong together only if they come from the same one.
         loading: String,
     },
@@ -70,15 +70,15 @@ pub enum DatabaseRequest {
     KeepSnapshot,
     /// Look for this node's data set in a directory of its host.
     FindKept {
-        /// Of which cluster.
-        placement: Placement,
+        /// Which files of which cluster.
+        files: DataSetFiles,
         /// Where data sets are kept.
         directory: String,
     },
     /// Make this node's snapshot of what a store has.
     Restore {
-        /// Of which cluster.
-        placement: Placement,
+        /// Which files of which cluster.
+        files: DataSetFiles,
         /// What the store says of it.
         kept: Box<KeptDataSet>,
         /// Where its parts are.
@@ -86,14 +86,14 @@ pub enum DatabaseRequest {
     },
     /// Say how long an archive of this node's snapshot would be.
     MeasureArchive {
-        /// Of which cluster.
-        placement: Placement,
+        /// Which files of which cluster.
+        files: DataSetFiles,
     },
     /// Bring this node's snapshot to a store. In a directory it is a data set then; elsewhere the controller writes down
     /// what is answered.
     KeepInStore {
-        /// Of which cluster.
-        placement: Placement,
+        /// Which files of which cluster.
+        files: DataSetFiles,
         /// Where its parts go.
         to: Transfer,
         /// Name of this run.

@@ -6,7 +6,7 @@
 //! discovered.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     net::SocketAddr,
     num::NonZeroUsize,
     sync::{Arc, OnceLock},
@@ -21,10 +21,11 @@ use scylla::{
     statement::{Consistency, Statement},
     value::{CqlValue, Row},
 };
-use spec::Access;
+use spec::{Access, TableOption};
 use tokio::{runtime::Handle, sync::oneshot};
 
 use super::metrics::{self, Metrics, ViewRow};
+use super::schema::{option_of, schema_statements};
 use crate::plan::Replication;
 use crate::session::{self, Refusal};
 use crate::statements;
@@ -272,15 +273,16 @@ impl Admin {
     }
 
     /// Create keyspace and table of the YCSB record layout, if they do not exist: `y_id varchar PRIMARY KEY, field0
-    /// varchar, ...`.
+    /// varchar, ...`, with these options instead of the usual ones.
     pub fn create_schema(
         &self,
         keyspace: &str,
         table: &str,
         dataset: &spec::Dataset,
         replication: &Replication,
+        options: &BTreeMap<String, TableOption>,
     ) -> Result<(), AdminError> {
-        for statement in schema_statements(keyspace, table, dataset, replication) {
+        for statement in schema_statements(keyspace, table, dataset, replication, options) {
             let mut request = Statement::new(statement.clone());
             request.set_request_timeout(Some(Duration::from_secs(30)));
             self.execute(request, ())?;
@@ -397,6 +399,25 @@ impl Admin {
         self.execute(request, ()).map(|_| ())
     }
 
+    /// What this node shows of the keys of its `cassandra.yaml`; keys without a value are left out.
+    pub fn settings(&self) -> Result<BTreeMap<String, String>, AdminError> {
+        let rows = self.rows("SELECT name, value FROM system_views.settings")?;
+        let pair = |row: &ViewRow| {
+            let text = |column| metrics::text(row, column).map(str::to_owned);
+            Some((text("name")?, text("value")?))
+        };
+        Ok(rows.iter().filter_map(pair).collect())
+    }
+
+    /// The options of a table as its schema has them.
+    pub fn table_schema(&self, keyspace: &str, table: &str) -> Result<BTreeMap<String, TableOption>, AdminError> {
+        let statement = "SELECT * FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?";
+        let rows = self.execute(Statement::new(statement), (keyspace, table))?;
+        let row = rows.into_iter().next().unwrap_or_default();
+        let option = |(name, value): (String, CqlValue)| Some((name, option_of(value)?));
+        Ok(row.into_iter().filter_map(option).collect())
+    }
+
     fn rows(&self, statement: &str) -> Result<Vec<ViewRow>, AdminError> {
         self.execute(Statement::new(statement), ())
     }
@@ -450,36 +471,4 @@ impl Drop for Admin {
             let _ = thread.join();
         }
     }
-}
-
-/// The keyspace and table of a data set. Settings of the table are the server's defaults, stated: size-tiered
-/// compaction, LZ4 in 16 KiB chunks, keys cached and rows not.
-pub(crate) fn schema_statements(
-    keyspace: &str,
-    table: &str,
-    dataset: &spec::Dataset,
-    replication: &Replication,
-) -> Vec<String> {
-    let fields: String = (0..dataset.fields)
-        .map(|field| format!(", field{field} varchar"))
-        .collect();
-    let copies = match replication {
-        Replication::Each(copies) => format!("'replication_factor': {copies}"),
-        Replication::ByDataCentre(copies) => {
-            let each = copies.iter().map(|(name, copies)| format!("'{name}': {copies}"));
-            each.collect::<Vec<_>>().join(", ")
-        }
-    };
-    vec![
-        format!(
-            "CREATE KEYSPACE IF NOT EXISTS {keyspace} WITH replication = {{'class': 'NetworkTopologyStrategy', \
-             {copies}}} AND durable_writes = true"
-        ),
-        format!(
-            "CREATE TABLE IF NOT EXISTS {keyspace}.{table} (y_id varchar PRIMARY KEY{fields}) WITH compaction = \
-             {{'class': 'SizeTieredCompactionStrategy', 'min_threshold': 4, 'max_threshold': 32}} AND compression = \
-             {{'class': 'LZ4Compressor', 'chunk_length_in_kb': 16}} AND caching = {{'keys': 'ALL', \
-             'rows_per_partition': 'NONE'}} AND bloom_filter_fp_chance = 0.01 AND gc_grace_seconds = 864000"
-        ),
-    ]
 }

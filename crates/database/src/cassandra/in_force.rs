@@ -1,29 +1,141 @@
-//! Whether what was asked of a node is in force in the process that runs: an option of the JVM that was given and not
-//! obeyed would be measured as if it had been.
+//! Whether what was asked of a node is in force in the process that runs, in its table and in that one's files: what was
+//! asked for and not obeyed would be measured as if it had been.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use spec::{SettingsInForce, jvm_option_name};
+use spec::{SettingsInForce, cassandra_values, is_cassandra_value, jvm_option_name};
 
-use super::{node::Node, node_error::NodeError};
+use super::{
+    admin::Admin,
+    node::Node,
+    node_error::{NodeError, NotInForce},
+    sstable_files, table_in_force,
+};
+use crate::server::DataSetTable;
 
-/// The settings of a node that runs, each as asked.
-pub(crate) fn settings(node: &Node) -> Result<SettingsInForce, NodeError> {
-    let asked = &node.config().extra_jvm;
-    if asked.is_empty() {
-        return Ok(SettingsInForce::default());
-    }
-    let path = PathBuf::from(format!("/proc/{}/cmdline", node.pid()));
-    let line = std::fs::read(&path).map_err(|source| NodeError::io(&path, source))?;
-    let path = node.config().console_log();
-    let console = std::fs::read(&path).map_err(|source| NodeError::io(&path, source))?;
-    let refused = |(setting, why): (&String, String)| NodeError::NotInForce {
-        address: node.config().cql_address(),
-        setting: setting.clone(),
+/// The settings of a node that runs, each as asked, with what the node shows of them.
+pub(crate) fn settings(
+    node: &Node,
+    admin: &Admin,
+    version: &str,
+    DataSetTable {
+        keyspace,
+        table,
+        is_restored,
+    }: DataSetTable<'_>,
+) -> Result<SettingsInForce, NodeError> {
+    let config = node.config();
+    let refused = |(setting, why): NotInForce| NodeError::NotInForce {
+        address: config.cql_address(),
+        setting,
         why,
     };
-    jvm_options(asked, &line, &String::from_utf8_lossy(&console)).map_err(refused)?;
-    Ok(SettingsInForce { jvm: asked.clone() })
+    let mut found = SettingsInForce::default();
+    if !config.extra_jvm.is_empty() {
+        let path = PathBuf::from(format!("/proc/{}/cmdline", node.pid()));
+        let line = std::fs::read(&path).map_err(|source| NodeError::io(&path, source))?;
+        let path = config.console_log();
+        let console = std::fs::read(&path).map_err(|source| NodeError::io(&path, source))?;
+        let checked = jvm_options(&config.extra_jvm, &line, &String::from_utf8_lossy(&console));
+        checked.map_err(|(option, why)| refused((option.clone(), why)))?;
+        found.jvm.clone_from(&config.extra_jvm);
+    }
+    if !config.extra_yaml.is_empty() {
+        let shown = admin.settings()?;
+        let path = config.system_log();
+        let said = std::fs::read(&path).map_err(|source| NodeError::io(&path, source))?;
+        let said = String::from_utf8_lossy(&said);
+        found.cassandra = keys(version, &config.extra_yaml, &shown, &said).map_err(refused)?;
+    }
+    let format = found.cassandra.get("sstable.selected_format");
+    if !config.table_options.is_empty() || format.is_some() {
+        let schema = admin.table_schema(keyspace, table)?;
+        found.table = table_in_force::check(&config.table_options, &schema).map_err(refused)?;
+        if is_restored {
+            let directory = config.data_directory.join(keyspace);
+            let files = sstable_files::of_table(&directory, table);
+            let files = files.map_err(|source| NodeError::io(&directory, source))?;
+            found.files = sstable_files::check(&files, &config.table_options, format).map_err(refused)?;
+        }
+    }
+    Ok(found)
+}
+
+/// Keys of `cassandra.yaml` as the node shows them; of the two of which its table of settings repeats what was asked for,
+/// what its log says was made of it.
+fn keys(
+    version: &str,
+    asked: &[(String, String)],
+    shown: &BTreeMap<String, String>,
+    said: &str,
+) -> Result<BTreeMap<String, String>, NotInForce> {
+    let mut found = BTreeMap::new();
+    for (key, value) in asked {
+        for (name, wanted) in cassandra_values(key, value) {
+            let setting = || format!("cassandra {name} = {wanted}");
+            let shown = shown_value(&name, shown).ok_or_else(|| {
+                let why = format!("system_views.settings of this node does not show {name}");
+                (setting(), why)
+            })?;
+            if !is_cassandra_value(version, &name, &wanted, &shown) {
+                return Err((setting(), format!("system_views.settings shows {name} = {shown}")));
+            }
+            found.insert(name, shown);
+        }
+        let bare = value.trim_matches('"');
+        if let Some((made, says)) = made_of(key, bare, said) {
+            let Some(made) = made else {
+                let why = format!("its log says: {says}");
+                return Err((format!("cassandra {key} = {bare}"), why));
+            };
+            found.insert(key.clone(), made);
+        }
+    }
+    Ok(found)
+}
+
+/// The value of a key, or of a key below one that is shown as JSON.
+fn shown_value(name: &str, shown: &BTreeMap<String, String>) -> Option<String> {
+    if let Some(value) = shown.get(name) {
+        return Some(value.clone());
+    }
+    let (above, below) = name.rsplit_once('.')?;
+    let table = shown_value(above, shown)?;
+    let table: serde_json::Value = serde_json::from_str(&table).ok()?;
+    let value = table.get(below)?;
+    Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+}
+
+/// What the log says was made of a key (`None`: something else than was asked for), and its words; `None`: it says nothing
+/// of this key.
+fn made_of(key: &str, asked: &str, said: &str) -> Option<(Option<String>, String)> {
+    let after = |beginning: &str| {
+        let line = said.lines().rev().find(|line| line.contains(beginning));
+        line.and_then(|line| line.split_once(beginning))
+            .map(|(_, rest)| rest.trim())
+    };
+    match key {
+        "disk_access_mode" => {
+            let modes = after("DiskAccessMode is ").unwrap_or("nothing of DiskAccessMode");
+            let (data, index) = modes.split_once(", indexAccessMode is ").unwrap_or((modes, ""));
+            let is_as_asked = match asked {
+                "mmap_index_only" => (data, index) == ("standard", "mmap"),
+                "auto" => index == "mmap",
+                mode => (data, index) == (mode, mode),
+            };
+            let words = format!("data files by {data}, indexes by {index}");
+            Some((is_as_asked.then_some(words), format!("DiskAccessMode is {modes}")))
+        }
+        "commitlog_disk_access_mode" => {
+            let beginning = "commitlog_disk_access_mode resolved to: ";
+            let mode = after(beginning).unwrap_or("nothing of it");
+            // These two leave it to the server.
+            let is_as_asked = ["auto", "legacy"].contains(&asked) || mode == asked;
+            Some((is_as_asked.then(|| mode.to_owned()), format!("{beginning}{mode}")))
+        }
+        _ => None,
+    }
 }
 
 /// The options that are not in the command line of the process, which the kernel knows, and those of which the JVM says
@@ -46,7 +158,45 @@ fn jvm_options<'a>(asked: &'a [String], line: &[u8], console: &str) -> Result<()
 
 #[cfg(test)]
 mod tests {
-    use super::jvm_options;
+    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+    use std::collections::BTreeMap;
+
+    use super::{jvm_options, keys};
+
+    #[test]
+    fn a_key_is_in_force_if_the_node_shows_it_as_asked_and_its_log_does_not_differ() {
+        let asked = |key: &str, value: &str| vec![(key.to_owned(), value.to_owned())];
+        let shown: BTreeMap<String, String> = [
+            ("concurrent_reads", "64"),
+            ("read_request_timeout", "10000ms"),
+            ("disk_access_mode", "mmap"),
+            ("sstable", "{\"selected_format\":\"bti\"}"),
+        ]
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .into();
+        let log = "INFO  [main] DatabaseDescriptor.java:1 - DiskAccessMode is standard, indexAccessMode is mmap\n";
+        let checked = |key, value| keys("5.0.9", &asked(key, value), &shown, log);
+        assert_eq!(checked("concurrent_reads", "64").unwrap()["concurrent_reads"], "64");
+        assert_eq!(
+            checked("read_request_timeout", "\"10s\"").unwrap()["read_request_timeout"],
+            "10000ms"
+        );
+        let nested = checked("sstable", "{\"selected_format\":\"bti\"}").unwrap();
+        assert_eq!(nested["sstable.selected_format"], "bti");
+
+        let (setting, why) = checked("concurrent_reads", "65").unwrap_err();
+        assert_eq!(setting, "cassandra concurrent_reads = 65");
+        assert_eq!(why, "system_views.settings shows concurrent_reads = 64");
+        let (_, why) = checked("column_index_size", "\"4KiB\"").unwrap_err();
+        assert_eq!(
+            why,
+            "system_views.settings of this node does not show column_index_size"
+        );
+        // The table shows what was asked for, the log what became of it.
+        let (_, why) = checked("disk_access_mode", "\"mmap\"").unwrap_err();
+        assert_eq!(why, "its log says: DiskAccessMode is standard, indexAccessMode is mmap");
+    }
 
     #[test]
     fn an_option_is_in_force_if_the_process_has_it_and_the_jvm_does_not_ignore_it() {

@@ -168,6 +168,10 @@ pub(crate) fn arguments(
     if let Some(bytes) = distribution.row_overhead_bytes.filter(|_| is_as_measured) {
         add(format!("-Dcassandra.memtable.row_overhead_size={bytes}"));
     }
+    if !config.extra_yaml.is_empty() {
+        // What is in force of keys with keys of their own is read from there: as JSON.
+        add("-Dcassandra.virtual_table_complex_settings_format_json=true".into());
+    }
     if config.seeds.len() <= 1 {
         // Nobody to tell: do not wait 2 s for the news to spread.
         add("-Dcassandra.shutdown_announce_in_ms=0".into());

@@ -1,9 +1,12 @@
 //! Everything that defines one node: its name, addresses, directories, memory and threads.
 
 use std::{
+    collections::BTreeMap,
     net::{Ipv4Addr, SocketAddr, SocketAddrV4},
     path::{Path, PathBuf},
 };
+
+use spec::TableOption;
 
 use super::log;
 use crate::plan::{NodePlan, Place, Ports};
@@ -53,6 +56,8 @@ pub struct NodeConfig {
     pub extra_yaml: Vec<(String, String)>,
     /// More JVM arguments, after iopslab's own.
     pub extra_jvm: Vec<String>,
+    /// Options of the data set's table, instead of the usual ones.
+    pub table_options: BTreeMap<String, TableOption>,
 }
 
 impl NodeConfig {
@@ -80,6 +85,7 @@ impl NodeConfig {
             commitlog_total_bytes: None,
             extra_yaml: Vec::new(),
             extra_jvm: Vec::new(),
+            table_options: BTreeMap::new(),
         }
     }
 
@@ -152,7 +158,9 @@ impl From<&NodePlan> for NodeConfig {
             place: plan.place.clone(),
             initial_tokens: balanced_tokens(plan.index, plan.nodes),
             commitlog_total_bytes: plan.commitlog_bytes,
+            extra_yaml: plan.settings.cassandra.clone().into_iter().collect(),
             extra_jvm: plan.settings.jvm.clone(),
+            table_options: plan.settings.table.clone(),
             ..Self::new(&plan.cluster, plan.address, &plan.directories.own)
         }
     }

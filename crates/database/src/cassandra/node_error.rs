@@ -8,6 +8,9 @@ use std::{
 
 use super::host_name::UnresolvedHostName;
 
+/// A setting that was asked for, and how it was seen that it is not in force.
+pub(crate) type NotInForce = (String, String);
+
 /// What went wrong with a node.
 #[derive(Debug, thiserror::Error)]
 pub enum NodeError {
@@ -76,6 +79,9 @@ pub enum NodeError {
         /// How that was seen.
         why: String,
     },
+    /// It runs, and cannot be asked what is in force.
+    #[error("{0}")]
+    Asked(#[from] super::admin::AdminError),
     /// It runs, but CQL does not answer.
     #[error(
         "Cassandra at {address} does not answer CQL after {waited_s:.0} s ({reason}){}; the last lines of {}:\n{}",

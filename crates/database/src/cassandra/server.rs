@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use spec::{Dataset, SettingsInForce};
+use spec::{Dataset, Settings, SettingsInForce};
 
 use super::admin::{Admin, AdminError};
 use super::distribution::{Distribution, ensure_distribution};
@@ -24,8 +24,8 @@ use super::start_archive::{ensure_start_archive, has_start_archive};
 use super::table_counters::{TableCounters, compact_table};
 use crate::plan::{MemoryPlan, NodePlan, Place, Ports, Replication};
 use crate::server::{
-    Cancelled, DATABASE_LOG, Installed, Metrics, MetricsReader, NodeLog, OnProgress, Remember, RunningNode, Server,
-    ServerError, Work,
+    Cancelled, DATABASE_LOG, DataSetTable, Installed, Metrics, MetricsReader, NodeLog, OnProgress, Remember,
+    RunningNode, Server, ServerError, Work,
 };
 
 /// Name of the garbage collector's log among a trial's evidence.
@@ -103,8 +103,14 @@ impl Server for Cassandra {
         Ok(Box::new(Software(Arc::new((distribution, java)))))
     }
 
-    fn snapshot_key(&self, dataset: &Dataset, places: &[Option<Place>], replication: &Replication) -> String {
-        snapshot_key(&self.version, dataset, places, replication)
+    fn snapshot_key(
+        &self,
+        dataset: &Dataset,
+        places: &[Option<Place>],
+        replication: &Replication,
+        settings: &Settings,
+    ) -> String {
+        snapshot_key(&self.version, dataset, places, replication, settings)
     }
 
     fn keyspace_directories(&self, data: &Path, keyspace: &str) -> Vec<PathBuf> {
@@ -167,8 +173,10 @@ impl RunningNode for Running {
         Ok(self.node.wait_ready(timeout, cancelled)?)
     }
 
-    fn settings_in_force(&mut self) -> Result<SettingsInForce, ServerError> {
-        Ok(in_force::settings(&self.node)?)
+    fn settings_in_force(&mut self, table: DataSetTable<'_>) -> Result<SettingsInForce, ServerError> {
+        let admin = self.admin()?;
+        let version = &self.software.0.0.version;
+        Ok(in_force::settings(&self.node, &admin, version, table)?)
     }
 
     fn settle(&mut self, nodes: u32, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration, ServerError> {
@@ -182,7 +190,9 @@ impl RunningNode for Running {
         dataset: &Dataset,
         replication: &Replication,
     ) -> Result<(), ServerError> {
-        Ok(self.admin()?.create_schema(keyspace, table, dataset, replication)?)
+        let options = self.node.config().table_options.clone();
+        let admin = self.admin()?;
+        Ok(admin.create_schema(keyspace, table, dataset, replication, &options)?)
     }
 
     fn count_sample(&mut self, keyspace: &str, table: &str, keys: &[String]) -> Result<u32, ServerError> {

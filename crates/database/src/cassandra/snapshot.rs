@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::{admin::schema_statements, hash::hex};
+use super::{hash::hex, schema::schema_statements};
 use crate::plan::{Place, Replication};
 
 /// Raised when the way of writing records, or the settings that shape files on disk, change.
@@ -33,14 +33,15 @@ pub fn captured_directories(data_directory: &Path) -> std::io::Result<Vec<PathBu
     Ok(entries)
 }
 
-/// Name of a snapshot: a hash of everything that decides what is in it (database version, data set, schema, nodes and
-/// their places).
+/// Name of a snapshot: a hash of everything that decides what is in it (database version, data set, schema with the options
+/// of its table, nodes and their places, keys of `cassandra.yaml` that shape files).
 /// 16 hexadecimal digits after a readable prefix; equal inputs give equal names on every machine.
 pub fn snapshot_key(
     version: &str,
     dataset: &spec::Dataset,
     places: &[Option<Place>],
     replication: &Replication,
+    settings: &spec::Settings,
 ) -> String {
     let spec::Dataset {
         records,
@@ -49,7 +50,7 @@ pub fn snapshot_key(
         compressibility,
         seed,
     } = dataset;
-    let schema = schema_statements("k", "t", dataset, replication).join("\n");
+    let schema = schema_statements("k", "t", dataset, replication, &settings.table).join("\n");
     let nodes = places.len();
     // A cluster without places has no such line, so that the names of older snapshots stay.
     let placed: String = places
@@ -57,9 +58,14 @@ pub fn snapshot_key(
         .flatten()
         .map(|place| format!("place {:?} {:?}\n", place.data_centre, place.rack))
         .collect();
+    let keys: String = settings
+        .cassandra
+        .iter()
+        .map(|(key, value)| format!("cassandra.yaml {key}: {value}\n"))
+        .collect();
     let text = format!(
         "format {SNAPSHOT_FORMAT}\ncassandra {version}\nrecords {records}\nfields {fields}\nfield_length {field_length}\n\
-         compressibility {:016x}\nseed {seed}\nnodes {nodes}\n{schema}\n{placed}",
+         compressibility {:016x}\nseed {seed}\nnodes {nodes}\n{schema}\n{placed}{keys}",
         compressibility.to_bits()
     );
     let hash = hex(&Sha256::digest(text.as_bytes()));
@@ -87,16 +93,26 @@ mod tests {
             })
         };
         let each = Replication::Each;
-        let key = |dataset: spec::Dataset| snapshot_key("5.0.9", &dataset, &one, &each(1));
+        let none = spec::Settings::default();
+        let key = |dataset: spec::Dataset| snapshot_key("5.0.9", &dataset, &one, &each(1), &none);
+        let with = |settings: spec::Settings| snapshot_key("5.0.9", &base, &one, &each(1), &settings);
+        let table = |name: &str, key: &str, value: &str| {
+            let map = [(key.to_owned(), value.to_owned())].into();
+            let table = [(name.to_owned(), spec::TableOption::Map(map))].into();
+            with(spec::Settings {
+                table,
+                ..spec::Settings::default()
+            })
+        };
         let by_centre = Replication::ByDataCentre([("north".to_owned(), 3)].into());
         let mut keys = vec![
             key(base),
-            snapshot_key("5.0.8", &base, &one, &each(1)),
-            snapshot_key("5.0.9", &base, &[None, None, None], &each(1)),
-            snapshot_key("5.0.9", &base, &[None, None, None], &each(3)),
-            snapshot_key("5.0.9", &base, &[place("a"), place("a"), place("a")], &each(3)),
-            snapshot_key("5.0.9", &base, &[place("a"), place("b"), place("c")], &each(3)),
-            snapshot_key("5.0.9", &base, &[place("a"), place("b"), place("c")], &by_centre),
+            snapshot_key("5.0.8", &base, &one, &each(1), &none),
+            snapshot_key("5.0.9", &base, &[None, None, None], &each(1), &none),
+            snapshot_key("5.0.9", &base, &[None, None, None], &each(3), &none),
+            snapshot_key("5.0.9", &base, &[place("a"), place("a"), place("a")], &each(3), &none),
+            snapshot_key("5.0.9", &base, &[place("a"), place("b"), place("c")], &each(3), &none),
+            snapshot_key("5.0.9", &base, &[place("a"), place("b"), place("c")], &by_centre, &none),
             key(spec::Dataset { records: 1001, ..base }),
             key(spec::Dataset { fields: 11, ..base }),
             key(spec::Dataset {
@@ -108,6 +124,13 @@ mod tests {
                 ..base
             }),
             key(spec::Dataset { seed: 2, ..base }),
+            table("compression", "chunk_length_in_kb", "4"),
+            table("compression", "chunk_length_in_kb", "64"),
+            table("compaction", "class", "LeveledCompactionStrategy"),
+            with(spec::Settings {
+                cassandra: [("column_index_size".to_owned(), "\"64KiB\"".to_owned())].into(),
+                ..spec::Settings::default()
+            }),
         ];
         // As it was before nodes had places: the snapshots of earlier versions are found again.
         assert_eq!(keys[0], "cassandra-5.0.9-1000x10x100-4dd71818309bcb6a");

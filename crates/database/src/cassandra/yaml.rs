@@ -37,6 +37,12 @@ pub(crate) fn cassandra_yaml(config: &NodeConfig) -> String {
             None => settings.push((key.clone(), value.clone())),
         }
     }
+    // Cassandra refuses the period of a way to write the commit log that is not used.
+    let asked = |name: &str| config.extra_yaml.iter().find(|(key, _)| key == name);
+    let is_other = asked("commitlog_sync").is_some_and(|(_, way)| way.trim_matches('"') != "periodic");
+    if is_other && asked("commitlog_sync_period").is_none() {
+        settings.retain(|(key, _)| key != "commitlog_sync_period");
+    }
     let lines: String = settings
         .iter()
         .map(|(key, value)| format!("{key}: {value}\n"))
@@ -290,6 +296,18 @@ mod tests {
         keys.sort_unstable();
         keys.dedup();
         assert_eq!(keys.len(), count);
+    }
+
+    #[test]
+    fn the_period_of_the_commit_log_goes_with_its_way() {
+        let mut config = NodeConfig::new("c", "127.0.41.1".parse().unwrap(), "/x".as_ref());
+        assert!(cassandra_yaml(&config).contains("\ncommitlog_sync_period: 10000ms\n"));
+        config.extra_yaml = vec![("commitlog_sync".into(), "\"batch\"".into())];
+        let text = cassandra_yaml(&config);
+        assert!(
+            text.contains("\ncommitlog_sync: \"batch\"\n") && !text.contains("commitlog_sync_period"),
+            "{text}"
+        );
     }
 
     /// The buffer of the first flush, 32 MiB, is taken before page cache and load come.

@@ -30,7 +30,9 @@ pub fn requests_go_to_a_replica_as_the_driver_sends_them(addresses: &[SocketAddr
     };
     let single = Replication::ByDataCentre([("north".to_owned(), 1)].into());
     let admin = Admin::connect(addresses[0], Duration::from_secs(20)).unwrap();
-    admin.create_schema(KEYSPACE, "usertable", &dataset, &single).unwrap();
+    admin
+        .create_schema(KEYSPACE, "usertable", &dataset, &single, &BTreeMap::new())
+        .unwrap();
     drop(admin);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -184,6 +184,11 @@ impl Store {
         }
     }
 
+    /// Where what is made is written down.
+    pub fn ledger(&self) -> Arc<Ledger> {
+        Arc::clone(&self.ledger)
+    }
+
     /// A volume that is ready for files, with the directory in which they are.
     pub fn volume(&mut self, setup: &VolumeSetup, name: &str) -> Result<(Backing, PathBuf), StorageError> {
         let of_machine = self.ground.as_ref().and_then(|ground| match setup.role {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use spec::{CacheState, Placement, Setup};
+use spec::{CacheState, DataSetFiles, Setup};
 use wire::{DatabaseRequest, Fault, Ground, PreparedConfiguration, Reply, StoppedTrial, UnderTest};
 
 use super::backing::{Store, is_limited};
@@ -86,17 +86,17 @@ impl DatabaseHost {
             .as_mut()
             .ok_or_else(|| fault("the database agent was not opened first"))?;
         let reply = match request {
-            DatabaseRequest::Initialise { placement } => opened.initialise(placement),
-            DatabaseRequest::FindSnapshot { placement } => Ok(opened.find_snapshot(placement)),
-            DatabaseRequest::FindKept { placement, directory } => store::find(&opened.database, placement, &directory),
-            DatabaseRequest::Restore { placement, kept, from } => {
-                store::restore(&opened.host, &opened.database, placement, &kept, &from)
+            DatabaseRequest::Initialise { files } => opened.initialise(&files),
+            DatabaseRequest::FindSnapshot { files } => Ok(opened.find_snapshot(&files)),
+            DatabaseRequest::FindKept { files, directory } => store::find(&opened.database, &files, &directory),
+            DatabaseRequest::Restore { files, kept, from } => {
+                store::restore(&opened.host, &opened.database, &files, &kept, &from)
             }
-            DatabaseRequest::MeasureArchive { placement } => store::measure(&opened.host, &opened.database, placement),
-            DatabaseRequest::KeepInStore { placement, to, run } => {
-                store::keep(&opened.host, &opened.database, placement, &to, run)
+            DatabaseRequest::MeasureArchive { files } => store::measure(&opened.host, &opened.database, &files),
+            DatabaseRequest::KeepInStore { files, to, run } => {
+                store::keep(&opened.host, &opened.database, &files, &to, run)
             }
-            DatabaseRequest::StartLoading { placement, loading } => opened.start_loading(placement, loading),
+            DatabaseRequest::StartLoading { files, loading } => opened.start_loading(files, loading),
             DatabaseRequest::FinishLoading => opened.finish_loading(),
             DatabaseRequest::KeepSnapshot => opened.keep_snapshot(),
             DatabaseRequest::Prepare { setup } => opened.prepare(&setup),
@@ -194,18 +194,18 @@ impl DatabaseHost {
 
 impl Opened {
     /// From here on the data volume's own data set is the snapshot.
-    fn initialise(&mut self, placement: Placement) -> Result<Reply, Fault> {
+    fn initialise(&mut self, files: &DataSetFiles) -> Result<Reply, Fault> {
         let ground = self.ground.as_ref();
         let ground = ground.ok_or_else(|| fault("this host has no volume of its own to initialise"))?;
-        let (key, records) = (self.database.snapshot_key(placement), self.database.dataset.records);
+        let (key, records) = (self.database.snapshot_key(files), self.database.dataset.records);
         let (restored, before) = Restored::initialise(&self.host, ground, (&key, records))?;
         let how = restored.how.clone();
         self.restored = Some(restored);
         Ok(Reply::Initialised { how, before })
     }
 
-    fn find_snapshot(&self, placement: Placement) -> Reply {
-        let key = self.database.snapshot_key(placement);
+    fn find_snapshot(&self, files: &DataSetFiles) -> Reply {
+        let key = self.database.snapshot_key(files);
         let restored = self.restored.as_ref().filter(|restored| restored.facts.key == key);
         Reply::Found {
             snapshot: match restored {
@@ -216,8 +216,8 @@ impl Opened {
         }
     }
 
-    fn start_loading(&mut self, placement: Placement, name: String) -> Result<Reply, Fault> {
-        let loading = Loading::start(&self.host, &self.database, placement, name)?;
+    fn start_loading(&mut self, files: DataSetFiles, name: String) -> Result<Reply, Fault> {
+        let loading = Loading::start(&self.host, &self.database, files, name)?;
         let loading = self.loading.insert(loading);
         loading.make_ready(&self.host, &self.database)?;
         Ok(Reply::Loading {
@@ -265,7 +265,7 @@ impl Opened {
         }
         let doing = format!("creating the volumes of {name} and copying the data set");
         host.outbox.progress(doing, None);
-        let key = self.database.snapshot_key(setup.placement);
+        let key = self.database.snapshot_key(&DataSetFiles::of(setup));
         let restored = self.restored.as_ref().filter(|restored| restored.facts.key == key);
         let snapshot = restored.map_or_else(|| host.snapshot_directory(&key), |r| r.directory.clone());
         let initialised = restored.map(|restored| &restored.how);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use database::{DATABASE_LOG, Directories, RunningNode};
-use spec::{Placement, Settings};
+use spec::DataSetFiles;
 use wire::{Fault, SnapshotFacts};
 
 use super::host::Host;
@@ -24,15 +24,16 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(60);
 pub(super) struct Loading {
     node: Box<dyn RunningNode>,
     directory: PathBuf,
-    placement: Placement,
+    files: DataSetFiles,
     /// Names this loading.
     name: String,
 }
 
 impl Loading {
     /// Starts the database; [`Self::make_ready`] follows, so that a start that fails leaves something to end.
-    pub fn start(host: &Host, database: &Database, placement: Placement, name: String) -> Result<Self, Fault> {
-        let directory = host.loading_directory(&database.snapshot_key(placement))?;
+    pub fn start(host: &Host, database: &Database, files: DataSetFiles, name: String) -> Result<Self, Fault> {
+        let directory = host.loading_directory(&database.snapshot_key(&files))?;
+        let placement = files.placement;
         host.outbox
             .progress(format!("starting {} to load the data set", database.name()), None);
         let main_bytes = (LOADER_BYTES / u64::from(placement.nodes)).max(LEAST_LOADER_BYTES);
@@ -40,15 +41,15 @@ impl Loading {
             directories: Directories::below(&directory),
             memory: database.server.memory(main_bytes),
             cpus: machine::cpus() as f64,
-            // One data set for all configurations, whatever their settings are.
-            settings: Settings::default(),
+            // One data set for all configurations whose other settings are not these.
+            settings: files.settings.clone(),
             launch_prefix: Vec::new(),
         };
         let node = database.start(placement, resources)?;
         Ok(Self {
             node,
             directory,
-            placement,
+            files,
             name,
         })
     }
@@ -57,14 +58,14 @@ impl Loading {
     pub fn make_ready(&mut self, host: &Host, database: &Database) -> Result<(), Fault> {
         host.remember_process(self.node.pid(), database.name())?;
         database.wait_ready(&mut *self.node, &host.outbox)?;
-        if self.placement.is_cluster() {
-            database.settle(self.placement, &mut *self.node, &host.outbox)?;
+        if self.files.placement.is_cluster() {
+            database.settle(self.files.placement, &mut *self.node, &host.outbox)?;
         }
         if !database.is_first() {
             return Ok(());
         }
         self.node
-            .create_schema(KEYSPACE, TABLE, &database.dataset, &replication(self.placement))
+            .create_schema(KEYSPACE, TABLE, &database.dataset, &replication(self.files.placement))
             .map_err(fault)
     }
 
@@ -72,7 +73,7 @@ impl Loading {
     pub fn finish(&mut self, host: &Host, database: &Database) -> Result<(), Fault> {
         host.outbox.progress("flushing and compacting the data set", None);
         self.node.compact(KEYSPACE).map_err(fault)?;
-        database.settle(self.placement, &mut *self.node, &host.outbox)
+        database.settle(self.files.placement, &mut *self.node, &host.outbox)
     }
 
     /// Stops, and keeps the files as the snapshot.
@@ -84,7 +85,7 @@ impl Loading {
         self.check_stop(name)?;
         let data = Directories::below(&self.directory).data;
         let facts = SnapshotFacts {
-            key: database.snapshot_key(self.placement),
+            key: database.snapshot_key(&self.files),
             records: database.dataset.records,
             loading: self.name.clone(),
             table_bytes: database.data_set_bytes(&data),

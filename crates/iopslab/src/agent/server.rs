@@ -8,7 +8,7 @@ use std::time::Duration;
 use database::{
     Directories, Installed, MemoryPlan, NodePlan, Place, Ports, Replication, RunningNode, Server, ServerError,
 };
-use spec::{Dataset, Patience, Placement, Settings};
+use spec::{DataSetFiles, Dataset, Patience, Placement, Settings};
 use wire::{Fault, UnderTest};
 
 use super::host::Host;
@@ -116,10 +116,11 @@ impl Database {
 
     /// Names this node's snapshot of the data set. That of a cluster's node is of use to no other node, and at no other
     /// addresses.
-    pub fn snapshot_key(&self, placement: Placement) -> String {
+    pub fn snapshot_key(&self, DataSetFiles { placement, settings }: &DataSetFiles) -> String {
+        let placement = *placement;
         let places: Vec<_> = (0..placement.nodes).map(|index| place(placement, index)).collect();
         let replication = replication(placement);
-        let key = self.server.snapshot_key(&self.dataset, &places, &replication);
+        let key = self.server.snapshot_key(&self.dataset, &places, &replication, settings);
         if placement.is_cluster() {
             format!("{key}-node-{}-{}", self.index + 1, self.address())
         } else {

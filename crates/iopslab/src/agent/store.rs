@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use database::Directories;
 use datasets::{Layout, PART_BYTES, Place, StoreError};
 use evidence::KeptDataSet;
-use spec::Placement;
+use spec::DataSetFiles;
 use wire::{Fault, Reply, SnapshotFacts, Transfer};
 
 use super::host::Host;
@@ -19,8 +19,8 @@ use super::server::Database;
 const DOCUMENT: &str = "snapshot.json";
 
 /// What a directory has of this node's data set.
-pub(super) fn find(database: &Database, placement: Placement, directory: &str) -> Result<Reply, Fault> {
-    let key = database.snapshot_key(placement);
+pub(super) fn find(database: &Database, files: &DataSetFiles, directory: &str) -> Result<Reply, Fault> {
+    let key = database.snapshot_key(files);
     let path = Path::new(directory).join(&key).join(DOCUMENT);
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
@@ -37,11 +37,11 @@ pub(super) fn find(database: &Database, placement: Placement, directory: &str) -
 pub(super) fn restore(
     host: &Host,
     database: &Database,
-    placement: Placement,
+    files: &DataSetFiles,
     kept: &KeptDataSet,
     from: &Transfer,
 ) -> Result<Reply, Fault> {
-    let key = database.snapshot_key(placement);
+    let key = database.snapshot_key(files);
     let directory = host.loading_directory(&key)?;
     let data = Directories::below(&directory).data;
     let way = Way::of(from, &key);
@@ -77,8 +77,8 @@ pub(super) fn restore(
 }
 
 /// How long an archive of this node's snapshot would be.
-pub(super) fn measure(host: &Host, database: &Database, placement: Placement) -> Result<Reply, Fault> {
-    let facts = snapshot(host, database, placement)?;
+pub(super) fn measure(host: &Host, database: &Database, files: &DataSetFiles) -> Result<Reply, Fault> {
+    let facts = snapshot(host, database, files)?;
     let layout = Layout::of(&host.snapshot_directory(&facts.key).join("data")).map_err(refusal)?;
     Ok(Reply::Archive {
         parts: datasets::part_names(&layout, &below(&facts), PART_BYTES),
@@ -90,11 +90,11 @@ pub(super) fn measure(host: &Host, database: &Database, placement: Placement) ->
 pub(super) fn keep(
     host: &Host,
     database: &Database,
-    placement: Placement,
+    files: &DataSetFiles,
     to: &Transfer,
     run: String,
 ) -> Result<Reply, Fault> {
-    let facts = snapshot(host, database, placement)?;
+    let facts = snapshot(host, database, files)?;
     let layout = Layout::of(&host.snapshot_directory(&facts.key).join("data")).map_err(refusal)?;
     let way = Way::of(to, &facts.key);
     let mut pace = Pace::new(
@@ -132,8 +132,8 @@ pub(super) fn keep(
     Ok(Reply::Kept(Some(Box::new(kept))))
 }
 
-fn snapshot(host: &Host, database: &Database, placement: Placement) -> Result<SnapshotFacts, Fault> {
-    let key = database.snapshot_key(placement);
+fn snapshot(host: &Host, database: &Database, files: &DataSetFiles) -> Result<SnapshotFacts, Fault> {
+    let key = database.snapshot_key(files);
     let facts = host.snapshot(&key);
     facts.ok_or_else(|| fault(format!("there is no snapshot {key} to keep")))
 }

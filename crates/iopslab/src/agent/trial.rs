@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use database::{Directories, NodeLog, RunningNode};
+use database::{DataSetTable, Directories, NodeLog, RunningNode};
 use evidence::{Overhead, Warmed};
 use monitor::Monitor;
 use spec::{CacheState, FaultAction, SettingsInForce, Setup};
@@ -101,6 +101,7 @@ impl Trial {
         // Its time stands beside the cache.
         self.clock.lap_s();
         self.limits.enforce(volumes)?;
+        self.settings.read_ahead_kb = volumes.read_ahead_kb().map_err(fault)?;
         let started = StartedTrial {
             contact_points: database.contact_points(),
             volumes: volumes.facts(),
@@ -151,7 +152,12 @@ impl Trial {
         let node = Arc::clone(self.node.insert(Arc::new(Mutex::new(node))));
         host.remember_process(pid, database.name())?;
         with(&node, |n| database.wait_ready(&mut **n, &host.outbox))?;
-        self.settings = with(&node, |n| n.settings_in_force()).map_err(fault)?;
+        let table = DataSetTable {
+            keyspace: KEYSPACE,
+            table: TABLE,
+            is_restored: self.earlier_lives == 0,
+        };
+        self.settings = with(&node, |n| n.settings_in_force(table)).map_err(fault)?;
         Ok(node)
     }
 

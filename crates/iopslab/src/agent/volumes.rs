@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use evidence::{Initialised, ProbeResult, VolumeFacts};
 use spec::{IoLimits, Setup, VolumeRole, VolumeSetup};
-use storage::{BurstBucket, Cgroup, DeviceLimit, Ledger, ResourceLimits, ServedGauge, StorageError};
+use storage::{BurstBucket, Cgroup, DeviceLimit, Ledger, ReadAhead, ResourceLimits, ServedGauge, StorageError};
 use volume::{Fault, Model};
 
 use super::backing::{Backing, Served, Store};
@@ -41,6 +41,11 @@ pub(super) struct Volumes {
     pub mounted: Vec<Mounted>,
     /// What served ones share on their way to the instance.
     instance_limits: Option<IoLimits>,
+    ledger: Arc<Ledger>,
+    /// How far their devices read ahead in trials, KiB; `None`: as they do.
+    read_ahead_kb: Option<u32>,
+    /// By role, from the restore of a trial until they are detached.
+    read_ahead: BTreeMap<VolumeRole, ReadAhead>,
 }
 
 impl Volumes {
@@ -70,6 +75,9 @@ impl Volumes {
         Ok(Self {
             mounted,
             instance_limits: setup.instance_limits,
+            ledger: store.ledger(),
+            read_ahead_kb: setup.settings.read_ahead_kb,
+            read_ahead: BTreeMap::new(),
         })
     }
 
@@ -128,7 +136,29 @@ impl Volumes {
         }
         // A device that two volumes share was mounted by the last of them.
         self.mounted.iter_mut().try_for_each(|m| m.backing.attach(&m.root))?;
+        self.read_ahead()?;
         Ok(data_bytes)
+    }
+
+    /// Their devices read ahead as the configuration says.
+    fn read_ahead(&mut self) -> Result<(), StorageError> {
+        let Some(kb) = self.read_ahead_kb else { return Ok(()) };
+        for mounted in &self.mounted {
+            // Two volumes on one device have one read-ahead.
+            let is_new = |device: &String| self.read_ahead.values().all(|set| set.device() != device);
+            let device = mounted.backing.device().filter(is_new);
+            if let Some(device) = device {
+                let set = ReadAhead::set(&self.ledger, &device, kb)?;
+                self.read_ahead.insert(mounted.setup.role, set);
+            }
+        }
+        Ok(())
+    }
+
+    /// How far each device reads ahead now, KiB, by the role of its volume, where the configuration says it.
+    pub fn read_ahead_kb(&self) -> Result<BTreeMap<String, u32>, StorageError> {
+        let shown = |(role, set): (&VolumeRole, &ReadAhead)| Ok((role.name().to_owned(), set.shown_kb()?));
+        self.read_ahead.iter().map(shown).collect()
     }
 
     /// The volume of this role has these faults from now on instead of those before; `false`: there is none that could.
@@ -172,6 +202,9 @@ impl Volumes {
 
     /// Unmounts and detaches everything.
     pub fn detach(&mut self) -> Result<(), StorageError> {
+        while let Some((_, set)) = self.read_ahead.pop_first() {
+            set.put_back()?;
+        }
         self.mounted.iter_mut().try_for_each(|m| m.backing.detach())
     }
 

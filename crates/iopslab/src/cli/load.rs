@@ -5,6 +5,7 @@ mod entry;
 mod outcome;
 mod workload;
 
+use std::collections::BTreeMap;
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -137,6 +138,7 @@ fn load_data(
                 &args.table,
                 &dataset,
                 &Replication::Each(args.replication),
+                &BTreeMap::new(),
             )
         })
         .map_err(|error| {

@@ -35,10 +35,10 @@ pub(super) fn provide(
     let store = Store::of(plan)?;
     initialise(directory.setups(), crew, screen)?;
     for cluster in hosts::clusters(directory.setups()) {
-        let placement = cluster.placement;
-        let of = match placement.is_cluster() {
-            true => format!("data set of {}", placement.label()),
-            false => "data set".to_owned(),
+        let cluster = &cluster;
+        let of = match cluster.files.label() {
+            label if label.is_empty() => "data set".to_owned(),
+            label => format!("data set of {label}"),
         };
         let (keys, found) = find(cluster, crew, screen)?;
         let restored = match (&found, &store) {
@@ -82,10 +82,11 @@ pub(super) fn provide(
 fn initialise(setups: &[Setup], crew: &mut Crew, screen: &mut Screen) -> Result<(), Failure> {
     let mut requests = Vec::new();
     for cluster in hosts::clusters(setups) {
-        let placement = cluster.placement;
+        let files = &cluster.files;
         let made = |host: &HostId| hosts::is_restored(crew.ground(*host).as_ref());
         for host in cluster.nodes().into_iter().filter(made) {
-            requests.push((host, Request::Database(DatabaseRequest::Initialise { placement })));
+            let files = files.clone();
+            requests.push((host, Request::Database(DatabaseRequest::Initialise { files })));
         }
     }
     if requests.is_empty() {
@@ -114,9 +115,9 @@ fn initialise(setups: &[Setup], crew: &mut Crew, screen: &mut Screen) -> Result<
 
 /// What the snapshot of each node is called, and the snapshots of all nodes, where all of them are there and come from the
 /// same loading.
-fn find(cluster: Cluster, crew: &mut Crew, screen: &mut Screen) -> Result<FoundHere, Failure> {
-    let placement = cluster.placement;
-    let request = DatabaseRequest::FindSnapshot { placement };
+fn find(cluster: &Cluster, crew: &mut Crew, screen: &mut Screen) -> Result<FoundHere, Failure> {
+    let files = cluster.files.clone();
+    let request = DatabaseRequest::FindSnapshot { files };
     let replies = crew.ask_each(&cluster.nodes(), &request, screen)?;
     let (mut keys, mut found) = (BTreeMap::new(), Vec::new());
     for (host, reply) in replies {
@@ -136,7 +137,7 @@ fn find(cluster: Cluster, crew: &mut Crew, screen: &mut Screen) -> Result<FoundH
 fn load(
     job: &Job,
     target: &Target,
-    cluster: Cluster,
+    cluster: &Cluster,
     of: &str,
     crew: &mut Crew,
     screen: &mut Screen,
@@ -144,7 +145,7 @@ fn load(
     let began = Instant::now();
     let nodes = cluster.nodes();
     let start = DatabaseRequest::StartLoading {
-        placement: cluster.placement,
+        files: cluster.files.clone(),
         loading: jiff::Timestamp::now().to_string(),
     };
     let mut contact_points = Vec::new();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use evidence::HostId;
-use spec::{DataSetPlace, Definition, Job, NodeFaultKind, Placement, Plan, Setup};
+use spec::{DataSetFiles, DataSetPlace, Definition, Job, NodeFaultKind, Plan, Setup};
 use wire::{Demand, Ground, Needs};
 
 use super::crew::Crew;
@@ -14,25 +14,26 @@ const ON_DISK: f64 = 1.15;
 /// Room besides the data on each configuration's volumes, bytes.
 const SPARE_BYTES: f64 = 268_435_456.0;
 
-/// A cluster that a run starts: configurations with the same hosts and the same placement share its data set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// A cluster that a run starts: configurations with the same hosts, the same placement, and settings that make the same
+/// files, share its data set.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Cluster {
     first_host: u32,
-    /// Where replicas are.
-    pub placement: Placement,
+    /// Its data set's.
+    pub files: DataSetFiles,
 }
 
 impl Cluster {
     fn of(setup: &Setup) -> Self {
         Self {
             first_host: setup.first_host,
-            placement: setup.placement,
+            files: DataSetFiles::of(setup),
         }
     }
 
     /// Its hosts.
-    pub fn nodes(self) -> Vec<HostId> {
-        let numbers = self.first_host..self.first_host + self.placement.nodes;
+    pub fn nodes(&self) -> Vec<HostId> {
+        let numbers = self.first_host..self.first_host + self.files.placement.nodes;
         numbers.map(HostId::database).collect()
     }
 }
@@ -164,7 +165,7 @@ pub(super) fn needed_bytes(Job { plan, setups }: &Job, host: HostId, restored: b
     let payload = plan.dataset.payload_bytes() as f64;
     let part = |cluster: Cluster| {
         let is_node = cluster.nodes().contains(&host);
-        is_node.then(|| payload * ON_DISK * cluster.placement.share_per_node())
+        is_node.then(|| payload * ON_DISK * cluster.files.placement.share_per_node())
     };
     let snapshots: f64 = clusters(setups)
         .into_iter()

@@ -63,7 +63,7 @@ impl<'p> Store<'p> {
     /// is loaded then.
     pub fn restore(
         &self,
-        cluster: Cluster,
+        cluster: &Cluster,
         keys: &BTreeMap<HostId, String>,
         of: &str,
         crew: &mut Crew,
@@ -86,7 +86,7 @@ impl<'p> Store<'p> {
         for (host, kept) in &kept {
             let parts: Vec<String> = kept.parts.iter().map(|part| part.name.clone()).collect();
             let request = DatabaseRequest::Restore {
-                placement: cluster.placement,
+                files: cluster.files.clone(),
                 from: self.transfer(false, &kept.key, &parts)?,
                 kept: Box::new(kept.clone()),
             };
@@ -127,7 +127,7 @@ impl<'p> Store<'p> {
     pub fn keep(
         &self,
         directory: &RunDirectory,
-        cluster: Cluster,
+        cluster: &Cluster,
         keys: &BTreeMap<HostId, String>,
         (of, anew): (&str, bool),
         crew: &mut Crew,
@@ -170,7 +170,7 @@ impl<'p> Store<'p> {
     fn bring(
         &self,
         directory: &RunDirectory,
-        cluster: Cluster,
+        cluster: &Cluster,
         keys: &BTreeMap<HostId, String>,
         anew: bool,
         crew: &mut Crew,
@@ -181,8 +181,8 @@ impl<'p> Store<'p> {
             Had::Refused(failure) => return Ok(Err(failure.message())),
             Had::All(_) | Had::Nothing | Had::Unusable(_) => {}
         }
-        let placement = cluster.placement;
-        let measure = DatabaseRequest::MeasureArchive { placement };
+        let files = cluster.files.clone();
+        let measure = DatabaseRequest::MeasureArchive { files: files.clone() };
         let (mut requests, mut all_bytes) = (Vec::new(), 0);
         for (host, reply) in crew.ask_each(&cluster.nodes(), &measure, screen)? {
             let Reply::Archive { parts, bytes } = reply else {
@@ -191,7 +191,7 @@ impl<'p> Store<'p> {
             all_bytes += bytes;
             let key = keys.get(&host).map_or("", String::as_str);
             let request = DatabaseRequest::KeepInStore {
-                placement,
+                files: files.clone(),
                 to: self.transfer(true, key, &parts)?,
                 run: directory.name(),
             };
@@ -218,7 +218,7 @@ impl<'p> Store<'p> {
 
     fn find(
         &self,
-        cluster: Cluster,
+        cluster: &Cluster,
         keys: &BTreeMap<HostId, String>,
         crew: &mut Crew,
         screen: &mut Screen,
@@ -227,7 +227,7 @@ impl<'p> Store<'p> {
         match (&self.bucket, &self.stated.place) {
             (None, DataSetPlace::Directory { path }) => {
                 let request = DatabaseRequest::FindKept {
-                    placement: cluster.placement,
+                    files: cluster.files.clone(),
                     directory: path.clone(),
                 };
                 for (host, reply) in crew.ask_each(&cluster.nodes(), &request, screen)? {

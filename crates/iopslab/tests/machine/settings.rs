@@ -1,10 +1,10 @@
 //! Settings of a configuration with a real Cassandra: in force, or an error of the trial.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{Laboratory, lane::Share};
 
-/// One volume with settings that are obeyed, and with an option that no JVM knows.
+/// One volume, and what is asked of it.
 const EXPERIMENT: &str = r#"
 name = "settings"
 
@@ -13,7 +13,7 @@ database = "cassandra"
 version = "5.0.9"
 
 [dataset]
-records = 100_000
+records = RECORDS
 fields = 10
 field_length = 100
 
@@ -22,17 +22,7 @@ name = "set"
 instance = { vcpus = 0.7, memory_gib = 16 }
 data_volume = { iops = 4500, mib_per_s = 200, size_gib = 2 }
 memory_limit_gib = 8
-
-[configuration.settings]
-jvm = ["-XX:TieredStopAtLevel=1", "-Xss512k"]
-
-[[configuration]]
-name = "unknown"
-instance = { vcpus = 0.7, memory_gib = 16 }
-data_volume = { iops = 4500, mib_per_s = 200, size_gib = 2 }
-memory_limit_gib = 8
-settings = { jvm = ["-XX:+NoSuchFlag"] }
-
+SETTINGS
 [[workload]]
 name = "reads"
 read = 0.9
@@ -50,35 +40,79 @@ heap_mib = 512
 page_cache_mib = 64
 "#;
 
+fn experiment(records: u32, settings: &str) -> String {
+    EXPERIMENT
+        .replace("RECORDS", &records.to_string())
+        .replace("SETTINGS", settings)
+}
+
 fn record(lab: &Laboratory, cell: &str) -> Value {
     let path = lab.run_directory().join("trials").join(cell).join("1/trial.json");
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
+fn log(lab: &Laboratory, cell: &str) -> String {
+    let path = lab.run_directory().join("trials").join(cell).join("1/database.log");
+    std::fs::read_to_string(path).unwrap()
+}
+
 #[test]
 fn settings_are_in_force_in_the_database_or_end_the_trial_with_its_own_words() {
     let lab = Laboratory::on_machine(Share::Half);
-    lab.write("settings.toml", EXPERIMENT);
+    let settings = r#"
+[configuration.settings]
+jvm = ["-XX:TieredStopAtLevel=1", "-Xss512k"]
+host = { read_ahead_kb = 8 }
+[configuration.settings.cassandra]
+concurrent_reads = 16
+compaction_throughput = "16MiB/s"
+disk_access_mode = "mmap"
+commitlog_sync = "batch"
+
+[[variant]]
+name = "far"
+settings = { host = { read_ahead_kb = 256 } }
+
+[[variant]]
+name = "unknown"
+settings = { jvm = ["-XX:+NoSuchFlag"] }
+"#;
+    lab.write("settings.toml", &experiment(50_000, settings));
     let output = lab.output(&["run", "settings.toml", "--format", "json"]);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{stderr}");
     assert!(
-        stderr.contains("Settings of set: jvm -XX:TieredStopAtLevel=1, jvm -Xss512k"),
+        stderr.contains("Settings of set: jvm -XX:TieredStopAtLevel=1, jvm -Xss512k, cassandra commitlog_sync = batch"),
         "the plan shows them: {stderr}"
     );
 
     let set = record(&lab, "set.reads.c16");
     assert_eq!(set["status"], "valid", "{set:#}");
-    let asked = serde_json::json!(["-XX:TieredStopAtLevel=1", "-Xss512k"]);
-    assert_eq!(set["nodes"][0]["settings"]["jvm"], asked);
-    let log = lab.run_directory().join("trials/set.reads.c16/1/database.log");
-    let log = std::fs::read_to_string(log).unwrap();
-    assert!(
-        log.contains("-XX:TieredStopAtLevel=1, -Xss512k"),
-        "Cassandra says how its JVM was started: {log}"
+    let asked = json!(["-XX:TieredStopAtLevel=1", "-Xss512k"]);
+    let found = &set["nodes"][0]["settings"];
+    assert_eq!(found["jvm"], asked);
+    assert_eq!(found["cassandra"]["concurrent_reads"], "16", "{found:#}");
+    assert_eq!(found["cassandra"]["compaction_throughput"], "16MiB/s", "{found:#}");
+    assert_eq!(found["cassandra"]["commitlog_sync"], "batch", "{found:#}");
+    // Its table of settings would show what was asked for; this is what its log says was made of it.
+    assert_eq!(
+        found["cassandra"]["disk_access_mode"], "data files by mmap, indexes by mmap",
+        "{found:#}"
     );
+    assert_eq!(found["read_ahead_kb"], json!({"data": 8}), "{found:#}");
+    let said = log(&lab, "set.reads.c16");
+    assert!(
+        said.contains("-XX:TieredStopAtLevel=1, -Xss512k"),
+        "Cassandra says how its JVM was started: {said}"
+    );
+    // Cassandra itself looks at the device, and warns above 128 KiB.
+    assert!(!said.contains("read_ahead_kb"), "{said}");
+    let far = record(&lab, "set_far.reads.c16");
+    assert_eq!(far["nodes"][0]["settings"]["read_ahead_kb"], json!({"data": 256}));
+    let said = log(&lab, "set_far.reads.c16");
+    assert!(said.contains("read_ahead_kb"), "{said}");
 
-    let unknown = record(&lab, "unknown.reads.c16");
+    let unknown = record(&lab, "set_unknown.reads.c16");
     assert_eq!(unknown["cause"], "did_not_start", "{unknown:#}");
     let words = unknown.to_string();
     assert!(words.contains("Unrecognized VM option 'NoSuchFlag'"), "{words}");
@@ -87,5 +121,103 @@ fn settings_are_in_force_in_the_database_or_end_the_trial_with_its_own_words() {
     let configurations = analysis["configurations"].as_array().unwrap();
     let of_set = configurations.iter().find(|c| c["name"] == "set").unwrap();
     assert_eq!(of_set["settings"]["jvm"], asked);
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
+}
+
+/// Chunks of 4, 16 and 64 KiB under three compaction strategies.
+#[test]
+fn options_of_the_table_are_in_force_in_the_schema_and_in_the_files() {
+    let lab = Laboratory::on_machine(Share::Half);
+    let variants = r#"
+[[variant]]
+name = "jvm"
+settings = { jvm = ["-Xss512k"] }
+
+[[variant]]
+name = "small"
+[variant.settings.table]
+compression = { chunk_length_in_kb = 4 }
+compaction = { class = "LeveledCompactionStrategy" }
+
+[[variant]]
+name = "large"
+[variant.settings.table]
+compression = { chunk_length_in_kb = 64 }
+compaction = { class = "UnifiedCompactionStrategy", scaling_parameters = "T4" }
+bloom_filter_fp_chance = 0.1
+"#;
+    // Its own number of records: what an earlier run of this story has loaded goes, and nothing else.
+    let snapshots = lab.work().join("snapshots");
+    for snapshot in std::fs::read_dir(&snapshots).into_iter().flatten().flatten() {
+        if snapshot.file_name().to_string_lossy().contains("-10001x10x100-") {
+            std::fs::remove_dir_all(snapshot.path()).unwrap();
+        }
+    }
+    lab.write("table.toml", &experiment(10_001, variants));
+    let output = lab.output(&["run", "table.toml", "--format", "json"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    assert_eq!(
+        stderr.matches(": loaded 10001 records").count(),
+        3,
+        "a data set for each shape of its files, and one for both configurations that want the usual one: {stderr}"
+    );
+    assert!(
+        stderr.contains("data set of table compaction = LeveledCompactionStrategy, table compression = LZ4Compressor, chunk_length_in_kb 4"),
+        "{stderr}"
+    );
+
+    let of = |cell: &str| {
+        let record = record(&lab, cell);
+        assert_eq!(record["status"], "valid", "{record:#}");
+        record["nodes"][0].clone()
+    };
+    let usual = of("set.reads.c16");
+    assert_eq!(usual["settings"], Value::Null, "nothing was asked for");
+    assert_eq!(
+        of("set_jvm.reads.c16")["data_bytes_on_disk"],
+        usual["data_bytes_on_disk"]
+    );
+    let small = of("set_small.reads.c16");
+    let table = &small["settings"]["table"];
+    assert_eq!(table["compression"]["chunk_length_in_kb"], "4", "{table:#}");
+    assert_eq!(
+        table["compaction"]["class"],
+        "org.apache.cassandra.db.compaction.LeveledCompactionStrategy"
+    );
+    assert_eq!(
+        small["settings"]["files"],
+        json!(["big: LZ4Compressor in chunks of 4 KiB, bloom filter for 0.01"]),
+        "{small:#}"
+    );
+    let large = of("set_large.reads.c16");
+    assert_eq!(
+        large["settings"]["table"]["compaction"]["class"],
+        "org.apache.cassandra.db.compaction.UnifiedCompactionStrategy"
+    );
+    assert_eq!(
+        large["settings"]["files"],
+        json!(["big: LZ4Compressor in chunks of 64 KiB, bloom filter for 0.1"]),
+        "{large:#}"
+    );
+    // Offsets of sixteen times as many chunks.
+    assert_ne!(small["data_bytes_on_disk"], large["data_bytes_on_disk"]);
+
+    // Another run finds each where it is.
+    let output = lab.output(&["run", "table.toml"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(
+        stderr.matches("10001 records from an earlier run's snapshot").count(),
+        3,
+        "{stderr}"
+    );
+
+    // What only the database knows to be wrong ends the run before a trial, with its words.
+    let wrong = "settings = { table = { compression = { class = \"ZstdCompressor\", compression_level = 99 } } }\n";
+    lab.write("wrong.toml", &experiment(10_001, wrong));
+    let output = lab.output(&["run", "wrong.toml"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("compression_level"), "{stderr}");
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }

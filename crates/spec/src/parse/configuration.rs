@@ -12,11 +12,12 @@ use super::place::{table, within};
 use super::{behaviour, consistency, explicit_volume, placement, settings};
 use crate::mistakes::{Collector, choice};
 use crate::scale::page_cache_at_full_scale;
-use crate::{Configuration, Emulation, Instance, LocalSettings, Volume, VolumeKind, raw};
+use crate::{Configuration, Database, Emulation, Instance, LocalSettings, Target, Volume, VolumeKind, raw};
 
 pub(super) fn check(
     catalog: &Catalog,
     spanned: &Spanned<raw::Configuration>,
+    target: Option<&Target>,
     local: &LocalSettings,
     mistakes: &mut Collector<'_>,
 ) -> Option<Configuration> {
@@ -52,7 +53,11 @@ pub(super) fn check(
         .consistency
         .as_ref()
         .map(|given| consistency::check(given, mistakes));
-    let settings = settings::check(raw.settings.as_ref(), mistakes);
+    let version = match target.map(|target| &target.database) {
+        Some(Database::Cassandra { version }) => version.as_str(),
+        _ => "",
+    };
+    let settings = settings::check(raw.settings.as_ref(), version, mistakes);
     let price = mistakes.number(raw.price_usd_per_month.as_ref(), "price_usd_per_month", 0.01..=1e9, 1.0);
     let instance = instance?;
     let instance_gib = instance.memory_bytes as f64 / GIB;

@@ -92,6 +92,7 @@ fn problems(file: &raw::Experiment, text: &str, provider: Option<Provider>) -> V
                    configuration does",
         })
     });
+    let read_ahead = file.configuration.iter().filter_map(|c| not_ours(file, c, provider));
     let faults = file
         .fault
         .iter()
@@ -101,9 +102,26 @@ fn problems(file: &raw::Experiment, text: &str, provider: Option<Provider>) -> V
         Some(Provider::Aws) => on_aws(file),
         _ => Vec::new(),
     };
-    let simulation = hosts.into_iter().chain(clients).chain(settings);
+    let simulation = hosts.into_iter().chain(clients).chain(settings).chain(read_ahead);
     let behaviours = real_volumes(file, text, provider);
     simulation.chain(faults).chain(machines).chain(behaviours).collect()
+}
+
+/// What is stated of a host that is somebody else's.
+fn not_ours(file: &raw::Experiment, of: &Spanned<raw::Configuration>, provider: Option<Provider>) -> Option<Problem> {
+    let settings = of.get_ref().settings.as_ref()?.get_ref();
+    let (key, _) = settings.host.as_ref()?.iter().next()?;
+    let hosts = file.provider.hosts.as_ref();
+    let has_limits = hosts.is_some_and(|hosts| hosts.get_ref().limits.unwrap_or(false));
+    (provider == Some(Provider::Hosts) && !has_limits).then(|| Problem {
+        at: key.span(),
+        what: format!(
+            "{} of {}: these machines have disks of their own, which others may use",
+            key.get_ref(),
+            of.get_ref().name.get_ref()
+        ),
+        help: "set it by hand on the machines; or run on volumes that iopslab makes: on this machine, or with limits = true",
+    })
 }
 
 /// What is stated of how volumes behave, where nobody emulates them.

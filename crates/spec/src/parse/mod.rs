@@ -9,6 +9,7 @@ mod basis;
 mod behaviour;
 mod beside;
 mod cache;
+mod cassandra_keys;
 mod clients;
 mod configuration;
 mod consistency;
@@ -30,7 +31,9 @@ mod objective;
 mod place;
 mod placement;
 mod settings;
+mod table_options;
 mod target;
+mod variant;
 mod watched;
 mod workload;
 
@@ -116,9 +119,10 @@ fn read(
     is_run: bool,
 ) -> Result<Experiment, Mistakes> {
     let mut mistakes = Collector::new(source_name, text);
-    let Some(file) = keys::read(text, &mut mistakes) else {
+    let Some(mut file) = keys::read(text, &mut mistakes) else {
         return mistakes.finish(None);
     };
+    variant::apply(&mut file, &mut mistakes);
     let mut unstated = Emulation::Throttled;
     let is_here = provider.map_or(file.provider.simulated.is_none(), |provider| {
         provider == Provider::Local
@@ -188,7 +192,7 @@ fn check(
     let mut configurations: Vec<_> = file
         .configuration
         .iter()
-        .map(|c| configuration::check(catalog, c, &local, mistakes))
+        .map(|c| configuration::check(catalog, c, target.as_ref(), &local, mistakes))
         .collect();
     unique(
         file.configuration.iter().map(|c| &c.get_ref().name),

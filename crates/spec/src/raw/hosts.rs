@@ -30,7 +30,7 @@ pub(crate) struct Hosts {
 }
 
 /// A node of an existing cluster that is watched by SSH. Nothing of it is started, stopped or changed.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WatchedNode {
     /// The name of its machine, as `ssh` takes it.

@@ -4,11 +4,13 @@
 mod answer;
 mod aws;
 mod hosts;
+mod settings;
 mod sweep;
 
 pub(crate) use answer::{Bounds, Decision, Objective};
 pub(crate) use aws::{Aws, AwsBackend, AwsSite};
 pub(crate) use hosts::{ClientHost, DatabaseHost, Hosts, WatchedNode};
+pub(crate) use settings::{Keys, Settings, Variant};
 pub(crate) use sweep::Sweep;
 
 use std::ops::Range;
@@ -40,6 +42,10 @@ pub(crate) struct Experiment {
     #[serde(default)]
     #[schemars(with = "Vec<Configuration>")]
     pub configuration: Vec<Spanned<Configuration>>,
+    /// Settings for several configurations.
+    #[serde(default)]
+    #[schemars(with = "Vec<Variant>")]
+    pub variant: Vec<Spanned<Variant>>,
     /// What is asked of the database; at least one.
     #[serde(default)]
     #[schemars(with = "Vec<Workload>")]
@@ -219,7 +225,7 @@ pub(crate) struct DataSetStore {
 }
 
 /// What money buys.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Configuration {
     /// Unique name. Letters, digits, `-` and `_`.
@@ -259,22 +265,12 @@ pub(crate) struct Configuration {
     /// Consistency levels of this configuration, instead of those of `[target]`.
     #[schemars(with = "Option<ConsistencyForms>")]
     pub consistency: Option<Spanned<Value>>,
-    /// What of its database is otherwise than iopslab starts it. Costs nothing.
+    /// What of it is otherwise than iopslab has it. Costs nothing.
     #[schemars(with = "Option<Settings>")]
     pub settings: Option<Spanned<Settings>>,
     /// What all of it costs a month at full scale, USD, where the catalog has no price for it or you pay another.
     #[schemars(with = "Option<f64>")]
     pub price_usd_per_month: Option<Spanned<f64>>,
-}
-
-/// What of a configuration's database is otherwise than iopslab starts it.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Settings {
-    /// Options of its JVM, after iopslab's own, such as `-XX:TieredStopAtLevel=1`. Refused are those that iopslab
-    /// keeps to itself: memory, CPUs, files, logs, ports, start and end.
-    #[schemars(with = "Option<Vec<String>>")]
-    pub jvm: Option<Vec<Spanned<String>>>,
 }
 
 /// One level, or one for each kind of request.

@@ -1,0 +1,133 @@
+//! `[[variant]]`: settings for several configurations, which become configurations of their own beside them.
+
+use std::collections::BTreeSet;
+
+use toml::Spanned;
+
+use super::names::{safe_name, unique};
+use crate::jvm_option::jvm_option_name;
+use crate::mistakes::{Collector, choice};
+use crate::raw;
+
+/// Between the name of a configuration and that of a variant.
+const JOINT: char = '_';
+
+/// Puts a configuration with each of its variants behind it.
+pub(super) fn apply(file: &mut raw::Experiment, mistakes: &mut Collector<'_>) {
+    let names: Vec<String> = file
+        .configuration
+        .iter()
+        .map(|c| c.get_ref().name.get_ref().clone())
+        .collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    unique(file.variant.iter().map(|v| &v.get_ref().name), "variant", mistakes);
+    for variant in file.variant.iter().map(Spanned::get_ref) {
+        check(variant, &names, mistakes);
+    }
+    let variants = std::mem::take(&mut file.variant);
+    let plain = std::mem::take(&mut file.configuration);
+    for configuration in plain {
+        let own = configuration.get_ref().name.get_ref().clone();
+        let with: Vec<Spanned<raw::Configuration>> = variants
+            .iter()
+            .map(Spanned::get_ref)
+            .filter(|variant| is_for(variant, &own))
+            .map(|variant| varied(&configuration, variant))
+            .collect();
+        file.configuration.push(configuration);
+        file.configuration.extend(with);
+    }
+    file.variant = variants;
+}
+
+fn check(variant: &raw::Variant, names: &[&str], mistakes: &mut Collector<'_>) {
+    safe_name(&variant.name, "variant", mistakes);
+    let name = variant.name.get_ref();
+    let raw::Settings {
+        jvm,
+        cassandra,
+        table,
+        host,
+    } = variant.settings.get_ref();
+    let says = |keys: &Option<raw::Keys>| keys.as_ref().is_some_and(|keys| !keys.is_empty());
+    let says_jvm = jvm.as_ref().is_some_and(|options| !options.is_empty());
+    if !(says_jvm || says(cassandra) || says(table) || says(host)) {
+        mistakes.add(
+            variant.settings.span(),
+            format!("variant `{name}` sets nothing: it is the configuration itself"),
+            "for example table = { compression = { chunk_length_in_kb = 4 } }",
+        );
+    }
+    let Some(of) = &variant.configurations else { return };
+    if of.is_empty() {
+        mistakes.add(
+            variant.name.span(),
+            format!("variant `{name}` is for no configuration"),
+            "name some, or leave `configurations` out: then it is for all",
+        );
+    }
+    let mut seen = BTreeSet::new();
+    for one in of {
+        if !names.contains(&one.get_ref().as_str()) {
+            mistakes.add(
+                one.span(),
+                format!("`{}` is no configuration", one.get_ref()),
+                choice(one.get_ref(), names),
+            );
+        } else if !seen.insert(one.get_ref()) {
+            mistakes.add(
+                one.span(),
+                format!("`{}` is named twice", one.get_ref()),
+                "remove one of them",
+            );
+        }
+    }
+}
+
+fn is_for(variant: &raw::Variant, configuration: &str) -> bool {
+    let named = variant.configurations.as_ref();
+    named.is_none_or(|named| named.iter().any(|name| name.get_ref() == configuration))
+}
+
+/// A configuration with a variant's settings after its own. A mistake in its name is one of the variant's.
+fn varied(of: &Spanned<raw::Configuration>, variant: &raw::Variant) -> Spanned<raw::Configuration> {
+    let mut configuration = of.get_ref().clone();
+    let name = format!("{}{JOINT}{}", configuration.name.get_ref(), variant.name.get_ref());
+    configuration.name = Spanned::new(variant.name.span(), name);
+    let own = configuration
+        .settings
+        .take()
+        .map(Spanned::into_inner)
+        .unwrap_or_default();
+    let settings = merged(own, variant.settings.get_ref());
+    configuration.settings = Some(Spanned::new(variant.settings.span(), settings));
+    Spanned::new(of.span(), configuration)
+}
+
+fn merged(own: raw::Settings, over: &raw::Settings) -> raw::Settings {
+    let jvm = match (own.jvm, over.jvm.clone()) {
+        (Some(own), Some(over)) => {
+            let wins: BTreeSet<String> = over.iter().map(|option| jvm_option_name(option.get_ref())).collect();
+            let kept = own
+                .into_iter()
+                .filter(|option| !wins.contains(&jvm_option_name(option.get_ref())));
+            Some(kept.chain(over).collect())
+        }
+        (own, over) => over.or(own),
+    };
+    let keys = |own: Option<raw::Keys>, over: &Option<raw::Keys>| match (own, over.clone()) {
+        (Some(mut own), Some(over)) => {
+            // Of equal keys the map would keep the first one's place.
+            own.retain(|key, _| !over.contains_key(key));
+            own.extend(over);
+            Some(own)
+        }
+        (own, over) => over.or(own),
+    };
+    raw::Settings {
+        jvm,
+        cassandra: keys(own.cassandra, &over.cassandra),
+        table: keys(own.table, &over.table),
+        host: keys(own.host, &over.host),
+    }
+}

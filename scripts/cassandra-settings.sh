@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Prints what a Cassandra can be set to, as its own classes say it: keys of cassandra.yaml, options of tables.
+# scripts/cassandra-settings.sh VERSION >crates/spec/src/known/cassandra-VERSION.txt
+# Needs the jars of that version in iopslab's cache (`iopslab db start` fetches them) and a JDK.
+set -euo pipefail
+cd "$(dirname "$0")"
+version=$1
+cache=${IOPSLAB_CACHE:-$HOME/.cache/iopslab}/cassandra
+# The jars of the lock list, in its order.
+jars=$(grep -v '^#' "../crates/database/src/cassandra/lock/$version.txt" | awk -v root="$cache" '{print root "/" $3}' | paste -sd:)
+echo "# Cassandra $version. Made by scripts/cassandra-settings.sh; not written by hand."
+"${JAVA_HOME:+$JAVA_HOME/bin/}java" -XX:TieredStopAtLevel=1 -Xmx256m -Djna.tmpdir="${TMPDIR:-/tmp}" -cp "$jars" CassandraSettings.java |
+  # Its classes log to the same place.
+  grep -E "^(key|old|table|compaction|compression) "
