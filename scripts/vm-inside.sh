@@ -15,7 +15,7 @@ story() {
   shift
   if timeout 2400 "$@" 2>&1 | tee /var/tmp/log; then
     say "ok      $name ($((SECONDS - began)) s): $(grep -E '^test result|^iopslab-story' /var/tmp/log | tail -1)"
-    grep -oE '(figures|mix|[0-9]+ % reads): .*' /var/tmp/log | while read -r line; do say "        $line"; done
+    grep -oE '(figures|zones|mix|[0-9]+ % reads): .*' /var/tmp/log | while read -r line; do say "        $line"; done
   else
     say "FAILED  $name ($((SECONDS - began)) s)"
     tail -60 /var/tmp/log
@@ -87,7 +87,7 @@ far_client() {
   nothing_is_left || return 1
   for kind in read update; do
     near=$(figure near "${kind}_p50_us") && far=$(figure far "${kind}_p50_us") || return 1
-    echo "figures: zones: p50 of $kind: $near us in the same zone, $far us with a round trip of $r_us us between client and node"
+    echo "zones: p50 of $kind: $near us in the same zone, $far us with a round trip of $r_us us between client and node"
     if [ "$far" -lt $r_us ]; then echo "less than the network alone takes"; return 1; fi
     if [ $((far - near)) -lt $((r_us * 7 / 10)) ] || [ $((far - near)) -gt $((r_us * 2)) ]; then
       echo "the difference is not the round trip"; return 1
