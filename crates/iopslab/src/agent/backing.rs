@@ -98,6 +98,11 @@ impl Backing {
         }
     }
 
+    /// Whether it is a file of this machine that stands for a volume.
+    pub fn is_emulated(&self) -> bool {
+        matches!(self, Self::Image(_))
+    }
+
     /// Kernel name of its device, if there is one.
     pub fn device(&self) -> Option<String> {
         match self {

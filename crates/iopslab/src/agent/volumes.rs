@@ -20,6 +20,9 @@ use crate::machine;
 
 /// Where cgroups live.
 pub const CGROUP_ROOT: &str = "/sys/fs/cgroup";
+/// What the kernel has a disk read ahead, KiB (`VM_READAHEAD_PAGES`, 128 KiB), also a volume of EBS. A loop device would have 2 MiB
+/// and more, so that each fault in a mapped index read that much through the emulated limits.
+const USUAL_READ_AHEAD_KB: u32 = 128;
 /// Seconds that each half of the fio probe runs.
 const PROBE_SECONDS: f64 = 2.0;
 /// Size of the probe's file; small enough for every volume, large enough for no device cache here.
@@ -140,10 +143,11 @@ impl Volumes {
         Ok(data_bytes)
     }
 
-    /// Their devices read ahead as the configuration says.
+    /// Their devices read ahead as the configuration says, emulated ones else as a disk does.
     fn read_ahead(&mut self) -> Result<(), StorageError> {
-        let Some(kb) = self.read_ahead_kb else { return Ok(()) };
         for mounted in &self.mounted {
+            let usual = mounted.backing.is_emulated().then_some(USUAL_READ_AHEAD_KB);
+            let Some(kb) = self.read_ahead_kb.or(usual) else { continue };
             // Two volumes on one device have one read-ahead.
             let is_new = |device: &String| self.read_ahead.values().all(|set| set.device() != device);
             let device = mounted.backing.device().filter(is_new);
@@ -155,7 +159,7 @@ impl Volumes {
         Ok(())
     }
 
-    /// How far each device reads ahead now, KiB, by the role of its volume, where the configuration says it.
+    /// How far each device reads ahead now, KiB, by the role of its volume, where the configuration says it or it is emulated.
     pub fn read_ahead_kb(&self) -> Result<BTreeMap<String, u32>, StorageError> {
         let shown = |(role, set): (&VolumeRole, &ReadAhead)| Ok((role.name().to_owned(), set.shown_kb()?));
         self.read_ahead.iter().map(shown).collect()
