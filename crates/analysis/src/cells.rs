@@ -68,7 +68,7 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
         device_writes_per_operation: median(&volumes(|v| v.writes)),
         device_read_bytes_per_operation: median(&volumes(|v| v.read_bytes)),
         device_write_bytes_per_operation: median(&volumes(|v| v.write_bytes)),
-        database: counts(&median),
+        database: counts(median),
         device_read_iops: median(&data(VolumeActivity::read_iops)),
         device_write_iops: median(&data(VolumeActivity::write_iops)),
         page_cache_share: median(&TrialMeasurement::page_cache_share),
