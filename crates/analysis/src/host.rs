@@ -227,7 +227,7 @@ fn host_window(a: &HostSample, b: &HostSample) -> Option<HostWindow> {
 }
 
 /// The samples from the one nearest to the start of the window to the one nearest to its end.
-fn window(samples: &[HostSample], from_s: f64, to_s: f64) -> &[HostSample] {
+pub(crate) fn window(samples: &[HostSample], from_s: f64, to_s: f64) -> &[HostSample] {
     let nearest = |at: f64| {
         let distance = |i: &usize| (samples[*i].t_s - at).abs();
         (0..samples.len()).min_by(|a, b| distance(a).total_cmp(&distance(b)))

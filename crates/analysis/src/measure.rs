@@ -6,12 +6,13 @@ use evidence::{ClientResult, FaultRecord, HostId, HostSample, Role, Series, Tria
 use hdrhistogram::Histogram;
 use spec::NodeFaultKind;
 
-use crate::host::{DatabaseHost, database_host};
+use crate::host::{DatabaseHost, database_host, window};
 use crate::latencies::Latencies;
 use crate::latency::{self, LatencyFigures};
 use crate::measurement::{TrialEvidence, TrialMeasurement};
 use crate::phases::{self, Aftermath};
 use crate::steady::Window;
+use crate::work::DatabaseWork;
 use crate::{node, panels, rules, steady};
 
 /// Reduces a trial to its figures and judges it by every rule that needs nothing but the trial.
@@ -55,6 +56,7 @@ impl Latencies {
                 .into_iter()
                 .map(|host| (host, shown(record, host, samples(host), judged, measured_s)))
                 .collect(),
+            background: background(record, by_host, measured_s),
             client_cpu_pressure: client.cpu_pressure,
             panels: panels::of_trial(record, self, by_host),
             phases: self.phases.measured(),
@@ -87,6 +89,7 @@ impl Latencies {
             failed: BTreeMap::new(),
             curves: BTreeMap::new(),
             hosts: trial.hosts.clone(),
+            background: None,
             client_cpu_pressure: trial.client_cpu_pressure,
             panels: Vec::new(),
             phases: Vec::new(),
@@ -152,6 +155,20 @@ impl TrialMeasurement {
             }
         }
     }
+}
+
+/// Flushes and compactions of all nodes in the whole measurement, with what was planned in it.
+fn background(
+    record: &TrialRecord,
+    by_host: &BTreeMap<HostId, Vec<HostSample>>,
+    measured_s: f64,
+) -> Option<(f64, f64)> {
+    let of_host = |host: HostId| {
+        let work = DatabaseWork::of(window(by_host.get(&host)?, 0.0, measured_s));
+        work.flushes.zip(work.compactions)
+    };
+    let each: Option<Vec<(f64, f64)>> = node::hosts(record).into_iter().map(of_host).collect();
+    Some(each?.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1)))
 }
 
 /// What a database host showed up to the first planned fault. Restarts are counted to the end of measurement, without

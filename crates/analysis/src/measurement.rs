@@ -53,6 +53,8 @@ pub struct TrialMeasurement {
     /// What each database host showed in the window; at least one. Where faults were planned, in the part of it before
     /// the first: counters of a process that was restarted begin at zero again.
     pub hosts: BTreeMap<HostId, DatabaseHost>,
+    /// Flushes and compactions of the database, all nodes together, in all measured seconds; `None` where it does not say.
+    pub background: Option<(f64, f64)>,
     /// Share of the window in which some task of the client's host waited for a CPU (pressure stall information).
     pub client_cpu_pressure: Option<f64>,
     /// The trial over time.

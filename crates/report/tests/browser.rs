@@ -28,6 +28,7 @@ fn story() -> (Analysis, Charts) {
             measured_s: 60.0,
             steady_from_s: 5.0,
             away: Vec::new(),
+            background: None,
             panels: vec![Panel {
                 title: "Throughput".into(),
                 unit: "operations/s".into(),

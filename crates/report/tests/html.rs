@@ -39,6 +39,7 @@ fn charts(analysis: &Analysis, trials: u32) -> Charts {
                 measured_s: 200.0,
                 steady_from_s: 15.0,
                 away: Vec::new(),
+                background: None,
                 panels: (0..10).map(|p| panel("Data volume IOPS", i * 20 + 2 * p)).collect(),
             })
             .collect(),

@@ -33,6 +33,7 @@ fn each_configuration_stands_beside_the_baseline_and_what_nobody_knows_is_no_row
     assert!(!text.contains("Chunk cache hits"), "the chunk cache is off everywhere");
     let page = html(&analysis, &charts);
     assert!(page.contains("<section id=\"work\"") && page.contains("SSTables merged/read"));
+    assert!(page.contains("<summary>Block 1: 2 flushes, 1 compaction</summary>"));
 }
 
 #[test]

@@ -89,6 +89,9 @@ fn a_compaction_beside_the_load_is_seen_from_its_beginning_to_its_end() {
         text.contains("## While it compacted") && text.contains("was done at"),
         "{text}"
     );
+    // What was planned is in the label of its trial, though not in the figures of before it.
+    let page = std::fs::read_to_string(lab.run_directory().join("report.html")).unwrap();
+    assert!(page.contains("Block 1: ") && page.contains(", 1 compaction</summary>"));
     println!("{faults:#}");
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }

@@ -6,6 +6,7 @@ use analysis::{Analysis, Charts, Panel, TrialCharts};
 use super::axis::{Scale, label, path};
 use super::element::{colour, id, text};
 use super::small::away;
+use crate::figures::{several, several_of};
 
 const WIDTH: f64 = 320.0;
 const HEIGHT: f64 = 130.0;
@@ -76,13 +77,20 @@ pub fn timelines(analysis: &Analysis, charts: &Charts) -> String {
 fn of_trial(trial: &TrialCharts, number: usize, group: usize) -> String {
     let block = trial.block.to_string();
     let mut out = format!(
-        "<details id=\"{}\"><summary>Block {block}{}</summary>\n<p class=\"soft\">Evidence: <code>trials/{}/{block}/</code></p>\n<div class=\"charts\">\n",
+        "<details id=\"{}\"><summary>Block {block}{}{}</summary>\n<p class=\"soft\">Evidence: <code>trials/{}/{block}/</code></p>\n<div class=\"charts\">\n",
         id(&["trial", &trial.cell, &block]),
         if trial.valid {
             ""
         } else {
             " <span class=\"tag invalid\">invalid</span>"
         },
+        trial
+            .background
+            .map_or_else(String::new, |(flushes, compactions)| format!(
+                ": {}, {}",
+                several_of(flushes.round() as u64, "flush", "flushes"),
+                several(compactions.round() as u64, "compaction")
+            )),
         text(&trial.cell)
     );
     // The axis of time is the same in all panels of a trial: drawn in the first, referred to by the others.

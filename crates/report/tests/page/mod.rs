@@ -526,6 +526,7 @@ pub fn trial(cell: &str, block: u32) -> TrialCharts {
         measured_s: 300.0,
         steady_from_s: 12.0,
         away: Vec::new(),
+        background: Some((2.0, 1.0)),
         panels: vec![
             panel("Throughput", "operations/s", &["completed"], &[]),
             panel("Latency", "ms", &["read p50", "read p99"], &[]),
