@@ -240,7 +240,7 @@ fn table(suite: &ProbeSuite) -> String {
     row("4 KiB random read, direct, 1 in flight", &suite.random_read_4kib_alone);
     row("4 KiB random read, direct, 32 in flight", &suite.random_read_4kib);
     row(
-        "4 KiB random read, mapped file, 32 faults",
+        "4 KiB page faults, mapped file, 32 at a time",
         &suite.random_read_4kib_mapped,
     );
     row("16 KiB random read, direct, 32 in flight", &suite.random_read_16kib);

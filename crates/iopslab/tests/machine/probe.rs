@@ -60,8 +60,14 @@ fn a_volume_is_measured_by_size_and_by_depth_and_its_bucket_runs_empty() {
     }
     let large = figure("random_read_256kib", "bytes_per_s") / 1_048_576.0;
     assert!((14.0..26.0).contains(&large), "{large} MiB/s of 20");
-    let mapped = figure("random_read_4kib_mapped", "iops");
-    assert!(mapped < 600.0, "page faults are reads of the volume: {mapped}");
+    // The kernel reads around a fault: many find their page in memory, and the others wait for the volume.
+    let (mapped, waited_us) = ["iops", "p99_us"]
+        .map(|name| figure("random_read_4kib_mapped", name))
+        .into();
+    assert!(
+        mapped < 20_000.0 && waited_us > 5_000.0,
+        "{mapped} faults, p99 {waited_us} us"
+    );
     let cached = tests["sequential_read"]["cached_bytes_per_s"].as_f64().unwrap();
     let uncached = tests["sequential_read"]["uncached_bytes_per_s"].as_f64().unwrap();
     assert!(
