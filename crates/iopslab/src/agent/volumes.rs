@@ -147,7 +147,9 @@ impl Volumes {
     fn read_ahead(&mut self) -> Result<(), StorageError> {
         for mounted in &self.mounted {
             let usual = mounted.backing.is_emulated().then_some(USUAL_READ_AHEAD_KB);
-            let Some(kb) = self.read_ahead_kb.or(usual) else { continue };
+            let Some(kb) = self.read_ahead_kb.or(usual) else {
+                continue;
+            };
             // Two volumes on one device have one read-ahead.
             let is_new = |device: &String| self.read_ahead.values().all(|set| set.device() != device);
             let device = mounted.backing.device().filter(is_new);
