@@ -56,6 +56,13 @@ impl Caches {
         self.conditions.is_empty()
     }
 
+    /// Whether all trials begin with a warm page cache, or with one of a size that is asked for: that memory answers is no
+    /// surprise then.
+    pub(crate) fn ask_for_memory(&self) -> bool {
+        let is_asked = |condition: &CacheCondition| condition.ratio.is_some() || condition.state == CacheState::Warm;
+        !self.are_usual() && self.conditions.values().all(is_asked)
+    }
+
     /// The state before trials of a workload.
     pub fn state(&self, workload: &str) -> CacheState {
         self.conditions

@@ -65,7 +65,7 @@ pub fn static_notes(
         let share = setup.placement.share_per_node();
         let payload = share * experiment.dataset.payload_bytes() as f64 / experiment.local.scale;
         let budget = setup.page_cache_budget_bytes as f64;
-        if payload <= budget {
+        if payload <= budget && !experiment.caches.ask_for_memory() {
             let message = format!(
                 "{}: the data set ({:.0} MiB) fits the page cache ({:.0} MiB): reads will be served from memory",
                 setup.configuration,

@@ -71,6 +71,18 @@ fn what_is_no_state_is_refused_with_the_nearest() {
     ]);
 }
 
+/// 1 MB of data: a note where nobody asked for memory, or for a cold cache too.
+#[test]
+fn that_the_data_fits_is_told_where_memory_was_not_asked_to_answer() {
+    let told = |more: &str| {
+        let experiment = accepted(&and(more));
+        let all = spec::static_notes(catalog::Catalog::built_in(), &experiment, None, None);
+        all.iter().any(|note| note.to_string().contains("fits the page cache"))
+    };
+    assert!(told("") && told("cache = \"cold\"\n") && told("cache = [\"cold\", \"warm\"]\n"));
+    assert!(!told("cache = \"warm\"\n"));
+}
+
 /// A simulation has the same page cache.
 #[test]
 fn a_simulation_begins_in_the_state_that_is_asked_for() {
