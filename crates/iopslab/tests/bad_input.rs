@@ -441,6 +441,20 @@ fn a_machine_that_can_serve_no_volumes_is_refused_before_anything_is_made() {
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
+/// Who does not say how volumes are emulated has the throttle there, and is told.
+#[test]
+fn a_machine_that_can_serve_no_volumes_throttles_those_of_a_file_that_leaves_it_open() {
+    let lab = Laboratory::new();
+    lab.write("open.toml", GOOD);
+    let output = lab.iopslab_without_fuse(&["plan", "open.toml"]).output().unwrap();
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{output:?}");
+    assert!(!stdout.contains("served:"), "{stdout}");
+    let words = stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let expected = "note: the kernel's throttle holds the volumes, and no process serves them: volumes cannot be served: /dev/fuse";
+    assert!(words.contains(expected), "{stdout}");
+}
+
 #[test]
 fn a_volume_that_this_machine_cannot_serve_is_refused_before_anything_is_made() {
     let lab = Laboratory::new();
