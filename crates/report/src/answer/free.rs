@@ -22,7 +22,11 @@ pub fn sentences(analysis: &Analysis) -> Vec<String> {
         step.usd_per_month == cheapest || is_run
     };
     let groups = alike(analysis.free_steps.iter().filter(concerns).collect());
-    let mut sentences: Vec<String> = groups.iter().take(SHOWN).map(|g| sentence(analysis, g)).collect();
+    let mut sentences: Vec<String> = groups
+        .iter()
+        .take(SHOWN)
+        .map(|group| sentence(analysis, group, group[0].usd_per_month == cheapest))
+        .collect();
     if groups.len() > SHOWN {
         let more = several((groups.len() - SHOWN) as u64, "comparison");
         sentences.push(format!("At no cost, {more} more: free_steps in analysis.json."));
@@ -46,13 +50,18 @@ fn alike(all: Vec<&FreeStep>) -> Vec<Vec<&FreeStep>> {
     groups
 }
 
-fn sentence(analysis: &Analysis, group: &[&FreeStep]) -> String {
+fn sentence(analysis: &Analysis, group: &[&FreeStep], is_cheapest: bool) -> String {
     let step = group[0];
     let (from, to) = (&step.from, &step.to);
     let factors = factors(analysis, group);
     match step.throughput_ratio.verdict {
         Verdict::Faster => format!(
-            "First, at no cost: {to} instead of {from}, {factors}{}{}.",
+            "{}: {to} instead of {from}, {factors}{}{}.",
+            if is_cheapest {
+                "First, at no cost"
+            } else {
+                "Also at no cost"
+            },
             spent(group),
             replaced(group)
         ),
