@@ -92,11 +92,7 @@ const KEPT: &[Kept] = &[
         },
     },
     Kept {
-        names: &[
-            "disk_failure_policy",
-            "commit_failure_policy",
-            "startup_checks",
-        ],
+        names: &["disk_failure_policy", "commit_failure_policy", "startup_checks"],
         option: KeptOption {
             why: "a node that has lost its files must be seen as lost",
             help: REMOVE,
