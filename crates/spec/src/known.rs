@@ -63,7 +63,7 @@ pub(crate) fn known_versions() -> String {
     VERSIONS.map(|(version, _)| version).join(", ")
 }
 
-/// A line for each thing; [`tests`] hold that every line is understood.
+/// A line for each thing; the tests hold that every line is understood.
 fn read(text: &'static str) -> Known {
     let mut known = Known::default();
     for line in text.lines() {
