@@ -1,17 +1,15 @@
 //! Measured throughput over data set / page cache, beside the curve that a model of the page cache predicts.
 //!
-//! The model: an LRU of the table's chunks (Che's approximation, `PageCache` of the crate `workload`, through `spec`) says how many
-//! reads miss; each miss costs the same number of device reads, the one figure that is fitted to what was measured; fio
+//! The model: an LRU of the table's chunks (Che's approximation, `PageCache` of the crate `workload`, through `spec`) says
+//! how many reads miss; each miss costs the same number of device reads, the one figure that is fitted to what was measured; fio
 //! says how many the volume delivers. Throughput is the lower of two bounds: what the volume allows at this rate of
 //! misses, and the most that was measured at any ratio. They cross at the tipping point.
 
-use spec::{CacheState, LoadLevel, PageCache, Plan};
+use spec::{CHUNK_BYTES, CacheState, LoadLevel, PageCache, Plan};
 
 use crate::document::{CacheCurve, CachePoint, CachePrediction, CellAnalysis, ConfigurationFacts};
 use crate::figures::Figures;
 
-/// Bytes that the page cache keeps together: Cassandra's default `chunk_length_in_kb`.
-const CHUNK_BYTES: f64 = 16_384.0;
 /// A point with at least this share of the most is not bounded by the volume.
 const AT_MOST_SHARE: f64 = 0.9;
 /// Points of a predicted curve.
@@ -74,11 +72,12 @@ impl Curve {
             .iter()
             .find(|w| w.name == members.first().map_or("", |c| c.workload.as_str()))?;
         let dataset = plan.dataset;
+        let facts = configurations.iter().find(|c| c.name == configuration);
         let cache = PageCache::new(
             definition.distribution,
             dataset.records,
             dataset.record_bytes(),
-            CHUNK_BYTES,
+            facts.map_or(CHUNK_BYTES, |facts| facts.settings.chunk_bytes()),
         );
         let mut points: Vec<CachePoint> = members
             .iter()
@@ -100,7 +99,6 @@ impl Curve {
             })
             .collect();
         points.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
-        let facts = configurations.iter().find(|c| c.name == configuration);
         let data = facts.and_then(|c| c.volumes.iter().find(|v| v.role == spec::VolumeRole::Data));
         let delivered = data
             .and_then(|v| v.probe)

@@ -7,7 +7,7 @@ use spec::LoadLevel;
 
 use crate::comparisons::{Comparisons, is_open, places};
 use crate::document::{CellAnalysis, FreeStep, Replaced, Spending, Spent, Verdict};
-use crate::value::{Priced, priced};
+use crate::value::{Priced, kept_its_writes, priced};
 
 /// Prices closer than this are one: half a cent.
 const SAME_PRICE_USD: f64 = 0.005;
@@ -34,9 +34,7 @@ pub fn steps(cells: &[CellAnalysis], throughput: &Comparisons) -> Vec<FreeStep> 
 
 /// Nothing is said of what was not measured in its sustained state, or lost acknowledged writes.
 fn is_judged(cells: &[CellAnalysis], cell: usize) -> bool {
-    let name = &cells[cell].configuration;
-    let mut own = cells.iter().filter(|c| c.configuration == *name);
-    cells[cell].withheld.is_none() && !own.any(CellAnalysis::has_lost_writes)
+    cells[cell].withheld.is_none() && kept_its_writes(cells, cell)
 }
 
 fn of_group(

@@ -60,6 +60,12 @@ pub fn priced(cells: &[CellAnalysis], members: &[usize], throughput: &Comparison
     priced
 }
 
+/// Whether the configuration of a cell lost no acknowledged write in any of its cells.
+pub fn kept_its_writes(cells: &[CellAnalysis], cell: usize) -> bool {
+    let name = &cells[cell].configuration;
+    !cells.iter().any(|c| c.configuration == *name && c.has_lost_writes())
+}
+
 struct Steps<'a> {
     plan: &'a Plan,
     cells: &'a [CellAnalysis],
@@ -70,13 +76,10 @@ struct Steps<'a> {
 impl Steps<'_> {
     /// Nothing is said about the value of a configuration that lost acknowledged writes.
     fn that_kept_their_writes(&self, members: Vec<usize>) -> Vec<usize> {
-        let name = |i: usize| &self.cells[i].configuration;
-        let lost = |i: usize| {
-            self.cells
-                .iter()
-                .any(|c| c.configuration == *name(i) && c.has_lost_writes())
-        };
-        members.into_iter().filter(|i| !lost(*i)).collect()
+        members
+            .into_iter()
+            .filter(|i| kept_its_writes(self.cells, *i))
+            .collect()
     }
 
     fn of_place(&self, members: &[usize]) -> Vec<ValueOfMoney> {

@@ -66,8 +66,7 @@ pub(super) struct Observation<'a> {
     pub record_bytes: f64,
 }
 
-/// Cassandra's default `chunk_length_in_kb`: the unit in which tables are compressed, read and cached.
-pub(super) const CHUNK_BYTES: f64 = 16_384.0;
+pub(super) use spec::CHUNK_BYTES;
 
 /// All cells that measured something under one of these workloads (all, when none is named).
 pub(super) fn observe<'a>(runs: &'a [RunEvidence<'a>], workloads: &[String]) -> Vec<Observation<'a>> {

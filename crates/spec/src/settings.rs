@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 /// the data set is loaded with them.
 const SHAPE_FILES: [&str; 4] = ["column_index_size", "memtable", "sstable", "storage_compatibility_mode"];
 
+/// Cassandra's default `chunk_length_in_kb`, bytes: the unit in which tables are compressed, read and cached.
+pub const CHUNK_BYTES: f64 = 16_384.0;
+
 /// What of a configuration is otherwise than iopslab has it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Settings {
@@ -51,6 +54,16 @@ impl Settings {
             table: self.table.clone(),
             ..Self::default()
         }
+    }
+
+    /// Bytes in which the table is compressed, read and cached: its `chunk_length_in_kb`, or Cassandra's default.
+    pub fn chunk_bytes(&self) -> f64 {
+        let Some(TableOption::Map(compression)) = self.table.get("compression") else {
+            return CHUNK_BYTES;
+        };
+        let stated = compression.get("chunk_length_in_kb");
+        let kib = stated.and_then(|kib| kib.trim_matches('"').parse::<f64>().ok());
+        kib.map_or(CHUNK_BYTES, |kib| kib * 1024.0)
     }
 
     /// Each setting for people: `jvm -XX:TieredStopAtLevel=1`, `table compression = LZ4Compressor, chunk_length_in_kb 4`.
@@ -113,5 +126,26 @@ impl SettingsInForce {
     /// Whether none was asked for.
     pub fn is_empty(&self) -> bool {
         self == &Self::NONE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chunk_is_what_the_table_states_or_cassandras_default() {
+        let stated = |option: Option<TableOption>| Settings {
+            table: option.into_iter().map(|o| ("compression".to_owned(), o)).collect(),
+            ..Settings::default()
+        };
+        let length = |kib: &str| {
+            let pair = ("chunk_length_in_kb".to_owned(), kib.to_owned());
+            stated(Some(TableOption::Map(BTreeMap::from([pair]))))
+        };
+        assert_eq!(stated(None).chunk_bytes(), 16_384.0);
+        assert_eq!(stated(Some(TableOption::Map(BTreeMap::new()))).chunk_bytes(), 16_384.0);
+        assert_eq!(length("4").chunk_bytes(), 4_096.0);
+        assert_eq!(length("64").chunk_bytes(), 65_536.0);
     }
 }
