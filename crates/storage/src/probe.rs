@@ -1,8 +1,8 @@
 //! What a volume really delivers, measured by fio (<https://fio.readthedocs.io>) under the limits of a cgroup.
 //!
 //! Two tests on one file: 4 KiB random reads and 64 KiB sequential writes, both direct, so that the page cache has no
-//! part in them. The file is written beforehand by this process, outside the cgroup, so that laying it out is not held
-//! to the limits; reads then meet real blocks rather than holes.
+//! part in them. The file is written beforehand by this process, outside the cgroup and before a served volume behaves, so that
+//! laying it out is not held to the limits; reads then meet real blocks rather than holes.
 //!
 //! No `ramp_time`, on purpose. At its end fio waits for the requests in flight and counts the time of that drain.
 //! Without a ramp it counts these requests too, and the rate is right; with one it leaves out as many requests of the
@@ -64,10 +64,18 @@ impl ProbeFigures {
 }
 
 /// Measures the volume mounted at `mount_point`, each test for `seconds`, from inside the cgroups that `launch_prefix`
-/// joins (empty: no limits). `file_bytes` of the volume are used and given back.
-pub fn probe(mount_point: &Path, launch_prefix: &[String], seconds: f64, file_bytes: u64) -> Result<ProbeFigures> {
+/// joins (empty: no limits). `file_bytes` of the volume are used and given back. `limit` brings limits of other kinds
+/// into force, once the file is laid out.
+pub fn probe(
+    mount_point: &Path,
+    launch_prefix: &[String],
+    seconds: f64,
+    file_bytes: u64,
+    limit: impl FnOnce() -> Result<()>,
+) -> Result<ProbeFigures> {
     let fio = Fio::find()?;
     let file = ProbeFile::lay_out(mount_point, file_bytes)?;
+    limit()?;
     let test = |writes: bool, block: u64, depth: u32| {
         let shape = match writes {
             true => Shape::sequential_writes(block, depth, seconds),

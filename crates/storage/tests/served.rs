@@ -115,7 +115,18 @@ fn holds_its_limits(machine: &Machine) {
         volume.behave(&limited(iops, Some(8.0))).unwrap();
         let held = (0..3).any(|_| {
             let limits = IoLimits::symmetric(Some(iops), Some(8.0));
-            let figures = probe(&root, &[], 2.0, 64 << 20).unwrap();
+            volume.behave(&Model::unlimited()).unwrap();
+            let behave = || {
+                let files = std::fs::read_dir(&root).unwrap().map(|entry| entry.unwrap());
+                let laid_out = |entry: &std::fs::DirEntry| {
+                    let name = entry.file_name().into_string().unwrap();
+                    name.starts_with("iopslab-probe-").then(|| entry.metadata().unwrap().len())
+                };
+                let bytes: Vec<u64> = files.filter_map(|entry| laid_out(&entry)).collect();
+                assert_eq!(bytes, [64 << 20], "the file is written before the volume is as slow as it should be");
+                volume.behave(&limited(iops, Some(8.0)))
+            };
+            let figures = probe(&root, &[], 2.0, 64 << 20, behave).unwrap();
             println!("{iops}: {figures:?}");
             assert!(figures.read_iops < 1.05 * iops && figures.write_bytes_per_s < 1.05 * 8.0 * 1_048_576.0);
             figures.share_off(&limits).unwrap() < off_max

@@ -88,7 +88,6 @@ impl Volumes {
     pub fn probe(&mut self, ledger: &Arc<Ledger>, cgroup_name: Option<&str>) -> Result<(), StorageError> {
         for mounted in &mut self.mounted {
             mounted.backing.attach(&mounted.root)?;
-            mounted.backing.behave(&mounted.setup)?;
             let limits = ResourceLimits {
                 devices: device_limit(mounted).into_iter().collect(),
                 ..Default::default()
@@ -98,7 +97,8 @@ impl Volumes {
                 None => None,
             };
             let prefix = cgroup.as_ref().map(Cgroup::launch_prefix).unwrap_or_default();
-            let measured = storage::probe(&mounted.root, &prefix, PROBE_SECONDS, PROBE_BYTES);
+            let behave = || mounted.backing.behave(&mounted.setup);
+            let measured = storage::probe(&mounted.root, &prefix, PROBE_SECONDS, PROBE_BYTES, behave);
             if let Some(cgroup) = cgroup {
                 cgroup.remove()?;
             }
