@@ -185,10 +185,11 @@ fn measure(
 ) -> Result<(), Failure> {
     let plan = directory.plan();
     let began = Instant::now();
+    let mut took_s = Vec::new();
     let mut failures_in_a_row = 0;
     let mut last_reason = String::new();
     for (done, planned) in remaining.iter().enumerate() {
-        let eta = remaining_time(plan, began, done, remaining.len());
+        let eta = remaining_time(plan, &took_s, &remaining[done..]);
         let progress = Position {
             number: plan.trials.len() - remaining.len() + done + 1,
             of: plan.trials.len(),
@@ -199,7 +200,10 @@ fn measure(
         }
         // A database that cannot be started, or a client that is lost, will fail the next time too: stop before hours
         // are wasted.
-        match trial::run(directory, crew, planned, target, progress, screen)? {
+        let trial_began = Instant::now();
+        let carried = trial::run(directory, crew, planned, target, progress, screen)?;
+        took_s.push(trial_began.elapsed().as_secs_f64());
+        match carried {
             Carried::Out => failures_in_a_row = 0,
             Carried::Not(reason) => {
                 failures_in_a_row += 1;
@@ -231,13 +235,13 @@ fn measure(
     Ok(())
 }
 
-/// Seconds that remain: what trials took so far, or the plan's estimate before the first is done.
-fn remaining_time(plan: &Plan, began: Instant, done: usize, total: usize) -> f64 {
-    let each = match done {
-        0 => plan.estimated_s / plan.trials.len().max(1) as f64,
-        _ => began.elapsed().as_secs_f64() / done as f64,
-    };
-    each * (total - done) as f64
+/// Seconds that remain: what the plan expects of each trial, or what one took in the median so far. In the mean, a configuration's
+/// first trial, which makes its volumes, would count for all of them.
+fn remaining_time(plan: &Plan, took_s: &[f64], remaining: &[PlannedTrial]) -> f64 {
+    match stats::median(took_s) {
+        Some(each) => each * remaining.len() as f64,
+        None => remaining.iter().map(|trial| plan.seconds_of(trial)).sum(),
+    }
 }
 
 /// Takes the database hosts and makes sure that they have the data set.
