@@ -10,7 +10,11 @@ pub struct Warmed {
     pub bytes: u64,
     /// Bytes of the data set's files.
     pub of_bytes: u64,
-    /// Seconds that took.
+    /// Bytes that reads of the workload's own keys have brought from the volumes after that, where not all of the data set
+    /// fits: what stays in memory is then what that workload asks for. 0: no such reads.
+    #[serde(default)]
+    pub by_keys_bytes: u64,
+    /// Seconds that all of it took.
     pub seconds: f64,
     /// Page cache charged to the database's cgroup afterwards, bytes; `None` where it has none of its own.
     pub cached_bytes: Option<u64>,

@@ -184,6 +184,7 @@ impl StreamingAgent {
             given: None,
             settings: SettingsInForce::default(),
             warmed: facts.warmed,
+            fill_bytes: None,
         };
         // Machines do not sample at the same moment.
         let phase_ms = f64::from(self.index) * 997.0 % 1_000.0;

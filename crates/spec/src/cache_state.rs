@@ -11,7 +11,8 @@ pub enum CacheState {
     /// Nothing of the data set is in it: its volume was mounted anew.
     #[default]
     Cold,
-    /// The data set's files have been read into it, or as much of them as its budget holds.
+    /// The data set's files have been read into it; where its budget does not hold them all, then what the workload's own keys ask
+    /// for, as far as the volumes' limits are ours to lift for that.
     Warm,
 }
 

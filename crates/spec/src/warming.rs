@@ -8,6 +8,13 @@ use crate::{Dataset, Placement, Setup, Volume, VolumeKind};
 /// of a machine that nobody has measured.
 const WARMING_BYTES_PER_S: f64 = 300.0 * catalog::MIB;
 
+/// Bytes a second that reads by a workload's keys bring into the page cache while no limit holds: about 4,000 reads of a chunk, of
+/// which some are in it already.
+const FILLING_BYTES_PER_S: f64 = 20.0 * catalog::MIB;
+
+/// Seconds after which the page cache is as full as it gets by a workload's own keys.
+pub const FILLING_MAX_S: f64 = 60.0;
+
 impl Caches {
     /// The setup as trials of a workload find it: the page cache of a size that the experiment asks for.
     #[must_use]
@@ -30,10 +37,15 @@ pub(crate) fn budget_bytes(dataset: &Dataset, placement: Placement, ratio: f64) 
 }
 
 /// Seconds until a node's files, or as much of them as its page cache holds, have been read: as fast as this machine
-/// reads them; from a volume of EBS that is bought, as fast as that delivers.
+/// reads them; from a volume of EBS that is bought, as fast as that delivers. Where they do not fit, reads by the workload's keys
+/// follow on machines whose limits are ours.
 pub(crate) fn warming_s(volume: &Volume, is_bought: bool, bytes_of_node: f64, budget_bytes: f64) -> f64 {
     let delivered = volume.effective_limits.read_bytes_per_s;
     let is_held = is_bought && volume.kind != VolumeKind::Local;
     let most = delivered.filter(|_| is_held).unwrap_or(f64::INFINITY);
-    bytes_of_node.min(budget_bytes) / most.min(WARMING_BYTES_PER_S)
+    let filling_s = match bytes_of_node > budget_bytes && !is_bought {
+        true => (budget_bytes / FILLING_BYTES_PER_S).min(FILLING_MAX_S),
+        false => 0.0,
+    };
+    bytes_of_node.min(budget_bytes) / most.min(WARMING_BYTES_PER_S) + filling_s
 }

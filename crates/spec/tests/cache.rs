@@ -24,12 +24,13 @@ fn warming_takes_time_that_a_plan_expects() {
     // Three trials, each of which reads 3 GB.
     let more = warm.estimated_s - cold.estimated_s;
     assert!((3.0 * 3.0..3.0 * 60.0).contains(&more), "{more}");
-    // No more than the page cache holds is read: of 345 GB less than the 122 GiB of memory, at 300 MiB/s.
+    // No more than the page cache holds is read: of 345 GB less than the 122 GiB of memory, at 300 MiB/s; and for a minute at most
+    // what the workload's keys ask for, because not all of it fits.
     let huge = GOOD.replace("records = 1000\n", "records = 300000000\n");
     let bounded = spec::plan(&accepted(&format!("{huge}cache = \"warm\"\n")))
         .caches
         .warming_s["a"];
-    assert!((300.0..122.0 * 1024.0 / 300.0).contains(&bounded), "{bounded}");
+    assert!((360.0..60.0 + 122.0 * 1024.0 / 300.0).contains(&bounded), "{bounded}");
 }
 
 #[test]

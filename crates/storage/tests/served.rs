@@ -120,10 +120,15 @@ fn holds_its_limits(machine: &Machine) {
                 let files = std::fs::read_dir(&root).unwrap().map(|entry| entry.unwrap());
                 let laid_out = |entry: &std::fs::DirEntry| {
                     let name = entry.file_name().into_string().unwrap();
-                    name.starts_with("iopslab-probe-").then(|| entry.metadata().unwrap().len())
+                    name.starts_with("iopslab-probe-")
+                        .then(|| entry.metadata().unwrap().len())
                 };
                 let bytes: Vec<u64> = files.filter_map(|entry| laid_out(&entry)).collect();
-                assert_eq!(bytes, [64 << 20], "the file is written before the volume is as slow as it should be");
+                assert_eq!(
+                    bytes,
+                    [64 << 20],
+                    "the file is written before the volume is as slow as it should be"
+                );
                 volume.behave(&limited(iops, Some(8.0)))
             };
             let figures = probe(&root, &[], 2.0, 64 << 20, behave).unwrap();

@@ -63,7 +63,14 @@ fn a_limited_volume_delivers_what_was_asked_for() {
     // Never more than that; as much in one of three attempts: a disk that others use too may give less for a while.
     let delivers = |limits: &IoLimits| {
         (0..3).any(|_| {
-            let figures = probe(volume.mount_point().unwrap(), &cgroup.launch_prefix(), 2.0, 64 << 20, || Ok(())).unwrap();
+            let figures = probe(
+                volume.mount_point().unwrap(),
+                &cgroup.launch_prefix(),
+                2.0,
+                64 << 20,
+                || Ok(()),
+            )
+            .unwrap();
             println!("{figures:?}");
             let of = |delivered: f64, asked: Option<f64>| asked.map_or(0.0, |asked| delivered / asked);
             for delivered in [
@@ -272,7 +279,14 @@ fn the_limit_falls_when_the_credits_are_spent() {
         });
         // As often as it takes to spend the credits: a machine under load earns some back while fio gets ready.
         for _ in 0..3 {
-            let figures = probe(volume.mount_point().unwrap(), &cgroup.launch_prefix(), 3.0, 16 << 20, || Ok(())).unwrap();
+            let figures = probe(
+                volume.mount_point().unwrap(),
+                &cgroup.launch_prefix(),
+                3.0,
+                16 << 20,
+                || Ok(()),
+            )
+            .unwrap();
             println!("{figures:?}, {:?} credits left", controller.credits());
         }
         done.store(true, Ordering::Relaxed);

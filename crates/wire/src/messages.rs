@@ -12,7 +12,7 @@ use spec::{
 use crate::{GivenByMachine, Ground, LogFile, LogPiece, Transfer, WatchTask, WatchedFacts, WireInterval};
 
 /// Version of these messages; controller and agent must agree.
-pub const PROTOCOL: u32 = 15;
+pub const PROTOCOL: u32 = 16;
 
 /// Controller to agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -115,6 +115,11 @@ pub enum DatabaseRequest {
         /// How the page cache stands when the load begins.
         #[serde(default)]
         cache: CacheState,
+    },
+    /// Say how far the page cache is that reads of the workload's own keys fill; its limits are not in force yet.
+    Filled {
+        /// Nothing more is read: all limits come into force, and the node is watched.
+        is_over: bool,
     },
     /// Take the node away whose trial is under way, or spoil a disk of it, or have it compact, now.
     TakeAway(FaultAction),
@@ -236,6 +241,13 @@ pub enum ClientRequest {
         records: u64,
         /// Requests in flight.
         concurrency: u32,
+    },
+    /// Read by a trial's keys, in a closed loop, so that the page cache holds what its workload leaves there.
+    Read {
+        /// Which keys of what.
+        task: Box<TrialTask>,
+        /// For how long.
+        seconds: f64,
     },
     /// Run one trial.
     Trial(Box<TrialTask>),
@@ -436,6 +448,8 @@ pub enum Reply {
     Prepared(PreparedConfiguration),
     /// To `StartTrial`.
     Started(Box<StartedTrial>),
+    /// To `Filled`.
+    Filled(Warmed),
     /// To `TakeAway`: the node is gone, or its disk has the fault.
     TakenAway {
         /// When.
@@ -465,6 +479,8 @@ pub enum Reply {
     Marked,
     /// To `Load`.
     Loaded(LoadedDataset),
+    /// To `Read`.
+    Read,
     /// To `Trial`.
     Trial(Box<TrialResult>),
     /// To `Close`.
@@ -517,6 +533,10 @@ pub struct StartedTrial {
     /// What warming the page cache came to, where that was asked for.
     #[serde(default)]
     pub warmed: Option<Warmed>,
+    /// Bytes that reads of the workload's own keys have to bring from its volumes before the page cache is as that workload
+    /// leaves it; limits come into force after that. `None`: they are in force.
+    #[serde(default)]
+    pub fill_bytes: Option<u64>,
 }
 
 /// A database has been stopped.

@@ -67,6 +67,7 @@ mod tests {
         let warmed = Warmed {
             bytes: 1,
             of_bytes: 2,
+            by_keys_bytes: 0,
             seconds: 1.0,
             cached_bytes: None,
         };

@@ -26,6 +26,10 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
             ("seconds", slowest_s),
         ],
     );
+    let by_keys = sum(|warmed| warmed.by_keys_bytes);
+    found
+        .numbers
+        .extend((by_keys > 0.0).then(|| ("by_keys_bytes".to_owned(), by_keys)));
     let device = trial.sum_of_volumes(VolumeRole::Data, |v| v.reads);
     let per_read = device.and_then(|device| stats::ratio(device, trial.completed_reads() as f64));
     found
@@ -55,6 +59,7 @@ mod tests {
         let warm = with(Some(Warmed {
             bytes: 1 << 20,
             of_bytes: 1 << 20,
+            by_keys_bytes: 0,
             seconds: 2.5,
             cached_bytes: None,
         }));

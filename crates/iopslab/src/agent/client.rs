@@ -48,6 +48,7 @@ pub(super) fn handle(request: ClientRequest, outbox: &Outbox) -> Result<Reply, F
             existing.loaded(&wanted.dataset, wanted.keys).map_err(refused)?;
             Ok(Reply::Marked)
         }
+        ClientRequest::Read { task, seconds } => read(&task, seconds, outbox),
         ClientRequest::Trial(task) => trial(&task, outbox),
         ClientRequest::Close => Ok(Reply::Closed),
     }
@@ -130,11 +131,9 @@ fn moment(unix_ms: f64) -> Instant {
     Instant::now() + Duration::from_secs_f64((unix_ms - now_ms).max(0.0) / 1e3)
 }
 
-fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, Fault> {
-    // A request waits where the database's threads have the CPU, whatever the client's priority.
-    let left = machine::left_beside(task.database_cpus, machine::cpus());
-    let _place = left.and_then(machine::OnFirstCpus::new);
-    let plan = TrialPlan {
+/// What the engine is to do.
+fn plan_of(task: &TrialTask) -> TrialPlan {
+    TrialPlan {
         definition: task.workload.clone(),
         fields: task.dataset.fields,
         field_length: task.dataset.field_length,
@@ -162,7 +161,29 @@ fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, Fault> {
         },
         check_writes: task.check_writes,
         begin: task.begin_unix_ms.map(moment),
+    }
+}
+
+/// Reads by the keys of a trial for so long, at once.
+fn read(task: &TrialTask, seconds: f64, outbox: &Outbox) -> Result<Reply, Fault> {
+    let plan = plan_of(task);
+    let definition = Definition {
+        mix: Mix {
+            read: 1.0,
+            ..Mix::default()
+        },
+        ..plan.definition.clone()
     };
+    let connect = connect(&task.endpoint, task.dataset.fields);
+    warm_on(&connect, &plan, (definition, plan.records), seconds, outbox)?;
+    Ok(Reply::Read)
+}
+
+fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, Fault> {
+    // A request waits where the database's threads have the CPU, whatever the client's priority.
+    let left = machine::left_beside(task.database_cpus, machine::cpus());
+    let _place = left.and_then(machine::OnFirstCpus::new);
+    let plan = plan_of(task);
     let samples = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&samples);
     let sources = Sources {

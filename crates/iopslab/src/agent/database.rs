@@ -117,6 +117,9 @@ impl DatabaseHost {
                 }
                 started
             }
+            DatabaseRequest::Filled { is_over } => {
+                opened.trial_with(|trial, host, _, volumes| trial.filled(is_over, host, volumes))
+            }
             DatabaseRequest::TakeAway(action) => {
                 opened.trial_with(|trial, host, database, volumes| trial.take_away(action, host, database, volumes))
             }

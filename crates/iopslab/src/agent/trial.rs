@@ -20,7 +20,7 @@ use super::product;
 use super::server::{Database, KEYSPACE, NodeResources, TABLE};
 use super::shared::with;
 use super::volumes::Volumes;
-use super::warming;
+use super::warming::{self, Filling};
 use super::watch::watch;
 use crate::machine::unix_ms;
 
@@ -34,6 +34,8 @@ pub(super) struct Trial {
     node: Option<Node>,
     /// Which settings were found in force in it.
     settings: SettingsInForce,
+    /// The page cache that is being filled before its limits come into force.
+    filling: Option<Filling>,
     monitor: Option<Monitor>,
     /// Whether the node is away by plan, for who watches it.
     away: Arc<AtomicBool>,
@@ -61,6 +63,7 @@ impl Trial {
             limits,
             node: None,
             settings: SettingsInForce::default(),
+            filling: None,
             monitor: None,
             away: Arc::default(),
             absence: None,
@@ -76,7 +79,8 @@ impl Trial {
         &self.setup.configuration
     }
 
-    /// A settled database with the whole data set, all limits in force, watched.
+    /// A settled database with the whole data set, all limits in force, watched; where its page cache is to be filled by the
+    /// workload's keys, all that after [`Self::filled`].
     pub fn start(
         &mut self,
         host: &Host,
@@ -98,9 +102,13 @@ impl Trial {
             CacheState::Cold => None,
             CacheState::Warm => Some(self.warm(host, database, volumes)?),
         };
+        let budget_bytes = self.setup.page_cache_budget_bytes;
+        self.filling = warmed.and_then(|warmed| Filling::begin(warmed, budget_bytes, &self.limits, volumes));
         // Its time stands beside the cache.
         self.clock.lap_s();
-        self.limits.enforce(volumes)?;
+        if self.filling.is_none() {
+            self.limits.enforce(volumes)?;
+        }
         self.settings.read_ahead_kb = volumes.read_ahead_kb().map_err(fault)?;
         let started = StartedTrial {
             contact_points: database.contact_points(),
@@ -117,12 +125,30 @@ impl Trial {
             given: None,
             settings: self.settings.clone(),
             warmed,
+            fill_bytes: self.filling.as_ref().map(|_| budget_bytes),
         };
-        self.watch(&node, host, volumes)?;
+        if self.filling.is_none() {
+            self.watch(&node, host, volumes)?;
+        }
         if cache == CacheState::Cold {
             self.limits.hold_page_cache(self.setup.page_cache_budget_bytes);
         }
         Ok(started)
+    }
+
+    /// How far the page cache is that the workload's keys fill. When that is over, all limits come into force, and the node is
+    /// watched.
+    pub fn filled(&mut self, is_over: bool, host: &Host, volumes: &Volumes) -> Result<Reply, Fault> {
+        let filling = self.filling.as_ref();
+        let filling = filling.ok_or_else(|| fault("no page cache is being filled"))?;
+        let so_far = filling.so_far(&self.limits, volumes);
+        if is_over {
+            self.filling = None;
+            self.limits.enforce(volumes)?;
+            let node = self.node.clone().ok_or_else(|| fault("no node is running"))?;
+            self.watch(&node, host, volumes)?;
+        }
+        Ok(Reply::Filled(so_far))
     }
 
     /// Reads the data set into the page cache, which is held at its budget from here on.

@@ -90,6 +90,7 @@ impl Watching {
             given: Some(given),
             settings: SettingsInForce::default(),
             warmed: None,
+            fill_bytes: None,
         })))
     }
 

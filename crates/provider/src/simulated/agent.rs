@@ -168,9 +168,11 @@ impl Shared {
                     given: None,
                     settings: SettingsInForce::default(),
                     warmed: facts.warmed,
+                    fill_bytes: None,
                 };
                 Reply::Started(Box::new(started))
             }
+            DatabaseRequest::Filled { .. } => return Err(fault("a simulated page cache is full from the start")),
             DatabaseRequest::TakeAway(_) | DatabaseRequest::BringBack => {
                 return Err(fault("a simulated node cannot be taken away"));
             }
@@ -237,6 +239,7 @@ impl Shared {
                 });
             }
             ClientRequest::Loaded(_) => return Ok(Reply::Marked),
+            ClientRequest::Read { .. } => return Ok(Reply::Read),
             ClientRequest::Close => return Ok(Reply::Closed),
             ClientRequest::Trial(task) => task,
         };

@@ -375,6 +375,7 @@ impl Trial<'_> {
                 Warmed {
                     bytes,
                     of_bytes: world.data_bytes as u64,
+                    by_keys_bytes: 0,
                     seconds: 0.0,
                     cached_bytes: Some(bytes),
                 }

@@ -28,16 +28,27 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
         ),
         Rule::CacheWarmed => (
             format!(
-                "The page cache was warm: {} of {} MB of the data set were read into it before the warm-up, in {:.1} s.{}",
+                "The page cache was warm: {} of {} MB of the data set were read into it before the warm-up{}, in {:.1} s.{}",
                 count(of.number("read_bytes") / 1e6),
                 count(of.number("data_bytes_on_disk") / 1e6),
+                of.0.number("by_keys_bytes").map_or_else(String::new, |bytes| format!(
+                    ", then {} MB by the workload's own keys",
+                    count(bytes / 1e6)
+                )),
                 of.number("seconds"),
                 of.0.number("device_reads_per_read").map_or_else(String::new, |reads| format!(
                     " An operation that read then took {reads:.3} reads of the data volume."
                 ))
             ),
-            "Asked for by cache = \"warm\" in [load]: what memory answers says nothing about IOPS, and that is the answer for a cache that \
-             is warm.",
+            match of.0.number("by_keys_bytes") {
+                Some(_) => {
+                    "Asked for by cache = \"warm\" in [load]: it holds what it would after a long time under this workload."
+                }
+                None => {
+                    "Asked for by cache = \"warm\" in [load]: what memory answers says nothing about IOPS, and that is the answer for a \
+                     cache that is warm."
+                }
+            },
         ),
         Rule::CacheNotSteady => (
             format!(

@@ -540,8 +540,8 @@ pub(crate) struct Load {
     #[schemars(with = "Option<f64>")]
     pub code_warmup_s: Option<Spanned<f64>>,
     /// How the page cache stands before the warm-up: `cold` (the default: the data volume is mounted anew), `warm` (the
-    /// data set's files are read into it, or as much of them as its budget holds), or both, `["cold", "warm"]`, which
-    /// measures each workload in both states.
+    /// data set's files are read into it; where its budget does not hold them, then what the workload's own keys ask for), or both,
+    /// `["cold", "warm"]`, which measures each workload in both states.
     #[schemars(with = "Option<CacheForms>")]
     pub cache: Option<Spanned<Value>>,
     /// Measured seconds. Default 60; a bound on the time when `operations` is given.

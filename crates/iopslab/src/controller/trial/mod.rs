@@ -4,6 +4,7 @@ mod clients;
 mod database;
 mod evidence;
 mod faults;
+mod filling;
 mod happened;
 mod lag;
 mod live;
@@ -119,6 +120,7 @@ fn execute(
     // Before anything is under way: what a host says while its clock is read is passed over.
     happened.clocks_at_start = crew.clocks(&hosts::of_trial(parts.plan, parts.setup))?;
     start(crew, parts, happened, screen)?;
+    filling::fill(crew, parts, target, happened, screen)?;
     if happened.validity != Validity::Valid {
         return Ok(());
     }

@@ -11,6 +11,7 @@ use wire::{ClientRequest, Event, Reply, Request};
 
 use super::clients::{self, Measured};
 use super::database::{ended, parts_of, prepare, start, stop, task};
+use super::filling;
 use super::happened::Happened;
 use super::live::LiveFigures;
 use crate::controller::crew::{Crew, Trouble, gravest, unexpected};
@@ -57,7 +58,7 @@ pub fn search(
             Some(open) => open,
             None => {
                 starts += 1;
-                Session::begin(directory.job(), crew, search, screen)?
+                Session::begin(directory.job(), crew, search, target, screen)?
             }
         };
         let number = probes.len() as u32 + 1;
@@ -116,13 +117,20 @@ struct Session {
 }
 
 impl Session {
-    fn begin(job: &Job, crew: &mut Crew, search: &Search, screen: &mut Screen) -> Result<Self, Failure> {
+    fn begin(
+        job: &Job,
+        crew: &mut Crew,
+        search: &Search,
+        target: &Target,
+        screen: &mut Screen,
+    ) -> Result<Self, Failure> {
         let (planned, cell) = (planned(search, 1), cell(search, LoadLevel::Concurrency(1)));
         let parts = parts_of(job, &planned, &cell)?;
         prepare(crew, parts.setup, screen)?;
         let mut happened = Happened::nothing_yet();
         happened.clocks_at_start = crew.clocks(&hosts::of_trial(parts.plan, parts.setup))?;
         start(crew, parts, &mut happened, screen)?;
+        filling::fill(crew, parts, target, &mut happened, screen)?;
         Ok(Self { happened })
     }
 
