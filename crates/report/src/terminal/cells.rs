@@ -79,7 +79,7 @@ fn columns(cells: &[&CellAnalysis], name: usize) -> Vec<Column> {
     };
     columns.push(Column::text("limit", "Limit", each(&limit)));
     if cells.iter().any(|c| c.delivered.is_some()) {
-        columns.push(Column::text("used", "Used, of\nfio's", each(&used)));
+        columns.push(Column::text("used", "Volume\nused", each(&used)));
     }
     let slowest = |c: &CellAnalysis| {
         c.ratio_to_slowest
@@ -118,8 +118,8 @@ fn used(cell: &CellAnalysis) -> String {
     cell.delivered.map_or_else(
         || MISSING.to_owned(),
         |of| match of.unit {
-            Unit::BytesPerS => format!("{}\nMB/s", percent(of.share())),
-            _ => format!("{}\nIOPS", percent(of.share())),
+            Unit::BytesPerS => format!("{}\nof MB/s", percent(of.share())),
+            _ => format!("{}\nof IOPS", percent(of.share())),
         },
     )
 }
