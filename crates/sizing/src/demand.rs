@@ -113,7 +113,7 @@ impl Demand {
         };
         let rows: Vec<_> = observations
             .iter()
-            .filter(|o| missing(o) >= FEW_MISSES)
+            .filter(|o| looked_up(o) >= FEW_MISSES)
             .map(|o| (looked_up(o), o.writes, o.device_reads))
             .collect();
         let (reads_per_miss, reads_per_write) = match (rows.is_empty(), cpu_told_apart) {

@@ -21,7 +21,7 @@ pub fn used(cell: &CellAnalysis) -> Option<String> {
     Some(of_delivered(&of, if cell.nodes.is_empty() { "volume" } else { "volumes" }))
 }
 
-/// A volume that gave the database this much more than fio did not deliver less because of the probe's own noise.
+/// Up to this share of what fio got the difference is the noise of a probe of two seconds.
 const NOISE: f64 = 1.05;
 const KIB: f64 = 1024.0;
 
