@@ -128,7 +128,12 @@ fn the_nodes_of_a_cluster_are_swept_each_by_its_own_data() {
         assert!((hits - (1.0 / ratio).min(1.0)).abs() < 0.02, "{point:#}");
     }
     let reads = |at: usize| points[at]["device_reads_per_operation"].as_f64().unwrap();
-    println!("device reads of an operation: {:.3}, {:.3}, {:.3}", reads(0), reads(1), reads(2));
+    println!(
+        "device reads of an operation: {:.3}, {:.3}, {:.3}",
+        reads(0),
+        reads(1),
+        reads(2)
+    );
     assert!(reads(0) < 0.01, "{curve:#}");
     // Half and three quarters of the reads miss.
     assert!((reads(2) / reads(1) / 1.5 - 1.0).abs() < 0.1, "{curve:#}");

@@ -251,9 +251,15 @@ fn demand(answer: &Sizing) -> String {
 
 /// Chunks and SSTables, with who says so.
 fn files(d: &Demand) -> String {
-    let says = if d.chunk_is_stated { "as its settings state" } else { "Cassandra's default" };
+    let says = if d.chunk_is_stated {
+        "as its settings state"
+    } else {
+        "Cassandra's default"
+    };
     let sstables = match (d.sstables.first(), d.sstables.last()) {
-        (Some(one), Some(other)) if one == other => format!("{} SSTables a read, as the database counted", number(one.per_read)),
+        (Some(one), Some(other)) if one == other => {
+            format!("{} SSTables a read, as the database counted", number(one.per_read))
+        }
         (Some(low), Some(high)) => format!(
             "{} SSTables a read at {} reads to {} at {}, as the database counted",
             number(low.per_read),

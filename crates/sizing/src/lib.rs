@@ -27,8 +27,8 @@ mod target;
 
 pub use document::{
     Allowance, ChangeBecause, Choice, Demand, Doubt, EvidenceFacts, Fleet, FleetComparison, FleetDecision, FleetTotals,
-    FleetUse, HeldOut, Label, LeftOut, Limit, NodesBecause, Note, Obstacle, Proposal, Range, Remark, Sizing, SstablesOfMix,
-    Undecided, Utilisation,
+    FleetUse, HeldOut, Label, LeftOut, Limit, NodesBecause, Note, Obstacle, Proposal, Range, Remark, Sizing,
+    SstablesOfMix, Undecided, Utilisation,
 };
 pub use fleet::compare_fleets;
 pub use search::{SizingError, SizingOptions, size};

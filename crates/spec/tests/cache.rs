@@ -193,7 +193,10 @@ fn the_nodes_of_a_cluster_have_the_ratio_each_of_its_own_data() {
 #[test]
 fn machines_of_ones_own_have_page_caches_of_a_size_where_limits_hold_them() {
     let hosts = |limits: &str| {
-        format!("{}\n[provider.hosts]\ndatabase = [\"db1\"]\nclient = [\"load1\"]\n{limits}", swept("[1, 2]"))
+        format!(
+            "{}\n[provider.hosts]\ndatabase = [\"db1\"]\nclient = [\"load1\"]\n{limits}",
+            swept("[1, 2]")
+        )
     };
     let refused = carried_out_by(Provider::Hosts, &hosts("")).unwrap_err().to_string();
     assert!(

@@ -53,7 +53,10 @@ fn on_nodes(configuration: &ConfigurationFacts, volume: &VolumeReport) -> Vec<Fi
 
 /// What the limits allow the probe's reads, requests per second.
 pub fn expected_read_iops(limits: &IoLimits) -> Option<f64> {
-    least(limits.read_iops, limits.read_bytes_per_s.map(|b| b / ProbeResult::READ_BYTES))
+    least(
+        limits.read_iops,
+        limits.read_bytes_per_s.map(|b| b / ProbeResult::READ_BYTES),
+    )
 }
 
 /// What the limits allow the probe's writes, bytes per second.

@@ -131,7 +131,10 @@ fn page_caches_have_the_sizes_of_the_ratios_and_the_volume_is_read_for_the_rest(
         assert_eq!(cell["status"], "valid", "{cell:#}");
         let node = &cell["nodes"][0];
         let bytes = |of: &Value| of.as_f64().unwrap();
-        let (data, budget) = (bytes(&node["data_bytes_on_disk"]), bytes(&node["page_cache_budget_bytes"]));
+        let (data, budget) = (
+            bytes(&node["data_bytes_on_disk"]),
+            bytes(&node["page_cache_budget_bytes"]),
+        );
         let held = bytes(&node["warmed"]["cached_bytes"]);
         println!("{asked} times: {data} of data, {budget} of page cache, {held} in it; {point:#}");
         // 1.15 bytes on disk are expected for each of payload, and it is a little less.

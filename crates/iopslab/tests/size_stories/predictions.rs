@@ -82,7 +82,10 @@ fn chunks_are_as_long_as_the_settings_state() {
         size(lab, &made, &arguments)["evidence"]["demand"].clone()
     };
     let unstated = demand(&lab);
-    assert_eq!((&unstated["chunk_bytes"], &unstated["chunk_is_stated"]), (&json!(16_384.0), &json!(false)));
+    assert_eq!(
+        (&unstated["chunk_bytes"], &unstated["chunk_is_stated"]),
+        (&json!(16_384.0), &json!(false))
+    );
     let table = json!({"table": {"compression": {"chunk_length_in_kb": "4"}}});
     for (file, list) in [("plan.json", "configurations"), ("setups.json", "setups")] {
         let path = Path::new(&made).join(file);
@@ -93,7 +96,10 @@ fn chunks_are_as_long_as_the_settings_state() {
         std::fs::write(&path, document.to_string()).unwrap();
     }
     let stated = demand(&lab);
-    assert_eq!((&stated["chunk_bytes"], &stated["chunk_is_stated"]), (&json!(4_096.0), &json!(true)));
+    assert_eq!(
+        (&stated["chunk_bytes"], &stated["chunk_is_stated"]),
+        (&json!(4_096.0), &json!(true))
+    );
     let [before, now] = [unstated, stated].map(|demand| demand["reads_per_miss"].as_f64().unwrap());
     println!("device reads of a miss, truly 1.3: {now:.3} by chunks of 4 KiB, {before:.3} by chunks of 16 KiB");
     assert!((now / 1.3 - 1.0).abs() < 0.05, "{now}");

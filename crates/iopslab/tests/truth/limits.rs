@@ -150,7 +150,9 @@ fn what_is_used_of_a_volume_is_all_of_it_where_it_is_the_limit() {
     assert_eq!((kind, requests.unit), (LimitKind::VolumeIops, Unit::Iops));
     assert!((0.95..1.03).contains(&requests.share()), "{requests:?}");
     // gp3 of 3,000 IOPS and 125 MiB/s: 2,000 reads of 64 KiB are all bytes that there are.
-    let gp3 = gp2("a", 1000, "").replace("gp2", "gp3").replace(", era = \"2015-2018\"", "");
+    let gp3 = gp2("a", 1000, "")
+        .replace("gp2", "gp3")
+        .replace(", era = \"2015-2018\"", "");
     let (kind, bytes) = used(gp3, "chunk_bytes = 65536");
     let bytes = bytes.unwrap();
     assert_eq!((kind, bytes.unit), (LimitKind::VolumeThroughput, Unit::BytesPerS));

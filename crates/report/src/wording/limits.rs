@@ -18,7 +18,10 @@ pub fn of_cell(cell: &CellAnalysis) -> String {
 /// How much of what its volumes deliver a cell used; `None` where that is not known.
 pub fn used(cell: &CellAnalysis) -> Option<String> {
     let of = cell.delivered.filter(|_| cell.valid_trials > 0)?;
-    Some(of_delivered(&of, if cell.nodes.is_empty() { "volume" } else { "volumes" }))
+    Some(of_delivered(
+        &of,
+        if cell.nodes.is_empty() { "volume" } else { "volumes" },
+    ))
 }
 
 /// Up to this share of what fio got the difference is the noise of a probe of two seconds.
@@ -279,6 +282,9 @@ mod tests {
              beside 125 MB/s that fio wrote in requests of 64 KiB."
         );
         // Not "113 % of what it delivers".
-        assert!(told(Unit::Iops, 3400.0, 3000.0, true).starts_with("The volume gave the database more than fio had got before: 3,400"));
+        assert!(
+            told(Unit::Iops, 3400.0, 3000.0, true)
+                .starts_with("The volume gave the database more than fio had got before: 3,400")
+        );
     }
 }

@@ -189,7 +189,10 @@ fn on_aws(file: &raw::Experiment) -> Option<Note> {
 fn memory(file: &raw::Experiment, experiment: &Experiment) -> Option<Note> {
     let (says, advice) = match (&file.provider.local.page_cache_mib, &file.sweep) {
         (Some(mib), _) => (
-            format!("page_cache_mib = {} is the page cache of every configuration", mib.get_ref()),
+            format!(
+                "page_cache_mib = {} is the page cache of every configuration",
+                mib.get_ref()
+            ),
             "Leave page_cache_mib out to measure what memory gives",
         ),
         (None, Some(_)) => (
