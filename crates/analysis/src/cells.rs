@@ -101,7 +101,7 @@ fn counts(median: impl Fn(&dyn Fn(&TrialMeasurement) -> Option<f64>) -> Option<f
     let share = |part: Count, whole: Count| median(&|t| stats::ratio(all(t, part)?, all(t, whole)?));
     let each = |count: Count| median(&|t| t.per_operation(all(t, count)));
     DatabaseCounts {
-        sstables_per_read: share(|w| w.sstables_merged, |w| w.reads),
+        sstables_per_read: median(&TrialMeasurement::sstables_per_read),
         bloom_false_positives_per_read: share(|w| w.bloom_false_positives, |w| w.reads),
         chunk_cache_hit_share: share(|w| w.chunk_cache_hits, |w| w.chunk_cache_requests),
         key_cache_hit_share: share(|w| w.key_cache_hits, |w| w.key_cache_requests),

@@ -129,11 +129,12 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
             let setup = setups.of(&cell.configuration);
             let mut analysed = cells::of_trials(plan, setup, cell, trials);
             money::add_to_cell(plan, &mut analysed);
-            analysed.delivered = delivered::of_cell(&analysed, &configurations);
             let of_trials: Vec<Vec<Finding>> = trials.iter().map(|t| rules::of_trial_in_run(t, &together)).collect();
             let valid = || trials.iter().zip(&of_trials).filter(|(t, _)| t.is_valid());
             let replicas = setup.map_or(1, |s| s.placement.replication_factor);
             let measured: Vec<&TrialMeasurement> = valid().map(|(t, _)| t.undisturbed()).collect();
+            let facts = configurations.iter().find(|c| c.name == cell.configuration);
+            analysed.delivered = facts.and_then(|facts| delivered::of_cell(facts, &measured));
             analysed.findings = rules::of_cell(&analysed, &measured, &plan.dataset, replicas);
             let of_valid: Vec<Vec<Finding>> = valid().map(|(_, found)| found.clone()).collect();
             analysed.withheld = withheld::of_cell(&analysed.findings, &of_valid, plan.objective.as_ref());

@@ -177,6 +177,12 @@ impl TrialMeasurement {
         stats::ratio(figure?, self.undisturbed().completed() as f64)
     }
 
+    /// SSTables whose rows were merged for each read of the table on a node; `None` where a database was not asked, or read nothing.
+    pub fn sstables_per_read(&self) -> Option<f64> {
+        let merged = self.sum(|node| node.host.work.sstables_merged);
+        stats::ratio(merged?, self.sum(|node| node.host.work.reads)?)
+    }
+
     /// Page cache at the end / bytes of the data set on disk, of all nodes.
     pub fn page_cache_share(&self) -> Option<f64> {
         stats::ratio(self.sum(|node| node.host.page_cache_bytes)?, self.data_bytes_on_disk())

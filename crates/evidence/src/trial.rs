@@ -347,3 +347,10 @@ pub struct ProbeResult {
     /// Seconds each part ran.
     pub seconds: f64,
 }
+
+impl ProbeResult {
+    /// Bytes of one of its reads.
+    pub const READ_BYTES: f64 = 4096.0;
+    /// Bytes of one of its writes.
+    pub const WRITE_BYTES: f64 = 65_536.0;
+}

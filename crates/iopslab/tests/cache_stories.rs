@@ -107,3 +107,35 @@ fn throughput_falls_where_the_model_says_that_the_volume_bounds_it() {
     }
     conformance::is_whole(&lab, &run, "simulated");
 }
+
+/// Three nodes with two replicas: each holds two thirds of the data, and its page cache is held to the ratio by those.
+#[test]
+fn the_nodes_of_a_cluster_are_swept_each_by_its_own_data() {
+    let lab = Laboratory::new();
+    let text = EXPERIMENT
+        .replace("cache = [\"cold\", \"warm\"]\n", "")
+        .replace("repetitions = 4", "repetitions = 3")
+        .replace("name = \"a\"\n", "name = \"a\"\nnodes = 3\nreplication_factor = 2\n");
+    let (run, analysis) = simulate(&lab, &format!("{text}[sweep]\ncache_ratio = [0.8, 2, 4]\n"));
+    let curve = &analysis["cache_curves"][0];
+    let points = curve["points"].as_array().unwrap();
+    assert_eq!(points.len(), 3, "{curve:#}");
+    for point in points {
+        let (asked, ratio) = (point["asked_ratio"].as_f64().unwrap(), point["ratio"].as_f64().unwrap());
+        assert!((ratio / asked - 1.0).abs() < 0.02, "{point:#}");
+        // Uniform keys: what fits is found, whichever node is asked.
+        let hits = point["predicted"]["hit_ratio"].as_f64().unwrap();
+        assert!((hits - (1.0 / ratio).min(1.0)).abs() < 0.02, "{point:#}");
+    }
+    let reads = |at: usize| points[at]["device_reads_per_operation"].as_f64().unwrap();
+    println!(
+        "device reads of an operation: {:.3}, {:.3}, {:.3}",
+        reads(0),
+        reads(1),
+        reads(2)
+    );
+    assert!(reads(0) < 0.01, "{curve:#}");
+    // Half and three quarters of the reads miss.
+    assert!((reads(2) / reads(1) / 1.5 - 1.0).abs() < 0.1, "{curve:#}");
+    conformance::is_whole(&lab, &run, "simulated");
+}

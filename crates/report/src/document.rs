@@ -68,11 +68,15 @@ fn entries<'a>(fields: &'a mut Map<String, Value>, name: &str) -> impl Iterator<
     list.into_iter().flatten().filter_map(Value::as_object_mut)
 }
 
-/// `limit.message` of each cell.
+/// `limit.message` and `delivered.message` of each cell.
 fn add_limits(analysis: &Analysis, fields: &mut Map<String, Value>) {
     for (cell, analysed) in entries(fields, "cells").zip(&analysis.cells) {
         if let Some(limit) = cell.get_mut("limit").and_then(Value::as_object_mut) {
             limit.insert("message".to_owned(), wording::limits::message(&analysed.limit).into());
+        }
+        let used = cell.get_mut("delivered").and_then(Value::as_object_mut);
+        if let Some((of, words)) = used.zip(wording::limits::used(analysed)) {
+            of.insert("message".to_owned(), words.into());
         }
     }
 }

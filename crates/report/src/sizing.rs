@@ -4,7 +4,7 @@ mod fleets;
 mod notes;
 mod words;
 
-use ::sizing::{LeftOut, Proposal, Sizing, Survive};
+use ::sizing::{Demand, LeftOut, Proposal, Sizing, Survive};
 use serde_json::{Value, json};
 
 use crate::figures::{given, number, several};
@@ -231,17 +231,45 @@ fn evidence(answer: &Sizing) -> String {
 fn demand(answer: &Sizing) -> String {
     let d = &answer.evidence.demand;
     format!(
-        "a read {} us of CPU and {} device reads of {} KiB if it misses the page cache; a write {} us, {} KiB to the \
+        "a read {} us of CPU and {} device reads of {} KiB {}; {}; a write {} us, {} KiB to the \
         data and {} KiB to the commit log; {} B on disk for each byte; replicas do {} reads",
         number(d.read_cpu_us),
         number(d.reads_per_miss),
         number(d.read_request_bytes / 1024.0),
+        match d.sstables.is_empty() {
+            true => "if it misses the page cache",
+            false => "for each SSTable whose chunk misses the page cache",
+        },
+        files(d),
         number(d.write_cpu_us),
         number(d.bytes_per_write / 1024.0),
         number(d.log_bytes_per_write / 1024.0),
         number(answer.evidence.on_disk),
         whole_percent(answer.evidence.replica_read_share),
     )
+}
+
+/// Chunks and SSTables, with who says so.
+fn files(d: &Demand) -> String {
+    let says = if d.chunk_is_stated {
+        "as its settings state"
+    } else {
+        "Cassandra's default"
+    };
+    let sstables = match (d.sstables.first(), d.sstables.last()) {
+        (Some(one), Some(other)) if one == other => {
+            format!("{} SSTables a read, as the database counted", number(one.per_read))
+        }
+        (Some(low), Some(high)) => format!(
+            "{} SSTables a read at {} reads to {} at {}, as the database counted",
+            number(low.per_read),
+            whole_percent(low.read_share),
+            number(high.per_read),
+            whole_percent(high.read_share)
+        ),
+        _ => "SSTables of a read not counted apart".to_owned(),
+    };
+    format!("chunks of {} KiB, {says}; {sstables}", given(d.chunk_bytes / 1024.0))
 }
 
 /// The fullest table that fits.

@@ -5,6 +5,7 @@ use spec::{IoLimits, VolumeSetup};
 
 use super::document::{Demand, HeldOut, Utilisation};
 use super::observation::Observation;
+use super::sstables;
 
 /// Without a cell that was bounded by CPU: waiting threads always leave a little of a CPU idle (practice).
 const USUAL_CPU_REACH: f64 = 0.9;
@@ -102,11 +103,18 @@ impl Demand {
             let both = stats::median(&each)?;
             (both, both)
         };
+        let settings = &observations[0].configuration.settings;
+        let sstables = sstables::by_mix(observations);
         let missing = |o: &Observation<'_>| o.reads * (1.0 - o.hit_ratio);
+        // Each of the SSTables that a read merges is looked up in the page cache by itself.
+        let looked_up = |o: &Observation<'_>| match sstables.is_empty() {
+            true => missing(o),
+            false => missing(o) * o.sstables_per_read.unwrap_or(1.0),
+        };
         let rows: Vec<_> = observations
             .iter()
-            .filter(|o| missing(o) >= FEW_MISSES)
-            .map(|o| (missing(o), o.writes, o.device_reads))
+            .filter(|o| looked_up(o) >= FEW_MISSES)
+            .map(|o| (looked_up(o), o.writes, o.device_reads))
             .collect();
         let (reads_per_miss, reads_per_write) = match (rows.is_empty(), cpu_told_apart) {
             (true, _) => (1.0, 0.0),
@@ -127,10 +135,13 @@ impl Demand {
             read_cpu_us,
             write_cpu_us,
             cpu_told_apart,
+            chunk_bytes: settings.chunk_bytes(),
+            chunk_is_stated: settings.stated_chunk_bytes().is_some(),
             reads_per_miss,
             misses_measured: !rows.is_empty(),
             reads_per_write,
-            read_request_bytes: median(&|o| o.read_request_bytes).unwrap_or(super::observation::CHUNK_BYTES),
+            read_request_bytes: median(&|o| o.read_request_bytes).unwrap_or(settings.chunk_bytes()),
+            sstables,
             writes_per_write: per_write(|o| o.device_writes),
             bytes_per_write: per_write(|o| o.write_bytes),
             log_writes_per_write: per_write(|o| o.log_writes),
@@ -143,7 +154,9 @@ impl Demand {
 
     /// How much of each of a machine's resources some work takes (the utilisation law).
     pub(super) fn utilisation(&self, machine: &Machine, work: &Work) -> Utilisation {
-        let reads = work.reads * (1.0 - work.hit_ratio) * self.reads_per_miss + work.writes * self.reads_per_write;
+        let read_share = work.reads / (work.reads + work.writes);
+        let looked_up = work.reads * sstables::at(&self.sstables, read_share).unwrap_or(1.0);
+        let reads = looked_up * (1.0 - work.hit_ratio) * self.reads_per_miss + work.writes * self.reads_per_write;
         let (mut writes, mut written) = (work.writes * self.writes_per_write, work.writes * self.bytes_per_write);
         let log_writes = work.writes * self.log_writes_per_write;
         let log_bytes = work.writes * self.log_bytes_per_write;
@@ -244,7 +257,49 @@ pub(super) fn held_out(observations: &[Observation<'_>]) -> HeldOut {
 
 #[cfg(test)]
 mod tests {
-    use super::two_parts;
+    use super::{Machine, Work, two_parts};
+    use crate::document::{Demand, SstablesOfMix};
+
+    /// A read that goes through three SSTables is looked up three times, and as much of each misses.
+    #[test]
+    fn device_reads_grow_with_the_sstables_of_the_mix() {
+        let mix = |read_share, per_read| SstablesOfMix { read_share, per_read };
+        let mut demand = Demand {
+            read_cpu_us: 100.0,
+            write_cpu_us: 100.0,
+            cpu_told_apart: true,
+            chunk_bytes: 4096.0,
+            chunk_is_stated: true,
+            sstables: Vec::new(),
+            reads_per_miss: 1.5,
+            misses_measured: true,
+            reads_per_write: 0.0,
+            read_request_bytes: 4096.0,
+            writes_per_write: 0.0,
+            bytes_per_write: 0.0,
+            log_writes_per_write: 0.0,
+            log_bytes_per_write: 0.0,
+            cpu_reach: 0.9,
+        };
+        let reads_of = |demand: &Demand, reads: f64, writes: f64| {
+            let work = Work {
+                reads,
+                writes,
+                hit_ratio: 0.6,
+                record_bytes: 1000.0,
+            };
+            let used = demand.utilisation(&Machine::UNLIMITED, &work);
+            assert!((used.device_bytes_per_s - 4096.0 * used.device_iops).abs() < 1e-6);
+            used.device_iops
+        };
+        let near = |value: f64, expected: f64| assert!((value - expected).abs() < 1e-6, "{value}, not {expected}");
+        near(reads_of(&demand, 800.0, 200.0), 800.0 * 0.4 * 1.5);
+        demand.sstables = vec![mix(0.2, 3.0), mix(0.8, 1.0)];
+        near(reads_of(&demand, 800.0, 200.0), 800.0 * 0.4 * 1.5);
+        near(reads_of(&demand, 200.0, 800.0), 200.0 * 0.4 * 1.5 * 3.0);
+        near(reads_of(&demand, 500.0, 500.0), 500.0 * 0.4 * 1.5 * 2.0);
+        near(reads_of(&demand, 0.0, 1000.0), 0.0);
+    }
 
     #[test]
     fn two_parts_are_found_and_never_negative() {

@@ -22,12 +22,13 @@ mod fleet;
 mod observation;
 mod page_cache;
 mod search;
+mod sstables;
 mod target;
 
 pub use document::{
     Allowance, ChangeBecause, Choice, Demand, Doubt, EvidenceFacts, Fleet, FleetComparison, FleetDecision, FleetTotals,
-    FleetUse, HeldOut, Label, LeftOut, Limit, NodesBecause, Note, Obstacle, Proposal, Range, Remark, Sizing, Undecided,
-    Utilisation,
+    FleetUse, HeldOut, Label, LeftOut, Limit, NodesBecause, Note, Obstacle, Proposal, Range, Remark, Sizing,
+    SstablesOfMix, Undecided, Utilisation,
 };
 pub use fleet::compare_fleets;
 pub use search::{SizingError, SizingOptions, size};

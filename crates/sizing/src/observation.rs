@@ -4,7 +4,7 @@
 //! that falls to it: the replicas that the operation reads or writes / nodes. So demands come out for an operation of a
 //! replica, whatever the size of the cluster that was measured; coordination is in them, spread over the replicas.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::{
     CONFIDENCE, Finding, LimitKind, Rule, RunEvidence, Severity, TrialMeasurement, VolumeActivity, VolumeRole,
@@ -55,6 +55,8 @@ pub(super) struct Observation<'a> {
     /// Share of the data set that was in the page cache, and the hit ratio that follows from it.
     pub cache_share: f64,
     pub hit_ratio: f64,
+    /// SSTables that the database merged for a read, as it counted them; `None` where it was not asked, or read nothing.
+    pub sstables_per_read: Option<f64>,
     pub limit: LimitKind,
     pub is_open_loop: bool,
     /// p99 of the slowest operation kind, microseconds.
@@ -66,8 +68,6 @@ pub(super) struct Observation<'a> {
     pub record_bytes: f64,
 }
 
-pub(super) use spec::CHUNK_BYTES;
-
 /// All cells that measured something under one of these workloads (all, when none is named).
 pub(super) fn observe<'a>(runs: &'a [RunEvidence<'a>], workloads: &[String]) -> Vec<Observation<'a>> {
     let mut observations = Vec::new();
@@ -77,13 +77,8 @@ pub(super) fn observe<'a>(runs: &'a [RunEvidence<'a>], workloads: &[String]) -> 
             if !workloads.is_empty() && !workloads.contains(&workload.name) {
                 continue;
             }
-            let dataset = &plan.dataset;
-            let cache = PageCache::new(
-                workload.distribution,
-                dataset.records,
-                dataset.record_bytes(),
-                CHUNK_BYTES,
-            );
+            // By the length of a chunk.
+            let mut caches: BTreeMap<u64, PageCache> = BTreeMap::new();
             for cell in plan.cells.iter().filter(|c| c.workload == workload.name) {
                 let of_cell = |t: &&TrialMeasurement| t.record.cell == cell.id && t.is_valid();
                 let trials: Vec<&TrialMeasurement> = run.trials.iter().filter(of_cell).collect();
@@ -92,13 +87,22 @@ pub(super) fn observe<'a>(runs: &'a [RunEvidence<'a>], workloads: &[String]) -> 
                 let (Some(setup), Some(configuration)) = (setup, configuration) else {
                     continue;
                 };
+                let (dataset, chunk_bytes) = (&plan.dataset, configuration.settings.chunk_bytes());
+                let cache = caches.entry(chunk_bytes as u64).or_insert_with(|| {
+                    PageCache::new(
+                        workload.distribution,
+                        dataset.records,
+                        dataset.record_bytes(),
+                        chunk_bytes,
+                    )
+                });
                 let built = Built {
                     run,
                     index,
                     setup,
                     configuration,
                     workload,
-                    cache: &cache,
+                    cache,
                 };
                 // Where a node was taken away, what an operation costs shows before.
                 let trials: Vec<&TrialMeasurement> = trials.iter().map(|t| t.undisturbed()).collect();
@@ -200,6 +204,7 @@ fn of_trials<'a>(
         })?,
         cache_share,
         hit_ratio: built.cache.hit_ratio(cache_share),
+        sstables_per_read: median(&TrialMeasurement::sstables_per_read),
         limit: limit_of_cell(Some(built.setup), trials).kind,
         is_open_loop: matches!(load, LoadLevel::Rate { .. }),
         p99_us: median(&|t| t.response.values().map(|figures| figures.p99).max_by(f64::total_cmp)),

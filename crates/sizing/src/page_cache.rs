@@ -2,10 +2,8 @@
 
 use workload::{Distribution, PageCache};
 
-use crate::observation::CHUNK_BYTES;
-
-/// Hit ratios of a cluster that holds so much payload before replication, by the share of a node's data that its page
-/// cache holds.
+/// Hit ratios of a cluster that holds so much payload before replication in chunks of this length, by the share of a node's
+/// data that its page cache holds.
 ///
 /// The ranks of the keys are spread over the rows of the whole cluster; a node holds those of its tokens: with `s` =
 /// copies / nodes a random share `s` of the chunks. Of its own reads a chunk gets `p / s` where it gets `p` of the
@@ -14,9 +12,14 @@ use crate::observation::CHUNK_BYTES;
 /// same share cached. It is the *rows* that must be the cluster's. Of a node's rows alone, each popular rank would be
 /// one of the node's, where really only `s` of them are: the popular rows would be too many for the chunks, and too
 /// little skew would be left.
-pub(crate) fn of_cluster(distribution: Distribution, payload_bytes: f64, record_bytes: f64) -> PageCache {
+pub(crate) fn of_cluster(
+    distribution: Distribution,
+    payload_bytes: f64,
+    record_bytes: f64,
+    chunk_bytes: f64,
+) -> PageCache {
     let records = (payload_bytes / record_bytes).max(1.0) as u64;
-    PageCache::new(distribution, records, record_bytes, CHUNK_BYTES)
+    PageCache::new(distribution, records, record_bytes, chunk_bytes)
 }
 
 #[cfg(test)]
@@ -88,10 +91,11 @@ mod tests {
     fn a_node_caches_its_share_of_the_clusters_rows() {
         let zipfian = Distribution::Zipfian { constant: 0.99 };
         let payload = ROWS as f64 * RECORD_BYTES;
-        let model = of_cluster(zipfian, payload, RECORD_BYTES);
+        let model = of_cluster(zipfian, payload, RECORD_BYTES, spec::CHUNK_BYTES);
         for (nodes, cached) in [(9, 0.1), (9, 0.3), (21, 0.1), (21, 0.3)] {
             let (real, ours) = (simulated(nodes, cached), model.hit_ratio(cached));
-            let of_one_node = of_cluster(zipfian, payload * COPIES as f64 / nodes as f64, RECORD_BYTES);
+            let part = payload * COPIES as f64 / nodes as f64;
+            let of_one_node = of_cluster(zipfian, part, RECORD_BYTES, spec::CHUNK_BYTES);
             let before = of_one_node.hit_ratio(cached);
             println!(
                 "{nodes} nodes, {cached} cached: simulated LRUs {real:.3}, model {ours:.3}, by a node's rows {before:.3}"

@@ -58,12 +58,16 @@ impl Settings {
 
     /// Bytes in which the table is compressed, read and cached: its `chunk_length_in_kb`, or Cassandra's default.
     pub fn chunk_bytes(&self) -> f64 {
+        self.stated_chunk_bytes().unwrap_or(CHUNK_BYTES)
+    }
+
+    /// Its `chunk_length_in_kb` in bytes, where that is stated.
+    pub fn stated_chunk_bytes(&self) -> Option<f64> {
         let Some(TableOption::Map(compression)) = self.table.get("compression") else {
-            return CHUNK_BYTES;
+            return None;
         };
-        let stated = compression.get("chunk_length_in_kb");
-        let kib = stated.and_then(|kib| kib.trim_matches('"').parse::<f64>().ok());
-        kib.map_or(CHUNK_BYTES, |kib| kib * 1024.0)
+        let kib = compression.get("chunk_length_in_kb")?.trim_matches('"');
+        Some(kib.parse::<f64>().ok()? * 1024.0)
     }
 
     /// Each setting for people: `jvm -XX:TieredStopAtLevel=1`, `table compression = LZ4Compressor, chunk_length_in_kb 4`.
@@ -145,6 +149,8 @@ mod tests {
         };
         assert_eq!(stated(None).chunk_bytes(), 16_384.0);
         assert_eq!(stated(Some(TableOption::Map(BTreeMap::new()))).chunk_bytes(), 16_384.0);
+        assert_eq!(stated(None).stated_chunk_bytes(), None);
+        assert_eq!(length("16").stated_chunk_bytes(), Some(16_384.0));
         assert_eq!(length("4").chunk_bytes(), 4_096.0);
         assert_eq!(length("64").chunk_bytes(), 65_536.0);
     }

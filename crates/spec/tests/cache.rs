@@ -133,6 +133,14 @@ fn page_caches_that_cannot_be_are_refused() {
         (swept("[1, 2, 1]"), "cache_ratio 1 is given twice"),
         (swept("[0]"), "cache_ratio cannot be 0"),
         (
+            swept("[1]\ncache_ratio_by = \"records\""),
+            "cache_ratio_by = \"records\": each ratio would need a data set of its own, and an experiment has one",
+        ),
+        (
+            swept("[1]\ncache_ratio_by = \"memroy\""),
+            "cache_ratio_by cannot be `memroy` (did you mean `memory`?",
+        ),
+        (
             swept("[10, 100]"),
             "cache_ratio 100 leaves a a page cache of 33 MiB; below 64 MiB nothing is measured but thrashing (a smaller ratio, or \
              records = 5835554 and more)",
@@ -149,16 +157,76 @@ fn page_caches_that_cannot_be_are_refused() {
             "cache_ratio: the memory of an existing cluster is what it is",
         ),
     ]);
-    let on_aws = spec::parse_for(
-        catalog::Catalog::built_in(),
-        "x.toml",
-        &swept("[1]"),
-        &spec::Beside::files(&story::nothing),
-        Provider::Aws,
-    );
-    let refused = on_aws.unwrap_err().to_string();
+    let refused = carried_out_by(Provider::Aws, &swept("[1]")).unwrap_err().to_string();
     assert!(
         refused.contains("machines on AWS have the memory that they have"),
         "{refused}"
     );
+}
+
+fn carried_out_by(provider: Provider, text: &str) -> Result<spec::Experiment, spec::Mistakes> {
+    let beside = spec::Beside::files(&story::nothing);
+    spec::parse_for(catalog::Catalog::built_in(), "x.toml", text, &beside, provider)
+}
+
+#[test]
+fn memory_makes_the_ratios_whether_it_is_said_or_not() {
+    let said = accepted(&swept("[1, 2]\ncache_ratio_by = \"memory\""));
+    assert_eq!(spec::plan(&said), spec::plan(&accepted(&swept("[1, 2]"))));
+}
+
+/// A node's page cache is held to the ratio by its own data: two thirds of the records on each of three nodes with two replicas.
+#[test]
+fn the_nodes_of_a_cluster_have_the_ratio_each_of_its_own_data() {
+    let text = swept("[1, 2]").replace(
+        "instance = \"r4.4xlarge\"",
+        "instance = \"r4.4xlarge\"\nnodes = 3\nreplication_factor = 2",
+    );
+    let plan = spec::plan(&accepted(&text));
+    let setups = spec::setups(&accepted(&text));
+    for (workload, mb) in [("w-1x", 2300.0), ("w-2x", 1150.0)] {
+        let setup = plan.caches.setup(&setups[0], workload, &plan.dataset);
+        assert_eq!((setup.page_cache_budget_bytes as f64 / 1e6).round(), mb, "{workload}");
+    }
+}
+
+/// On machines by SSH memory can be held to a size where limits are asked for, and nowhere else.
+#[test]
+fn machines_of_ones_own_have_page_caches_of_a_size_where_limits_hold_them() {
+    let hosts = |limits: &str| {
+        format!(
+            "{}\n[provider.hosts]\ndatabase = [\"db1\"]\nclient = [\"load1\"]\n{limits}",
+            swept("[1, 2]")
+        )
+    };
+    let refused = carried_out_by(Provider::Hosts, &hosts("")).unwrap_err().to_string();
+    assert!(
+        refused.contains("cache_ratio: machines without limits have the memory that they have"),
+        "{refused}"
+    );
+    let held = carried_out_by(Provider::Hosts, &hosts("limits = true\n")).unwrap();
+    assert_eq!(spec::plan(&held).cells.len(), 2);
+}
+
+#[test]
+fn memory_that_a_sweep_replaces_is_told() {
+    let told = |memory: &str| {
+        let text = swept("[1]").replace(
+            "\n[[workload]]",
+            &format!(
+                "\n[[configuration]]\nname = \"b\"\ninstance = \"r4.4xlarge\"\n\
+                 data_volume = {{ type = \"gp2\", size_gib = 320 }}\n{memory}\n[[workload]]"
+            ),
+        );
+        story::notes(&accepted(&text), "key_without_effect", None).join("\n")
+    };
+    let differ = told("memory_limit_gib = 30\n");
+    assert!(
+        differ.contains(
+            "cache_ratio of [sweep] says the page cache of every configuration: the configurations differ in memory, and that has an \
+             effect on the heap alone"
+        ),
+        "{differ}"
+    );
+    assert!(!told("").contains("cache_ratio"));
 }

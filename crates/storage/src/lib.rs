@@ -52,7 +52,7 @@ pub use probe::{
     Suite as ProbeSuite, probe, probe_suite,
 };
 pub use process::start_time_ticks;
-pub use read_ahead::ReadAhead;
+pub use read_ahead::{DISK_READ_AHEAD_KB, ReadAhead, read_ahead_kb_of};
 pub use served::Counts as ServedCounts;
 pub use server::{ServedGauge, VolumeServer};
 pub use tree::{Restored, copy_tree, remove_tree, restore_tree, tree_bytes};

@@ -3,11 +3,18 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rustix::fs::{major, minor};
+
 use crate::error::{Result, StorageError, io_error};
 use crate::ledger::{Ledger, LedgerId, LedgerItem};
+
+/// What the kernel has a disk read ahead, KiB (`VM_READAHEAD_PAGES`, 128 KiB), also a volume of EBS. A loop device would have 2 MiB
+/// and more, so that each fault in a mapped index read that much through the emulated limits.
+pub const DISK_READ_AHEAD_KB: u32 = 128;
 
 /// A device whose read-ahead is otherwise than it was, until it is put back.
 #[derive(Debug)]
@@ -77,6 +84,21 @@ impl ReadAhead {
     }
 }
 
+/// How far the kernel reads ahead of what is asked of the file system of a directory, KiB; `None` where it does not tell. Nothing
+/// is changed.
+pub fn read_ahead_kb_of(directory: &Path) -> Option<u32> {
+    let number = fs::metadata(directory).ok()?.dev();
+    let number = format!("{}:{}", major(number), minor(number));
+    // A whole disk, or a file system without one (NFS); else a partition has the queue of the disk above it.
+    let places = [
+        format!("/sys/class/bdi/{number}/read_ahead_kb"),
+        format!("/sys/dev/block/{number}/queue/read_ahead_kb"),
+        format!("/sys/dev/block/{number}/../queue/read_ahead_kb"),
+    ];
+    let told = places.iter().filter_map(|place| fs::read_to_string(place).ok());
+    told.filter_map(|text| text.trim().parse().ok()).next()
+}
+
 /// A device's read-ahead as it was; whether it was otherwise. A device that is gone has none.
 pub(crate) fn put_back(device: &str, kb: u32) -> Result<bool> {
     match read(device) {
@@ -101,4 +123,20 @@ fn read(device: &str) -> Result<u32> {
 fn write(device: &str, kb: u32) -> Result<()> {
     let path = path(device);
     fs::write(&path, kb.to_string()).map_err(io_error(format!("write {kb} to"), &path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_system_without_a_device_tells_no_read_ahead_and_a_disk_tells_its_own() {
+        assert_eq!(read_ahead_kb_of(Path::new("/proc")), None);
+        assert_eq!(read_ahead_kb_of(Path::new("/no/such/directory")), None);
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        // Where the tests run may have no disk of its own; one that is a whole disk shows the same figure in its queue.
+        if let Some(own) = crate::cold::device_of(here).and_then(|device| read(&device).ok()) {
+            assert_eq!(read_ahead_kb_of(here), Some(own));
+        }
+    }
 }

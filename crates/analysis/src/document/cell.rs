@@ -68,7 +68,8 @@ pub struct CellAnalysis {
     pub device_read_iops: Option<f64>,
     /// Write requests of the data volumes of all nodes per second.
     pub device_write_iops: Option<f64>,
-    /// These beside what fio found the volumes to deliver; `None` where nobody probed them.
+    /// What was asked of the data volumes beside what fio found them to deliver; `None` where nobody probed them, or fio's requests
+    /// cannot be compared with the database's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivered: Option<Delivered>,
     /// Page cache of the database at the end of the trial / bytes of the data set on disk.

@@ -1,21 +1,29 @@
-//! How much of what a volume delivers a database used.
+//! How much of what its volumes deliver a database used.
 
 use serde::{Deserialize, Serialize};
 
-/// Requests of the data volume beside what fio found it to deliver.
+use super::limit::Unit;
+
+/// What a database asked of its data volumes beside what fio found them to deliver: requests, or bytes where those run out first.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Delivered {
-    /// Requests a second of the database, all nodes: reads, and writes where they share the volume's limits.
-    pub used_iops: f64,
-    /// Random reads of 4 KiB a second that fio measured, the slowest node's for each node.
-    pub delivered_iops: f64,
+    /// What is compared: requests a second (`iops`) or `bytes_per_s`.
+    pub unit: Unit,
+    /// Of the database a second, all nodes: reads, and writes where they share the volume's limits.
+    pub used: f64,
+    /// Of fio a second, that of the slowest node for each node: random reads of 4 KiB, or bytes written in a row in requests of 64 KiB.
+    pub delivered: f64,
     /// Whether writes are counted.
     pub with_writes: bool,
+    /// Mean size of the database's requests that are counted, bytes.
+    pub request_bytes: f64,
+    /// Size of fio's requests, bytes.
+    pub probe_request_bytes: f64,
 }
 
 impl Delivered {
     /// Used / delivered.
     pub fn share(&self) -> f64 {
-        self.used_iops / self.delivered_iops
+        self.used / self.delivered
     }
 }

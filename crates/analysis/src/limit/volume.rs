@@ -1,6 +1,6 @@
 //! What a volume could really have done: requests and bytes, reads and writes, burst and baseline.
 
-use evidence::{VolumeFacts, VolumeRole};
+use evidence::{ProbeResult, VolumeFacts, VolumeRole};
 use spec::{IoLimits, Setup};
 
 use super::window::{Dimension, Watched, Window};
@@ -13,8 +13,6 @@ use crate::rules::VOLUME_AT_CAP;
 const TOGETHER_MAX: f64 = 1.02;
 /// fio's figure counts where it is this much off what the limits allow ...
 const PROBE_OFF: f64 = 0.05;
-/// Request size of fio's random reads, bytes: what they measure is the smaller of the IOPS and bytes / 4096.
-const PROBE_READ_BYTES: f64 = 4096.0;
 /// Limits within this factor of each other are the same.
 const ROUNDING: f64 = 1.001;
 /// A window whose mean limit is within this factor of a bucket's baseline ran at the baseline: what trickles into an
@@ -180,7 +178,8 @@ impl Volume<'_> {
         let Some(probe) = &self.facts.probe else {
             return Some(asked);
         };
-        let by_bytes = limits.read_bytes_per_s.map(|bytes| bytes / PROBE_READ_BYTES);
+        // What fio's reads measure is the smaller of the IOPS and of the bytes in requests of theirs.
+        let by_bytes = limits.read_bytes_per_s.map(|bytes| bytes / ProbeResult::READ_BYTES);
         let is_of_requests = by_bytes.is_none_or(|bytes| bytes > asked);
         let most = stats::quantile(&self.rates.read_iops, 0.5).unwrap_or(0.0);
         let is_less = probe.read_iops < asked * (1.0 - PROBE_OFF) && most <= probe.read_iops * (1.0 + PROBE_OFF);

@@ -15,9 +15,6 @@ use crate::rule::Rule;
 const OFF_LIMIT_MAX: f64 = 0.10;
 /// Said of volumes that nobody emulates.
 pub const BOUGHT: &str = "bought";
-/// The probe's request sizes, bytes (4 KiB random reads, 64 KiB sequential writes).
-const PROBE_READ_BYTES: f64 = 4096.0;
-const PROBE_WRITE_BYTES: f64 = 65536.0;
 
 /// Findings on the volumes of a configuration; of several nodes those whose volume is off are named.
 pub fn findings(configuration: &ConfigurationFacts) -> Vec<Finding> {
@@ -56,14 +53,17 @@ fn on_nodes(configuration: &ConfigurationFacts, volume: &VolumeReport) -> Vec<Fi
 
 /// What the limits allow the probe's reads, requests per second.
 pub fn expected_read_iops(limits: &IoLimits) -> Option<f64> {
-    least(limits.read_iops, limits.read_bytes_per_s.map(|b| b / PROBE_READ_BYTES))
+    least(
+        limits.read_iops,
+        limits.read_bytes_per_s.map(|b| b / ProbeResult::READ_BYTES),
+    )
 }
 
 /// What the limits allow the probe's writes, bytes per second.
 pub fn expected_write_bytes_per_s(limits: &IoLimits) -> Option<f64> {
     least(
         limits.write_bytes_per_s,
-        limits.write_iops.map(|i| i * PROBE_WRITE_BYTES),
+        limits.write_iops.map(|i| i * ProbeResult::WRITE_BYTES),
     )
 }
 

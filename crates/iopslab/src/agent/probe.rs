@@ -20,6 +20,8 @@ pub struct ProbedVolume {
     pub label: String,
     /// Its limits on this machine.
     pub limits: IoLimits,
+    /// How far its device read ahead, KiB.
+    pub read_ahead_kb: Option<u32>,
     /// What it delivered.
     pub suite: ProbeSuite,
 }
@@ -43,6 +45,8 @@ pub fn probe_configuration(
     })?;
     let mut store = Store::new(ledger, directory, "probe", None);
     let mut volumes = Volumes::create(&mut store, setup, None, None)?;
+    volumes.read_ahead()?;
+    let read_ahead_kb = volumes.read_ahead_kb()?;
     let mut probed = Vec::new();
     for mounted in &volumes.mounted {
         let cgroup = Cgroup::create(
@@ -67,6 +71,7 @@ pub fn probe_configuration(
             role: mounted.setup.role,
             label: mounted.setup.label.clone(),
             limits: starting_limits(&mounted.setup),
+            read_ahead_kb: read_ahead_kb.get(mounted.setup.role.name()).copied(),
             suite: suite?,
         });
     }

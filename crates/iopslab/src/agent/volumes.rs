@@ -12,7 +12,9 @@ use std::sync::Arc;
 
 use evidence::{Initialised, ProbeResult, VolumeFacts};
 use spec::{IoLimits, Setup, VolumeRole, VolumeSetup};
-use storage::{BurstBucket, Cgroup, DeviceLimit, Ledger, ReadAhead, ResourceLimits, ServedGauge, StorageError};
+use storage::{
+    BurstBucket, Cgroup, DISK_READ_AHEAD_KB, DeviceLimit, Ledger, ReadAhead, ResourceLimits, ServedGauge, StorageError,
+};
 use volume::{Fault, Model};
 
 use super::backing::{Backing, Served, Store};
@@ -20,9 +22,6 @@ use crate::machine;
 
 /// Where cgroups live.
 pub const CGROUP_ROOT: &str = "/sys/fs/cgroup";
-/// What the kernel has a disk read ahead, KiB (`VM_READAHEAD_PAGES`, 128 KiB), also a volume of EBS. A loop device would have 2 MiB
-/// and more, so that each fault in a mapped index read that much through the emulated limits.
-const USUAL_READ_AHEAD_KB: u32 = 128;
 /// Seconds that each half of the fio probe runs.
 const PROBE_SECONDS: f64 = 2.0;
 /// Size of the probe's file; small enough for every volume, large enough for no device cache here.
@@ -144,9 +143,9 @@ impl Volumes {
     }
 
     /// Their devices read ahead as the configuration says, emulated ones else as a disk does.
-    fn read_ahead(&mut self) -> Result<(), StorageError> {
+    pub fn read_ahead(&mut self) -> Result<(), StorageError> {
         for mounted in &self.mounted {
-            let usual = mounted.backing.is_emulated().then_some(USUAL_READ_AHEAD_KB);
+            let usual = mounted.backing.is_emulated().then_some(DISK_READ_AHEAD_KB);
             let Some(kb) = self.read_ahead_kb.or(usual) else {
                 continue;
             };

@@ -64,13 +64,21 @@ pub fn run(args: &ProbeArgs, format: Format) -> Result<(), Failure> {
         }
         let suite =
             storage::probe_suite(&args.target, &[], &asked, &mut || Ok(()), &mut tell).map_err(Failure::work)?;
+        // It is somebody's disk: nothing of it is changed.
+        let read_ahead_kb = storage::read_ahead_kb_of(&args.target);
         match format {
             Format::Json => {
                 let mut document = of_suite(&suite);
                 document["path"] = json!(args.target);
+                document["read_ahead_kb"] = json!(read_ahead_kb);
                 println!("{}", pretty(&document));
             }
-            Format::Human => print!("{}\n{}", args.target.display(), table(&suite)),
+            Format::Human => print!(
+                "{}{}\n{}",
+                args.target.display(),
+                read_ahead(read_ahead_kb),
+                table(&suite)
+            ),
         }
         return Ok(());
     }
@@ -90,9 +98,10 @@ pub fn run(args: &ProbeArgs, format: Format) -> Result<(), Failure> {
             if format == Format::Human {
                 let (label, limits) = (&volume.label, limits(&volume.limits));
                 print!(
-                    "{} {}: {label}{limits}\n{}",
+                    "{} {}: {label}{limits}{}\n{}",
                     setup.configuration,
                     volume.role.name(),
+                    read_ahead(volume.read_ahead_kb),
                     table(&volume.suite)
                 );
             }
@@ -200,12 +209,21 @@ fn limits(limits: &IoLimits) -> String {
     }
 }
 
+/// Of which sequential reads and page faults through the page cache are told.
+fn read_ahead(kb: Option<u32>) -> String {
+    kb.map_or_else(
+        || "; how far is read ahead of it is not known".to_owned(),
+        |kb| format!("; {kb} KiB are read ahead"),
+    )
+}
+
 fn of_volume(setup: &Setup, volume: &ProbedVolume) -> Value {
     let mut document = of_suite(&volume.suite);
     document["configuration"] = json!(setup.configuration);
     document["volume"] = json!(volume.role);
     document["label"] = json!(volume.label);
     document["limits"] = json!(volume.limits);
+    document["read_ahead_kb"] = json!(volume.read_ahead_kb);
     document
 }
 

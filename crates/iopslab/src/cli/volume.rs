@@ -9,7 +9,7 @@ use ::catalog::{GIB, KnownLatency, Latency, VolumeRequest, latency_of, resolve_v
 use ::volume::Model;
 use clap::{Args, ValueEnum};
 use served::Counts;
-use storage::{Ledger, LedgerItem, StorageError, Volume, VolumeServer, WorkDirectory};
+use storage::{DISK_READ_AHEAD_KB, Ledger, LedgerItem, ReadAhead, StorageError, Volume, VolumeServer, WorkDirectory};
 
 use crate::failure::Failure;
 use crate::output::{Format, pretty};
@@ -175,6 +175,10 @@ fn serve(
     .map_err(Failure::work)?;
     volume.serve_by(&server, "volume", asked.model.clone());
     volume.attach_and_mount(&args.mount).map_err(Failure::work)?;
+    let read_ahead = volume
+        .device()
+        .map(|device| ReadAhead::set(ledger, device, DISK_READ_AHEAD_KB));
+    let read_ahead = read_ahead.transpose().map_err(Failure::work)?;
     tell(args, asked, &volume, format);
     if let (Some(way_s), Format::Human) = (server.on_the_way_s(), format) {
         println!("  of which the way through this machine takes {:.0} us", way_s * 1e6);
@@ -192,6 +196,8 @@ fn serve(
         std::thread::sleep(LOOK);
         counts = volume.served_counts().map_err(Failure::work)?.unwrap_or(counts);
     }
+    // Before its loop device is given back.
+    read_ahead.map_or(Ok(()), ReadAhead::put_back).map_err(Failure::work)?;
     let mut told = false;
     loop {
         counts = volume.served_counts().map_err(Failure::work)?.unwrap_or(counts);

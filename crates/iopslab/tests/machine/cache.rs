@@ -107,3 +107,42 @@ fn a_warm_trial_begins_with_its_data_in_memory_and_a_cold_one_without() {
     assert!(report.contains("## What a warm page cache is worth"), "{report}");
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
+
+/// The same data beside a page cache of twice its size, and beside one of half of it: each is as large as it is said to be, on a
+/// volume that a process serves, whose own file must not be a second page cache.
+#[test]
+fn page_caches_have_the_sizes_of_the_ratios_and_the_volume_is_read_for_the_rest() {
+    let lab = Laboratory::on_machine(Share::Half);
+    let swept = EXPERIMENT
+        .replace("name = \"warmth\"", "name = \"ratios\"")
+        .replace("records = 100_000", "records = 150_000")
+        .replace("cache = [\"cold\", \"warm\"]\n", "")
+        .replace("page_cache_mib = 256\n", "volumes = \"served\"\n")
+        .replace("iops = 100,", "iops = 500,")
+        + "\n[sweep]\ncache_ratio = [0.5, 2]\n";
+    lab.write("ratios.toml", &swept);
+    let output = lab.output(&["run", "ratios.toml", "--format", "json"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let analysis: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let points = analysis["cache_curves"][0]["points"].as_array().unwrap();
+    assert_eq!(points.len(), 2, "{points:#?}");
+    for (point, asked) in points.iter().zip([0.5, 2.0]) {
+        let cell = trial(&lab, point["cell"].as_str().unwrap());
+        assert_eq!(cell["status"], "valid", "{cell:#}");
+        let node = &cell["nodes"][0];
+        let bytes = |of: &Value| of.as_f64().unwrap();
+        let (data, budget) = (
+            bytes(&node["data_bytes_on_disk"]),
+            bytes(&node["page_cache_budget_bytes"]),
+        );
+        let held = bytes(&node["warmed"]["cached_bytes"]);
+        println!("{asked} times: {data} of data, {budget} of page cache, {held} in it; {point:#}");
+        // 1.15 bytes on disk are expected for each of payload, and it is a little less.
+        assert!((data / budget / asked - 1.0).abs() < 0.15, "{point:#}");
+        assert!(held <= 1.1 * budget, "{node:#}");
+        assert!(node["volumes"][0]["is_served"].as_bool().unwrap());
+    }
+    let reads = |at: usize| points[at]["device_reads_per_operation"].as_f64().unwrap();
+    assert!(reads(0) < 0.05 && reads(1) > 0.25, "{} and {}", reads(0), reads(1));
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
+}

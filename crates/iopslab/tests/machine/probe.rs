@@ -1,6 +1,9 @@
 //! `iopslab probe` of the volumes of a configuration: what fio sees of them, and what is left of them.
 
-use serde_json::Value;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
 
 use crate::support::{Laboratory, lane::Share};
 
@@ -52,6 +55,8 @@ fn a_volume_is_measured_by_size_and_by_depth_and_its_bucket_runs_empty() {
     );
     let volume = &stated["volumes"][0];
     println!("{volume:#}");
+    // As far as a disk, though its loop device came with 2 MiB and more.
+    assert_eq!(volume["read_ahead_kb"], json!(128));
     let tests = &volume["tests"];
     let figure = |test: &str, name: &str| tests[test][name].as_f64().unwrap();
     for test in ["random_read_4kib", "random_read_16kib"] {
@@ -101,5 +106,26 @@ fn a_volume_is_measured_by_size_and_by_depth_and_its_bucket_runs_empty() {
     let after = burst["after_iops"].as_f64().unwrap();
     assert!((20.0..60.0).contains(&after), "30 IOPS last, not {after}");
     assert!(burst["before_iops"].as_f64().unwrap() > 4.0 * after);
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
+}
+
+/// A volume that is served by hand, measured as somebody's directory: its read-ahead is told, and is that of a disk.
+#[test]
+fn a_directory_is_measured_as_it_is_and_a_volume_by_hand_reads_ahead_as_a_disk_does() {
+    let lab = Laboratory::on_machine(Share::Half);
+    let mut served = lab.spawn(&["volume", "gp3:1GiB", "--mount", "v", "--format", "json"]);
+    lab.wait_in(&mut served, "mount", Duration::from_secs(30), || {
+        lab.stderr_so_far().contains("is mounted on")
+    });
+    let asked = ["--seconds", "0.2", "--size-mib", "16", "--p99-ms", "0.01"];
+    let output = lab.output(&[&["probe", "v", "--format", "json"], &asked[..]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["read_ahead_kb"], json!(128));
+    // Not one read in ten microseconds: one step is tried, and nothing is claimed.
+    assert_eq!(found["tests"]["by_depth"].as_array().unwrap().len(), 1);
+    assert_eq!(found["highest_under_bound"], Value::Null);
+    kill_process(Pid::from_raw(served.id() as i32).unwrap(), Signal::INT).unwrap();
+    assert!(served.wait().unwrap().success(), "{}", lab.stderr_so_far());
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }

@@ -1,6 +1,6 @@
 //! The named limit is the true one.
 
-use analysis::LimitKind;
+use analysis::{LimitKind, Unit};
 
 use crate::story::{NVME, Story, cell, configuration, gp2, iops, noisy, sound};
 
@@ -132,6 +132,36 @@ fn bytes_and_requests_are_told_apart() {
         story.workload = "read = 1.0".into();
         assert_eq!(story.limit(), expected, "{iops} IOPS, {mib} MiB/s");
     }
+}
+
+/// A volume that is the limit is used to the full, in what runs out of it: fio's figure beside the database's says the same as the
+/// limit, which is named without it. Beside a full CPU there is room.
+#[test]
+fn what_is_used_of_a_volume_is_all_of_it_where_it_is_the_limit() {
+    let used = |configurations: String, more: &str| {
+        let mut story = sound().truth(more);
+        (story.configurations, story.workload) = (configurations, "read = 1.0".into());
+        let cell = story.analysis().cells[0].clone();
+        println!("{:?}: {:?}", cell.limit.kind, cell.delivered);
+        (cell.limit.kind, cell.delivered)
+    };
+    let (kind, requests) = used(iops("a", 1000), "");
+    let requests = requests.unwrap();
+    assert_eq!((kind, requests.unit), (LimitKind::VolumeIops, Unit::Iops));
+    assert!((0.95..1.03).contains(&requests.share()), "{requests:?}");
+    // gp3 of 3,000 IOPS and 125 MiB/s: 2,000 reads of 64 KiB are all bytes that there are.
+    let gp3 = gp2("a", 1000, "")
+        .replace("gp2", "gp3")
+        .replace(", era = \"2015-2018\"", "");
+    let (kind, bytes) = used(gp3, "chunk_bytes = 65536");
+    let bytes = bytes.unwrap();
+    assert_eq!((kind, bytes.unit), (LimitKind::VolumeThroughput, Unit::BytesPerS));
+    assert!((0.95..1.03).contains(&bytes.share()), "{bytes:?}");
+    let (kind, idle) = used(configuration("a", NVME), "");
+    assert_eq!(kind, LimitKind::Cpu);
+    assert!((0.01..0.5).contains(&idle.unwrap().share()), "{idle:?}");
+    // What its credits gave fio is not what they give the database.
+    assert_eq!(used(gp2("a", 100, ", burst = \"full\""), "").1, None);
 }
 
 /// More IOPS that gave more confirm the limit.

@@ -1,6 +1,6 @@
 //! The cells of a workload.
 
-use analysis::{CellAnalysis, Ratio};
+use analysis::{CellAnalysis, Ratio, Unit};
 
 use super::table::{Column, fitted, folded};
 use crate::figures::{MISSING, bar, number, optional, percent};
@@ -9,8 +9,8 @@ use crate::labels;
 const BAR_WIDTH: usize = 8;
 
 /// What is left out first where a terminal is narrow.
-const DROPPED: [&str; 10] = [
-    "bar", "sstables", "mean", "p99.9", "p95", "cache", "p50", "reads", "errors", "limit",
+const DROPPED: [&str; 11] = [
+    "bar", "used", "sstables", "mean", "p99.9", "p95", "cache", "p50", "reads", "errors", "limit",
 ];
 
 /// The load of all cells where it is one, for the table's title: `; 64 in flight`.
@@ -78,6 +78,9 @@ fn columns(cells: &[&CellAnalysis], name: usize) -> Vec<Column> {
         }
     };
     columns.push(Column::text("limit", "Limit", each(&limit)));
+    if cells.iter().any(|c| c.delivered.is_some()) {
+        columns.push(Column::text("used", "Volume\nused", each(&used)));
+    }
     let slowest = |c: &CellAnalysis| {
         c.ratio_to_slowest
             .as_ref()
@@ -108,6 +111,17 @@ fn by_kind(
             .collect::<Vec<_>>()
             .join("\n"),
     }
+}
+
+/// Of what the volumes deliver to fio.
+fn used(cell: &CellAnalysis) -> String {
+    cell.delivered.map_or_else(
+        || MISSING.to_owned(),
+        |of| match of.unit {
+            Unit::BytesPerS => format!("{}\nof MB/s", percent(of.share())),
+            _ => format!("{}\nof IOPS", percent(of.share())),
+        },
+    )
 }
 
 fn throughput(cell: &CellAnalysis) -> String {

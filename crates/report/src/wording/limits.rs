@@ -2,28 +2,62 @@
 //! values alone.
 
 use analysis::{
-    CellAnalysis, Counted, Intervention, InterventionOutcome, Limit, LimitKind, Resource, ResourceChange, ResourceUse,
-    Unit,
+    CellAnalysis, Counted, Delivered, Intervention, InterventionOutcome, Limit, LimitKind, Resource, ResourceChange,
+    ResourceUse, Unit,
 };
 
 use crate::figures::{given, number};
 use crate::labels;
 
-/// What is said of a cell's limit, and how much of what its volume delivers it used.
+/// What is said of a cell's limit, and how much of what its volumes deliver it used.
 pub fn of_cell(cell: &CellAnalysis) -> String {
-    let used = cell
-        .delivered
-        .filter(|_| cell.valid_trials > 0)
-        .map_or_else(String::new, |of| {
-            format!(
-                " The database used {} of the IOPS that the volume delivers ({} {} of {} a second, by fio).",
-                percent(of.share()),
-                number(of.used_iops),
-                if of.with_writes { "reads and writes" } else { "reads" },
-                number(of.delivered_iops)
-            )
-        });
+    let used = used(cell).map_or_else(String::new, |used| format!(" {used}"));
     format!("{}{used}", message(&cell.limit))
+}
+
+/// How much of what its volumes deliver a cell used; `None` where that is not known.
+pub fn used(cell: &CellAnalysis) -> Option<String> {
+    let of = cell.delivered.filter(|_| cell.valid_trials > 0)?;
+    Some(of_delivered(
+        &of,
+        if cell.nodes.is_empty() { "volume" } else { "volumes" },
+    ))
+}
+
+/// Up to this share of what fio got the difference is the noise of a probe of two seconds.
+const NOISE: f64 = 1.05;
+const KIB: f64 = 1024.0;
+
+/// `volumes`: of one node, or of several.
+fn of_delivered(of: &Delivered, volumes: &str) -> String {
+    let requests = if of.with_writes { "reads and writes" } else { "reads" };
+    let (each, its) = (number(of.request_bytes / KIB), given(of.probe_request_bytes / KIB));
+    let (what, numbers) = match of.unit {
+        Unit::BytesPerS => (
+            "MB/s",
+            format!(
+                "{} MB/s by {requests} of {each} KiB in the mean, beside {} MB/s that fio wrote in requests of {its} KiB",
+                number(of.used / 1e6),
+                number(of.delivered / 1e6)
+            ),
+        ),
+        _ => (
+            if of.with_writes { "IOPS" } else { "read IOPS" },
+            format!(
+                "{} {requests} a second of {each} KiB in the mean, beside {} random reads of {its} KiB by fio",
+                number(of.used),
+                number(of.delivered)
+            ),
+        ),
+    };
+    let delivers = if volumes == "volume" { "delivers" } else { "deliver" };
+    match of.share() > NOISE {
+        true => format!("The {volumes} gave the database more than fio had got before: {numbers}."),
+        false => format!(
+            "The database used {} of the {what} that the {volumes} {delivers}: {numbers}.",
+            percent(of.share())
+        ),
+    }
 }
 
 /// The limit, the others at their cap, and what more of a resource gave.
@@ -214,5 +248,43 @@ fn trimmed(value: f64) -> String {
     match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
         false => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(unit: Unit, used: f64, delivered: f64, with_writes: bool) -> String {
+        let is_bytes = unit == Unit::BytesPerS;
+        let of = Delivered {
+            unit,
+            used,
+            delivered,
+            with_writes,
+            request_bytes: if is_bytes { 62_464.0 } else { 9_421.0 },
+            probe_request_bytes: if is_bytes { 65_536.0 } else { 4_096.0 },
+        };
+        of_delivered(&of, "volume")
+    }
+
+    #[test]
+    fn what_was_used_is_told_with_both_sizes_of_requests() {
+        assert_eq!(
+            told(Unit::Iops, 1140.0, 3000.0, true),
+            "The database used 38 % of the IOPS that the volume delivers: 1,140 reads and writes a second of 9.20 KiB in the mean, \
+             beside 3,000 random reads of 4 KiB by fio."
+        );
+        assert!(told(Unit::Iops, 1140.0, 3000.0, false).starts_with("The database used 38 % of the read IOPS that"));
+        assert_eq!(
+            told(Unit::BytesPerS, 77.5e6, 125e6, true),
+            "The database used 62 % of the MB/s that the volume delivers: 77.5 MB/s by reads and writes of 61.0 KiB in the mean, \
+             beside 125 MB/s that fio wrote in requests of 64 KiB."
+        );
+        // Not "113 % of what it delivers".
+        assert!(
+            told(Unit::Iops, 3400.0, 3000.0, true)
+                .starts_with("The volume gave the database more than fio had got before: 3,400")
+        );
     }
 }

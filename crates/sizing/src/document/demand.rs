@@ -11,7 +11,15 @@ pub struct Demand {
     pub write_cpu_us: f64,
     /// Whether the costs of reads and of writes could be separated: at least two mixes were measured.
     pub cpu_told_apart: bool,
-    /// Device reads for each read that misses the page cache (SSTables read, index pages).
+    /// Bytes in which the table is compressed, read and cached: what the settings state, or Cassandra's default.
+    pub chunk_bytes: f64,
+    /// Whether the settings state them.
+    pub chunk_is_stated: bool,
+    /// SSTables that the databases merged for a read, as they counted them, by mix; empty: not all of them were asked, and one is
+    /// taken for each read.
+    pub sstables: Vec<SstablesOfMix>,
+    /// Device reads for each look-up in an SSTable that misses the page cache (index pages, rows across chunks; where SSTables were not
+    /// counted these too).
     pub reads_per_miss: f64,
     /// Whether any cell read from its device often enough to tell.
     pub misses_measured: bool,
@@ -29,4 +37,13 @@ pub struct Demand {
     pub log_bytes_per_write: f64,
     /// Share of its CPUs that a database uses when CPU is what bounds it.
     pub cpu_reach: f64,
+}
+
+/// SSTables that were merged for a read under a mix.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SstablesOfMix {
+    /// Share of the reads among the reads and writes of a replica.
+    pub read_share: f64,
+    /// SSTables, median over cells.
+    pub per_read: f64,
 }

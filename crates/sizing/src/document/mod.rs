@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::target::Target;
 
-pub use demand::Demand;
+pub use demand::{Demand, SstablesOfMix};
 pub use figures::{HeldOut, Utilisation};
 pub use fleet::{Fleet, FleetTotals};
 pub use note::{Note, Remark};

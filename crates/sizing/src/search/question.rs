@@ -102,7 +102,12 @@ impl<'a> Search<'a> {
             },
             distribution: first.distribution,
             record_bytes,
-            page_cache: page_cache::of_cluster(first.distribution, target.data_at_the_end(), record_bytes),
+            page_cache: page_cache::of_cluster(
+                first.distribution,
+                target.data_at_the_end(),
+                record_bytes,
+                first.configuration.settings.chunk_bytes(),
+            ),
             carried: target.p99_ms.map_or_else(Vec::new, |_| carried(runs, observations)),
             most_for_p99: None,
         };

@@ -93,10 +93,31 @@ pub(super) fn ratios(
     for (why, help) in contradictions(file, provider) {
         mistakes.add(at.span(), format!("cache_ratio: {why}"), help);
     }
+    if let Some(by) = &sweep.get_ref().cache_ratio_by {
+        check_by(by, mistakes);
+    }
     if let (Some(dataset), configurations, local) = experiment {
         too_small(given, dataset, (configurations, local.scale), mistakes);
     }
     (mistakes.count() == before).then_some(ratios)
+}
+
+/// What makes the ratios: the page cache alone, so far.
+fn check_by(by: &Spanned<String>, mistakes: &mut Collector<'_>) {
+    match by.get_ref().as_str() {
+        "memory" => {}
+        "records" => mistakes.add(
+            by.span(),
+            "cache_ratio_by = \"records\": each ratio would need a data set of its own, and an experiment has one",
+            "\"memory\" (the default): the ratio decides what a page cache finds, whichever of the two makes it; for data sets of \
+             several sizes an experiment for each",
+        ),
+        other => mistakes.add(
+            by.span(),
+            format!("cache_ratio_by cannot be `{other}`"),
+            choice(other, &["memory", "records"]),
+        ),
+    }
 }
 
 /// What does not go with page caches of sizes that are asked for.

@@ -185,9 +185,22 @@ fn on_aws(file: &raw::Experiment) -> Option<Note> {
     })
 }
 
-/// A stated page cache takes the place of what memory would leave.
+/// A page cache of a stated size takes the place of what memory would leave.
 fn memory(file: &raw::Experiment, experiment: &Experiment) -> Option<Note> {
-    let cache = file.provider.local.page_cache_mib.as_ref()?.get_ref();
+    let (says, advice) = match (&file.provider.local.page_cache_mib, &file.sweep) {
+        (Some(mib), _) => (
+            format!(
+                "page_cache_mib = {} is the page cache of every configuration",
+                mib.get_ref()
+            ),
+            "Leave page_cache_mib out to measure what memory gives",
+        ),
+        (None, Some(_)) => (
+            "cache_ratio of [sweep] says the page cache of every configuration".to_owned(),
+            "Leave [sweep] out to measure what memory gives",
+        ),
+        (None, None) => return None,
+    };
     let limits = |c: &Configuration| c.memory_limit_bytes;
     let differ = experiment
         .configurations
@@ -207,11 +220,7 @@ fn memory(file: &raw::Experiment, experiment: &Experiment) -> Option<Note> {
         (false, false) if stated => ("memory_limit_gib has an effect", " on the heap alone"),
         (false, _) => return None,
     };
-    let message = format!("page_cache_mib = {cache} is the page cache of every configuration: {what}{left}");
-    Some(without_effect(
-        message,
-        "Leave page_cache_mib out to measure what memory gives",
-    ))
+    Some(without_effect(format!("{says}: {what}{left}"), advice))
 }
 
 /// A start of buckets that no volume takes up.

@@ -12,4 +12,8 @@ pub(crate) struct Sweep {
     /// the data set being the same. 0.05 to 1000. Trials begin warm unless `cache` in `[load]` says otherwise.
     #[schemars(with = "Vec<f64>")]
     pub cache_ratio: Spanned<Vec<Spanned<f64>>>,
+    /// What makes the ratios: `"memory"`, the page cache, beside the one data set. `"records"` is refused: each ratio would need a
+    /// data set of its own, and an experiment has one. Default: `"memory"`.
+    #[schemars(with = "Option<String>")]
+    pub cache_ratio_by: Option<Spanned<String>>,
 }
