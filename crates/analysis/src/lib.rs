@@ -36,6 +36,7 @@ mod limit;
 mod measure;
 mod measurement;
 mod money;
+mod needs;
 mod node;
 mod objective;
 mod panels;
@@ -73,7 +74,7 @@ pub use document::{
     Analysis, By, CacheCurve, CacheEffect, CachePoint, CachePrediction, Candidate, Capacity, CapacityLevel,
     CapacityLimit, CapacityOutcome, Caution, CellAnalysis, CellChange, Change, Check, Comparison, ConfigurationFacts,
     Criterion, DatabaseCounts, Decision, Delivered, Doubt, FaultAnalysis, FaultsAnalysis, FleetOf, FreeStep, GateCell,
-    GateOutcome, GateResult, HintFiles, InvalidTrial, LatencyAnalysis, Meets, Metric, Missed, NodeAnalysis,
+    GateOutcome, GateResult, HintFiles, InvalidTrial, LatencyAnalysis, Meets, Metric, Missed, Need, NodeAnalysis,
     NotConsidered, NotJudged, Obstacle, Outcome, PhaseAnalysis, PhaseKind, Place, Range, Ranked, Ratio, Reason,
     Recommendation, RecoveryAnalysis, Replaced, ResidualSpread, Scaling, ScalingPoint, Spending, Spent, Status,
     TrialCounts, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadFacts, WouldDecide,
@@ -158,7 +159,13 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         None => (
             decision::decisions(plan, &cells, &figures, &throughput, &p99),
             value::of_money(plan, &cells, &throughput, &p99),
-            free::steps(&cells, &throughput),
+            free::Measured {
+                plan,
+                configurations: &configurations,
+                cells: &cells,
+                throughput: &throughput,
+            }
+            .steps(),
         ),
     };
     let scaling = scaling::scalings(plan, setups, &figures, &throughput);

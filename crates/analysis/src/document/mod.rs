@@ -36,7 +36,7 @@ pub(crate) use configuration::are_emulated;
 pub use configuration::{ConfigurationFacts, VolumeReport};
 pub use decision::{Caution, Decision, Ranked};
 pub use delivered::Delivered;
-pub use free::{FreeStep, Replaced, Spending, Spent};
+pub use free::{FreeStep, Need, Replaced, Spending, Spent};
 pub use money::{ValueOfMoney, ValueVerdict};
 pub use node::NodeAnalysis;
 pub use ratio::{Metric, Range, Ratio, Verdict};
