@@ -12,6 +12,7 @@
 //! What cannot be said is absent or says so in words (`not comparable`, `none found`): an absent answer, never a
 //! guessed one.
 
+mod advice;
 mod away;
 pub mod burst;
 mod cache;
@@ -75,9 +76,9 @@ pub use document::{
     CapacityLimit, CapacityOutcome, Caution, CellAnalysis, CellChange, Change, Check, Comparison, ConfigurationFacts,
     Criterion, DatabaseCounts, Decision, Delivered, Doubt, FaultAnalysis, FaultsAnalysis, FleetOf, FreeStep, GateCell,
     GateOutcome, GateResult, HintFiles, InvalidTrial, LatencyAnalysis, Meets, Metric, Missed, Need, NodeAnalysis,
-    NotConsidered, NotJudged, Obstacle, Outcome, PhaseAnalysis, PhaseKind, Place, Range, Ranked, Ratio, Reason,
+    NotConsidered, NotJudged, NotTried, Obstacle, Outcome, PhaseAnalysis, PhaseKind, Place, Range, Ranked, Ratio, Reason,
     Recommendation, RecoveryAnalysis, Replaced, ResidualSpread, Scaling, ScalingPoint, Spending, Spent, Status,
-    TrialCounts, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadFacts, WouldDecide,
+    TrialCounts, Untried, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadFacts, WouldDecide,
     WritesAnalysis,
 };
 pub use fact::{HostFact, NODES, NodeFigure, SmallerThan, TooShort, UNTIL_FAULT, VolumeLimit};
@@ -194,6 +195,13 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         capacities: &capacities,
     }
     .recommendation();
+    let not_tried = advice::Seen {
+        provider: input.provider,
+        plan,
+        configurations: &configurations,
+        cells: &cells,
+    }
+    .not_tried(recommendation.run.as_ref().unwrap_or(&baseline));
 
     Analysis {
         format_version: Analysis::VERSION,
@@ -221,6 +229,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         decision,
         value_of_money,
         free_steps,
+        not_tried,
         objective: plan.objective.clone(),
         capacities,
         scaling,

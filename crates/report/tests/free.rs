@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use analysis::{Analysis, FreeStep, Need, Replaced, Spending, Spent, Verdict};
+use analysis::{Analysis, FreeStep, Need, NotTried, Replaced, Spending, Spent, Status, Untried, Verdict};
 use report::answer;
 
 #[allow(dead_code, reason = "this test needs only a part of it")]
@@ -140,4 +140,59 @@ fn what_is_replaced_is_told_by_what_is_shown() {
         text.contains("; it is shown to be faster than, or the same as, gp3-6000 ($15.00 a month more) within 5 %, by place."),
         "gp2 is not replaced everywhere: {text}"
     );
+}
+
+fn not_tried(workload: &str, setting: Untried) -> NotTried {
+    NotTried {
+        configuration: "gp3".into(),
+        workload: workload.into(),
+        load: page::LOADS[0],
+        setting,
+    }
+}
+
+fn chunk_length(read_bytes_per_read: f64) -> Untried {
+    Untried::ChunkLength {
+        read_bytes_per_read,
+        record_bytes: 1000.0,
+        chunk_bytes: 16_384.0,
+    }
+}
+
+/// A hypothesis is named as one, with what was seen and who expects it, after all that was measured.
+#[test]
+fn what_was_not_tried_stands_last_and_says_so() {
+    let (mut analysis, _) = page::run(&["gp3", "gp3-6000"], &["read-heavy", "mixed"], 3);
+    let before = answer(&analysis).sentences;
+    assert!(!before.iter().any(|s| s.contains("Not tried")), "{before:?}");
+    analysis.not_tried = vec![
+        not_tried("read-heavy", chunk_length(27.0 * 1024.0)),
+        not_tried("mixed", chunk_length(20.0 * 1024.0)),
+        not_tried("mixed", Untried::CompactionStrategy { sstables_per_read: 3.2 }),
+        not_tried(
+            "mixed",
+            Untried::ReadAhead {
+                read_bytes_per_request: 65_536.0,
+                chunk_bytes: 16_384.0,
+            },
+        ),
+    ];
+    let after = answer(&analysis).sentences;
+    assert_eq!(after[..before.len()], before[..]);
+    assert_eq!(
+        after[before.len()..],
+        [
+            "Not tried here: smaller compression chunks (table compression chunk_length_in_kb = 4); a read with gp3 under              read-heavy at 100 in flight takes 27.0 KiB from the volumes for a record of 1,000 B, in chunks of 16.0 KiB; less is              expected by Cassandra's documentation on compression: a chunk is read whole.",
+            "Not tried here: leveled or unified compaction (table compaction class = LeveledCompactionStrategy or              UnifiedCompactionStrategy); a read with gp3 under mixed at 100 in flight merges 3.20 SSTables; fewer are expected              by Cassandra's documentation on compaction.",
+        ]
+    );
+    // Two lines, whatever else there is; the document has all.
+    assert_eq!(report::document(&analysis)["not_tried"][3]["setting"], "read_ahead");
+    analysis.not_tried.drain(..3);
+    assert_eq!(
+        answer(&analysis).sentences.last().unwrap(),
+        "Not tried here: less read-ahead (host read_ahead_kb = 8); a read request with gp3 under mixed at 100 in flight takes 64.0          KiB from its volume, where a chunk has 16.0 KiB; less is expected by the check that Cassandra does when it starts, which          recommends 8 KB on SSDs."
+    );
+    analysis.recommendation.status = Status::NoAnswerYet;
+    assert!(answer(&analysis).sentences.is_empty());
 }
