@@ -132,14 +132,21 @@ fn is_read_limited(cell: &CellAnalysis) -> bool {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::sync::LazyLock;
 
     use evidence::HostId;
     use spec::{TableOption, VolumeRole};
 
     use super::*;
     use crate::analyse;
-    use crate::document::Withheld;
+    use crate::document::{Analysis, Withheld};
     use crate::story::{job, run, trials};
+
+    static STORY: LazyLock<(Plan, Analysis)> = LazyLock::new(|| {
+        let (job, trials) = (job(), trials());
+        let analysis = analyse(&run(&job, &trials));
+        (job.plan, analysis)
+    });
 
     /// The story's run: reads of gp2-320's volume are its limit; records have 1,000 bytes, and 8 of 10 operations read.
     struct Made {
@@ -169,11 +176,10 @@ mod tests {
 
     /// What is advised of gp2-320 after a change of the run.
     fn advised(change: impl FnOnce(&mut Made)) -> Vec<Untried> {
-        let (job, trials) = (job(), trials());
-        let analysis = analyse(&run(&job, &trials));
+        let (plan, analysis) = STORY.clone();
         let mut made = Made {
             provider: Provider::Local,
-            plan: job.plan.clone(),
+            plan,
             configurations: analysis.configurations,
             cells: analysis.cells,
         };

@@ -52,15 +52,22 @@ fn is_same_but_for_settings(one: &ConfigurationFacts, other: &ConfigurationFacts
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
+    use spec::{Settings, TableOption};
+
     use super::*;
     use crate::analyse;
     use crate::story::{job, run, trials};
-    use spec::{Settings, TableOption};
 
     /// A configuration with these settings, all else as in the story.
     fn with(settings: Settings) -> ConfigurationFacts {
-        let facts = analyse(&run(&job(), &trials())).configurations.swap_remove(0);
-        ConfigurationFacts { settings, ..facts }
+        static STORY: LazyLock<ConfigurationFacts> =
+            LazyLock::new(|| analyse(&run(&job(), &trials())).configurations.swap_remove(0));
+        ConfigurationFacts {
+            settings,
+            ..STORY.clone()
+        }
     }
 
     fn table(option: &str, key: &str, value: &str) -> Settings {
