@@ -104,6 +104,11 @@ impl Measured<'_> {
         };
         known([
             (Spending::DiskBytes, from.bytes_on_disk, to.bytes_on_disk),
+            (
+                Spending::ChunkOffsetBytes,
+                from.database.compression_metadata_bytes,
+                to.database.compression_metadata_bytes,
+            ),
             (Spending::WriteAmplification, amplification(from), amplification(to)),
         ])
     }

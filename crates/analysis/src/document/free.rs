@@ -62,6 +62,8 @@ pub enum Spending {
     DatabaseCpuUs,
     /// Bytes of the data set on disk, of all nodes. Not of an operation.
     DiskBytes,
+    /// Bytes of memory outside the heap that keep where each compressed chunk begins, of all nodes. Not of an operation.
+    ChunkOffsetBytes,
     /// Bytes of the SSTables that flushes and compactions wrote, of all nodes, for each byte of payload that clients wrote. Not
     /// of an operation.
     WriteAmplification,

@@ -21,6 +21,11 @@ const A_COMPACTION: Duration = Duration::from_secs(24 * 3600);
 const FIGURES: &[(&str, &str, &str)] = &[
     (series::BLOOM_FALSE_POSITIVES, "BloomFilterFalsePositives", "Value"),
     (series::COMPRESSION_RATIO, "CompressionRatio", "Value"),
+    (
+        series::COMPRESSION_METADATA_BYTES,
+        "CompressionMetadataOffHeapMemoryUsed",
+        "Value",
+    ),
     (series::SSTABLES, "LiveSSTableCount", "Value"),
     (series::FLUSHES, "MemtableSwitchCount", "Count"),
     (series::FLUSHED_BYTES, "BytesFlushed", "Count"),

@@ -61,7 +61,7 @@ fn sentence(analysis: &Analysis, group: &[&FreeStep], is_cheapest: bool) -> Stri
                 false => "Also for no money",
             };
             let first = format!("{lead}: {to} instead of {from}, {factors}{}.", replaced(analysis, group));
-            let costs = [needed(&step.needs), space(step), spent(group)];
+            let costs = [needed(&step.needs), space(step), memory(step), spent(group)];
             let all: Vec<String> = std::iter::once(first).chain(costs.into_iter().flatten()).collect();
             all.join(" ")
         }
@@ -137,6 +137,12 @@ fn space(step: &FreeStep) -> Option<String> {
     })
 }
 
+/// The memory that its chunks take, where that is another.
+fn memory(step: &FreeStep) -> Option<String> {
+    let offsets = step.elsewhere.iter().find(|s| s.what == Spending::ChunkOffsetBytes)?;
+    Some(format!("Where its chunks begin takes {}.", taken(offsets)?))
+}
+
 /// What an operation takes then, in one place: the cause beside the effect.
 fn spent(group: &[&FreeStep]) -> Option<String> {
     let [step] = group else { return None };
@@ -158,6 +164,7 @@ fn taken(spent: &Spent) -> Option<String> {
         Spending::DeviceWriteBytes => (&bytes, "written to volumes"),
         Spending::DatabaseCpuUs => (&us, "of the database's CPU"),
         Spending::DiskBytes => (&bytes, "on disk"),
+        Spending::ChunkOffsetBytes => (&bytes, "of memory outside the heap"),
         Spending::WriteAmplification => (&number, "bytes written to SSTables"),
     };
     let (before, after) = (show(spent.before), show(spent.after));
