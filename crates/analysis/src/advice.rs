@@ -170,7 +170,9 @@ mod tests {
 
         /// Settings of both configurations.
         fn all(&mut self, settings: &Settings) {
-            self.configurations.iter_mut().for_each(|c| c.settings = settings.clone());
+            self.configurations
+                .iter_mut()
+                .for_each(|c| c.settings = settings.clone());
         }
     }
 
@@ -320,7 +322,11 @@ mod tests {
         let told = requests_of(32_800.0, &|_| {});
         assert!(matches!(told.as_slice(), [Untried::ReadAhead { .. }]), "{told:?}");
         assert_eq!(requests_of(32_800.0, &|made| made.all(&chunks("64"))), []);
-        assert_eq!(requests_of(32_800.0, &|made| made.all(&read_ahead(16))), [], "it is as small as a chunk");
+        assert_eq!(
+            requests_of(32_800.0, &|made| made.all(&read_ahead(16))),
+            [],
+            "it is as small as a chunk"
+        );
         assert_eq!(requests_of(32_800.0, &|made| made.all(&read_ahead(64))).len(), 1);
         let varied = |made: &mut Made| made.configurations[1].settings = read_ahead(8);
         assert_eq!(requests_of(32_800.0, &varied), []);
@@ -389,6 +395,9 @@ mod tests {
         assert_eq!(of_requests(27_000.0), []);
         let told = of_requests(29_000.0);
         assert_eq!(told.len(), 1, "{told:?}");
-        assert_eq!((told[0].configuration.as_str(), told[0].workload.as_str()), ("gp2-320", "read-heavy"));
+        assert_eq!(
+            (told[0].configuration.as_str(), told[0].workload.as_str()),
+            ("gp2-320", "read-heavy")
+        );
     }
 }

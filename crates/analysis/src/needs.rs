@@ -35,7 +35,10 @@ pub fn needs(from: &ConfigurationFacts, to: &ConfigurationFacts) -> Vec<Need> {
 /// The names under which the two do not have the same.
 fn differing<'s, V: PartialEq>(one: &'s BTreeMap<String, V>, other: &'s BTreeMap<String, V>) -> Vec<&'s str> {
     let names: BTreeSet<&str> = one.keys().chain(other.keys()).map(String::as_str).collect();
-    names.into_iter().filter(|name| one.get(*name) != other.get(*name)).collect()
+    names
+        .into_iter()
+        .filter(|name| one.get(*name) != other.get(*name))
+        .collect()
 }
 
 /// Whether machine, memory, volumes and cluster are the same.
@@ -47,7 +50,11 @@ fn is_same_but_for_settings(one: &ConfigurationFacts, other: &ConfigurationFacts
         && one.placement == other.placement
         && one.consistency == other.consistency
         && one.volumes.iter().map(volume).eq(other.volumes.iter().map(volume))
-        && one.volumes.iter().map(|v| &v.label).eq(other.volumes.iter().map(|v| &v.label))
+        && one
+            .volumes
+            .iter()
+            .map(|v| &v.label)
+            .eq(other.volumes.iter().map(|v| &v.label))
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@ use crate::away::with_range;
 use crate::figures::{MIB, MISSING, number};
 
 /// Over the table.
-pub const TITLE: &str = "The compaction, configurations side by side; medians (lowest to highest) over valid repetitions";
+pub const TITLE: &str =
+    "The compaction, configurations side by side; medians (lowest to highest) over valid repetitions";
 /// What its columns of numbers are called, in their order.
 pub const HEAD: [&str; 10] = [
     "Took, s",

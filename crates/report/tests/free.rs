@@ -71,7 +71,10 @@ fn what_has_to_be_done_is_told_with_what_is_spared() {
     };
     assert_eq!(needs(&[]), None);
     for (of, said) in [
-        (vec![Need::Restart], "It needs a restart of each node; no SSTable is rewritten"),
+        (
+            vec![Need::Restart],
+            "It needs a restart of each node; no SSTable is rewritten",
+        ),
         (
             vec![Need::Host],
             "It needs the read-ahead of each host's volumes set; no node is restarted and no SSTable rewritten",
@@ -100,7 +103,12 @@ fn what_does_not_change_is_not_told() {
         per_operation: vec![spent(Spending::DeviceReads, 1.9, 1.901)],
         ..step()
     }]);
-    assert!(!["disk space", "outside the heap", "An operation takes"].iter().any(|told| text.contains(told)), "{text}");
+    assert!(
+        !["disk space", "outside the heap", "An operation takes"]
+            .iter()
+            .any(|told| text.contains(told)),
+        "{text}"
+    );
     assert!(
         text.ends_with("For each byte that clients write there are 2.40 bytes written to SSTables instead of 1.10."),
         "{text}"
@@ -142,7 +150,9 @@ fn what_is_replaced_is_told_by_what_is_shown() {
     let elsewhere = with("mixed", vec![replaced("gp3-6000", 15.0, 1.2, Verdict::Faster)]);
     let text = told(vec![both, elsewhere]);
     assert!(
-        text.contains("; it is shown to be faster than, or the same as, gp3-6000 ($15.00 a month more) within 5 %, by place."),
+        text.contains(
+            "; it is shown to be faster than, or the same as, gp3-6000 ($15.00 a month more) within 5 %, by place."
+        ),
         "gp2 is not replaced everywhere: {text}"
     );
 }
@@ -187,8 +197,8 @@ fn what_was_not_tried_stands_last_and_says_so() {
     assert_eq!(
         after[before.len()..],
         [
-            "Not tried here: smaller compression chunks (table compression chunk_length_in_kb = 4); a read with gp3 under              read-heavy at 100 in flight takes 27.0 KiB from the volumes for a record of 1,000 B, in chunks of 16.0 KiB; less is              expected by Cassandra's documentation on compression: a chunk is read whole.",
-            "Not tried here: leveled or unified compaction (table compaction class = LeveledCompactionStrategy or              UnifiedCompactionStrategy); a read with gp3 under mixed at 100 in flight merges 3.20 SSTables; fewer are expected              by Cassandra's documentation on compaction.",
+            "Not tried here: smaller compression chunks (table compression chunk_length_in_kb = 4); a read with gp3 under read-heavy at 100 in flight takes 27.0 KiB from the volumes for a record of 1,000 B, in chunks of 16.0 KiB; less is expected by Cassandra's documentation on compression: a chunk is read whole.",
+            "Not tried here: leveled or unified compaction (table compaction class = LeveledCompactionStrategy or UnifiedCompactionStrategy); a read with gp3 under mixed at 100 in flight merges 3.20 SSTables; fewer are expected by Cassandra's documentation on compaction.",
         ]
     );
     // Two lines, whatever else there is; the document has all.
@@ -196,7 +206,7 @@ fn what_was_not_tried_stands_last_and_says_so() {
     analysis.not_tried.drain(..3);
     assert_eq!(
         answer(&analysis).sentences.last().unwrap(),
-        "Not tried here: less read-ahead (host read_ahead_kb = 8); a read request with gp3 under mixed at 100 in flight takes 64.0          KiB from its volume, where a chunk has 16.0 KiB; less is expected by the check that Cassandra does when it starts, which          recommends 8 KB on SSDs."
+        "Not tried here: less read-ahead (host read_ahead_kb = 8); a read request with gp3 under mixed at 100 in flight takes 64.0 KiB from its volume, where a chunk has 16.0 KiB; less is expected by the check that Cassandra does when it starts, which recommends 8 KB on SSDs."
     );
     analysis.recommendation.status = Status::NoAnswerYet;
     assert!(answer(&analysis).sentences.is_empty());

@@ -80,6 +80,10 @@ fn without_a_flush_nothing_is_known_of_what_becomes_of_a_byte() {
     ] {
         let told = step(before, after);
         let all: Vec<Spending> = told.elsewhere.iter().map(|s| s.what).collect();
-        assert_eq!(all, [Spending::DiskBytes, Spending::ChunkOffsetBytes], "{before:?} {after:?}");
+        assert_eq!(
+            all,
+            [Spending::DiskBytes, Spending::ChunkOffsetBytes],
+            "{before:?} {after:?}"
+        );
     }
 }

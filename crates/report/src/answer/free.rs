@@ -60,7 +60,10 @@ fn sentence(analysis: &Analysis, group: &[&FreeStep], is_cheapest: bool) -> Stri
                 true => "First, for no money",
                 false => "Also for no money",
             };
-            let first = format!("{lead}: {to} instead of {from}, {factors}{}.", replaced(analysis, group));
+            let first = format!(
+                "{lead}: {to} instead of {from}, {factors}{}.",
+                replaced(analysis, group)
+            );
             let costs = [needed(&step.needs), space(step), memory(step), spent(group)];
             let all: Vec<String> = std::iter::once(first).chain(costs.into_iter().flatten()).collect();
             all.join(" ")
@@ -174,7 +177,12 @@ fn taken(spent: &Spent) -> Option<String> {
 /// The more expensive configurations that it replaces in every place of the group, by what is shown of them.
 fn replaced(analysis: &Analysis, group: &[&FreeStep]) -> String {
     let verdicts = |name: &str| {
-        let of = |s: &&FreeStep| s.replaces.iter().find(|r| r.configuration == name).map(|r| r.throughput_ratio.verdict);
+        let of = |s: &&FreeStep| {
+            s.replaces
+                .iter()
+                .find(|r| r.configuration == name)
+                .map(|r| r.throughput_ratio.verdict)
+        };
         group.iter().map(of).collect::<Option<Vec<Verdict>>>()
     };
     let (mut faster, mut same, mut either) = (Vec::new(), Vec::new(), Vec::new());
@@ -195,7 +203,11 @@ fn replaced(analysis: &Analysis, group: &[&FreeStep]) -> String {
     let clauses = [
         ("faster than", faster, String::new()),
         ("the same as", same, format!(" within {margin}")),
-        ("faster than, or the same as,", either, format!(" within {margin}, by place")),
+        (
+            "faster than, or the same as,",
+            either,
+            format!(" within {margin}, by place"),
+        ),
     ];
     let clauses = clauses.into_iter().filter(|(_, names, _)| !names.is_empty());
     let clauses: Vec<String> = clauses

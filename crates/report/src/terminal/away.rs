@@ -23,7 +23,16 @@ pub fn table(analysis: &Analysis, width: usize) -> Option<String> {
 pub fn compactions(analysis: &Analysis, width: usize) -> Option<String> {
     const DROPPED: [&str; 5] = ["written", "p99 before", "p99 after", "after", "rate"];
     const KEYS: [&str; 10] = [
-        "took", "written", "rate", "before", "during", "kept", "after", "p99 before", "p99 during", "p99 after",
+        "took",
+        "written",
+        "rate",
+        "before",
+        "during",
+        "kept",
+        "after",
+        "p99 before",
+        "p99 during",
+        "p99 after",
     ];
     const HEADS: [&str; 10] = [
         "Took\ns",
