@@ -106,6 +106,7 @@ fn counts(median: impl Fn(&dyn Fn(&TrialMeasurement) -> Option<f64>) -> Option<f
         chunk_cache_hit_share: share(|w| w.chunk_cache_hits, |w| w.chunk_cache_requests),
         key_cache_hit_share: share(|w| w.key_cache_hits, |w| w.key_cache_requests),
         compression_ratio: median(&|t| stats::ratio(all(t, |w| w.compression_ratio)?, t.nodes().count() as f64)),
+        compression_metadata_bytes: median(&|t| all(t, |w| w.compression_metadata_bytes)),
         sstables: median(&|t| all(t, |w| w.sstables)),
         flushes: median(&|t| all(t, |w| w.flushes)),
         compactions: median(&|t| all(t, |w| w.compactions)),

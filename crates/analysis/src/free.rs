@@ -1,77 +1,128 @@
-//! Free before paid: of configurations that cost the same, which is the fastest, and which more expensive one does it replace?
+//! Free before paid: of configurations that cost the same, which is the fastest, what does it cost besides money, and which more
+//! expensive one does it replace?
 //!
 //! Settings cost nothing, so that a configuration and its variants have one price. Verdicts are those of the comparisons
 //! that every other sentence is read from.
 
-use spec::LoadLevel;
+use spec::{LoadLevel, Plan};
 
 use crate::comparisons::{Comparisons, is_open, places};
-use crate::document::{CellAnalysis, FreeStep, Replaced, Spending, Spent, Verdict};
+use crate::document::{CellAnalysis, ConfigurationFacts, FreeStep, Need, Replaced, Spending, Spent, Verdict};
+use crate::needs::needs;
 use crate::value::{Priced, kept_its_writes, priced};
 
 /// Prices closer than this are one: half a cent.
 const SAME_PRICE_USD: f64 = 0.005;
 
-/// All of them, by workload and load level, cheapest first. Only closed loops: at a given rate throughput says nothing.
-pub fn steps(cells: &[CellAnalysis], throughput: &Comparisons) -> Vec<FreeStep> {
-    let mut steps = Vec::new();
-    for (workload, load, members) in places(cells) {
-        if is_open(load) {
-            continue;
+/// What steps are read from.
+pub struct Measured<'a> {
+    /// The plan: workloads and data set.
+    pub plan: &'a Plan,
+    /// The configurations as they were built.
+    pub configurations: &'a [ConfigurationFacts],
+    /// All cells.
+    pub cells: &'a [CellAnalysis],
+    /// All comparisons of throughput.
+    pub throughput: &'a Comparisons,
+}
+
+impl Measured<'_> {
+    /// All steps, by workload and load level, cheapest first. Only closed loops: at a given rate throughput says nothing.
+    pub fn steps(&self) -> Vec<FreeStep> {
+        let mut steps = Vec::new();
+        for (workload, load, members) in places(self.cells) {
+            if is_open(load) {
+                continue;
+            }
+            let judged: Vec<usize> = members.into_iter().filter(|i| self.is_judged(*i)).collect();
+            let all = priced(self.cells, &judged, self.throughput);
+            let mut rest = all.as_slice();
+            while let Some(first) = rest.first() {
+                let same = |p: &Priced| (p.usd - first.usd).abs() < SAME_PRICE_USD;
+                let (group, dearer) = rest.split_at(rest.iter().take_while(|p| same(p)).count());
+                steps.extend(self.of_group((&workload, load), group, dearer));
+                rest = dearer;
+            }
         }
-        let judged: Vec<usize> = members.into_iter().filter(|i| is_judged(cells, *i)).collect();
-        let all = priced(cells, &judged, throughput);
-        let mut rest = all.as_slice();
-        while let Some(first) = rest.first() {
-            let same = |p: &Priced| (p.usd - first.usd).abs() < SAME_PRICE_USD;
-            let (group, dearer) = rest.split_at(rest.iter().take_while(|p| same(p)).count());
-            steps.extend(of_group(cells, throughput, (&workload, load), group, dearer));
-            rest = dearer;
-        }
+        steps
     }
-    steps
-}
 
-/// Nothing is said of what was not measured in its sustained state, or lost acknowledged writes.
-fn is_judged(cells: &[CellAnalysis], cell: usize) -> bool {
-    cells[cell].withheld.is_none() && kept_its_writes(cells, cell)
-}
+    /// Nothing is said of what was not measured in its sustained state, or lost acknowledged writes.
+    fn is_judged(&self, cell: usize) -> bool {
+        self.cells[cell].withheld.is_none() && kept_its_writes(self.cells, cell)
+    }
 
-fn of_group(
-    cells: &[CellAnalysis],
-    throughput: &Comparisons,
-    (workload, load): (&str, LoadLevel),
-    group: &[Priced],
-    dearer: &[Priced],
-) -> Option<FreeStep> {
-    // Cells stand in the order of the experiment.
-    let from = group.iter().min_by_key(|p| p.cell)?;
-    let others = || group.iter().filter(|p| p.cell != from.cell);
-    let to = others().max_by(|a, b| a.figure.total_cmp(&b.figure))?;
-    let ratio = throughput.ratio(to.cell, from.cell)?;
-    let name = |p: &Priced| cells[p.cell].configuration.clone();
-    let mut tried: Vec<&Priced> = others().collect();
-    tried.sort_by_key(|p| p.cell);
-    let is_shown = ratio.verdict == Verdict::Faster;
-    let replaced = dearer.iter().filter(|_| is_shown).filter_map(|other| {
-        let ratio = throughput.ratio(to.cell, other.cell)?;
-        matches!(ratio.verdict, Verdict::Faster | Verdict::Same).then(|| Replaced {
-            configuration: name(other),
-            extra_usd_per_month: other.usd - to.usd,
+    fn of_group(&self, (workload, load): (&str, LoadLevel), group: &[Priced], dearer: &[Priced]) -> Option<FreeStep> {
+        // Cells stand in the order of the experiment.
+        let from = group.iter().min_by_key(|p| p.cell)?;
+        let others = || group.iter().filter(|p| p.cell != from.cell);
+        let to = others().max_by(|a, b| a.figure.total_cmp(&b.figure))?;
+        let ratio = self.throughput.ratio(to.cell, from.cell)?;
+        let name = |p: &Priced| self.cells[p.cell].configuration.clone();
+        let mut tried: Vec<&Priced> = others().collect();
+        tried.sort_by_key(|p| p.cell);
+        let is_shown = ratio.verdict == Verdict::Faster;
+        let replaced = dearer.iter().filter(|_| is_shown).filter_map(|other| {
+            let ratio = self.throughput.ratio(to.cell, other.cell)?;
+            matches!(ratio.verdict, Verdict::Faster | Verdict::Same).then(|| Replaced {
+                configuration: name(other),
+                extra_usd_per_month: other.usd - to.usd,
+                throughput_ratio: ratio,
+            })
+        });
+        let (before, after) = (&self.cells[from.cell], &self.cells[to.cell]);
+        Some(FreeStep {
+            workload: workload.to_owned(),
+            load,
+            usd_per_month: from.usd,
+            from: name(from),
+            to: name(to),
+            tried: tried.into_iter().map(name).collect(),
+            per_operation: spent(before, after),
+            elsewhere: self.elsewhere(before, after),
+            needs: self.needs(before, after),
+            replaces: replaced.collect(),
             throughput_ratio: ratio,
         })
-    });
-    Some(FreeStep {
-        workload: workload.to_owned(),
-        load,
-        usd_per_month: from.usd,
-        from: name(from),
-        to: name(to),
-        tried: tried.into_iter().map(name).collect(),
-        per_operation: spent(&cells[from.cell], &cells[to.cell]),
-        replaces: replaced.collect(),
-        throughput_ratio: ratio,
-    })
+    }
+
+    fn needs(&self, from: &CellAnalysis, to: &CellAnalysis) -> Vec<Need> {
+        let of = |cell: &CellAnalysis| self.configurations.iter().find(|c| c.name == cell.configuration);
+        match (of(from), of(to)) {
+            (Some(from), Some(to)) => needs(from, to),
+            _ => Vec::new(),
+        }
+    }
+
+    fn elsewhere(&self, from: &CellAnalysis, to: &CellAnalysis) -> Vec<Spent> {
+        let payload = self.payload_written(&from.workload);
+        // Without a flush in its trials nothing is known of what becomes of a written byte.
+        let amplification = |cell: &CellAnalysis| {
+            let flushed = cell.database.flushed_bytes_per_operation.filter(|bytes| *bytes > 0.0)?;
+            let compacted = cell.database.compacted_bytes_per_operation?;
+            stats::ratio(flushed + compacted, payload?)
+        };
+        known([
+            (Spending::DiskBytes, from.bytes_on_disk, to.bytes_on_disk),
+            (
+                Spending::ChunkOffsetBytes,
+                from.database.compression_metadata_bytes,
+                to.database.compression_metadata_bytes,
+            ),
+            (Spending::WriteAmplification, amplification(from), amplification(to)),
+        ])
+    }
+
+    /// Bytes of payload that clients write for each operation of a workload.
+    fn payload_written(&self, workload: &str) -> Option<f64> {
+        let workload = self.plan.workloads.iter().find(|w| w.name == workload)?;
+        let (mix, dataset) = (&workload.mix, &self.plan.dataset);
+        let update = match workload.write_all_fields {
+            true => dataset.record_bytes(),
+            false => f64::from(dataset.field_length),
+        };
+        Some((mix.update + mix.read_modify_write) * update + mix.insert * dataset.record_bytes())
+    }
 }
 
 fn spent(from: &CellAnalysis, to: &CellAnalysis) -> Vec<Spent> {
@@ -79,7 +130,7 @@ fn spent(from: &CellAnalysis, to: &CellAnalysis) -> Vec<Spent> {
         let throughput = cell.throughput_ops_per_s.as_ref()?.median;
         Some(stats::ratio(cell.database_cpus_used?, throughput)? * 1e6)
     };
-    [
+    known([
         (
             Spending::DeviceReads,
             from.device_reads_per_operation,
@@ -96,14 +147,17 @@ fn spent(from: &CellAnalysis, to: &CellAnalysis) -> Vec<Spent> {
             to.device_write_bytes_per_operation,
         ),
         (Spending::DatabaseCpuUs, cpu_us(from), cpu_us(to)),
-    ]
-    .into_iter()
-    .filter_map(|(what, before, after)| {
+    ])
+}
+
+/// Those of which both are known.
+fn known<const N: usize>(all: [(Spending, Option<f64>, Option<f64>); N]) -> Vec<Spent> {
+    let both = |(what, before, after): (Spending, Option<f64>, Option<f64>)| {
         Some(Spent {
             what,
             before: before?,
             after: after?,
         })
-    })
-    .collect()
+    };
+    all.into_iter().filter_map(both).collect()
 }

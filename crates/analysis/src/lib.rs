@@ -12,6 +12,7 @@
 //! What cannot be said is absent or says so in words (`not comparable`, `none found`): an absent answer, never a
 //! guessed one.
 
+mod advice;
 mod away;
 pub mod burst;
 mod cache;
@@ -36,6 +37,7 @@ mod limit;
 mod measure;
 mod measurement;
 mod money;
+mod needs;
 mod node;
 mod objective;
 mod panels;
@@ -73,10 +75,10 @@ pub use document::{
     Analysis, By, CacheCurve, CacheEffect, CachePoint, CachePrediction, Candidate, Capacity, CapacityLevel,
     CapacityLimit, CapacityOutcome, Caution, CellAnalysis, CellChange, Change, Check, Comparison, ConfigurationFacts,
     Criterion, DatabaseCounts, Decision, Delivered, Doubt, FaultAnalysis, FaultsAnalysis, FleetOf, FreeStep, GateCell,
-    GateOutcome, GateResult, HintFiles, InvalidTrial, LatencyAnalysis, Meets, Metric, Missed, NodeAnalysis,
-    NotConsidered, NotJudged, Obstacle, Outcome, PhaseAnalysis, PhaseKind, Place, Range, Ranked, Ratio, Reason,
-    Recommendation, RecoveryAnalysis, Replaced, ResidualSpread, Scaling, ScalingPoint, Spending, Spent, Status,
-    TrialCounts, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadFacts, WouldDecide,
+    GateOutcome, GateResult, HintFiles, InvalidTrial, LatencyAnalysis, Meets, Metric, Missed, Need, NodeAnalysis,
+    NotConsidered, NotJudged, NotTried, Obstacle, Outcome, PhaseAnalysis, PhaseKind, Place, Range, Ranked, Ratio,
+    Reason, Recommendation, RecoveryAnalysis, Replaced, ResidualSpread, Scaling, ScalingPoint, Spending, Spent, Status,
+    TrialCounts, Untried, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadFacts, WouldDecide,
     WritesAnalysis,
 };
 pub use fact::{HostFact, NODES, NodeFigure, SmallerThan, TooShort, UNTIL_FAULT, VolumeLimit};
@@ -159,7 +161,13 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         None => (
             decision::decisions(plan, &cells, &figures, &throughput, &p99),
             value::of_money(plan, &cells, &throughput, &p99),
-            free::steps(&cells, &throughput),
+            free::Measured {
+                plan,
+                configurations: &configurations,
+                cells: &cells,
+                throughput: &throughput,
+            }
+            .steps(),
         ),
     };
     let scaling = scaling::scalings(plan, setups, &figures, &throughput);
@@ -188,6 +196,13 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         capacities: &capacities,
     }
     .recommendation();
+    let not_tried = advice::Seen {
+        provider: input.provider,
+        plan,
+        configurations: &configurations,
+        cells: &cells,
+    }
+    .not_tried(recommendation.run.as_ref().unwrap_or(&baseline));
 
     Analysis {
         format_version: Analysis::VERSION,
@@ -215,6 +230,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         decision,
         value_of_money,
         free_steps,
+        not_tried,
         objective: plan.objective.clone(),
         capacities,
         scaling,

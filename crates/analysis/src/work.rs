@@ -26,6 +26,8 @@ pub struct DatabaseWork {
     pub key_cache_requests: Option<f64>,
     /// Bytes of the table's files / bytes before compression, at the end.
     pub compression_ratio: Option<f64>,
+    /// Memory outside the heap that keeps where each chunk of the table's files begins, at the end, bytes.
+    pub compression_metadata_bytes: Option<f64>,
     /// SSTables of the table, at the end.
     pub sstables: Option<f64>,
     /// Memtables of the table given to be flushed.
@@ -61,6 +63,7 @@ impl DatabaseWork {
             key_cache_hits: grown(|h| h.key_cache_hits),
             key_cache_requests: grown(|h| h.key_cache_requests),
             compression_ratio: last(|h| h.compression_ratio),
+            compression_metadata_bytes: last(|h| h.compression_metadata_bytes),
             sstables: last(|h| h.sstables),
             flushes: grown(|h| h.flushes),
             flushed_bytes: grown(|h| h.flushed_bytes),

@@ -271,6 +271,10 @@ fn what_the_table_counts_is_read_without_a_second_jvm(
         "{stats}"
     );
 
+    let offsets = of(&after, series::COMPRESSION_METADATA_BYTES).unwrap();
+    assert!(offsets > 0.0, "{after:?}");
+    assert_eq!(offsets, says("Compression metadata off heap memory used:"), "{stats}");
+
     // What it costs: CPU of the server and of this process.
     let cpu_s = |pid: u32| {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();

@@ -143,6 +143,8 @@ figures! {
         bloom_false_positives,
         /// Bytes of the table's files / bytes before compression, now.
         compression_ratio,
+        /// Memory outside the heap that keeps where each compressed chunk of the table's files begins, now, bytes.
+        compression_metadata_bytes,
         /// SSTables of the table, now.
         sstables,
         /// Memtables of the table given to be flushed.

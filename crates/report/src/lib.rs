@@ -9,6 +9,7 @@ mod away;
 mod cache;
 mod cache_curve;
 mod capacity;
+mod compaction;
 mod comparison;
 mod document;
 mod faults_csv;

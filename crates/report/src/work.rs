@@ -20,7 +20,7 @@ const KIB: f64 = 1024.0;
 type Figure = fn(&CellAnalysis) -> Option<f64>;
 
 /// In the order of the table: the effect, then what may have caused it.
-const FIGURES: [(&str, Figure); 23] = [
+const FIGURES: [(&str, Figure); 24] = [
     ("Operations/s, geo. mean", |c| c.throughput_ops_per_s.map(|t| t.median)),
     ("p99 of the slowest operation, ms", |c| {
         c.latency_us.values().map(|l| l.p99 / 1e3).max_by(f64::total_cmp)
@@ -40,6 +40,9 @@ const FIGURES: [(&str, Figure); 23] = [
     ("Page cache, MiB", |c| Some(c.page_cache_bytes? / MIB)),
     ("of data on disk, %", |c| Some(c.page_cache_share? * 100.0)),
     ("Compressed to, %", |c| Some(c.database.compression_ratio? * 100.0)),
+    ("Memory for chunk offsets, KiB", |c| {
+        Some(c.database.compression_metadata_bytes? / KIB)
+    }),
     ("SSTables at the end", |c| c.database.sstables),
     ("Flushes in a trial", |c| c.database.flushes),
     ("Compactions in a trial", |c| c.database.compactions),

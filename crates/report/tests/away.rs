@@ -546,3 +546,46 @@ fn a_compaction_is_told_as_what_the_node_did_and_not_as_its_absence() {
     assert!(!text.contains("was away") && !text.contains("the node was"), "{text}");
     assert!(html(&analysis, &charts).contains("While it compacted"));
 }
+
+/// Two configurations that compacted: one in 32 s, the other in 8 and at the price of throughput; with nobody beside it one has
+/// the phases alone.
+#[test]
+fn what_a_setting_did_to_a_compaction_is_seen_in_one_table() {
+    const MIB: f64 = 1_048_576.0;
+    let (mut analysis, charts) = run();
+    for (cell, (took_s, during)) in analysis.cells.iter_mut().zip([(32.0, 900.0), (8.0, 400.0)]) {
+        let mut faults = killed();
+        faults.phases[1] = phase(PhaseKind::During, Some(1), took_s, during, 41.0, &[]);
+        let fault = &mut faults.faults[0];
+        (fault.kind, fault.hint_files) = (NodeFaultKind::Compaction, None);
+        fault.away_s = range(took_s, took_s, took_s);
+        fault.compacted_bytes = range(96.0 * MIB, 96.0 * MIB, 96.0 * MIB);
+        cell.faults = Some(faults);
+    }
+    let row = |text: &str, name: &str| {
+        let table = text.split_once("side by side").unwrap().1;
+        let line = table.lines().find(|l| l.starts_with(&format!("| {name} |"))).unwrap();
+        let cells = line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned());
+        cells.skip(3).collect::<Vec<String>>()
+    };
+    let text = markdown(&analysis);
+    let slow = row(&text, "rf3-quorum");
+    assert_eq!(slow[..3], ["32.0", "96.0", "3.00"], "{text}");
+    assert_eq!((slow[3].as_str(), slow[5].as_str()), ("1,000 (970-1,030)", "0.900"));
+    let fast = row(&text, "rf1-one");
+    assert_eq!(fast[..3], ["8.00", "96.0", "12.0"], "{text}");
+    assert_eq!(fast[5..7], ["0.400", "948 (920-976)"]);
+    assert_eq!(fast[7..], ["8.40 (7.56-9.24)", "41.0 (36.9-45.1)", "9.10 (8.19-10.0)"]);
+    assert!(html(&analysis, &charts).contains("<caption><span>The compaction, configurations side by side"));
+    for width in [80, 100, 140] {
+        let text = at(&analysis, width);
+        assert!(text.contains("during /"), "{text}");
+        assert!(text.lines().all(|l| l.chars().count() <= width), "{text}");
+    }
+
+    let fault = &mut analysis.cells[1].faults.as_mut().unwrap().faults[0];
+    (fault.away_s, fault.back_s, fault.not_back) = (None, None, 3);
+    assert_eq!(row(&markdown(&analysis), "rf1-one")[..3], ["not done", "96.0", "-"]);
+    analysis.cells[1].faults = Some(killed());
+    assert!(!markdown(&analysis).contains("side by side"));
+}

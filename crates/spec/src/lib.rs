@@ -79,7 +79,7 @@ pub use plan::{Cell, FORMAT_VERSION, Plan, PlannedTrial, TrialShape, plan};
 pub use provider::{Provider, UnknownProvider};
 pub use scale::{page_cache_at_full_scale, setups, use_whole_machines};
 pub use search::{CEILING_IN_FLIGHT, LEVELS, Round, Search, SearchPlan, rounded};
-pub use settings::{CHUNK_BYTES, Settings, SettingsInForce, TableOption};
+pub use settings::{CHUNK_BYTES, Settings, SettingsInForce, TableOption, USUAL_STRATEGY};
 pub use setup::{BurstStart, ServedAs, Setup, Setups, VolumeSetup};
 pub use simulated::{Fault, FaultKind, Truth};
 pub use volume_kind::VolumeKind;

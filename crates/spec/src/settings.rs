@@ -11,6 +11,9 @@ const SHAPE_FILES: [&str; 4] = ["column_index_size", "memtable", "sstable", "sto
 /// Cassandra's default `chunk_length_in_kb`, bytes: the unit in which tables are compressed, read and cached.
 pub const CHUNK_BYTES: f64 = 16_384.0;
 
+/// The compaction strategy of a table of which nothing else is said.
+pub const USUAL_STRATEGY: &str = "SizeTieredCompactionStrategy";
+
 /// What of a configuration is otherwise than iopslab has it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Settings {
@@ -68,6 +71,22 @@ impl Settings {
         };
         let kib = compression.get("chunk_length_in_kb")?.trim_matches('"');
         Some(kib.parse::<f64>().ok()? * 1024.0)
+    }
+
+    /// Whether the table is compressed: it is unless it states otherwise.
+    pub fn is_compressed(&self) -> bool {
+        let Some(TableOption::Map(compression)) = self.table.get("compression") else {
+            return true;
+        };
+        compression.get("enabled").is_none_or(|enabled| enabled != "false")
+    }
+
+    /// The class of the table's compaction strategy.
+    pub fn compaction_strategy(&self) -> &str {
+        let Some(TableOption::Map(compaction)) = self.table.get("compaction") else {
+            return USUAL_STRATEGY;
+        };
+        compaction.get("class").map_or(USUAL_STRATEGY, String::as_str)
     }
 
     /// Each setting for people: `jvm -XX:TieredStopAtLevel=1`, `table compression = LZ4Compressor, chunk_length_in_kb 4`.
@@ -153,5 +172,22 @@ mod tests {
         assert_eq!(length("16").stated_chunk_bytes(), Some(16_384.0));
         assert_eq!(length("4").chunk_bytes(), 4_096.0);
         assert_eq!(length("64").chunk_bytes(), 65_536.0);
+    }
+
+    #[test]
+    fn a_table_is_compressed_and_size_tiered_unless_it_says_otherwise() {
+        let with = |option: &str, key: &str, value: &str| {
+            let map = BTreeMap::from([(key.to_owned(), value.to_owned())]);
+            Settings {
+                table: BTreeMap::from([(option.to_owned(), TableOption::Map(map))]),
+                ..Settings::default()
+            }
+        };
+        let plain = Settings::default();
+        assert!(plain.is_compressed() && plain.compaction_strategy() == USUAL_STRATEGY);
+        assert!(with("compression", "chunk_length_in_kb", "4").is_compressed());
+        assert!(!with("compression", "enabled", "false").is_compressed());
+        let leveled = with("compaction", "class", "LeveledCompactionStrategy");
+        assert_eq!(leveled.compaction_strategy(), "LeveledCompactionStrategy");
     }
 }

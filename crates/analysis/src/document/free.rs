@@ -25,8 +25,14 @@ pub struct FreeStep {
     /// What an operation takes of each of the two, where both are known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub per_operation: Vec<Spent>,
-    /// More expensive configurations that `to` is shown not to be slower than, cheapest first; only where `to` is shown to be
-    /// faster than `from`.
+    /// What the choice of `to` costs elsewhere than in an operation, where both are known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub elsewhere: Vec<Spent>,
+    /// What has to be done on a database that runs as `from` for `to` to hold. Empty where they differ in more than settings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<Need>,
+    /// More expensive configurations against which `to` is shown to be faster or the same, cheapest first; only where `to` is
+    /// shown to be faster than `from`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replaces: Vec<Replaced>,
 }
@@ -54,6 +60,30 @@ pub enum Spending {
     DeviceWriteBytes,
     /// CPU time of the database, microseconds.
     DatabaseCpuUs,
+    /// Bytes of the data set on disk, of all nodes. Not of an operation.
+    DiskBytes,
+    /// Bytes of memory outside the heap that keep where each compressed chunk begins, of all nodes. Not of an operation.
+    ChunkOffsetBytes,
+    /// Bytes of the SSTables that flushes and compactions wrote, of all nodes, for each byte of payload that clients wrote. Not
+    /// of an operation.
+    WriteAmplification,
+}
+
+/// What has to be done for a setting to hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Need {
+    /// `ALTER TABLE`: an option of the table differs.
+    AlterTable,
+    /// Each node is started anew: a key of `cassandra.yaml` or an option of the JVM differs.
+    Restart,
+    /// SSTables that exist are written anew, because they keep what they were written with: the compression of the table, its
+    /// bloom filter, the format.
+    Rewrite,
+    /// SSTables that exist are compacted anew, which Cassandra does by itself under another strategy.
+    Recompaction,
+    /// A setting of each host: read-ahead.
+    Host,
 }
 
 /// A more expensive configuration that is not needed.

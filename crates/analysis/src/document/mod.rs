@@ -3,6 +3,7 @@
 //! Fields stay as they are; others may be added. What cannot be said is absent (`null`, an empty list)
 //! or says so in words (`not comparable`, `none found`): an absent answer, never a guessed one.
 
+mod advice;
 mod away;
 mod cache;
 mod cache_curve;
@@ -26,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use spec::{Basis, Dataset, LoadLevel, Objective, Plan, Provider, TrialShape};
 
 use crate::Finding;
+pub use advice::{NotTried, Untried};
 pub use away::{FaultAnalysis, FaultsAnalysis, HintFiles, PhaseAnalysis, PhaseKind, RecoveryAnalysis, WritesAnalysis};
 pub use cache::CacheEffect;
 pub use cache_curve::{CacheCurve, CachePoint, CachePrediction};
@@ -36,7 +38,7 @@ pub(crate) use configuration::are_emulated;
 pub use configuration::{ConfigurationFacts, VolumeReport};
 pub use decision::{Caution, Decision, Ranked};
 pub use delivered::Delivered;
-pub use free::{FreeStep, Replaced, Spending, Spent};
+pub use free::{FreeStep, Need, Replaced, Spending, Spent};
 pub use money::{ValueOfMoney, ValueVerdict};
 pub use node::NodeAnalysis;
 pub use ratio::{Metric, Range, Ratio, Verdict};
@@ -94,6 +96,10 @@ pub struct Analysis {
     /// What the fastest of several configurations of one price gives against the first of them. Empty where no two have one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub free_steps: Vec<FreeStep>,
+    /// Settings that no configuration varied and that may be worth trying where the data volume of the recommended configuration
+    /// (else of the baseline) is the limit: hypotheses, cell by cell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_tried: Vec<NotTried>,
     /// What good enough means; `None` where the experiment does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objective: Option<Objective>,

@@ -23,6 +23,10 @@ pub struct DatabaseCounts {
     /// Bytes of the table's files / bytes before compression, at the end of the window; of several nodes the mean.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compression_ratio: Option<f64>,
+    /// Memory outside the heap that keeps where each compressed chunk of the table's files begins, at the end of the window, all
+    /// nodes, bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compression_metadata_bytes: Option<f64>,
     /// SSTables of the table at the end of the window, of all nodes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sstables: Option<f64>,

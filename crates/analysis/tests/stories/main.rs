@@ -9,5 +9,6 @@ mod compare;
 mod disk_faults;
 mod faults;
 mod findings;
+mod free;
 mod scaling;
 mod story;

@@ -48,6 +48,8 @@ pub const SSTABLES_MERGED: &str = "table.sstables_merged";
 pub const BLOOM_FALSE_POSITIVES: &str = "table.bloom_false_positives";
 /// Bytes of the table's files / bytes before compression, now; absent where nothing is compressed.
 pub const COMPRESSION_RATIO: &str = "table.compression_ratio";
+/// Memory outside the heap that keeps where each chunk of the table's files begins, now, bytes.
+pub const COMPRESSION_METADATA_BYTES: &str = "table.compression_metadata_bytes";
 /// SSTables of the table, now.
 pub const SSTABLES: &str = "table.sstables";
 /// Memtables of the table that were given to be flushed, since the start.

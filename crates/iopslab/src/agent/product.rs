@@ -67,6 +67,9 @@ const FIGURES: &[(&str, Figure)] = &[
     (series::SSTABLES_MERGED, |host| &mut host.sstables_merged),
     (series::BLOOM_FALSE_POSITIVES, |host| &mut host.bloom_false_positives),
     (series::COMPRESSION_RATIO, |host| &mut host.compression_ratio),
+    (series::COMPRESSION_METADATA_BYTES, |host| {
+        &mut host.compression_metadata_bytes
+    }),
     (series::SSTABLES, |host| &mut host.sstables),
     (series::FLUSHES, |host| &mut host.flushes),
     (series::FLUSHED_BYTES, |host| &mut host.flushed_bytes),

@@ -1,9 +1,9 @@
-//! What costs nothing, before what costs money.
+//! What costs no money, before what does; and what it costs besides.
 
-use analysis::{Analysis, FreeStep, Spending, Verdict};
+use analysis::{Analysis, FreeStep, Need, Spending, Spent, Verdict};
 
 use super::{places, steps};
-use crate::figures::{bytes, listed, number, several};
+use crate::figures::{bytes, given_percent, listed, number, several};
 use crate::labels;
 
 /// Groups of places that are told; the document has them all.
@@ -11,7 +11,7 @@ const SHOWN: usize = 3;
 /// Places of one step that are told one by one.
 const PLACES: usize = 3;
 
-/// What to do first, at no cost: of the configurations that cost what the cheapest does, or what the recommended one
+/// What to do first, for no money: of the configurations that cost what the cheapest does, or what the recommended one
 /// does.
 pub fn sentences(analysis: &Analysis) -> Vec<String> {
     let cheapest = analysis.free_steps.iter().map(|s| s.usd_per_month);
@@ -29,7 +29,7 @@ pub fn sentences(analysis: &Analysis) -> Vec<String> {
         .collect();
     if groups.len() > SHOWN {
         let more = several((groups.len() - SHOWN) as u64, "comparison");
-        sentences.push(format!("At no cost, {more} more: free_steps in analysis.json."));
+        sentences.push(format!("For no money, {more} more: free_steps in analysis.json."));
     }
     sentences
 }
@@ -55,23 +55,26 @@ fn sentence(analysis: &Analysis, group: &[&FreeStep], is_cheapest: bool) -> Stri
     let (from, to) = (&step.from, &step.to);
     let factors = factors(analysis, group);
     match step.throughput_ratio.verdict {
-        Verdict::Faster => format!(
-            "{}: {to} instead of {from}, {factors}{}{}.",
-            if is_cheapest {
-                "First, at no cost"
-            } else {
-                "Also at no cost"
-            },
-            spent(group),
-            replaced(group)
-        ),
-        Verdict::TooFew => format!("At no cost, not tested: {to} has {factors} of {from}."),
+        Verdict::Faster => {
+            let lead = match is_cheapest {
+                true => "First, for no money",
+                false => "Also for no money",
+            };
+            let first = format!(
+                "{lead}: {to} instead of {from}, {factors}{}.",
+                replaced(analysis, group)
+            );
+            let costs = [needed(&step.needs), space(step), memory(step), spent(group)];
+            let all: Vec<String> = std::iter::once(first).chain(costs.into_iter().flatten()).collect();
+            all.join(" ")
+        }
+        Verdict::TooFew => format!("For no money, not tested: {to} has {factors} of {from}."),
         _ => {
             let best = match step.tried.len() {
                 1 => format!("{to} has {factors}"),
                 _ => format!("the best of {}, {to}, has {factors}", listed(&step.tried)),
             };
-            format!("At no cost, nothing that was tried is shown to be faster than {from}: {best}.")
+            format!("For no money, nothing that was tried is shown to be faster than {from}: {best}.")
         }
     }
 }
@@ -99,48 +102,119 @@ fn factors(analysis: &Analysis, group: &[&FreeStep]) -> String {
     )
 }
 
-/// What an operation takes then, in one place: the cause beside the effect.
-fn spent(group: &[&FreeStep]) -> String {
-    let [step] = group else { return String::new() };
-    let told: Vec<String> = step
-        .per_operation
-        .iter()
-        .filter_map(|s| {
-            let (before, after) = match s.what {
-                Spending::DeviceReads => (number(s.before), number(s.after)),
-                Spending::DeviceReadBytes | Spending::DeviceWriteBytes => (bytes(s.before), bytes(s.after)),
-                Spending::DatabaseCpuUs => (format!("{} us", number(s.before)), format!("{} us", number(s.after))),
-            };
-            let what = match s.what {
-                Spending::DeviceReads => "device reads",
-                Spending::DeviceReadBytes => "read from volumes",
-                Spending::DeviceWriteBytes => "written to volumes",
-                Spending::DatabaseCpuUs => "of the database's CPU",
-            };
-            (before != after).then(|| format!("{after} {what} instead of {before}"))
-        })
-        .collect();
-    match told.is_empty() {
-        true => String::new(),
-        false => format!("; an operation takes {}", told.join(", ")),
+/// What has to be done for it to hold; `None` where it is no setting.
+fn needed(needs: &[Need]) -> Option<String> {
+    let has = |need: Need| needs.contains(&need);
+    // One of the two is told: either way the files are written anew.
+    let is_told = |need: &&Need| **need != Need::Recompaction || !has(Need::Rewrite);
+    let told = needs.iter().filter(is_told).map(|need| match need {
+        Need::AlterTable => "ALTER TABLE".to_owned(),
+        Need::Restart => "a restart of each node".to_owned(),
+        Need::Rewrite => "the SSTables that exist rewritten (nodetool upgradesstables -a)".to_owned(),
+        Need::Recompaction => "the SSTables that exist compacted anew, which Cassandra does by itself".to_owned(),
+        Need::Host => "the read-ahead of each host's volumes set".to_owned(),
+    });
+    let told: Vec<String> = told.collect();
+    if told.is_empty() {
+        return None;
     }
+    let spared = match (has(Need::Restart), has(Need::Rewrite) || has(Need::Recompaction)) {
+        (true, true) => "",
+        (true, false) => "; no SSTable is rewritten",
+        (false, true) => "; no node is restarted",
+        (false, false) => "; no node is restarted and no SSTable rewritten",
+    };
+    Some(format!("It needs {}{spared}.", listed(&told)))
 }
 
-/// The more expensive configurations that it replaces in every place of the group.
-fn replaced(group: &[&FreeStep]) -> String {
-    let everywhere = |name: &str| group.iter().all(|s| s.replaces.iter().any(|r| r.configuration == name));
-    let own = group[0].replaces.iter().filter(|r| everywhere(&r.configuration));
-    let names: Vec<String> = own
-        .map(|r| {
-            format!(
-                "{} ({} a month more)",
-                r.configuration,
-                labels::usd(r.extra_usd_per_month)
-            )
-        })
+/// The room that its data set takes, where that is another.
+fn space(step: &FreeStep) -> Option<String> {
+    let disk = step.elsewhere.iter().find(|s| s.what == Spending::DiskBytes)?;
+    let ratio = number(disk.after / disk.before);
+    (ratio != number(1.0)).then(|| {
+        format!(
+            "The data set takes {ratio} times the disk space ({} instead of {}).",
+            bytes(disk.after),
+            bytes(disk.before)
+        )
+    })
+}
+
+/// The memory that its chunks take, where that is another.
+fn memory(step: &FreeStep) -> Option<String> {
+    let offsets = step.elsewhere.iter().find(|s| s.what == Spending::ChunkOffsetBytes)?;
+    Some(format!("Where its chunks begin takes {}.", taken(offsets)?))
+}
+
+/// What an operation takes then, in one place: the cause beside the effect.
+fn spent(group: &[&FreeStep]) -> Option<String> {
+    let [step] = group else { return None };
+    let takes: Vec<String> = step.per_operation.iter().filter_map(taken).collect();
+    let takes = (!takes.is_empty()).then(|| format!("An operation takes {}.", listed(&takes)));
+    let amplification = step.elsewhere.iter().find(|s| s.what == Spending::WriteAmplification);
+    let amplification = amplification.and_then(taken);
+    let amplification = amplification.map(|told| format!("For each byte that clients write there are {told}."));
+    let all: Vec<String> = takes.into_iter().chain(amplification).collect();
+    (!all.is_empty()).then(|| all.join(" "))
+}
+
+/// `1.10 device reads instead of 1.90`; `None` where both are the same to three digits.
+fn taken(spent: &Spent) -> Option<String> {
+    let us = |value: f64| format!("{} us", number(value));
+    let (show, what): (&dyn Fn(f64) -> String, &str) = match spent.what {
+        Spending::DeviceReads => (&number, "device reads"),
+        Spending::DeviceReadBytes => (&bytes, "read from volumes"),
+        Spending::DeviceWriteBytes => (&bytes, "written to volumes"),
+        Spending::DatabaseCpuUs => (&us, "of the database's CPU"),
+        Spending::DiskBytes => (&bytes, "on disk"),
+        Spending::ChunkOffsetBytes => (&bytes, "of memory outside the heap"),
+        Spending::WriteAmplification => (&number, "bytes written to SSTables"),
+    };
+    let (before, after) = (show(spent.before), show(spent.after));
+    (before != after).then(|| format!("{after} {what} instead of {before}"))
+}
+
+/// The more expensive configurations that it replaces in every place of the group, by what is shown of them.
+fn replaced(analysis: &Analysis, group: &[&FreeStep]) -> String {
+    let verdicts = |name: &str| {
+        let of = |s: &&FreeStep| {
+            s.replaces
+                .iter()
+                .find(|r| r.configuration == name)
+                .map(|r| r.throughput_ratio.verdict)
+        };
+        group.iter().map(of).collect::<Option<Vec<Verdict>>>()
+    };
+    let (mut faster, mut same, mut either) = (Vec::new(), Vec::new(), Vec::new());
+    for replaced in &group[0].replaces {
+        let Some(verdicts) = verdicts(&replaced.configuration) else {
+            continue;
+        };
+        let is_all = |wanted: Verdict| verdicts.iter().all(|v| *v == wanted);
+        let list = match (is_all(Verdict::Faster), is_all(Verdict::Same)) {
+            (true, _) => &mut faster,
+            (_, true) => &mut same,
+            _ => &mut either,
+        };
+        let extra = labels::usd(replaced.extra_usd_per_month);
+        list.push(format!("{} ({extra} a month more)", replaced.configuration));
+    }
+    let margin = given_percent(analysis.margin);
+    let clauses = [
+        ("faster than", faster, String::new()),
+        ("the same as", same, format!(" within {margin}")),
+        (
+            "faster than, or the same as,",
+            either,
+            format!(" within {margin}, by place"),
+        ),
+    ];
+    let clauses = clauses.into_iter().filter(|(_, names, _)| !names.is_empty());
+    let clauses: Vec<String> = clauses
+        .map(|(how, names, within)| format!("{how} {}{within}", listed(&names)))
         .collect();
-    match names.is_empty() {
+    match clauses.is_empty() {
         true => String::new(),
-        false => format!("; it is shown not to be slower than {}", listed(&names)),
+        false => format!("; it is shown to be {}", listed(&clauses)),
     }
 }

@@ -3,6 +3,7 @@
 //! `analysis` decides and yields values; here they are only worded. Every number of a sentence is read from the
 //! document and rounded, never computed anew, so that a sentence cannot contradict the tables below it.
 
+mod advice;
 mod capacity;
 mod doubts;
 mod free;
@@ -30,7 +31,8 @@ pub struct Answer {
     pub verdict: String,
     /// Why, with the numbers that decide: the rest of the headline, without a full stop.
     pub because: String,
-    /// A handful of sentences: other places, the next step up, alternatives, what limits the configuration to run.
+    /// A handful of sentences: other places, the next step up, alternatives, what limits the configuration to run, and what
+    /// was not tried.
     pub sentences: Vec<String>,
     /// What was not considered, and what a reader must know before believing the answer.
     pub doubts: Vec<String>,
@@ -82,6 +84,7 @@ pub fn answer(analysis: &Analysis) -> Answer {
         if analysis.capacities.is_empty() {
             sentences.extend(doubts::limits_of(analysis));
         }
+        sentences.extend(advice::sentences(analysis));
     }
     // The banner and the sentences on places tell two of them.
     let worth_telling = recommendation

@@ -7,8 +7,8 @@ use super::element::{Table, colour, text};
 use super::small::{POINTS, figure, lines, panel, trials};
 use crate::away::{any, name, rows, told};
 use crate::figures::{MISSING, count, number, optional};
-use crate::labels;
 use crate::wording::away::{kinds, method};
+use crate::{compaction, labels};
 
 /// Charts of this section, one above the other.
 const PANELS: [&str; 2] = [Panel::THROUGHPUT, Panel::LATENCY];
@@ -22,6 +22,7 @@ pub fn section(analysis: &Analysis, charts: &Charts) -> String {
     }
     let mut out = format!("<p class=\"soft\">{}</p>\n", text(&method()));
     out.push_str(&table(analysis));
+    out.push_str(&compactions(analysis));
     for (name, sentences) in told(analysis) {
         let items: String = sentences.iter().map(|s| format!("<li>{}</li>\n", text(s))).collect();
         out.push_str(&format!("<h3>{}</h3>\n<ul>{items}</ul>\n", text(&name)));
@@ -92,6 +93,30 @@ fn table(analysis: &Analysis) -> String {
                 }
             ),
         ]);
+    }
+    table.html()
+}
+
+/// A compaction, configurations side by side; nothing where there are not two to compare.
+fn compactions(analysis: &Analysis) -> String {
+    let rows = compaction::rows(analysis);
+    if rows.is_empty() {
+        return String::new();
+    }
+    let head: Vec<&str> = ["Configuration", "Workload", "Load"]
+        .into_iter()
+        .chain(compaction::HEAD)
+        .collect();
+    let mut table = Table::new(compaction::TITLE, &head, 3).class("dense");
+    for row in rows {
+        let cell = row.cell;
+        let place = [
+            text(&cell.configuration),
+            text(&cell.workload),
+            text(&labels::load(cell.load)),
+        ];
+        let cells: Vec<String> = place.into_iter().chain(row.numbers()).collect();
+        table.row(&cells);
     }
     table.html()
 }

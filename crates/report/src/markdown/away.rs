@@ -5,7 +5,7 @@ use analysis::Analysis;
 use crate::figures::MISSING;
 use crate::table::table;
 use crate::wording::away as wording;
-use crate::{away, labels};
+use crate::{away, compaction, labels};
 
 /// The whole section; nothing where no fault was planned.
 pub fn section(analysis: &Analysis, text: &mut String) {
@@ -50,6 +50,7 @@ pub fn section(analysis: &Analysis, text: &mut String) {
         text.push_str(&table(&head, 4, rows));
         text.push_str(&format!("\n{}\n\n", wording::method()));
     }
+    compactions(analysis, text);
     for (name, sentences) in away::told(analysis) {
         text.push_str(&format!("**{name}**\n\n"));
         for sentence in sentences {
@@ -57,4 +58,28 @@ pub fn section(analysis: &Analysis, text: &mut String) {
         }
         text.push('\n');
     }
+}
+
+/// A compaction, configurations side by side.
+fn compactions(analysis: &Analysis, text: &mut String) {
+    let rows = compaction::rows(analysis);
+    if rows.is_empty() {
+        return;
+    }
+    let head: Vec<&str> = ["Configuration", "Workload", "Load"]
+        .into_iter()
+        .chain(compaction::HEAD)
+        .collect();
+    let rows = rows.into_iter().map(|row| {
+        let cell = row.cell;
+        let place = [
+            cell.configuration.clone(),
+            cell.workload.clone(),
+            labels::load(cell.load),
+        ];
+        place.into_iter().chain(row.numbers()).collect::<Vec<String>>()
+    });
+    text.push_str(&format!("{}:\n\n", compaction::TITLE));
+    text.push_str(&table(&head, 3, rows));
+    text.push('\n');
 }

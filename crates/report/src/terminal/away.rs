@@ -4,8 +4,8 @@ use analysis::{Analysis, CellAnalysis, PhaseAnalysis};
 
 use super::table::{Column, fitted, folded};
 use crate::away::{Row, errors, rows, with_range};
-use crate::labels;
 use crate::wording::away::kinds;
+use crate::{compaction, labels};
 
 /// What is left out first where a terminal is narrow.
 const DROPPED: [&str; 3] = ["p95", "seconds", "p50"];
@@ -19,34 +19,82 @@ pub fn table(analysis: &Analysis, width: usize) -> Option<String> {
     (!rows.is_empty()).then(|| fitted(width, &DROPPED, |name| columns(&rows, name)))
 }
 
-fn columns(rows: &[Row<'_>], name: usize) -> Vec<Column> {
-    let first = rows[0].cell;
-    // A cell is named in its first row.
-    let names = |show: &dyn Fn(&CellAnalysis) -> String| -> Vec<String> {
-        let is_first = |i: usize| i == 0 || rows[i - 1].cell.id != rows[i].cell.id;
-        let shown = |(i, row): (usize, &Row<'_>)| if is_first(i) { show(row.cell) } else { String::new() };
-        rows.iter().enumerate().map(shown).collect()
+/// A compaction, configurations side by side; `None` where there are not two to compare.
+pub fn compactions(analysis: &Analysis, width: usize) -> Option<String> {
+    const DROPPED: [&str; 5] = ["written", "p99 before", "p99 after", "after", "rate"];
+    const KEYS: [&str; 10] = [
+        "took",
+        "written",
+        "rate",
+        "before",
+        "during",
+        "kept",
+        "after",
+        "p99 before",
+        "p99 during",
+        "p99 after",
+    ];
+    const HEADS: [&str; 10] = [
+        "Took\ns",
+        "Written\nMiB",
+        "MiB/s",
+        "Op/s\nbefore",
+        "Op/s\nduring",
+        "during /\nbefore",
+        "Op/s\nafter",
+        "p99, ms\nbefore",
+        "p99, ms\nduring",
+        "p99, ms\nafter",
+    ];
+    let columns = |name: usize| {
+        let rows = compaction::rows(analysis);
+        let cells: Vec<&CellAnalysis> = rows.iter().map(|r| r.cell).collect();
+        let mut columns = named(&cells, name);
+        let numbers: Vec<[String; 10]> = rows.into_iter().map(compaction::Row::numbers).collect();
+        for (i, (key, head)) in KEYS.into_iter().zip(HEADS).enumerate() {
+            let range = |row: &[String; 10]| row[i].replacen(" (", "\n(", 1).replacen("; ", "\n", 1);
+            columns.push(Column::numbers(key, head, numbers.iter().map(range).collect()));
+        }
+        columns
     };
-    let each = |show: &dyn Fn(&PhaseAnalysis) -> String| rows.iter().map(|r| show(r.phase)).collect::<Vec<String>>();
+    let is_any = !compaction::rows(analysis).is_empty();
+    is_any.then(|| fitted(width, &DROPPED, columns))
+}
+
+/// Configuration, workload and load of each row's cell, the latter two where they differ. A cell is named in its first row.
+fn named(cells: &[&CellAnalysis], name: usize) -> Vec<Column> {
+    let first = cells[0];
+    let names = |show: &dyn Fn(&CellAnalysis) -> String| -> Vec<String> {
+        let is_first = |i: usize| i == 0 || cells[i - 1].id != cells[i].id;
+        let shown = |(i, cell): (usize, &CellAnalysis)| if is_first(i) { show(cell) } else { String::new() };
+        cells.iter().copied().enumerate().map(shown).collect()
+    };
     let mut columns = vec![Column::text(
         "configuration",
         "Configuration",
         names(&|c| folded(&c.configuration, name)),
     )];
-    if rows.iter().any(|r| r.cell.workload != first.workload) {
+    if cells.iter().any(|c| c.workload != first.workload) {
         columns.push(Column::text(
             "workload",
             "Workload",
             names(&|c| folded(&c.workload, name)),
         ));
     }
-    if rows.iter().any(|r| r.cell.load != first.load) {
+    if cells.iter().any(|c| c.load != first.load) {
         columns.push(Column::text(
             "load",
             "In flight\nor rate",
             names(&|c| labels::short_load(c.load).replace(" Poisson", "\nPoisson")),
         ));
     }
+    columns
+}
+
+fn columns(rows: &[Row<'_>], name: usize) -> Vec<Column> {
+    let each = |show: &dyn Fn(&PhaseAnalysis) -> String| rows.iter().map(|r| show(r.phase)).collect::<Vec<String>>();
+    let cells: Vec<&CellAnalysis> = rows.iter().map(|r| r.cell).collect();
+    let mut columns = named(&cells, name);
     let range = |figure, unit| with_range(figure, unit).replacen(" (", "\n(", 1);
     columns.push(Column::text(
         "phase",

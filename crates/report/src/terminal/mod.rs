@@ -153,6 +153,10 @@ fn when_away(analysis: &Analysis, width: usize, paint: Paint, text: &mut String)
         text.push_str(&format!("{table}\n"));
         text.push_str(&wrapped(&away_method(), width, ""));
     }
+    if let Some(table) = away::compactions(analysis, width) {
+        text.push_str(&wrapped(&format!("{}:", crate::compaction::TITLE), width, ""));
+        text.push_str(&format!("{table}\n"));
+    }
     for (name, sentences) in crate::away::told(analysis) {
         text.push_str(&format!("{}\n", paint.bold(wrapped(&name, width, "").trim_end())));
         for sentence in sentences {

@@ -123,6 +123,10 @@ impl Facts {
         factors.extend(cells.filter(|r| r.verdict != Verdict::Reference).map(|r| of_ratio(&r)));
         factors.extend(steps().map(|s| (s.cost_ratio, s.cost_ratio, s.cost_ratio)));
         factors.extend(ranked().map(|r| (r.to_best, r.to_best, r.to_best)));
+        let free = || analysis.free_steps.iter();
+        factors.extend(free().map(|s| of_ratio(&s.throughput_ratio)));
+        let elsewhere = free().flat_map(|s| &s.elsewhere).map(|s| s.after / s.before);
+        factors.extend(elsewhere.map(|ratio| (ratio, ratio, ratio)));
         let checks = candidates().flat_map(|c| &c.checks);
         let mut latencies: Vec<f64> = Vec::new();
         for check in checks {

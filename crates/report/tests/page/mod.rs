@@ -68,6 +68,7 @@ pub fn run(configurations: &[&str], workloads: &[&str], blocks: u32) -> (Analysi
         decision,
         value_of_money,
         free_steps: Vec::new(),
+        not_tried: Vec::new(),
         recommendation: decided(configurations, workloads),
         residual_spread: Some(ResidualSpread {
             deviation: 0.04,
@@ -121,6 +122,7 @@ pub fn empty(baseline: &str) -> Analysis {
         decision: Vec::new(),
         value_of_money: Vec::new(),
         free_steps: Vec::new(),
+        not_tried: Vec::new(),
         recommendation: Recommendation {
             status: Status::NoAnswerYet,
             run: None,

@@ -5,17 +5,15 @@ use std::collections::BTreeMap;
 use toml::{Spanned, Value};
 
 use super::place::within;
-use crate::TableOption;
 use crate::known::{Kind, Known};
 use crate::mistakes::{Collector, choice};
 use crate::raw::Keys;
+use crate::{TableOption, USUAL_STRATEGY};
 
 /// With the word of the value that it is about (empty: all of it), what is wrong, and what to do.
 type Problem = (String, String, String);
 
-/// The strategy of a table of which nothing else is said.
-const USUAL_STRATEGY: &str = "SizeTieredCompactionStrategy";
-/// Its compressor.
+/// The compressor of a table of which nothing else is said.
 const USUAL_COMPRESSOR: &str = "LZ4Compressor";
 /// Below this no bloom filter can be made (`BloomCalculations` of Cassandra).
 const LEAST_FALSE_POSITIVES: f64 = 6.71e-5;

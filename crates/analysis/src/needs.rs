@@ -1,0 +1,154 @@
+//! What has to be done for the settings of one configuration to hold on a database that runs with those of another.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::document::{ConfigurationFacts, Need, VolumeReport};
+
+/// Options of the table that its SSTables keep as they were when they were written.
+const IN_FILES: [&str; 2] = ["bloom_filter_fp_chance", "compression"];
+/// Keys of `cassandra.yaml` of which the same is true.
+const KEYS_IN_FILES: [&str; 2] = ["column_index_size", "sstable"];
+
+/// Empty where they differ in more than settings, or in none.
+pub fn needs(from: &ConfigurationFacts, to: &ConfigurationFacts) -> Vec<Need> {
+    if !is_same_but_for_settings(from, to) {
+        return Vec::new();
+    }
+    let (before, after) = (&from.settings, &to.settings);
+    let options = differing(&before.table, &after.table);
+    let keys = differing(&before.cassandra, &after.cassandra);
+    let are_in_files = options.iter().any(|option| IN_FILES.contains(option));
+    let are_in_files = are_in_files || keys.iter().any(|key| KEYS_IN_FILES.contains(key));
+    let all = [
+        (Need::AlterTable, !options.is_empty()),
+        (Need::Restart, !keys.is_empty() || before.jvm != after.jvm),
+        (Need::Rewrite, are_in_files),
+        (
+            Need::Recompaction,
+            before.compaction_strategy() != after.compaction_strategy(),
+        ),
+        (Need::Host, before.read_ahead_kb != after.read_ahead_kb),
+    ];
+    all.into_iter().filter(|(_, is)| *is).map(|(need, _)| need).collect()
+}
+
+/// The names under which the two do not have the same.
+fn differing<'s, V: PartialEq>(one: &'s BTreeMap<String, V>, other: &'s BTreeMap<String, V>) -> Vec<&'s str> {
+    let names: BTreeSet<&str> = one.keys().chain(other.keys()).map(String::as_str).collect();
+    names
+        .into_iter()
+        .filter(|name| one.get(*name) != other.get(*name))
+        .collect()
+}
+
+/// Whether machine, memory, volumes and cluster are the same.
+fn is_same_but_for_settings(one: &ConfigurationFacts, other: &ConfigurationFacts) -> bool {
+    let machine = |c: &ConfigurationFacts| (c.is_bought, c.cpus, c.memory_limit_bytes, c.heap_bytes, c.nodes);
+    let volume = |v: &VolumeReport| (v.role, v.size_bytes, v.limits, v.burst, v.byte_burst);
+    machine(one) == machine(other)
+        && one.exists_at == other.exists_at
+        && one.placement == other.placement
+        && one.consistency == other.consistency
+        && one.volumes.iter().map(volume).eq(other.volumes.iter().map(volume))
+        && one
+            .volumes
+            .iter()
+            .map(|v| &v.label)
+            .eq(other.volumes.iter().map(|v| &v.label))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::LazyLock;
+
+    use spec::{Settings, TableOption};
+
+    use super::*;
+    use crate::analyse;
+    use crate::story::{job, run, trials};
+
+    /// A configuration with these settings, all else as in the story.
+    fn with(settings: Settings) -> ConfigurationFacts {
+        static STORY: LazyLock<ConfigurationFacts> =
+            LazyLock::new(|| analyse(&run(&job(), &trials())).configurations.swap_remove(0));
+        ConfigurationFacts {
+            settings,
+            ..STORY.clone()
+        }
+    }
+
+    fn table(option: &str, key: &str, value: &str) -> Settings {
+        let map = BTreeMap::from([(key.to_owned(), value.to_owned())]);
+        Settings {
+            table: BTreeMap::from([(option.to_owned(), TableOption::Map(map))]),
+            ..Settings::default()
+        }
+    }
+
+    fn key(name: &str, value: &str) -> Settings {
+        Settings {
+            cassandra: BTreeMap::from([(name.to_owned(), value.to_owned())]),
+            ..Settings::default()
+        }
+    }
+
+    #[test]
+    fn what_has_to_be_done_follows_from_where_a_setting_lives() {
+        let plain = with(Settings::default());
+        let jvm = Settings {
+            jvm: vec!["-XX:+UseZGC".to_owned()],
+            ..Settings::default()
+        };
+        let read_ahead = Settings {
+            read_ahead_kb: Some(8),
+            ..Settings::default()
+        };
+        let word = Settings {
+            table: BTreeMap::from([("speculative_retry".to_owned(), TableOption::Value("NONE".to_owned()))]),
+            ..Settings::default()
+        };
+        let all: [(Settings, &[Need]); 9] = [
+            (Settings::default(), &[]),
+            (
+                table("compression", "chunk_length_in_kb", "4"),
+                &[Need::AlterTable, Need::Rewrite],
+            ),
+            (
+                table("compaction", "class", "LeveledCompactionStrategy"),
+                &[Need::AlterTable, Need::Recompaction],
+            ),
+            (table("compaction", "min_threshold", "8"), &[Need::AlterTable]),
+            (word, &[Need::AlterTable]),
+            (key("concurrent_reads", "64"), &[Need::Restart]),
+            (
+                key("sstable", "{\"selected_format\":\"bti\"}"),
+                &[Need::Restart, Need::Rewrite],
+            ),
+            (jvm, &[Need::Restart]),
+            (read_ahead, &[Need::Host]),
+        ];
+        for (settings, expected) in all {
+            let changed = with(settings);
+            assert_eq!(needs(&plain, &changed), expected, "{:?}", changed.settings);
+            assert_eq!(needs(&changed, &plain), expected, "back: {:?}", changed.settings);
+        }
+    }
+
+    /// Another volume is no setting, whatever else differs.
+    #[test]
+    fn nothing_is_said_where_more_than_settings_differ() {
+        let plain = with(Settings::default());
+        let changes: [fn(&mut ConfigurationFacts); 4] = [
+            |c| c.volumes[0].limits.read_iops = Some(61.0),
+            |c| c.volumes[0].label = "gp3 320 GiB".to_owned(),
+            |c| c.heap_bytes += 1,
+            |c| c.exists_at = vec!["10.0.0.5".to_owned()],
+        ];
+        for change in changes {
+            let mut other = with(key("concurrent_reads", "64"));
+            assert_eq!(needs(&plain, &other), [Need::Restart]);
+            change(&mut other);
+            assert_eq!(needs(&plain, &other), []);
+        }
+    }
+}

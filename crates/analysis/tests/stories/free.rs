@@ -1,0 +1,89 @@
+//! What a step for no money costs besides, worked out by hand.
+
+use analysis::{FreeStep, Need, Spending, TrialMeasurement, Verdict, analyse};
+use evidence::HostId;
+use spec::{Basis, ConfigurationMoney, CostLine, Money};
+
+use crate::story::{Told, job, measured, record, run};
+
+/// Bytes of SSTables that an operation had written by flushes and by compactions.
+type Written = (f64, f64);
+
+fn trial(configuration: &'static str, block: u32, operations: u64, written: Option<Written>) -> TrialMeasurement {
+    let device_reads = operations as f64 / 8.0;
+    let told = Told {
+        configuration,
+        block,
+        operations,
+        device_reads,
+        probe_read_iops: 60.1,
+    };
+    let mut trial = measured(&record(told), device_reads);
+    let host = trial.hosts.get_mut(&HostId::DATABASE).unwrap();
+    host.work.flushed_bytes = written.map(|(flushed, _)| flushed * operations as f64);
+    host.work.compacted_bytes = written.map(|(_, compacted)| compacted * operations as f64);
+    host.work.compression_metadata_bytes = Some(if configuration == "gp2-320" { 1e5 } else { 4e5 });
+    trial
+}
+
+/// `io1-10000` stands for the same machine as `gp2-320` with an option of the JVM, for the same price, and twice as fast.
+fn step(before: Option<Written>, after: Option<Written>) -> FreeStep {
+    let mut job = job();
+    let volume = job.setups[0].data.clone();
+    job.setups[1].data = volume;
+    job.setups[1].settings.jvm = vec!["-XX:+UseZGC".to_owned()];
+    let money = |setup: &spec::Setup| ConfigurationMoney {
+        configuration: setup.configuration.clone(),
+        usd_per_month: Some(100.0),
+        lines: vec![CostLine::stated("a month", 100.0, "an offer of 2026-01-01")],
+        missing: None,
+    };
+    job.plan.money = Some(Money {
+        basis: Basis::default(),
+        configurations: job.setups.iter().map(money).collect(),
+    });
+    let of_block = |block: u32, operations: u64| {
+        [
+            trial("gp2-320", block, operations, before),
+            trial("io1-10000", block, 2 * operations, after),
+        ]
+    };
+    let trials = [of_block(1, 30_000), of_block(2, 33_000), of_block(3, 31_500)].concat();
+    let mut steps = analyse(&run(&job, &trials)).free_steps;
+    assert_eq!(steps.len(), 1, "{steps:?}");
+    steps.swap_remove(0)
+}
+
+/// One of five operations updates one field of 100 bytes: clients write 20 bytes an operation.
+#[test]
+fn sstables_are_written_for_each_byte_of_the_clients() {
+    let step = step(Some((20.0, 10.0)), Some((25.0, 0.0)));
+    assert_eq!(step.throughput_ratio.verdict, Verdict::Faster);
+    assert_eq!((step.from.as_str(), step.to.as_str()), ("gp2-320", "io1-10000"));
+    assert_eq!(step.needs, [Need::Restart]);
+    let of = |what: Spending| step.elsewhere.iter().find(|s| s.what == what).unwrap();
+    let amplification = of(Spending::WriteAmplification);
+    assert!((amplification.before - 1.5).abs() < 1e-9 && (amplification.after - 1.25).abs() < 1e-9);
+    let offsets = of(Spending::ChunkOffsetBytes);
+    assert_eq!((offsets.before, offsets.after), (1e5, 4e5));
+    let disk = of(Spending::DiskBytes);
+    assert_eq!((disk.before, disk.after), (345e6, 345e6));
+}
+
+#[test]
+fn without_a_flush_nothing_is_known_of_what_becomes_of_a_byte() {
+    for (before, after) in [
+        (Some((0.0, 0.0)), Some((25.0, 0.0))),
+        (Some((20.0, 10.0)), Some((0.0, 0.0))),
+        (Some((20.0, 10.0)), None),
+        (None, None),
+    ] {
+        let told = step(before, after);
+        let all: Vec<Spending> = told.elsewhere.iter().map(|s| s.what).collect();
+        assert_eq!(
+            all,
+            [Spending::DiskBytes, Spending::ChunkOffsetBytes],
+            "{before:?} {after:?}"
+        );
+    }
+}
