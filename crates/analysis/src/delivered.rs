@@ -1,15 +1,12 @@
 //! The database's requests beside what the probe found the volume to deliver.
 
-use spec::VolumeRole;
-
-use crate::document::{CellAnalysis, ConfigurationFacts, Delivered};
+use crate::document::{CellAnalysis, ConfigurationFacts, Delivered, VolumeReport};
 
 /// Of a cell; `None` where nobody probed its data volume, or its requests were not seen.
 pub fn of_cell(cell: &CellAnalysis, configurations: &[ConfigurationFacts]) -> Option<Delivered> {
     let configuration = configurations.iter().find(|c| c.name == cell.configuration)?;
-    let data = configuration.volumes.iter().find(|v| v.role == VolumeRole::Data)?;
-    let delivered_iops = data.probe?.read_iops * f64::from(configuration.nodes);
-    let with_writes = data.is_combined();
+    let delivered_iops = configuration.probed_read_iops()? * f64::from(configuration.nodes);
+    let with_writes = configuration.data_volumes().all(VolumeReport::is_combined);
     let writes = if with_writes { cell.device_write_iops? } else { 0.0 };
     (delivered_iops > 0.0).then_some(Delivered {
         used_iops: cell.device_read_iops? + writes,

@@ -72,7 +72,7 @@ pub use decision::UNTESTED_SHARE;
 pub use document::{
     Analysis, By, CacheCurve, CacheEffect, CachePoint, CachePrediction, Candidate, Capacity, CapacityLevel,
     CapacityLimit, CapacityOutcome, Caution, CellAnalysis, CellChange, Change, Check, Comparison, ConfigurationFacts,
-    Criterion, DatabaseCounts, Decision, Delivered, Doubt, FaultAnalysis, FaultsAnalysis, FleetOf, FreeStep, GateCell,
+    Criterion, DataVolumeAnalysis, DatabaseCounts, Decision, Delivered, Doubt, FaultAnalysis, FaultsAnalysis, FleetOf, FreeStep, GateCell,
     GateOutcome, GateResult, HintFiles, InvalidTrial, LatencyAnalysis, Meets, Metric, Missed, NodeAnalysis,
     NotConsidered, NotJudged, Obstacle, Outcome, PhaseAnalysis, PhaseKind, Place, Range, Ranked, Ratio, Reason,
     Recommendation, RecoveryAnalysis, Replaced, ResidualSpread, Scaling, ScalingPoint, Spending, Spent, Status,
@@ -285,7 +285,6 @@ fn configurations(plan: &Plan, setups: &[Setup], trials: &[&TrialMeasurement]) -
                     .into_values()
                     .min_by(|a, b| a.read_iops.total_cmp(&b.read_iops))
             };
-            let volumes = [Some(&setup.data), setup.commitlog.as_ref()].into_iter().flatten();
             let cost = money::of_configuration(plan, &setup.configuration);
             ConfigurationFacts {
                 name: setup.configuration.clone(),
@@ -299,7 +298,8 @@ fn configurations(plan: &Plan, setups: &[Setup], trials: &[&TrialMeasurement]) -
                 placement: setup.placement,
                 consistency: stated_levels(plan, setup),
                 settings: setup.settings.clone(),
-                volumes: volumes
+                volumes: setup
+                    .volumes()
                     .map(|v| VolumeReport {
                         role: v.role,
                         label: v.label.clone(),

@@ -41,7 +41,7 @@ fn besides_nodes(setup: &Setup) -> Setup {
         replication_factor: setup.placement.replication_factor,
         ..Placement::ONE_NODE
     };
-    kind.data.size_bytes = 0;
+    kind.volumes_mut().for_each(|volume| volume.size_bytes = 0);
     kind
 }
 

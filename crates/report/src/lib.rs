@@ -10,6 +10,7 @@ mod cache;
 mod cache_curve;
 mod capacity;
 mod comparison;
+mod data_volumes;
 mod document;
 mod faults_csv;
 mod figures;

@@ -185,16 +185,24 @@ fn differences(from: &Setup, to: &Setup, cell: &CellLimit<'_>) -> Option<(Vec<Re
         fullest(Resource::DataIops),
         cell.read_share,
         (
-            requests(&from.data, iops_spent, is_path_apart),
-            requests(&to.data, iops_spent, is_path_apart),
+            of_data(from, is_path_apart, |limits| (limits.read_iops, limits.write_iops), |volume| {
+                requests(volume, iops_spent, is_path_apart)
+            }),
+            of_data(to, is_path_apart, |limits| (limits.read_iops, limits.write_iops), |volume| {
+                requests(volume, iops_spent, is_path_apart)
+            }),
         ),
     );
     let (bytes_from, bytes_to) = bounding(
         fullest(Resource::DataBytesPerS),
         cell.read_bytes_share,
         (
-            bytes(&from.data, bytes_spent, is_path_apart),
-            bytes(&to.data, bytes_spent, is_path_apart),
+            of_data(from, is_path_apart, |limits| (limits.read_bytes_per_s, limits.write_bytes_per_s), |volume| {
+                bytes(volume, bytes_spent, is_path_apart)
+            }),
+            of_data(to, is_path_apart, |limits| (limits.read_bytes_per_s, limits.write_bytes_per_s), |volume| {
+                bytes(volume, bytes_spent, is_path_apart)
+            }),
         ),
     );
     let changes = [
@@ -275,6 +283,24 @@ fn bounding(
             }
         }
         _ => (from.lesser(), to.lesser()),
+    }
+}
+
+/// What the data volumes of a node allow together: each as much as it does by itself, and no more than the path of the instance,
+/// where that holds them and is not looked at apart.
+fn of_data(
+    setup: &Setup,
+    is_path_apart: bool,
+    figures: fn(&IoLimits) -> (Option<f64>, Option<f64>),
+    of: impl Fn(&VolumeSetup) -> Allowed,
+) -> Allowed {
+    let path = setup.instance_limits.filter(|_| !is_path_apart && !setup.more_data.is_empty());
+    let (path_reads, path_writes) = path.as_ref().map_or((None, None), figures);
+    let sum = |figure: fn(Allowed) -> Option<f64>| setup.data_volumes().map(|volume| figure(of(volume))).sum::<Option<f64>>();
+    let least = |own: Option<f64>, path: Option<f64>| own.into_iter().chain(path).min_by(f64::total_cmp);
+    Allowed {
+        reads: least(sum(|allowed| allowed.reads), path_reads),
+        writes: least(sum(|allowed| allowed.writes), path_writes),
     }
 }
 

@@ -1,7 +1,5 @@
 //! The page cache was warm by plan: what memory answers is what was asked for.
 
-use spec::VolumeRole;
-
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
@@ -26,7 +24,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
             ("seconds", slowest_s),
         ],
     );
-    let device = trial.sum_of_volumes(VolumeRole::Data, |v| v.reads);
+    let device = trial.sum_of_data(|v| v.reads);
     let per_read = device.and_then(|device| stats::ratio(device, trial.completed_reads() as f64));
     found
         .numbers
