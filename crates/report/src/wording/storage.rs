@@ -243,9 +243,9 @@ fn unbalanced_members(of: &Of<'_>) -> (String, &'static str) {
     };
     (
         message,
-        "A database keeps each of its ranges of keys on one volume: 16 ranges on 3, 5, 6 or 7 volumes are not equal parts, popular keys lie where they lie, \
-         and tables of the system lie on the first. The node is as fast as the volume that is asked most; what the others could do is not had. Compare with \
-         one volume of the same IOPS.",
+        "A database keeps each of its ranges of keys on one volume: whole ranges are not equal parts (of four volumes one has 28 % of the keys here, one \
+         22 %), popular keys lie where they lie, and tables of the system lie on the first. The node is as fast as the volume that is asked most; what the \
+         others could do is not had. Compare with one volume of the same IOPS.",
     )
 }
 
