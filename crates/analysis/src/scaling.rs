@@ -41,7 +41,8 @@ fn besides_nodes(setup: &Setup) -> Setup {
         replication_factor: setup.placement.replication_factor,
         ..Placement::ONE_NODE
     };
-    kind.volumes_mut().for_each(|volume| volume.size_bytes = 0);
+    kind.data.size_bytes = 0;
+    kind.more_data.iter_mut().for_each(|volume| volume.size_bytes = 0);
     kind
 }
 

@@ -248,20 +248,13 @@ impl HostSample {
             match *name {
                 "t_s" => sample.t_s = value.unwrap_or_default(),
                 "unix_ms" => sample.unix_ms = value.unwrap_or_default() as i64,
-                other => {
-                    let of_volume = VolumeRole::ALL.into_iter().find_map(|role| {
-                        let columns = VolumeFigures::columns_of(role);
-                        let at = columns.iter().position(|column| *column == other)?;
-                        Some((role, VolumeFigures::FIELDS[at]))
-                    });
-                    match of_volume {
-                        Some((role, field)) if value.is_some() => {
-                            sample.volumes.entry(role).or_default().set(field, *value);
-                        }
-                        Some(_) => {}
-                        None => sample.host.set(other, *value),
+                other => match of_volume(other) {
+                    Some((role, field)) if value.is_some() => {
+                        sample.volumes.entry(role).or_default().set(field, *value);
                     }
-                }
+                    Some(_) => {}
+                    None => sample.host.set(other, *value),
+                },
             }
         }
         sample
@@ -286,6 +279,18 @@ impl HostSample {
         let operations = total(self)? - total(before)?;
         (seconds > 0.0 && operations >= 0.0).then(|| operations / seconds)
     }
+}
+
+/// The volume and the figure of a column; `None`: it is none of a volume.
+fn of_volume(column: &str) -> Option<(VolumeRole, &str)> {
+    let (role, field) = match column.strip_prefix("data_") {
+        None => (VolumeRole::Commitlog, column.strip_prefix("commitlog_")?),
+        Some(rest) => match rest.split_once('_').map(|(number, field)| (number.parse::<usize>(), field)) {
+            Some((Ok(number), field)) => (*VolumeRole::DATA.get(number.checked_sub(1)?)?, field),
+            _ => (VolumeRole::Data, rest),
+        },
+    };
+    VolumeFigures::FIELDS.contains(&field).then_some((role, field))
 }
 
 #[cfg(test)]

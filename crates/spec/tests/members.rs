@@ -133,8 +133,8 @@ fn what_is_stated_of_several_volumes_and_cannot_be_is_refused_at_its_place() {
             "layout = \"raid0\" is not built yet",
         ),
         (
-            volume("{ iops = 500, count = 2, layout = \"directory\" }", ""),
-            "layout cannot be `directory` (did you mean `directories`?",
+            volume("{ iops = 500, count = 2, layout = \"directoris\" }", ""),
+            "layout cannot be `directoris` (did you mean `directories`?",
         ),
         (
             volume(logs, ""),

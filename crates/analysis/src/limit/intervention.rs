@@ -180,29 +180,27 @@ fn differences(from: &Setup, to: &Setup, cell: &CellLimit<'_>) -> Option<(Vec<Re
         let (from, to) = paths.as_ref()?;
         change(resource, figure(from), figure(to))
     };
+    let iops_of = |setup: &Setup| {
+        let path = |limits: &IoLimits| (limits.read_iops, limits.write_iops);
+        of_data(setup, is_path_apart, path, |volume| requests(volume, iops_spent, is_path_apart))
+    };
+    let bytes_of = |setup: &Setup| {
+        let path = |limits: &IoLimits| (limits.read_bytes_per_s, limits.write_bytes_per_s);
+        of_data(setup, is_path_apart, path, |volume| bytes(volume, bytes_spent, is_path_apart))
+    };
     let fullest = |resource: Resource| resource.uses(limit).max_by(|a, b| a.share().total_cmp(&b.share()));
     let (iops_from, iops_to) = bounding(
         fullest(Resource::DataIops),
         cell.read_share,
         (
-            of_data(from, is_path_apart, |limits| (limits.read_iops, limits.write_iops), |volume| {
-                requests(volume, iops_spent, is_path_apart)
-            }),
-            of_data(to, is_path_apart, |limits| (limits.read_iops, limits.write_iops), |volume| {
-                requests(volume, iops_spent, is_path_apart)
-            }),
+            iops_of(from), iops_of(to)
         ),
     );
     let (bytes_from, bytes_to) = bounding(
         fullest(Resource::DataBytesPerS),
         cell.read_bytes_share,
         (
-            of_data(from, is_path_apart, |limits| (limits.read_bytes_per_s, limits.write_bytes_per_s), |volume| {
-                bytes(volume, bytes_spent, is_path_apart)
-            }),
-            of_data(to, is_path_apart, |limits| (limits.read_bytes_per_s, limits.write_bytes_per_s), |volume| {
-                bytes(volume, bytes_spent, is_path_apart)
-            }),
+            bytes_of(from), bytes_of(to)
         ),
     );
     let changes = [
