@@ -172,7 +172,7 @@ fn a_plan_says_how_many_volumes_hold_the_data_and_that_two_small_ones_cost_what_
     );
     // One data set for one directory and one for two.
     let data = |name: &str| {
-        let setups = plan["setups"]["setups"].as_array().unwrap();
+        let setups = plan["setups"].as_array().unwrap();
         let setup = setups.iter().find(|setup| setup["configuration"] == name).unwrap();
         setup["more_data"].as_array().map_or(0, Vec::len)
     };
