@@ -7,9 +7,7 @@ use spec::{Cell, Plan, Setup, VolumeRole};
 use stats::Summary;
 
 use crate::away;
-use crate::document::{
-    CellAnalysis, DataVolumeAnalysis, DatabaseCounts, InvalidTrial, LatencyAnalysis, NodeAnalysis,
-};
+use crate::document::{CellAnalysis, DataVolumeAnalysis, DatabaseCounts, InvalidTrial, LatencyAnalysis, NodeAnalysis};
 use crate::host::VolumeActivity;
 use crate::latency::{LatencyFigures, across_trials};
 use crate::limit::{self, ResourceUse};

@@ -72,10 +72,10 @@ pub use decision::UNTESTED_SHARE;
 pub use document::{
     Analysis, By, CacheCurve, CacheEffect, CachePoint, CachePrediction, Candidate, Capacity, CapacityLevel,
     CapacityLimit, CapacityOutcome, Caution, CellAnalysis, CellChange, Change, Check, Comparison, ConfigurationFacts,
-    Criterion, DataVolumeAnalysis, DatabaseCounts, Decision, Delivered, Doubt, FaultAnalysis, FaultsAnalysis, FleetOf, FreeStep, GateCell,
-    GateOutcome, GateResult, HintFiles, InvalidTrial, LatencyAnalysis, Meets, Metric, Missed, NodeAnalysis,
-    NotConsidered, NotJudged, Obstacle, Outcome, PhaseAnalysis, PhaseKind, Place, Range, Ranked, Ratio, Reason,
-    Recommendation, RecoveryAnalysis, Replaced, ResidualSpread, Scaling, ScalingPoint, Spending, Spent, Status,
+    Criterion, DataVolumeAnalysis, DatabaseCounts, Decision, Delivered, Doubt, FaultAnalysis, FaultsAnalysis, FleetOf,
+    FreeStep, GateCell, GateOutcome, GateResult, HintFiles, InvalidTrial, LatencyAnalysis, Meets, Metric, Missed,
+    NodeAnalysis, NotConsidered, NotJudged, Obstacle, Outcome, PhaseAnalysis, PhaseKind, Place, Range, Ranked, Ratio,
+    Reason, Recommendation, RecoveryAnalysis, Replaced, ResidualSpread, Scaling, ScalingPoint, Spending, Spent, Status,
     TrialCounts, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadFacts, WouldDecide,
     WritesAnalysis,
 };

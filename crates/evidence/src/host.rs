@@ -285,7 +285,10 @@ impl HostSample {
 fn of_volume(column: &str) -> Option<(VolumeRole, &str)> {
     let (role, field) = match column.strip_prefix("data_") {
         None => (VolumeRole::Commitlog, column.strip_prefix("commitlog_")?),
-        Some(rest) => match rest.split_once('_').map(|(number, field)| (number.parse::<usize>(), field)) {
+        Some(rest) => match rest
+            .split_once('_')
+            .map(|(number, field)| (number.parse::<usize>(), field))
+        {
             Some((Ok(number), field)) => (*VolumeRole::DATA.get(number.checked_sub(1)?)?, field),
             _ => (VolumeRole::Data, rest),
         },

@@ -167,7 +167,9 @@ fn a_plan_says_how_many_volumes_hold_the_data_and_that_two_small_ones_cost_what_
     assert!((usd[2] - usd[0]).abs() < 0.01 && usd[1] > usd[2] + 10.0, "{usd:?}");
     let lines = money[2]["lines"].as_array().unwrap();
     assert!(
-        lines.iter().any(|line| line["what"].as_str().unwrap().starts_with("2 x gp3 500 GiB")),
+        lines
+            .iter()
+            .any(|line| line["what"].as_str().unwrap().starts_with("2 x gp3 500 GiB")),
         "{lines:?}"
     );
     // One data set for one directory and one for two.
@@ -200,5 +202,8 @@ fn a_simulated_run_shows_each_data_volume() {
     assert!((900.0..1050.0).contains(&iops(0)), "{}", iops(0));
     assert_eq!(cell["limit"]["kind"], "volume_iops", "{:#}", cell["limit"]);
     let report = std::fs::read_to_string(lab.run_directory().join("report.md")).unwrap();
-    assert!(report.contains("The data volumes of each cell") && report.contains("| data-2 |"), "{report}");
+    assert!(
+        report.contains("The data volumes of each cell") && report.contains("| data-2 |"),
+        "{report}"
+    );
 }

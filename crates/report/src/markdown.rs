@@ -12,9 +12,9 @@ use crate::capacity;
 use crate::figures::{MISSING, bytes, count, duration, given, mib_per_s, number, optional, percent};
 use crate::findings::grouped;
 use crate::labels;
-use crate::{data_volumes, nodes};
 use crate::table::table;
 use crate::wording::{limits, scaling as words};
+use crate::{data_volumes, nodes};
 
 /// The whole report.
 pub fn markdown(analysis: &Analysis) -> String {

@@ -25,7 +25,10 @@ fn roles(setup: &Setup) -> Vec<&'static str> {
 
 #[test]
 fn each_of_several_volumes_is_what_one_would_be() {
-    let two = setup("{ type = \"gp3\", size_gib = 250, count = 2, layout = \"directories\" }", SERVED);
+    let two = setup(
+        "{ type = \"gp3\", size_gib = 250, count = 2, layout = \"directories\" }",
+        SERVED,
+    );
     let one = setup("{ type = \"gp3\", size_gib = 250 }", SERVED);
     assert_eq!((roles(&two), roles(&one)), (vec!["data", "data-2"], vec!["data"]));
     for volume in two.volumes() {
@@ -36,7 +39,10 @@ fn each_of_several_volumes_is_what_one_would_be() {
     // r4.4xlarge: 18,750 IOPS and 437.5 MB/s, over which both go.
     let path = two.instance_limits.unwrap();
     assert_eq!((path.read_iops, one.instance_limits), (Some(1875.0), None));
-    let log = volume("{ type = \"gp3\", size_gib = 250, count = 3 }\ncommitlog_volume = { type = \"gp3\", size_gib = 50 }", "");
+    let log = volume(
+        "{ type = \"gp3\", size_gib = 250, count = 3 }\ncommitlog_volume = { type = \"gp3\", size_gib = 50 }",
+        "",
+    );
     let setup = setups(&accepted(&log))[0].clone();
     assert_eq!(roles(&setup), ["data", "data-2", "data-3", "commitlog"]);
     assert_eq!(setup.volume(VolumeRole::Data3).unwrap().label, "gp3 250 GiB");
@@ -56,7 +62,11 @@ fn throttled_volumes_have_an_equal_part_of_the_instances_path_each() {
     assert_eq!((iops(1), iops(2)), (16_000.0, 18_750.0 / 2.0));
     // Behind no path: nobody sells it.
     let explicit = setup("{ iops = 16000, count = 4 }", "");
-    assert!(explicit.volumes().all(|volume| volume.limits.read_iops == Some(16_000.0)));
+    assert!(
+        explicit
+            .volumes()
+            .all(|volume| volume.limits.read_iops == Some(16_000.0))
+    );
 }
 
 #[test]
@@ -68,7 +78,10 @@ fn a_data_set_in_two_directories_is_another_one_and_old_plans_have_one() {
     assert_ne!(files, DataSetFiles::of(&one));
     let text = serde_json::to_string(&DataSetFiles::of(&one)).unwrap();
     assert!(!text.contains("directories"), "{text}");
-    assert_eq!(serde_json::from_str::<DataSetFiles>(&text).unwrap(), DataSetFiles::of(&one));
+    assert_eq!(
+        serde_json::from_str::<DataSetFiles>(&text).unwrap(),
+        DataSetFiles::of(&one)
+    );
     let text = serde_json::to_string(&one).unwrap();
     assert!(!text.contains("more_data"), "{text}");
     for setup in [&one, &two] {
@@ -98,7 +111,10 @@ fn two_volumes_cost_twice_what_one_costs_with_what_each_has_for_nothing() {
     // Three nodes with two each.
     let three = volume("{ type = \"gp3\", size_gib = 250, count = 2 }\nnodes = 3", "");
     let lines = accepted(&three).money.configurations[0].lines.clone();
-    assert!(lines.iter().any(|line| line.what.starts_with("6 x gp3 250 GiB")), "{lines:?}");
+    assert!(
+        lines.iter().any(|line| line.what.starts_with("6 x gp3 250 GiB")),
+        "{lines:?}"
+    );
 }
 
 #[test]
@@ -154,7 +170,10 @@ fn a_fault_names_one_of_several_volumes_that_every_configuration_has() {
         "disk-slow (10 times) of node 1's data volume data-2 at 6 s for 2 s"
     );
     each_refused(&[
-        (text("{ iops = 500 }"), "volume = \"data-2\": a has one data volume, data"),
+        (
+            text("{ iops = 500 }"),
+            "volume = \"data-2\": a has one data volume, data",
+        ),
         (
             text("{ iops = 500, count = 2 }").replace("\"data-2\"", "\"data-3\""),
             "volume = \"data-3\": a has 2 data volumes, the last of them data-2",
@@ -179,13 +198,17 @@ fn machines_that_are_not_ours_have_one_volume() {
         )
     };
     let message = read(&text, Provider::Aws).err().unwrap().to_string();
-    let expected = "x.toml:9:47: count = 2 of a's data_volume: AWS machines are made with one volume for their data so far";
+    let expected =
+        "x.toml:9:47: count = 2 of a's data_volume: AWS machines are made with one volume for their data so far";
     assert!(message.contains(expected), "{message}");
     let hosts = |limits: bool| {
         format!("{text}\n[provider.hosts]\nlimits = {limits}\ndatabase = [\"db1\"]\nclient = [\"load1\"]\n")
     };
     let message = read(&hosts(false), Provider::Hosts).err().unwrap().to_string();
-    assert!(message.contains("machines without limits are measured on one directory"), "{message}");
+    assert!(
+        message.contains("machines without limits are measured on one directory"),
+        "{message}"
+    );
     for (text, provider) in [
         (hosts(true), Provider::Hosts),
         (text.clone(), Provider::Local),

@@ -182,26 +182,26 @@ fn differences(from: &Setup, to: &Setup, cell: &CellLimit<'_>) -> Option<(Vec<Re
     };
     let iops_of = |setup: &Setup| {
         let path = |limits: &IoLimits| (limits.read_iops, limits.write_iops);
-        of_data(setup, is_path_apart, path, |volume| requests(volume, iops_spent, is_path_apart))
+        of_data(setup, is_path_apart, path, |volume| {
+            requests(volume, iops_spent, is_path_apart)
+        })
     };
     let bytes_of = |setup: &Setup| {
         let path = |limits: &IoLimits| (limits.read_bytes_per_s, limits.write_bytes_per_s);
-        of_data(setup, is_path_apart, path, |volume| bytes(volume, bytes_spent, is_path_apart))
+        of_data(setup, is_path_apart, path, |volume| {
+            bytes(volume, bytes_spent, is_path_apart)
+        })
     };
     let fullest = |resource: Resource| resource.uses(limit).max_by(|a, b| a.share().total_cmp(&b.share()));
     let (iops_from, iops_to) = bounding(
         fullest(Resource::DataIops),
         cell.read_share,
-        (
-            iops_of(from), iops_of(to)
-        ),
+        (iops_of(from), iops_of(to)),
     );
     let (bytes_from, bytes_to) = bounding(
         fullest(Resource::DataBytesPerS),
         cell.read_bytes_share,
-        (
-            bytes_of(from), bytes_of(to)
-        ),
+        (bytes_of(from), bytes_of(to)),
     );
     let changes = [
         change(Resource::DataIops, iops_from, iops_to),
@@ -292,9 +292,16 @@ fn of_data(
     figures: fn(&IoLimits) -> (Option<f64>, Option<f64>),
     of: impl Fn(&VolumeSetup) -> Allowed,
 ) -> Allowed {
-    let path = setup.instance_limits.filter(|_| !is_path_apart && !setup.more_data.is_empty());
+    let path = setup
+        .instance_limits
+        .filter(|_| !is_path_apart && !setup.more_data.is_empty());
     let (path_reads, path_writes) = path.as_ref().map_or((None, None), figures);
-    let sum = |figure: fn(Allowed) -> Option<f64>| setup.data_volumes().map(|volume| figure(of(volume))).sum::<Option<f64>>();
+    let sum = |figure: fn(Allowed) -> Option<f64>| {
+        setup
+            .data_volumes()
+            .map(|volume| figure(of(volume)))
+            .sum::<Option<f64>>()
+    };
     let least = |own: Option<f64>, path: Option<f64>| own.into_iter().chain(path).min_by(f64::total_cmp);
     Allowed {
         reads: least(sum(|allowed| allowed.reads), path_reads),

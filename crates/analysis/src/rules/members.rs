@@ -34,8 +34,16 @@ type Member<'a> = (VolumeRole, &'a VolumeActivity);
 
 /// The data volumes of a node, where there are several that were asked for enough.
 fn members<'a>(node: &Node<'a>) -> Vec<Member<'a>> {
-    let members: Vec<Member<'a>> = node.host.members.iter().map(|(role, activity)| (*role, activity)).collect();
-    let most = members.iter().map(|(_, activity)| activity.requests()).fold(0.0, f64::max);
+    let members: Vec<Member<'a>> = node
+        .host
+        .members
+        .iter()
+        .map(|(role, activity)| (*role, activity))
+        .collect();
+    let most = members
+        .iter()
+        .map(|(_, activity)| activity.requests())
+        .fold(0.0, f64::max);
     match most >= REQUESTS {
         true => members,
         false => Vec::new(),
@@ -103,7 +111,12 @@ fn unbalanced(trial: &TrialMeasurement, node: &Node<'_>) -> Option<(f64, Finding
         let least = *values.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
         (values.len() == members.len()).then_some((most, least))
     };
-    let iops = extremes(members.iter().map(|(role, activity)| (*role, activity.iops())).collect());
+    let iops = extremes(
+        members
+            .iter()
+            .map(|(role, activity)| (*role, activity.iops()))
+            .collect(),
+    );
     if let Some(found) = iops.and_then(|(most, least)| finding("iops", most, least, REQUESTS_APART)) {
         return Some(found);
     }
@@ -150,7 +163,10 @@ mod tests {
         );
         let trial = with(&[(6000.0, 500.0), (9000.0, 500.0), (7000.0, 500.0)]);
         let finding = found(&trial, Rule::UnbalancedMembers).unwrap();
-        assert_eq!((finding.fact("most"), finding.fact("least")), (Some("data-2"), Some("data")));
+        assert_eq!(
+            (finding.fact("most"), finding.fact("least")),
+            (Some("data-2"), Some("data"))
+        );
         assert_eq!((finding.numbers["most"], finding.numbers["least"]), (150.0, 100.0));
         assert_eq!(finding.fact("figure"), Some("iops"));
         assert!(found(&trial, Rule::SlowMember).is_none());
@@ -174,7 +190,10 @@ mod tests {
         let finding = found(&trial, Rule::SlowMember).unwrap();
         assert_eq!(finding.fact("volume"), Some("data-3"));
         let number = |name: &str| finding.numbers[name].round();
-        assert_eq!((number("await_us"), number("others_await_us"), number("times")), (1000.0, 500.0, 2.0));
+        assert_eq!(
+            (number("await_us"), number("others_await_us"), number("times")),
+            (1000.0, 500.0, 2.0)
+        );
         // One finding for one cause.
         assert!(found(&trial, Rule::UnbalancedMembers).is_none());
     }

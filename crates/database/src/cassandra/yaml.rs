@@ -311,7 +311,10 @@ mod tests {
         config.processors = 16.0;
         config.data_directories = ["/b", "/a 2", "/c", "/d"].map(std::path::PathBuf::from).to_vec();
         let text = cassandra_yaml(&config);
-        assert!(text.contains(r#"data_file_directories: ["/b", "/a 2", "/c", "/d"]"#), "{text}");
+        assert!(
+            text.contains(r#"data_file_directories: ["/b", "/a 2", "/c", "/d"]"#),
+            "{text}"
+        );
         assert!(text.contains("\nconcurrent_compactors: 4\n"), "{text}");
         config.processors = 1.5;
         assert!(cassandra_yaml(&config).contains("\nconcurrent_compactors: 2\n"));

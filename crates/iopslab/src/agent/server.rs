@@ -2,7 +2,7 @@
 //! counted.
 
 use std::net::Ipv4Addr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use database::{
@@ -120,13 +120,9 @@ impl Database {
         let placement = files.placement;
         let places: Vec<_> = (0..placement.nodes).map(|index| place(placement, index)).collect();
         let replication = replication(placement);
-        let key = self.server.snapshot_key(
-            &self.dataset,
-            &places,
-            &replication,
-            &files.settings,
-            files.directories,
-        );
+        let key = self
+            .server
+            .snapshot_key(&self.dataset, &places, &replication, &files.settings, files.directories);
         if placement.is_cluster() {
             format!("{key}-node-{}-{}", self.index + 1, self.address())
         } else {

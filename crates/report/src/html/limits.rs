@@ -7,8 +7,8 @@ use serde_json::json;
 use super::element::{Table, text};
 use crate::figures::several;
 use crate::labels;
-use crate::{data_volumes, nodes};
 use crate::wording::limits;
+use crate::{data_volumes, nodes};
 
 /// Different reasons of one cell that are told; all of them stand with its trials.
 const REASONS: usize = 2;

@@ -179,10 +179,17 @@ pub(super) fn possible(
     if let Some(configuration) = configurations.iter().flatten().find(is_beyond) {
         let has = match configuration.data_volume.count {
             1 => "one data volume, data".to_owned(),
-            n => format!("{n} data volumes, the last of them {}", VolumeRole::DATA[n as usize - 1].name()),
+            n => format!(
+                "{n} data volumes, the last of them {}",
+                VolumeRole::DATA[n as usize - 1].name()
+            ),
         };
         mistakes.add(
-            given.get_ref().volume.as_ref().map_or(given.get_ref().kind.span(), Spanned::span),
+            given
+                .get_ref()
+                .volume
+                .as_ref()
+                .map_or(given.get_ref().kind.span(), Spanned::span),
             format!("volume = \"{}\": {} has {has}", role.name(), configuration.name),
             "name a volume that every configuration has, or raise `count` of its data_volume",
         );

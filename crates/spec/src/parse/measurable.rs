@@ -163,7 +163,9 @@ fn several_volumes(file: &raw::Experiment, text: &str, provider: Option<Provider
     let why = match provider {
         _ if exists => "an existing cluster is watched on one volume for its data",
         Some(Provider::Aws) => "AWS machines are made with one volume for their data so far",
-        Some(Provider::Hosts) if !has_limits => "machines without limits are measured on one directory or device for their data",
+        Some(Provider::Hosts) if !has_limits => {
+            "machines without limits are measured on one directory or device for their data"
+        }
         _ => return Vec::new(),
     };
     let problem = |(at, name, count)| Problem {

@@ -16,12 +16,7 @@ const DIRECTORIES: &str = "directories";
 const RAID0: &str = "raid0";
 
 /// How many volumes of this kind hold the data of a node; `None` where something is wrong, which is told.
-pub(super) fn count(
-    span: &Range<usize>,
-    raw: &raw::Volume,
-    key: &str,
-    mistakes: &mut Collector<'_>,
-) -> Option<u32> {
+pub(super) fn count(span: &Range<usize>, raw: &raw::Volume, key: &str, mistakes: &mut Collector<'_>) -> Option<u32> {
     let at = |mistakes: &Collector<'_>, word: &str| within(mistakes.text, span, word);
     if key != "data_volume" {
         let stated = [("count", raw.count.is_some()), ("layout", raw.layout.is_some())];
