@@ -99,11 +99,8 @@ impl Curve {
             })
             .collect();
         points.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
-        let data = facts.and_then(|c| c.volumes.iter().find(|v| v.role == spec::VolumeRole::Data));
-        let delivered = data
-            .and_then(|v| v.probe)
-            .zip(facts)
-            .map(|(probe, c)| probe.read_iops * f64::from(c.nodes));
+        let data = facts.and_then(|c| c.data_volumes().next());
+        let delivered = facts.and_then(|c| Some(c.probed_read_iops()? * f64::from(c.nodes)));
         let writes: Vec<f64> = members
             .iter()
             .filter_map(|cell| cell.device_writes_per_operation)

@@ -7,7 +7,7 @@ use spec::{Cell, Plan, Setup, VolumeRole};
 use stats::Summary;
 
 use crate::away;
-use crate::document::{CellAnalysis, DatabaseCounts, InvalidTrial, LatencyAnalysis, NodeAnalysis};
+use crate::document::{CellAnalysis, DataVolumeAnalysis, DatabaseCounts, InvalidTrial, LatencyAnalysis, NodeAnalysis};
 use crate::host::VolumeActivity;
 use crate::latency::{LatencyFigures, across_trials};
 use crate::limit::{self, ResourceUse};
@@ -28,7 +28,7 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
     let volumes = |pick: fn(&VolumeActivity) -> f64| {
         move |t: &TrialMeasurement| t.per_operation(t.sum(|node| node.host.sum_of_volumes(pick)))
     };
-    let data = |pick: fn(&VolumeActivity) -> f64| move |t: &TrialMeasurement| t.sum_of_volumes(VolumeRole::Data, pick);
+    let data = |pick: fn(&VolumeActivity) -> f64| move |t: &TrialMeasurement| t.sum_of_data(pick);
     let mut errors = BTreeMap::new();
     for (kind, n) in valid
         .iter()
@@ -87,6 +87,7 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
         withheld: None,
         limit: limit::named(&by_node, &undisturbed),
         nodes: nodes(&by_node, &undisturbed),
+        data_volumes: data_volumes(&undisturbed),
         faults: away::faults(plan, setup, &valid),
         writes: away::writes(trials),
         usd_per_month: None,
@@ -159,7 +160,7 @@ fn nodes(uses: &BTreeMap<HostId, limit::Uses>, trials: &[&TrialMeasurement]) -> 
             let nodes = trials.iter().flat_map(|t| t.nodes()).filter(|n| n.id == *host);
             stats::median(&nodes.filter_map(|n| figure(&n)).collect::<Vec<_>>())
         };
-        let data = |pick: fn(&VolumeActivity) -> f64| median(&|n| n.activity(VolumeRole::Data).map(pick));
+        let data = |pick: fn(&VolumeActivity) -> f64| median(&|n| n.host.sum_of_data(pick));
         let mut uses: Vec<ResourceUse> = uses.iter().map(|(_, used)| *used).collect();
         uses.sort_by_key(|u| u.kind);
         NodeAnalysis {
@@ -176,6 +177,32 @@ fn nodes(uses: &BTreeMap<HostId, limit::Uses>, trials: &[&TrialMeasurement]) -> 
         }
     };
     uses.iter().map(of_node).collect()
+}
+
+/// Each data volume of each node apart; none where every node has one.
+fn data_volumes(trials: &[&TrialMeasurement]) -> Vec<DataVolumeAnalysis> {
+    let mut each: BTreeMap<(HostId, VolumeRole), Vec<&VolumeActivity>> = BTreeMap::new();
+    for node in trials.iter().flat_map(|t| t.nodes()) {
+        let several = node.host.members.keys();
+        for (role, activity) in several.filter_map(|role| Some((role, node.host.volumes.get(role)?))) {
+            each.entry((node.id, *role)).or_default().push(activity);
+        }
+    }
+    let median = |of: &[&VolumeActivity], figure: &dyn Fn(&VolumeActivity) -> Option<f64>| {
+        stats::median(&of.iter().filter_map(|activity| figure(activity)).collect::<Vec<_>>())
+    };
+    each.into_iter()
+        .map(|((host, volume), of)| DataVolumeAnalysis {
+            host,
+            volume,
+            read_iops: median(&of, &|v| Some(v.read_iops())),
+            write_iops: median(&of, &|v| Some(v.write_iops())),
+            read_bytes_per_s: median(&of, &|v| Some(v.read_bytes_per_s())),
+            write_bytes_per_s: median(&of, &|v| Some(v.write_bytes_per_s())),
+            await_us: median(&of, &|v| v.await_s().map(|s| s * 1e6)),
+            busy_share: median(&of, &|v| v.busy_share),
+        })
+        .collect()
 }
 
 fn latencies(

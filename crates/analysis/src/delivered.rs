@@ -7,7 +7,7 @@
 //! reads of about fio's size are compared. Where nothing can be compared, nothing is said.
 
 use evidence::ProbeResult;
-use spec::{IoLimits, VolumeRole};
+use spec::IoLimits;
 
 use crate::document::limit::Unit;
 use crate::document::{ConfigurationFacts, Delivered, VolumeReport};
@@ -27,9 +27,17 @@ const FEW_WRITES: f64 = 0.05;
 /// Of a cell with these valid trials; `None` where nobody probed its data volume, its requests were not seen, or fio's cannot
 /// be compared with them.
 pub fn of_cell(configuration: &ConfigurationFacts, trials: &[&TrialMeasurement]) -> Option<Delivered> {
-    let data = configuration.volumes.iter().find(|v| v.role == VolumeRole::Data)?;
-    let probe = data.probe?;
-    let asked = Asked::of(trials)?;
+    let data = configuration.data_volumes().next()?;
+    let members: Vec<ProbeResult> = configuration.data_volumes().map(|v| v.probe).collect::<Option<_>>()?;
+    let count = members.len() as f64;
+    let mean = |figure: fn(&ProbeResult) -> f64| members.iter().map(figure).sum::<f64>() / count;
+    // Several are alike, but for what fio found.
+    let probe = ProbeResult {
+        read_iops: mean(|p| p.read_iops),
+        write_bytes_per_s: mean(|p| p.write_bytes_per_s),
+        ..*members.first()?
+    };
+    let asked = Asked::of(trials, count)?;
     let limits = lasting(data)?;
     let is_held = |expected: Option<f64>, got: f64| expected.is_some_and(|expected| got >= AT_LIMIT * expected);
     let found = if is_held(rules::expected_read_iops(&limits), probe.read_iops) {
@@ -46,7 +54,8 @@ pub fn of_cell(configuration: &ConfigurationFacts, trials: &[&TrialMeasurement])
     let nodes = f64::from(configuration.nodes);
     found
         .map(|of_one| Delivered {
-            delivered: of_one.delivered * nodes,
+            used: of_one.used * count,
+            delivered: of_one.delivered * count * nodes,
             ..of_one
         })
         .filter(|found| found.delivered > 0.0)
@@ -64,7 +73,8 @@ fn lasting(data: &VolumeReport) -> Option<IoLimits> {
     }
 }
 
-/// What a database asked of the data volumes of all its nodes, a second: medians over trials.
+/// What a database asked of the data volumes of all its nodes, a second: medians over trials; of so many volumes of a node the
+/// share of one.
 struct Asked {
     reads: f64,
     writes: f64,
@@ -73,9 +83,9 @@ struct Asked {
 }
 
 impl Asked {
-    fn of(trials: &[&TrialMeasurement]) -> Option<Self> {
+    fn of(trials: &[&TrialMeasurement], members: f64) -> Option<Self> {
         let median = |figure: fn(&VolumeActivity) -> f64| {
-            let each = trials.iter().filter_map(|t| t.sum_of_volumes(VolumeRole::Data, figure));
+            let each = trials.iter().filter_map(|t| Some(t.sum_of_data(figure)? / members));
             stats::median(&each.collect::<Vec<_>>())
         };
         Some(Self {
@@ -147,6 +157,8 @@ fn like_with_like(asked: &Asked, probe: &ProbeResult) -> Option<Delivered> {
 #[cfg(test)]
 mod tests {
     use spec::{Burst, Job};
+
+    use spec::VolumeRole;
 
     use super::*;
     use crate::analyse;

@@ -19,6 +19,9 @@ const WINDOW_S: f64 = 10.0;
 pub struct DatabaseHost {
     /// Activity of each volume.
     pub volumes: BTreeMap<VolumeRole, VolumeActivity>,
+    /// Where there are several data volumes: each of them, in all measured seconds from the window's start on, planned faults
+    /// included.
+    pub members: BTreeMap<VolumeRole, VolumeActivity>,
     /// Page cache charged to the database at the end, bytes.
     pub page_cache_bytes: Option<f64>,
     /// CPUs that the database used.
@@ -52,6 +55,13 @@ pub struct DatabaseHost {
 }
 
 impl DatabaseHost {
+    /// A figure summed over the data volumes; `None` when none was watched.
+    pub fn sum_of_data(&self, figure: impl Fn(&VolumeActivity) -> f64) -> Option<f64> {
+        let mut data = self.volumes.iter().filter(|(role, _)| role.is_data()).peekable();
+        data.peek()?;
+        Some(data.map(|(_, activity)| figure(activity)).sum())
+    }
+
     /// A figure summed over all volumes; `None` when no volume was watched.
     pub fn sum_of_volumes(&self, figure: fn(&VolumeActivity) -> f64) -> Option<f64> {
         (!self.volumes.is_empty()).then(|| self.volumes.values().map(figure).sum())
@@ -90,6 +100,8 @@ pub struct VolumeActivity {
     pub read_bytes: f64,
     /// Bytes written.
     pub write_bytes: f64,
+    /// Time that these requests took, summed, seconds; of the kernel's clock for the device.
+    pub wait_s: Option<f64>,
     /// Share of the time with at least one request under way; on a device that serves many at once 1 does not mean
     /// full.
     pub busy_share: Option<f64>,
@@ -125,6 +137,21 @@ pub struct WindowRates {
 }
 
 impl VolumeActivity {
+    /// Requests, read and written.
+    pub fn requests(&self) -> f64 {
+        self.reads + self.writes
+    }
+
+    /// Requests per second over the window, read and written.
+    pub fn iops(&self) -> f64 {
+        self.requests() / self.seconds
+    }
+
+    /// What a request took on average, seconds (`await` of iostat); `None` without requests, or where it is not known.
+    pub fn await_s(&self) -> Option<f64> {
+        stats::ratio(self.wait_s?, self.requests())
+    }
+
     /// Read requests per second over the window.
     pub fn read_iops(&self) -> f64 {
         self.reads / self.seconds
@@ -163,11 +190,18 @@ pub fn database_host(samples: &[HostSample], from_s: f64, to_s: f64) -> Database
         stats::ratio(stolen, busy + idle + stolen)
     };
     let steps = ten_second_steps(&window.iter().collect::<Vec<_>>());
+    let volumes: BTreeMap<VolumeRole, VolumeActivity> = VolumeRole::ALL
+        .into_iter()
+        .filter_map(|role| Some((role, activity(window, role)?)))
+        .collect();
+    let data = volumes.iter().filter(|(role, _)| role.is_data());
+    let several = data.clone().count() > 1;
     DatabaseHost {
-        volumes: [VolumeRole::Data, VolumeRole::Commitlog]
-            .into_iter()
-            .filter_map(|role| Some((role, activity(window, role)?)))
+        members: data
+            .filter(|_| several)
+            .map(|(role, activity)| (*role, activity.clone()))
             .collect(),
+        volumes,
         page_cache_bytes: last.host.cgroup_file_bytes,
         cpus_used: per_second(database_cpu_s),
         cpu_throttled_share: delta(|h| h.cgroup_throttled_periods)
@@ -343,6 +377,7 @@ fn activity(window: &[HostSample], role: VolumeRole) -> Option<VolumeActivity> {
         writes,
         read_bytes,
         write_bytes,
+        wait_s: a_second(|v| Some(v.read_wait_s? + v.write_wait_s?)).map(|share| share * seconds),
         busy_share: a_second(|v| v.busy_s),
         iops_limit: after.iops_limit,
         disk_floor_share: a_second(|v| v.disk_floor_s),

@@ -74,12 +74,12 @@ pub use decision::UNTESTED_SHARE;
 pub use document::{
     Analysis, By, CacheCurve, CacheEffect, CachePoint, CachePrediction, Candidate, Capacity, CapacityLevel,
     CapacityLimit, CapacityOutcome, Caution, CellAnalysis, CellChange, Change, Check, Comparison, ConfigurationFacts,
-    Criterion, DatabaseCounts, Decision, Delivered, Doubt, FaultAnalysis, FaultsAnalysis, FleetOf, FreeStep, GateCell,
-    GateOutcome, GateResult, HintFiles, InvalidTrial, LatencyAnalysis, Meets, Metric, Missed, Need, NodeAnalysis,
-    NotConsidered, NotJudged, NotTried, Obstacle, Outcome, PhaseAnalysis, PhaseKind, Place, Range, Ranked, Ratio,
-    Reason, Recommendation, RecoveryAnalysis, Replaced, ResidualSpread, Scaling, ScalingPoint, Spending, Spent, Status,
-    TrialCounts, Untried, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadFacts, WouldDecide,
-    WritesAnalysis,
+    Criterion, DataVolumeAnalysis, DatabaseCounts, Decision, Delivered, Doubt, FaultAnalysis, FaultsAnalysis, FleetOf,
+    FreeStep, GateCell, GateOutcome, GateResult, HintFiles, InvalidTrial, LatencyAnalysis, Meets, Metric, Missed, Need,
+    NodeAnalysis, NotConsidered, NotJudged, NotTried, Obstacle, Outcome, PhaseAnalysis, PhaseKind, Place, Range,
+    Ranked, Ratio, Reason, Recommendation, RecoveryAnalysis, Replaced, ResidualSpread, Scaling, ScalingPoint, Spending,
+    Spent, Status, TrialCounts, Untried, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadFacts,
+    WouldDecide, WritesAnalysis,
 };
 pub use fact::{HostFact, NODES, NodeFigure, SmallerThan, TooShort, UNTIL_FAULT, VolumeLimit};
 pub use finding::{Finding, Scope};
@@ -302,7 +302,6 @@ fn configurations(plan: &Plan, setups: &[Setup], trials: &[&TrialMeasurement]) -
                     .into_values()
                     .min_by(|a, b| a.read_iops.total_cmp(&b.read_iops))
             };
-            let volumes = [Some(&setup.data), setup.commitlog.as_ref()].into_iter().flatten();
             let cost = money::of_configuration(plan, &setup.configuration);
             ConfigurationFacts {
                 name: setup.configuration.clone(),
@@ -316,7 +315,8 @@ fn configurations(plan: &Plan, setups: &[Setup], trials: &[&TrialMeasurement]) -
                 placement: setup.placement,
                 consistency: stated_levels(plan, setup),
                 settings: setup.settings.clone(),
-                volumes: volumes
+                volumes: setup
+                    .volumes()
                     .map(|v| VolumeReport {
                         role: v.role,
                         label: v.label.clone(),

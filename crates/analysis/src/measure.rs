@@ -179,8 +179,9 @@ fn shown(record: &TrialRecord, host: HostId, samples: &[HostSample], judged: Win
         let ends = |kind| matches!(kind, NodeFaultKind::NodeStop | NodeFaultKind::NodeKill);
         let returns = record.faults.iter().filter(|f| f.host == host && ends(f.kind));
         let planned = returns.filter(|f| f.return_began_s.is_some()).count() as u64;
-        let all = database_host(samples, judged.from_s, measured_s).restarts;
-        shown.restarts = all.map(|n| n.saturating_sub(planned));
+        let all = database_host(samples, judged.from_s, measured_s);
+        shown.restarts = all.restarts.map(|n| n.saturating_sub(planned));
+        shown.members = all.members;
     }
     shown
 }

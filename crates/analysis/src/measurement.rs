@@ -167,6 +167,11 @@ impl TrialMeasurement {
         self.sum(|node| node.activity(role).map(&figure))
     }
 
+    /// A figure of the data volumes, summed over all of them and over all nodes.
+    pub fn sum_of_data(&self, figure: impl Fn(&VolumeActivity) -> f64) -> Option<f64> {
+        self.sum(|node| node.host.sum_of_data(&figure))
+    }
+
     /// Bytes of the data set on the disks of all nodes, every replica counted.
     pub fn data_bytes_on_disk(&self) -> f64 {
         self.nodes().map(|node| node.facts.data_bytes_on_disk as f64).sum()

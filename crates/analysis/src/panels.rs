@@ -82,8 +82,8 @@ fn has_data(line: &Line) -> bool {
 }
 
 fn of_node(facts: &NodeFacts, samples: &[HostSample]) -> Vec<Panel> {
-    let mut panels = volume(facts, samples, VolumeRole::Data);
-    panels.extend(volume(facts, samples, VolumeRole::Commitlog));
+    let of_role = |role| volume(facts, samples, role);
+    let mut panels: Vec<Panel> = VolumeRole::ALL.into_iter().flat_map(of_role).collect();
     panels.extend(host(facts, samples));
     panels
 }
@@ -158,12 +158,9 @@ fn volume(facts: &NodeFacts, samples: &[HostSample], role: VolumeRole) -> Vec<Pa
         samples.iter().map(|s| (s.t_s, of(s, figure))).collect()
     };
     let [iops_title, bytes_title, credits_title] = match role {
-        VolumeRole::Data => [Panel::DATA_IOPS, Panel::DATA_BYTES, "Data volume burst credits"],
-        VolumeRole::Commitlog => [
-            "Commit-log volume IOPS",
-            "Commit-log volume MB/s",
-            "Commit-log volume burst credits",
-        ],
+        VolumeRole::Data => [Panel::DATA_IOPS, Panel::DATA_BYTES, "Data volume burst credits"].map(str::to_owned),
+        VolumeRole::Commitlog => ["IOPS", "MB/s", "burst credits"].map(|what| format!("Commit-log volume {what}")),
+        member => ["IOPS", "MB/s", "burst credits"].map(|what| format!("Volume {} {what}", member.name())),
     };
     let limits = facts.volumes.iter().find(|v| v.role == role).map(|v| v.limits);
     let limit = |read: Option<f64>, write: Option<f64>, unit: f64| -> Vec<(String, f64)> {
@@ -176,7 +173,7 @@ fn volume(facts: &NodeFacts, samples: &[HostSample], role: VolumeRole) -> Vec<Pa
         }
     };
     let mut iops = panel(
-        iops_title,
+        &iops_title,
         "requests/s",
         vec![
             line("reads", rate(|v| v.reads, 1.0)),
@@ -191,7 +188,7 @@ fn volume(facts: &NodeFacts, samples: &[HostSample], role: VolumeRole) -> Vec<Pa
         iops.limits = limits.map_or_else(Vec::new, |l| limit(l.read_iops, l.write_iops, 1.0));
     }
     let mut bytes = panel(
-        bytes_title,
+        &bytes_title,
         "MB/s",
         vec![
             line("read", rate(|v| v.read_bytes, MB)),
@@ -215,7 +212,7 @@ fn volume(facts: &NodeFacts, samples: &[HostSample], role: VolumeRole) -> Vec<Pa
     } else {
         ("I/O operations", gauge(|v| v.burst_credits))
     };
-    let credits = panel(credits_title, unit, vec![line("credits", points)]);
+    let credits = panel(&credits_title, unit, vec![line("credits", points)]);
     vec![iops, bytes, credits]
 }
 

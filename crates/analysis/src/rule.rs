@@ -92,6 +92,12 @@ pub enum Rule {
     EmulationOffLimit,
     /// A served volume was slower than its model (`emulation_floor.rs`). A doubt: this machine was measured instead.
     EmulationFloor,
+    /// One of several data volumes does more than another, or takes longer (`members.rs`). Not a doubt: it is what this layout
+    /// does with this data.
+    UnbalancedMembers,
+    /// One of several data volumes takes longer than the others at no more requests (`members.rs`). A doubt: what was measured
+    /// is that volume.
+    SlowMember,
     /// More bought than the instance lets through (`volume_above_instance.rs`). Not a doubt about the measurement.
     VolumeAboveInstance,
     /// The load generator was out of CPU (`client_saturated.rs`). Withheld: the client was measured.
@@ -153,7 +159,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 45] = [
+    pub const ALL: [Self; 47] = [
         Self::TrialInvalid,
         Self::DatabaseRestarted,
         Self::ErrorsAbove,
@@ -176,6 +182,8 @@ impl Rule {
         Self::BurstOnly,
         Self::EmulationOffLimit,
         Self::EmulationFloor,
+        Self::UnbalancedMembers,
+        Self::SlowMember,
         Self::VolumeAboveInstance,
         Self::ClientSaturated,
         Self::SendLag,
@@ -226,6 +234,8 @@ impl Rule {
             Self::BurstOnly => "burst_only",
             Self::EmulationOffLimit => "emulation_off_limit",
             Self::EmulationFloor => "emulation_floor",
+            Self::UnbalancedMembers => "unbalanced_members",
+            Self::SlowMember => "slow_member",
             Self::VolumeAboveInstance => "volume_above_instance",
             Self::ClientSaturated => "client_saturated",
             Self::SendLag => "send_lag",
@@ -263,6 +273,7 @@ impl Rule {
             | Self::ThrottleSlices
             | Self::LimitsCountSeparately
             | Self::BurstOnly
+            | Self::UnbalancedMembers
             | Self::VolumeAboveInstance
             | Self::ThroughDriver
             | Self::TooFewSamples
@@ -280,6 +291,7 @@ impl Rule {
             | Self::BurstChanged
             | Self::EmulationOffLimit
             | Self::EmulationFloor
+            | Self::SlowMember
             | Self::ClientSaturated
             | Self::SendLag
             | Self::OfferedNotAchieved

@@ -42,6 +42,7 @@ fn besides_nodes(setup: &Setup) -> Setup {
         ..Placement::ONE_NODE
     };
     kind.data.size_bytes = 0;
+    kind.more_data.iter_mut().for_each(|volume| volume.size_bytes = 0);
     kind
 }
 

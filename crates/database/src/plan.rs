@@ -72,8 +72,8 @@ pub struct Ports {
 pub struct Directories {
     /// Configuration, logs, temporary files: what is not measured.
     pub own: PathBuf,
-    /// Tables.
-    pub data: PathBuf,
+    /// Tables: the node spreads them over these, by ranges of its tokens, so that their order is part of what it has.
+    pub data: Vec<PathBuf>,
     /// Commit log.
     pub commitlog: PathBuf,
 }
@@ -83,7 +83,7 @@ impl Directories {
     pub fn below(own: &Path) -> Self {
         Self {
             own: own.to_owned(),
-            data: own.join("data"),
+            data: vec![own.join("data")],
             commitlog: own.join("commitlog"),
         }
     }

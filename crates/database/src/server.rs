@@ -74,14 +74,15 @@ pub trait Server: Send {
         remember: Remember<'_>,
     ) -> Result<Box<dyn Installed>, ServerError>;
 
-    /// Names a snapshot by everything that decides what is in it: version, data set, schema, one place for each node, and
-    /// the settings that it is loaded with. Equal inputs give equal names on every machine.
+    /// Names a snapshot by everything that decides what is in it: version, data set, schema, one place for each node, the
+    /// settings that it is loaded with, and the number of data directories over which each node spreads it. Equal inputs give equal names on every machine.
     fn snapshot_key(
         &self,
         dataset: &Dataset,
         places: &[Option<Place>],
         replication: &Replication,
         settings: &Settings,
+        directories: u32,
     ) -> String;
 
     /// The directories below a data directory whose files, all of them, are the bytes of a keyspace.

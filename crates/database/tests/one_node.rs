@@ -139,12 +139,13 @@ fn one_node_from_its_first_start_to_its_death() {
     ensure_start_archive(&mut distribution, &java, &|| false, &|_| Ok(())).unwrap();
     println!("archive there after {:.2} s", archive_started.elapsed().as_secs_f64());
     let restored = config(&work.path().join("restored"));
-    fs::create_dir_all(&restored.data_directory).unwrap();
+    let data = restored.data_directories[0].clone();
+    fs::create_dir_all(&data).unwrap();
     for directory in captured_directories(&first.join("data")).unwrap() {
         let copied = Command::new("cp")
             .arg("-r")
             .arg(&directory)
-            .arg(&restored.data_directory)
+            .arg(&data)
             .status()
             .unwrap();
         assert!(copied.success());

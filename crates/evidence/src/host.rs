@@ -33,10 +33,22 @@ macro_rules! figures {
 
             /// Names of all figures, without a volume's prefix.
             pub const FIELDS: &'static [&'static str] = &[$(stringify!($field)),*];
+
+            /// Names of all figures of a volume, with its prefix.
             #[allow(dead_code, reason = "only volumes have prefixed columns")]
-            const DATA_COLUMNS: &'static [&'static str] = &[$(concat!("data_", stringify!($field))),*];
-            #[allow(dead_code, reason = "only volumes have prefixed columns")]
-            const COMMITLOG_COLUMNS: &'static [&'static str] = &[$(concat!("commitlog_", stringify!($field))),*];
+            const fn columns_of(role: VolumeRole) -> &'static [&'static str] {
+                match role {
+                    VolumeRole::Data => &[$(concat!("data_", stringify!($field))),*],
+                    VolumeRole::Data2 => &[$(concat!("data_2_", stringify!($field))),*],
+                    VolumeRole::Data3 => &[$(concat!("data_3_", stringify!($field))),*],
+                    VolumeRole::Data4 => &[$(concat!("data_4_", stringify!($field))),*],
+                    VolumeRole::Data5 => &[$(concat!("data_5_", stringify!($field))),*],
+                    VolumeRole::Data6 => &[$(concat!("data_6_", stringify!($field))),*],
+                    VolumeRole::Data7 => &[$(concat!("data_7_", stringify!($field))),*],
+                    VolumeRole::Data8 => &[$(concat!("data_8_", stringify!($field))),*],
+                    VolumeRole::Commitlog => &[$(concat!("commitlog_", stringify!($field))),*],
+                }
+            }
         }
     };
 }
@@ -214,24 +226,19 @@ pub struct HostSample {
 }
 
 impl HostSample {
-    /// The sample as a row of a flat table; every figure has a column, whether it is known or not.
+    /// The sample as a row of a flat table; every figure has a column, whether it is known or not. Those of a second and
+    /// further data volume are there where the host has one.
     pub fn columns(&self) -> Vec<(&'static str, Option<f64>)> {
         let none = VolumeFigures::default();
         let volume = |role| self.volumes.get(&role).unwrap_or(&none).values();
         let mut row = vec![("t_s", Some(self.t_s)), ("unix_ms", Some(self.unix_ms as f64))];
         row.extend(HostFigures::FIELDS.iter().copied().zip(self.host.values()));
-        row.extend(
-            VolumeFigures::DATA_COLUMNS
-                .iter()
-                .copied()
-                .zip(volume(VolumeRole::Data)),
-        );
-        row.extend(
-            VolumeFigures::COMMITLOG_COLUMNS
-                .iter()
-                .copied()
-                .zip(volume(VolumeRole::Commitlog)),
-        );
+        let is_usual = |role| matches!(role, VolumeRole::Data | VolumeRole::Commitlog);
+        for role in VolumeRole::ALL {
+            if is_usual(role) || self.volumes.contains_key(&role) {
+                row.extend(VolumeFigures::columns_of(role).iter().copied().zip(volume(role)));
+            }
+        }
         row
     }
 
@@ -243,22 +250,24 @@ impl HostSample {
             match *name {
                 "t_s" => sample.t_s = value.unwrap_or_default(),
                 "unix_ms" => sample.unix_ms = value.unwrap_or_default() as i64,
-                other => {
-                    let of_volume = [VolumeRole::Data, VolumeRole::Commitlog].into_iter().find_map(|role| {
-                        let field = other.strip_prefix(role.name())?.strip_prefix('_')?;
-                        VolumeFigures::FIELDS.contains(&field).then_some((role, field))
-                    });
-                    match of_volume {
-                        Some((role, field)) if value.is_some() => {
-                            sample.volumes.entry(role).or_default().set(field, *value);
-                        }
-                        Some(_) => {}
-                        None => sample.host.set(other, *value),
+                other => match of_volume(other) {
+                    Some((role, field)) if value.is_some() => {
+                        sample.volumes.entry(role).or_default().set(field, *value);
                     }
-                }
+                    Some(_) => {}
+                    None => sample.host.set(other, *value),
+                },
             }
         }
         sample
+    }
+
+    /// Reads plus writes per second on all data volumes between `before` and this sample; `None` when a counter of one is
+    /// missing or went backwards.
+    pub fn data_iops_since(&self, before: &Self) -> Option<f64> {
+        let mut data = self.volumes.keys().filter(|role| role.is_data()).peekable();
+        data.peek()?;
+        data.map(|role| self.volume_iops_since(before, *role)).sum()
     }
 
     /// Reads plus writes per second on a volume between `before` and this sample; `None` when a counter is missing or
@@ -274,6 +283,21 @@ impl HostSample {
     }
 }
 
+/// The volume and the figure of a column; `None`: it is none of a volume.
+fn of_volume(column: &str) -> Option<(VolumeRole, &str)> {
+    let (role, field) = match column.strip_prefix("data_") {
+        None => (VolumeRole::Commitlog, column.strip_prefix("commitlog_")?),
+        Some(rest) => match rest
+            .split_once('_')
+            .map(|(number, field)| (number.parse::<usize>(), field))
+        {
+            Some((Ok(number), field)) => (*VolumeRole::DATA.get(number.checked_sub(1)?)?, field),
+            _ => (VolumeRole::Data, rest),
+        },
+    };
+    VolumeFigures::FIELDS.contains(&field).then_some((role, field))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -287,7 +311,7 @@ mod tests {
         for (i, field) in HostFigures::FIELDS.iter().enumerate() {
             sample.host.set(field, Some(i as f64 + 0.25));
         }
-        for role in [VolumeRole::Data, VolumeRole::Commitlog] {
+        for role in [VolumeRole::Data, VolumeRole::Data2, VolumeRole::Commitlog] {
             for (i, field) in VolumeFigures::FIELDS.iter().enumerate() {
                 sample
                     .volumes
@@ -332,5 +356,11 @@ mod tests {
         assert_eq!(after.volume_iops_since(&before, VolumeRole::Data), Some(200.0));
         assert_eq!(before.volume_iops_since(&after, VolumeRole::Data), None);
         assert_eq!(after.volume_iops_since(&HostSample::default(), VolumeRole::Data), None);
+        // The second data volume did nothing meanwhile.
+        assert_eq!(after.data_iops_since(&before), Some(200.0));
+        let data = after.volumes.get_mut(&VolumeRole::Data2).unwrap();
+        data.reads = data.reads.map(|r| r + 20.0);
+        assert_eq!(after.data_iops_since(&before), Some(210.0));
+        assert_eq!(HostSample::default().data_iops_since(&before), None);
     }
 }

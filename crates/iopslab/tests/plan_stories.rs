@@ -150,3 +150,60 @@ repetitions = 3
     }
     assert!(!said("empty.toml").contains("blocks"));
 }
+
+#[test]
+fn a_plan_says_how_many_volumes_hold_the_data_and_that_two_small_ones_cost_what_a_large_one_costs() {
+    let lab = Laboratory::new();
+    let two = include_str!("../../../examples/two-volumes.toml");
+    lab.write("two.toml", two);
+    let planned = lab.output(&["plan", "two.toml"]);
+    let said = String::from_utf8_lossy(&planned.stdout);
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("data: 2 x gp3 500 GiB"), "{said}");
+    let planned = lab.output(&["plan", "two.toml", "--format", "json"]);
+    let plan: Value = serde_json::from_slice(&planned.stdout).unwrap();
+    let money = plan["plan"]["money"]["configurations"].as_array().unwrap();
+    let usd: Vec<f64> = money.iter().map(|m| m["usd_per_month"].as_f64().unwrap()).collect();
+    assert!((usd[2] - usd[0]).abs() < 0.01 && usd[1] > usd[2] + 10.0, "{usd:?}");
+    let lines = money[2]["lines"].as_array().unwrap();
+    assert!(
+        lines
+            .iter()
+            .any(|line| line["what"].as_str().unwrap().starts_with("2 x gp3 500 GiB")),
+        "{lines:?}"
+    );
+    // One data set for one directory and one for two.
+    let data = |name: &str| {
+        let setups = plan["setups"].as_array().unwrap();
+        let setup = setups.iter().find(|setup| setup["configuration"] == name).unwrap();
+        setup["more_data"].as_array().map_or(0, Vec::len)
+    };
+    assert_eq!((data("gp3-6000"), data("two-gp3")), (0, 1));
+}
+
+/// Simulated volumes are asked evenly, so that two of them do what one of twice the IOPS does.
+#[test]
+fn a_simulated_run_shows_each_data_volume() {
+    let lab = Laboratory::new();
+    let text = "name = \"two\"\n[dataset]\nrecords = 20_000_000\n\
+                [[configuration]]\nname = \"a\"\ninstance = { vcpus = 4, memory_gib = 16 }\nmemory_limit_gib = 4\n\
+                data_volume = { iops = 1000, mib_per_s = 500, count = 2 }\n\
+                [[workload]]\nname = \"w\"\nread = 1.0\n[load]\nconcurrency = [64]\nwarmup_s = 2\nduration_s = 40\nrepetitions = 2\n";
+    lab.write("two.toml", text);
+    let run = lab.output(&["run", "two.toml", "--provider", "simulated", "--format", "json"]);
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let analysis: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let cell = &analysis["cells"][0];
+    let volumes = cell["data_volumes"].as_array().unwrap();
+    let iops = |at: usize| volumes[at]["read_iops"].as_f64().unwrap();
+    assert_eq!((volumes.len(), &volumes[1]["volume"]), (2, &Value::from("data-2")));
+    let all = cell["device_read_iops"].as_f64().unwrap();
+    assert!((iops(0) + iops(1) - all).abs() < 1.0, "{cell:#}");
+    assert!((900.0..1050.0).contains(&iops(0)), "{}", iops(0));
+    assert_eq!(cell["limit"]["kind"], "volume_iops", "{:#}", cell["limit"]);
+    let report = std::fs::read_to_string(lab.run_directory().join("report.md")).unwrap();
+    assert!(
+        report.contains("The data volumes of each cell") && report.contains("| data-2 |"),
+        "{report}"
+    );
+}

@@ -11,6 +11,7 @@ mod cache_curve;
 mod capacity;
 mod compaction;
 mod comparison;
+mod data_volumes;
 mod document;
 mod faults_csv;
 mod figures;

@@ -12,9 +12,9 @@ use crate::capacity;
 use crate::figures::{MISSING, bytes, count, duration, given, mib_per_s, number, optional, percent};
 use crate::findings::grouped;
 use crate::labels;
-use crate::nodes;
 use crate::table::table;
 use crate::wording::{limits, scaling as words};
+use crate::{data_volumes, nodes};
 
 /// The whole report.
 pub fn markdown(analysis: &Analysis) -> String {
@@ -244,6 +244,12 @@ fn limits(analysis: &Analysis, text: &mut String) {
     if of_nodes.peek().is_some() {
         text.push_str(&format!("{}:\n\n", nodes::LABEL));
         text.push_str(&table(&nodes::HEAD, nodes::TEXTS, of_nodes));
+        text.push('\n');
+    }
+    let mut of_volumes = data_volumes::rows(analysis).peekable();
+    if of_volumes.peek().is_some() {
+        text.push_str(&format!("{}:\n\n", data_volumes::LABEL));
+        text.push_str(&table(&data_volumes::HEAD, data_volumes::TEXTS, of_volumes));
         text.push('\n');
     }
 }

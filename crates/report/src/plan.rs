@@ -158,7 +158,10 @@ fn machines(plan: &Plan, setups: &Setups, width: usize) -> String {
         // What a volume is may take twice the room of a name.
         let fold = |text: &str| folded(text, name.saturating_mul(2).saturating_sub(4)).replace('\n', "\n  ");
         let volumes = |setup: &analysis::Setup| {
-            let mut lines = vec![format!("data: {}", setup.data.label)];
+            let mut lines = vec![match setup.data_volume_count() {
+                1 => format!("data: {}", setup.data.label),
+                n => format!("data: {n} x {}, a directory on each; each of them:", setup.data.label),
+            }];
             lines.extend(on_this_machine(&setup.data));
             match &setup.commitlog {
                 Some(log) => {
@@ -168,7 +171,9 @@ fn machines(plan: &Plan, setups: &Setups, width: usize) -> String {
                 None => lines.push("commit log: on the data volume".to_owned()),
             }
             if let Some(path) = &setup.instance_limits {
-                lines.push("both together, by the instance:".to_owned());
+                let both = setup.volumes().count() == 2;
+                let who = if both { "both" } else { "all" };
+                lines.push(format!("{who} together, by the instance:"));
                 lines.push(format!("  {}", labels::limits(path)));
             }
             lines.iter().map(|line| fold(line)).collect::<Vec<_>>().join("\n")

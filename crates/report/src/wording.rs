@@ -54,6 +54,8 @@ fn words(finding: &Finding) -> (String, String) {
         | Rule::BurstOnly
         | Rule::EmulationOffLimit
         | Rule::EmulationFloor
+        | Rule::UnbalancedMembers
+        | Rule::SlowMember
         | Rule::VolumeAboveInstance => storage::words(&of),
         Rule::ClientSaturated
         | Rule::SendLag

@@ -93,3 +93,36 @@ fn a_drained_backlog_and_saturation_are_told_apart() {
         message(&finding(Rule::OfferedNotAchieved, &numbers(7000.0), &[])).starts_with("Saturated: 7,000 of the 7,350")
     );
 }
+
+#[test]
+fn a_slow_data_volume_and_unequal_ones_are_named_with_their_figures() {
+    let slow = finding(
+        Rule::SlowMember,
+        &[
+            ("await_us", 4000.0),
+            ("others_await_us", 800.0),
+            ("times", 5.0),
+            ("iops", 98.0),
+            ("others_iops", 101.0),
+        ],
+        &[("volume", "data-2")],
+    );
+    assert_eq!(
+        message(&slow),
+        "A request to the volume data-2 took 4 ms on average, 5.0 times as long as to the other data volumes (0.8 ms), at 98 requests a \
+         second against 101."
+    );
+    let of = |figure: &str, most: f64, least: f64| {
+        let numbers = [("most", most), ("least", least), ("less_by_share", 1.0 - least / most)];
+        let facts = [("figure", figure), ("most", "data-2"), ("least", "data")];
+        message(&finding(Rule::UnbalancedMembers, &numbers, &facts))
+    };
+    assert_eq!(
+        of("iops", 150.0, 100.0),
+        "The data volumes are not asked alike: data-2 did 150 requests a second, data 100 (33.3 % less)."
+    );
+    assert_eq!(
+        of("await_us", 1600.0, 800.0),
+        "The data volumes do not answer alike: a request to data-2 took 1.6 ms on average, one to data 0.8 ms (50.0 % less)."
+    );
+}

@@ -87,6 +87,9 @@ pub(super) fn observe<'a>(runs: &'a [RunEvidence<'a>], workloads: &[String]) -> 
                 let (Some(setup), Some(configuration)) = (setup, configuration) else {
                     continue;
                 };
+                if has_several_data_volumes(configuration) {
+                    continue;
+                }
                 let (dataset, chunk_bytes) = (&plan.dataset, configuration.settings.chunk_bytes());
                 let cache = caches.entry(chunk_bytes as u64).or_insert_with(|| {
                     PageCache::new(
@@ -111,6 +114,22 @@ pub(super) fn observe<'a>(runs: &'a [RunEvidence<'a>], workloads: &[String]) -> 
         }
     }
     observations
+}
+
+/// Whether its nodes spread their data over several volumes: demands are of a node with one, and so are clusters.
+fn has_several_data_volumes(configuration: &Configuration) -> bool {
+    configuration.data_volume.count > 1
+}
+
+/// Configurations of the evidence from which nothing is learned because their nodes have several data volumes.
+pub(super) fn with_several_data_volumes(runs: &[RunEvidence<'_>]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for configuration in runs.iter().flat_map(|run| &run.plan.configurations) {
+        if has_several_data_volumes(configuration) && !names.contains(&configuration.name) {
+            names.push(configuration.name.clone());
+        }
+    }
+    names
 }
 
 /// The observations of one set of settings: those without any, or else those with the first ones; and the configurations

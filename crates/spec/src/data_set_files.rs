@@ -12,6 +12,18 @@ pub struct DataSetFiles {
     /// What decides what is in them.
     #[serde(default, skip_serializing_if = "Settings::is_empty")]
     pub settings: Settings,
+    /// Data directories over which each node spreads them: a database puts each of its ranges into one.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub directories: u32,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+const fn is_one(directories: &u32) -> bool {
+    *directories == 1
 }
 
 impl DataSetFiles {
@@ -20,6 +32,7 @@ impl DataSetFiles {
         Self {
             placement: setup.placement,
             settings: setup.settings.of_files(),
+            directories: setup.data_volume_count(),
         }
     }
 
@@ -27,6 +40,8 @@ impl DataSetFiles {
     pub fn label(&self) -> String {
         let nodes = self.placement.is_cluster().then(|| self.placement.label());
         let settings = (!self.settings.is_empty()).then(|| self.settings.labels().join(", "));
-        nodes.into_iter().chain(settings).collect::<Vec<_>>().join(", with ")
+        let directories = (self.directories > 1).then(|| format!("{} data directories", self.directories));
+        let parts = nodes.into_iter().chain(directories).chain(settings);
+        parts.collect::<Vec<_>>().join(", with ")
     }
 }

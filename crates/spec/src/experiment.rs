@@ -300,7 +300,11 @@ pub struct Volume {
     /// as the limits say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub byte_burst: Option<ByteBurst>,
-    /// What would be ordered; `None` for instance store and for volumes given by their limits.
+    /// Volumes of this kind that a node has, 1 to 8, above 1 only for data: each has a data directory of the database. All
+    /// else that is said here is of one of them.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub count: u32,
+    /// What would be ordered for one; `None` for instance store and for volumes given by their limits.
     pub order: Option<VolumeRequest>,
     /// Time of a request that is stated of a volume given by its limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -308,6 +312,25 @@ pub struct Volume {
     /// Whether reads and writes of a volume given by its limits have each of them for themselves.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub limits_apart: bool,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+const fn is_one(count: &u32) -> bool {
+    *count == 1
+}
+
+impl Volume {
+    /// How many of what: `gp3 250 GiB`, `2 x gp3 250 GiB`.
+    pub fn counted_label(&self) -> String {
+        match self.count {
+            1 => self.label.clone(),
+            n => format!("{n} x {}", self.label),
+        }
+    }
 }
 
 /// Load levels and the shape of a trial.

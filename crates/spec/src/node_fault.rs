@@ -45,8 +45,7 @@ impl NodeFault {
         };
         let whose = match action.volume() {
             None => format!("node {node}"),
-            Some(VolumeRole::Data) => format!("node {node}'s data volume"),
-            Some(VolumeRole::Commitlog) => format!("node {node}'s commit-log volume"),
+            Some(role) => format!("node {node}'s {}", role.of_node().trim_start_matches("the ")),
         };
         format!("{} of {whose} at {at_s} s {until}", action.words())
     }

@@ -246,10 +246,11 @@ fn wasted(catalog: &Catalog, experiment: &Experiment, configuration: &Configurat
         .or(bought.mib_per_s),
         ..bought
     };
+    let count = volume.count as usize;
     let usd = |volume: VolumeRequest| {
         let cost = catalog.cost_of(
             &configuration.instance.label,
-            &[volume],
+            &vec![volume; count],
             configuration.placement.nodes,
             &experiment.basis,
         );
@@ -260,26 +261,32 @@ fn wasted(catalog: &Catalog, experiment: &Experiment, configuration: &Configurat
     (cents >= 1.0).then_some(cents / 100.0)
 }
 
-/// Data and commit log each fit the instance's path, but not at the same time.
+/// Each of several volumes fits the instance's path, but not all of them at the same time.
 fn together_above_instance(configuration: &Configuration) -> Option<Note> {
-    let log = configuration.commitlog_volume.as_ref()?;
     let reachable = configuration.instance.ebs_limits.read_iops?;
-    let (data, log) = (
-        configuration
-            .data_volume
-            .order
-            .and(configuration.data_volume.effective_limits.read_iops)?,
-        log.order.and(log.effective_limits.read_iops)?,
-    );
-    (data <= reachable && log <= reachable && data + log > reachable * (1.0 + SLACK)).then(|| {
+    let count = configuration.data_volume.count;
+    let of_each = |volume: &Volume| volume.order.and(volume.effective_limits.read_iops);
+    let each: Option<Vec<f64>> = volumes(configuration).map(of_each).collect();
+    let together: f64 = volumes(configuration)
+        .zip(each?)
+        .map(|(volume, iops)| f64::from(volume.count) * iops)
+        .sum();
+    let is_alone = count == 1 && configuration.commitlog_volume.is_none();
+    (!is_alone && together > reachable * (1.0 + SLACK)).then(|| {
+        let who = match (count, &configuration.commitlog_volume) {
+            (1, _) => "data and commit log".to_owned(),
+            (n, None) => format!("{n} data volumes"),
+            (n, Some(_)) => format!("{n} data volumes and commit log"),
+        };
         let message = format!(
-            "{}: data and commit log could do {:.0} IOPS together, {} lets {reachable:.0} through",
-            configuration.name,
-            data + log,
-            configuration.instance.label
+            "{}: {who} could do {together:.0} IOPS together, {} lets {reachable:.0} through",
+            configuration.name, configuration.instance.label
         );
-        let advice = "They are emulated apart; on AWS they share the instance's path";
-        let numbers = [("bought_iops", data + log), ("reachable_iops", reachable)];
+        let advice = match count {
+            1 => "They are emulated apart; on AWS they share the instance's path",
+            _ => "They share the instance's path: what they could do beyond it is not to be had",
+        };
+        let numbers = [("bought_iops", together), ("reachable_iops", reachable)];
         Note::new("volumes_above_instance", message, advice).with(numbers)
     })
 }

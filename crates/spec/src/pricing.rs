@@ -48,7 +48,7 @@ fn of_configuration(
     let mut orders = Vec::new();
     for volume in volumes {
         match (&volume.order, volume.kind) {
-            (Some(order), _) => orders.push(*order),
+            (Some(order), _) => orders.extend(std::iter::repeat_n(*order, volume.count as usize)),
             // Instance store costs nothing beside its instance.
             (None, VolumeKind::Local) => {}
             (None, _) => {

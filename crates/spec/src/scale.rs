@@ -60,7 +60,7 @@ pub fn setups(experiment: &Experiment) -> Setups {
         for (setup, first) in setups.iter_mut().zip(first_hosts(placements)) {
             (setup.first_host, setup.is_bought) = (first, true);
             setup.batch = aws.batch_of(&setup.configuration).unwrap_or_default();
-            for volume in std::iter::once(&mut setup.data).chain(&mut setup.commitlog) {
+            for volume in setup.volumes_mut() {
                 // A new volume has all of its credits.
                 // Nobody here sees to it.
                 volume.combined = None;
@@ -73,7 +73,7 @@ pub fn setups(experiment: &Experiment) -> Setups {
     if experiment.hosts.as_ref().is_some_and(|hosts| !hosts.limits) {
         for setup in &mut setups {
             setup.instance_limits = None;
-            for volume in std::iter::once(&mut setup.data).chain(&mut setup.commitlog) {
+            for volume in setup.volumes_mut() {
                 (volume.limits, volume.own_limits, volume.burst) = (IoLimits::default(), None, None);
                 (volume.served, volume.combined, volume.byte_burst) = (None, None, None);
             }
@@ -130,6 +130,10 @@ fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset
     let budget = local
         .page_cache_bytes
         .map_or_else(|| (full_cache / scale).max(LEAST_PAGE_CACHE), |b| b as f64);
+    let data_volume = &configuration.data_volume;
+    let data_path = path_of_each(path, data_volume.count, local);
+    let data = |role| volume(data_volume, role, local, payload, data_path);
+    let more = VolumeRole::DATA.into_iter().take(data_volume.count as usize).skip(1);
     Setup {
         configuration: configuration.name.clone(),
         cpus: (configuration.instance.vcpus / scale).max(LEAST_CPUS),
@@ -137,7 +141,8 @@ fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset
         direct_memory_bytes: direct as u64,
         memory_limit_bytes: (heap + direct + NATIVE_BYTES + budget) as u64,
         page_cache_budget_bytes: budget as u64,
-        data: volume(&configuration.data_volume, VolumeRole::Data, local, payload, path),
+        data: data(VolumeRole::Data),
+        more_data: more.map(data).collect(),
         commitlog: configuration
             .commitlog_volume
             .as_ref()
@@ -159,8 +164,17 @@ fn shared_path(configuration: &Configuration, local: &LocalSettings) -> Option<I
     let volumes = std::iter::once(&configuration.data_volume).chain(&configuration.commitlog_volume);
     let of_ebs = volumes.filter(|volume| matches!(volume.kind, VolumeKind::Ebs(_)));
     let path = configuration.instance.ebs_limits;
-    let is_shared = of_ebs.count() > 1 && local.volumes == Emulation::Served;
+    let is_shared = of_ebs.map(|volume| volume.count).sum::<u32>() > 1 && local.volumes == Emulation::Served;
     (is_shared && path != IoLimits::default()).then(|| path.scaled(local.scale))
+}
+
+/// What the instance lets through to each of so many data volumes: served ones share it as the real ones do; nothing shares the
+/// kernel's throttle over several devices, nor a simulation, so that there each has an equal part.
+fn path_of_each(path: IoLimits, count: u32, local: &LocalSettings) -> IoLimits {
+    match local.volumes {
+        Emulation::Served => path,
+        Emulation::Throttled => path.scaled(f64::from(count)),
+    }
 }
 
 /// Device sizes are scaled too, but never below what the run itself needs; images are sparse, so size costs nothing.
@@ -168,9 +182,9 @@ fn volume(volume: &Volume, role: VolumeRole, local: &LocalSettings, payload_byte
     let scale = local.scale;
     let least = match role {
         // The pristine copy, the live copy after updates, and compaction's working space.
-        VolumeRole::Data => GIB.max(5.0 * payload_bytes),
+        role if role.is_data() => GIB.max(5.0 * payload_bytes),
         // commitlog_total_space is 1 GiB here; twice that never fills.
-        VolumeRole::Commitlog => 2.0 * GIB,
+        _ => 2.0 * GIB,
     };
     let byte_burst = volume.byte_burst.filter(|_| local.volumes == Emulation::Served);
     // While credits last.
@@ -182,9 +196,10 @@ fn volume(volume: &Volume, role: VolumeRole, local: &LocalSettings, payload_byte
         },
         None => limits,
     };
-    let limits = match byte_burst {
-        Some(_) => ceiling(volume.effective_limits).min(path),
-        None => volume.effective_limits,
+    let limits = match (byte_burst, volume.kind) {
+        (Some(_), _) => ceiling(volume.effective_limits).min(path),
+        (None, VolumeKind::Ebs(_)) => volume.effective_limits.min(path),
+        (None, _) => volume.effective_limits,
     };
     VolumeSetup {
         role,
@@ -192,7 +207,7 @@ fn volume(volume: &Volume, role: VolumeRole, local: &LocalSettings, payload_byte
         size_bytes: (volume.size_bytes as f64 / scale).max(least) as u64,
         limits: limits.scaled(scale),
         own_limits: Some(ceiling(volume.volume_limits).scaled(scale)),
-        burst: effective_burst(volume).map(|b| b.scaled(scale)),
+        burst: effective_burst(volume, limits).map(|b| b.scaled(scale)),
         byte_burst: byte_burst.map(|b| under(b, limits).scaled(scale)),
         is_local: volume.kind == VolumeKind::Local,
         served: (local.volumes == Emulation::Served).then(|| served_as(volume)),
@@ -233,16 +248,11 @@ fn is_combined(volume: &Volume) -> bool {
 }
 
 /// The bucket under the instance's cap: an instance slower than the burst ceiling slows the spending, too.
-fn effective_burst(volume: &Volume) -> Option<Burst> {
+fn effective_burst(volume: &Volume, limits: IoLimits) -> Option<Burst> {
+    let cap = limits.read_iops.unwrap_or(f64::INFINITY);
     volume.burst.map(|burst| Burst {
-        burst_iops: volume
-            .effective_limits
-            .read_iops
-            .map_or(burst.burst_iops, |cap| burst.burst_iops.min(cap)),
-        baseline_iops: volume
-            .effective_limits
-            .read_iops
-            .map_or(burst.baseline_iops, |cap| burst.baseline_iops.min(cap)),
+        burst_iops: burst.burst_iops.min(cap),
+        baseline_iops: burst.baseline_iops.min(cap),
         ..burst
     })
 }

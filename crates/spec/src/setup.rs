@@ -65,11 +65,14 @@ pub struct Setup {
     pub memory_limit_bytes: u64,
     /// What is left for the page cache, bytes.
     pub page_cache_budget_bytes: u64,
-    /// The data volume.
+    /// The data volume; of several the first.
     pub data: VolumeSetup,
+    /// The further data volumes, in the order of their directories: each has one of the database's data directories.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub more_data: Vec<VolumeSetup>,
     /// The commit-log volume, if it is separate.
     pub commitlog: Option<VolumeSetup>,
-    /// What the instance lets through to both volumes together, on this machine (scaled); `None`: one volume, a path
+    /// What the instance lets through to all volumes together, on this machine (scaled); `None`: one volume, a path
     /// that is not known, or nobody who holds them to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance_limits: Option<IoLimits>,
@@ -103,6 +106,33 @@ pub struct Setup {
 }
 
 impl Setup {
+    /// Its data volumes, in the order of their directories.
+    pub fn data_volumes(&self) -> impl Iterator<Item = &VolumeSetup> + Clone {
+        std::iter::once(&self.data).chain(&self.more_data)
+    }
+
+    /// How many these are.
+    pub fn data_volume_count(&self) -> u32 {
+        u32::try_from(self.more_data.len()).map_or(u32::MAX, |more| more.saturating_add(1))
+    }
+
+    /// All of its volumes: data, then commit log.
+    pub fn volumes(&self) -> impl Iterator<Item = &VolumeSetup> + Clone {
+        self.data_volumes().chain(&self.commitlog)
+    }
+
+    /// The same, to be changed.
+    pub fn volumes_mut(&mut self) -> impl Iterator<Item = &mut VolumeSetup> {
+        std::iter::once(&mut self.data)
+            .chain(&mut self.more_data)
+            .chain(&mut self.commitlog)
+    }
+
+    /// The volume of this role.
+    pub fn volume(&self, role: VolumeRole) -> Option<&VolumeSetup> {
+        self.volumes().find(|volume| volume.role == role)
+    }
+
     /// Numbers of its nodes' hosts among the database hosts of the run; none where its cluster exists and nobody looks
     /// at it.
     pub fn database_hosts(&self) -> Vec<u32> {

@@ -45,8 +45,7 @@ impl Shortage {
 
 /// Requests a second of one node: what its volumes let through, and what its CPUs can make.
 fn requests(setup: &Setup) -> f64 {
-    let volumes = std::iter::once(&setup.data).chain(&setup.commitlog);
-    let each = volumes.map(|volume| {
+    let each = setup.volumes().map(|volume| {
         let burst = volume.burst.map(|burst| burst.burst_iops);
         let ceilings = [volume.limits.read_iops, volume.limits.write_iops, burst];
         let ceilings = ceilings.map(|ceiling| ceiling.unwrap_or(0.0));

@@ -10,7 +10,7 @@ use stats::{Estimate, Summary};
 use super::away::{FaultsAnalysis, WritesAnalysis};
 use super::delivered::Delivered;
 use super::limit::Limit;
-use super::node::NodeAnalysis;
+use super::node::{DataVolumeAnalysis, NodeAnalysis};
 use super::ratio::Ratio;
 use super::recommendation::Withheld;
 use super::work::DatabaseCounts;
@@ -97,6 +97,9 @@ pub struct CellAnalysis {
     /// Node by node; empty where the database has one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeAnalysis>,
+    /// Each data volume of each node, where a node has several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub data_volumes: Vec<DataVolumeAnalysis>,
     /// Before, during and after planned faults; `None` where none happened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faults: Option<FaultsAnalysis>,

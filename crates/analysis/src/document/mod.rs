@@ -40,7 +40,7 @@ pub use decision::{Caution, Decision, Ranked};
 pub use delivered::Delivered;
 pub use free::{FreeStep, Need, Replaced, Spending, Spent};
 pub use money::{ValueOfMoney, ValueVerdict};
-pub use node::NodeAnalysis;
+pub use node::{DataVolumeAnalysis, NodeAnalysis};
 pub use ratio::{Metric, Range, Ratio, Verdict};
 pub use recommendation::{
     By, Candidate, Check, Criterion, Doubt, FleetOf, Meets, NotConsidered, NotJudged, Outcome, Place, Reason,

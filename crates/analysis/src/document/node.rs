@@ -2,6 +2,7 @@
 
 use evidence::HostId;
 use serde::{Deserialize, Serialize};
+use spec::VolumeRole;
 
 use super::limit::{LimitKind, ResourceUse};
 
@@ -12,7 +13,7 @@ pub struct NodeAnalysis {
     pub host: HostId,
     /// CPUs that the database used.
     pub cpus_used: Option<f64>,
-    /// Read requests of the data volume per second.
+    /// Read requests of the data volumes per second.
     pub device_read_iops: Option<f64>,
     /// Write requests of the data volume per second.
     pub device_write_iops: Option<f64>,
@@ -28,6 +29,27 @@ pub struct NodeAnalysis {
     pub gc_pause_share: Option<f64>,
     /// Each watched resource: how much of it was used here.
     pub uses: Vec<ResourceUse>,
+}
+
+/// One of several data volumes of a node: medians of the cell's valid trials.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DataVolumeAnalysis {
+    /// The node's host.
+    pub host: HostId,
+    /// Which of its data volumes.
+    pub volume: VolumeRole,
+    /// Read requests per second.
+    pub read_iops: Option<f64>,
+    /// Write requests per second.
+    pub write_iops: Option<f64>,
+    /// Bytes read per second.
+    pub read_bytes_per_s: Option<f64>,
+    /// Bytes written per second.
+    pub write_bytes_per_s: Option<f64>,
+    /// What a request took on average, microseconds.
+    pub await_us: Option<f64>,
+    /// Share of the time with at least one request under way.
+    pub busy_share: Option<f64>,
 }
 
 impl NodeAnalysis {

@@ -180,22 +180,28 @@ fn differences(from: &Setup, to: &Setup, cell: &CellLimit<'_>) -> Option<(Vec<Re
         let (from, to) = paths.as_ref()?;
         change(resource, figure(from), figure(to))
     };
+    let iops_of = |setup: &Setup| {
+        let path = |limits: &IoLimits| (limits.read_iops, limits.write_iops);
+        of_data(setup, is_path_apart, path, |volume| {
+            requests(volume, iops_spent, is_path_apart)
+        })
+    };
+    let bytes_of = |setup: &Setup| {
+        let path = |limits: &IoLimits| (limits.read_bytes_per_s, limits.write_bytes_per_s);
+        of_data(setup, is_path_apart, path, |volume| {
+            bytes(volume, bytes_spent, is_path_apart)
+        })
+    };
     let fullest = |resource: Resource| resource.uses(limit).max_by(|a, b| a.share().total_cmp(&b.share()));
     let (iops_from, iops_to) = bounding(
         fullest(Resource::DataIops),
         cell.read_share,
-        (
-            requests(&from.data, iops_spent, is_path_apart),
-            requests(&to.data, iops_spent, is_path_apart),
-        ),
+        (iops_of(from), iops_of(to)),
     );
     let (bytes_from, bytes_to) = bounding(
         fullest(Resource::DataBytesPerS),
         cell.read_bytes_share,
-        (
-            bytes(&from.data, bytes_spent, is_path_apart),
-            bytes(&to.data, bytes_spent, is_path_apart),
-        ),
+        (bytes_of(from), bytes_of(to)),
     );
     let changes = [
         change(Resource::DataIops, iops_from, iops_to),
@@ -275,6 +281,31 @@ fn bounding(
             }
         }
         _ => (from.lesser(), to.lesser()),
+    }
+}
+
+/// What the data volumes of a node allow together: each as much as it does by itself, and no more than the path of the instance,
+/// where that holds them and is not looked at apart.
+fn of_data(
+    setup: &Setup,
+    is_path_apart: bool,
+    figures: fn(&IoLimits) -> (Option<f64>, Option<f64>),
+    of: impl Fn(&VolumeSetup) -> Allowed,
+) -> Allowed {
+    let path = setup
+        .instance_limits
+        .filter(|_| !is_path_apart && !setup.more_data.is_empty());
+    let (path_reads, path_writes) = path.as_ref().map_or((None, None), figures);
+    let sum = |figure: fn(Allowed) -> Option<f64>| {
+        setup
+            .data_volumes()
+            .map(|volume| figure(of(volume)))
+            .sum::<Option<f64>>()
+    };
+    let least = |own: Option<f64>, path: Option<f64>| own.into_iter().chain(path).min_by(f64::total_cmp);
+    Allowed {
+        reads: least(sum(|allowed| allowed.reads), path_reads),
+        writes: least(sum(|allowed| allowed.writes), path_writes),
     }
 }
 

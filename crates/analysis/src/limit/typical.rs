@@ -30,13 +30,32 @@ pub fn of_nodes(setup: Option<&Setup>, trials: &[&TrialMeasurement]) -> BTreeMap
     }
     let is_alone = windows.len() == 1;
     let of_node = |(node, windows): (HostId, Vec<(Watched, Vec<Window>)>)| {
-        let mut uses = of_windows(windows);
+        let mut uses = fullest_member(of_windows(windows));
         for (_, used) in &mut uses {
             used.node = (!is_alone).then_some(node);
         }
         (node, uses)
     };
     windows.into_iter().map(of_node).collect()
+}
+
+/// Of several data volumes the one that is fullest: a database waits for each of them.
+fn fullest_member(all: Uses) -> Uses {
+    let mut kept = Uses::new();
+    for (watched, used) in all {
+        let is_same = |known: &Watched| match (*known, watched) {
+            (Watched::Volume(one, of, _), Watched::Volume(other, of_other, _)) => {
+                one.is_data() && other.is_data() && of == of_other
+            }
+            _ => false,
+        };
+        match kept.iter_mut().find(|(known, _)| is_same(known)) {
+            Some((_, known)) if (known.at_cap, known.share()) < (used.at_cap, used.share()) => *known = used,
+            Some(_) => {}
+            None => kept.push((watched, used)),
+        }
+    }
+    kept
 }
 
 /// Windows of several trials to one use of each resource.

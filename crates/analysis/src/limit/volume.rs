@@ -1,7 +1,7 @@
 //! What a volume could really have done: requests and bytes, reads and writes, burst and baseline.
 
 use evidence::{ProbeResult, VolumeFacts, VolumeRole};
-use spec::{IoLimits, Setup};
+use spec::{IoLimits, Setup, VolumeSetup};
 
 use super::window::{Dimension, Watched, Window};
 use crate::document::limit::{Counted, LimitKind};
@@ -35,12 +35,11 @@ pub fn windows(setup: Option<&Setup>, node: &Node<'_>, facts: &VolumeFacts) -> V
     let rates = rates(activity);
     let stated = setup
         .filter(|setup| setup.has_real_volumes())
-        .and_then(|setup| match facts.role {
-            VolumeRole::Data => Some(setup.data.limits),
-            VolumeRole::Commitlog => setup.commitlog.as_ref().map(|log| log.limits),
-        });
+        .and_then(|setup| Some(setup.volume(facts.role)?.limits));
     let volume = Volume {
-        setup: setup.filter(|_| facts.role == VolumeRole::Data),
+        setup: setup
+            .filter(|_| facts.role.is_data())
+            .and_then(|setup| setup.volume(facts.role)),
         facts,
         limits: stated.unwrap_or(facts.limits),
         is_only_stated: stated.is_some(),
@@ -73,8 +72,8 @@ fn rates(activity: &VolumeActivity) -> WindowRates {
 }
 
 struct Volume<'a> {
-    /// The configuration, where this is its data volume.
-    setup: Option<&'a Setup>,
+    /// What is planned of it, where it is a data volume.
+    setup: Option<&'a VolumeSetup>,
     facts: &'a VolumeFacts,
     /// In force; of a cluster that exists what is stated of it, which nobody holds it to.
     limits: IoLimits,
@@ -113,7 +112,7 @@ impl Volume<'_> {
     /// The baseline of a bucket that nobody sees into, where the volume does just that: what is left of its credits is
     /// not known of a volume that is only stated.
     fn unseen_baseline(&self, dimension: Dimension, used: f64) -> Option<f64> {
-        let bucket = self.setup.filter(|_| self.is_only_stated)?.data.burst?;
+        let bucket = self.setup.filter(|_| self.is_only_stated)?.burst?;
         let share = stats::ratio(used, bucket.baseline_iops)?;
         let is_at_it = dimension == Dimension::Requests && (VOLUME_AT_CAP..=TOGETHER_MAX).contains(&share);
         is_at_it.then_some(bucket.baseline_iops)
@@ -195,7 +194,7 @@ impl Volume<'_> {
         if self.facts.role == VolumeRole::Commitlog {
             return LimitKind::CommitLog;
         }
-        let data = self.setup.map(|s| &s.data);
+        let data = self.setup;
         let bucket = data.and_then(|d| match dimension {
             Dimension::Requests => d.burst.map(|b| (b.baseline_iops, b.burst_iops)),
             Dimension::Bytes => d.byte_burst.map(|b| (b.baseline_bytes_per_s, b.burst_bytes_per_s)),

@@ -5,7 +5,7 @@
 //! than its baseline spends them. Both carry what tells how long it lasts: see [`crate::burst::lasts`].
 
 use evidence::VolumeFacts;
-use spec::{Setup, Setups, VolumeRole, VolumeSetup};
+use spec::{Setups, VolumeRole, VolumeSetup};
 
 use super::nodes::{first_named, worst};
 use super::scope::scope;
@@ -152,7 +152,7 @@ pub fn unseen(trial: &TrialMeasurement, setups: &Setups, scale: f64) -> Vec<Find
         return Vec::new();
     };
     let of_role = |role| {
-        let bucket = volume(setup, role)?.burst?;
+        let bucket = setup.volume(role)?.burst?;
         worst(trial, |node| {
             let activity = node.activity(role)?;
             let iops = activity.read_iops() + activity.write_iops();
@@ -162,16 +162,8 @@ pub fn unseen(trial: &TrialMeasurement, setups: &Setups, scale: f64) -> Vec<Find
             spends.then(|| (spent, found.with("volume", role.name())))
         })
     };
-    let roles = [VolumeRole::Data, VolumeRole::Commitlog].into_iter();
-    let found = roles.filter_map(of_role);
+    let found = VolumeRole::ALL.into_iter().filter_map(of_role);
     found.map(|finding| completed(finding, trial, setups, scale)).collect()
-}
-
-fn volume(setup: &Setup, role: VolumeRole) -> Option<&VolumeSetup> {
-    match role {
-        VolumeRole::Data => Some(&setup.data),
-        VolumeRole::Commitlog => setup.commitlog.as_ref(),
-    }
 }
 
 /// The finding with what the setup knows of the bucket: rates, a full bucket, and how long it lasts under the measured
@@ -181,14 +173,14 @@ pub fn completed(mut finding: Finding, trial: &TrialMeasurement, setups: &Setups
     if !matches!(finding.rule, Rule::BurstOnly | Rule::BurstChanged) {
         return finding;
     }
-    let role = match finding.fact("volume") {
-        Some(name) if name == VolumeRole::Commitlog.name() => VolumeRole::Commitlog,
-        _ => VolumeRole::Data,
-    };
+    let role = finding
+        .fact("volume")
+        .and_then(VolumeRole::named)
+        .unwrap_or(VolumeRole::Data);
     let setup = setups.of(&trial.record.configuration);
     let counts = Counts::of(&finding);
     let bucket = setup
-        .and_then(|setup| volume(setup, role))
+        .and_then(|setup| setup.volume(role))
         .and_then(|volume| counts.bucket(volume));
     let node = first_named(trial, &finding);
     let (Some(bucket), Some(activity)) = (bucket, node.and_then(|n| n.activity(role))) else {

@@ -1,7 +1,5 @@
 //! A page cache that was to be warm, and went on changing while it was measured.
 
-use spec::VolumeRole;
-
 use super::cache_warmed::is_warmed;
 use super::scope::scope;
 use crate::finding::Finding;
@@ -33,8 +31,13 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
 
 /// Device reads for each operation in the first and in the second half of the window.
 fn halves(trial: &TrialMeasurement) -> Option<(f64, f64)> {
-    let of_node = |node: crate::Node<'_>| Some(node.activity(VolumeRole::Data)?.windows.read_iops.clone());
-    let nodes: Vec<Vec<f64>> = trial.nodes().map(of_node).collect::<Option<_>>()?;
+    let of_node = |node: crate::Node<'_>| -> Option<Vec<Vec<f64>>> {
+        let data = node.host.volumes.iter().filter(|(role, _)| role.is_data());
+        let each: Vec<Vec<f64>> = data.map(|(_, volume)| volume.windows.read_iops.clone()).collect();
+        (!each.is_empty()).then_some(each)
+    };
+    let nodes: Option<Vec<_>> = trial.nodes().map(of_node).collect();
+    let nodes: Vec<Vec<f64>> = nodes?.into_iter().flatten().collect();
     let windows = nodes
         .iter()
         .map(Vec::len)
@@ -57,6 +60,7 @@ fn halves(trial: &TrialMeasurement) -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use evidence::Warmed;
+    use spec::VolumeRole;
 
     use super::*;
     use crate::rules::cases::{changed, fires, first_host};

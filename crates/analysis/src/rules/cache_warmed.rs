@@ -1,7 +1,5 @@
 //! The page cache was warm by plan: what memory answers is what was asked for.
 
-use spec::VolumeRole;
-
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
@@ -30,7 +28,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     found
         .numbers
         .extend((by_keys > 0.0).then(|| ("by_keys_bytes".to_owned(), by_keys)));
-    let device = trial.sum_of_volumes(VolumeRole::Data, |v| v.reads);
+    let device = trial.sum_of_data(|v| v.reads);
     let per_read = device.and_then(|device| stats::ratio(device, trial.completed_reads() as f64));
     found
         .numbers

@@ -1,7 +1,5 @@
 //! Could all of the data set be in memory?
 
-use evidence::VolumeRole;
-
 use super::nodes::worst;
 use super::scope::scope;
 use crate::finding::Finding;
@@ -16,7 +14,7 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
             node.facts.page_cache_budget_bytes as f64,
         );
         // A volume must be there to speak of.
-        node.activity(VolumeRole::Data)?;
+        node.host.sum_of_data(|_| 0.0)?;
         (data > 0.0 && budget > 0.0 && data <= budget).then(|| {
             let numbers = [("data_bytes_on_disk", data), ("page_cache_budget_bytes", budget)];
             let found = Finding::new(Rule::DataFitsPageCache, scope(trial), numbers);

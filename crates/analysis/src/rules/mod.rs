@@ -28,6 +28,7 @@ mod faults_planned;
 mod gc_pauses;
 mod limits_count_separately;
 mod little;
+mod members;
 mod network_retransmits;
 mod no_steady_state;
 mod nodes;
@@ -112,7 +113,8 @@ pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {
     .into_iter()
     .flatten()
     .collect();
-    for role in [VolumeRole::Data, VolumeRole::Commitlog] {
+    found.extend(members::findings(trial));
+    for role in VolumeRole::ALL {
         found.extend(burst::findings(trial, role));
         found.extend(throttle_slices::finding(before, role));
         found.extend(volume_at_cap::finding(before, role));

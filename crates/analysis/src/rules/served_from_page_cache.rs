@@ -1,7 +1,5 @@
 //! Did the volume do the work, or did memory?
 
-use spec::VolumeRole;
-
 use super::scope::scope;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
@@ -12,7 +10,7 @@ const READS_PER_READ_MIN: f64 = 0.05;
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let reads = trial.completed_reads() as f64;
-    let device = trial.sum_of_volumes(VolumeRole::Data, |v| v.reads)?;
+    let device = trial.sum_of_data(|v| v.reads)?;
     let per_read = stats::ratio(device, reads).filter(|per_read| *per_read < READS_PER_READ_MIN)?;
     let budget: u64 = trial.nodes().map(|n| n.facts.page_cache_budget_bytes).sum();
     let numbers = [

@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 
 use evidence::{HostId, ProbeResult};
-use spec::VolumeRole;
 use stats::{LEVEL, Layout, Series};
 
 use crate::document::limit::{LimitKind, ResourceUse, Unit};
@@ -37,10 +36,10 @@ pub fn findings(cell: &str, nodes: &[NodeAnalysis], trials: &[&TrialMeasurement]
     let rates: [(NodeFigure, Figure); 3] = [
         (NodeFigure::Cpus, |n| n.host.cpus_used),
         (NodeFigure::DeviceReads, |n| {
-            n.activity(VolumeRole::Data).map(VolumeActivity::read_iops)
+            n.host.sum_of_data(VolumeActivity::read_iops)
         }),
         (NodeFigure::DeviceWrites, |n| {
-            n.activity(VolumeRole::Data).map(VolumeActivity::write_iops)
+            n.host.sum_of_data(VolumeActivity::write_iops)
         }),
     ];
     let scope = || Scope::Cell(cell.to_owned());

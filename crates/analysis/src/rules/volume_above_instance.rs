@@ -13,15 +13,22 @@ const SLACK: f64 = 0.001;
 pub fn of_setups(setups: &[Setup], scale: f64) -> Vec<Finding> {
     let above = |bought: Option<f64>, reachable: Option<f64>| {
         let (bought, reachable) = (bought?, reachable?);
-        (bought > reachable * (1.0 + SLACK)).then_some((bought * scale, reachable * scale))
+        (bought > reachable * (1.0 + SLACK)).then_some((bought, reachable))
     };
     setups
         .iter()
         .filter_map(|setup| {
-            let bought: IoLimits = setup.data.own_limits?;
-            let reachable = &setup.data.limits;
-            let iops = above(bought.read_iops, reachable.read_iops);
-            let bytes = above(bought.read_bytes_per_s, reachable.read_bytes_per_s);
+            // All data volumes of a node: they are alike.
+            let count = f64::from(setup.data_volume_count());
+            let bought: IoLimits = setup.data.own_limits?.scaled(1.0 / count);
+            let each: IoLimits = setup.data.limits.scaled(1.0 / count);
+            let reachable = match &setup.instance_limits {
+                Some(path) if count > 1.0 => each.min(*path),
+                _ => each,
+            };
+            let at_full_scale = |(bought, reachable): (f64, f64)| (bought * scale, reachable * scale);
+            let iops = above(bought.read_iops, reachable.read_iops).map(at_full_scale);
+            let bytes = above(bought.read_bytes_per_s, reachable.read_bytes_per_s).map(at_full_scale);
             let numbers = match (iops, bytes) {
                 (Some((bought, reachable)), _) => [("bought_iops", bought), ("reachable_iops", reachable)],
                 (None, Some((bought, reachable))) => {

@@ -65,11 +65,13 @@ pub(super) fn priced(
             })?;
         known.attaches(some.volumes.len())?;
         bill.instances(known, some)?;
-        let volumes = some
-            .volumes
-            .iter()
-            .map(|requested| bill.volumes(known, requested, some.nodes));
-        let volumes = volumes.collect::<Result<Vec<_>, _>>()?;
+        let mut volumes = Vec::new();
+        // Like volumes that follow each other are one line: `2 x gp3 250 GiB`. What each has for nothing each has.
+        for like in some.volumes.chunk_by(|a, b| a == b) {
+            let count = u32::try_from(like.len()).unwrap_or(u32::MAX);
+            let resolved = bill.volumes(known, &like[0], some.nodes.saturating_mul(count))?;
+            volumes.extend(std::iter::repeat_n(resolved, like.len()));
+        }
         let beyond = reach::beyond(known, &volumes).into_iter();
         bill.notes
             .extend(beyond.map(|remark| format!("{}: {remark}", known.name)));
@@ -206,12 +208,12 @@ impl Bill<'_> {
         Ok(())
     }
 
-    /// The volume as the instance lets it work, once it is on the bill.
+    /// A volume as the instance lets it work, once all that are like it are on the bill.
     fn volumes(
         &mut self,
         machine: &InstanceType,
         requested: &VolumeRequest,
-        nodes: u32,
+        count: u32,
     ) -> Result<ResolvedVolume, CostError> {
         let rules = match &self.day {
             Some(day) => volume::rules_on(requested.kind, day),
@@ -224,8 +226,8 @@ impl Bill<'_> {
         let price = self
             .catalog
             .volume_price(requested.kind, &self.basis.region, self.day.as_deref())?;
-        let name = format!("{nodes} x {} {} GiB", requested.kind, requested.size_gib);
-        let nodes = f64::from(nodes);
+        let name = format!("{count} x {} {} GiB", requested.kind, requested.size_gib);
+        let count = f64::from(count);
         let extras = price.extras(requested).ok_or_else(|| PriceError::Unknown {
             what: format!(
                 "price of the IOPS or MiB/s of {} volumes on {}",
@@ -244,7 +246,7 @@ impl Bill<'_> {
                 price_date: Some(price.date.clone()),
                 source: price.source.clone(),
             };
-            let quantity = charge.quantity * nodes;
+            let quantity = charge.quantity * count;
             self.lines.push(line(format!("{name}, {}", charge.what), quantity));
             if charge.kind == CostKind::Storage && self.free_gb > 0.0 {
                 let free = self.free_gb.min(quantity);

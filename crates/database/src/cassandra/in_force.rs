@@ -53,9 +53,12 @@ pub(crate) fn settings(
         let schema = admin.table_schema(keyspace, table)?;
         found.table = table_in_force::check(&config.table_options, &schema).map_err(refused)?;
         if is_restored {
-            let directory = config.data_directory.join(keyspace);
-            let files = sstable_files::of_table(&directory, table);
-            let files = files.map_err(|source| NodeError::io(&directory, source))?;
+            let mut files = Vec::new();
+            for directory in &config.data_directories {
+                let directory = directory.join(keyspace);
+                let found = sstable_files::of_table(&directory, table);
+                files.extend(found.map_err(|source| NodeError::io(&directory, source))?);
+            }
             found.files = sstable_files::check(&files, &config.table_options, format).map_err(refused)?;
         }
     }

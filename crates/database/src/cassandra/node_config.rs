@@ -26,8 +26,8 @@ pub struct NodeConfig {
     pub jmx_port: u16,
     /// Configuration, logs, hints, saved caches and temporary files.
     pub directory: PathBuf,
-    /// Tables.
-    pub data_directory: PathBuf,
+    /// Tables; at least one.
+    pub data_directories: Vec<PathBuf>,
     /// Commit log.
     pub commitlog_directory: PathBuf,
     /// Java heap.
@@ -44,7 +44,7 @@ pub struct NodeConfig {
     pub initial_tokens: Vec<i64>,
     /// Limit of compaction (shipped default 64); 0 is unlimited.
     pub compaction_mib_per_s: u32,
-    /// Compactions at a time; `None`: 2, the server's own choice for one data directory.
+    /// Compactions at a time; `None`: the server's own choice, 2 for one data directory.
     pub concurrent_compactors: Option<u32>,
     /// Read threads; `None`: 32, as shipped.
     pub concurrent_reads: Option<u32>,
@@ -70,7 +70,7 @@ impl NodeConfig {
             storage_port: 7000,
             jmx_port: 7199,
             directory: directory.to_owned(),
-            data_directory: directory.join("data"),
+            data_directories: vec![directory.join("data")],
             commitlog_directory: directory.join("commitlog"),
             heap_bytes: 1 << 30,
             direct_memory_bytes: 512 << 20,
@@ -149,7 +149,7 @@ impl From<&NodePlan> for NodeConfig {
             native_port: plan.ports.clients,
             storage_port: plan.ports.peers,
             jmx_port: plan.ports.management,
-            data_directory: plan.directories.data.clone(),
+            data_directories: plan.directories.data.clone(),
             commitlog_directory: plan.directories.commitlog.clone(),
             heap_bytes: plan.memory.main_bytes,
             direct_memory_bytes: plan.memory.buffer_bytes,

@@ -16,7 +16,8 @@ pub(crate) fn prepare(config: &NodeConfig) -> Result<(), NodeError> {
         std::fs::remove_dir_all(&temporary).map_err(|source| NodeError::io(&temporary, source))?;
     }
     let own = ["conf/triggers", "logs", "hints", "saved_caches", "cdc_raw", "tmp"].map(|d| config.directory.join(d));
-    for directory in own.iter().chain([&config.data_directory, &config.commitlog_directory]) {
+    let measured = config.data_directories.iter().chain([&config.commitlog_directory]);
+    for directory in own.iter().chain(measured) {
         std::fs::create_dir_all(directory).map_err(|source| NodeError::io(directory, source))?;
     }
     for log in [config.system_log(), config.gc_log(), config.console_log()] {

@@ -109,8 +109,9 @@ impl Server for Cassandra {
         places: &[Option<Place>],
         replication: &Replication,
         settings: &Settings,
+        directories: u32,
     ) -> String {
-        snapshot_key(&self.version, dataset, places, replication, settings)
+        snapshot_key(&self.version, dataset, places, replication, settings, directories)
     }
 
     fn keyspace_directories(&self, data: &Path, keyspace: &str) -> Vec<PathBuf> {

@@ -34,7 +34,7 @@ pub fn captured_directories(data_directory: &Path) -> std::io::Result<Vec<PathBu
 }
 
 /// Name of a snapshot: a hash of everything that decides what is in it (database version, data set, schema with the options
-/// of its table, nodes and their places, keys of `cassandra.yaml` that shape files).
+/// of its table, nodes and their places, data directories of each, keys of `cassandra.yaml` that shape files).
 /// 16 hexadecimal digits after a readable prefix; equal inputs give equal names on every machine.
 pub fn snapshot_key(
     version: &str,
@@ -42,6 +42,7 @@ pub fn snapshot_key(
     places: &[Option<Place>],
     replication: &Replication,
     settings: &spec::Settings,
+    directories: u32,
 ) -> String {
     let spec::Dataset {
         records,
@@ -63,9 +64,14 @@ pub fn snapshot_key(
         .iter()
         .map(|(key, value)| format!("cassandra.yaml {key}: {value}\n"))
         .collect();
+    // Nor has one data directory.
+    let spread = match directories {
+        0 | 1 => String::new(),
+        n => format!("data directories {n}\n"),
+    };
     let text = format!(
         "format {SNAPSHOT_FORMAT}\ncassandra {version}\nrecords {records}\nfields {fields}\nfield_length {field_length}\n\
-         compressibility {:016x}\nseed {seed}\nnodes {nodes}\n{schema}\n{placed}{keys}",
+         compressibility {:016x}\nseed {seed}\nnodes {nodes}\n{schema}\n{placed}{keys}{spread}",
         compressibility.to_bits()
     );
     let hash = hex(&Sha256::digest(text.as_bytes()));
@@ -94,8 +100,8 @@ mod tests {
         };
         let each = Replication::Each;
         let none = spec::Settings::default();
-        let key = |dataset: spec::Dataset| snapshot_key("5.0.9", &dataset, &one, &each(1), &none);
-        let with = |settings: spec::Settings| snapshot_key("5.0.9", &base, &one, &each(1), &settings);
+        let key = |dataset: spec::Dataset| snapshot_key("5.0.9", &dataset, &one, &each(1), &none, 1);
+        let with = |settings: spec::Settings| snapshot_key("5.0.9", &base, &one, &each(1), &settings, 1);
         let table = |name: &str, key: &str, value: &str| {
             let map = [(key.to_owned(), value.to_owned())].into();
             let table = [(name.to_owned(), spec::TableOption::Map(map))].into();
@@ -104,15 +110,19 @@ mod tests {
                 ..spec::Settings::default()
             })
         };
+        let nodes =
+            |places: &[Option<Place>], copies: &Replication| snapshot_key("5.0.9", &base, places, copies, &none, 1);
         let by_centre = Replication::ByDataCentre([("north".to_owned(), 3)].into());
         let mut keys = vec![
             key(base),
-            snapshot_key("5.0.8", &base, &one, &each(1), &none),
-            snapshot_key("5.0.9", &base, &[None, None, None], &each(1), &none),
-            snapshot_key("5.0.9", &base, &[None, None, None], &each(3), &none),
-            snapshot_key("5.0.9", &base, &[place("a"), place("a"), place("a")], &each(3), &none),
-            snapshot_key("5.0.9", &base, &[place("a"), place("b"), place("c")], &each(3), &none),
-            snapshot_key("5.0.9", &base, &[place("a"), place("b"), place("c")], &by_centre, &none),
+            snapshot_key("5.0.8", &base, &one, &each(1), &none, 1),
+            snapshot_key("5.0.9", &base, &one, &each(1), &none, 2),
+            snapshot_key("5.0.9", &base, &one, &each(1), &none, 3),
+            nodes(&[None, None, None], &each(1)),
+            nodes(&[None, None, None], &each(3)),
+            nodes(&[place("a"), place("a"), place("a")], &each(3)),
+            nodes(&[place("a"), place("b"), place("c")], &each(3)),
+            nodes(&[place("a"), place("b"), place("c")], &by_centre),
             key(spec::Dataset { records: 1001, ..base }),
             key(spec::Dataset { fields: 11, ..base }),
             key(spec::Dataset {

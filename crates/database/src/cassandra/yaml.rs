@@ -111,10 +111,12 @@ fn settings(config: &NodeConfig) -> Vec<(String, String)> {
     set("phi_convict_threshold", "8".into());
 
     // Where things lie
-    set(
-        "data_file_directories",
-        format!("[{}]", quoted(&config.data_directory.to_string_lossy())),
-    );
+    let data: Vec<String> = config
+        .data_directories
+        .iter()
+        .map(|directory| quoted(&directory.to_string_lossy()))
+        .collect();
+    set("data_file_directories", format!("[{}]", data.join(", ")));
     set(
         "commitlog_directory",
         quoted(&config.commitlog_directory.to_string_lossy()),
@@ -179,9 +181,13 @@ fn settings(config: &NodeConfig) -> Vec<(String, String)> {
     set("cache_load_timeout", "30s".into());
 
     // Compaction: min(8, max(2, min(CPUs, data directories))) = 2 for one directory.
+    let directories = u32::try_from(data.len()).unwrap_or(u32::MAX);
     set(
         "concurrent_compactors",
-        config.concurrent_compactors.unwrap_or(2).to_string(),
+        config
+            .concurrent_compactors
+            .unwrap_or(cpus.min(directories).clamp(2, 8))
+            .to_string(),
     );
     set("compaction_throughput", format!("{}MiB/s", config.compaction_mib_per_s));
     set("sstable_preemptive_open_interval", "50MiB".into());
@@ -296,6 +302,22 @@ mod tests {
         keys.sort_unstable();
         keys.dedup();
         assert_eq!(keys.len(), count);
+    }
+
+    #[test]
+    fn a_node_with_several_data_directories_names_them_in_their_order() {
+        let mut config = NodeConfig::new("c", "127.0.41.1".parse().unwrap(), "/x".as_ref());
+        assert!(cassandra_yaml(&config).contains("\ndata_file_directories: [\"/x/data\"]\n"));
+        config.processors = 16.0;
+        config.data_directories = ["/b", "/a 2", "/c", "/d"].map(std::path::PathBuf::from).to_vec();
+        let text = cassandra_yaml(&config);
+        assert!(
+            text.contains(r#"data_file_directories: ["/b", "/a 2", "/c", "/d"]"#),
+            "{text}"
+        );
+        assert!(text.contains("\nconcurrent_compactors: 4\n"), "{text}");
+        config.processors = 1.5;
+        assert!(cassandra_yaml(&config).contains("\nconcurrent_compactors: 2\n"));
     }
 
     #[test]

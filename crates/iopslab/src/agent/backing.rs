@@ -197,8 +197,9 @@ impl Store {
     /// A volume that is ready for files, with the directory in which they are.
     pub fn volume(&mut self, setup: &VolumeSetup, name: &str) -> Result<(Backing, PathBuf), StorageError> {
         let of_machine = self.ground.as_ref().and_then(|ground| match setup.role {
-            VolumeRole::Data => ground.data.clone(),
             VolumeRole::Commitlog => ground.commitlog.clone().or_else(|| ground.data.clone()),
+            // Several are planned only where nothing of the machine is stated for data.
+            _ => ground.data.clone(),
         });
         match of_machine {
             None if self.ground.as_ref().is_none_or(|ground| ground.limits) => self.image(setup, name),

@@ -326,7 +326,7 @@ impl Opened {
         if let Some(trial) = self.trial.take() {
             let volumes = self.volumes.get(trial.configuration());
             stopped.volumes_lost = volumes.and_then(Volumes::lost);
-            let data = volumes.map(Volumes::data_directory);
+            let data = volumes.map(Volumes::data_directories);
             self.logs = trial.stop(volumes)?;
             stopped.logs = self.logs.iter().filter_map(KeptLog::facts).collect();
             stopped.data_bytes_on_disk = data.map_or(0, |data| self.database.data_set_bytes(&data));

@@ -1,7 +1,7 @@
 //! Loading the data set: an unlimited database on the work directory's own file system,
 //! whose files become the snapshot.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use database::{DATABASE_LOG, Directories, RunningNode};
@@ -11,6 +11,7 @@ use wire::{Fault, SnapshotFacts};
 use super::host::Host;
 use super::outbox::fault;
 use super::server::{Database, KEYSPACE, NodeResources, TABLE, replication};
+use super::volumes::data_parts;
 use crate::machine;
 
 /// Main memory of a database that loads alone; the nodes of a cluster share it.
@@ -19,6 +20,19 @@ const LOADER_BYTES: u64 = 2 << 30;
 const LEAST_LOADER_BYTES: u64 = 768 << 20;
 /// How long it may take to stop in order; everything is flushed by then.
 const STOP_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Below a loading node's own directory: what becomes the snapshot's `data`.
+pub(super) fn data_of(directory: &Path) -> PathBuf {
+    directory.join("data")
+}
+
+/// Directories of a loading node, its data directories as those of a trial's node.
+fn directories(own: &Path, files: &DataSetFiles) -> Directories {
+    Directories {
+        data: data_parts(&data_of(own), files.directories),
+        ..Directories::below(own)
+    }
+}
 
 /// A database that loads.
 pub(super) struct Loading {
@@ -38,7 +52,7 @@ impl Loading {
             .progress(format!("starting {} to load the data set", database.name()), None);
         let main_bytes = (LOADER_BYTES / u64::from(placement.nodes)).max(LEAST_LOADER_BYTES);
         let resources = NodeResources {
-            directories: Directories::below(&directory),
+            directories: directories(&directory, &files),
             memory: database.server.memory(main_bytes),
             cpus: machine::cpus() as f64,
             // One data set for all configurations whose other settings are not these.
@@ -83,12 +97,12 @@ impl Loading {
             .progress(format!("stopping {name} and keeping its data as a snapshot"), None);
         self.node.stop(STOP_TIMEOUT).map_err(fault)?;
         self.check_stop(name)?;
-        let data = Directories::below(&self.directory).data;
+        let data = data_of(&self.directory);
         let facts = SnapshotFacts {
             key: database.snapshot_key(&self.files),
             records: database.dataset.records,
             loading: self.name.clone(),
-            table_bytes: database.data_set_bytes(&data),
+            table_bytes: database.data_set_bytes(&directories(&self.directory, &self.files).data),
             bytes: storage::tree_bytes(&data),
         };
         host.keep_snapshot(&data, &facts)?;

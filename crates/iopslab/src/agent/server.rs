@@ -2,7 +2,7 @@
 //! counted.
 
 use std::net::Ipv4Addr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use database::{
@@ -116,11 +116,13 @@ impl Database {
 
     /// Names this node's snapshot of the data set. That of a cluster's node is of use to no other node, and at no other
     /// addresses.
-    pub fn snapshot_key(&self, DataSetFiles { placement, settings }: &DataSetFiles) -> String {
-        let placement = *placement;
+    pub fn snapshot_key(&self, files: &DataSetFiles) -> String {
+        let placement = files.placement;
         let places: Vec<_> = (0..placement.nodes).map(|index| place(placement, index)).collect();
         let replication = replication(placement);
-        let key = self.server.snapshot_key(&self.dataset, &places, &replication, settings);
+        let key = self
+            .server
+            .snapshot_key(&self.dataset, &places, &replication, &files.settings, files.directories);
         if placement.is_cluster() {
             format!("{key}-node-{}-{}", self.index + 1, self.address())
         } else {
@@ -170,13 +172,14 @@ impl Database {
         settled.map(|_| ()).map_err(fault)
     }
 
-    /// Directories of the data set below a data directory.
-    pub fn data_set_directories(&self, data: &Path) -> Vec<PathBuf> {
-        self.server.keyspace_directories(data, KEYSPACE)
+    /// Directories of the data set below the data directories of a node.
+    pub fn data_set_directories(&self, data: &[PathBuf]) -> Vec<PathBuf> {
+        let below = |data: &PathBuf| self.server.keyspace_directories(data, KEYSPACE);
+        data.iter().flat_map(below).collect()
     }
 
-    /// Bytes of the data set below a data directory.
-    pub fn data_set_bytes(&self, data: &Path) -> u64 {
+    /// Bytes of the data set below the data directories of a node.
+    pub fn data_set_bytes(&self, data: &[PathBuf]) -> u64 {
         let directories = self.data_set_directories(data);
         directories.iter().map(|directory| storage::tree_bytes(directory)).sum()
     }

@@ -4,13 +4,13 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-use database::Directories;
 use datasets::{Layout, PART_BYTES, Place, StoreError};
 use evidence::KeptDataSet;
 use spec::DataSetFiles;
 use wire::{Fault, Reply, SnapshotFacts, Transfer};
 
 use super::host::Host;
+use super::loading::data_of;
 use super::outbox::{cancelled, fault};
 use super::pace::Pace;
 use super::server::Database;
@@ -43,7 +43,7 @@ pub(super) fn restore(
 ) -> Result<Reply, Fault> {
     let key = database.snapshot_key(files);
     let directory = host.loading_directory(&key)?;
-    let data = Directories::below(&directory).data;
+    let data = data_of(&directory);
     let way = Way::of(from, &key);
     let mut pace = Pace::new(
         &host.outbox,

@@ -113,7 +113,7 @@ impl Trial {
         let started = StartedTrial {
             contact_points: database.contact_points(),
             volumes: volumes.facts(),
-            data_bytes_on_disk: database.data_set_bytes(&volumes.data_directory()),
+            data_bytes_on_disk: database.data_set_bytes(&volumes.data_directories()),
             keys_checked,
             began_unix_ms: self.began_unix_ms,
             overhead: Some(Overhead {
@@ -155,7 +155,7 @@ impl Trial {
     fn warm(&mut self, host: &Host, database: &Database, volumes: &Volumes) -> Result<Warmed, Fault> {
         let budget_bytes = self.setup.page_cache_budget_bytes;
         self.limits.hold_page_cache(budget_bytes);
-        let directories = database.data_set_directories(&volumes.data_directory());
+        let directories = database.data_set_directories(&volumes.data_directories());
         warming::warm(&directories, budget_bytes, &self.limits, &host.outbox)
     }
 
@@ -163,7 +163,7 @@ impl Trial {
     fn launch(&mut self, host: &Host, database: &Database, volumes: &Volumes) -> Result<Node, Fault> {
         let directories = Directories {
             own: host.node_directory()?,
-            data: volumes.data_directory(),
+            data: volumes.data_directories(),
             commitlog: volumes.commitlog_directory(),
         };
         let resources = NodeResources {

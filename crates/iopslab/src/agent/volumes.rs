@@ -1,7 +1,7 @@
 //! The volumes of one configuration on this host: created once a run, filled from the snapshot, restored before each
 //! trial.
 //!
-//! A data volume holds `pristine/` (the snapshot, copied once) and `data/` (what the database uses). Both lie on the
+//! A data volume holds `pristine/` (its part of the snapshot, copied once) and `data/` (what the database uses). Both lie on the
 //! same XFS, so that a restore is a reflink: instant, and it costs the volume no data I/O. Mounting anew afterwards
 //! makes the page cache cold for this volume alone. On a directory of the host's own the copy is a reflink where its
 //! file system can, and the files are dropped from the page cache one by one.
@@ -52,7 +52,7 @@ pub(super) struct Volumes {
 
 impl Volumes {
     /// Makes the volumes and copies the snapshot, if there is one, onto the one for data, which shares its blocks where it
-    /// lies there already.
+    /// lies there already; onto several each its part.
     pub fn create(
         store: &mut Store,
         setup: &Setup,
@@ -60,11 +60,13 @@ impl Volumes {
         initialised: Option<&Initialised>,
     ) -> Result<Self, StorageError> {
         let mut mounted = Vec::new();
-        for volume_setup in std::iter::once(&setup.data).chain(setup.commitlog.as_ref()) {
+        let parts = snapshot.map(|data| data_parts(data, setup.data_volume_count()));
+        for volume_setup in setup.volumes() {
             let name = format!("{}-{}", setup.configuration, volume_setup.role.name());
             let (backing, root) = store.volume(volume_setup, &name)?;
-            if let Some(snapshot) = snapshot.filter(|_| volume_setup.role == VolumeRole::Data) {
-                storage::copy_tree(snapshot, &root.join("pristine"))?;
+            let part = parts.as_ref().zip(volume_setup.role.place());
+            if let Some(part) = part.and_then(|(parts, place)| parts.get(place)) {
+                storage::copy_tree(part, &root.join("pristine"))?;
             }
             mounted.push(Mounted {
                 setup: volume_setup.clone(),
@@ -129,14 +131,14 @@ impl Volumes {
         let mut data_bytes = 0;
         for mounted in &mut self.mounted {
             mounted.backing.attach(&mounted.root)?;
-            if mounted.setup.role == VolumeRole::Data {
+            if mounted.setup.role.is_data() {
                 let restored = storage::restore_tree(&mounted.root.join("pristine"), &mounted.root.join("data"))?;
-                data_bytes = restored.bytes;
+                data_bytes += restored.bytes;
             }
             storage::remove_tree(&mounted.root.join("commitlog"))?;
             mounted.backing.cool(&mounted.root)?;
         }
-        // A device that two volumes share was mounted by the last of them.
+        // A device that several volumes share was mounted by the last of them.
         self.mounted.iter_mut().try_for_each(|m| m.backing.attach(&m.root))?;
         self.read_ahead()?;
         Ok(data_bytes)
@@ -149,7 +151,7 @@ impl Volumes {
             let Some(kb) = self.read_ahead_kb.or(usual) else {
                 continue;
             };
-            // Two volumes on one device have one read-ahead.
+            // Volumes on one device have one read-ahead.
             let is_new = |device: &String| self.read_ahead.values().all(|set| set.device() != device);
             let device = mounted.backing.device().filter(is_new);
             if let Some(device) = device {
@@ -213,9 +215,10 @@ impl Volumes {
         self.mounted.iter_mut().try_for_each(|m| m.backing.detach())
     }
 
-    /// Where the database's data directory is.
-    pub fn data_directory(&self) -> PathBuf {
-        self.by_role(VolumeRole::Data).join("data")
+    /// Where the database's data directories are: one on each data volume, in the order of the snapshot's parts.
+    pub fn data_directories(&self) -> Vec<PathBuf> {
+        let data = self.mounted.iter().filter(|mounted| mounted.setup.role.is_data());
+        data.map(|mounted| mounted.root.join("data")).collect()
     }
 
     /// Where the commit log is: on its own volume, or beside the data.
@@ -286,6 +289,19 @@ impl Volumes {
                 initialised: m.initialised.clone(),
             })
             .collect()
+    }
+}
+
+/// The data directories of a snapshot, or of a node that loads one: `data` itself, or where there are several one below it for
+/// each data volume, called as that is. A database keeps the ranges of a directory there, so that their order stays.
+pub(super) fn data_parts(data: &Path, count: u32) -> Vec<PathBuf> {
+    match count {
+        0 | 1 => vec![data.to_owned()],
+        n => VolumeRole::DATA
+            .into_iter()
+            .take(n as usize)
+            .map(|role| data.join(role.name()))
+            .collect(),
     }
 }
 

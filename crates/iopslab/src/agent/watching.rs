@@ -40,8 +40,8 @@ impl Watching {
         let seen = look(&task)?;
         let FoundProcess { pid, name, .. } = &seen.process;
         let devices = seen.devices.iter().map(|(role, device)| match role {
-            VolumeRole::Data => format!(", data on {device}"),
             VolumeRole::Commitlog => format!(", commit log on {device}"),
+            role => format!(", {} on {device}", role.name()),
         });
         let facts = WatchedFacts {
             what: format!("process {pid} ({name}){}", devices.collect::<String>()),

@@ -23,6 +23,7 @@ mod real {
     mod compaction;
     mod disks;
     mod existing;
+    mod members;
     mod probe;
     mod run;
     #[cfg(feature = "tls")]

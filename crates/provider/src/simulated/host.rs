@@ -155,16 +155,20 @@ impl<'a> Counters<'a> {
             write_bytes: Some(sum.logged),
             ..VolumeFigures::default()
         };
+        // Several have an equal part each.
+        let setup = self.world.setup;
+        let part = 1.0 / f64::from(setup.data_volume_count());
         let data = VolumeFigures {
-            reads: Some(sum.device_reads.floor()),
-            read_bytes: Some(sum.device_reads * truth.chunk_bytes),
-            writes: Some(volume.write_requests(sum.written).floor()),
-            write_bytes: Some(sum.written),
-            burst_credits: volume.bursts().then_some(volume.credits),
-            iops_limit: volume.iops_limit(),
+            reads: Some((sum.device_reads * part).floor()),
+            read_bytes: Some(sum.device_reads * truth.chunk_bytes * part),
+            writes: Some((volume.write_requests(sum.written) * part).floor()),
+            write_bytes: Some(sum.written * part),
+            burst_credits: volume.bursts().then_some(volume.credits * part),
+            iops_limit: volume.iops_limit().map(|limit| limit * part),
             ..VolumeFigures::default()
         };
-        let mut volumes = BTreeMap::from([(VolumeRole::Data, data)]);
+        let roles = setup.data_volumes().map(|of| of.role);
+        let mut volumes: BTreeMap<VolumeRole, VolumeFigures> = roles.map(|role| (role, data.clone())).collect();
         if self.world.setup.commitlog.is_some() {
             volumes.insert(VolumeRole::Commitlog, log);
         }

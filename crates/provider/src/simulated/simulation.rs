@@ -359,7 +359,10 @@ impl Trial<'_> {
     /// A node with its volumes.
     fn node(&self, world: &World<'_>, credits: Option<(f64, f64)>) -> NodeFacts {
         let setup = world.setup;
-        let volumes = std::iter::once(&setup.data).chain(&setup.commitlog);
+        // Each data volume has its part of the credits.
+        let count = f64::from(setup.data_volume_count());
+        let credits = credits.map(|(start, end)| (start / count, end / count));
+        let volumes = setup.volumes();
         NodeFacts {
             host: HostId::database(world.node as u32),
             cpus: setup.cpus,
@@ -386,7 +389,7 @@ impl Trial<'_> {
 
 /// A volume with what fio would measure: its limit, or what a slow disk makes of it.
 fn facts(world: &World<'_>, volume: &VolumeSetup, credits: Option<(f64, f64)>) -> VolumeFacts {
-    let is_data = volume.role == spec::VolumeRole::Data;
+    let is_data = volume.role.is_data();
     let slow = if is_data {
         world.faults.amount_or(FaultKind::SlowDisk, 1.0)
     } else {

@@ -1,4 +1,5 @@
-//! The data volume: its limits, its burst bucket, and how requests count against them.
+//! The data volumes, of several all together, which are asked evenly: their limits, their burst bucket, and how requests count
+//! against them.
 //!
 //! EBS has one IOPS limit and one throughput limit for reads and writes together, and counts a request of more than 256
 //! KiB as several (Amazon EBS volume types: "I/O characteristics"); cgroups limit reads and writes apart. The bucket of
@@ -36,10 +37,12 @@ pub struct Volume {
 }
 
 impl Volume {
-    /// The data volume of a setup, its bucket filled as the setup says.
+    /// The data volumes of a setup, their buckets filled as the setup says.
     pub fn new(truth: &Truth, setup: &Setup, faults: &Faults<'_>) -> Self {
-        let limits = setup.data.limits;
-        let bucket = setup.data.burst;
+        // Each has its part of the work, so that together they do what so many volumes do.
+        let together = 1.0 / f64::from(setup.data_volume_count());
+        let limits = setup.data.limits.scaled(together);
+        let bucket = setup.data.burst.map(|bucket| bucket.scaled(together));
         let both = |a: Option<f64>, b: Option<f64>| truth.combined_limits && a.is_some() && a == b;
         Self {
             units: [truth.chunk_bytes, truth.write_request_bytes].map(|b| counted(b, truth)),

@@ -7,8 +7,8 @@ use serde_json::json;
 use super::element::{Table, text};
 use crate::figures::several;
 use crate::labels;
-use crate::nodes;
 use crate::wording::limits;
+use crate::{data_volumes, nodes};
 
 /// Different reasons of one cell that are told; all of them stand with its trials.
 const REASONS: usize = 2;
@@ -25,6 +25,7 @@ pub fn limits(analysis: &Analysis) -> String {
         invalid(analysis),
         numbers(analysis)
     ) + &of_nodes(analysis)
+        + &of_volumes(analysis)
 }
 
 /// The nodes of each cell side by side, where there are several.
@@ -38,6 +39,19 @@ fn of_nodes(analysis: &Analysis) -> String {
         table.row(&row.iter().map(|cell| text(cell)).collect::<Vec<_>>());
     }
     format!("<h3>Node by node</h3>\n{}", table.html())
+}
+
+/// The data volumes of each node side by side, where there are several.
+fn of_volumes(analysis: &Analysis) -> String {
+    let mut rows = data_volumes::rows(analysis).peekable();
+    if rows.peek().is_none() {
+        return String::new();
+    }
+    let mut table = Table::new(data_volumes::LABEL, &data_volumes::HEAD, data_volumes::TEXTS).class("dense");
+    for row in rows {
+        table.row(&row.iter().map(|cell| text(cell)).collect::<Vec<_>>());
+    }
+    format!("<h3>Data volume by data volume</h3>\n{}", table.html())
 }
 
 /// Workload and load of the cells, in the order of the experiment.

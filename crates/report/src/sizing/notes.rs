@@ -93,6 +93,10 @@ pub(super) fn note(note: &Note) -> String {
                 ),
             }
         }
+        Note::SeveralDataVolumes { left_out } => format!(
+            "Clusters are of nodes with one data volume each, and nothing was learned from those with several: {}.",
+            left_out.join(", ")
+        ),
         Note::TrafficBetweenZones => {
             "Traffic between zones is not priced: iopslab catalog cost CONFIG --cross-zone-gb GB adds what is known of it."
                 .to_owned()

@@ -4,7 +4,7 @@ use analysis::rules::BOUGHT;
 use analysis::{Rule, SmallerThan, VolumeLimit};
 
 use super::of::{Of, count, duration, operation};
-use crate::figures::MIB;
+use crate::figures::{MIB, number};
 
 pub fn words(of: &Of<'_>) -> (String, &'static str) {
     match of.0.rule {
@@ -130,6 +130,8 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
             ),
             "This machine was measured there, not the volume. Stop what else uses it, raise provider.local.scale, or leave a CPU to the volume server.",
         ),
+        Rule::UnbalancedMembers => unbalanced_members(of),
+        Rule::SlowMember => slow_member(of),
         _ => above_instance(of),
     }
 }
@@ -227,6 +229,51 @@ fn off_limit(of: &Of<'_>) -> (String, &'static str) {
         } else {
             "The limit does not hold: check with `iopslab doctor` that the cgroup controller limits this device."
         },
+    )
+}
+
+fn unbalanced_members(of: &Of<'_>) -> (String, &'static str) {
+    let (most, least) = (of.number("most"), of.number("least"));
+    let message = match of.fact("figure") {
+        "iops" => format!(
+            "The data volumes are not asked alike: {} did {} requests a second, {} {} ({} less).",
+            of.fact("most"),
+            number(most),
+            of.fact("least"),
+            number(least),
+            of.percent("less_by_share")
+        ),
+        _ => format!(
+            "The data volumes do not answer alike: a request to {} took {} ms on average, one to {} {} ms ({} less).",
+            of.fact("most"),
+            number(most / 1e3),
+            of.fact("least"),
+            number(least / 1e3),
+            of.percent("less_by_share")
+        ),
+    };
+    (
+        message,
+        "A database keeps each of its ranges of keys on one volume: whole ranges are not equal parts (of four volumes one has 28 % of the keys here, one \
+         22 %), popular keys lie where they lie, and tables of the system lie on the first. The node is as fast as the volume that is asked most; what the \
+         others could do is not had. Compare with one volume of the same IOPS.",
+    )
+}
+
+fn slow_member(of: &Of<'_>) -> (String, &'static str) {
+    (
+        format!(
+            "A request to the volume {} took {} ms on average, {:.1} times as long as to the other data volumes ({} ms), at {} requests a second \
+             against {}.",
+            of.fact("volume"),
+            number(of.number("await_us") / 1e3),
+            of.number("times"),
+            number(of.number("others_await_us") / 1e3),
+            number(of.number("iops")),
+            number(of.number("others_iops"))
+        ),
+        "One of several like volumes is slower, and requests for its keys wait for it: this cell measures that volume. Look what else uses it, or whether a \
+         fault of it was planned; on rented machines replace it, and measure again.",
     )
 }
 

@@ -258,6 +258,7 @@ fn cell(
     CellAnalysis {
         batch: 0,
         nodes: Vec::new(),
+        data_volumes: Vec::new(),
         faults: None,
         writes: None,
         id: format!("{configuration}.{workload}.{level}"),

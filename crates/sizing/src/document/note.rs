@@ -80,6 +80,11 @@ pub enum Note {
         /// Configurations with other ones, from which nothing was learned.
         left_out: Vec<String>,
     },
+    /// Nodes of some configurations of the evidence have several data volumes.
+    SeveralDataVolumes {
+        /// These configurations, from which nothing was learned.
+        left_out: Vec<String>,
+    },
     /// The cluster is spread over several zones, and what is sent from one into another has no price here.
     TrafficBetweenZones,
 }

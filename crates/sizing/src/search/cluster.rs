@@ -240,6 +240,7 @@ fn is_order(configuration: &Configuration, request: &ClusterRequest) -> bool {
         .collect();
     let bought: Option<Vec<_>> = volumes.iter().map(|v| v.order).collect();
     configuration.instance.from_catalog
+        && configuration.data_volume.count == 1
         && configuration.instance.label == request.instance
         && bought.is_some_and(|bought| bought == request.volumes)
 }

@@ -21,7 +21,7 @@ use catalog::{Basis, Catalog};
 use evidence::FORMAT_VERSION;
 
 use crate::document::{Choice, Note, Proposal, Sizing};
-use crate::observation::{observe, of_one_set};
+use crate::observation::{observe, of_one_set, with_several_data_volumes};
 use crate::target::Target;
 use machines::Offers;
 use question::Search;
@@ -49,6 +49,13 @@ pub fn size(
         ..basis.clone()
     };
     let (observations, other_settings) = of_one_set(observe(runs, &options.workloads));
+    let several = with_several_data_volumes(runs);
+    if observations.is_empty() && !several.is_empty() {
+        return Err(SizingError::Input(format!(
+            "sizing knows nodes with one data volume, and the evidence has others alone ({}): measure one of their volumes too",
+            several.join(", ")
+        )));
+    }
     let search = Search::new(catalog, runs, &observations, target, options, basis)?;
     let (offers, left_out) = search.all();
     let Some(cheapest) = offers.cheapest.first() else {
@@ -70,6 +77,9 @@ pub fn size(
     if !settings.is_empty() || !other_settings.is_empty() {
         let left_out = other_settings;
         notes.push(Note::Settings { settings, left_out });
+    }
+    if !several.is_empty() {
+        notes.push(Note::SeveralDataVolumes { left_out: several });
     }
     let proposals = shown(&offers, options.most);
     let price_date = basis.price_date.clone().or_else(|| {

@@ -9,7 +9,7 @@ use super::local::{BURST_STARTS, burst_share};
 use super::names::safe_name;
 use super::numbers::Check as _;
 use super::place::{table, within};
-use super::{behaviour, consistency, explicit_volume, placement, settings};
+use super::{behaviour, consistency, explicit_volume, members, placement, settings};
 use crate::mistakes::{Collector, choice};
 use crate::scale::page_cache_at_full_scale;
 use crate::{Configuration, Database, Emulation, Instance, LocalSettings, Target, Volume, VolumeKind, raw};
@@ -169,10 +169,15 @@ fn volume(
         Value::String(text) if text == VolumeKind::LOCAL => instance_store(catalog, given.span(), instance?, mistakes),
         Value::Table(_) => {
             let raw: raw::Volume = table(given, key, mistakes)?;
-            match &raw.kind {
+            let count = members::count(&given.span(), &raw, key, mistakes);
+            let volume = match &raw.kind {
                 Some(kind) => of_type(catalog, given.span(), kind, &raw, instance?, local, mistakes),
                 None => explicit_volume::check(given.span(), &raw, local, mistakes),
-            }
+            };
+            Some(Volume {
+                count: count?,
+                ..volume?
+            })
         }
         other => {
             let message = format!("{key} cannot be {other}");
@@ -210,6 +215,7 @@ fn instance_store(
         effective_limits: limits,
         burst: None,
         byte_burst: None,
+        count: 1,
         order: None,
         latency: None,
         limits_apart: false,
@@ -297,6 +303,7 @@ fn of_type(
                 effective_limits: limits.min(reachable).min(instance.ebs_limits),
                 burst,
                 byte_burst,
+                count: 1,
                 order: Some(request),
                 latency: None,
                 limits_apart: false,

@@ -97,7 +97,7 @@ fn volume(given: &raw::Fault, mistakes: &mut Collector<'_>) -> Option<VolumeRole
     let Some(word) = &given.volume else {
         return Some(VolumeRole::Data);
     };
-    let known = VolumeRole::ALL.into_iter().find(|role| role.name() == word.get_ref());
+    let known = VolumeRole::named(word.get_ref());
     if known.is_none() {
         let help = choice(word.get_ref(), &VolumeRole::ALL.map(VolumeRole::name));
         mistakes.add(word.span(), format!("unknown volume `{}`", word.get_ref()), help);
@@ -173,6 +173,25 @@ pub(super) fn possible(
                 configuration.name
             ),
             "give every configuration a commitlog_volume, or plan the fault of the data volume",
+        );
+    }
+    let is_beyond = |c: &&Configuration| role.place().is_some_and(|place| place >= c.data_volume.count as usize);
+    if let Some(configuration) = configurations.iter().flatten().find(is_beyond) {
+        let has = match configuration.data_volume.count {
+            1 => "one data volume, data".to_owned(),
+            n => format!(
+                "{n} data volumes, the last of them {}",
+                VolumeRole::DATA[n as usize - 1].name()
+            ),
+        };
+        mistakes.add(
+            given
+                .get_ref()
+                .volume
+                .as_ref()
+                .map_or(given.get_ref().kind.span(), Spanned::span),
+            format!("volume = \"{}\": {} has {has}", role.name(), configuration.name),
+            "name a volume that every configuration has, or raise `count` of its data_volume",
         );
     }
 }

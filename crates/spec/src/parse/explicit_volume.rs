@@ -71,6 +71,7 @@ pub(super) fn check(
         effective_limits: limits,
         burst: None,
         byte_burst: None,
+        count: 1,
         order: None,
         latency,
         limits_apart: raw.combined == Some(false),

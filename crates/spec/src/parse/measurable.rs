@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use toml::Spanned;
 
-use super::behaviour;
+use super::{behaviour, members};
 
 use crate::mistakes::{Collector, Mistakes};
 use crate::{Job, NodeFaultKind, Note, Provider, raw};
@@ -104,7 +104,13 @@ fn problems(file: &raw::Experiment, text: &str, provider: Option<Provider>) -> V
     };
     let simulation = hosts.into_iter().chain(clients).chain(settings).chain(read_ahead);
     let behaviours = real_volumes(file, text, provider);
-    simulation.chain(faults).chain(machines).chain(behaviours).collect()
+    let several = several_volumes(file, text, provider);
+    simulation
+        .chain(faults)
+        .chain(machines)
+        .chain(behaviours)
+        .chain(several)
+        .collect()
 }
 
 /// What is stated of a host that is somebody else's.
@@ -144,6 +150,30 @@ fn real_volumes(file: &raw::Experiment, text: &str, provider: Option<Provider>) 
         help: "remove it, or run on this machine with volumes = \"served\" in [provider.local]",
     };
     behaviour::places(file, text).into_iter().map(problem).collect()
+}
+
+/// Several data volumes of a node, where iopslab does not make them.
+fn several_volumes(file: &raw::Experiment, text: &str, provider: Option<Provider>) -> Vec<Problem> {
+    let hosts = file.provider.hosts.as_ref();
+    let has_limits = hosts.is_some_and(|hosts| hosts.get_ref().limits.unwrap_or(false));
+    let exists = file
+        .target
+        .as_ref()
+        .is_some_and(|target| target.get_ref().hosts.is_some());
+    let why = match provider {
+        _ if exists => "an existing cluster is watched on one volume for its data",
+        Some(Provider::Aws) => "AWS machines are made with one volume for their data so far",
+        Some(Provider::Hosts) if !has_limits => {
+            "machines without limits are measured on one directory or device for their data"
+        }
+        _ => return Vec::new(),
+    };
+    let problem = |(at, name, count)| Problem {
+        at,
+        what: format!("count = {count} of {name}'s data_volume: {why}"),
+        help: "remove it, or run on this machine or with limits = true in [provider.hosts], where iopslab makes the volumes",
+    };
+    members::places(file, text).map(problem).collect()
 }
 
 /// A fault that this provider cannot carry out.

@@ -25,6 +25,7 @@ mod kinds;
 mod load;
 mod local;
 mod measurable;
+mod members;
 mod names;
 mod numbers;
 mod objective;

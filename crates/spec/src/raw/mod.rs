@@ -95,7 +95,8 @@ pub(crate) struct Fault {
     /// not for a compaction, which ends when it is done.
     #[schemars(with = "Option<f64>")]
     pub for_s: Option<Spanned<f64>>,
-    /// For disks, which volume of the node: `data` (default) or `commitlog`.
+    /// For disks, which volume of the node: `data` (default), `data-2` and so on where it has several for its data, or
+    /// `commitlog`.
     #[schemars(with = "Option<crate::VolumeRole>")]
     pub volume: Option<Spanned<String>>,
     /// For `disk-slow`: the volume's limits are divided, and its service times multiplied, by this; 1.01 to
@@ -389,6 +390,13 @@ pub(crate) struct Volume {
     /// GiB; with `volumes = "served"` also st1 and sc1.
     #[schemars(with = "Option<BurstForms>")]
     pub burst: Option<String>,
+    /// Only of `data_volume`: volumes of this kind that each node has for its data, 1 (default) to 8. Everything else that is
+    /// stated is of each of them.
+    #[schemars(with = "Option<u32>")]
+    pub count: Option<i64>,
+    /// Beside a `count` above 1: how the data lies on them. Default: `directories`.
+    #[schemars(with = "Option<LayoutForms>")]
+    pub layout: Option<String>,
     /// Only without a type, and with `volumes = "served"`: the time that a request takes that need not wait, its median
     /// in microseconds. Default: as fast as this machine's disk.
     pub latency_us: Option<f64>,
@@ -411,6 +419,20 @@ pub(crate) enum EmulationForms {
     Throttled,
     /// By a process.
     Served,
+}
+
+/// How the data lies on several volumes.
+#[derive(JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(
+    dead_code,
+    reason = "describes the file for the schema; the word is read by hand to keep its place"
+)]
+pub(crate) enum LayoutForms {
+    /// A data directory of the database on each.
+    Directories,
+    /// Striped by the kernel (md). Not built yet: it is refused.
+    Raid0,
 }
 
 /// How a burst bucket starts.

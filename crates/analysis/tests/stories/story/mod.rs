@@ -131,6 +131,7 @@ pub fn measured(record: &TrialRecord, device_reads: f64) -> TrialMeasurement {
         writes: 120.0,
         read_bytes: device_reads * 16_384.0,
         write_bytes: 120.0 * 65_536.0,
+        wait_s: None,
         busy_share: Some(0.9),
         iops_limit: None,
         disk_floor_share: None,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use evidence::{HostId, HostSample, TrialRecord, Validity};
-use spec::{TrialShape, VolumeRole};
+use spec::TrialShape;
 use wire::Second;
 
 use crate::live_metrics::LiveSecond;
@@ -15,7 +15,7 @@ pub(super) struct LiveFigures {
     /// The last second of each client.
     seconds: BTreeMap<HostId, Second>,
     errors: u64,
-    /// Requests per second of each node's data volume.
+    /// Requests per second of each node's data volumes.
     iops: BTreeMap<HostId, f64>,
 }
 
@@ -45,7 +45,7 @@ impl LiveFigures {
 
     /// A node's sample after the one before it.
     pub fn sample(&mut self, node: HostId, before: Option<&HostSample>, sample: &HostSample) {
-        let iops = before.and_then(|before| sample.volume_iops_since(before, VolumeRole::Data));
+        let iops = before.and_then(|before| sample.data_iops_since(before));
         self.iops.extend(iops.map(|iops| (node, iops)));
     }
 

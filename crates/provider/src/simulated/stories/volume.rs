@@ -105,3 +105,20 @@ fn a_bucket_empties_in_the_second_that_arithmetic_says() {
         assert!(end < 1.0, "{end}");
     }
 }
+
+/// So many volumes, asked evenly, do so many times what one does; each of them does its part.
+#[test]
+fn several_data_volumes_do_together_what_so_many_do() {
+    let with = |count: u32| {
+        let volume = format!("data_volume = {{ iops = 1000, mib_per_s = 500, size_gib = 100, count = {count} }}");
+        quiet("").volume(&volume).trial()
+    };
+    let (one, two) = (with(1), with(2));
+    near(two.throughput(), 2.0 * one.throughput(), 0.01);
+    near(two.iops(0.0, 20.0).0, one.iops(0.0, 20.0).0, 0.01);
+    let sample = two.samples[&evidence::HostId::DATABASE].last().unwrap();
+    assert_eq!(sample.volumes[&VolumeRole::Data], sample.volumes[&VolumeRole::Data2]);
+    let volumes = &two.record.node().volumes;
+    assert_eq!((volumes.len(), volumes[1].role), (2, VolumeRole::Data2));
+    assert_eq!(volumes[1].probe, volumes[0].probe);
+}

@@ -1,0 +1,210 @@
+//! Do the data volumes of a node share its work, and does each take as long as the others?
+//!
+//! A database with several data directories keeps each of its ranges in one of them, so that a request waits for the volume
+//! that has its key: the node is as fast as the volume that is asked most, or answers slowest.
+
+use spec::VolumeRole;
+
+use super::nodes::worst;
+use super::scope::scope;
+use crate::finding::Finding;
+use crate::host::VolumeActivity;
+use crate::measurement::TrialMeasurement;
+use crate::node::Node;
+use crate::rule::Rule;
+
+/// Members are unbalanced where the one that is asked most has more than so many times the requests of the one that is asked
+/// least (ours) ...
+const REQUESTS_APART: f64 = 1.2;
+/// ... or where a request to one takes more than so many times as long as to another. One is slow where that is so beside the
+/// others together, and its requests are not more than [`REQUESTS_APART`] times theirs (ours).
+const AWAIT_APART: f64 = 1.5;
+/// At least so many requests to the member that is asked most, of which chance alone moves 3 % (Poisson: 1 / root n).
+const REQUESTS: f64 = 1000.0;
+
+/// Judged by all measured seconds: a member that is slowed by plan is one that is slow.
+pub fn findings(trial: &TrialMeasurement) -> impl Iterator<Item = Finding> {
+    let slow = worst(trial, |node| slow(trial, node));
+    let unbalanced = worst(trial, |node| unbalanced(trial, node));
+    slow.into_iter().chain(unbalanced)
+}
+
+/// A data volume with what it did.
+type Member<'a> = (VolumeRole, &'a VolumeActivity);
+
+/// The data volumes of a node, where there are several that were asked for enough.
+fn members<'a>(node: &Node<'a>) -> Vec<Member<'a>> {
+    let members: Vec<Member<'a>> = node
+        .host
+        .members
+        .iter()
+        .map(|(role, activity)| (*role, activity))
+        .collect();
+    let most = members
+        .iter()
+        .map(|(_, activity)| activity.requests())
+        .fold(0.0, f64::max);
+    match most >= REQUESTS {
+        true => members,
+        false => Vec::new(),
+    }
+}
+
+/// The member whose requests took longest, beside the others together.
+fn slow(trial: &TrialMeasurement, node: &Node<'_>) -> Option<(f64, Finding)> {
+    let members = members(node);
+    let (role, slowest, await_s) = members
+        .iter()
+        .filter_map(|(role, activity)| Some((*role, *activity, activity.await_s()?)))
+        .max_by(|a, b| a.2.total_cmp(&b.2))?;
+    let others: Vec<&VolumeActivity> = members
+        .iter()
+        .filter(|(other, _)| *other != role)
+        .map(|(_, activity)| *activity)
+        .collect();
+    let waited: f64 = others.iter().map(|other| other.wait_s).sum::<Option<f64>>()?;
+    let requests: f64 = others.iter().map(|other| other.requests()).sum();
+    let others_await_s = stats::ratio(waited, requests)?;
+    let others_iops = stats::ratio(others.iter().map(|other| other.iops()).sum(), others.len() as f64)?;
+    let times = stats::ratio(await_s, others_await_s)?;
+    let is_asked_more = slowest.iops() > REQUESTS_APART * others_iops;
+    (times > AWAIT_APART && !is_asked_more).then(|| {
+        let numbers = [
+            ("await_us", await_s * 1e6),
+            ("others_await_us", others_await_s * 1e6),
+            ("times", times),
+            ("iops", slowest.iops()),
+            ("others_iops", others_iops),
+            ("members", members.len() as f64),
+            ("threshold", AWAIT_APART),
+        ];
+        let found = Finding::new(Rule::SlowMember, scope(trial), numbers);
+        (times, found.with("volume", role.name()))
+    })
+}
+
+/// The members that are asked most and least; or, where all are asked alike and none is slow by itself, those whose requests
+/// take longest and shortest.
+fn unbalanced(trial: &TrialMeasurement, node: &Node<'_>) -> Option<(f64, Finding)> {
+    let members = members(node);
+    let finding = |figure: &'static str, most: (VolumeRole, f64), least: (VolumeRole, f64), threshold: f64| {
+        // Nothing at all is not a multiple of anything.
+        let less = 1.0 - least.1 / most.1;
+        let is_apart = most.1 > 0.0 && most.1 > threshold * least.1;
+        is_apart.then(|| {
+            let numbers = [
+                ("most", most.1),
+                ("least", least.1),
+                ("less_by_share", less),
+                ("members", members.len() as f64),
+                ("threshold", threshold),
+            ];
+            let found = Finding::new(Rule::UnbalancedMembers, scope(trial), numbers)
+                .with("figure", figure)
+                .with("most", most.0.name())
+                .with("least", least.0.name());
+            (less, found)
+        })
+    };
+    let extremes = |values: Vec<(VolumeRole, f64)>| {
+        let most = *values.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let least = *values.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+        (values.len() == members.len()).then_some((most, least))
+    };
+    let iops = extremes(
+        members
+            .iter()
+            .map(|(role, activity)| (*role, activity.iops()))
+            .collect(),
+    );
+    if let Some(found) = iops.and_then(|(most, least)| finding("iops", most, least, REQUESTS_APART)) {
+        return Some(found);
+    }
+    if slow(trial, node).is_some() {
+        return None;
+    }
+    let await_us = |(role, activity): &Member<'_>| Some((*role, activity.await_s()? * 1e6));
+    let (most, least) = extremes(members.iter().filter_map(await_us).collect())?;
+    finding("await_us", most, least, AWAIT_APART)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::cases::{changed_host, fires, found};
+
+    /// Members with so many requests in 60 s, each of which takes so many microseconds.
+    fn with(members: &[(f64, f64)]) -> TrialMeasurement {
+        changed_host(|host| {
+            let of = |(requests, await_us): &(f64, f64)| VolumeActivity {
+                seconds: 60.0,
+                reads: *requests,
+                wait_s: Some(requests * await_us / 1e6),
+                ..VolumeActivity::default()
+            };
+            host.members = VolumeRole::DATA.into_iter().zip(members.iter().map(of)).collect();
+        })
+    }
+
+    #[test]
+    fn members_are_unbalanced_from_a_fifth_more_requests_on() {
+        fires(
+            Rule::UnbalancedMembers,
+            &[
+                ([(6000.0, 500.0), (6000.0, 500.0)], false),
+                ([(7140.0, 500.0), (6000.0, 500.0)], false),
+                ([(6000.0, 500.0), (7260.0, 500.0)], true),
+                // Few requests differ by chance.
+                ([(900.0, 500.0), (600.0, 500.0)], false),
+                // One that is asked more may be slower: it is not slow by itself.
+                ([(7260.0, 900.0), (6000.0, 500.0)], true),
+            ],
+            |members| with(&members),
+        );
+        let trial = with(&[(6000.0, 500.0), (9000.0, 500.0), (7000.0, 500.0)]);
+        let finding = found(&trial, Rule::UnbalancedMembers).unwrap();
+        assert_eq!(
+            (finding.fact("most"), finding.fact("least")),
+            (Some("data-2"), Some("data"))
+        );
+        assert_eq!((finding.numbers["most"], finding.numbers["least"]), (150.0, 100.0));
+        assert_eq!(finding.fact("figure"), Some("iops"));
+        assert!(found(&trial, Rule::SlowMember).is_none());
+    }
+
+    #[test]
+    fn a_member_is_slow_that_takes_longer_without_being_asked_more() {
+        fires(
+            Rule::SlowMember,
+            &[
+                ([(6000.0, 500.0), (6000.0, 740.0)], false),
+                ([(6000.0, 500.0), (6000.0, 760.0)], true),
+                ([(6000.0, 500.0), (3000.0, 5000.0)], true),
+                // It is asked for half as much again.
+                ([(6000.0, 500.0), (9000.0, 1500.0)], false),
+                ([(600.0, 500.0), (600.0, 5000.0)], false),
+            ],
+            |members| with(&members),
+        );
+        let trial = with(&[(6000.0, 500.0), (6000.0, 500.0), (6100.0, 1000.0)]);
+        let finding = found(&trial, Rule::SlowMember).unwrap();
+        assert_eq!(finding.fact("volume"), Some("data-3"));
+        let number = |name: &str| finding.numbers[name].round();
+        assert_eq!(
+            (number("await_us"), number("others_await_us"), number("times")),
+            (1000.0, 500.0, 2.0)
+        );
+        // One finding for one cause.
+        assert!(found(&trial, Rule::UnbalancedMembers).is_none());
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_judged() {
+        let mut trial = with(&[(6000.0, 500.0), (6000.0, 5000.0)]);
+        for host in trial.hosts.values_mut() {
+            host.members.values_mut().for_each(|member| member.wait_s = None);
+        }
+        assert_eq!(findings(&trial).count(), 0);
+        assert_eq!(findings(&with(&[])).count(), 0);
+    }
+}
