@@ -253,22 +253,33 @@ fn drain(fio: &Fio, launch_prefix: &[String], file: &ProbeFile, seconds: f64) ->
     let written = Path::new(&format!("{}_iops.1.log", log.display())).to_owned();
     let text = std::fs::read_to_string(&written).map_err(io_error("read", &written))?;
     std::fs::remove_file(&written).map_err(io_error("remove", &written))?;
-    Ok(drained(per_second(&text)))
+    Ok(drained(per_second(&text, seconds)))
 }
 
-/// `milliseconds, IOPS, ...` in each line.
-fn per_second(log: &str) -> Vec<f64> {
+/// `milliseconds, IOPS, ...` in each line; the whole seconds of those that were asked for. What was still in flight then is answered
+/// in another one, which is none.
+fn per_second(log: &str, seconds: f64) -> Vec<f64> {
     let second = |line: &str| line.split(',').nth(1)?.trim().parse().ok();
-    log.lines().filter_map(second).collect()
+    log.lines().filter_map(second).take(seconds as usize).collect()
 }
 
-/// Where the seconds fall for good: the moment that divides them into two levels furthest apart.
+/// Where the seconds fall for good: the moment from which on two levels, one before and one after it, leave the least squared error.
 fn drained(iops: Vec<f64>) -> BurstDrain {
     let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len().max(1) as f64;
     let moments = DRAINED_S..iops.len().saturating_sub(DRAINED_S - 1);
-    let ratio = |at: &usize| mean(&iops[*at..]) / mean(&iops[..*at]).max(f64::MIN_POSITIVE);
-    let lowest = moments.min_by(|a, b| ratio(a).total_cmp(&ratio(b)));
-    let at = lowest.filter(|at| ratio(at) < DRAINED_SHARE);
+    let levels = |at: usize| (mean(&iops[..at]), mean(&iops[at..]));
+    // What two levels explain of the squares.
+    let explained = |at: usize| {
+        let (before, after) = levels(at);
+        (before - after).powi(2) * (at * (iops.len() - at)) as f64
+    };
+    let falls = |at: &usize| {
+        let (before, after) = levels(*at);
+        after < DRAINED_SHARE * before
+    };
+    let at = moments
+        .max_by(|a, b| explained(*a).total_cmp(&explained(*b)))
+        .filter(falls);
     BurstDrain {
         drained_after_s: at,
         before_iops: mean(&iops[..at.unwrap_or(iops.len())]),
@@ -284,7 +295,7 @@ mod tests {
     #[test]
     fn a_bucket_has_run_out_where_the_rest_stays_low() {
         let log = "1000, 300, 0, 4096, 0, 0\n2000, 301, 0, 4096, 0, 0\n";
-        assert_eq!(per_second(log), [300.0, 301.0]);
+        assert_eq!(per_second(log, 2.0), [300.0, 301.0]);
         let falls = drained([vec![300.0; 20], vec![100.0; 10]].concat());
         assert_eq!(falls.drained_after_s, Some(20));
         assert_eq!((falls.before_iops, falls.after_iops), (300.0, Some(100.0)));
@@ -294,6 +305,32 @@ mod tests {
         assert_eq!(drained(dips).drained_after_s, None);
         assert_eq!(drained(vec![300.0; 4]).drained_after_s, None);
         assert_eq!(drained(Vec::new()).after_iops, None);
+    }
+
+    /// As fio told it once: 32 s were asked for, and the end of them was slow. The bucket was found empty after 30 s, in which the
+    /// last three seconds were furthest below what went before.
+    #[test]
+    fn a_slow_end_is_not_the_end_of_a_bucket() {
+        let told = [
+            vec![306.0],
+            vec![300.0; 19],
+            vec![34.0],
+            vec![30.0; 10],
+            vec![25.0, 1.0],
+        ]
+        .concat();
+        let log: Vec<String> = told.iter().map(|iops| format!("1000, {iops}, 0, 4096, 0, 0")).collect();
+        let seconds = per_second(&log.join("\n"), 32.0);
+        assert_eq!((seconds.len(), seconds.last()), (32, Some(&25.0)));
+        let found = drained(seconds);
+        assert_eq!(found.drained_after_s, Some(20));
+        assert!((found.before_iops - 300.3).abs() < 1e-9, "{found:?}");
+        assert!((29.0..31.0).contains(&found.after_iops.unwrap()), "{found:?}");
+        assert_eq!(
+            drained(told).drained_after_s,
+            Some(20),
+            "with the second that is none, too"
+        );
     }
 
     #[test]
