@@ -109,7 +109,7 @@ fn a_slow_data_volume_and_unequal_ones_are_named_with_their_figures() {
     );
     assert_eq!(
         message(&slow),
-        "A request to the volume data-2 took 4 ms on average, 5.0 times as long as to the other data volumes (0.8 ms), at 98 requests a \
+        "A request to the volume data-2 took 4.00 ms on average, 5.0 times as long as to the other data volumes (0.800 ms), at 98.0 requests a \
          second against 101."
     );
     let of = |figure: &str, most: f64, least: f64| {
@@ -123,6 +123,6 @@ fn a_slow_data_volume_and_unequal_ones_are_named_with_their_figures() {
     );
     assert_eq!(
         of("await_us", 1600.0, 800.0),
-        "The data volumes do not answer alike: a request to data-2 took 1.6 ms on average, one to data 0.8 ms (50.0 % less)."
+        "The data volumes do not answer alike: a request to data-2 took 1.60 ms on average, one to data 0.800 ms (50.0 % less)."
     );
 }
