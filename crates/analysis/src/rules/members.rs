@@ -17,8 +17,14 @@ use crate::rule::Rule;
 /// least (ours) ...
 const REQUESTS_APART: f64 = 1.2;
 /// ... or where a request to one takes more than so many times as long as to another. One is slow where that is so beside the
-/// others together, and its requests are not more than [`REQUESTS_APART`] times theirs (ours).
+/// others together, and what it is asked for does not explain it (ours).
 const AWAIT_APART: f64 = 1.5;
+/// What it is asked for explains it from [`REQUESTS_APART`] times the requests of the others on; and where it has more than so many
+/// times theirs, which is what chance alone moves ...
+const AS_MANY: f64 = 1.03;
+/// ... and uses at least this share of its limit, where requests wait: the one that is asked a little more is at its limit first
+/// (ours; a queue with one server at 90 and at 80 % of its capacity takes 1.8 times as long).
+const BUSY: f64 = 0.75;
 /// At least so many requests to the member that is asked most, of which chance alone moves 3 % (Poisson: 1 / root n).
 const REQUESTS: f64 = 1000.0;
 
@@ -67,8 +73,10 @@ fn slow(trial: &TrialMeasurement, node: &Node<'_>) -> Option<(f64, Finding)> {
     let others_await_s = stats::ratio(waited, requests)?;
     let others_iops = stats::ratio(others.iter().map(|other| other.iops()).sum(), others.len() as f64)?;
     let times = stats::ratio(await_s, others_await_s)?;
-    let is_asked_more = slowest.iops() > REQUESTS_APART * others_iops;
-    (times > AWAIT_APART && !is_asked_more).then(|| {
+    let more = stats::ratio(slowest.iops(), others_iops)?;
+    let is_busy = share_of_limit(node, role, slowest).is_none_or(|share| share >= BUSY);
+    let is_explained = more > REQUESTS_APART || (more > AS_MANY && is_busy);
+    (times > AWAIT_APART && !is_explained).then(|| {
         let numbers = [
             ("await_us", await_s * 1e6),
             ("others_await_us", others_await_s * 1e6),
@@ -81,6 +89,29 @@ fn slow(trial: &TrialMeasurement, node: &Node<'_>) -> Option<(f64, Finding)> {
         let found = Finding::new(Rule::SlowMember, scope(trial), numbers);
         (times, found.with("volume", role.name()))
     })
+}
+
+/// How much of its limit a member used; `None` where it has none.
+fn share_of_limit(node: &Node<'_>, role: VolumeRole, activity: &VolumeActivity) -> Option<f64> {
+    let volume = node.facts.volumes.iter().find(|volume| volume.role == role)?;
+    let (limits, is_combined) = (&volume.limits, volume.is_combined());
+    let of = |reads: f64, writes: f64, of_reads: Option<f64>, of_writes: Option<f64>| match is_combined {
+        true => [of_reads.and_then(|limit| stats::ratio(reads + writes, limit)), None],
+        false => [(reads, of_reads), (writes, of_writes)].map(|(done, limit)| stats::ratio(done, limit?)),
+    };
+    let requests = of(
+        activity.read_iops(),
+        activity.write_iops(),
+        limits.read_iops,
+        limits.write_iops,
+    );
+    let bytes = of(
+        activity.read_bytes_per_s(),
+        activity.write_bytes_per_s(),
+        limits.read_bytes_per_s,
+        limits.write_bytes_per_s,
+    );
+    requests.into_iter().chain(bytes).flatten().max_by(f64::total_cmp)
 }
 
 /// The members that are asked most and least; or, where all are asked alike and none is slow by itself, those whose requests
@@ -158,6 +189,8 @@ mod tests {
                 ([(900.0, 500.0), (600.0, 500.0)], false),
                 // One that is asked more may be slower: it is not slow by itself.
                 ([(7260.0, 900.0), (6000.0, 500.0)], true),
+                ([(6800.0, 900.0), (6000.0, 500.0)], true),
+                ([(6800.0, 740.0), (6000.0, 500.0)], false),
             ],
             |members| with(&members),
         );
@@ -180,8 +213,10 @@ mod tests {
                 ([(6000.0, 500.0), (6000.0, 740.0)], false),
                 ([(6000.0, 500.0), (6000.0, 760.0)], true),
                 ([(6000.0, 500.0), (3000.0, 5000.0)], true),
-                // It is asked for half as much again.
+                // It is asked for more, and at its limit first.
                 ([(6000.0, 500.0), (9000.0, 1500.0)], false),
+                ([(6000.0, 500.0), (6800.0, 1500.0)], false),
+                ([(6000.0, 500.0), (6100.0, 1500.0)], true),
                 ([(600.0, 500.0), (600.0, 5000.0)], false),
             ],
             |members| with(&members),
@@ -196,6 +231,20 @@ mod tests {
         );
         // One finding for one cause.
         assert!(found(&trial, Rule::UnbalancedMembers).is_none());
+    }
+
+    /// 113 requests a second against 100, three times as slow.
+    #[test]
+    fn a_member_that_is_asked_a_little_more_is_slow_unless_it_is_at_its_limit() {
+        let is_slow = |limit: f64| {
+            let mut trial = with(&[(6000.0, 500.0), (6800.0, 1500.0)]);
+            let mut second = trial.record.nodes[0].volumes[0].clone();
+            second.role = VolumeRole::Data2;
+            second.limits.read_iops = Some(limit);
+            trial.record.nodes[0].volumes.push(second);
+            findings(&trial).any(|finding| finding.rule == Rule::SlowMember)
+        };
+        assert_eq!([115.0, 150.0, 152.0, 625.0].map(is_slow), [false, false, true, true]);
     }
 
     #[test]
