@@ -52,12 +52,24 @@ fn told_of(analysis: &Analysis) -> String {
 fn what_a_step_costs_besides_money_stands_behind_it() {
     assert_eq!(
         told(vec![step()]),
-        "First, for no money: gp3-4k instead of gp3, 1.60 times (1.52 to 1.68) its throughput under read-heavy at 100 in flight. \
+        "First, for no money: gp3-4k instead of gp3, 1.60 times (1.52 to 1.68) its throughput under read-heavy at 100 \
+         in flight. \
          It needs ALTER TABLE and the SSTables that exist rewritten (nodetool upgradesstables -a); no node is restarted. \
          The data set takes 1.20 times the disk space (276 MiB instead of 230 MiB). \
          Where its chunks begin takes 938 KiB of memory outside the heap instead of 234 KiB. \
          An operation takes 1.10 device reads instead of 1.90, 12.0 KiB read from volumes instead of 27.0 KiB and 310 us of the \
          database's CPU instead of 290 us."
+    );
+}
+
+#[test]
+fn what_two_repetitions_show_is_not_tested() {
+    let mut untested = step();
+    untested.throughput_ratio.verdict = Verdict::TooFew;
+    assert_eq!(
+        told(vec![untested]),
+        "For no money, not tested: gp3-4k has 1.60 times (1.52 to 1.68 observed) the throughput of gp3 under read-heavy at 100 in \
+         flight."
     );
 }
 
@@ -81,11 +93,13 @@ fn what_has_to_be_done_is_told_with_what_is_spared() {
         ),
         (
             vec![Need::AlterTable, Need::Recompaction],
-            "It needs ALTER TABLE and the SSTables that exist compacted anew, which Cassandra does by itself; no node is restarted",
+            "It needs ALTER TABLE and the SSTables that exist compacted anew, which Cassandra does by itself; no node \
+             is restarted",
         ),
         (
             vec![Need::AlterTable, Need::Restart, Need::Rewrite, Need::Recompaction],
-            "It needs ALTER TABLE, a restart of each node and the SSTables that exist rewritten (nodetool upgradesstables -a)",
+            "It needs ALTER TABLE, a restart of each node and the SSTables that exist rewritten (nodetool \
+             upgradesstables -a)",
         ),
     ] {
         assert_eq!(needs(&of).as_deref(), Some(said));
@@ -143,7 +157,8 @@ fn what_is_replaced_is_told_by_what_is_shown() {
     let text = told(vec![both.clone()]);
     assert!(
         text.contains(
-            "; it is shown to be faster than gp2 ($20.00 a month more) and the same as gp3-6000 ($15.00 a month more) within 5 %."
+            "; it is shown to be faster than gp2 ($20.00 a month more) and the same as gp3-6000 ($15.00 a month more) \
+             within 5 %."
         ),
         "{text}"
     );
@@ -197,8 +212,12 @@ fn what_was_not_tried_stands_last_and_says_so() {
     assert_eq!(
         after[before.len()..],
         [
-            "Not tried here: smaller compression chunks (table compression chunk_length_in_kb = 4); a read with gp3 under read-heavy at 100 in flight takes 27.0 KiB from the volumes for a record of 1,000 B, in chunks of 16.0 KiB; less is expected by Cassandra's documentation on compression: a chunk is read whole.",
-            "Not tried here: leveled or unified compaction (table compaction class = LeveledCompactionStrategy or UnifiedCompactionStrategy); a read with gp3 under mixed at 100 in flight merges 3.20 SSTables; fewer are expected by Cassandra's documentation on compaction.",
+            "Not tried here: smaller compression chunks (table compression chunk_length_in_kb = 4); a read with gp3 \
+             under read-heavy at 100 in flight takes 27.0 KiB from the volumes for a record of 1,000 B, in chunks of \
+             16.0 KiB; less is expected by Cassandra's documentation on compression: a chunk is read whole.",
+            "Not tried here: leveled or unified compaction (table compaction class = LeveledCompactionStrategy or \
+             UnifiedCompactionStrategy); a read with gp3 under mixed at 100 in flight merges 3.20 SSTables; fewer are \
+             expected by Cassandra's documentation on compaction.",
         ]
     );
     // Two lines, whatever else there is; the document has all.
@@ -206,7 +225,9 @@ fn what_was_not_tried_stands_last_and_says_so() {
     analysis.not_tried.drain(..3);
     assert_eq!(
         answer(&analysis).sentences.last().unwrap(),
-        "Not tried here: less read-ahead (host read_ahead_kb = 8); a read request with gp3 under mixed at 100 in flight takes 64.0 KiB from its volume, where a chunk has 16.0 KiB; less is expected by the check that Cassandra does when it starts, which recommends 8 KB on SSDs."
+        "Not tried here: less read-ahead (host read_ahead_kb = 8); a read request with gp3 under mixed at 100 in \
+         flight takes 64.0 KiB from its volume, where a chunk has 16.0 KiB; less is expected by the check that \
+         Cassandra does when it starts, which recommends 8 KB on SSDs."
     );
     analysis.recommendation.status = Status::NoAnswerYet;
     assert!(answer(&analysis).sentences.is_empty());

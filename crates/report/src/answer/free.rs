@@ -53,23 +53,25 @@ fn alike(all: Vec<&FreeStep>) -> Vec<Vec<&FreeStep>> {
 fn sentence(analysis: &Analysis, group: &[&FreeStep], is_cheapest: bool) -> String {
     let step = group[0];
     let (from, to) = (&step.from, &step.to);
-    let factors = factors(analysis, group);
+    let of = |what: &str| factors(analysis, group, what);
     match step.throughput_ratio.verdict {
         Verdict::Faster => {
             let lead = match is_cheapest {
                 true => "First, for no money",
                 false => "Also for no money",
             };
-            let first = format!(
-                "{lead}: {to} instead of {from}, {factors}{}.",
-                replaced(analysis, group)
-            );
+            let (factors, replaced) = (of(" its throughput"), replaced(analysis, group));
+            let first = format!("{lead}: {to} instead of {from}, {factors}{replaced}.");
             let costs = [needed(&step.needs), space(step), memory(step), spent(group)];
             let all: Vec<String> = std::iter::once(first).chain(costs.into_iter().flatten()).collect();
             all.join(" ")
         }
-        Verdict::TooFew => format!("For no money, not tested: {to} has {factors} of {from}."),
+        Verdict::TooFew => {
+            let factors = of(&format!(" the throughput of {from}"));
+            format!("For no money, not tested: {to} has {factors}.")
+        }
         _ => {
+            let factors = of(" its throughput");
             let best = match step.tried.len() {
                 1 => format!("{to} has {factors}"),
                 _ => format!("the best of {}, {to}, has {factors}", listed(&step.tried)),
@@ -79,15 +81,15 @@ fn sentence(analysis: &Analysis, group: &[&FreeStep], is_cheapest: bool) -> Stri
     }
 }
 
-/// `1.62 times (1.50 to 1.75) its throughput under reads, 1.20 times (...) under mixed`.
-fn factors(analysis: &Analysis, group: &[&FreeStep]) -> String {
+/// `1.62 times (1.50 to 1.75) its throughput under reads, 1.20 times (...) under mixed`, `of` behind the first.
+fn factors(analysis: &Analysis, group: &[&FreeStep], of: &str) -> String {
     let at = |s: &FreeStep| places::at(analysis, &s.workload, Some(s.load));
     let told = |s: &FreeStep, of: &str| format!("{}{of}{}", steps::times(&s.throughput_ratio), at(s));
     if group.len() <= PLACES {
         let all: Vec<String> = group
             .iter()
             .enumerate()
-            .map(|(i, s)| told(s, if i == 0 { " its throughput" } else { "" }))
+            .map(|(i, s)| told(s, if i == 0 { of } else { "" }))
             .collect();
         return all.join(", ");
     }
@@ -96,7 +98,7 @@ fn factors(analysis: &Analysis, group: &[&FreeStep]) -> String {
     let (least, most) = (sorted[0], sorted[sorted.len() - 1]);
     format!(
         "{} up to {}, in {} places",
-        told(least, " its throughput"),
+        told(least, of),
         told(most, ""),
         group.len()
     )

@@ -63,6 +63,8 @@ pub fn sentences(cell: &CellAnalysis) -> Vec<String> {
         }
         all.extend(recovery(fault, is_last));
         match &fault.hint_files {
+            // Hints are kept for a node that is away.
+            Some(hints) if fault.kind == NodeFaultKind::Compaction && hints.most.high == 0.0 => {}
             Some(hints) => all.push(hinted(hints, fault, is_last)),
             // A single node keeps no hints.
             None if cell.nodes.is_empty() => {}
