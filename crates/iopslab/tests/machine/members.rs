@@ -68,7 +68,6 @@ fn data_lies_on_two_volumes_that_do_twice_what_one_does() {
     // Each did more than a half of its limit: the data are on both.
     let iops: Vec<f64> = volumes.iter().map(|v| v["read_iops"].as_f64().unwrap()).collect();
     assert!(iops.iter().all(|iops| (125.0..275.0).contains(iops)), "{iops:?}");
-    println!("{volumes:#?}");
     assert!(
         volumes.iter().all(|v| v["await_us"].as_f64().unwrap() > 0.0),
         "{volumes:?}"
