@@ -163,22 +163,24 @@ fn a_plan_says_how_many_volumes_hold_the_data_and_that_two_small_ones_cost_what_
     let planned = lab.output(&["plan", "two.toml", "--format", "json"]);
     let plan: Value = serde_json::from_slice(&planned.stdout).unwrap();
     let money = plan["plan"]["money"]["configurations"].as_array().unwrap();
-    let usd: Vec<f64> = money.iter().map(|m| m["usd_per_month"].as_f64().unwrap()).collect();
-    assert!((usd[2] - usd[0]).abs() < 0.01 && usd[1] > usd[2] + 10.0, "{usd:?}");
-    let lines = money[2]["lines"].as_array().unwrap();
+    let of = |name: &str| money.iter().find(|m| m["configuration"] == name).unwrap();
+    let usd = |name: &str| of(name)["usd_per_month"].as_f64().unwrap();
+    assert!((usd("two-gp3") - usd("gp3-3000")).abs() < 0.01, "{money:#?}");
+    assert!(usd("gp3-6000") > usd("two-gp3") + 10.0, "{money:#?}");
+    let lines = of("two-gp3")["lines"].as_array().unwrap();
     assert!(
         lines
             .iter()
             .any(|line| line["what"].as_str().unwrap().starts_with("2 x gp3 500 GiB")),
         "{lines:?}"
     );
-    // One data set for one directory and one for two.
+    // A data set for each number of directories.
     let data = |name: &str| {
         let setups = plan["setups"].as_array().unwrap();
         let setup = setups.iter().find(|setup| setup["configuration"] == name).unwrap();
         setup["more_data"].as_array().map_or(0, Vec::len)
     };
-    assert_eq!((data("gp3-6000"), data("two-gp3")), (0, 1));
+    assert_eq!((data("gp3-6000"), data("two-gp3"), data("four-gp3")), (0, 1, 3));
 }
 
 /// Simulated volumes are asked evenly, so that two of them do what one of twice the IOPS does.
