@@ -68,14 +68,15 @@ impl Seen<'_> {
         all.any(|other| Some(other) != first)
     }
 
-    /// A chunk is read whole for a record of it. Nothing is said of scans, which want its neighbours.
+    /// A chunk is read whole for a record of it, which matters where bytes run out: a request of a chunk counts as one whatever its
+    /// size. Nothing is said of scans, which want its neighbours.
     fn chunk_length(&self, facts: &ConfigurationFacts, cell: &CellAnalysis) -> Option<Untried> {
         let chunk_bytes = facts.settings.chunk_bytes();
         let record_bytes = self.plan.dataset.record_bytes();
         let is_large = chunk_bytes >= CHUNK_BYTES && chunk_bytes >= RECORDS_OF_CHUNK * record_bytes;
         let is_varied = self.is_varied(|s| (s.is_compressed(), s.chunk_bytes()));
         let mix = &self.plan.workloads.iter().find(|w| w.name == cell.workload)?.mix;
-        if !facts.settings.is_compressed() || !is_large || is_varied || mix.scan > 0.0 {
+        if !facts.settings.is_compressed() || !is_large || is_varied || mix.scan > 0.0 || !is_short_of_bytes(cell) {
             return None;
         }
         // What compactions wrote they had read; of a database that does not count them nothing is known of it.
@@ -99,10 +100,11 @@ impl Seen<'_> {
         (is_usual && !is_varied && is_many).then_some(Untried::CompactionStrategy { sstables_per_read })
     }
 
+    /// Bytes that nobody asked for matter where bytes run out.
     fn read_ahead(&self, facts: &ConfigurationFacts, cell: &CellAnalysis) -> Option<Untried> {
         let chunk_bytes = facts.settings.chunk_bytes();
         let is_little = |kb: u32| f64::from(kb) * 1024.0 <= chunk_bytes;
-        let is_varied = self.is_varied(|s| s.read_ahead_kb);
+        let is_varied = self.is_varied(|s| s.read_ahead_kb) || !is_short_of_bytes(cell);
         if !facts.settings.is_compressed() || is_varied || facts.settings.read_ahead_kb.is_some_and(is_little) {
             return None;
         }
@@ -127,6 +129,12 @@ fn is_read_limited(cell: &CellAnalysis) -> bool {
         && limits.contains(&cell.limit.kind)
         && !cell.limit.also.contains(&LimitKind::Cpu)
         && reads > READ_SHARE * (reads + writes)
+}
+
+/// Whether bytes a second are at their limit, of the volume or of the way to it.
+fn is_short_of_bytes(cell: &CellAnalysis) -> bool {
+    let mut limits = cell.limit.also.iter().chain([&cell.limit.kind]);
+    limits.any(|limit| matches!(limit, LimitKind::VolumeThroughput | LimitKind::InstanceEbsBandwidth))
 }
 
 #[cfg(test)]
@@ -162,8 +170,9 @@ mod tests {
             &mut self.cells[0]
         }
 
-        /// So many read requests, and bytes of them, for each operation.
+        /// So many read requests, and bytes of them, for each operation, at the volume's limit of bytes.
         fn reads(&mut self, requests: f64, bytes: f64) {
+            self.cell().limit.kind = LimitKind::VolumeThroughput;
             self.cell().device_reads_per_operation = Some(requests);
             self.cell().device_read_bytes_per_operation = Some(bytes);
         }
@@ -222,7 +231,7 @@ mod tests {
 
     #[test]
     fn chunks_are_advised_where_volumes_read_much_more_than_the_record() {
-        assert_eq!(advised(|_| {}), [], "2.3 times the record");
+        assert_eq!(advised(|made| made.reads(0.5, 1_900.0)), [], "2.4 times the record");
         assert_eq!(advised(|made| made.reads(0.5, 3_190.0)), []);
         let told = advised(|made| made.reads(0.5, 3_210.0));
         let [
@@ -348,7 +357,12 @@ mod tests {
             })
             .len()
         };
-        assert_eq!(with(&|c| c.limit.kind = LimitKind::VolumeThroughput), 1);
+        assert_eq!(with(&|_| {}), 1);
+        let by_requests = |also: Vec<LimitKind>| {
+            with(&|c| (c.limit.kind, c.limit.also) = (LimitKind::VolumeIops, also.clone()))
+        };
+        assert_eq!(by_requests(Vec::new()), 0, "a request counts as one whatever its size");
+        assert_eq!(by_requests(vec![LimitKind::VolumeThroughput]), 1);
         for other in [
             LimitKind::Cpu,
             LimitKind::Gc,
@@ -388,12 +402,14 @@ mod tests {
             for host in trials.iter_mut().filter_map(|t| t.hosts.get_mut(&HostId::DATABASE)) {
                 if let Some(data) = host.volumes.get_mut(&VolumeRole::Data) {
                     data.read_bytes = data.reads * bytes;
+                    data.windows.read_bytes_per_s = data.windows.read_iops.iter().map(|reads| reads * bytes).collect();
                 }
             }
             analyse(&run(&job(), &trials)).not_tried
         };
-        assert_eq!(of_requests(27_000.0), []);
-        let told = of_requests(29_000.0);
+        assert_eq!(of_requests(29_000.0), [], "requests are the limit");
+        // 160 MiB/s.
+        let told = of_requests(175_000.0);
         assert_eq!(told.len(), 1, "{told:?}");
         assert_eq!(
             (told[0].configuration.as_str(), told[0].workload.as_str()),
