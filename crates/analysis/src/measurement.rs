@@ -190,6 +190,6 @@ impl TrialMeasurement {
 
     /// Page cache at the end / bytes of the data set on disk, of all nodes.
     pub fn page_cache_share(&self) -> Option<f64> {
-        stats::ratio(self.sum(|node| node.host.page_cache_bytes)?, self.data_bytes_on_disk())
+        stats::ratio(self.sum(|node| node.page_cache_bytes())?, self.data_bytes_on_disk())
     }
 }

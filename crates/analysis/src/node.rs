@@ -24,6 +24,12 @@ impl<'a> Node<'a> {
         Some((facts, self.activity(role)?))
     }
 
+    /// Page cache of its database at the end, bytes, without what is the program itself.
+    pub fn page_cache_bytes(&self) -> Option<f64> {
+        let program = self.facts.program_cache_bytes.unwrap_or(0) as f64;
+        Some((self.host.page_cache_bytes? - program).max(0.0))
+    }
+
     /// What one of its volumes did.
     pub fn activity(&self, role: VolumeRole) -> Option<&'a VolumeActivity> {
         self.host.volumes.get(&role)

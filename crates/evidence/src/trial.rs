@@ -217,6 +217,10 @@ pub struct NodeFacts {
     pub memory_limit_bytes: u64,
     /// Page-cache budget, bytes.
     pub page_cache_budget_bytes: u64,
+    /// Bytes of its cgroup's page cache that are the program itself (libraries, jars and class archives that are mapped): they take
+    /// nothing of the budget. `None`: nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_cache_bytes: Option<u64>,
     /// Live bytes of the data set on disk after restore.
     pub data_bytes_on_disk: u64,
     /// What the restore check found.
@@ -239,6 +243,7 @@ impl NodeFacts {
         heap_bytes: 0,
         memory_limit_bytes: 0,
         page_cache_budget_bytes: 0,
+        program_cache_bytes: None,
         data_bytes_on_disk: 0,
         restored_keys_checked: 0,
         volumes: Vec::new(),

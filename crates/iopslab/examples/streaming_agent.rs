@@ -143,6 +143,7 @@ impl StreamingAgent {
                     data_bytes_on_disk: 0,
                     stop_s: 0.0,
                     volumes_lost: None,
+                    program_cache_bytes: None,
                 }))
             }
             Request::Client(ClientRequest::Trial(task)) => return self.load(&task, requests),

@@ -24,6 +24,7 @@ const PERIOD: Duration = Duration::from_millis(200);
 /// Holds a cgroup's page cache at a budget until it is stopped or dropped.
 #[derive(Debug)]
 pub struct PageCacheBudget {
+    own_mappings: u64,
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -45,9 +46,15 @@ impl PageCacheBudget {
             }
         });
         Self {
+            own_mappings,
             stop: Some(stop),
             thread: Some(thread),
         }
+    }
+
+    /// Bytes of page cache that are the program itself: they are in the group's page cache and take nothing of the budget.
+    pub const fn program_bytes(&self) -> u64 {
+        self.own_mappings
     }
 }
 

@@ -551,6 +551,9 @@ pub struct StoppedTrial {
     /// The process that answers for its volumes was lost, in words: they have answered with errors since.
     #[serde(default)]
     pub volumes_lost: Option<String>,
+    /// Bytes of its page cache that were the program itself: they took nothing of the budget. `None`: nothing was held.
+    #[serde(default)]
+    pub program_cache_bytes: Option<u64>,
 }
 
 /// The data set has been inserted.

@@ -322,6 +322,7 @@ impl Opened {
             data_bytes_on_disk: 0,
             stop_s: 0.0,
             volumes_lost: None,
+            program_cache_bytes: self.trial.as_ref().and_then(Trial::program_cache_bytes),
         };
         if let Some(trial) = self.trial.take() {
             let volumes = self.volumes.get(trial.configuration());

@@ -99,6 +99,11 @@ impl Limits {
         self.cgroup.as_deref().and_then(storage::page_cache_bytes)
     }
 
+    /// Bytes of that which are the program itself and take nothing of the budget; `None` where nothing is held.
+    pub fn program_cache_bytes(&self) -> Option<u64> {
+        self.page_cache.as_ref().map(PageCacheBudget::program_bytes)
+    }
+
     /// A node is started again: it takes its memory before the page cache gets the rest, as at the first start. Without
     /// this the limit would still be what the one before held at its end: almost nothing.
     pub fn make_room(&mut self, memory_limit_bytes: u64) -> Result<(), Fault> {

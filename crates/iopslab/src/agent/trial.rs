@@ -288,6 +288,11 @@ impl Trial {
         })
     }
 
+    /// Bytes of its page cache that are the program itself.
+    pub fn program_cache_bytes(&self) -> Option<u64> {
+        self.limits.program_cache_bytes()
+    }
+
     /// Ends the database, removes its cgroup, and gives its logs. It is killed rather than drained: its data is thrown
     /// away, and draining a large memtable through a small volume could take minutes.
     ///

@@ -104,6 +104,7 @@ impl Watching {
             data_bytes_on_disk: 0,
             stop_s: 0.0,
             volumes_lost: None,
+            program_cache_bytes: None,
         }))
     }
 }

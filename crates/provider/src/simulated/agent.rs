@@ -184,6 +184,7 @@ impl Shared {
                 data_bytes_on_disk: 0,
                 stop_s: 0.0,
                 volumes_lost: None,
+                program_cache_bytes: None,
             })),
         })
     }

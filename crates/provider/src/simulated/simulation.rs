@@ -369,6 +369,7 @@ impl Trial<'_> {
             heap_bytes: setup.heap_bytes,
             memory_limit_bytes: setup.memory_limit_bytes,
             page_cache_budget_bytes: setup.page_cache_budget_bytes,
+            program_cache_bytes: None,
             data_bytes_on_disk: world.data_bytes as u64,
             restored_keys_checked: 0,
             volumes: volumes.map(|v| facts(world, v, credits)).collect(),

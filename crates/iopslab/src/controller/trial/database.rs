@@ -254,6 +254,7 @@ mod tests {
                 data_bytes_on_disk: 0,
                 stop_s: 0.0,
                 volumes_lost: volumes_lost.map(str::to_owned),
+                program_cache_bytes: None,
             };
             BTreeMap::from([(HostId::DATABASE, stopped)])
         };

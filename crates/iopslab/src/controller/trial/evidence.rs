@@ -93,6 +93,7 @@ fn node(host: HostId, setup: &Setup, happened: &Happened, stopped: Option<&Stopp
     };
     NodeFacts {
         host,
+        program_cache_bytes: stopped.and_then(|s| s.program_cache_bytes),
         data_bytes_on_disk: match (started, stopped) {
             (Some(started), _) => started.data_bytes_on_disk,
             (None, Some(stopped)) => stopped.data_bytes_on_disk,
