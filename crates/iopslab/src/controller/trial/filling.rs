@@ -48,8 +48,8 @@ pub fn fill(
             task: Box::new(task),
             seconds: READ_S,
         };
-        if let Err(reason) = ask(crew, client, read)? {
-            happened.spoil(Cause::DidNotStart, reason, Vec::new());
+        if let Err((cause, reason)) = ask(crew, client, read)? {
+            happened.spoil(cause, reason, Vec::new());
             return Ok(());
         }
         let is_over = began.elapsed().as_secs_f64() > spec::FILLING_MAX_S || {
@@ -85,15 +85,18 @@ fn filled(
 }
 
 /// One round of reads, or why there was none: the database may have ended.
-fn ask(crew: &mut Crew, client: HostId, read: ClientRequest) -> Result<Result<(), String>, Failure> {
+fn ask(crew: &mut Crew, client: HostId, read: ClientRequest) -> Result<Result<(), (Cause, String)>, Failure> {
     let answers = crew.converse(vec![(client, Request::Client(read))], &mut |_, event| {
         !matches!(event, Event::DatabaseDied { .. })
     })?;
     match answers.into_values().next() {
         Some(Ok(Reply::Read)) => Ok(Ok(())),
         Some(Ok(other)) => Err(unexpected(&other)),
-        Some(Err(Trouble::Fault(fault))) => Ok(Err(format!("the page cache could not be filled: {}", fault.message))),
-        Some(Err(trouble @ Trouble::ClientLost(_))) => Err(trouble.into()),
+        Some(Err(Trouble::Fault(fault))) => {
+            let reason = format!("the page cache could not be filled: {}", fault.message);
+            Ok(Err((Cause::DidNotStart, reason)))
+        }
+        Some(Err(Trouble::ClientLost(how))) => Ok(Err((Cause::ClientLost, how))),
         None => Err(Failure::work("a client agent does not answer")),
     }
 }
