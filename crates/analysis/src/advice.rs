@@ -410,7 +410,7 @@ mod tests {
         assert_eq!(of_requests(29_000.0), [], "requests are the limit");
         // 160 MiB/s.
         let told = of_requests(175_000.0);
-        assert_eq!(told.len(), 1, "{told:?}");
+        assert_eq!(told.len(), 2, "chunks, and requests that are longer: {told:?}");
         assert_eq!(
             (told[0].configuration.as_str(), told[0].workload.as_str()),
             ("gp2-320", "read-heavy")
