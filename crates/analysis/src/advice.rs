@@ -358,9 +358,8 @@ mod tests {
             .len()
         };
         assert_eq!(with(&|_| {}), 1);
-        let by_requests = |also: Vec<LimitKind>| {
-            with(&|c| (c.limit.kind, c.limit.also) = (LimitKind::VolumeIops, also.clone()))
-        };
+        let by_requests =
+            |also: Vec<LimitKind>| with(&|c| (c.limit.kind, c.limit.also) = (LimitKind::VolumeIops, also.clone()));
         assert_eq!(by_requests(Vec::new()), 0, "a request counts as one whatever its size");
         assert_eq!(by_requests(vec![LimitKind::VolumeThroughput]), 1);
         for other in [
