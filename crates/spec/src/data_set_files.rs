@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Placement, Settings, Setup};
+use crate::{Placement, Settings, Setup, one_unless_stated};
 
 /// The files of a data set: configurations that want the same share them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -13,17 +13,11 @@ pub struct DataSetFiles {
     #[serde(default, skip_serializing_if = "Settings::is_empty")]
     pub settings: Settings,
     /// Data directories over which each node spreads them: a database puts each of its ranges into one.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[serde(
+        default = "one_unless_stated::one",
+        skip_serializing_if = "one_unless_stated::is_one"
+    )]
     pub directories: u32,
-}
-
-const fn one() -> u32 {
-    1
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-const fn is_one(directories: &u32) -> bool {
-    *directories == 1
 }
 
 impl DataSetFiles {

@@ -9,7 +9,7 @@ use workload::Definition;
 
 use crate::{
     AwsSettings, ClientCost, ConsistencyLevels, HostsSettings, Placement, Provider, SshFiles, Truth, VolumeKind,
-    WatchedNode,
+    WatchedNode, one_unless_stated,
 };
 
 /// A checked experiment, at full scale (before `provider.local.scale`).
@@ -302,7 +302,10 @@ pub struct Volume {
     pub byte_burst: Option<ByteBurst>,
     /// Volumes of this kind that a node has, 1 to 8, above 1 only for data: each has a data directory of the database. All
     /// else that is said here is of one of them.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[serde(
+        default = "one_unless_stated::one",
+        skip_serializing_if = "one_unless_stated::is_one"
+    )]
     pub count: u32,
     /// What would be ordered for one; `None` for instance store and for volumes given by their limits.
     pub order: Option<VolumeRequest>,
@@ -312,15 +315,6 @@ pub struct Volume {
     /// Whether reads and writes of a volume given by its limits have each of them for themselves.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub limits_apart: bool,
-}
-
-const fn one() -> u32 {
-    1
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-const fn is_one(count: &u32) -> bool {
-    *count == 1
 }
 
 impl Volume {

@@ -29,6 +29,7 @@ mod node_fault;
 mod note;
 mod notes;
 mod objective;
+mod one_unless_stated;
 mod parse;
 mod placement;
 mod plan;

@@ -35,7 +35,7 @@ pub enum VolumeRole {
 }
 
 impl VolumeRole {
-    /// Every role.
+    /// Every role: those of data volumes, then the commit log's.
     pub const ALL: [Self; 9] = [
         Self::Data,
         Self::Data2,
@@ -49,16 +49,10 @@ impl VolumeRole {
     ];
 
     /// Those of data volumes, in the order of their directories.
-    pub const DATA: [Self; 8] = [
-        Self::Data,
-        Self::Data2,
-        Self::Data3,
-        Self::Data4,
-        Self::Data5,
-        Self::Data6,
-        Self::Data7,
-        Self::Data8,
-    ];
+    pub const DATA: [Self; 8] = {
+        let [data @ .., _] = Self::ALL;
+        data
+    };
 
     /// Name in files and mount points.
     pub const fn name(self) -> &'static str {

@@ -19,8 +19,7 @@ pub(super) fn states(file: &raw::Experiment, mistakes: &mut Collector<'_>) -> Op
             Some(_) => CacheState::Warm,
         }]);
     };
-    let target = file.target.as_ref();
-    if target.is_some_and(|target| target.get_ref().hosts.is_some()) {
+    if file.has_existing_cluster() {
         mistakes.add(
             given.span(),
             "cache: the memory of an existing cluster is as it is; iopslab neither empties nor fills it",
@@ -123,11 +122,7 @@ fn check_by(by: &Spanned<String>, mistakes: &mut Collector<'_>) {
 /// What does not go with page caches of sizes that are asked for.
 fn contradictions(file: &raw::Experiment, provider: Option<Provider>) -> Vec<(&'static str, &'static str)> {
     let mut found = Vec::new();
-    if file
-        .target
-        .as_ref()
-        .is_some_and(|target| target.get_ref().hosts.is_some())
-    {
+    if file.has_existing_cluster() {
         found.push((
             "the memory of an existing cluster is what it is",
             "remove it; or leave [target] hosts out, for a Cassandra of its own",
@@ -139,14 +134,12 @@ fn contradictions(file: &raw::Experiment, provider: Option<Provider>) -> Vec<(&'
             "state one of the two",
         ));
     }
-    let hosts = file.provider.hosts.as_ref();
-    let has_limits = hosts.is_some_and(|hosts| hosts.get_ref().limits.unwrap_or(false));
     match provider {
         Some(Provider::Aws) => found.push((
             "machines on AWS have the memory that they have",
             "give configurations with other instances; or run it on this machine",
         )),
-        Some(Provider::Hosts) if !has_limits => found.push((
+        Some(Provider::Hosts) if !file.holds_hosts_to_limits() => found.push((
             "machines without limits have the memory that they have",
             "hold them to it with limits = true in [provider.hosts]",
         )),

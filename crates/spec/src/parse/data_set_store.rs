@@ -13,11 +13,7 @@ pub(super) fn check(file: &raw::Experiment, mistakes: &mut Collector<'_>) -> Opt
     let Some(given) = &file.dataset.get_ref().store else {
         return Some(None);
     };
-    if file
-        .target
-        .as_ref()
-        .is_some_and(|target| target.get_ref().hosts.is_some())
-    {
+    if file.has_existing_cluster() {
         mistakes.add(
             given.span(),
             "[dataset.store] is for databases that iopslab starts: a data set is not restored into a cluster that exists",

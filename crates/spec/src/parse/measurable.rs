@@ -117,9 +117,7 @@ fn problems(file: &raw::Experiment, text: &str, provider: Option<Provider>) -> V
 fn not_ours(file: &raw::Experiment, of: &Spanned<raw::Configuration>, provider: Option<Provider>) -> Option<Problem> {
     let settings = of.get_ref().settings.as_ref()?.get_ref();
     let (key, _) = settings.host.as_ref()?.iter().next()?;
-    let hosts = file.provider.hosts.as_ref();
-    let has_limits = hosts.is_some_and(|hosts| hosts.get_ref().limits.unwrap_or(false));
-    (provider == Some(Provider::Hosts) && !has_limits).then(|| Problem {
+    (provider == Some(Provider::Hosts) && !file.holds_hosts_to_limits()).then(|| Problem {
         at: key.span(),
         what: format!(
             "{} of {}: these machines have disks of their own, which others may use",
@@ -132,16 +130,12 @@ fn not_ours(file: &raw::Experiment, of: &Spanned<raw::Configuration>, provider: 
 
 /// What is stated of how volumes behave, where nobody emulates them.
 fn real_volumes(file: &raw::Experiment, text: &str, provider: Option<Provider>) -> Vec<Problem> {
-    let hosts = file.provider.hosts.as_ref();
-    let has_limits = hosts.is_some_and(|hosts| hosts.get_ref().limits.unwrap_or(false));
-    let exists = file
-        .target
-        .as_ref()
-        .is_some_and(|target| target.get_ref().hosts.is_some());
     let why = match provider {
-        _ if exists => "an existing cluster has its volumes",
+        _ if file.has_existing_cluster() => "an existing cluster has its volumes",
         Some(Provider::Aws) => "volumes of AWS behave as they do",
-        Some(Provider::Hosts) if !has_limits => "machines without limits have the disks that they have",
+        Some(Provider::Hosts) if !file.holds_hosts_to_limits() => {
+            "machines without limits have the disks that they have"
+        }
         _ => return Vec::new(),
     };
     let problem = |(key, at)| Problem {
@@ -154,16 +148,10 @@ fn real_volumes(file: &raw::Experiment, text: &str, provider: Option<Provider>) 
 
 /// Several data volumes of a node, where iopslab does not make them.
 fn several_volumes(file: &raw::Experiment, text: &str, provider: Option<Provider>) -> Vec<Problem> {
-    let hosts = file.provider.hosts.as_ref();
-    let has_limits = hosts.is_some_and(|hosts| hosts.get_ref().limits.unwrap_or(false));
-    let exists = file
-        .target
-        .as_ref()
-        .is_some_and(|target| target.get_ref().hosts.is_some());
     let why = match provider {
-        _ if exists => "an existing cluster is watched on one volume for its data",
+        _ if file.has_existing_cluster() => "an existing cluster is watched on one volume for its data",
         Some(Provider::Aws) => "AWS machines are made with one volume for their data so far",
-        Some(Provider::Hosts) if !has_limits => {
+        Some(Provider::Hosts) if !file.holds_hosts_to_limits() => {
             "machines without limits are measured on one directory or device for their data"
         }
         _ => return Vec::new(),

@@ -6,12 +6,16 @@ mod aws;
 mod hosts;
 mod settings;
 mod sweep;
+mod volume;
+mod workload;
 
 pub(crate) use answer::{Bounds, Decision, Objective};
 pub(crate) use aws::{Aws, AwsBackend, AwsSite};
 pub(crate) use hosts::{ClientHost, DatabaseHost, Hosts, WatchedNode};
 pub(crate) use settings::{Keys, Settings, Variant};
 pub(crate) use sweep::Sweep;
+pub(crate) use volume::{BurstForms, EmulationForms, Volume, VolumeForms};
+pub(crate) use workload::{Distribution, Workload};
 
 use std::ops::Range;
 
@@ -72,6 +76,20 @@ pub(crate) struct Experiment {
     /// Settings of providers.
     #[serde(default)]
     pub provider: Providers,
+}
+
+impl Experiment {
+    /// Whether its target is a cluster that exists already.
+    pub fn has_existing_cluster(&self) -> bool {
+        let target = self.target.as_ref();
+        target.is_some_and(|target| target.get_ref().hosts.is_some())
+    }
+
+    /// Whether machines by SSH are held to limits, on volumes that iopslab makes.
+    pub fn holds_hosts_to_limits(&self) -> bool {
+        let hosts = self.provider.hosts.as_ref();
+        hosts.is_some_and(|hosts| hosts.get_ref().limits.unwrap_or(false))
+    }
 }
 
 /// A node that is taken away, and perhaps brought back, or a disk of it that fails for a time, or a compaction beside the
@@ -353,178 +371,6 @@ pub(crate) struct InstanceSize {
     pub vcpus: f64,
     /// Memory, GiB.
     pub memory_gib: f64,
-}
-
-/// `local`, or a volume.
-#[derive(JsonSchema)]
-#[serde(untagged)]
-#[expect(
-    dead_code,
-    reason = "describes the file for the schema; values are read by hand to keep their places"
-)]
-pub(crate) enum VolumeForms {
-    /// `local`: the instance's own disks.
-    Local(String),
-    /// A volume by type or by limits.
-    Volume(Volume),
-}
-
-/// A volume by catalog type, or by its limits.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Volume {
-    /// `gp2`, `gp3`, `io1`, `io2`, `st1`, `sc1`, `standard`. Without it, `iops` and `mib_per_s` are the limits
-    /// themselves.
-    #[serde(rename = "type")]
-    pub kind: Option<String>,
-    /// Rules of an earlier time, such as `2015-2018` for gp2 or `2018` for io1. Default: today's.
-    pub era: Option<String>,
-    /// Size, GiB.
-    pub size_gib: Option<f64>,
-    /// Provisioned (or, without a type, greatest) I/O operations per second.
-    pub iops: Option<f64>,
-    /// Provisioned (or, without a type, greatest) throughput, MiB/s.
-    pub mib_per_s: Option<f64>,
-    /// How the burst bucket of this volume starts each trial, instead of `burst` of `[provider.local]`: `baseline`
-    /// (empty: what the volume sustains) or `full` (as a new volume). Only for a volume that has one: gp2 below 1,000
-    /// GiB; with `volumes = "served"` also st1 and sc1.
-    #[schemars(with = "Option<BurstForms>")]
-    pub burst: Option<String>,
-    /// Only of `data_volume`: volumes of this kind that each node has for its data, 1 (default) to 8. Everything else that is
-    /// stated is of each of them.
-    #[schemars(with = "Option<u32>")]
-    pub count: Option<i64>,
-    /// Beside a `count` above 1: how the data lies on them. Default: `directories`.
-    #[schemars(with = "Option<LayoutForms>")]
-    pub layout: Option<String>,
-    /// Only without a type, and with `volumes = "served"`: the time that a request takes that need not wait, its median
-    /// in microseconds. Default: as fast as this machine's disk.
-    pub latency_us: Option<f64>,
-    /// Beside `latency_us`: its spread, the standard deviation of its natural logarithm. Default: 0, always the same.
-    pub latency_sigma: Option<f64>,
-    /// Only without a type, and with `volumes = "served"`: whether reads and writes share the limits (as at EBS), or
-    /// each have them for themselves. Default: true.
-    pub combined: Option<bool>,
-}
-
-/// How volumes are emulated.
-#[derive(JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[expect(
-    dead_code,
-    reason = "describes the file for the schema; the word is read by hand to keep its place"
-)]
-pub(crate) enum EmulationForms {
-    /// By the kernel's throttle.
-    Throttled,
-    /// By a process.
-    Served,
-}
-
-/// How the data lies on several volumes.
-#[derive(JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[expect(
-    dead_code,
-    reason = "describes the file for the schema; the word is read by hand to keep its place"
-)]
-pub(crate) enum LayoutForms {
-    /// A data directory of the database on each.
-    Directories,
-    /// Striped by the kernel (md). Not built yet: it is refused.
-    Raid0,
-}
-
-/// How a burst bucket starts.
-#[derive(JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[expect(
-    dead_code,
-    reason = "describes the file for the schema; the word is read by hand to keep its place"
-)]
-pub(crate) enum BurstForms {
-    /// Empty.
-    Baseline,
-    /// Full.
-    Full,
-}
-
-/// What is asked of the database. Proportions sum to 1; or `ycsb` names a property file.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Workload {
-    /// Unique name. Default for a YCSB file: the file's name.
-    #[schemars(with = "Option<String>")]
-    pub name: Option<Spanned<String>>,
-    /// Path of a YCSB CoreWorkload property file, relative to this file. Excludes all other keys but `name`.
-    #[schemars(with = "Option<String>")]
-    pub ycsb: Option<Spanned<String>>,
-    /// Share of reads, 0 to 1.
-    #[schemars(with = "Option<f64>")]
-    pub read: Option<Spanned<f64>>,
-    /// Share of updates.
-    #[schemars(with = "Option<f64>")]
-    pub update: Option<Spanned<f64>>,
-    /// Share of inserts of new records.
-    #[schemars(with = "Option<f64>")]
-    pub insert: Option<Spanned<f64>>,
-    /// Share of scans.
-    #[schemars(with = "Option<f64>")]
-    pub scan: Option<Spanned<f64>>,
-    /// Share of read-modify-writes.
-    #[schemars(with = "Option<f64>")]
-    pub read_modify_write: Option<Spanned<f64>>,
-    /// `uniform`, `zipfian` (the default), `latest`, `hotspot`, `exponential`, `sequential`; or a table with `kind` and
-    /// parameters.
-    #[schemars(with = "Option<DistributionForms>")]
-    pub distribution: Option<Spanned<Value>>,
-    /// Read all fields (default) or one at random. For workloads that read or read-modify-write.
-    #[schemars(with = "Option<bool>")]
-    pub read_all_fields: Option<Spanned<bool>>,
-    /// Update all fields, or one at random (default). For workloads that update or read-modify-write.
-    #[schemars(with = "Option<bool>")]
-    pub write_all_fields: Option<Spanned<bool>>,
-    /// Fewest records of a scan. Default 1.
-    #[schemars(with = "Option<u32>")]
-    pub min_scan_length: Option<Spanned<i64>>,
-    /// Most records of a scan. Default 1000.
-    #[schemars(with = "Option<u32>")]
-    pub max_scan_length: Option<Spanned<i64>>,
-    /// `uniform` (default) or `zipfian`.
-    #[schemars(with = "Option<String>")]
-    pub scan_length_distribution: Option<Spanned<String>>,
-}
-
-/// A name, or a table with parameters.
-#[derive(JsonSchema)]
-#[serde(untagged)]
-#[expect(
-    dead_code,
-    reason = "describes the file for the schema; values are read by hand to keep their places"
-)]
-pub(crate) enum DistributionForms {
-    /// Name alone: YCSB's default parameters.
-    Name(String),
-    /// With parameters.
-    Parameters(Distribution),
-}
-
-/// A key distribution with its parameters.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Distribution {
-    /// Name.
-    pub kind: String,
-    /// `zipfian`: skew. Default 0.99.
-    pub constant: Option<f64>,
-    /// `hotspot`: share of the records that is hot. Default 0.2.
-    pub data_fraction: Option<f64>,
-    /// `hotspot`: share of the operations that goes there. Default 0.8.
-    pub operation_fraction: Option<f64>,
-    /// `exponential`: percentile. Default 95.
-    pub percentile: Option<f64>,
-    /// `exponential`: fraction of the records that the percentile falls in. Default 0.8571428571.
-    pub fraction: Option<f64>,
 }
 
 /// Load levels and the shape of a trial.

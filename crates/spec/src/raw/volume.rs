@@ -1,0 +1,98 @@
+//! Volumes as they are typed.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// `local`, or a volume.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(
+    dead_code,
+    reason = "describes the file for the schema; values are read by hand to keep their places"
+)]
+pub(crate) enum VolumeForms {
+    /// `local`: the instance's own disks.
+    Local(String),
+    /// A volume by type or by limits.
+    Volume(Volume),
+}
+
+/// A volume by catalog type, or by its limits.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Volume {
+    /// `gp2`, `gp3`, `io1`, `io2`, `st1`, `sc1`, `standard`. Without it, `iops` and `mib_per_s` are the limits
+    /// themselves.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    /// Rules of an earlier time, such as `2015-2018` for gp2 or `2018` for io1. Default: today's.
+    pub era: Option<String>,
+    /// Size, GiB.
+    pub size_gib: Option<f64>,
+    /// Provisioned (or, without a type, greatest) I/O operations per second.
+    pub iops: Option<f64>,
+    /// Provisioned (or, without a type, greatest) throughput, MiB/s.
+    pub mib_per_s: Option<f64>,
+    /// How the burst bucket of this volume starts each trial, instead of `burst` of `[provider.local]`: `baseline`
+    /// (empty: what the volume sustains) or `full` (as a new volume). Only for a volume that has one: gp2 below 1,000
+    /// GiB; with `volumes = "served"` also st1 and sc1.
+    #[schemars(with = "Option<BurstForms>")]
+    pub burst: Option<String>,
+    /// Only of `data_volume`: volumes of this kind that each node has for its data, 1 (default) to 8. Everything else that is
+    /// stated is of each of them.
+    #[schemars(with = "Option<u32>")]
+    pub count: Option<i64>,
+    /// Beside a `count` above 1: how the data lies on them. Default: `directories`.
+    #[schemars(with = "Option<LayoutForms>")]
+    pub layout: Option<String>,
+    /// Only without a type, and with `volumes = "served"`: the time that a request takes that need not wait, its median
+    /// in microseconds. Default: as fast as this machine's disk.
+    pub latency_us: Option<f64>,
+    /// Beside `latency_us`: its spread, the standard deviation of its natural logarithm. Default: 0, always the same.
+    pub latency_sigma: Option<f64>,
+    /// Only without a type, and with `volumes = "served"`: whether reads and writes share the limits (as at EBS), or
+    /// each have them for themselves. Default: true.
+    pub combined: Option<bool>,
+}
+
+/// How volumes are emulated.
+#[derive(JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(
+    dead_code,
+    reason = "describes the file for the schema; the word is read by hand to keep its place"
+)]
+pub(crate) enum EmulationForms {
+    /// By the kernel's throttle.
+    Throttled,
+    /// By a process.
+    Served,
+}
+
+/// How the data lies on several volumes.
+#[derive(JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(
+    dead_code,
+    reason = "describes the file for the schema; the word is read by hand to keep its place"
+)]
+pub(crate) enum LayoutForms {
+    /// A data directory of the database on each.
+    Directories,
+    /// Striped by the kernel (md). Not built yet: it is refused.
+    Raid0,
+}
+
+/// How a burst bucket starts.
+#[derive(JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(
+    dead_code,
+    reason = "describes the file for the schema; the word is read by hand to keep its place"
+)]
+pub(crate) enum BurstForms {
+    /// Empty.
+    Baseline,
+    /// Full.
+    Full,
+}
