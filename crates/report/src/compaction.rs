@@ -5,12 +5,16 @@ use analysis::{Analysis, CellAnalysis, NodeFaultKind, PhaseAnalysis, PhaseKind, 
 
 use crate::away::with_range;
 use crate::figures::{MIB, MISSING, number};
+use crate::labels;
 
 /// Over the table.
 pub const TITLE: &str =
     "The compaction, configurations side by side; medians (lowest to highest) over valid repetitions";
-/// What its columns of numbers are called, in their order.
-pub const HEAD: [&str; 10] = [
+/// The head; the first [`TEXTS`] columns are text.
+pub const HEAD: [&str; 13] = [
+    "Configuration",
+    "Workload",
+    "Load",
     "Took, s",
     "Written, MiB",
     "MiB/s",
@@ -22,6 +26,9 @@ pub const HEAD: [&str; 10] = [
     "during",
     "after",
 ];
+
+/// Columns of text at the beginning.
+pub const TEXTS: usize = 3;
 
 /// A row: a cell in which a node compacted.
 pub struct Row<'a> {
@@ -43,6 +50,17 @@ pub struct Row<'a> {
 
 impl Row<'_> {
     /// In the order of [`HEAD`].
+    pub fn columns(self) -> Vec<String> {
+        let cell = self.cell;
+        let place = [
+            cell.configuration.clone(),
+            cell.workload.clone(),
+            labels::load(cell.load),
+        ];
+        place.into_iter().chain(self.numbers()).collect()
+    }
+
+    /// What follows the text.
     pub fn numbers(self) -> [String; 10] {
         let [before, during, after] = self.throughput;
         let [p99_before, p99_during, p99_after] = self.p99;

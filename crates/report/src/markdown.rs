@@ -240,17 +240,21 @@ fn limits(analysis: &Analysis, text: &mut String) {
         rows,
     ));
     text.push('\n');
-    let mut of_nodes = nodes::rows(analysis).peekable();
-    if of_nodes.peek().is_some() {
-        text.push_str(&format!("{}:\n\n", nodes::LABEL));
-        text.push_str(&table(&nodes::HEAD, nodes::TEXTS, of_nodes));
-        text.push('\n');
-    }
-    let mut of_volumes = data_volumes::rows(analysis).peekable();
-    if of_volumes.peek().is_some() {
-        text.push_str(&format!("{}:\n\n", data_volumes::LABEL));
-        text.push_str(&table(&data_volumes::HEAD, data_volumes::TEXTS, of_volumes));
-        text.push('\n');
+    side_by_side(nodes::LABEL, (&nodes::HEAD, nodes::TEXTS), nodes::rows(analysis), text);
+    let (head, rows) = (&data_volumes::HEAD, data_volumes::rows(analysis));
+    side_by_side(data_volumes::LABEL, (head, data_volumes::TEXTS), rows, text);
+}
+
+/// What each cell has several of side by side, where one has any.
+fn side_by_side(
+    label: &str,
+    (head, texts): (&[&str], usize),
+    rows: impl Iterator<Item = Vec<String>>,
+    text: &mut String,
+) {
+    let mut rows = rows.peekable();
+    if rows.peek().is_some() {
+        text.push_str(&format!("{label}:\n\n{}\n", table(head, texts, rows)));
     }
 }
 

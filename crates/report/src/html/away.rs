@@ -103,20 +103,9 @@ fn compactions(analysis: &Analysis) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let head: Vec<&str> = ["Configuration", "Workload", "Load"]
-        .into_iter()
-        .chain(compaction::HEAD)
-        .collect();
-    let mut table = Table::new(compaction::TITLE, &head, 3).class("dense");
+    let mut table = Table::new(compaction::TITLE, &compaction::HEAD, compaction::TEXTS).class("dense");
     for row in rows {
-        let cell = row.cell;
-        let place = [
-            text(&cell.configuration),
-            text(&cell.workload),
-            text(&labels::load(cell.load)),
-        ];
-        let cells: Vec<String> = place.into_iter().chain(row.numbers()).collect();
-        table.row(&cells);
+        table.row(&row.columns().iter().map(|cell| text(cell)).collect::<Vec<_>>());
     }
     table.html()
 }

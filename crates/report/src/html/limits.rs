@@ -24,34 +24,28 @@ pub fn limits(analysis: &Analysis) -> String {
         key(analysis),
         invalid(analysis),
         numbers(analysis)
-    ) + &of_nodes(analysis)
-        + &of_volumes(analysis)
+    ) + &side_by_side(
+        "Node by node",
+        Table::new(nodes::LABEL, &nodes::HEAD, nodes::TEXTS),
+        nodes::rows(analysis),
+    ) + &side_by_side(
+        "Data volume by data volume",
+        Table::new(data_volumes::LABEL, &data_volumes::HEAD, data_volumes::TEXTS),
+        data_volumes::rows(analysis),
+    )
 }
 
-/// The nodes of each cell side by side, where there are several.
-fn of_nodes(analysis: &Analysis) -> String {
-    let mut rows = nodes::rows(analysis).peekable();
+/// What each cell has several of side by side, where one has any.
+fn side_by_side(title: &str, table: Table, rows: impl Iterator<Item = Vec<String>>) -> String {
+    let mut rows = rows.peekable();
     if rows.peek().is_none() {
         return String::new();
     }
-    let mut table = Table::new(nodes::LABEL, &nodes::HEAD, nodes::TEXTS).class("dense");
+    let mut table = table.class("dense");
     for row in rows {
         table.row(&row.iter().map(|cell| text(cell)).collect::<Vec<_>>());
     }
-    format!("<h3>Node by node</h3>\n{}", table.html())
-}
-
-/// The data volumes of each node side by side, where there are several.
-fn of_volumes(analysis: &Analysis) -> String {
-    let mut rows = data_volumes::rows(analysis).peekable();
-    if rows.peek().is_none() {
-        return String::new();
-    }
-    let mut table = Table::new(data_volumes::LABEL, &data_volumes::HEAD, data_volumes::TEXTS).class("dense");
-    for row in rows {
-        table.row(&row.iter().map(|cell| text(cell)).collect::<Vec<_>>());
-    }
-    format!("<h3>Data volume by data volume</h3>\n{}", table.html())
+    format!("<h3>{title}</h3>\n{}", table.html())
 }
 
 /// Workload and load of the cells, in the order of the experiment.

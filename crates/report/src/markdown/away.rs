@@ -66,20 +66,8 @@ fn compactions(analysis: &Analysis, text: &mut String) {
     if rows.is_empty() {
         return;
     }
-    let head: Vec<&str> = ["Configuration", "Workload", "Load"]
-        .into_iter()
-        .chain(compaction::HEAD)
-        .collect();
-    let rows = rows.into_iter().map(|row| {
-        let cell = row.cell;
-        let place = [
-            cell.configuration.clone(),
-            cell.workload.clone(),
-            labels::load(cell.load),
-        ];
-        place.into_iter().chain(row.numbers()).collect::<Vec<String>>()
-    });
+    let rows = rows.into_iter().map(compaction::Row::columns);
     text.push_str(&format!("{}:\n\n", compaction::TITLE));
-    text.push_str(&table(&head, 3, rows));
+    text.push_str(&table(&compaction::HEAD, compaction::TEXTS, rows));
     text.push('\n');
 }

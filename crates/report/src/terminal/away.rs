@@ -46,19 +46,18 @@ pub fn compactions(analysis: &Analysis, width: usize) -> Option<String> {
         "p99, ms\nduring",
         "p99, ms\nafter",
     ];
+    let rows = compaction::rows(analysis);
+    let cells: Vec<&CellAnalysis> = rows.iter().map(|r| r.cell).collect();
+    let numbers: Vec<[String; 10]> = rows.into_iter().map(compaction::Row::numbers).collect();
     let columns = |name: usize| {
-        let rows = compaction::rows(analysis);
-        let cells: Vec<&CellAnalysis> = rows.iter().map(|r| r.cell).collect();
         let mut columns = named(&cells, name);
-        let numbers: Vec<[String; 10]> = rows.into_iter().map(compaction::Row::numbers).collect();
         for (i, (key, head)) in KEYS.into_iter().zip(HEADS).enumerate() {
             let range = |row: &[String; 10]| row[i].replacen(" (", "\n(", 1).replacen("; ", "\n", 1);
             columns.push(Column::numbers(key, head, numbers.iter().map(range).collect()));
         }
         columns
     };
-    let is_any = !compaction::rows(analysis).is_empty();
-    is_any.then(|| fitted(width, &DROPPED, columns))
+    (!cells.is_empty()).then(|| fitted(width, &DROPPED, columns))
 }
 
 /// Configuration, workload and load of each row's cell, the latter two where they differ. A cell is named in its first row.
