@@ -104,8 +104,9 @@ impl Seen<'_> {
     fn read_ahead(&self, facts: &ConfigurationFacts, cell: &CellAnalysis) -> Option<Untried> {
         let chunk_bytes = facts.settings.chunk_bytes();
         let is_little = |kb: u32| f64::from(kb) * 1024.0 <= chunk_bytes;
-        let is_varied = self.is_varied(|s| s.read_ahead_kb) || !is_short_of_bytes(cell);
-        if !facts.settings.is_compressed() || is_varied || facts.settings.read_ahead_kb.is_some_and(is_little) {
+        let is_varied = self.is_varied(|s| s.read_ahead_kb);
+        let is_little = facts.settings.read_ahead_kb.is_some_and(is_little);
+        if !facts.settings.is_compressed() || is_little || is_varied || !is_short_of_bytes(cell) {
             return None;
         }
         let read = cell.device_read_bytes_per_operation?;
@@ -139,16 +140,15 @@ fn is_short_of_bytes(cell: &CellAnalysis) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
     use std::sync::LazyLock;
 
     use evidence::HostId;
-    use spec::{TableOption, VolumeRole};
+    use spec::VolumeRole;
 
     use super::*;
     use crate::analyse;
     use crate::document::{Analysis, Withheld};
-    use crate::story::{job, run, trials};
+    use crate::story::{job, run, table, trials};
 
     static STORY: LazyLock<(Plan, Analysis)> = LazyLock::new(|| {
         let (job, trials) = (job(), trials());
@@ -203,14 +203,6 @@ mod tests {
             cells: &made.cells,
         };
         seen.not_tried("gp2-320").into_iter().map(|n| n.setting).collect()
-    }
-
-    fn table(option: &str, key: &str, value: &str) -> Settings {
-        let map = BTreeMap::from([(key.to_owned(), value.to_owned())]);
-        Settings {
-            table: BTreeMap::from([(option.to_owned(), TableOption::Map(map))]),
-            ..Settings::default()
-        }
     }
 
     fn chunks(kib: &str) -> Settings {

@@ -156,9 +156,7 @@ fn like_with_like(asked: &Asked, probe: &ProbeResult) -> Option<Delivered> {
 
 #[cfg(test)]
 mod tests {
-    use spec::{Burst, Job};
-
-    use spec::VolumeRole;
+    use spec::{Burst, Job, VolumeRole};
 
     use super::*;
     use crate::analyse;

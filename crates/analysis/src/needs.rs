@@ -65,7 +65,7 @@ mod tests {
 
     use super::*;
     use crate::analyse;
-    use crate::story::{job, run, trials};
+    use crate::story::{job, run, table, trials};
 
     /// A configuration with these settings, all else as in the story.
     fn with(settings: Settings) -> ConfigurationFacts {
@@ -74,14 +74,6 @@ mod tests {
         ConfigurationFacts {
             settings,
             ..STORY.clone()
-        }
-    }
-
-    fn table(option: &str, key: &str, value: &str) -> Settings {
-        let map = BTreeMap::from([(key.to_owned(), value.to_owned())]);
-        Settings {
-            table: BTreeMap::from([(option.to_owned(), TableOption::Map(map))]),
-            ..Settings::default()
         }
     }
 

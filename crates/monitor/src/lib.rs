@@ -14,5 +14,6 @@ mod ticker;
 pub use cgroup::CgroupFiles;
 pub use environment::{environment, memory_bytes};
 pub use found::{FoundProcess, GcLogPlace, NotFound, OpenFile};
+pub use proc::block_device;
 pub use sampler::{Sampler, Sources};
 pub use ticker::{Monitor, MonitorHooks};

@@ -36,6 +36,11 @@ pub(crate) fn cpu(proc: &Path, figures: &mut HostFigures) {
     figures.cpu_steal_s = seconds(7);
 }
 
+/// What the kernel counts of a block device now; `None` where there is none of this name below `root`.
+pub fn block_device(root: &Path, name: &str) -> Option<VolumeFigures> {
+    device(&text(&root.join("proc/diskstats"))?, name)
+}
+
 /// One device's line in the text of `/proc/diskstats` (fields: Documentation/admin-guide/iostats.rst).
 pub(crate) fn device(diskstats: &str, name: &str) -> Option<VolumeFigures> {
     let line = diskstats

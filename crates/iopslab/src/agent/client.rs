@@ -164,14 +164,18 @@ fn plan_of(task: &TrialTask) -> TrialPlan {
     }
 }
 
+fn reads_alone() -> Mix {
+    Mix {
+        read: 1.0,
+        ..Mix::default()
+    }
+}
+
 /// Reads by the keys of a trial for so long, at once.
 fn read(task: &TrialTask, seconds: f64, outbox: &Outbox) -> Result<Reply, Fault> {
     let plan = plan_of(task);
     let definition = Definition {
-        mix: Mix {
-            read: 1.0,
-            ..Mix::default()
-        },
+        mix: reads_alone(),
         ..plan.definition.clone()
     };
     let connect = connect(&task.endpoint, task.dataset.fields);
@@ -283,10 +287,7 @@ fn warm_code(connect: &CqlConnect, plan: &TrialPlan, seconds: f64, outbox: &Outb
     outbox.progress(format!("letting the database compile its code, {seconds:.0} s"), None);
     let mix = plan.definition.mix;
     let mix = match plan.check_writes {
-        true => Mix {
-            read: 1.0,
-            ..Mix::default()
-        },
+        true => reads_alone(),
         false => Mix {
             update: mix.update + mix.insert,
             insert: 0.0,

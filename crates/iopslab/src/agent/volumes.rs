@@ -232,14 +232,10 @@ impl Volumes {
         self.mounted.iter().filter_map(name).collect()
     }
 
-    /// Bytes that the devices which are attached have given since they were, as the kernel counts them
-    /// (`/sys/class/block/NAME/stat`, third field, of 512 bytes each).
+    /// Bytes that the devices which are attached have given since they were.
     pub fn read_bytes(&self) -> u64 {
-        let of = |device: String| {
-            let stat = std::fs::read_to_string(Path::new("/sys/class/block").join(device).join("stat")).ok()?;
-            stat.split_ascii_whitespace().nth(2)?.parse::<u64>().ok()
-        };
-        self.devices().into_values().filter_map(of).sum::<u64>() * 512
+        let of = |device: String| monitor::block_device(Path::new("/"), &device)?.read_bytes;
+        self.devices().into_values().filter_map(of).sum::<f64>() as u64
     }
 
     /// Volumes that a process answers for.

@@ -67,6 +67,15 @@ pub struct Told {
     pub probe_read_iops: f64,
 }
 
+/// Settings of a table, one option with one key of its map.
+pub fn table(option: &str, key: &str, value: &str) -> spec::Settings {
+    let map = BTreeMap::from([(key.to_owned(), value.to_owned())]);
+    spec::Settings {
+        table: BTreeMap::from([(option.to_owned(), spec::TableOption::Map(map))]),
+        ..spec::Settings::default()
+    }
+}
+
 pub fn record(told: Told) -> TrialRecord {
     let limit = if told.configuration == "gp2-320" { 60.0 } else { 625.0 };
     let reads = told.operations * 8 / 10;
