@@ -139,6 +139,12 @@ fn page_caches_have_the_sizes_of_the_ratios_and_the_volume_is_read_for_the_rest(
         // 1.15 bytes on disk are expected for each of payload, and it is a little less.
         assert!((data / budget / asked - 1.0).abs() < 0.15, "{point:#}");
         assert!(node["volumes"][0]["is_served"].as_bool().unwrap());
+        // What does not fit is read by the workload's own keys until the page cache has been filled once by them.
+        let by_keys = bytes(&node["warmed"]["by_keys_bytes"]);
+        assert_eq!(by_keys >= budget, asked > 1.0, "{by_keys} of {budget}: {node:#}");
+        // Libraries and jars are in the cgroup's page cache and take nothing of the budget.
+        let program = bytes(&node["program_cache_bytes"]);
+        assert!((1e5..4e8).contains(&program), "{program}");
     }
     let reads = |at: usize| points[at]["device_reads_per_operation"].as_f64().unwrap();
     // Half of the reads miss, and a miss takes more than one read: 0.66 were measured.
