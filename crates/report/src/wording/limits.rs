@@ -18,18 +18,16 @@ pub fn of_cell(cell: &CellAnalysis) -> String {
 /// How much of what its volumes deliver a cell used; `None` where that is not known.
 pub fn used(cell: &CellAnalysis) -> Option<String> {
     let of = cell.delivered.filter(|_| cell.valid_trials > 0)?;
-    Some(of_delivered(
-        &of,
-        if cell.nodes.is_empty() { "volume" } else { "volumes" },
-    ))
+    let is_one = cell.nodes.is_empty() && cell.data_volumes.is_empty();
+    Some(of_delivered(&of, is_one))
 }
 
 /// Up to this share of what fio got the difference is the noise of a probe of two seconds.
 const NOISE: f64 = 1.05;
 const KIB: f64 = 1024.0;
 
-/// `volumes`: of one node, or of several.
-fn of_delivered(of: &Delivered, volumes: &str) -> String {
+/// `is_one`: one node has one volume for its data.
+fn of_delivered(of: &Delivered, is_one: bool) -> String {
     let requests = if of.with_writes { "reads and writes" } else { "reads" };
     let (each, its) = (number(of.request_bytes / KIB), given(of.probe_request_bytes / KIB));
     let (what, numbers) = match of.unit {
@@ -50,11 +48,14 @@ fn of_delivered(of: &Delivered, volumes: &str) -> String {
             ),
         ),
     };
-    let delivers = if volumes == "volume" { "delivers" } else { "deliver" };
+    let (volumes, deliver) = match is_one {
+        true => ("volume", "delivers"),
+        false => ("volumes", "deliver"),
+    };
     match of.share() > NOISE {
         true => format!("The {volumes} gave the database more than fio had got before: {numbers}."),
         false => format!(
-            "The database used {} of the {what} that the {volumes} {delivers}: {numbers}.",
+            "The database used {} of the {what} that the {volumes} {deliver}: {numbers}.",
             percent(of.share())
         ),
     }
@@ -255,17 +256,20 @@ fn trimmed(value: f64) -> String {
 mod tests {
     use super::*;
 
-    fn told(unit: Unit, used: f64, delivered: f64, with_writes: bool) -> String {
+    fn delivered(unit: Unit, used: f64, delivered: f64, with_writes: bool) -> Delivered {
         let is_bytes = unit == Unit::BytesPerS;
-        let of = Delivered {
+        Delivered {
             unit,
             used,
             delivered,
             with_writes,
             request_bytes: if is_bytes { 62_464.0 } else { 9_421.0 },
             probe_request_bytes: if is_bytes { 65_536.0 } else { 4_096.0 },
-        };
-        of_delivered(&of, "volume")
+        }
+    }
+
+    fn told(unit: Unit, used: f64, got: f64, with_writes: bool) -> String {
+        of_delivered(&delivered(unit, used, got, with_writes), true)
     }
 
     #[test]
@@ -281,6 +285,8 @@ mod tests {
             "The database used 62 % of the MB/s that the volume delivers: 77.5 MB/s by reads and writes of 61.0 KiB in the mean, \
              beside 125 MB/s that fio wrote in requests of 64 KiB."
         );
+        let several = of_delivered(&delivered(Unit::Iops, 1140.0, 3000.0, true), false);
+        assert!(several.starts_with("The database used 38 % of the IOPS that the volumes deliver: "));
         // Not "113 % of what it delivers".
         assert!(
             told(Unit::Iops, 3400.0, 3000.0, true)
