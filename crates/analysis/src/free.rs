@@ -95,7 +95,8 @@ impl Measured<'_> {
     }
 
     fn elsewhere(&self, from: &CellAnalysis, to: &CellAnalysis) -> Vec<Spent> {
-        let payload = self.payload_written(&from.workload);
+        let workload = self.plan.workloads.iter().find(|w| w.name == from.workload);
+        let payload = workload.map(|workload| self.plan.dataset.payload_written(workload));
         // Without a flush in its trials nothing is known of what becomes of a written byte.
         let amplification = |cell: &CellAnalysis| {
             let flushed = cell.database.flushed_bytes_per_operation.filter(|bytes| *bytes > 0.0)?;
@@ -111,17 +112,6 @@ impl Measured<'_> {
             ),
             (Spending::WriteAmplification, amplification(from), amplification(to)),
         ])
-    }
-
-    /// Bytes of payload that clients write for each operation of a workload.
-    fn payload_written(&self, workload: &str) -> Option<f64> {
-        let workload = self.plan.workloads.iter().find(|w| w.name == workload)?;
-        let (mix, dataset) = (&workload.mix, &self.plan.dataset);
-        let update = match workload.write_all_fields {
-            true => dataset.record_bytes(),
-            false => f64::from(dataset.field_length),
-        };
-        Some((mix.update + mix.read_modify_write) * update + mix.insert * dataset.record_bytes())
     }
 }
 

@@ -155,11 +155,14 @@ pub enum Rule {
     WritesLost,
     /// Acknowledged writes could not be read back (`writes_lost.rs`). A doubt: whether they are lost is not known.
     WritesUnread,
+    /// Writes that matter to the data volume were hardly flushed in the window (`writes_not_flushed.rs`). A doubt: what they cost the
+    /// volume later is not in the throughput.
+    WritesNotFlushed,
 }
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 47] = [
+    pub const ALL: [Self; 48] = [
         Self::TrialInvalid,
         Self::DatabaseRestarted,
         Self::ErrorsAbove,
@@ -207,6 +210,7 @@ impl Rule {
         Self::FaultNotAsPlanned,
         Self::WritesLost,
         Self::WritesUnread,
+        Self::WritesNotFlushed,
     ];
 
     /// The name, as in JSON.
@@ -259,6 +263,7 @@ impl Rule {
             Self::FaultNotAsPlanned => "fault_not_as_planned",
             Self::WritesLost => "writes_lost",
             Self::WritesUnread => "writes_unread",
+            Self::WritesNotFlushed => "writes_not_flushed",
         }
     }
 
@@ -309,7 +314,8 @@ impl Rule {
             | Self::UnequalHosts
             | Self::RepetitionsSpread
             | Self::FaultNotAsPlanned
-            | Self::WritesUnread => Severity::Suspect,
+            | Self::WritesUnread
+            | Self::WritesNotFlushed => Severity::Suspect,
         }
     }
 }

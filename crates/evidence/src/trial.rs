@@ -150,7 +150,7 @@ pub struct Overhead {
     pub restore_s: f64,
     /// The database is launched, until it answers CQL.
     pub start_s: f64,
-    /// Until it has settled, the restored keys are looked up and the limits are in force.
+    /// Until it has settled and the restored keys are looked up.
     pub settle_s: f64,
     /// The database is ended, logs are collected, volumes are detached.
     pub stop_s: f64,

@@ -73,6 +73,7 @@ fn start(database: &mut dyn Agent, job: &Job, trial: &PlannedTrial) -> Result<()
         setup: Box::new(setup),
         sample_keys: Vec::new(),
         cache: spec::CacheState::Cold,
+        database_cpus: 0.0,
     };
     Ok(database.send(&Request::Database(request))?)
 }

@@ -69,6 +69,7 @@ fn words(finding: &Finding) -> (String, String) {
         | Rule::CpuThrottled
         | Rule::GcPauses
         | Rule::CompactionDebt
+        | Rule::WritesNotFlushed
         | Rule::DroppedMessages
         | Rule::NetworkRetransmits => machine::words(&of),
         Rule::UnequalNodes => nodes::words(&of),

@@ -234,6 +234,16 @@ impl Dataset {
     pub fn record_bytes(&self) -> f64 {
         f64::from(self.fields * self.field_length)
     }
+
+    /// Bytes of payload that clients write for each operation of a workload.
+    pub fn payload_written(&self, workload: &Definition) -> f64 {
+        let update = match workload.write_all_fields {
+            true => self.record_bytes(),
+            false => f64::from(self.field_length),
+        };
+        let mix = &workload.mix;
+        (mix.update + mix.read_modify_write) * update + mix.insert * self.record_bytes()
+    }
 }
 
 /// What money buys.

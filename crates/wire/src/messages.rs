@@ -12,7 +12,7 @@ use spec::{
 use crate::{GivenByMachine, Ground, LogFile, LogPiece, Transfer, WatchTask, WatchedFacts, WireInterval};
 
 /// Version of these messages; controller and agent must agree.
-pub const PROTOCOL: u32 = 16;
+pub const PROTOCOL: u32 = 17;
 
 /// Controller to agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -115,6 +115,8 @@ pub enum DatabaseRequest {
         /// How the page cache stands when the load begins.
         #[serde(default)]
         cache: CacheState,
+        /// CPUs of this host's machine that databases of the trial were promised.
+        database_cpus: f64,
     },
     /// Say how far the page cache is that reads of the workload's own keys fill; its limits are not in force yet.
     Filled {

@@ -51,6 +51,7 @@ mod unequal_nodes;
 mod volume_above_instance;
 mod volume_at_cap;
 mod writes_lost;
+mod writes_not_flushed;
 
 use std::collections::BTreeMap;
 
@@ -158,6 +159,11 @@ pub fn of_trial_in_run(trial: &TrialMeasurement, together: &Together<'_>) -> Vec
         together.data_bytes,
     ));
     found.extend(fault_not_as_planned::finding(trial, together.plan));
+    found.extend(writes_not_flushed::finding(
+        trial.undisturbed(),
+        together.plan,
+        together.setups,
+    ));
     found
 }
 

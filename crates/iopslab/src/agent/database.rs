@@ -104,9 +104,10 @@ impl DatabaseHost {
                 setup,
                 sample_keys,
                 cache,
+                database_cpus,
                 ..
             } => {
-                let mut started = opened.start_trial(&setup, (&sample_keys, cache));
+                let mut started = opened.start_trial(&setup, database_cpus, (&sample_keys, cache));
                 if let Err(fault) = &mut started {
                     let lost = opened.volumes.get(&setup.configuration).and_then(Volumes::lost);
                     if let Some(how) = lost {
@@ -284,13 +285,13 @@ impl Opened {
         Ok(volumes)
     }
 
-    fn start_trial(&mut self, setup: &Setup, how: (&[String], CacheState)) -> Result<Reply, Fault> {
+    fn start_trial(&mut self, setup: &Setup, database_cpus: f64, how: (&[String], CacheState)) -> Result<Reply, Fault> {
         let volumes = self
             .volumes
             .get_mut(&setup.configuration)
             .ok_or_else(|| fault(format!("configuration {} was not prepared", setup.configuration)))?;
         let limits = match is_limited(self.ground.as_ref()) {
-            true => Limits::for_start(&self.host.ledger, setup, self.on_machine)?,
+            true => Limits::for_start(&self.host.ledger, setup, self.on_machine, database_cpus)?,
             false => Limits::none(),
         };
         let trial = self.trial.insert(Trial::prepare(&self.host, volumes, setup, limits)?);

@@ -21,7 +21,7 @@ pub(super) struct Limits {
     /// `None`: the machine is what it is.
     cgroup: Option<Arc<Cgroup>>,
     cpus: ResourceLimits,
-    /// CPUs that all nodes of the configuration were promised, which may be on this machine.
+    /// CPUs of this machine that the nodes of the configuration were promised.
     promised: f64,
     /// What moves the limits of throttled volumes, once [`Self::enforce`] has begun.
     pub controllers: Controllers,
@@ -43,8 +43,9 @@ impl Limits {
     /// A cgroup for a database that starts: its memory is limited from the first instruction. It has all CPUs for the
     /// start: what it computes does not depend on them (the number of CPUs is told to it).
     ///
-    /// `on_machine` is the number of this node among those of its machine, from 0.
-    pub fn for_start(ledger: &Arc<Ledger>, setup: &Setup, on_machine: u32) -> Result<Self, Fault> {
+    /// `on_machine` is the number of this node among those of its machine, from 0; `promised` are the CPUs of the machine that all of
+    /// them were promised.
+    pub fn for_start(ledger: &Arc<Ledger>, setup: &Setup, on_machine: u32, promised: f64) -> Result<Self, Fault> {
         let cpus = cpu_limits(setup.cpus, on_machine, machine::cpus());
         let limits = ResourceLimits {
             memory_bytes: Some(setup.memory_limit_bytes),
@@ -58,7 +59,7 @@ impl Limits {
         Ok(Self {
             cgroup: Some(Arc::new(cgroup)),
             cpus,
-            promised: setup.cpus * f64::from(setup.placement.nodes),
+            promised,
             controllers: Controllers::new(),
             page_cache: None,
         })

@@ -21,7 +21,7 @@ use super::server::{Database, KEYSPACE, NodeResources, TABLE};
 use super::shared::with;
 use super::volumes::Volumes;
 use super::warming::{self, Filling};
-use super::watch::watch;
+use super::watch::{death, watch};
 use crate::machine::unix_ms;
 
 /// A node that several threads ask.
@@ -97,18 +97,14 @@ impl Trial {
         outbox.progress(format!("waiting for {name} to settle"), None);
         with(&node, |n| database.settle(setup.placement, &mut **n, outbox))?;
         let keys_checked = with(&node, |n| check_sample(&mut **n, sample_keys))?;
-        let settled_s = self.clock.lap_s();
+        // What fills a page cache after that has its time beside the cache.
+        let settle_s = self.clock.lap_s();
         let warmed = match cache {
             CacheState::Cold => None,
             CacheState::Warm => Some(self.warm(host, database, volumes)?),
         };
         let budget_bytes = self.setup.page_cache_budget_bytes;
         self.filling = warmed.and_then(|warmed| Filling::begin(warmed, budget_bytes, &self.limits, volumes));
-        // Its time stands beside the cache.
-        self.clock.lap_s();
-        if self.filling.is_none() {
-            self.limits.enforce(volumes)?;
-        }
         self.settings.read_ahead_kb = volumes.read_ahead_kb().map_err(fault)?;
         let started = StartedTrial {
             contact_points: database.contact_points(),
@@ -119,7 +115,7 @@ impl Trial {
             overhead: Some(Overhead {
                 restore_s,
                 start_s,
-                settle_s: settled_s + self.clock.lap_s(),
+                settle_s,
                 stop_s: 0.0,
             }),
             given: None,
@@ -128,7 +124,7 @@ impl Trial {
             fill_bytes: self.filling.as_ref().map(|_| budget_bytes),
         };
         if self.filling.is_none() {
-            self.watch(&node, host, volumes)?;
+            self.hold(&node, host, volumes)?;
         }
         if cache == CacheState::Cold {
             self.limits.hold_page_cache(self.setup.page_cache_budget_bytes);
@@ -137,16 +133,17 @@ impl Trial {
     }
 
     /// How far the page cache is that the workload's keys fill. When that is over, all limits come into force, and the node is
-    /// watched.
+    /// watched. Until then nobody watches it: that it has ended is said here.
     pub fn filled(&mut self, is_over: bool, host: &Host, volumes: &Volumes) -> Result<Reply, Fault> {
         let filling = self.filling.as_ref();
         let filling = filling.ok_or_else(|| fault("no page cache is being filled"))?;
         let so_far = filling.so_far(&self.limits, volumes);
-        if is_over {
+        let node = self.node.clone().ok_or_else(|| fault("no node is running"))?;
+        if let Some(died) = with(&node, |n| death(None, &mut **n)) {
+            host.outbox.send(&died);
+        } else if is_over {
             self.filling = None;
-            self.limits.enforce(volumes)?;
-            let node = self.node.clone().ok_or_else(|| fault("no node is running"))?;
-            self.watch(&node, host, volumes)?;
+            self.hold(&node, host, volumes)?;
         }
         Ok(Reply::Filled(so_far))
     }
@@ -185,6 +182,12 @@ impl Trial {
         };
         self.settings = with(&node, |n| n.settings_in_force(table)).map_err(fault)?;
         Ok(node)
+    }
+
+    /// From now on all limits are in force, and host and node are watched.
+    fn hold(&mut self, node: &Node, host: &Host, volumes: &Volumes) -> Result<(), Fault> {
+        self.limits.enforce(volumes)?;
+        self.watch(node, host, volumes)
     }
 
     /// From now on this host and this node are watched.

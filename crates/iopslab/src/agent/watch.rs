@@ -60,10 +60,9 @@ pub(super) fn watch(
             return;
         }
         let lost = with(&lost, Option::take);
-        let ended = with(&node, |n| lost.or_else(|| n.ended()).map(|how| (how, n.log_tail(20))));
-        if let Some((how, log_tail)) = ended {
+        if let Some(event) = with(&node, |n| death(lost, &mut **n)) {
             died = true;
-            outbox.send(&Event::DatabaseDied { how, log_tail });
+            outbox.send(&event);
         }
     };
     Monitor::start(
@@ -73,4 +72,13 @@ pub(super) fn watch(
         },
         Box::new(sink),
     )
+}
+
+/// What is said of a node that has ended, or that has `lost` its volumes.
+pub(super) fn death(lost: Option<String>, node: &mut dyn RunningNode) -> Option<Event> {
+    let how = lost.or_else(|| node.ended())?;
+    Some(Event::DatabaseDied {
+        how,
+        log_tail: node.log_tail(20),
+    })
 }

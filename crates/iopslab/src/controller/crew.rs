@@ -46,9 +46,11 @@ pub enum Trouble {
     ClientLost(String),
 }
 
-/// What became of requests, by host. The error is that the run cannot go on: a database agent is gone,
-/// or the user asked to stop.
-pub type Answers = Result<BTreeMap<HostId, Result<Reply, Trouble>>, Failure>;
+/// What became of requests, by host.
+pub type Answered = BTreeMap<HostId, Result<Reply, Trouble>>;
+
+/// The same, or that the run cannot go on: a database agent is gone, or the user asked to stop.
+pub type Answers = Result<Answered, Failure>;
 
 /// What is asked of hosts at moments of their own while a conversation with others goes on.
 pub trait Agenda {
@@ -451,7 +453,7 @@ pub(super) fn gravest(mut troubles: Vec<(HostId, Trouble)>) -> Option<(HostId, T
 }
 
 /// The same request for each of several database hosts.
-pub(super) fn to_each(hosts: &[HostId], request: &DatabaseRequest) -> Vec<(HostId, Request)> {
+fn to_each(hosts: &[HostId], request: &DatabaseRequest) -> Vec<(HostId, Request)> {
     hosts
         .iter()
         .map(|host| (*host, Request::Database(request.clone())))

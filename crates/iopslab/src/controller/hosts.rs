@@ -101,12 +101,12 @@ pub(super) fn by_machine(setups: &[Setup], crew: &Crew) -> BTreeMap<String, Vec<
     machines
 }
 
-/// CPUs that the nodes of a configuration were promised of the machine that a client is on.
-pub(super) fn database_cpus(setup: &Setup, client: HostId, crew: &Crew) -> f64 {
+/// CPUs that the nodes of a configuration were promised of the machine that a host is on.
+pub(super) fn database_cpus(setup: &Setup, host: HostId, crew: &Crew) -> f64 {
     if setup.existing.is_some() {
         return 0.0;
     }
-    let machine = crew.place(client).machine;
+    let machine = crew.place(host).machine;
     let there = nodes_of(setup)
         .into_iter()
         .filter(|node| crew.place(*node).machine == machine);

@@ -1,8 +1,11 @@
 //! A page cache that is cold or warm when a trial begins, with a real Cassandra.
 
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::support::{Laboratory, conformance, lane::Share};
+use crate::support::{Laboratory, conformance, databases, lane::Share};
 
 /// A volume so slow that reads from it are seen at once, and a budget that holds all of the data.
 const EXPERIMENT: &str = r#"
@@ -150,5 +153,31 @@ fn page_caches_have_the_sizes_of_the_ratios_and_the_volume_is_read_for_the_rest(
     // Half of the reads miss, and a miss takes more than one read: 0.66 were measured.
     assert!(reads(0) < 0.05, "{}", reads(0));
     assert!((0.4..1.2).contains(&reads(1)), "{}", reads(1));
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
+}
+
+/// Nobody samples a database while its page cache is filled, and yet its end is told as what it is.
+#[test]
+fn a_database_that_ends_while_its_page_cache_is_filled_makes_the_trial_invalid_for_that() {
+    let lab = Laboratory::on_machine(Share::Half);
+    let filled = EXPERIMENT
+        .replace("cache = [\"cold\", \"warm\"]", "cache = \"warm\"")
+        .replace("page_cache_mib = 256", "page_cache_mib = 64");
+    lab.write("filled.toml", &filled);
+    let mut run = lab.spawn(&["run", "filled.toml"]);
+    lab.wait_in(
+        &mut run,
+        "a page cache that is filled",
+        Duration::from_secs(300),
+        || lab.stderr_so_far().contains("filling the page cache"),
+    );
+    let pids = databases(&lab.work().display().to_string());
+    assert_eq!(pids.len(), 1, "{pids:?}");
+    kill_process(Pid::from_raw(pids[0] as i32).unwrap(), Signal::KILL).unwrap();
+    assert!(run.wait().unwrap().success(), "{}", lab.stderr_so_far());
+    let trial = trial(&lab, "slow.reads.c16");
+    assert_eq!(trial["cause"], "database_ended", "{trial:#}");
+    let reason = trial["reason"].as_str().unwrap();
+    assert!(reason.starts_with("Cassandra ended during the trial"), "{reason}");
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }

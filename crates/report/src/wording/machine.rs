@@ -3,6 +3,7 @@
 use analysis::Rule;
 
 use super::of::Of;
+use crate::figures::MIB;
 
 pub fn words(of: &Of<'_>) -> (String, &'static str) {
     match of.0.rule {
@@ -59,6 +60,29 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
                 of.number("compactions_end")
             ),
             "The database wrote faster than it can compact: this throughput is on credit. Measure longer, until the number stays level.",
+        ),
+        Rule::WritesNotFlushed => (
+            format!(
+                "Clients wrote {:.1} MiB/s of payload{}. In {:.0} s {}{}.",
+                of.number("written_bytes_per_s") / MIB,
+                of.0.number("written_share").map_or_else(String::new, |share| format!(
+                    ", {:.0} % of what the node's data volumes may write",
+                    share * 100.0
+                )),
+                of.number("window_s"),
+                match of.number("flushes").round() as u64 {
+                    0 => "no memtable was flushed".to_owned(),
+                    1 => "one memtable was flushed".to_owned(),
+                    flushes => format!("{flushes} memtables were flushed"),
+                },
+                of.0.number("data_volume_bytes_per_s")
+                    .map_or_else(String::new, |bytes| format!(
+                        ", and the data volumes wrote {:.1} MiB/s",
+                        bytes / MIB
+                    ))
+            ),
+            "This is the throughput of memory and the commit log: what flushes, and compactions after them, take of the data volume is hardly in it. \
+             Measure for minutes, until several flushes have reached the volume.",
         ),
         Rule::DroppedMessages => (
             format!(

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use ::evidence::{Cause, HostId, Validity};
 use spec::{Cell, Definition, Job, Plan, PlannedTrial, Setup};
-use wire::{DatabaseRequest, Event, Reply, StoppedTrial, TrialTask};
+use wire::{DatabaseRequest, Event, Reply, Request, StoppedTrial, TrialTask};
 
 use super::happened::Happened;
-use crate::controller::crew::{Crew, Trouble, to_each, unexpected};
+use crate::controller::crew::{Answered, Crew, Trouble, unexpected};
 use crate::controller::hosts;
 use crate::controller::target::Target;
 use crate::failure::Failure;
@@ -84,30 +84,17 @@ pub fn prepare(crew: &mut Crew, setup: &Setup, screen: &mut Screen) -> Result<()
 
 /// A settled database on every host, or why there is none.
 pub fn start(crew: &mut Crew, parts: Parts<'_>, happened: &mut Happened, screen: &mut Screen) -> Result<(), Failure> {
-    let request = DatabaseRequest::StartTrial {
+    let request = |host: HostId, crew: &Crew| DatabaseRequest::StartTrial {
         trial: parts.planned.clone(),
         setup: Box::new(parts.setup_of_trial()),
         sample_keys: sample_keys(parts.plan, parts.workload),
         cache: parts.plan.caches.state(&parts.workload.name),
+        database_cpus: hosts::database_cpus(parts.setup, host, crew),
     };
-    let nodes = hosts::nodes_of(parts.setup);
     let mut faults = Vec::new();
-    let mut death = None;
-    let samples = &mut happened.samples;
-    // A node that is ready is watched while others still start: what is heard of it is kept.
-    let answers = crew.converse(to_each(&nodes, &request), &mut |host, event| {
-        match event {
-            Event::Progress(progress) => screen.doing(&progress.doing, ""),
-            Event::Sample(sample) => samples.entry(host).or_default().push(*sample),
-            Event::DatabaseDied { how, log_tail } => death = death.take().or(Some((host, how, log_tail))),
-            Event::Second(_) | Event::Reply(_) => {}
-        }
-        death.is_none()
-    })?;
-    if let Some((host, how, log_tail)) = death {
-        ended(happened, parts.setup, host, &how, log_tail);
+    let Some(answers) = ask_nodes(crew, parts.setup, &request, happened, screen)? else {
         return Ok(());
-    }
+    };
     for (host, answer) in answers {
         match answer {
             Ok(Reply::Started(started)) => drop(happened.started.insert(host, *started)),
@@ -129,6 +116,37 @@ pub fn start(crew: &mut Crew, parts: Parts<'_>, happened: &mut Happened, screen:
         happened.spoil(Cause::DidNotStart, reason, Vec::new());
     }
     Ok(())
+}
+
+/// Asks every node. What one that is watched says meanwhile is kept; where one has ended, the trial is invalid for that, and there are
+/// no answers.
+pub fn ask_nodes(
+    crew: &mut Crew,
+    setup: &Setup,
+    request: &dyn Fn(HostId, &Crew) -> DatabaseRequest,
+    happened: &mut Happened,
+    screen: &mut Screen,
+) -> Result<Option<Answered>, Failure> {
+    let nodes = hosts::nodes_of(setup).into_iter();
+    let requests = nodes
+        .map(|host| (host, Request::Database(request(host, crew))))
+        .collect();
+    let mut death = None;
+    let samples = &mut happened.samples;
+    let answers = crew.converse(requests, &mut |host, event| {
+        match event {
+            Event::Progress(progress) => screen.doing(&progress.doing, ""),
+            Event::Sample(sample) => samples.entry(host).or_default().push(*sample),
+            Event::DatabaseDied { how, log_tail } => death = death.take().or(Some((host, how, log_tail))),
+            Event::Second(_) | Event::Reply(_) => {}
+        }
+        death.is_none()
+    })?;
+    let Some((host, how, log_tail)) = death else {
+        return Ok(Some(answers));
+    };
+    ended(happened, setup, host, &how, log_tail);
+    Ok(None)
 }
 
 /// The whole load of a trial on the databases that were started.

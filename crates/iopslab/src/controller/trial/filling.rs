@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use ::evidence::{Cause, HostId, Validity};
-use wire::{ClientRequest, DatabaseRequest, Event, Reply, Request, TrialTask};
+use wire::{ClientRequest, DatabaseRequest, Reply, Request, TrialTask};
 
-use super::database::{Parts, task};
+use super::database::{Parts, ask_nodes, task};
 use super::happened::Happened;
 use crate::controller::crew::{Crew, Trouble, unexpected};
 use crate::controller::hosts;
@@ -32,7 +32,6 @@ pub fn fill(
     if wanted.is_empty() || happened.validity != Validity::Valid {
         return Ok(());
     }
-    let nodes: Vec<HostId> = wanted.keys().copied().collect();
     let clients = hosts::clients_of(parts.plan, parts.setup);
     let client = *clients.first().ok_or_else(|| Failure::work("a run has no client"))?;
     let whole = task(parts, target, happened);
@@ -50,18 +49,22 @@ pub fn fill(
         };
         if let Err((cause, reason)) = ask(crew, client, read)? {
             happened.spoil(cause, reason, Vec::new());
-            return Ok(());
+            // A database that has ended is why, and says so when it is asked.
+            return filled(crew, parts, false, happened, screen).map(drop);
         }
         let is_over = began.elapsed().as_secs_f64() > spec::FILLING_MAX_S || {
-            let so_far = filled(crew, &nodes, false, screen)?;
+            let so_far = filled(crew, parts, false, happened, screen)?;
             let is_full = |(host, bytes): (&HostId, &u64)| so_far.get(host).is_some_and(|w| w.by_keys_bytes >= *bytes);
-            wanted.iter().all(is_full)
+            wanted.iter().all(is_full) || happened.validity != Validity::Valid
         };
         if is_over {
             break;
         }
     }
-    for (host, warmed) in filled(crew, &nodes, true, screen)? {
+    if happened.validity != Validity::Valid {
+        return Ok(());
+    }
+    for (host, warmed) in filled(crew, parts, true, happened, screen)? {
         if let Some(started) = happened.started.get_mut(&host) {
             started.warmed = Some(warmed);
         }
@@ -69,26 +72,28 @@ pub fn fill(
     Ok(())
 }
 
-/// How far each node's page cache is.
+/// How far each node's page cache is; of none where a database has ended, which makes the trial invalid.
 fn filled(
     crew: &mut Crew,
-    nodes: &[HostId],
+    parts: Parts<'_>,
     is_over: bool,
+    happened: &mut Happened,
     screen: &mut Screen,
 ) -> Result<BTreeMap<HostId, ::evidence::Warmed>, Failure> {
-    let replies = crew.ask_each(nodes, &DatabaseRequest::Filled { is_over }, screen)?;
-    let each = replies.into_iter().map(|(host, reply)| match reply {
-        Reply::Filled(warmed) => Ok((host, warmed)),
-        other => Err(unexpected(&other)),
+    let request = |_: HostId, _: &Crew| DatabaseRequest::Filled { is_over };
+    let answers = ask_nodes(crew, parts.setup, &request, happened, screen)?;
+    let each = answers.into_iter().flatten().map(|(host, answer)| match answer {
+        Ok(Reply::Filled(warmed)) => Ok((host, warmed)),
+        Ok(other) => Err(unexpected(&other)),
+        Err(trouble) => Err(trouble.into()),
     });
     each.collect()
 }
 
-/// One round of reads, or why there was none: the database may have ended.
+/// One round of reads, or why there was none.
 fn ask(crew: &mut Crew, client: HostId, read: ClientRequest) -> Result<Result<(), (Cause, String)>, Failure> {
-    let answers = crew.converse(vec![(client, Request::Client(read))], &mut |_, event| {
-        !matches!(event, Event::DatabaseDied { .. })
-    })?;
+    // No node is watched yet: none says anything.
+    let answers = crew.converse(vec![(client, Request::Client(read))], &mut |_, _| true)?;
     match answers.into_values().next() {
         Some(Ok(Reply::Read)) => Ok(Ok(())),
         Some(Ok(other)) => Err(unexpected(&other)),
