@@ -19,6 +19,7 @@ fn plan(threads: u32) -> LoadPlan {
         concurrency: 64,
         threads,
         seed: 5,
+        overwrites_of: None,
     }
 }
 
