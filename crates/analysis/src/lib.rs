@@ -14,6 +14,7 @@
 
 mod advice;
 mod away;
+mod backlog;
 pub mod burst;
 mod cache;
 mod cache_curve;
@@ -95,6 +96,7 @@ pub use measure::measure;
 pub use measurement::{TrialEvidence, TrialMeasurement};
 pub use node::Node;
 pub use panels::{Line, Panel};
+pub use backlog::CompactedBacklog;
 pub use phases::{Aftermath, Phase, PhaseMeasurement, RECOVERED_SECONDS, RECOVERED_SHARE, Recovery};
 pub use precision::{Precision, Widest, precision};
 pub use progress::Second;
@@ -315,6 +317,7 @@ fn configurations(plan: &Plan, setups: &[Setup], trials: &[&TrialMeasurement]) -
                 placement: setup.placement,
                 consistency: stated_levels(plan, setup),
                 settings: setup.settings.clone(),
+                backlog: setup.backlog,
                 volumes: setup
                     .volumes()
                     .map(|v| VolumeReport {

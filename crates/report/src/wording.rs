@@ -69,6 +69,8 @@ fn words(finding: &Finding) -> (String, String) {
         | Rule::CpuThrottled
         | Rule::GcPauses
         | Rule::CompactionDebt
+        | Rule::CompactionBacklog
+        | Rule::CompactionBacklogLeft
         | Rule::DroppedMessages
         | Rule::NetworkRetransmits => machine::words(&of),
         Rule::UnequalNodes => nodes::words(&of),

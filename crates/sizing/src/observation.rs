@@ -262,7 +262,7 @@ fn suspicions(trial: &TrialMeasurement) -> impl Iterator<Item = &Finding> {
 
 /// Whether a finding says that its trial had not come to rest.
 fn says_no_steady_state(finding: &Finding) -> bool {
-    finding.rule == Rule::NoSteadyState
+    matches!(finding.rule, Rule::NoSteadyState | Rule::CompactionBacklogLeft)
 }
 
 impl Observation<'_> {

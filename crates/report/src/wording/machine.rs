@@ -2,7 +2,7 @@
 
 use analysis::Rule;
 
-use super::of::Of;
+use super::of::{Of, count};
 
 pub fn words(of: &Of<'_>) -> (String, &'static str) {
     match of.0.rule {
@@ -60,6 +60,21 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
             ),
             "The database wrote faster than it can compact: this throughput is on credit. Measure longer, until the number stays level.",
         ),
+        Rule::CompactionBacklog => (
+            format!(
+                "The trial began with a backlog: {}",
+                backlog(of, of.0.number("compacted_until_s"))
+            ),
+            "Asked for by `backlog`: its figures are those of the whole measurement, of no steady state. Compare trials of equal length.",
+        ),
+        Rule::CompactionBacklogLeft => (
+            format!(
+                "The trial began with a backlog, which was still being compacted at its end: {}",
+                backlog(of, None)
+            ),
+            "Its figures are those of a database on its way. Measure longer (duration_s in [load]), or with a smaller backlog, to see how it \
+             goes on.",
+        ),
         Rule::DroppedMessages => (
             format!(
                 "The database dropped {} messages: it shed load to survive.",
@@ -77,4 +92,26 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
              judging its storage.",
         ),
     }
+}
+
+/// What became of a backlog of compaction.
+fn backlog(of: &Of<'_>, until_s: Option<f64>) -> String {
+    let known = |name: &str| of.0.number(name);
+    let left = known("sstables_left").map_or_else(String::new, |left| format!(", {} at the end", count(left)));
+    let written = known("compacted_bytes").map_or_else(String::new, |bytes| {
+        format!("; compactions wrote {} MB", count(bytes / 1e6))
+    });
+    let until = until_s.map_or_else(
+        || format!("to the end at {:.0} s", of.number("measured_s")),
+        |until_s| format!("to {until_s:.0} s"),
+    );
+    let rate = |name: &str| known(name).map(|rate| format!("{}/s", count(rate)));
+    let meanwhile = rate("operations_per_s_meanwhile");
+    let meanwhile = meanwhile.map_or_else(String::new, |rate| format!(", {rate} meanwhile"));
+    let after = rate("operations_per_s_after").map_or_else(String::new, |rate| format!(" and {rate} after"));
+    format!(
+        "{} SSTables when measurement had begun{left}{written}. It was compacted from {:.1} s {until}{meanwhile}{after}.",
+        of.count("sstables"),
+        of.number("compacts_from_s")
+    )
 }

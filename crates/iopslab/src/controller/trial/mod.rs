@@ -214,7 +214,7 @@ fn execute(
         happened.measured = Measured::of(results, |client| happened.offset_ms(client)).map_err(Failure::work)?;
         happened.backlogs = faults.backlogs(|host| happened.measurement_began_ms(host));
         happened.faults = faults.records(|host| happened.measurement_began_ms(host));
-        if let Some(host) = with_backlogs.iter().find(|host| !happened.backlogs.contains_key(host)) {
+        if let Some(host) = with_backlogs.iter().find(|host| !happened.backlogs.contains_key(*host)) {
             let reason = format!("the trial was over before {host} was left to compact its backlog");
             happened.spoil(Cause::BacklogNotAsPlanned, reason, Vec::new());
         }
