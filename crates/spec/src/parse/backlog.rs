@@ -110,28 +110,15 @@ fn size(
 
 /// Automatic compaction is off until measurement begins, and on from there.
 fn compaction_is_ours(given: &raw::Configuration, name: &str, mistakes: &mut Collector<'_>) {
-    let Some(settings) = given.settings.as_ref().map(Spanned::get_ref) else {
-        return;
-    };
-    let of_yaml = settings.cassandra.iter().flatten();
-    let mut places: Vec<_> = of_yaml
-        .filter(|(key, _)| key.get_ref() == "autocompaction_on_startup_enabled")
-        .map(|(key, _)| (key.span(), "autocompaction_on_startup_enabled"))
-        .collect();
-    let is_off = |value: &toml::Value| {
-        let enabled = value.get("enabled");
-        enabled.is_some_and(|on| on.as_bool() == Some(false) || on.as_str() == Some("false"))
-    };
-    let of_table = settings.table.iter().flatten();
-    places.extend(
-        of_table
-            .filter(|(key, value)| key.get_ref() == "compaction" && is_off(value.get_ref()))
-            .map(|(key, _)| (key.span(), "compaction of the table, enabled = false")),
-    );
-    for (at, what) in places {
+    const KEY: &str = "autocompaction_on_startup_enabled";
+    let settings = given.settings.as_ref().map(Spanned::get_ref);
+    let mut keys = settings.and_then(|s| s.cassandra.as_ref()).into_iter().flatten();
+    if let Some((key, _)) = keys.find(|(key, _)| key.get_ref() == KEY) {
         mistakes.add(
-            at,
-            format!("{what}, and {name} has a backlog: iopslab keeps automatic compaction off until measurement begins, and then turns it on"),
+            key.span(),
+            format!(
+                "{KEY}: {name} has a backlog, and iopslab keeps automatic compaction off until measurement begins, and turns it on then"
+            ),
             "remove one of the two",
         );
     }
