@@ -102,7 +102,11 @@ mod tests {
             compacts_from_s: 1.1,
         });
         let measured_s = pending.len() as f64 - 1.0;
-        of_trial(&record, &BTreeMap::from([(record.nodes[0].host, samples(pending))]), measured_s)
+        of_trial(
+            &record,
+            &BTreeMap::from([(record.nodes[0].host, samples(pending))]),
+            measured_s,
+        )
     }
 
     #[test]
@@ -120,10 +124,7 @@ mod tests {
     #[test]
     fn of_several_nodes_the_slowest_counts() {
         let one = seen(&[0.0, 0.0, 1.0, 0.0, 0.0, 0.0]).unwrap();
-        let slow = CompactedBacklog {
-            until_s: None,
-            ..one
-        };
+        let slow = CompactedBacklog { until_s: None, ..one };
         let both = one.and(one);
         assert_eq!((both.sstables, both.until_s), (18.0, Some(3.0)));
         assert_eq!(one.and(slow).until_s, None);

@@ -67,6 +67,7 @@ use comparisons::Comparisons;
 use figures::Figures;
 use recommendation::Answer;
 
+pub use backlog::CompactedBacklog;
 pub use capacity::{another_round, rounds_of};
 pub use cells::{CONFIDENCE, nodes_of_cell};
 pub use charts::{Charts, LatencyCurve, TrialCharts, charts};
@@ -96,7 +97,6 @@ pub use measure::measure;
 pub use measurement::{TrialEvidence, TrialMeasurement};
 pub use node::Node;
 pub use panels::{Line, Panel};
-pub use backlog::CompactedBacklog;
 pub use phases::{Aftermath, Phase, PhaseMeasurement, RECOVERED_SECONDS, RECOVERED_SHARE, Recovery};
 pub use precision::{Precision, Widest, precision};
 pub use progress::Second;

@@ -17,9 +17,8 @@ use std::{
 use database::Replication;
 use database::cassandra::{
     Admin, Distribution, DroppedMessages, Java, Node, NodeConfig, NodeError, TableCounters, compact_automatically,
-    compact_table, flush_table, sstables,
-    ensure_distribution, ensure_start_archive, find_java, flush_and_compact, nodetool::nodetool, series,
-    snapshot::captured_directories, versions,
+    compact_table, ensure_distribution, ensure_start_archive, find_java, flush_and_compact, flush_table,
+    nodetool::nodetool, series, snapshot::captured_directories, sstables, versions,
 };
 
 /// An address of this test alone.

@@ -81,7 +81,8 @@ fn the_same_plan_writes_the_same_data_set_on_any_number_of_threads() {
 
 #[test]
 fn records_that_exist_are_written_again_whole_each_once_in_a_part_and_with_new_values() {
-    let keys = |written: &[(String, Vec<String>)]| -> BTreeSet<String> { written.iter().map(|w| w.0.clone()).collect() };
+    let keys =
+        |written: &[(String, Vec<String>)]| -> BTreeSet<String> { written.iter().map(|w| w.0.clone()).collect() };
     let all = LoadPlan {
         first_record: 0,
         records: 1_000,

@@ -333,7 +333,10 @@ pub fn settings(analysis: &Analysis) -> Vec<String> {
 pub fn backlogs(analysis: &Analysis) -> Vec<String> {
     let of_one = |c: &ConfigurationFacts| {
         let label = c.backlog?.label();
-        Some(format!("Trials of {} began with a backlog of compaction: {label}.", c.name))
+        Some(format!(
+            "Trials of {} began with a backlog of compaction: {label}.",
+            c.name
+        ))
     };
     analysis.configurations.iter().filter_map(of_one).collect()
 }

@@ -40,7 +40,10 @@ fn it_is_another_data_set_with_a_name_of_its_own_and_room_on_the_volume() {
     let (files, other) = (DataSetFiles::of(&behind), DataSetFiles::of(&rest));
     assert_ne!(files, other);
     assert_eq!(files.label(), "20 SSTables of 50000 overwritten records");
-    assert_eq!(files.backlog.map(BacklogFiles::key).as_deref(), Some("backlog-20x50000"));
+    assert_eq!(
+        files.backlog.map(BacklogFiles::key).as_deref(),
+        Some("backlog-20x50000")
+    );
     // What was kept before there were backlogs is at rest.
     let text = serde_json::to_string(&other).unwrap();
     assert!(!text.contains("backlog"), "{text}");
@@ -81,9 +84,18 @@ fn what_cannot_be_is_refused_with_its_reason() {
         (backlog("{ overwrites = 0, sstables = 8 }"), "overwrites cannot be 0"),
         (backlog("{ overwrites = -1, sstables = 8 }"), "overwrites cannot be -1"),
         (backlog("{ overwrites = 0.5, sstables = 0 }"), "sstables cannot be 0"),
-        (backlog("{ overwrites = 0.5, sstables = 1001 }"), "a whole number from 1 to 1000"),
-        (backlog("{ overwrites = 3, sstables = 2 }"), "one of them holds no record twice"),
-        (backlog("{ overwrites = 0.5, sstables = 800 }"), "an SSTable would hold 0.62 records"),
+        (
+            backlog("{ overwrites = 0.5, sstables = 1001 }"),
+            "a whole number from 1 to 1000",
+        ),
+        (
+            backlog("{ overwrites = 3, sstables = 2 }"),
+            "one of them holds no record twice",
+        ),
+        (
+            backlog("{ overwrites = 0.5, sstables = 800 }"),
+            "an SSTable would hold 0.62 records",
+        ),
         (
             backlog("{ overwrites = 1, sstables = 4 }").replace("records = 1000", "records = 1_000_000"),
             "238 MiB of payload in an SSTable, which is one flush of one memtable: 64 MiB at most",
@@ -97,7 +109,10 @@ fn what_cannot_be_is_refused_with_its_reason() {
             backlog("{ overwrites = 1, sstables = 20 }\nnodes = 3").replace("records = 1000", "records = 1_000_000"),
             "32 MiB at most",
         ),
-        (format!("{}{existing}", backlog(good)), "iopslab restores no files in a cluster that exists"),
+        (
+            format!("{}{existing}", backlog(good)),
+            "iopslab restores no files in a cluster that exists",
+        ),
         (
             format!(
                 "{}\n[objective]\np99_ms = 10\n",

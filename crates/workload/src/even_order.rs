@@ -71,8 +71,7 @@ mod tests {
         let order = EvenOrder::new(300_000, 1);
         for part in 0..8_u64 {
             let mut tenths = [0_u32; 10];
-            (part * 18_750..(part + 1) * 18_750)
-                .for_each(|place| tenths[(order.record(place) / 30_000) as usize] += 1);
+            (part * 18_750..(part + 1) * 18_750).for_each(|place| tenths[(order.record(place) / 30_000) as usize] += 1);
             assert!(tenths.iter().all(|n| n.abs_diff(1_875) <= 4), "{tenths:?}");
         }
     }

@@ -31,7 +31,9 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
         ("operations_per_s_meanwhile", throughput(trial, backlog.from_s, until_s)),
         ("operations_per_s_after", throughput(trial, until_s, client.measured_s)),
     ];
-    let known = numbers.into_iter().filter_map(|(name, number)| Some((name.to_owned(), number?)));
+    let known = numbers
+        .into_iter()
+        .filter_map(|(name, number)| Some((name.to_owned(), number?)));
     found.numbers.extend(known);
     Some(found)
 }
@@ -67,14 +69,20 @@ mod tests {
     fn a_backlog_is_told_and_one_that_is_left_is_a_doubt() {
         let done = with(Some(20.0));
         let told = found(&done, Rule::CompactionBacklog).unwrap();
-        assert_eq!((told.number("sstables"), told.number("sstables_left")), (Some(9.0), Some(2.0)));
+        assert_eq!(
+            (told.number("sstables"), told.number("sstables_left")),
+            (Some(9.0), Some(2.0))
+        );
         assert_eq!(told.number("compacted_until_s"), Some(20.0));
         assert_eq!(told.number("operations_per_s_after"), Some(2_000.0));
         // Neither steady nor too short: that is no question here.
         assert!(found(&done, Rule::TooShortToJudge).is_none(), "{:?}", done.findings);
         let left = with(None);
         let told = found(&left, Rule::CompactionBacklogLeft).unwrap();
-        assert_eq!((told.number("compacted_until_s"), told.number("operations_per_s_after")), (None, None));
+        assert_eq!(
+            (told.number("compacted_until_s"), told.number("operations_per_s_after")),
+            (None, None)
+        );
         assert!(found(&left, Rule::CompactionBacklog).is_none());
     }
 }

@@ -207,7 +207,11 @@ impl RunningNode for Running {
     }
 
     fn flush(&mut self, keyspace: &str, table: &str) -> Result<(), ServerError> {
-        Ok(table_service::flush_table(self.node.config().jmx_port, keyspace, table)?)
+        Ok(table_service::flush_table(
+            self.node.config().jmx_port,
+            keyspace,
+            table,
+        )?)
     }
 
     fn compact_automatically(&mut self, keyspace: &str, is_on: bool) -> Result<(), ServerError> {

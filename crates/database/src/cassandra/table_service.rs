@@ -71,7 +71,8 @@ pub fn compact_automatically(port: u16, keyspace: &str, is_on: bool) -> Result<(
 /// # Errors
 /// As [`compact_table`]; the table does not exist.
 pub fn sstables(port: u16, keyspace: &str, table: &str) -> Result<u64, JmxError> {
-    let bean = format!("org.apache.cassandra.metrics:type=Table,keyspace={keyspace},scope={table},name=LiveSSTableCount");
+    let bean =
+        format!("org.apache.cassandra.metrics:type=Table,keyspace={keyspace},scope={table},name=LiveSSTableCount");
     let answer = Jmx::connect(port, AN_ANSWER)?.attribute(&bean, "Value")?;
     let number = answer.number().ok_or_else(|| JmxError::Connection {
         port,

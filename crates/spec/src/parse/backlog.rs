@@ -16,10 +16,7 @@ const MOST_ALONE_BYTES: f64 = 67_108_864.0;
 const MOST_OF_SEVERAL_BYTES: f64 = 33_554_432.0;
 
 /// What stands there by itself; the outer `None` is a mistake.
-pub(super) fn check(
-    given: Option<&Spanned<raw::Backlog>>,
-    mistakes: &mut Collector<'_>,
-) -> Option<Option<Backlog>> {
+pub(super) fn check(given: Option<&Spanned<raw::Backlog>>, mistakes: &mut Collector<'_>) -> Option<Option<Backlog>> {
     let Some(given) = given else { return Some(None) };
     let raw::Backlog { overwrites, sstables } = given.get_ref();
     let count = mistakes.integer(Some(sstables), "sstables", 1, MOST_SSTABLES, 1);

@@ -96,7 +96,10 @@ fn problems(file: &raw::Experiment, text: &str, provider: Option<Provider>) -> V
         let backlog = c.backlog.as_ref().filter(|_| simulated())?;
         Some(Problem {
             at: backlog.span(),
-            what: format!("backlog of {}: a simulation has no SSTables to compact", c.name.get_ref()),
+            what: format!(
+                "backlog of {}: a simulation has no SSTables to compact",
+                c.name.get_ref()
+            ),
             help: "remove it, or run without --provider simulated",
         })
     });

@@ -154,10 +154,7 @@ impl<'a> Faults<'a> {
     /// The answer of a node that was to compact its backlog; `false`: it does not.
     fn compacts(&mut self, host: HostId, answer: Result<Reply, Fault>) -> Result<bool, Reply> {
         match answer {
-            Ok(Reply::Compacting {
-                sstables,
-                done_unix_ms,
-            }) => {
+            Ok(Reply::Compacting { sstables, done_unix_ms }) => {
                 (self.say)(&format!("{host} compacts its backlog: {sstables} SSTables"));
                 self.compacting.insert(host, (sstables, done_unix_ms));
                 Ok(true)
@@ -291,7 +288,10 @@ impl Agenda for Faults<'_> {
             }
             (_, Ok(other)) => return Err(other),
             (Step::TakeAway, Err(refused)) => {
-                let reason = format!("a planned fault could not be carried out on {host}: {}", refused.message);
+                let reason = format!(
+                    "a planned fault could not be carried out on {host}: {}",
+                    refused.message
+                );
                 self.failed = Some((Cause::FaultFailed, reason));
                 return Ok(false);
             }
@@ -430,7 +430,10 @@ mod tests {
         assert_eq!(faults.answered(host, Err(refused)).ok(), Some(false), "called off");
         let (cause, reason) = faults.failed().unwrap();
         assert_eq!(*cause, Cause::BacklogNotAsPlanned);
-        assert!(reason.contains("database-2") && reason.contains("3 SSTables"), "{reason}");
+        assert!(
+            reason.contains("database-2") && reason.contains("3 SSTables"),
+            "{reason}"
+        );
     }
 
     #[test]

@@ -152,8 +152,8 @@ fn execute(
     let say = |step: &str| steps.borrow_mut().push(step.to_owned());
     let with_backlogs = parts.setup.backlog.map(|_| hosts::nodes_of(parts.setup));
     let with_backlogs = with_backlogs.unwrap_or_default();
-    let mut faults = Faults::new(&plan.faults, host_of, (&began, &spoilt), say)
-        .after_backlogs_of(with_backlogs.iter().copied());
+    let mut faults =
+        Faults::new(&plan.faults, host_of, (&began, &spoilt), say).after_backlogs_of(with_backlogs.iter().copied());
     let on_event = &mut |host, event| {
         steps.take().iter().for_each(|step: &String| screen.say(step));
         match event {
