@@ -338,7 +338,7 @@ mod tests {
     /// The buffer of the first flush, 32 MiB, is taken before page cache and load come.
     #[test]
     fn a_node_that_is_not_to_compact_is_told_so_before_it_starts() {
-        let mut config = NodeConfig::new("c", Ipv4Addr::LOCALHOST, Path::new("/x"));
+        let mut config = NodeConfig::new("c", "127.0.41.1".parse().unwrap(), "/x".as_ref());
         assert!(!cassandra_yaml(&config).contains("autocompaction_on_startup_enabled"));
         config.automatic_compaction = false;
         assert!(cassandra_yaml(&config).contains("\nautocompaction_on_startup_enabled: false\n"));
