@@ -39,8 +39,12 @@ impl DataSetFiles {
         let nodes = self.placement.is_cluster().then(|| self.placement.label());
         let settings = (!self.settings.is_empty()).then(|| self.settings.labels().join(", "));
         let directories = (self.directories > 1).then(|| format!("{} data directories", self.directories));
-        let backlog = self.backlog.map(BacklogFiles::label);
-        let parts = nodes.into_iter().chain(directories).chain(backlog).chain(settings);
-        parts.collect::<Vec<_>>().join(", with ")
+        let backlog = self.backlog.map(|backlog| format!("a backlog of {}", backlog.label()));
+        let mut parts: Vec<String> = nodes.into_iter().chain(directories).chain(settings).collect();
+        if parts.is_empty() && backlog.is_some() {
+            parts.push("records at rest".to_owned());
+        }
+        parts.extend(backlog);
+        parts.join(", with ")
     }
 }

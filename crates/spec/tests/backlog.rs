@@ -39,7 +39,8 @@ fn it_is_another_data_set_with_a_name_of_its_own_and_room_on_the_volume() {
     let rest = large(story::GOOD);
     let (files, other) = (DataSetFiles::of(&behind), DataSetFiles::of(&rest));
     assert_ne!(files, other);
-    assert_eq!(files.label(), "20 SSTables of 50000 overwritten records");
+    let words = "records at rest, with a backlog of 20 SSTables of 50000 overwritten records";
+    assert_eq!(files.label(), words);
     assert_eq!(
         files.backlog.map(BacklogFiles::key).as_deref(),
         Some("backlog-20x50000")

@@ -105,12 +105,21 @@ fn backlog(of: &Of<'_>, until_s: Option<f64>) -> String {
         || format!("to the end at {:.0} s", of.number("measured_s")),
         |until_s| format!("to {until_s:.0} s"),
     );
-    let rate = |name: &str| known(name).map(|rate| format!("{}/s", count(rate)));
-    let meanwhile = rate("operations_per_s_meanwhile");
-    let meanwhile = meanwhile.map_or_else(String::new, |rate| format!(", {rate} meanwhile"));
-    let after = rate("operations_per_s_after").map_or_else(String::new, |rate| format!(" and {rate} after"));
+    let rate = |name: &str, when: &str| known(name).map(|rate| format!("{} operations/s {when}", count(rate)));
+    let rates: Vec<String> = [
+        ("operations_per_s_meanwhile", "meanwhile"),
+        ("operations_per_s_after", "after"),
+    ]
+    .into_iter()
+    .filter_map(|(name, when)| rate(name, when))
+    .collect();
+    let rates = if rates.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", rates.join(", "))
+    };
     format!(
-        "{} SSTables when measurement had begun{left}{written}. It was compacted from {:.1} s {until}{meanwhile}{after}.",
+        "{} SSTables when measurement had begun{left}{written}. It was compacted from {:.1} s {until}{rates}.",
         of.count("sstables"),
         of.number("compacts_from_s")
     )
