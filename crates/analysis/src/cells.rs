@@ -68,7 +68,11 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
         device_writes_per_operation: median(&volumes(|v| v.writes)),
         device_read_bytes_per_operation: median(&volumes(|v| v.read_bytes)),
         device_write_bytes_per_operation: median(&volumes(|v| v.write_bytes)),
-        database: counts(median),
+        database: DatabaseCounts {
+            backlog_sstables: median(&|t| Some(t.backlog?.sstables)),
+            backlog_compacted_until_s: median(&|t| t.backlog?.until_s).filter(|_| no_backlog_is_left(&valid)),
+            ..counts(median)
+        },
         device_read_iops: median(&data(VolumeActivity::read_iops)),
         device_write_iops: median(&data(VolumeActivity::write_iops)),
         delivered: None,
@@ -113,7 +117,15 @@ fn counts(median: impl Fn(&dyn Fn(&TrialMeasurement) -> Option<f64>) -> Option<f
         compactions: median(&|t| all(t, |w| w.compactions)),
         flushed_bytes_per_operation: each(|w| w.flushed_bytes),
         compacted_bytes_per_operation: each(|w| w.compacted_bytes),
+        backlog_sstables: None,
+        backlog_compacted_until_s: None,
     }
+}
+
+/// Whether every backlog was compacted before its trial ended.
+fn no_backlog_is_left(trials: &[&TrialMeasurement]) -> bool {
+    let mut backlogs = trials.iter().filter_map(|t| t.backlog);
+    backlogs.all(|backlog| backlog.until_s.is_some())
 }
 
 impl CellAnalysis {

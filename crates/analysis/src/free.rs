@@ -4,7 +4,7 @@
 //! Settings cost nothing, so that a configuration and its variants have one price. Verdicts are those of the comparisons
 //! that every other sentence is read from.
 
-use spec::{LoadLevel, Plan};
+use spec::{BacklogFiles, LoadLevel, Plan};
 
 use crate::comparisons::{Comparisons, is_open, places};
 use crate::document::{CellAnalysis, ConfigurationFacts, FreeStep, Need, Replaced, Spending, Spent, Verdict};
@@ -35,16 +35,29 @@ impl Measured<'_> {
                 continue;
             }
             let judged: Vec<usize> = members.into_iter().filter(|i| self.is_judged(*i)).collect();
-            let all = priced(self.cells, &judged, self.throughput);
-            let mut rest = all.as_slice();
-            while let Some(first) = rest.first() {
-                let same = |p: &Priced| (p.usd - first.usd).abs() < SAME_PRICE_USD;
-                let (group, dearer) = rest.split_at(rest.iter().take_while(|p| same(p)).count());
-                steps.extend(self.of_group((&workload, load), group, dearer));
-                rest = dearer;
+            let mut backlogs: Vec<_> = judged.iter().map(|i| self.backlog(*i)).collect();
+            backlogs.sort_unstable();
+            backlogs.dedup();
+            // Nobody chooses whether there is one.
+            for backlog in backlogs {
+                let alike: Vec<usize> = judged.iter().copied().filter(|i| self.backlog(*i) == backlog).collect();
+                let all = priced(self.cells, &alike, self.throughput);
+                let mut rest = all.as_slice();
+                while let Some(first) = rest.first() {
+                    let same = |p: &Priced| (p.usd - first.usd).abs() < SAME_PRICE_USD;
+                    let (group, dearer) = rest.split_at(rest.iter().take_while(|p| same(p)).count());
+                    steps.extend(self.of_group((&workload, load), group, dearer));
+                    rest = dearer;
+                }
             }
         }
         steps
+    }
+
+    /// The backlog of compaction with which the trials of a cell began.
+    fn backlog(&self, cell: usize) -> Option<BacklogFiles> {
+        let name = &self.cells[cell].configuration;
+        self.configurations.iter().find(|c| c.name == *name)?.backlog
     }
 
     /// Nothing is said of what was not measured in its sustained state, or lost acknowledged writes.

@@ -14,6 +14,7 @@
 
 mod advice;
 mod away;
+mod backlog;
 pub mod burst;
 mod cache;
 mod cache_curve;
@@ -66,6 +67,7 @@ use comparisons::Comparisons;
 use figures::Figures;
 use recommendation::Answer;
 
+pub use backlog::CompactedBacklog;
 pub use capacity::{another_round, rounds_of};
 pub use cells::{CONFIDENCE, nodes_of_cell};
 pub use charts::{Charts, LatencyCurve, TrialCharts, charts};
@@ -315,6 +317,7 @@ fn configurations(plan: &Plan, setups: &[Setup], trials: &[&TrialMeasurement]) -
                 placement: setup.placement,
                 consistency: stated_levels(plan, setup),
                 settings: setup.settings.clone(),
+                backlog: setup.backlog,
                 volumes: setup
                     .volumes()
                     .map(|v| VolumeReport {

@@ -13,7 +13,7 @@ use crate::measurement::{TrialEvidence, TrialMeasurement};
 use crate::phases::{self, Aftermath};
 use crate::steady::Window;
 use crate::work::DatabaseWork;
-use crate::{node, panels, rules, steady};
+use crate::{backlog, node, panels, rules, steady};
 
 /// Reduces a trial to its figures and judges it by every rule that needs nothing but the trial.
 pub fn measure(trial: &TrialEvidence<'_>) -> TrialMeasurement {
@@ -32,8 +32,15 @@ impl Latencies {
         // Steadiness is judged, and machines are looked at, up to here.
         let judged_s = undisturbed_s.unwrap_or(measured_s);
         let seconds = self.seconds(measured_s);
-        let judged: Vec<f64> = self.seconds(judged_s).iter().map(|s| s.completed as f64).collect();
-        let judged = self.aligned(steady::window(&judged, judged_s));
+        let backlog = backlog::of_trial(record, by_host, measured_s);
+        let judged = match backlog {
+            // What becomes of it is what is measured, from its first second.
+            Some(_) => Window::whole(judged_s),
+            None => {
+                let judged: Vec<f64> = self.seconds(judged_s).iter().map(|s| s.completed as f64).collect();
+                self.aligned(steady::window(&judged, judged_s))
+            }
+        };
         let window = Window {
             to_s: measured_s,
             ..judged
@@ -57,6 +64,7 @@ impl Latencies {
                 .map(|host| (host, shown(record, host, samples(host), judged, measured_s)))
                 .collect(),
             background: background(record, by_host, measured_s),
+            backlog,
             client_cpu_pressure: client.cpu_pressure,
             panels: panels::of_trial(record, self, by_host),
             phases: self.phases.measured(),
@@ -90,6 +98,7 @@ impl Latencies {
             curves: BTreeMap::new(),
             hosts: trial.hosts.clone(),
             background: None,
+            backlog: trial.backlog,
             client_cpu_pressure: trial.client_cpu_pressure,
             panels: Vec::new(),
             phases: Vec::new(),

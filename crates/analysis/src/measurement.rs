@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use evidence::{ErrorKind, HostId, HostSample, Interval, OperationKind, TrialRecord, Validity};
 use spec::{Plan, VolumeRole};
 
+use crate::backlog::CompactedBacklog;
 use crate::finding::Finding;
 use crate::host::{DatabaseHost, VolumeActivity};
 use crate::latency::LatencyFigures;
@@ -55,6 +56,9 @@ pub struct TrialMeasurement {
     pub hosts: BTreeMap<HostId, DatabaseHost>,
     /// Flushes and compactions of the database, all nodes together, in all measured seconds; `None` where it does not say.
     pub background: Option<(f64, f64)>,
+    /// The backlog of compaction that it began with; `None`: its data set was at rest. With one the figures are those of the
+    /// whole measurement, and nobody asks whether they were steady.
+    pub backlog: Option<CompactedBacklog>,
     /// Share of the window in which some task of the client's host waited for a CPU (pressure stall information).
     pub client_cpu_pressure: Option<f64>,
     /// The trial over time.

@@ -130,6 +130,12 @@ pub enum Rule {
     /// Compactions fell behind (`compaction_debt.rs`). A doubt: Cassandra's number of pending tasks is an estimate that
     /// grows in nearly every short trial with writes.
     CompactionDebt,
+    /// The trial began with a backlog of compaction, which was compacted before its end (`compaction_backlog.rs`). Not a doubt: this
+    /// is what was asked for; it says that the figures are of no steady state.
+    CompactionBacklog,
+    /// The same, and it was still being compacted at the end (`compaction_backlog.rs`). A doubt: how the trial would have gone on
+    /// is not known.
+    CompactionBacklogLeft,
     /// The database shed load (`dropped_messages.rs`). A doubt: failed operations, where there were any, are counted by
     /// `errors_above`.
     DroppedMessages,
@@ -162,7 +168,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 48] = [
+    pub const ALL: [Self; 50] = [
         Self::TrialInvalid,
         Self::DatabaseRestarted,
         Self::ErrorsAbove,
@@ -200,6 +206,8 @@ impl Rule {
         Self::CpuThrottled,
         Self::GcPauses,
         Self::CompactionDebt,
+        Self::CompactionBacklog,
+        Self::CompactionBacklogLeft,
         Self::DroppedMessages,
         Self::NetworkRetransmits,
         Self::UnequalNodes,
@@ -253,6 +261,8 @@ impl Rule {
             Self::CpuThrottled => "cpu_throttled",
             Self::GcPauses => "gc_pauses",
             Self::CompactionDebt => "compaction_debt",
+            Self::CompactionBacklog => "compaction_backlog",
+            Self::CompactionBacklogLeft => "compaction_backlog_left",
             Self::DroppedMessages => "dropped_messages",
             Self::NetworkRetransmits => "network_retransmits",
             Self::UnequalNodes => "unequal_nodes",
@@ -283,6 +293,7 @@ impl Rule {
             | Self::ThroughDriver
             | Self::TooFewSamples
             | Self::CacheWarmed
+            | Self::CompactionBacklog
             | Self::FaultsPlanned => Severity::Note,
             Self::NotFound
             | Self::CountsDisagree
@@ -308,6 +319,7 @@ impl Rule {
             | Self::CpuThrottled
             | Self::GcPauses
             | Self::CompactionDebt
+            | Self::CompactionBacklogLeft
             | Self::DroppedMessages
             | Self::NetworkRetransmits
             | Self::UnequalNodes

@@ -18,6 +18,17 @@ pub struct Window {
     pub judged: Option<SteadyState>,
 }
 
+impl Window {
+    /// All of so many seconds, of which nothing is judged.
+    pub fn whole(measured_s: f64) -> Self {
+        Self {
+            from_s: 0.0,
+            to_s: measured_s,
+            judged: None,
+        }
+    }
+}
+
 /// Seconds below which nothing is judged: fewer than two batches of five seconds hold no information about their own
 /// start.
 pub(crate) const JUDGED_FROM_S: usize = 10;
@@ -25,11 +36,7 @@ pub(crate) const JUDGED_FROM_S: usize = 10;
 /// Judges a trial by its successful operations in each whole second. What is too short to judge counts whole; what has
 /// not come to rest counts from where MSER-5 cuts it.
 pub fn window(completed_by_second: &[f64], measured_s: f64) -> Window {
-    let whole = Window {
-        from_s: 0.0,
-        to_s: measured_s,
-        judged: None,
-    };
+    let whole = Window::whole(measured_s);
     if completed_by_second.len() < JUDGED_FROM_S {
         return whole;
     }

@@ -146,6 +146,16 @@ pub trait RunningNode: Send {
     /// of the load was. [`Self::settle`] then waits for the rest.
     fn compact(&mut self, keyspace: &str) -> Result<(), ServerError>;
 
+    /// Writes what a table has in memory into files: one for each data directory, unless the server spreads them otherwise.
+    fn flush(&mut self, keyspace: &str, table: &str) -> Result<(), ServerError>;
+
+    /// Whether from here on the tables of a keyspace are compacted without being asked for. Where that is turned on, the
+    /// server's own tables are too, which a node whose plan says no does not compact either.
+    fn compact_automatically(&mut self, keyspace: &str, is_on: bool) -> Result<(), ServerError>;
+
+    /// SSTables of a table, now.
+    fn sstables(&mut self, keyspace: &str, table: &str) -> Result<u64, ServerError>;
+
     /// Brings all files of a table to the shape that a compaction of the whole gives them, when it is called: beside
     /// whatever else is asked of the node, until that is done.
     fn compaction(&self, keyspace: &str, table: &str) -> Work;

@@ -16,9 +16,9 @@ use std::{
 
 use database::Replication;
 use database::cassandra::{
-    Admin, Distribution, DroppedMessages, Java, Node, NodeConfig, NodeError, TableCounters, compact_table,
-    ensure_distribution, ensure_start_archive, find_java, flush_and_compact, nodetool::nodetool, series,
-    snapshot::captured_directories, versions,
+    Admin, Distribution, DroppedMessages, Java, Node, NodeConfig, NodeError, TableCounters, compact_automatically,
+    compact_table, ensure_distribution, ensure_start_archive, find_java, flush_and_compact, flush_table,
+    nodetool::nodetool, series, snapshot::captured_directories, sstables, versions,
 };
 
 /// An address of this test alone.
@@ -322,6 +322,20 @@ fn what_the_table_counts_is_read_without_a_second_jvm(
     assert_eq!(of(&compacted, series::SSTABLES), Some(1.0));
     assert!(of(&compacted, series::COMPACTED_BYTES) > of(&after, series::COMPACTED_BYTES));
     assert_eq!(admin.compactions("ycsb", "usertable").unwrap(), on_record + 1);
+
+    // Five flushes, one more than size tiers begin with: nothing is compacted until that is turned on.
+    compact_automatically(JMX_PORT, "ycsb", false).unwrap();
+    for flushes in 1..=5 {
+        let update = format!("UPDATE ycsb.usertable SET field0 = 'again' WHERE y_id = 'again{flushes}'");
+        admin.run(&update, spec::Consistency::One).unwrap();
+        flush_table(JMX_PORT, "ycsb", "usertable").unwrap();
+        assert_eq!(sstables(JMX_PORT, "ycsb", "usertable").unwrap(), 1 + flushes);
+    }
+    admin.wait_settled(1, TIMEOUT, &|| false).unwrap();
+    assert_eq!(sstables(JMX_PORT, "ycsb", "usertable").unwrap(), 6);
+    compact_automatically(JMX_PORT, "ycsb", true).unwrap();
+    admin.wait_settled(1, TIMEOUT, &|| false).unwrap();
+    assert!(sstables(JMX_PORT, "ycsb", "usertable").unwrap() < 6);
 }
 
 /// Against the management interface, whose columns are microseconds: the largest write that the node coordinated.

@@ -146,6 +146,7 @@ fn what_was_asked_for_is_found_in_the_node() {
         memory: server.memory(512 << 20),
         cpus: 2.0,
         commitlog_bytes: None,
+        compacts: true,
         settings: settings.clone(),
         launch_prefix: Vec::new(),
     };

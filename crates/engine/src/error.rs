@@ -18,9 +18,9 @@ pub enum EngineError {
     /// A load thread panicked: a bug in the engine or in the driver.
     #[error("a load thread panicked; the message is on standard error: please report it")]
     Panicked,
-    /// A record could not be inserted during the load phase.
+    /// A record could not be written during the load phase.
     #[error(
-        "record {record} could not be inserted: {attempts} attempts failed, the last with {last}; look at the \
+        "record {record} could not be written: {attempts} attempts failed, the last with {last}; look at the \
          database's log, then load again"
     )]
     Insert {

@@ -1,4 +1,4 @@
-//! The load phase: every record of a range is inserted once, in YCSB's layout.
+//! The load phase: every record of a range is inserted once, in YCSB's layout; or records that exist are written again.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use evidence::OperationKind;
 use tokio::task::coop::consume_budget;
 use tokio::task::spawn_local;
-use workload::{ValuePool, write_key};
+use workload::{EvenOrder, ValuePool, write_key};
 
 use crate::clock::now_ns;
 use crate::collect::Collector;
@@ -32,6 +32,8 @@ struct Shared {
     next: AtomicU64,
     end: u64,
     values: ValuePool,
+    /// Of records that exist: which one comes at which place, and how many they are.
+    again: Option<(EvenOrder, u64)>,
     plan: LoadPlan,
 }
 
@@ -47,17 +49,22 @@ impl Work for LoadWork<'_> {
 async fn slot<D: Driver>(occupied: Occupied<D>, shared: Arc<Shared>) {
     let (seat, plan) = (occupied.seat(), &shared.plan);
     let mut key = String::with_capacity(64);
-    let mut record_values: Vec<&str> = Vec::with_capacity(plan.fields as usize);
+    let mut values: Vec<(u32, &str)> = Vec::with_capacity(plan.fields as usize);
     loop {
-        let record = shared.next.fetch_add(1, Relaxed);
-        if record >= shared.end {
+        let place = shared.next.fetch_add(1, Relaxed);
+        if place >= shared.end {
             return;
         }
+        // New values are those that a further record would have.
+        let (record, of_values) = match shared.again {
+            None => (place, place),
+            Some((order, records)) => (order.record(place), records.wrapping_add(place)),
+        };
         write_key(record, plan.keys, &mut key);
-        let mut random = SplitMix(plan.seed ^ record.wrapping_mul(0x9FB2_1C65_1E98_DF25));
-        record_values.clear();
-        record_values.extend((0..plan.fields).map(|_| shared.values.value(random.next())));
-        if let Err(error) = insert(seat, &key, &record_values, record).await {
+        let mut random = SplitMix(plan.seed ^ of_values.wrapping_mul(0x9FB2_1C65_1E98_DF25));
+        values.clear();
+        values.extend((0..plan.fields).map(|field| (field, shared.values.value(random.next()))));
+        if let Err(error) = write(seat, &key, &values, record, shared.again.is_some()).await {
             seat.fail(error);
             return;
         }
@@ -65,18 +72,31 @@ async fn slot<D: Driver>(occupied: Occupied<D>, shared: Arc<Shared>) {
     }
 }
 
-/// Inserts one record, again and again if need be: a data set with a hole would be found much later, as a read error.
-async fn insert<D: Driver>(seat: &Seat<D>, key: &str, values: &[&str], record: u64) -> Result<(), EngineError> {
+/// Writes one record, again and again if need be: a data set with a hole would be found much later, as a read error.
+///
+/// One that exists is updated, not inserted, as a workload's updates do: an insert also marks the row as written whole, and
+/// Cassandra then reads no older SSTable for it (`SinglePartitionReadCommand.isRowComplete`).
+async fn write<D: Driver>(
+    seat: &Seat<D>,
+    key: &str,
+    values: &[(u32, &str)],
+    record: u64,
+    exists: bool,
+) -> Result<(), EngineError> {
+    let texts: Vec<&str> = values.iter().map(|(_, value)| *value).collect();
     let mut pause = FIRST_PAUSE;
     let mut attempts = 0;
     loop {
         attempts += 1;
         let sent_ns = now_ns();
         seat.recorder.borrow_mut().sent();
-        let result = seat.driver.insert(key, values).await;
+        let (kind, result) = match exists {
+            false => (OperationKind::Insert, seat.driver.insert(key, &texts).await),
+            true => (OperationKind::Update, seat.driver.update(key, values).await),
+        };
         let done_ns = now_ns();
         seat.recorder.borrow_mut().ended(&Ended {
-            kind: OperationKind::Insert,
+            kind,
             measured: true,
             done_ns,
             response_ns: done_ns - sent_ns,
@@ -97,7 +117,7 @@ async fn insert<D: Driver>(seat: &Seat<D>, key: &str, values: &[&str], record: u
     }
 }
 
-/// Inserts every record of the plan's range exactly once.
+/// Inserts every record of the plan's range exactly once, or writes those at its places again.
 ///
 /// The values of a record depend on the seed and its number only, so the same plan writes the same data set. A failed
 /// insert is repeated with growing pauses; after 40 attempts the load fails with [`EngineError::Insert`].
@@ -120,6 +140,9 @@ pub fn run_load<C: Connect + Sync>(
         next: AtomicU64::new(plan.first_record),
         end: plan.first_record + plan.records,
         values: ValuePool::new(plan.seed, plan.compressibility, plan.field_length),
+        again: plan
+            .overwrites_of
+            .map(|records| (EvenOrder::new(records, plan.seed), records)),
         plan: plan.clone(),
     });
     let work = LoadWork { shared, plan };

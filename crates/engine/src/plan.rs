@@ -86,10 +86,10 @@ impl Part {
     }
 }
 
-/// The load phase: every record of a range is inserted once.
+/// The load phase: every record of a range is inserted once; or records that exist are written again.
 #[derive(Debug, Clone)]
 pub struct LoadPlan {
-    /// First record number.
+    /// First record number; of overwrites the first place in their order.
     pub first_record: u64,
     /// How many records.
     pub records: u64,
@@ -107,6 +107,9 @@ pub struct LoadPlan {
     pub threads: u32,
     /// Seed of the values: the same seed writes the same data set.
     pub seed: u64,
+    /// Records `0 ..` this many exist, and those at the places above of their [`workload::EvenOrder`] get new values, each
+    /// whole record by an update; `None`: they are inserted.
+    pub overwrites_of: Option<u64>,
 }
 
 /// One second of load, for the live line. Both phases of a trial are shown; latencies are response times.

@@ -2,6 +2,7 @@
 
 mod fake;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use engine::{EngineError, ErrorKind, LoadPlan};
@@ -19,6 +20,7 @@ fn plan(threads: u32) -> LoadPlan {
         concurrency: 64,
         threads,
         seed: 5,
+        overwrites_of: None,
     }
 }
 
@@ -75,6 +77,39 @@ fn the_same_plan_writes_the_same_data_set_on_any_number_of_threads() {
     let other = Fake::answering_after(Duration::ZERO);
     load(&other, &LoadPlan { seed: 6, ..plan(1) }).unwrap();
     assert_ne!(one, other.inserted());
+}
+
+#[test]
+fn records_that_exist_are_written_again_whole_each_once_in_a_part_and_with_new_values() {
+    let keys =
+        |written: &[(String, Vec<String>)]| -> BTreeSet<String> { written.iter().map(|w| w.0.clone()).collect() };
+    let all = LoadPlan {
+        first_record: 0,
+        records: 1_000,
+        ..plan(2)
+    };
+    let fake = Fake::answering_after(Duration::ZERO);
+    load(&fake, &all).unwrap();
+    let inserted = fake.inserted();
+    // Four parts of 500 are two rounds: each record twice, and in no part twice.
+    for part in 0..4 {
+        let again = LoadPlan {
+            first_record: part * 500,
+            records: 500,
+            overwrites_of: Some(1_000),
+            ..all.clone()
+        };
+        load(&fake, &again).unwrap();
+        let written = fake.updated();
+        assert_eq!(keys(&written[part as usize * 500..]).len(), 500);
+    }
+    let written = fake.updated();
+    assert_eq!(keys(&written), keys(&inserted));
+    assert_eq!(written.len(), 2_000);
+    assert_eq!(fake.inserted().len(), 1_000, "nothing is inserted");
+    let values: BTreeSet<&Vec<String>> = written.iter().chain(&inserted).map(|(_, values)| values).collect();
+    assert_eq!(values.len(), 3_000, "all are new");
+    assert!(written.iter().all(|(_, values)| values.len() == 3));
 }
 
 #[test]

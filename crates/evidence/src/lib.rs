@@ -1,5 +1,6 @@
 //! What a trial leaves behind: records, latency intervals, host samples. Plain data, no I/O.
 
+mod backlog;
 mod clock;
 mod data_set;
 mod environment;
@@ -11,6 +12,7 @@ mod rate_probe;
 mod trial;
 mod warmed;
 
+pub use backlog::BacklogFound;
 pub use clock::{Clock, ClockReading};
 pub use data_set::{DataSetOrigin, KeptDataSet, KeptPart};
 pub use environment::{Disk, Environment};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize};
 use spec::{IoLimits, LoadLevel, OperationKind, SettingsInForce, VolumeRole};
 
-use crate::{Clock, FaultRecord, HostId, Warmed, WriteCheck};
+use crate::{BacklogFound, Clock, FaultRecord, HostId, Warmed, WriteCheck};
 
 /// Why an operation failed. Errors are counted by kind and never end a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -75,6 +75,8 @@ pub enum Cause {
     HostLost,
     /// A planned fault could not be carried out, so that the trial is not what was planned.
     FaultFailed,
+    /// A node was not left to compact its backlog when measurement had begun, or had done so before.
+    BacklogNotAsPlanned,
     /// The stored evidence cannot be read, or belongs to another trial.
     Unreadable,
     /// Records of before causes were kept.
@@ -233,6 +235,9 @@ pub struct NodeFacts {
     /// What warming its page cache came to; `None`: the trial began cold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmed: Option<Warmed>,
+    /// Its backlog of compaction; `None`: its data set was at rest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backlog: Option<BacklogFound>,
 }
 
 impl NodeFacts {
@@ -249,6 +254,7 @@ impl NodeFacts {
         volumes: Vec::new(),
         settings: SettingsInForce::NONE,
         warmed: None,
+        backlog: None,
     };
 }
 

@@ -209,3 +209,22 @@ fn a_simulated_run_shows_each_data_volume() {
         "{report}"
     );
 }
+
+#[test]
+fn a_plan_says_with_what_backlog_trials_begin_and_a_simulation_refuses_it() {
+    let lab = Laboratory::new();
+    lab.write("own.toml", include_str!("../../../examples/backlog.toml"));
+    let planned = lab.output(&["plan", "own.toml"]);
+    let said = String::from_utf8_lossy(&planned.stdout);
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(planned.status.success(), "{}", String::from_utf8_lossy(&planned.stderr));
+    for name in ["behind", "behind_lcs", "behind_ucs"] {
+        let words = format!("Backlog of {name}: 8 SSTables of 18750 overwritten records beside its data set at rest");
+        assert!(said.contains(&words), "{said}");
+    }
+    assert!(!said.contains("Backlog of rest"), "{said}");
+    let run = lab.output(&["run", "own.toml", "--provider", "simulated"]);
+    let refused = String::from_utf8_lossy(&run.stderr);
+    assert!(!run.status.success(), "{refused}");
+    assert!(refused.contains("a simulation has no SSTables to compact"), "{refused}");
+}

@@ -321,11 +321,24 @@ pub fn origins(analysis: &Analysis) -> Vec<String> {
     each.collect()
 }
 
-/// What of the database was otherwise than iopslab starts it, a sentence for each configuration with settings.
+/// What of the database was otherwise than iopslab starts it, a sentence for each configuration with settings, and one for each
+/// with a backlog of compaction.
 pub fn settings(analysis: &Analysis) -> Vec<String> {
     let with = analysis.configurations.iter().filter(|c| !c.settings.is_empty());
     let each = with.map(|c| format!("Settings of {}: {}.", c.name, c.settings.labels().join(", ")));
-    each.collect()
+    each.chain(backlogs(analysis)).collect()
+}
+
+/// What trials began with beside a data set at rest, a sentence for each configuration with a backlog.
+pub fn backlogs(analysis: &Analysis) -> Vec<String> {
+    let of_one = |c: &ConfigurationFacts| {
+        let label = c.backlog?.label();
+        Some(format!(
+            "Trials of {} began with a backlog of compaction: {label}.",
+            c.name
+        ))
+    };
+    analysis.configurations.iter().filter_map(of_one).collect()
 }
 
 /// How data volumes were made from snapshots of EBS, a sentence for each; nothing where they were made empty.

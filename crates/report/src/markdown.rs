@@ -386,6 +386,9 @@ fn configurations(analysis: &Analysis, text: &mut String) {
             with_settings().flat_map(of_one),
         ));
     }
+    for sentence in labels::backlogs(analysis) {
+        text.push_str(&format!("\n{sentence}\n"));
+    }
     text.push_str(
         "\nLimits asked for, and what fio measured (4 KiB random reads, 64 KiB sequential writes, direct I/O):\n\n",
     );

@@ -71,6 +71,16 @@ pub fn plan_table<N: Display>(Job { plan, setups }: &Job, notes: &[N], width: us
         );
         text.push_str(&wrapped(&words, width, ""));
     }
+    for setup in setups.iter() {
+        if let Some(backlog) = setup.backlog {
+            let words = format!(
+                "Backlog of {}: {} beside its data set at rest; compacted as soon as measurement begins",
+                setup.configuration,
+                backlog.label()
+            );
+            text.push_str(&wrapped(&words, width, ""));
+        }
+    }
     let money = money(plan).into_iter();
     for words in money.chain(notes.iter().map(ToString::to_string)) {
         text.push_str(&wrapped(&words, width, ""));

@@ -70,6 +70,8 @@ fn words(finding: &Finding) -> (String, String) {
         | Rule::GcPauses
         | Rule::CompactionDebt
         | Rule::WritesNotFlushed
+        | Rule::CompactionBacklog
+        | Rule::CompactionBacklogLeft
         | Rule::DroppedMessages
         | Rule::NetworkRetransmits => machine::words(&of),
         Rule::UnequalNodes => nodes::words(&of),

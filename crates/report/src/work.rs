@@ -20,7 +20,7 @@ const KIB: f64 = 1024.0;
 type Figure = fn(&CellAnalysis) -> Option<f64>;
 
 /// In the order of the table: the effect, then what may have caused it.
-const FIGURES: [(&str, Figure); 24] = [
+const FIGURES: [(&str, Figure); 26] = [
     ("Operations/s, geo. mean", |c| c.throughput_ops_per_s.map(|t| t.median)),
     ("p99 of the slowest operation, ms", |c| {
         c.latency_us.values().map(|l| l.p99 / 1e3).max_by(f64::total_cmp)
@@ -43,6 +43,8 @@ const FIGURES: [(&str, Figure); 24] = [
     ("Memory for chunk offsets, KiB", |c| {
         Some(c.database.compression_metadata_bytes? / KIB)
     }),
+    ("SSTables of the backlog and at rest", |c| c.database.backlog_sstables),
+    ("Backlog compacted until, s", |c| c.database.backlog_compacted_until_s),
     ("SSTables at the end", |c| c.database.sstables),
     ("Flushes in a trial", |c| c.database.flushes),
     ("Compactions in a trial", |c| c.database.compactions),

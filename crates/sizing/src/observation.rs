@@ -206,7 +206,8 @@ fn of_trials<'a>(
             .chain(&unequal)
             .map(|finding| finding.rule)
             .collect(),
-        is_at_rest: !trials.iter().flat_map(|t| suspicions(t)).any(says_no_steady_state),
+        is_at_rest: trials.iter().all(|t| t.backlog.is_none())
+            && !trials.iter().flat_map(|t| suspicions(t)).any(says_no_steady_state),
         throughput: throughput.median,
         half_width: (trials.len() > 1).then(|| (throughput.high - throughput.low) / 2.0 / throughput.median),
         cpus_used: median(&|t| t.sum(|node| node.host.cpus_used))? / nodes,

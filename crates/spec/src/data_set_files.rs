@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Placement, Settings, Setup, one_unless_stated};
+use crate::{BacklogFiles, Placement, Settings, Setup, one_unless_stated};
 
 /// The files of a data set: configurations that want the same share them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -18,6 +18,9 @@ pub struct DataSetFiles {
         skip_serializing_if = "one_unless_stated::is_one"
     )]
     pub directories: u32,
+    /// What was written again after it had come to rest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backlog: Option<BacklogFiles>,
 }
 
 impl DataSetFiles {
@@ -27,6 +30,7 @@ impl DataSetFiles {
             placement: setup.placement,
             settings: setup.settings.of_files(),
             directories: setup.data_volume_count(),
+            backlog: setup.backlog,
         }
     }
 
@@ -35,7 +39,12 @@ impl DataSetFiles {
         let nodes = self.placement.is_cluster().then(|| self.placement.label());
         let settings = (!self.settings.is_empty()).then(|| self.settings.labels().join(", "));
         let directories = (self.directories > 1).then(|| format!("{} data directories", self.directories));
-        let parts = nodes.into_iter().chain(directories).chain(settings);
-        parts.collect::<Vec<_>>().join(", with ")
+        let backlog = self.backlog.map(|backlog| format!("a backlog of {}", backlog.label()));
+        let mut parts: Vec<String> = nodes.into_iter().chain(directories).chain(settings).collect();
+        if parts.is_empty() && backlog.is_some() {
+            parts.push("records at rest".to_owned());
+        }
+        parts.extend(backlog);
+        parts.join(", with ")
     }
 }

@@ -272,6 +272,9 @@ pub struct Configuration {
     /// What of its database is otherwise than iopslab starts it.
     #[serde(default, skip_serializing_if = "crate::Settings::is_empty")]
     pub settings: crate::Settings,
+    /// The backlog of compaction with which its trials begin; `None`: its data set is at rest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backlog: Option<crate::Backlog>,
     /// Its price as the file states it, instead of the catalog's.
     pub price_usd_per_month: Option<f64>,
 }

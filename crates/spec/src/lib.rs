@@ -6,6 +6,7 @@
 mod access;
 mod amount;
 mod aws;
+mod backlog;
 mod batches;
 mod cache_state;
 mod client_cost;
@@ -51,6 +52,7 @@ pub use aws::{
     AwsBackend, AwsBatch, AwsInitialisation, AwsLimits, AwsMachine, AwsNetwork, AwsPrice, AwsQuota, AwsQuotas,
     AwsSettings, AwsSite, AwsVolume, QuotaNeeds,
 };
+pub use backlog::{Backlog, BacklogFiles};
 pub use cache_state::{CacheCondition, CacheState, Caches};
 pub use catalog::{Basis, Burst, ByteBurst, CostKind, CostLine, IoLimits, Latency};
 pub use client_cost::{ClientCost, SPARSE_PER_S};

@@ -126,7 +126,9 @@ fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset
     let direct = direct_rule(heap);
     let full_cache = page_cache_at_full_scale(configuration.memory_limit_bytes).unwrap_or(0.0);
     // What each node holds of the data set.
-    let payload = dataset.payload_bytes() as f64 * configuration.placement.share_per_node();
+    let at_rest = dataset.payload_bytes() as f64 * configuration.placement.share_per_node();
+    let backlog = configuration.backlog.map(|backlog| backlog.of(dataset.records));
+    let payload = at_rest * backlog.map_or(1.0, |backlog| backlog.growth(dataset.records));
     let budget = local
         .page_cache_bytes
         .map_or_else(|| (full_cache / scale).max(LEAST_PAGE_CACHE), |b| b as f64);
@@ -156,6 +158,7 @@ fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset
         watched: Vec::new(),
         consistency: configuration.consistency,
         settings: configuration.settings.clone(),
+        backlog,
     }
 }
 

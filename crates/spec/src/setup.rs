@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use catalog::{Burst, ByteBurst, IoLimits, Latency};
 use serde::{Deserialize, Serialize};
 
-use crate::{ConsistencyLevels, NodeFault, Placement, Settings, VolumeRole, WatchedNode};
+use crate::{BacklogFiles, ConsistencyLevels, NodeFault, Placement, Settings, VolumeRole, WatchedNode};
 
 /// What a provider makes of a plan's configurations, each once and in the plan's order: the document `setups.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -103,6 +103,9 @@ pub struct Setup {
     /// What of its database is otherwise than iopslab starts it.
     #[serde(default, skip_serializing_if = "Settings::is_empty")]
     pub settings: Settings,
+    /// What its data set has beside that at rest; automatic compaction is off then, until measurement begins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backlog: Option<BacklogFiles>,
 }
 
 impl Setup {

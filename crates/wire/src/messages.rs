@@ -64,8 +64,10 @@ pub enum DatabaseRequest {
         /// Names this loading: snapshots of several nodes belong together only if they come from the same one.
         loading: String,
     },
-    /// Everything is inserted: flush, and compact to rest.
+    /// Everything is inserted: flush, and compact to rest. Where there is to be a backlog, nothing is compacted after that.
     FinishLoading,
+    /// A part of the backlog is written: flush it, so that it is an SSTable of its own in each data directory.
+    FlushBacklog,
     /// All nodes are at rest: stop, and keep the files as this node's snapshot.
     KeepSnapshot,
     /// Look for this node's data set in a directory of its host.
@@ -123,6 +125,8 @@ pub enum DatabaseRequest {
         /// Nothing more is read: all limits come into force, and the node is watched.
         is_over: bool,
     },
+    /// Measurement has begun: compact the backlog, as a database in service does.
+    CompactBacklog,
     /// Take the node away whose trial is under way, or spoil a disk of it, or have it compact, now.
     TakeAway(FaultAction),
     /// Bring it back, with the data that it has; of a disk: lift its fault; of a compaction: wait until it is done.
@@ -229,7 +233,7 @@ pub enum ClientRequest {
     Take(Box<ExistingDataset>),
     /// The whole data set is in that cluster now.
     Loaded(Box<ExistingDataset>),
-    /// Insert a part of the data set.
+    /// Insert a part of the data set, or write one again.
     Load {
         /// Where the database listens.
         endpoint: Endpoint,
@@ -237,12 +241,14 @@ pub enum ClientRequest {
         dataset: Dataset,
         /// How keys are written.
         keys: KeyFormat,
-        /// First record to insert.
+        /// First record to insert; of overwrites the first place in their order.
         first_record: u64,
         /// How many.
         records: u64,
         /// Requests in flight.
         concurrency: u32,
+        /// Whether the records exist and get new values, in an order that spreads each part evenly over all of them.
+        overwrites: bool,
     },
     /// Read by a trial's keys, in a closed loop, so that the page cache holds what its workload leaves there.
     Read {
@@ -444,6 +450,8 @@ pub enum Reply {
     },
     /// To `FinishLoading`.
     AtRest,
+    /// To `FlushBacklog`.
+    Flushed,
     /// To `KeepSnapshot` and `Restore`.
     Snapshot(SnapshotFacts),
     /// To `Prepare`.
@@ -452,6 +460,13 @@ pub enum Reply {
     Started(Box<StartedTrial>),
     /// To `Filled`.
     Filled(Warmed),
+    /// To `CompactBacklog`: the database compacts by itself.
+    Compacting {
+        /// SSTables of the data set's table just before.
+        sstables: u64,
+        /// When that was, by the host's clock, Unix milliseconds.
+        done_unix_ms: f64,
+    },
     /// To `TakeAway`: the node is gone, or its disk has the fault.
     TakenAway {
         /// When.

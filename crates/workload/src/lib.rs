@@ -6,6 +6,7 @@
 
 pub mod chooser;
 mod definition;
+mod even_order;
 mod generator;
 mod insert_sequence;
 mod key;
@@ -16,6 +17,7 @@ mod ycsb;
 mod zeta;
 
 pub use definition::{Definition, Distribution, Mix, OperationKind, ScanLength};
+pub use even_order::EvenOrder;
 pub use generator::{Generator, MixChooser, Operation};
 pub use insert_sequence::InsertSequence;
 pub use key::{KeyFormat, fnv_hash64, write_key};

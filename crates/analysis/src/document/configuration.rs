@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use evidence::{HostId, Initialised, ProbeResult};
 use serde::{Deserialize, Serialize};
-use spec::{Burst, ByteBurst, ConsistencyLevels, CostLine, IoLimits, Placement, Provider, Settings, VolumeRole};
+use spec::{
+    BacklogFiles, Burst, ByteBurst, ConsistencyLevels, CostLine, IoLimits, Placement, Provider, Settings, VolumeRole,
+};
 
 /// A configuration as it was built on the machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,6 +39,9 @@ pub struct ConfigurationFacts {
     /// What of its database is otherwise than iopslab starts it; in force in every valid trial.
     #[serde(default, skip_serializing_if = "Settings::is_empty")]
     pub settings: Settings,
+    /// The backlog of compaction with which its trials began; `None`: its data set was at rest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backlog: Option<BacklogFiles>,
     /// Its volumes: asked for and measured.
     pub volumes: Vec<VolumeReport>,
     /// What it costs at full scale; `None` when a price is missing or the configuration names no catalog types.

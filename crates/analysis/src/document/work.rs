@@ -42,6 +42,12 @@ pub struct DatabaseCounts {
     /// Bytes of the SSTables that compactions have written, for each completed operation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compacted_bytes_per_operation: Option<f64>,
+    /// SSTables of the table when its backlog was left to the nodes to compact, of all nodes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backlog_sstables: Option<f64>,
+    /// When the last node had compacted its backlog, seconds from the start of measurement; absent where one of the trials ended before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backlog_compacted_until_s: Option<f64>,
 }
 
 impl DatabaseCounts {

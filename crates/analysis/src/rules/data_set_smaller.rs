@@ -65,9 +65,13 @@ pub fn than_the_others(trial: &TrialMeasurement, setups: &Setups, typical: Optio
     })
 }
 
-/// Bytes on disk of one replica of the data set: clusters of a run may keep different numbers of them.
+/// Bytes on disk of one replica of the data set: clusters of a run may keep different numbers of them. 0 where some of them are
+/// those of a backlog: that is another data set.
 fn of_one_replica(trial: &TrialMeasurement, setups: &Setups) -> f64 {
     let setup = setups.of(&trial.record.configuration);
+    if setup.is_some_and(|setup| setup.backlog.is_some()) {
+        return 0.0;
+    }
     let replicas = setup.map_or(1, |s| s.placement.replication_factor);
     trial.data_bytes_on_disk() / f64::from(replicas)
 }

@@ -12,6 +12,7 @@ mod cache_warmed;
 mod client_saturated;
 mod clients_apart;
 mod clock_drift;
+mod compaction_backlog;
 mod compaction_debt;
 mod counts_disagree;
 mod cpu_steal;
@@ -90,7 +91,7 @@ pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {
         not_found::finding(before),
         counts_disagree::finding(trial),
         no_steady_state::finding(before),
-        too_short_to_judge::finding(before),
+        too_short_to_judge::finding(before).filter(|_| trial.backlog.is_none()),
         slow_change_possible::finding(before),
         stall::finding(before),
         client_saturated::finding(trial),
@@ -103,7 +104,8 @@ pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {
         cpu_steal::finding(before),
         cpu_throttled::finding(before),
         gc_pauses::finding(before),
-        compaction_debt::finding(before),
+        compaction_backlog::finding(trial),
+        compaction_debt::finding(before).filter(|_| trial.backlog.is_none()),
         dropped_messages::finding(before),
         network_retransmits::finding(before),
         cache_warmed::finding(before),

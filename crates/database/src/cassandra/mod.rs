@@ -10,6 +10,7 @@
 //! | [`admin`] | control-plane CQL: settled? schema, metrics, a sample of keys |
 //! | [`snapshot`] | which files are the data set, and the key that names it |
 //! | [`TableCounters`] | what it counts of one table, over JMX (`jmx`, `serialized`: without a second JVM) |
+//! | [`compact_table`] and its like | what it does with a table when it is asked, over the same connection |
 //! | [`series`] | its metrics by name |
 //! | [`Cassandra`] | all of it behind the seam that every database has ([`crate::Server`]) |
 
@@ -40,6 +41,7 @@ mod sstable_files;
 pub mod start_archive;
 mod table_counters;
 mod table_in_force;
+mod table_service;
 mod verified;
 mod yaml;
 
@@ -61,4 +63,5 @@ pub(crate) use schema::schema_statements;
 pub use server::{Cassandra, GC_LOG};
 pub use snapshot::snapshot_key;
 pub use start_archive::ensure_start_archive;
-pub use table_counters::{TableCounters, compact_table};
+pub use table_counters::TableCounters;
+pub use table_service::{compact_automatically, compact_table, flush_table, sstables};

@@ -44,6 +44,8 @@ pub struct NodeConfig {
     pub initial_tokens: Vec<i64>,
     /// Limit of compaction (shipped default 64); 0 is unlimited.
     pub compaction_mib_per_s: u32,
+    /// Whether tables are compacted by themselves from the start.
+    pub automatic_compaction: bool,
     /// Compactions at a time; `None`: the server's own choice, 2 for one data directory.
     pub concurrent_compactors: Option<u32>,
     /// Read threads; `None`: 32, as shipped.
@@ -79,6 +81,7 @@ impl NodeConfig {
             place: None,
             initial_tokens: balanced_tokens(0, 1),
             compaction_mib_per_s: 64,
+            automatic_compaction: true,
             concurrent_compactors: None,
             concurrent_reads: None,
             concurrent_writes: None,
@@ -158,6 +161,7 @@ impl From<&NodePlan> for NodeConfig {
             place: plan.place.clone(),
             initial_tokens: balanced_tokens(plan.index, plan.nodes),
             commitlog_total_bytes: plan.commitlog_bytes,
+            automatic_compaction: plan.compacts,
             extra_yaml: plan.settings.cassandra.clone().into_iter().collect(),
             extra_jvm: plan.settings.jvm.clone(),
             table_options: plan.settings.table.clone(),

@@ -21,7 +21,8 @@ use super::nodetool::flush_and_compact;
 use super::series::{self, DROPPED_MESSAGES};
 use super::snapshot::snapshot_key;
 use super::start_archive::{ensure_start_archive, has_start_archive};
-use super::table_counters::{TableCounters, compact_table};
+use super::table_counters::TableCounters;
+use super::table_service::{self, compact_table};
 use crate::plan::{MemoryPlan, NodePlan, Place, Ports, Replication};
 use crate::server::{
     Cancelled, DATABASE_LOG, DataSetTable, Installed, Metrics, MetricsReader, NodeLog, OnProgress, Remember,
@@ -203,6 +204,23 @@ impl RunningNode for Running {
     fn compact(&mut self, keyspace: &str) -> Result<(), ServerError> {
         let (distribution, java) = &*self.software.0;
         Ok(flush_and_compact(distribution, java, self.node.config(), keyspace)?)
+    }
+
+    fn flush(&mut self, keyspace: &str, table: &str) -> Result<(), ServerError> {
+        Ok(table_service::flush_table(
+            self.node.config().jmx_port,
+            keyspace,
+            table,
+        )?)
+    }
+
+    fn compact_automatically(&mut self, keyspace: &str, is_on: bool) -> Result<(), ServerError> {
+        let port = self.node.config().jmx_port;
+        Ok(table_service::compact_automatically(port, keyspace, is_on)?)
+    }
+
+    fn sstables(&mut self, keyspace: &str, table: &str) -> Result<u64, ServerError> {
+        Ok(table_service::sstables(self.node.config().jmx_port, keyspace, table)?)
     }
 
     fn compaction(&self, keyspace: &str, table: &str) -> Work {

@@ -6,16 +6,13 @@
 
 use std::time::Duration;
 
-use super::jmx::{Argument, Jmx, JmxError};
+use super::jmx::{Jmx, JmxError};
 use super::serialized::Value;
 use super::series;
 use crate::server::Metrics as Named;
 
 /// How long one answer may take. A node that stands still longer than this is not asked for the rest of the second.
 const PATIENCE: Duration = Duration::from_secs(2);
-
-/// The longest that a compaction may take; a node that ends meanwhile closes the connection.
-const A_COMPACTION: Duration = Duration::from_secs(24 * 3600);
 
 /// A figure, the metric of the table that it is, and the attribute that has it.
 const FIGURES: &[(&str, &str, &str)] = &[
@@ -87,21 +84,6 @@ impl TableCounters {
         }
         Ok(named)
     }
-}
-
-/// Compacts all SSTables of a table into one, as `nodetool compact` does; returns when that is done.
-///
-/// # Errors
-/// Nobody answers, the node ends meanwhile, or it refuses.
-pub fn compact_table(port: u16, keyspace: &str, table: &str) -> Result<(), JmxError> {
-    let with = [
-        Argument::Flag(false),
-        Argument::Text(keyspace),
-        Argument::Texts(&[table]),
-    ];
-    let service = "org.apache.cassandra.db:type=StorageService";
-    Jmx::connect(port, A_COMPACTION)?.invoke(service, "forceKeyspaceCompaction", &with)?;
-    Ok(())
 }
 
 /// `None`: this server has no such figure.

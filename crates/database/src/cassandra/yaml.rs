@@ -190,6 +190,9 @@ fn settings(config: &NodeConfig) -> Vec<(String, String)> {
             .to_string(),
     );
     set("compaction_throughput", format!("{}MiB/s", config.compaction_mib_per_s));
+    if !config.automatic_compaction {
+        set("autocompaction_on_startup_enabled", "false".into());
+    }
     set("sstable_preemptive_open_interval", "50MiB".into());
     set("stream_throughput_outbound", "24MiB/s".into());
     set("auto_snapshot", "false".into());
@@ -333,6 +336,14 @@ mod tests {
     }
 
     /// The buffer of the first flush, 32 MiB, is taken before page cache and load come.
+    #[test]
+    fn a_node_that_is_not_to_compact_is_told_so_before_it_starts() {
+        let mut config = NodeConfig::new("c", "127.0.41.1".parse().unwrap(), "/x".as_ref());
+        assert!(!cassandra_yaml(&config).contains("autocompaction_on_startup_enabled"));
+        config.automatic_compaction = false;
+        assert!(cassandra_yaml(&config).contains("\nautocompaction_on_startup_enabled: false\n"));
+    }
+
     #[test]
     fn a_node_alone_flushes_its_hints_at_once() {
         let mut config = NodeConfig::new("c", "127.0.41.1".parse().unwrap(), "/x".as_ref());

@@ -33,6 +33,7 @@ struct State {
     in_flight: AtomicI64,
     most_in_flight: AtomicI64,
     inserted: Mutex<Vec<(String, Vec<String>)>>,
+    updated: Mutex<Vec<(String, Vec<String>)>>,
 }
 
 impl Fake {
@@ -51,6 +52,7 @@ impl Fake {
             in_flight: AtomicI64::new(0),
             most_in_flight: AtomicI64::new(0),
             inserted: Mutex::new(Vec::new()),
+            updated: Mutex::new(Vec::new()),
         }))
     }
 
@@ -72,6 +74,11 @@ impl Fake {
         let mut inserted = self.0.inserted.lock().unwrap().clone();
         inserted.sort();
         inserted
+    }
+
+    /// Records updated with success, in order, with the values of the fields that were named.
+    pub fn updated(&self) -> Vec<(String, Vec<String>)> {
+        self.0.updated.lock().unwrap().clone()
     }
 
     async fn call(&self) -> Result<(), ErrorKind> {
@@ -101,8 +108,11 @@ impl Driver for Fake {
         self.call().await
     }
 
-    async fn update(&self, _: &str, _: &[(u32, &str)]) -> Result<(), ErrorKind> {
-        self.call().await
+    async fn update(&self, key: &str, fields: &[(u32, &str)]) -> Result<(), ErrorKind> {
+        let record = (key.to_owned(), fields.iter().map(|(_, v)| (*v).to_owned()).collect());
+        self.call().await?;
+        self.0.updated.lock().unwrap().push(record);
+        Ok(())
     }
 
     async fn insert(&self, key: &str, values: &[&str]) -> Result<(), ErrorKind> {

@@ -28,6 +28,7 @@ pub(super) fn handle(request: ClientRequest, outbox: &Outbox) -> Result<Reply, F
             first_record,
             records,
             concurrency,
+            overwrites,
         } => {
             let plan = LoadPlan {
                 first_record,
@@ -39,6 +40,7 @@ pub(super) fn handle(request: ClientRequest, outbox: &Outbox) -> Result<Reply, F
                 concurrency,
                 threads: 0,
                 seed: dataset.seed,
+                overwrites_of: overwrites.then_some(dataset.records),
             };
             load(&endpoint, &plan, outbox)
         }
@@ -105,13 +107,17 @@ fn second(s: &engine::Second) -> Event {
 }
 
 fn load(endpoint: &Endpoint, plan: &LoadPlan, outbox: &Outbox) -> Result<Reply, Fault> {
-    let mut inserted = 0;
+    let mut written = 0;
+    let doing = match plan.overwrites_of {
+        None => "loading records",
+        Some(_) => "writing records again",
+    };
     let loaded = engine::run_load(
         &connect(endpoint, plan.fields),
         plan,
         &mut |s| {
-            inserted += s.operations;
-            outbox.progress("loading records", Some((inserted, plan.records)));
+            written += s.operations;
+            outbox.progress(doing, Some((written, plan.records)));
         },
         &outbox.cancelled,
     );

@@ -98,6 +98,7 @@ impl DatabaseHost {
             }
             DatabaseRequest::StartLoading { files, loading } => opened.start_loading(files, loading),
             DatabaseRequest::FinishLoading => opened.finish_loading(),
+            DatabaseRequest::FlushBacklog => opened.flush_backlog(),
             DatabaseRequest::KeepSnapshot => opened.keep_snapshot(),
             DatabaseRequest::Prepare { setup } => opened.prepare(&setup),
             DatabaseRequest::StartTrial {
@@ -121,6 +122,7 @@ impl DatabaseHost {
             DatabaseRequest::Filled { is_over } => {
                 opened.trial_with(|trial, host, _, volumes| trial.filled(is_over, host, volumes))
             }
+            DatabaseRequest::CompactBacklog => opened.trial_with(|trial, _, _, _| trial.compact_backlog()),
             DatabaseRequest::TakeAway(action) => {
                 opened.trial_with(|trial, host, database, volumes| trial.take_away(action, host, database, volumes))
             }
@@ -233,6 +235,12 @@ impl Opened {
         let loading = self.loading.as_mut().ok_or_else(|| fault("no database is loading"))?;
         loading.finish(&self.host, &self.database)?;
         Ok(Reply::AtRest)
+    }
+
+    fn flush_backlog(&mut self) -> Result<Reply, Fault> {
+        let loading = self.loading.as_mut().ok_or_else(|| fault("no database is loading"))?;
+        loading.flush_backlog(&self.host)?;
+        Ok(Reply::Flushed)
     }
 
     fn keep_snapshot(&mut self) -> Result<Reply, Fault> {

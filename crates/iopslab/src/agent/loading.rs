@@ -41,6 +41,8 @@ pub(super) struct Loading {
     files: DataSetFiles,
     /// Names this loading.
     name: String,
+    /// SSTables that its table has, once it is at rest; counted where more are to come.
+    sstables: u64,
 }
 
 impl Loading {
@@ -55,6 +57,7 @@ impl Loading {
             directories: directories(&directory, &files),
             memory: database.server.memory(main_bytes),
             cpus: machine::cpus() as f64,
+            compacts: true,
             // One data set for all configurations whose other settings are not these.
             settings: files.settings.clone(),
             launch_prefix: Vec::new(),
@@ -65,6 +68,7 @@ impl Loading {
             directory,
             files,
             name,
+            sstables: 0,
         })
     }
 
@@ -83,11 +87,41 @@ impl Loading {
             .map_err(fault)
     }
 
-    /// Everything is inserted: flushes and compacts. The other nodes may still be at it, so this one stays.
+    /// Everything is inserted: flushes and compacts. The other nodes may still be at it, so this one stays. Where a backlog is
+    /// to come, nothing is compacted after that.
     pub fn finish(&mut self, host: &Host, database: &Database) -> Result<(), Fault> {
         host.outbox.progress("flushing and compacting the data set", None);
         self.node.compact(KEYSPACE).map_err(fault)?;
-        database.settle(self.files.placement, &mut *self.node, &host.outbox)
+        database.settle(self.files.placement, &mut *self.node, &host.outbox)?;
+        if self.files.backlog.is_some() {
+            self.node.compact_automatically(KEYSPACE, false).map_err(fault)?;
+            self.sstables = self.node.sstables(KEYSPACE, TABLE).map_err(fault)?;
+        }
+        Ok(())
+    }
+
+    /// A part of the backlog is written: one SSTable more in each data directory, or an error.
+    pub fn flush_backlog(&mut self, host: &Host) -> Result<(), Fault> {
+        host.outbox.progress("flushing a part of the backlog", None);
+        self.node.flush(KEYSPACE, TABLE).map_err(fault)?;
+        let now = self.node.sstables(KEYSPACE, TABLE).map_err(fault)?;
+        let (before, each) = (self.sstables, u64::from(self.files.directories.max(1)));
+        if now != before + each {
+            return Err(Fault {
+                help: Some(
+                    "state more `sstables` in its backlog, so that each is smaller; a compaction strategy that splits what \
+                     is flushed (min_sstable_size) cannot have one"
+                        .to_owned(),
+                ),
+                ..fault(format!(
+                    "a part of the backlog did not become one SSTable in each data directory: there were {before} SSTables, \
+                     {} belong there now, and there are {now}",
+                    before + each
+                ))
+            });
+        }
+        self.sstables = now;
+        Ok(())
     }
 
     /// Stops, and keeps the files as the snapshot.

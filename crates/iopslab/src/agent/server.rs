@@ -44,6 +44,8 @@ pub(super) struct NodeResources {
     pub directories: Directories,
     pub memory: MemoryPlan,
     pub cpus: f64,
+    /// Whether it compacts by itself from its start.
+    pub compacts: bool,
     pub settings: Settings,
     /// Comes before its command.
     pub launch_prefix: Vec<String>,
@@ -123,6 +125,10 @@ impl Database {
         let key = self
             .server
             .snapshot_key(&self.dataset, &places, &replication, &files.settings, files.directories);
+        let key = match files.backlog {
+            Some(backlog) => format!("{key}-{}", backlog.key()),
+            None => key,
+        };
         if placement.is_cluster() {
             format!("{key}-node-{}-{}", self.index + 1, self.address())
         } else {
@@ -136,6 +142,7 @@ impl Database {
             directories,
             memory,
             cpus,
+            compacts,
             settings,
             launch_prefix,
         } = resources;
@@ -152,6 +159,7 @@ impl Database {
             cpus,
             // Small enough for every emulated commit-log volume.
             commitlog_bytes: Some(COMMITLOG_BYTES),
+            compacts,
             settings,
             launch_prefix,
         };

@@ -34,6 +34,8 @@ pub(super) struct Trial {
     node: Option<Node>,
     /// Which settings were found in force in it.
     settings: SettingsInForce,
+    /// Whether the node compacts by itself: one with a backlog does not before measurement begins.
+    compacts: bool,
     /// The page cache that is being filled before its limits come into force.
     filling: Option<Filling>,
     monitor: Option<Monitor>,
@@ -63,6 +65,7 @@ impl Trial {
             limits,
             node: None,
             settings: SettingsInForce::default(),
+            compacts: setup.backlog.is_none(),
             filling: None,
             monitor: None,
             away: Arc::default(),
@@ -167,6 +170,7 @@ impl Trial {
             directories,
             memory: product::memory(&self.setup),
             cpus: self.setup.cpus,
+            compacts: self.compacts,
             settings: self.setup.settings.clone(),
             launch_prefix: self.limits.launch_prefix(),
         };
@@ -178,7 +182,8 @@ impl Trial {
         let table = DataSetTable {
             keyspace: KEYSPACE,
             table: TABLE,
-            is_restored: self.earlier_lives == 0,
+            // What was flushed need not be in that shape either.
+            is_restored: self.earlier_lives == 0 && self.setup.backlog.is_none(),
         };
         self.settings = with(&node, |n| n.settings_in_force(table)).map_err(fault)?;
         Ok(node)
@@ -188,6 +193,27 @@ impl Trial {
     fn hold(&mut self, node: &Node, host: &Host, volumes: &Volumes) -> Result<(), Fault> {
         self.limits.enforce(volumes)?;
         self.watch(node, host, volumes)
+    }
+
+    /// Measurement has begun: the node is left to compact its backlog, which must still be there.
+    pub fn compact_backlog(&mut self) -> Result<Reply, Fault> {
+        let backlog = self.setup.backlog;
+        let backlog = backlog.ok_or_else(|| fault("this configuration has no backlog"))?;
+        let node = self.node.as_ref().ok_or_else(|| fault("no node is running"))?;
+        let sstables = with(node, |n| n.sstables(KEYSPACE, TABLE)).map_err(fault)?;
+        // And one at rest, at the least.
+        let least = u64::from(backlog.sstables) * u64::from(self.setup.data_volume_count()) + 1;
+        if sstables < least {
+            return Err(fault(format!(
+                "{sstables} SSTables are left of the {least} at least that the trial was to begin with"
+            )));
+        }
+        with(node, |n| n.compact_automatically(KEYSPACE, true)).map_err(fault)?;
+        self.compacts = true;
+        Ok(Reply::Compacting {
+            sstables,
+            done_unix_ms: unix_ms(),
+        })
     }
 
     /// From now on this host and this node are watched.

@@ -162,6 +162,7 @@ fn load_data(
         },
         threads: args.threads,
         seed: plan.seed,
+        overwrites_of: None,
     };
     let mut inserted = 0;
     let loaded = engine::run_load(

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use archive::{JournalEvent, RunDirectory};
 use evidence::HostId;
-use spec::{Consistency, ConsistencyLevels, Job, KeyFormat, Plan, Setup, part_of};
+use spec::{BacklogFiles, Consistency, ConsistencyLevels, Job, KeyFormat, Plan, Setup, part_of};
 use wire::{ClientRequest, DatabaseRequest, Endpoint, ExistingDataset, Reply, Request, SnapshotFacts};
 
 use super::crew::{Crew, unexpected};
@@ -160,7 +160,7 @@ fn load(
     // Every replica has every record, so that no hint is left to deliver and no trial finds one missing.
     let levels = ConsistencyLevels::all(Consistency::All);
     let endpoint = target.endpoint(contact_points, levels, LOAD_TIMEOUT_S);
-    let (records, seconds) = insert(job, &endpoint, crew, screen)?;
+    let (records, seconds) = write(job, &endpoint, Records::all(&job.plan), crew, screen)?;
     for reply in crew
         .ask_each(&nodes, &DatabaseRequest::FinishLoading, screen)?
         .into_values()
@@ -168,6 +168,9 @@ fn load(
         if !matches!(reply, Reply::AtRest) {
             return Err(unexpected(&reply));
         }
+    }
+    if let Some(backlog) = cluster.files.backlog {
+        overwrite(job, &endpoint, (&nodes, backlog, of), crew, screen)?;
     }
     let mut parts = Vec::new();
     for reply in crew
@@ -186,6 +189,36 @@ fn load(
         human_duration(began.elapsed().as_secs_f64())
     ));
     Ok(parts)
+}
+
+/// Writes so many records again for each SSTable of a backlog, and has all nodes flush them.
+fn overwrite(
+    job: &Job,
+    endpoint: &Endpoint,
+    (nodes, backlog, of): (&[HostId], BacklogFiles, &str),
+    crew: &mut Crew,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let began = Instant::now();
+    for part in 0..u64::from(backlog.sstables) {
+        let records = Records {
+            first: part * backlog.records,
+            count: backlog.records,
+            exist: true,
+        };
+        write(job, endpoint, records, crew, screen)?;
+        let flushed = crew.ask_each(nodes, &DatabaseRequest::FlushBacklog, screen)?;
+        if let Some(other) = flushed.into_values().find(|reply| !matches!(reply, Reply::Flushed)) {
+            return Err(unexpected(&other));
+        }
+    }
+    screen.say(&format!(
+        "{of}: wrote {} records again, in {} SSTables more of each data directory, in {}",
+        backlog.all_records(),
+        backlog.sstables,
+        human_duration(began.elapsed().as_secs_f64())
+    ));
+    Ok(())
 }
 
 /// Makes sure that every existing cluster of the plan has the data set.
@@ -232,7 +265,7 @@ pub(super) fn provide_existing(
         // As many replicas as can be reached: a node that is down does not stop somebody else's cluster.
         let everywhere = ConsistencyLevels::all(Consistency::Quorum);
         let endpoint = target.endpoint(hosts.clone(), everywhere, LOAD_TIMEOUT_S);
-        let (records, seconds) = insert(job, &endpoint, crew, screen)?;
+        let (records, seconds) = write(job, &endpoint, Records::all(plan), crew, screen)?;
         let reply = crew.call(
             HostId::CLIENT,
             Request::Client(ClientRequest::Loaded(Box::new(wanted))),
@@ -258,21 +291,49 @@ fn keys(plan: &Plan) -> Result<KeyFormat, Failure> {
         .ok_or_else(|| Failure::input("the plan has no workload"))
 }
 
-/// Has the clients insert the whole data set; gives its records and the seconds of the slowest client.
-fn insert(job: &Job, endpoint: &Endpoint, crew: &mut Crew, screen: &mut Screen) -> Result<(u64, f64), Failure> {
+/// What the clients of a run write together.
+#[derive(Clone, Copy)]
+struct Records {
+    /// Number of the first; of those that exist its place in their even order.
+    first: u64,
+    count: u64,
+    /// They get new values; else they are inserted.
+    exist: bool,
+}
+
+impl Records {
+    /// The whole data set.
+    fn all(plan: &Plan) -> Self {
+        Self {
+            first: 0,
+            count: plan.dataset.records,
+            exist: false,
+        }
+    }
+}
+
+/// Has the clients write records, each its part; gives how many and the seconds of the slowest client.
+fn write(
+    job: &Job,
+    endpoint: &Endpoint,
+    records: Records,
+    crew: &mut Crew,
+    screen: &mut Screen,
+) -> Result<(u64, f64), Failure> {
     let plan = &job.plan;
     let keys = keys(plan)?;
     let clients = hosts::clients(job);
     let part = |(client, number): (HostId, u32)| {
-        let (records, of) = (plan.dataset.records, clients.len() as u32);
-        let part = |number| part_of(records, number, of);
+        let of = clients.len() as u32;
+        let part = |number| part_of(records.count, number, of);
         let request = ClientRequest::Load {
             endpoint: endpoint.clone(),
             dataset: plan.dataset,
             keys,
-            first_record: (0..number).map(part).sum(),
+            first_record: records.first + (0..number).map(part).sum::<u64>(),
             records: part(number),
             concurrency: LOAD_CONCURRENCY.div_ceil(of),
+            overwrites: records.exist,
         };
         (client, Request::Client(request))
     };

@@ -165,7 +165,8 @@ pub(super) fn needed_bytes(Job { plan, setups }: &Job, host: HostId, restored: b
     let payload = plan.dataset.payload_bytes() as f64;
     let part = |cluster: Cluster| {
         let is_node = cluster.nodes().contains(&host);
-        is_node.then(|| payload * ON_DISK * cluster.files.placement.share_per_node())
+        let growth = cluster.files.backlog.map_or(1.0, |b| b.growth(plan.dataset.records));
+        is_node.then(|| payload * ON_DISK * growth * cluster.files.placement.share_per_node())
     };
     let snapshots: f64 = clusters(setups)
         .into_iter()

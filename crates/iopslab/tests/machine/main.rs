@@ -18,6 +18,7 @@ mod support;
 #[path = "."]
 mod real {
     mod apart;
+    mod backlog;
     mod bought;
     mod cache;
     mod compaction;

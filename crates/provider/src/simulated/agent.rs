@@ -140,6 +140,9 @@ impl Shared {
                 contact_points: Vec::new(),
             },
             DatabaseRequest::FinishLoading => Reply::AtRest,
+            DatabaseRequest::FlushBacklog | DatabaseRequest::CompactBacklog => {
+                return Err(fault("a simulation has no SSTables to compact"));
+            }
             DatabaseRequest::KeepSnapshot => Reply::Snapshot(self.snapshot()),
             DatabaseRequest::Close => Reply::Closed,
             DatabaseRequest::Prepare { .. } => Reply::Prepared(PreparedConfiguration { volumes: Vec::new() }),

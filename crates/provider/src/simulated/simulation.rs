@@ -384,6 +384,7 @@ impl Trial<'_> {
                     cached_bytes: Some(bytes),
                 }
             }),
+            backlog: None,
         }
     }
 }

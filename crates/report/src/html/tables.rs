@@ -276,7 +276,10 @@ pub fn configurations(analysis: &Analysis) -> String {
         }
     }
     let has_settings = analysis.configurations.iter().any(|c| !c.settings.is_empty());
-    let settings = if has_settings { settings.html() } else { String::new() };
+    let mut settings = if has_settings { settings.html() } else { String::new() };
+    for sentence in labels::backlogs(analysis) {
+        settings.push_str(&format!("<p class=\"soft\">{}</p>\n", text(&sentence)));
+    }
     format!(
         "{}{settings}{}{}<p class=\"soft\">Basis of cost: {}.</p>\n",
         machines.html(),

@@ -2,7 +2,7 @@
 
 use analysis::Rule;
 
-use super::of::Of;
+use super::of::{Of, count};
 use crate::figures::MIB;
 
 pub fn words(of: &Of<'_>) -> (String, &'static str) {
@@ -84,6 +84,21 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
             "This is the throughput of memory and the commit log: what flushes, and compactions after them, take of the data volume is hardly in it. \
              Measure for minutes, until several flushes have reached the volume.",
         ),
+        Rule::CompactionBacklog => (
+            format!(
+                "The trial began with a backlog: {}",
+                backlog(of, of.0.number("compacted_until_s"))
+            ),
+            "Asked for by `backlog`: its figures are those of the whole measurement, of no steady state. Compare trials of equal length.",
+        ),
+        Rule::CompactionBacklogLeft => (
+            format!(
+                "The trial began with a backlog, which was still being compacted at its end: {}",
+                backlog(of, None)
+            ),
+            "Its figures are those of a database on its way. Measure longer (duration_s in [load]), or with a smaller backlog, to see how it \
+             goes on.",
+        ),
         Rule::DroppedMessages => (
             format!(
                 "The database dropped {} messages: it shed load to survive.",
@@ -101,4 +116,35 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
              judging its storage.",
         ),
     }
+}
+
+/// What became of a backlog of compaction.
+fn backlog(of: &Of<'_>, until_s: Option<f64>) -> String {
+    let known = |name: &str| of.0.number(name);
+    let left = known("sstables_left").map_or_else(String::new, |left| format!(", {} at the end", count(left)));
+    let written = known("compacted_bytes").map_or_else(String::new, |bytes| {
+        format!("; compactions wrote {} MB", count(bytes / 1e6))
+    });
+    let until = until_s.map_or_else(
+        || format!("to the end at {:.0} s", of.number("measured_s")),
+        |until_s| format!("to {until_s:.0} s"),
+    );
+    let rate = |name: &str, when: &str| known(name).map(|rate| format!("{} operations/s {when}", count(rate)));
+    let rates: Vec<String> = [
+        ("operations_per_s_meanwhile", "meanwhile"),
+        ("operations_per_s_after", "after"),
+    ]
+    .into_iter()
+    .filter_map(|(name, when)| rate(name, when))
+    .collect();
+    let rates = if rates.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", rates.join(", "))
+    };
+    format!(
+        "{} SSTables when measurement had begun{left}{written}. It was compacted from {:.1} s {until}{rates}.",
+        of.count("sstables"),
+        of.number("compacts_from_s")
+    )
 }

@@ -9,7 +9,7 @@ use super::local::{BURST_STARTS, burst_share};
 use super::names::safe_name;
 use super::numbers::Check as _;
 use super::place::{table, within};
-use super::{behaviour, consistency, explicit_volume, members, placement, settings};
+use super::{backlog, behaviour, consistency, explicit_volume, members, placement, settings};
 use crate::mistakes::{Collector, choice};
 use crate::scale::page_cache_at_full_scale;
 use crate::{Configuration, Database, Emulation, Instance, LocalSettings, Target, Volume, VolumeKind, raw};
@@ -58,6 +58,7 @@ pub(super) fn check(
         _ => "",
     };
     let settings = settings::check(raw.settings.as_ref(), version, mistakes);
+    let backlog = backlog::check(raw.backlog.as_ref(), mistakes);
     let price = mistakes.number(raw.price_usd_per_month.as_ref(), "price_usd_per_month", 0.01..=1e9, 1.0);
     let instance = instance?;
     let instance_gib = instance.memory_bytes as f64 / GIB;
@@ -85,6 +86,7 @@ pub(super) fn check(
             None => None,
         },
         settings: settings?,
+        backlog: backlog?,
         price_usd_per_month: raw.price_usd_per_month.as_ref().and(price),
     };
     if local.page_cache_bytes.is_none() && page_cache_at_full_scale(configuration.memory_limit_bytes).is_none() {

@@ -92,6 +92,17 @@ fn problems(file: &raw::Experiment, text: &str, provider: Option<Provider>) -> V
                    configuration does",
         })
     });
+    let backlogs = file.configuration.iter().map(Spanned::get_ref).filter_map(|c| {
+        let backlog = c.backlog.as_ref().filter(|_| simulated())?;
+        Some(Problem {
+            at: backlog.span(),
+            what: format!(
+                "backlog of {}: a simulation has no SSTables to compact",
+                c.name.get_ref()
+            ),
+            help: "remove it, or run without --provider simulated",
+        })
+    });
     let read_ahead = file.configuration.iter().filter_map(|c| not_ours(file, c, provider));
     let faults = file
         .fault
@@ -102,7 +113,8 @@ fn problems(file: &raw::Experiment, text: &str, provider: Option<Provider>) -> V
         Some(Provider::Aws) => on_aws(file),
         _ => Vec::new(),
     };
-    let simulation = hosts.into_iter().chain(clients).chain(settings).chain(read_ahead);
+    let simulation = hosts.into_iter().chain(clients).chain(settings).chain(backlogs);
+    let simulation = simulation.chain(read_ahead);
     let behaviours = real_volumes(file, text, provider);
     let several = several_volumes(file, text, provider);
     simulation

@@ -5,6 +5,7 @@ mod aws_backend;
 mod aws_machines;
 mod aws_sites;
 mod aws_snapshot;
+mod backlog;
 mod basis;
 mod behaviour;
 mod beside;
@@ -271,6 +272,13 @@ fn check(
             mistakes.add(baseline.span(), message, choice(baseline.get_ref(), &names));
         }
     }
+    backlog::fits(
+        file,
+        (dataset.as_ref(), &local),
+        load.as_ref(),
+        &configurations,
+        mistakes,
+    );
     let faults = fault::check(file, &configurations, load.as_ref(), local.volumes, mistakes);
     let simulated = file.provider.simulated.as_ref().map(|truth| {
         truth_checked(truth, file, mistakes);

@@ -287,9 +287,25 @@ pub(crate) struct Configuration {
     /// What of it is otherwise than iopslab has it. Costs nothing.
     #[schemars(with = "Option<Settings>")]
     pub settings: Option<Spanned<Settings>>,
+    /// SSTables of overwritten records beside the data set at rest, which the database compacts once measurement begins.
+    /// Default: none.
+    #[schemars(with = "Option<Backlog>")]
+    pub backlog: Option<Spanned<Backlog>>,
     /// What all of it costs a month at full scale, USD, where the catalog has no price for it or you pay another.
     #[schemars(with = "Option<f64>")]
     pub price_usd_per_month: Option<Spanned<f64>>,
+}
+
+/// What is written again after the data set has come to rest, each SSTable by one flush.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Backlog {
+    /// Writes of whole records for each record of the data set: 0.5 writes every second one again. At most `sstables`.
+    #[schemars(with = "f64")]
+    pub overwrites: Spanned<f64>,
+    /// SSTables in which they are, each as many, in each data directory; 1 to 1,000.
+    #[schemars(with = "u32")]
+    pub sstables: Spanned<i64>,
 }
 
 /// One level, or one for each kind of request.

@@ -208,6 +208,7 @@ impl Machine {
             watched: Vec::new(),
             consistency: None,
             settings: spec::Settings::default(),
+            backlog: None,
         }
     }
 

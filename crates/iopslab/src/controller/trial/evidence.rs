@@ -103,6 +103,7 @@ fn node(host: HostId, setup: &Setup, happened: &Happened, stopped: Option<&Stopp
         volumes,
         settings: started.map(|s| s.settings.clone()).unwrap_or_default(),
         warmed: started.and_then(|s| s.warmed),
+        backlog: happened.backlogs.get(&host).copied(),
         ..own
     }
 }

@@ -1,10 +1,11 @@
-//! Planned faults: each is begun and ended at its moment of the measurement, while the clients go on.
+//! What is done to nodes while the clients go on, each at its moment of the measurement: planned faults, which are begun and
+//! ended, and before them all backlogs, which nodes are left to compact.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use evidence::{FaultRecord, HostId, ProcessEnd};
+use evidence::{BacklogFound, Cause, FaultRecord, HostId, ProcessEnd};
 use spec::{NodeFault, NodeFaultKind};
 use wire::{DatabaseRequest, Fault, Moments, Reply, Request};
 
@@ -52,7 +53,15 @@ impl Spoilt {
     }
 }
 
-/// What is done next to which fault.
+/// What is done next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Task {
+    /// A node is left to compact its backlog.
+    Compact(HostId),
+    Fault(NodeFault, Step),
+}
+
+/// What is done to a fault.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Step {
     TakeAway,
@@ -72,17 +81,19 @@ struct Done {
     failed_requests: Option<u64>,
 }
 
-/// The planned faults of a trial: what was done, and what is next.
+/// Planned faults and backlogs of a trial: what was done, and what is next.
 pub(super) struct Faults<'a> {
     host_of: Box<dyn Fn(&NodeFault) -> HostId + 'a>,
     began: &'a Began,
     spoilt: &'a Spoilt,
-    /// In order of time; they do not overlap.
-    left: Vec<(NodeFault, Step)>,
-    under_way: Option<(NodeFault, Step)>,
+    /// The next one last; they do not overlap.
+    left: Vec<Task>,
+    under_way: Option<Task>,
     done: Vec<Done>,
-    /// Why a fault could not be begun.
-    failed: Option<(HostId, Fault)>,
+    /// SSTables of nodes that compact their backlogs, and since when by their clocks, Unix milliseconds.
+    compacting: BTreeMap<HostId, (u64, f64)>,
+    /// Why something could not be begun.
+    failed: Option<(Cause, String)>,
     /// Told about each step, for people.
     say: Box<dyn FnMut(&str) + 'a>,
 }
@@ -97,8 +108,8 @@ impl<'a> Faults<'a> {
     ) -> Self {
         let steps = planned.iter().flat_map(|fault| {
             let ends = fault.for_s.is_some() || fault.kind() == NodeFaultKind::Compaction;
-            let back = ends.then_some((*fault, Step::BringBack));
-            std::iter::once((*fault, Step::TakeAway)).chain(back)
+            let back = ends.then_some(Task::Fault(*fault, Step::BringBack));
+            std::iter::once(Task::Fault(*fault, Step::TakeAway)).chain(back)
         });
         let mut left: Vec<_> = steps.collect();
         left.reverse();
@@ -109,14 +120,52 @@ impl<'a> Faults<'a> {
             left,
             under_way: None,
             done: Vec::new(),
+            compacting: BTreeMap::new(),
             failed: None,
             say: Box::new(say),
         }
     }
 
-    /// Why a fault could not be begun, so that the trial is not what was planned.
-    pub fn failed(&self) -> Option<&(HostId, Fault)> {
+    /// Before them, as soon as measurement has begun, these nodes are left to compact their backlogs.
+    #[must_use]
+    pub fn after_backlogs_of(mut self, nodes: impl IntoIterator<Item = HostId>) -> Self {
+        self.left.extend(nodes.into_iter().map(Task::Compact));
+        self
+    }
+
+    /// Why something could not be begun, so that the trial is not what was planned.
+    pub fn failed(&self) -> Option<&(Cause, String)> {
         self.failed.as_ref()
+    }
+
+    /// The backlogs that nodes were left to compact, by seconds from the start of measurement, which each host's clock showed at
+    /// `began_ms`.
+    pub fn backlogs(&self, began_ms: impl Fn(HostId) -> Option<f64>) -> BTreeMap<HostId, BacklogFound> {
+        let found = |(host, (sstables, unix_ms)): (&HostId, &(u64, f64))| {
+            let found = BacklogFound {
+                sstables: *sstables,
+                compacts_from_s: (unix_ms - began_ms(*host)?) / 1e3,
+            };
+            Some((*host, found))
+        };
+        self.compacting.iter().filter_map(found).collect()
+    }
+
+    /// The answer of a node that was to compact its backlog; `false`: it does not.
+    fn compacts(&mut self, host: HostId, answer: Result<Reply, Fault>) -> Result<bool, Reply> {
+        match answer {
+            Ok(Reply::Compacting { sstables, done_unix_ms }) => {
+                (self.say)(&format!("{host} compacts its backlog: {sstables} SSTables"));
+                self.compacting.insert(host, (sstables, done_unix_ms));
+                Ok(true)
+            }
+            Ok(other) => Err(other),
+            Err(refused) => {
+                let reason = format!("the backlog of {host} could not be left to it: {}", refused.message);
+                self.failed = Some((Cause::BacklogNotAsPlanned, reason));
+                Ok(false)
+            }
+        }
     }
 
     /// What was done, by seconds from the start of measurement, which each host's clock showed at `began_ms`.
@@ -154,18 +203,22 @@ impl<'a> Faults<'a> {
 
 impl Agenda for Faults<'_> {
     fn due(&self) -> Option<Instant> {
-        let (fault, step) = self.left.last().filter(|_| self.under_way.is_none())?;
-        let at_s = match step {
-            Step::TakeAway => fault.at_s,
+        let at_s = match self.left.last().filter(|_| self.under_way.is_none())? {
+            Task::Compact(_) => 0.0,
+            Task::Fault(fault, Step::TakeAway) => fault.at_s,
             // A compaction is awaited as soon as it has begun.
-            Step::BringBack => fault.until_s().unwrap_or(fault.at_s),
+            Task::Fault(fault, Step::BringBack) => fault.until_s().unwrap_or(fault.at_s),
         };
         Some(self.began.0.get()? + Duration::from_secs_f64(at_s))
     }
 
     fn take(&mut self) -> Option<(HostId, Request)> {
-        let (fault, step) = self.left.pop()?;
-        self.under_way = Some((fault, step));
+        let task = self.left.pop()?;
+        self.under_way = Some(task);
+        let (fault, step) = match task {
+            Task::Compact(host) => return Some((host, Request::Database(DatabaseRequest::CompactBacklog))),
+            Task::Fault(fault, step) => (fault, step),
+        };
         let host = (self.host_of)(&fault);
         let request = match step {
             Step::TakeAway => {
@@ -194,8 +247,10 @@ impl Agenda for Faults<'_> {
     }
 
     fn answered(&mut self, host: HostId, answer: Result<Reply, Fault>) -> Result<bool, Reply> {
-        let Some((fault, step)) = self.under_way.take() else {
-            return Ok(true);
+        let (fault, step) = match self.under_way.take() {
+            None => return Ok(true),
+            Some(Task::Compact(_)) => return self.compacts(host, answer),
+            Some(Task::Fault(fault, step)) => (fault, step),
         };
         match (step, answer) {
             (Step::TakeAway, Ok(Reply::TakenAway { moments, problem })) => {
@@ -232,8 +287,12 @@ impl Agenda for Faults<'_> {
                 }
             }
             (_, Ok(other)) => return Err(other),
-            (Step::TakeAway, Err(fault)) => {
-                self.failed = Some((host, fault));
+            (Step::TakeAway, Err(refused)) => {
+                let reason = format!(
+                    "a planned fault could not be carried out on {host}: {}",
+                    refused.message
+                );
+                self.failed = Some((Cause::FaultFailed, reason));
                 return Ok(false);
             }
             (Step::BringBack, Err(refused)) => {
@@ -332,6 +391,49 @@ mod tests {
         assert_eq!((record.began_s, record.gone_s), (10.0, 10.5));
         assert_eq!((record.return_began_s, record.back_s), (Some(15.0), Some(23.0)));
         assert_eq!((record.host, &record.problem), (HostId::database(1), &None));
+    }
+
+    #[test]
+    fn backlogs_are_left_to_their_nodes_as_soon_as_measurement_has_begun_and_before_any_fault() {
+        let (began, spoilt) = (Began::default(), Spoilt::default());
+        let hosts = [HostId::database(0), HostId::database(1)];
+        let begun = || Faults::new(&[KILL], node, (&began, &spoilt), |_| {}).after_backlogs_of(hosts);
+        let mut faults = begun();
+        let now = Instant::now() + Duration::from_secs(100);
+        began.told(-1.0, now);
+        assert_eq!(faults.due(), None, "in warm-up the backlog stays");
+        began.told(0.0, now + Duration::from_secs(1));
+        for (sstables, later) in [(9, hosts[1]), (11, hosts[0])] {
+            assert_eq!(faults.due(), Some(now));
+            let (host, request) = faults.take().unwrap();
+            assert!(matches!(request, Request::Database(DatabaseRequest::CompactBacklog)));
+            assert_eq!(host, later);
+            let compacts = Reply::Compacting {
+                sstables,
+                done_unix_ms: 1_001_100.0,
+            };
+            assert_eq!(faults.answered(host, Ok(compacts)).ok(), Some(true));
+        }
+        let found = faults.backlogs(|_| Some(1_000_000.0));
+        assert_eq!((found[&hosts[0]].sstables, found[&hosts[1]].sstables), (11, 9));
+        assert_eq!(found[&hosts[0]].compacts_from_s, 1.1);
+        let (host, _) = faults.take().unwrap();
+        assert_eq!(host, HostId::database(1), "then the fault");
+
+        let mut faults = begun();
+        let (host, _) = faults.take().unwrap();
+        let refused = Fault {
+            message: "3 SSTables are left".to_owned(),
+            help: None,
+            cancelled: false,
+        };
+        assert_eq!(faults.answered(host, Err(refused)).ok(), Some(false), "called off");
+        let (cause, reason) = faults.failed().unwrap();
+        assert_eq!(*cause, Cause::BacklogNotAsPlanned);
+        assert!(
+            reason.contains("database-2") && reason.contains("3 SSTables"),
+            "{reason}"
+        );
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{Cause, ClockReading, FaultRecord, HostId, HostSample, Validity};
+use evidence::{BacklogFound, Cause, ClockReading, FaultRecord, HostId, HostSample, Validity};
 use wire::StartedTrial;
 
 use super::clients::Measured;
@@ -17,6 +17,8 @@ pub(super) struct Happened {
     pub samples: BTreeMap<HostId, Vec<HostSample>>,
     /// What was done to nodes, in order of time.
     pub faults: Vec<FaultRecord>,
+    /// Backlogs that nodes were left to compact.
+    pub backlogs: BTreeMap<HostId, BacklogFound>,
     pub clocks_at_start: BTreeMap<HostId, ClockReading>,
     pub clocks_at_end: BTreeMap<HostId, ClockReading>,
     pub validity: Validity,
@@ -31,6 +33,7 @@ impl Happened {
             measured: None,
             samples: BTreeMap::new(),
             faults: Vec::new(),
+            backlogs: BTreeMap::new(),
             clocks_at_start: BTreeMap::new(),
             clocks_at_end: BTreeMap::new(),
             validity: Validity::Valid,

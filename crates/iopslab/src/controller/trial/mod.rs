@@ -150,7 +150,10 @@ fn execute(
     let requests = tasks.into_iter().map(request).collect();
     let host_of = |fault: &NodeFault| HostId::database(parts.setup.host_of(fault));
     let say = |step: &str| steps.borrow_mut().push(step.to_owned());
-    let mut faults = Faults::new(&plan.faults, host_of, (&began, &spoilt), say);
+    let with_backlogs = parts.setup.backlog.map(|_| hosts::nodes_of(parts.setup));
+    let with_backlogs = with_backlogs.unwrap_or_default();
+    let mut faults =
+        Faults::new(&plan.faults, host_of, (&began, &spoilt), say).after_backlogs_of(with_backlogs.iter().copied());
     let on_event = &mut |host, event| {
         steps.take().iter().for_each(|step: &String| screen.say(step));
         match event {
@@ -183,9 +186,8 @@ fn execute(
         ended(happened, parts.setup, host, &how, log_tail);
         return Ok(());
     }
-    if let Some((host, fault)) = faults.failed() {
-        let reason = format!("a planned fault could not be carried out on {host}: {}", fault.message);
-        happened.spoil(Cause::FaultFailed, reason, Vec::new());
+    if let Some((cause, reason)) = faults.failed() {
+        happened.spoil(*cause, reason.clone(), Vec::new());
         return Ok(());
     }
     let mut results = BTreeMap::new();
@@ -210,7 +212,12 @@ fn execute(
             return Err(Failure::work("a client agent does not answer"));
         }
         happened.measured = Measured::of(results, |client| happened.offset_ms(client)).map_err(Failure::work)?;
+        happened.backlogs = faults.backlogs(|host| happened.measurement_began_ms(host));
         happened.faults = faults.records(|host| happened.measurement_began_ms(host));
+        if let Some(host) = with_backlogs.iter().find(|host| !happened.backlogs.contains_key(*host)) {
+            let reason = format!("the trial was over before {host} was left to compact its backlog");
+            happened.spoil(Cause::BacklogNotAsPlanned, reason, Vec::new());
+        }
     }
     Ok(())
 }

@@ -1,0 +1,165 @@
+//! A backlog of SSTables with a real Cassandra: it is there when measurement begins, and compacted from then on.
+
+use evidence::{HostId, HostSample};
+use serde_json::Value;
+
+use crate::support::{Laboratory, lane::Share};
+
+/// Each record once more, in five SSTables: size tiers of this size are all alike, and one more than four are compacted.
+const EXPERIMENT: &str = r#"
+name = "backlog"
+
+[target]
+database = "cassandra"
+version = "5.0.9"
+
+[dataset]
+records = 20_001
+
+[[configuration]]
+name = "rest"
+instance = { vcpus = 0.7, memory_gib = 16 }
+data_volume = { iops = 4500, mib_per_s = 200, size_gib = 2 }
+memory_limit_gib = 8
+
+[[configuration]]
+name = "behind"
+instance = { vcpus = 0.7, memory_gib = 16 }
+data_volume = { iops = 4500, mib_per_s = 200, size_gib = 2 }
+memory_limit_gib = 8
+backlog = { overwrites = 1, sstables = 5 }
+settings = { cassandra = { compaction_throughput = "8MiB/s" } }
+
+[[workload]]
+name = "reads"
+read = 1.0
+distribution = "uniform"
+
+[load]
+concurrency = [8]
+warmup_s = 4
+duration_s = 20
+repetitions = 1
+
+[provider.local]
+heap_mib = 512
+page_cache_mib = 64
+"#;
+
+fn samples(lab: &Laboratory, configuration: &str) -> Vec<HostSample> {
+    let directory = archive::RunDirectory::open(&lab.run_directory()).unwrap();
+    let trials = &directory.plan().trials;
+    let is_it = |t: &&spec::PlannedTrial| t.cell.starts_with(&format!("{configuration}."));
+    let trial = directory.trial(trials.iter().find(is_it).unwrap()).unwrap();
+    trial.samples[&HostId::DATABASE].clone()
+}
+
+/// SSTables merged for each read between two moments of the measurement.
+fn per_read(samples: &[HostSample], from_s: f64, to_s: f64) -> f64 {
+    let within: Vec<_> = samples.iter().filter(|s| (from_s..to_s).contains(&s.t_s)).collect();
+    let grown = |figure: fn(&HostSample) -> Option<f64>| {
+        let known: Vec<f64> = within.iter().filter_map(|s| figure(s)).collect();
+        known.last().unwrap() - known.first().unwrap()
+    };
+    grown(|s| s.host.sstables_merged) / grown(|s| s.host.table_reads)
+}
+
+fn run(lab: &Laboratory, text: &str) -> (Value, String) {
+    lab.write("backlog.toml", text);
+    let output = lab.output(&["run", "backlog.toml", "--format", "json"]);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{stderr}");
+    (serde_json::from_slice(&output.stdout).unwrap(), stderr)
+}
+
+fn finding<'a>(analysis: &'a Value, rule: &str) -> &'a Value {
+    let all = analysis["findings"].as_array().unwrap().iter();
+    let found: Vec<_> = all.filter(|f| f["rule"] == rule).collect();
+    assert_eq!(found.len(), 1, "{rule}: {:#}", analysis["findings"]);
+    found[0]
+}
+
+#[test]
+fn a_backlog_is_there_when_measurement_begins_and_is_compacted_from_then_on() {
+    let lab = Laboratory::on_machine(Share::Half);
+    // What an earlier run of this story has loaded goes, and nothing else.
+    for snapshot in std::fs::read_dir(lab.work().join("snapshots"))
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        if snapshot.file_name().to_string_lossy().contains("-20001x10x100-") {
+            std::fs::remove_dir_all(snapshot.path()).unwrap();
+        }
+    }
+    let (analysis, stderr) = run(&lab, EXPERIMENT);
+    assert_eq!(stderr.matches(": loaded 20001 records").count(), 2, "{stderr}");
+    assert!(
+        stderr.contains("wrote 20000 records again, in 5 SSTables more of each data directory"),
+        "{stderr}"
+    );
+    assert!(stderr.contains("database compacts its backlog: 6 SSTables"), "{stderr}");
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words(&stderr).contains("Backlog of behind: 5 SSTables of 4000 overwritten records"),
+        "{stderr}"
+    );
+    for cell in analysis["cells"].as_array().unwrap() {
+        assert_eq!(cell["valid_trials"], 1, "{cell:#}");
+    }
+
+    // One at rest, and five.
+    let behind = samples(&lab, "behind");
+    let told = finding(&analysis, "compaction_backlog");
+    let number = |name: &str| told["numbers"][name].as_f64().unwrap();
+    assert_eq!(number("sstables"), 6.0, "{told:#}");
+    let from_s = number("compacts_from_s");
+    assert!(from_s > 0.0 && from_s < number("compacted_until_s"), "{told:#}");
+    // Not before it was turned on; from there to one SSTable.
+    let (before, after): (Vec<_>, Vec<_>) = behind.iter().partition(|s| s.t_s < from_s - 0.1);
+    assert!(before.len() >= 4, "{before:?}");
+    for sample in &before {
+        assert_eq!(sample.host.sstables.unwrap_or(6.0), 6.0, "{sample:?}");
+        assert_eq!(sample.host.compacted_bytes.unwrap_or(0.0), 0.0, "{sample:?}");
+    }
+    let last = after.iter().rev().find_map(|s| s.host.sstables).unwrap();
+    assert_eq!((last, number("sstables_left")), (1.0, 1.0));
+    assert!(number("compacted_bytes") > 20e6, "{told:#}");
+    // A read finds its record at rest and once more, until they are one.
+    let (first, end) = (
+        per_read(&behind, -4.0, from_s),
+        per_read(&behind, number("compacted_until_s") + 1.0, 99.0),
+    );
+    println!("SSTables per read: {first:.3} at first, {end:.3} at the end");
+    assert!((1.95..2.1).contains(&first), "{first}");
+    assert!((0.95..1.05).contains(&end), "{end}");
+    let rest = samples(&lab, "rest");
+    assert!((0.95..1.05).contains(&per_read(&rest, 0.0, 99.0)));
+    // It is called steady by nobody.
+    let steady = ["no_steady_state", "too_short_to_judge", "slow_change_possible"];
+    let of_behind = |f: &&Value| {
+        f["scope"]["trial"]
+            .as_str()
+            .is_some_and(|trial| trial.starts_with("behind."))
+    };
+    let findings = analysis["findings"].as_array().unwrap();
+    assert!(
+        !findings
+            .iter()
+            .filter(of_behind)
+            .any(|f| steady.iter().any(|rule| f["rule"] == *rule)),
+        "{findings:#?}"
+    );
+
+    // Another run finds it where it is; one that is over too soon says so.
+    let slow = EXPERIMENT
+        .replace("8MiB/s", "1MiB/s")
+        .replace("duration_s = 20", "duration_s = 6");
+    let (analysis, stderr) = run(&lab, &slow);
+    let found = stderr.matches("20001 records from an earlier run's snapshot").count();
+    assert_eq!(found, 2, "{stderr}");
+    let left = finding(&analysis, "compaction_backlog_left");
+    assert_eq!(left["numbers"]["sstables"], 6.0, "{left:#}");
+    assert!(left["numbers"].get("compacted_until_s").is_none(), "{left:#}");
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
+}
