@@ -12,7 +12,7 @@ use spec::{
 use crate::{GivenByMachine, Ground, LogFile, LogPiece, Transfer, WatchTask, WatchedFacts, WireInterval};
 
 /// Version of these messages; controller and agent must agree.
-pub const PROTOCOL: u32 = 16;
+pub const PROTOCOL: u32 = 17;
 
 /// Controller to agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -153,6 +153,9 @@ pub struct Needs {
     /// Whether a process is to answer for its volumes.
     #[serde(default)]
     pub served_volumes: bool,
+    /// Whether volumes are to be striped by its kernel.
+    #[serde(default)]
+    pub arrays: bool,
     /// The configuration that needs most CPUs.
     pub cpus: Option<Demand>,
     /// The configuration that needs most memory, bytes.
