@@ -315,6 +315,7 @@ fn configurations(plan: &Plan, setups: &[Setup], trials: &[&TrialMeasurement]) -
                 placement: setup.placement,
                 consistency: stated_levels(plan, setup),
                 settings: setup.settings.clone(),
+                layout: setup.layout,
                 volumes: setup
                     .volumes()
                     .map(|v| VolumeReport {

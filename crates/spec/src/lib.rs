@@ -42,6 +42,7 @@ mod search;
 mod settings;
 mod setup;
 mod simulated;
+mod striping;
 mod volume_kind;
 mod volume_role;
 mod volume_server;

@@ -10,6 +10,7 @@ fn machine(cpus: f64) -> ThisMachine {
     ThisMachine {
         cpus,
         cannot_serve: None,
+        cannot_stripe: None,
     }
 }
 

@@ -64,6 +64,7 @@ use crate::measurement::TrialMeasurement;
 pub use crate::rule::Rule;
 pub(crate) use client_saturated::CLIENT_CPU_MAX;
 pub use emulation_off_limit::{BOUGHT, expected_read_iops, expected_write_bytes_per_s};
+pub use members::{LAYOUT, RAID0};
 pub use faults_planned::of_plan as faults_of_plan;
 pub(crate) use offered_rate::{OFF_MAX, POISSON_DEVIATIONS};
 pub use repetitions_spread::{LEVEL as OUTLIER_LEVEL, finding as repetitions_spread};

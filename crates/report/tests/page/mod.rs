@@ -353,6 +353,7 @@ fn facts(name: &str, index: usize) -> ConfigurationFacts {
         placement: analysis::Placement::ONE_NODE,
         consistency: None,
         settings: analysis::Settings::default(),
+        layout: None,
         volumes: vec![VolumeReport {
             initialised: Vec::new(),
             probes: BTreeMap::new(),
