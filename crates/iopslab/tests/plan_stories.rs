@@ -183,6 +183,35 @@ fn a_plan_says_how_many_volumes_hold_the_data_and_that_two_small_ones_cost_what_
     assert_eq!((data("gp3-6000"), data("two-gp3"), data("four-gp3")), (0, 1, 3));
 }
 
+/// One data directory on all of them, so that they have the data set of one volume; and this machine may not be able to.
+#[test]
+fn a_plan_says_that_volumes_are_striped_and_whether_this_machine_can() {
+    let lab = Laboratory::new();
+    lab.write("raid.toml", include_str!("../../../examples/raid-members.toml"));
+    let said = |arguments: &[&str]| {
+        let planned = lab.output(arguments);
+        assert!(planned.status.success(), "{}", String::from_utf8_lossy(&planned.stderr));
+        let text = String::from_utf8_lossy(&planned.stdout).into_owned();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let told = said(&["plan", "raid.toml"]);
+    for words in [
+        "data: 2 x gp3 500 GiB, RAID 0, chunks of 256 KiB; each of them:",
+        "data: 2 x gp3 500 GiB, a directory on each; each of them:",
+    ] {
+        assert!(told.contains(words), "no {words:?} in {told}");
+    }
+    let missing = storage::Array::problems();
+    let refusal = "a run on this machine is refused: volumes cannot be striped";
+    assert_eq!(told.contains(refusal), !missing.is_empty(), "{told}");
+    assert!(!said(&["plan", "raid.toml", "--provider", "simulated"]).contains(refusal));
+    let plan: Value = serde_json::from_str(&said(&["plan", "raid.toml", "--format", "json"])).unwrap();
+    let layouts: Vec<&Value> = plan["setups"].as_array().unwrap().iter().map(|s| &s["layout"]["kind"]).collect();
+    assert_eq!(layouts, [&Value::Null, &"directories".into(), &"raid0".into(), &"directories".into(), &"raid0".into()]);
+    assert_eq!(plan["plan"]["configurations"][2]["data_volume"]["layout"]["chunk_kib"], 256, "{plan:#}");
+    assert_eq!(of_rule(&plan["notes"], "raid0_not_here").len(), usize::from(!missing.is_empty()));
+}
+
 /// Simulated volumes are asked evenly, so that two of them do what one of twice the IOPS does.
 #[test]
 fn a_simulated_run_shows_each_data_volume() {
