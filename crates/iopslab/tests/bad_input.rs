@@ -11,12 +11,6 @@ use support::Laboratory;
 
 const GOOD: &str = include_str!("../../../examples/quickstart.toml");
 
-/// RAID 0 of two volumes, small enough for any machine.
-const RAID: &str = "name = \"raid\"\n[dataset]\nrecords = 1000\n\
-                    [[configuration]]\nname = \"a\"\ninstance = { vcpus = 1, memory_gib = 2 }\nmemory_limit_gib = 2\n\
-                    data_volume = { iops = 500, size_gib = 1, count = 2, layout = \"raid0\" }\n\
-                    [[workload]]\nname = \"w\"\nread = 1.0\n[load]\nconcurrency = [1]\n[provider.local]\nheap_mib = 256\n";
-
 /// Runs a broken experiment; returns stderr.
 fn refused(text: &str) -> String {
     let plain = |text: &str| {
@@ -459,29 +453,6 @@ fn a_machine_that_can_serve_no_volumes_throttles_those_of_a_file_that_leaves_it_
     let words = stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     let expected = "note: the kernel's throttle holds the volumes, and no process serves them: volumes cannot be served: /dev/fuse";
     assert!(words.contains(expected), "{stdout}");
-}
-
-/// A kernel without the md driver, as here, or without mdadm.
-#[test]
-fn a_machine_that_can_stripe_no_volumes_is_refused_before_anything_is_made() {
-    if storage::Array::problems().is_empty() {
-        println!("skipped: this machine makes arrays");
-        return;
-    }
-    let lab = Laboratory::new();
-    lab.write("raid.toml", RAID);
-    let output = lab.output(&["run", "raid.toml"]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{stderr}");
-    assert!(stderr.contains("volumes cannot be striped: "), "{stderr}");
-    assert!(stderr.contains("layout = \"directories\""), "{stderr}");
-    assert!(!lab.path().join("runs").exists() && !lab.work().exists(), "nothing was begun");
-    let output = lab.output(&["probe", "raid.toml"]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{stderr}");
-    assert!(stderr.contains("volumes cannot be striped: "), "{stderr}");
-    assert!(!lab.work().exists(), "nothing was begun");
-    assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
 #[test]

@@ -29,6 +29,8 @@ use crate::volume::Volume;
 
 /// Numbers that are tried for an array, the first free one; those of a machine's own arrays begin at 0 or end at 127.
 const NUMBERS: std::ops::Range<u32> = 900..1000;
+/// Somebody else may take a number in the meantime.
+const TRIES: usize = 3;
 /// How long a command may take: members are emulated volumes, unlimited, on what may be a busy disk.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How long an array may stay busy: whatever looks at new devices (udev) has it open for a moment.
@@ -222,12 +224,10 @@ fn build(devices: &[PathBuf], chunk_kib: u32) -> Result<String> {
         let modprobe = require("modprobe", "kmod")?;
         run(&[modprobe.display().to_string(), "raid0".to_owned()], PATIENCE)?;
     }
+    let is_there = |name: &str| loops::sysfs_of(name).exists();
+    let free = NUMBERS.map(|number| format!("md{number}")).filter(|name| !is_there(name));
     let mut refused = None;
-    for name in NUMBERS.map(|number| format!("md{number}")) {
-        let sysfs = loops::sysfs_of(&name);
-        if sysfs.exists() {
-            continue;
-        }
+    for name in free.take(TRIES) {
         let mut argv = vec![
             mdadm.display().to_string(),
             "--build".to_owned(),
@@ -239,8 +239,7 @@ fn build(devices: &[PathBuf], chunk_kib: u32) -> Result<String> {
         argv.extend(devices.iter().map(|device| device.display().to_string()));
         match run(&argv, PATIENCE) {
             Ok(_) => return is_as_asked(&name, devices.len(), chunk_kib).map(|()| name),
-            // Somebody else took the number in the meantime.
-            Err(error) if sysfs.exists() => refused = Some(error),
+            Err(error) if is_there(&name) => refused = Some(error),
             Err(error) => return Err(error),
         }
     }

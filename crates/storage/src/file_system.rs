@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::mount::{MountFlags, mount};
@@ -35,7 +34,7 @@ pub(crate) struct Mounted {
 
 impl Mounted {
     /// Makes the mount point if it is missing, and enters it; [`Self::mount`] follows.
-    pub fn prepare(ledger: &Arc<Ledger>, mount_point: &Path) -> Result<Self> {
+    pub fn prepare(ledger: &Ledger, mount_point: &Path) -> Result<Self> {
         fs::create_dir_all(mount_point).map_err(io_error("create the mount point", mount_point))?;
         // mountinfo shows the resolved path; the ledger must name it the same way.
         let path = fs::canonicalize(mount_point).map_err(io_error("resolve the mount point", mount_point))?;

@@ -1,8 +1,8 @@
 //! Emulated volumes, cgroup limits, burst credits, ledger.
 //!
 //! What a paid-for volume would be, on one Linux machine: a [`Volume`] is a sparse file behind a loop device with XFS
-//! on it; an [`Array`] has several of them as one RAID 0. Either a [`VolumeServer`] answers for the file as the volume would, or a [`Cgroup`] holds a process to the
-//! volume's IOPS and bytes per second (and in any case to its memory and CPUs), and a [`LimitController`] moves that
+//! on it; an [`Array`] makes one RAID 0 of several. Either a [`VolumeServer`] answers for the file as the volume would,
+//! or a [`Cgroup`] holds a process to the volume's IOPS and bytes per second (and in any case to its memory and CPUs), and a [`LimitController`] moves that
 //! limit as gp2's credits come and go, and between reads and writes. [`probe()`] measures what the result really
 //! delivers. Everything is entered into a [`Ledger`] before it is created, so that [`clean()`] can undo a killed run.
 //!
