@@ -71,7 +71,10 @@ fn whether_volumes_can_be_striped_is_told_and_is_no_problem() {
     let found = check["found"].as_str().unwrap();
     match storage::Array::problems().is_empty() {
         true => assert_eq!(found, "the md driver, mdadm"),
-        false => assert!(found.starts_with("not here: volumes cannot be striped: ") && found.contains("directories"), "{found}"),
+        false => assert!(
+            found.starts_with("not here: volumes cannot be striped: ") && found.contains("directories"),
+            "{found}"
+        ),
     }
 }
 

@@ -212,10 +212,30 @@ fn a_plan_says_that_volumes_are_striped_and_whether_this_machine_can() {
     assert_eq!(told.contains(refusal), !missing.is_empty(), "{told}");
     assert!(!said(&["plan", "raid.toml", "--provider", "simulated"]).contains(refusal));
     let plan: Value = serde_json::from_str(&said(&["plan", "raid.toml", "--format", "json"])).unwrap();
-    let layouts: Vec<&Value> = plan["setups"].as_array().unwrap().iter().map(|s| &s["layout"]["kind"]).collect();
-    assert_eq!(layouts, [&Value::Null, &"directories".into(), &"raid0".into(), &"directories".into(), &"raid0".into()]);
-    assert_eq!(plan["plan"]["configurations"][2]["data_volume"]["layout"]["chunk_kib"], 256, "{plan:#}");
-    assert_eq!(of_rule(&plan["notes"], "raid0_not_here").len(), usize::from(!missing.is_empty()));
+    let layouts: Vec<&Value> = plan["setups"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|s| &s["layout"]["kind"])
+        .collect();
+    assert_eq!(
+        layouts,
+        [
+            &Value::Null,
+            &"directories".into(),
+            &"raid0".into(),
+            &"directories".into(),
+            &"raid0".into()
+        ]
+    );
+    assert_eq!(
+        plan["plan"]["configurations"][2]["data_volume"]["layout"]["chunk_kib"], 256,
+        "{plan:#}"
+    );
+    assert_eq!(
+        of_rule(&plan["notes"], "raid0_not_here").len(),
+        usize::from(!missing.is_empty())
+    );
 }
 
 /// A kernel without the md driver, as here, or without mdadm.
@@ -232,7 +252,10 @@ fn a_machine_that_can_stripe_no_volumes_is_refused_before_anything_is_made() {
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(stderr.contains("volumes cannot be striped: "), "{stderr}");
     assert!(stderr.contains("layout = \"directories\""), "{stderr}");
-    assert!(!lab.path().join("runs").exists() && !lab.work().exists(), "nothing was begun");
+    assert!(
+        !lab.path().join("runs").exists() && !lab.work().exists(),
+        "nothing was begun"
+    );
     let output = lab.output(&["probe", "raid.toml"]);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{stderr}");

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use workload::Definition;
 
 use crate::{
-    AwsSettings, ClientCost, ConsistencyLevels, DataLayout, HostsSettings, Placement, Provider, SshFiles, Truth, VolumeKind,
-    WatchedNode, one_unless_stated,
+    AwsSettings, ClientCost, ConsistencyLevels, DataLayout, HostsSettings, Placement, Provider, SshFiles, Truth,
+    VolumeKind, WatchedNode, one_unless_stated,
 };
 
 /// A checked experiment, at full scale (before `provider.local.scale`).

@@ -5,9 +5,7 @@
 mod story;
 
 use catalog::IoLimits;
-use spec::{
-    Beside, DataLayout, DataSetFiles, Job, Provider, Setup, ThisMachine, VolumeRole, job, parse_for, setups,
-};
+use spec::{Beside, DataLayout, DataSetFiles, Job, Provider, Setup, ThisMachine, VolumeRole, job, parse_for, setups};
 use story::{accepted, each_refused, notes, nothing, with};
 
 const GP2: &str = "{ type = \"gp2\", size_gib = 320 }";
@@ -100,7 +98,10 @@ fn a_data_set_in_two_directories_is_another_one_and_old_plans_have_one() {
 fn striped_volumes_are_what_each_would_be_alone_and_have_one_data_directory() {
     let one = setup("{ iops = 500 }", SERVED);
     for count in 2..=8 {
-        let striped = setup(&format!("{{ iops = 500, count = {count}, layout = \"raid0\" }}"), SERVED);
+        let striped = setup(
+            &format!("{{ iops = 500, count = {count}, layout = \"raid0\" }}"),
+            SERVED,
+        );
         let beside = setup(&format!("{{ iops = 500, count = {count} }}"), SERVED);
         assert!(striped.volumes().eq(beside.volumes()), "{count}");
         assert_eq!((striped.chunk_kib(), beside.chunk_kib()), (Some(256), None));
@@ -111,10 +112,7 @@ fn striped_volumes_are_what_each_would_be_alone_and_have_one_data_directory() {
         assert_eq!(DataSetFiles::of(&striped), DataSetFiles::of(&one));
         assert_eq!(beside.layout, Some(DataLayout::Directories));
     }
-    let stated = setup(
-        "{ iops = 500, count = 2, layout = \"raid0\", chunk_kib = 64 }",
-        SERVED,
-    );
+    let stated = setup("{ iops = 500, count = 2, layout = \"raid0\", chunk_kib = 64 }", SERVED);
     assert_eq!(stated.layout, Some(DataLayout::Raid0 { chunk_kib: 64 }));
     let kept = serde_json::to_value(&stated).unwrap();
     assert_eq!(kept["layout"], serde_json::json!({ "kind": "raid0", "chunk_kib": 64 }));

@@ -225,7 +225,9 @@ fn build(devices: &[PathBuf], chunk_kib: u32) -> Result<String> {
         run(&[modprobe.display().to_string(), "raid0".to_owned()], PATIENCE)?;
     }
     let is_there = |name: &str| loops::sysfs_of(name).exists();
-    let free = NUMBERS.map(|number| format!("md{number}")).filter(|name| !is_there(name));
+    let free = NUMBERS
+        .map(|number| format!("md{number}"))
+        .filter(|name| !is_there(name));
     let mut refused = None;
     for name in free.take(TRIES) {
         let mut argv = vec![

@@ -182,7 +182,10 @@ mod tests {
         assert_eq!(shares(place, &[10, 500], &[40, 510]).unwrap(), [0.75, 0.25]);
         assert!(shares(place, &[], &[]).unwrap().is_empty());
         let nothing = shares(place, &[10, 500], &[10, 500]).unwrap_err().to_string();
-        assert!(nothing.contains("/mnt/array") && nothing.contains("counted nothing"), "{nothing}");
+        assert!(
+            nothing.contains("/mnt/array") && nothing.contains("counted nothing"),
+            "{nothing}"
+        );
     }
 
     #[test]

@@ -71,7 +71,11 @@ fn two_limited_members_do_together_twice_what_one_may_and_evenly() {
     let measured = |prefix: &[String], seconds: f64| {
         let found = probe_members(&machine.path("data"), prefix, seconds, 64 << 20, &names, || Ok(())).unwrap();
         let of = |n: usize| (found[n].read_iops, found[n].write_iops);
-        println!("figures: reads and writes a second of each of two members: {:.0?} {:.0?}", of(0), of(1));
+        println!(
+            "figures: reads and writes a second of each of two members: {:.0?} {:.0?}",
+            of(0),
+            of(1)
+        );
         found
     };
     // Never more than both may; more than one may in one of three attempts: a disk that others use too may give less for a while.
@@ -94,7 +98,9 @@ fn two_limited_members_do_together_twice_what_one_may_and_evenly() {
 
     drop(array);
     assert_eq!(running(), Vec::<String>::new(), "dropping it stops it");
-    members.iter_mut().for_each(|member| member.unmount_and_detach().unwrap());
+    members
+        .iter_mut()
+        .for_each(|member| member.unmount_and_detach().unwrap());
     assert!(machine.leftovers().is_empty(), "{:?}", machine.leftovers());
 }
 
@@ -107,7 +113,9 @@ fn its_file_system_knows_the_stripes_and_is_whole_when_it_is_built_again() {
     let info = String::from_utf8_lossy(&info.stdout).into_owned();
     // Blocks of 4 KiB: 256 KiB, and four times that.
     assert!(info.contains("sunit=64") && info.contains("swidth=256 blks"), "{info}");
-    let content: Vec<u8> = (0..8 << 20).map(|i: u32| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let content: Vec<u8> = (0..8 << 20)
+        .map(|i: u32| (i.wrapping_mul(2_654_435_761) >> 13) as u8)
+        .collect();
     let file = machine.path("data/file");
     fs::write(&file, &content).unwrap();
 
@@ -124,7 +132,10 @@ fn its_file_system_knows_the_stripes_and_is_whole_when_it_is_built_again() {
     array.cool().unwrap();
     let before = sectors_read();
     assert!(fs::read(&file).unwrap() == content);
-    assert!((sectors_read() - before) * 512 >= content.len(), "all of it came from the members");
+    assert!(
+        (sectors_read() - before) * 512 >= content.len(),
+        "all of it came from the members"
+    );
 
     for _ in 0..2 {
         array.unmount_and_stop().unwrap();
@@ -134,7 +145,12 @@ fn its_file_system_knows_the_stripes_and_is_whole_when_it_is_built_again() {
             member.unmount_and_detach().unwrap();
         }
         let refused = array.build_and_mount(&members, &machine.path("data"));
-        assert!(refused.unwrap_err().to_string().contains("not all of its volumes are attached"));
+        assert!(
+            refused
+                .unwrap_err()
+                .to_string()
+                .contains("not all of its volumes are attached")
+        );
         for member in &mut members {
             member.attach().unwrap();
         }
@@ -154,10 +170,18 @@ fn a_killed_run_leaves_an_array_that_its_ledger_undoes() {
     ReadAhead::set(&machine.ledger, &device, 64).unwrap();
     assert_eq!(running().len(), 1);
     // Killed: no destructor runs. Its mount is held, too.
-    let mut holder = Command::new("sleep").arg("300").current_dir(machine.path("data")).spawn().unwrap();
+    let mut holder = Command::new("sleep")
+        .arg("300")
+        .current_dir(machine.path("data"))
+        .spawn()
+        .unwrap();
     std::mem::forget(array);
     std::mem::forget(members);
-    assert!(machine.leftovers().len() >= 3, "mount, loop devices: {:?}", machine.leftovers());
+    assert!(
+        machine.leftovers().len() >= 3,
+        "mount, loop devices: {:?}",
+        machine.leftovers()
+    );
     let first = clean(&machine.ledger_path).unwrap();
     println!("while somebody has a file open in it: {first:?}");
     assert!(!first.is_complete(), "an array that is used is not stopped");
@@ -167,7 +191,10 @@ fn a_killed_run_leaves_an_array_that_its_ledger_undoes() {
     let cleaned = clean(&machine.ledger_path).unwrap();
     println!("{:#?}", cleaned.removed);
     assert!(cleaned.is_complete(), "{cleaned:?}");
-    assert!(cleaned.removed.iter().any(|what| what.starts_with("array of ")), "{cleaned:?}");
+    assert!(
+        cleaned.removed.iter().any(|what| what.starts_with("array of ")),
+        "{cleaned:?}"
+    );
     assert_eq!(running(), Vec::<String>::new());
     assert!(machine.leftovers().is_empty(), "{:?}", machine.leftovers());
     assert!(!machine.path("member-0.img").exists());

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use evidence::{HostId, Initialised, ProbeResult};
 use serde::{Deserialize, Serialize};
-use spec::{Burst, ByteBurst, ConsistencyLevels, CostLine, DataLayout, IoLimits, Placement, Provider, Settings, VolumeRole};
+use spec::{
+    Burst, ByteBurst, ConsistencyLevels, CostLine, DataLayout, IoLimits, Placement, Provider, Settings, VolumeRole,
+};
 
 /// A configuration as it was built on the machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -185,7 +185,10 @@ impl Volumes {
             };
             // Volumes on one device, and those of an array, have one read-ahead.
             let is_new = |device: &String| self.read_ahead.values().all(|set| set.device() != device);
-            let device = self.array_of(mounted).or_else(|| mounted.backing.device()).filter(is_new);
+            let device = self
+                .array_of(mounted)
+                .or_else(|| mounted.backing.device())
+                .filter(is_new);
             if let Some(device) = device {
                 let set = ReadAhead::set(&self.ledger, &device, kb)?;
                 self.read_ahead.insert(mounted.setup.role, set);
