@@ -31,12 +31,12 @@ program() {
 
 part=$(sed -n 's/.*iopslab\.part=\([a-z]*\).*/\1/p' /proc/cmdline)
 
-# Those of served volumes are of the part `volumes`.
+# Those of served volumes are of the part `volumes`, those of arrays of the part `arrays`.
 for program in /payload/tests/*; do
   name=$(basename "$program" | sed 's/-[0-9a-f]*$//')
   case "$part $name" in
-    'volumes served') program "$name" "$program" ;;
-    'stories served') ;;
+    'volumes served' | 'arrays arrays') program "$name" "$program" ;;
+    'stories served' | 'stories arrays') ;;
     stories*) program "$name" "$program" ;;
   esac
 done
@@ -57,7 +57,7 @@ nothing_is_left() {
   local mounts
   # The Java is ours.
   mounts=$(grep iopslab /proc/self/mountinfo | grep -v ' /java ')
-  if pgrep -af 'iopslab (agent|volume)' || losetup -l | grep iopslab || [ -n "$mounts" ] || ls -d /sys/fs/cgroup/iopslab-* 2>/dev/null; then
+  if pgrep -af 'iopslab (agent|volume)' || losetup -l | grep iopslab || [ -n "$mounts" ] || grep '^md' /proc/mdstat 2>/dev/null || ls -d /sys/fs/cgroup/iopslab-* 2>/dev/null; then
     echo "left behind: $mounts"
     return 1
   fi
@@ -158,6 +158,60 @@ if [ "$part" = volumes ]; then
   export -f by_hand without_fuse refused nothing_is_left
   story "a served volume by hand" bash -c by_hand
   story "a machine without FUSE" bash -c without_fuse
+fi
+
+# The volumes of a configuration as one RAID 0, two of 100 IOPS: what it does, and that nothing stays of one whose maker is killed.
+array_of_volumes() {
+  local program iops
+  export IOPSLAB_WORK=/var/tmp/array/work
+  mkdir -p /var/tmp/array
+  cd /var/tmp/array || return 1
+  /payload/iopslab doctor 2>&1 | grep 'RAID 0 of volumes' | grep 'the md driver' || return 1
+  /payload/iopslab probe /payload/raid.toml --seconds 2 --size-mib 32 --format json >probe.json || return 1
+  cat probe.json
+  iops=$(sed -n 's/.*"read_iops_4kib": \([0-9]*\).*/\1/p' probe.json | head -1)
+  echo "figures: a RAID 0 of two served volumes of 100 IOPS: $iops reads a second"
+  if [ "$iops" -lt 140 ] || [ "$iops" -gt 210 ]; then echo "that is not what both may do"; return 1; fi
+  nothing_is_left || return 1
+
+  /payload/iopslab probe /payload/raid.toml --seconds 5 >probe.txt 2>&1 &
+  program=$!
+  for ((i = 0; i < 120; i++)); do grep -q 'md9.* xfs ' /proc/self/mounts && break; sleep 1; done
+  grep 'md9.* xfs ' /proc/self/mounts || { cat probe.txt; return 1; }
+  sleep 2
+  kill -9 $program
+  wait $program
+  grep '^md' /proc/mdstat || { echo "it is gone with its maker"; return 1; }
+  /payload/iopslab clean || return 1
+  nothing_is_left || return 1
+  echo "iopslab-story: an array does what its members may, and nothing is left of one whose maker was killed"
+}
+
+if [ "$part" = arrays ]; then
+  export -f array_of_volumes nothing_is_left
+  story "the volumes of a configuration as one array" bash -c array_of_volumes
+fi
+
+# A tiny run on a RAID 0 of two served volumes, one of which is slow for a while.
+raid_run() {
+  local run
+  mkdir -p /var/tmp/run
+  cd /var/tmp/run || return 1
+  /payload/iopslab run /payload/raid.toml --out raid --require-valid || return 1
+  run=$(echo raid/*)
+  cat "$run/report.md"
+  grep -q '"array": *"md9' "$run"/trials/*/1/trial.json || return 1
+  grep -q 'RAID 0, chunks of 256 KiB' "$run/report.md" || return 1
+  if grep -q fault_not_as_planned "$run/analysis.json"; then echo "the fault was not as planned"; return 1; fi
+  nothing_is_left || return 1
+  grep '^| two .* | data' "$run/report.md" | while read -r line; do echo "figures: $line"; done
+  echo "iopslab-story: one run on a RAID 0 of which a member was slow, evidence complete, nothing left behind"
+}
+
+if [ "$part" = raid ]; then
+  prepare_cassandra
+  export -f raid_run nothing_is_left
+  story "a tiny run on a RAID 0" bash -c raid_run
 fi
 
 # The tiny run on a served volume that stalls for a while.

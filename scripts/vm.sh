@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # A machine like the users': Debian 12 (kernel 6.1, cgroup v2) in QEMU, in which are run: the stories of storage and monitor; served
-# volumes by hand, and what is said where there is no FUSE; one tiny whole run with a real Cassandra, a second time with a client
-# in another zone (netem), and once on served volumes of which one stalls. The machine this is developed on has cgroup v1, a newer
-# kernel and no netem; every current distribution has v2.
+# volumes by hand, and what is said where there is no FUSE; RAID 0 of volumes; one tiny whole run with a real Cassandra, a second
+# time with a client in another zone (netem), once on served volumes of which one stalls, and once on a RAID 0 of which a member is
+# slow. The machine this is developed on has cgroup v1, a newer kernel, no netem and no md driver; every current distribution has v2.
 #
 #   scripts/vm.sh           everything (the image is made once and kept in ~/.cache/iopslab)
 #   scripts/vm.sh --fast    without the runs with Cassandra
-#   scripts/vm.sh PART...   only these parts, a boot for each: stories, volumes, whole (the two runs), served; image makes it only
+#   scripts/vm.sh PART...   only these parts, a boot for each: stories, volumes, arrays, whole (the two runs), served, raid; image makes
+#                           it only
 #
 # Needs root, qemu-system-x86_64, debootstrap and mkfs.ext4 (installed here if missing, with apt-get). Without KVM the machine is
 # emulated, which is 10 to 30 times slower than the real one. IOPSLAB_DEBIAN_MIRROR names another mirror.
@@ -14,14 +15,14 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 case "${1:-}" in
-  '') PARTS=(stories volumes whole served) ;;
-  --fast) PARTS=(stories volumes) ;;
+  '') PARTS=(stories volumes arrays whole served raid) ;;
+  --fast) PARTS=(stories volumes arrays) ;;
   *) PARTS=("$@") ;;
 esac
 for part in "${PARTS[@]}"; do
   case "$part" in
-    image | stories | volumes | whole | served) ;;
-    *) echo "error: no part $part: stories, volumes, whole, served, image" >&2; exit 2 ;;
+    image | stories | volumes | arrays | whole | served | raid) ;;
+    *) echo "error: no part $part: stories, volumes, arrays, whole, served, raid, image" >&2; exit 2 ;;
   esac
 done
 # Whether any of these parts is asked for.
@@ -31,7 +32,7 @@ has_part() {
   return 1
 }
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/iopslab
-IMAGE=$CACHE/vm-bookworm-2
+IMAGE=$CACHE/vm-bookworm-3
 apt_mirror() {
   cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null |
     sed -n 's/^deb \(\[[^]]*\] \)\?\(http[^ ]*\) bookworm main.*/\2/p; s/^URIs: \(http[^ ]*debian\)\/\?$/\1/p' | head -1
@@ -60,7 +61,7 @@ trap 'rm -rf "$work"' EXIT
 make_image() {
   say "making the image (Debian 12 from $MIRROR)"
   local root=$work/root
-  debootstrap --variant=minbase --include=linux-image-cloud-amd64,systemd-sysv,udev,dbus,kmod,procps,util-linux,xfsprogs,fio,openjdk-17-jre-headless,ca-certificates,iproute2 \
+  debootstrap --variant=minbase --include=linux-image-cloud-amd64,systemd-sysv,udev,dbus,kmod,procps,util-linux,xfsprogs,mdadm,fio,openjdk-17-jre-headless,ca-certificates,iproute2 \
     bookworm "$root" "$MIRROR" >"$work/debootstrap.log" 2>&1 || { tail -20 "$work/debootstrap.log" >&2; return 1; }
   echo iopslab-vm >"$root/etc/hostname"
   # Cassandra refuses to start where the host's name does not resolve.
@@ -100,7 +101,7 @@ UNIT
 say "building the stories"
 # What goes into the machine: the test programs of storage and monitor, and iopslab itself.
 built=
-if has_part stories volumes; then
+if has_part stories volumes arrays; then
   built=$(cargo test --locked --no-run --message-format=json -p storage -p monitor 2>/dev/null |
     sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | sort -u)
 fi
@@ -114,9 +115,10 @@ strip -o "$payload/iopslab" "$target/debug/iopslab"
 cp scripts/vm-inside.sh "$payload/inside.sh"
 cp scripts/vm-tiny.toml "$payload/tiny.toml"
 cp scripts/vm-served.toml "$payload/served.toml"
+cp scripts/vm-raid.toml "$payload/raid.toml"
 # Test programs keep their files where they were built.
 echo "$target/tmp" >"$payload/scratch"
-if has_part whole served; then
+if has_part whole served raid; then
   [ -d "$CACHE/cassandra" ] || { echo "error: no Cassandra in $CACHE/cassandra; run once: iopslab db start && iopslab db stop" >&2; exit 1; }
   cp -a "$CACHE/cassandra" scripts/java-for-tests.sh "$payload/"
   # This machine's Java too: what was kept for shorter starts (minutes, when emulated) belongs to one.
@@ -170,8 +172,8 @@ boot() {
 # thread it does not.
 for part in "${PARTS[@]}"; do
   case "$part" in
-    stories | volumes) boot "$part" tcg,thread=multi ;;
-    whole | served) boot "$part" tcg,thread=single ;;
+    stories | volumes | arrays) boot "$part" tcg,thread=multi ;;
+    whole | served | raid) boot "$part" tcg,thread=single ;;
     image) ;;
   esac
 done

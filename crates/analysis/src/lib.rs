@@ -318,6 +318,7 @@ fn configurations(plan: &Plan, setups: &[Setup], trials: &[&TrialMeasurement]) -
                 consistency: stated_levels(plan, setup),
                 settings: setup.settings.clone(),
                 backlog: setup.backlog,
+                layout: setup.layout,
                 volumes: setup
                     .volumes()
                     .map(|v| VolumeReport {

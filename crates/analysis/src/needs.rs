@@ -49,6 +49,7 @@ fn is_same_but_for_settings(one: &ConfigurationFacts, other: &ConfigurationFacts
         && one.exists_at == other.exists_at
         && one.placement == other.placement
         && one.consistency == other.consistency
+        && one.layout == other.layout
         && one.volumes.iter().map(volume).eq(other.volumes.iter().map(volume))
         && one
             .volumes

@@ -293,6 +293,9 @@ pub struct VolumeFacts {
     pub label: String,
     /// Kernel device name, such as `loop3`.
     pub device: String,
+    /// Kernel name of the array of which it was a member, such as `md900`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub array: Option<String>,
     /// Limits in force on this machine at the start of the trial (scaled).
     pub limits: IoLimits,
     /// fio's measurement of this configuration.

@@ -63,6 +63,22 @@ fn a_machine_without_fuse_still_runs_experiments_and_is_told_of() {
 }
 
 #[test]
+fn whether_volumes_can_be_striped_is_told_and_is_no_problem() {
+    let lab = Laboratory::new();
+    let checks = doctor(&lab, &lab.path().join("work"));
+    let check = of(&checks, "RAID 0 of volumes");
+    assert_eq!(check["ok"], true, "{check}");
+    let found = check["found"].as_str().unwrap();
+    match storage::Array::problems().is_empty() {
+        true => assert_eq!(found, "the md driver, mdadm"),
+        false => assert!(
+            found.starts_with("not here: volumes cannot be striped: ") && found.contains("directories"),
+            "{found}"
+        ),
+    }
+}
+
+#[test]
 fn every_directory_is_told_with_what_is_free_and_what_the_example_needs() {
     let lab = Laboratory::new();
     let work = lab.path().join("not/yet/there");

@@ -9,6 +9,12 @@ use support::Laboratory;
 
 const SIMULATED: &str = include_str!("../../../examples/simulated.toml");
 
+/// RAID 0 of two volumes, small enough for any machine.
+const RAID: &str = "name = \"raid\"\n[dataset]\nrecords = 1000\n\
+                    [[configuration]]\nname = \"a\"\ninstance = { vcpus = 1, memory_gib = 2 }\nmemory_limit_gib = 2\n\
+                    data_volume = { iops = 500, size_gib = 1, count = 2, layout = \"raid0\" }\n\
+                    [[workload]]\nname = \"w\"\nread = 1.0\n[load]\nconcurrency = [1]\n[provider.local]\nheap_mib = 256\n";
+
 fn simulated(duration_s: u32, repetitions: u32) -> String {
     let text = SIMULATED
         .replacen("duration_s = 120", &format!("duration_s = {duration_s}"), 1)
@@ -181,6 +187,81 @@ fn a_plan_says_how_many_volumes_hold_the_data_and_that_two_small_ones_cost_what_
         setup["more_data"].as_array().map_or(0, Vec::len)
     };
     assert_eq!((data("gp3-6000"), data("two-gp3"), data("four-gp3")), (0, 1, 3));
+}
+
+/// One data directory on all of them, so that they have the data set of one volume; and this machine may not be able to.
+#[test]
+fn a_plan_says_that_volumes_are_striped_and_whether_this_machine_can() {
+    let lab = Laboratory::new();
+    lab.write("raid.toml", include_str!("../../../examples/raid-members.toml"));
+    let said = |arguments: &[&str]| {
+        let planned = lab.output(arguments);
+        assert!(planned.status.success(), "{}", String::from_utf8_lossy(&planned.stderr));
+        let text = String::from_utf8_lossy(&planned.stdout).into_owned();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let told = said(&["plan", "raid.toml"]);
+    for words in [
+        "data: 2 x gp3 500 GiB, RAID 0, chunks of 256 KiB; each of them:",
+        "data: 2 x gp3 500 GiB, a directory on each; each of them:",
+    ] {
+        assert!(told.contains(words), "no {words:?} in {told}");
+    }
+    let missing = storage::Array::problems();
+    let refusal = "a run on this machine is refused: volumes cannot be striped";
+    assert_eq!(told.contains(refusal), !missing.is_empty(), "{told}");
+    assert!(!said(&["plan", "raid.toml", "--provider", "simulated"]).contains(refusal));
+    let plan: Value = serde_json::from_str(&said(&["plan", "raid.toml", "--format", "json"])).unwrap();
+    let layouts: Vec<&Value> = plan["setups"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|s| &s["layout"]["kind"])
+        .collect();
+    assert_eq!(
+        layouts,
+        [
+            &Value::Null,
+            &"directories".into(),
+            &"raid0".into(),
+            &"directories".into(),
+            &"raid0".into()
+        ]
+    );
+    assert_eq!(
+        plan["plan"]["configurations"][2]["data_volume"]["layout"]["chunk_kib"], 256,
+        "{plan:#}"
+    );
+    assert_eq!(
+        of_rule(&plan["notes"], "raid0_not_here").len(),
+        usize::from(!missing.is_empty())
+    );
+}
+
+/// A kernel without the md driver, as here, or without mdadm.
+#[test]
+fn a_machine_that_can_stripe_no_volumes_is_refused_before_anything_is_made() {
+    if storage::Array::problems().is_empty() {
+        println!("skipped: this machine makes arrays");
+        return;
+    }
+    let lab = Laboratory::new();
+    lab.write("raid.toml", RAID);
+    let output = lab.output(&["run", "raid.toml"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("volumes cannot be striped: "), "{stderr}");
+    assert!(stderr.contains("layout = \"directories\""), "{stderr}");
+    assert!(
+        !lab.path().join("runs").exists() && !lab.work().exists(),
+        "nothing was begun"
+    );
+    let output = lab.output(&["probe", "raid.toml"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("volumes cannot be striped: "), "{stderr}");
+    assert!(!lab.work().exists(), "nothing was begun");
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
 /// Simulated volumes are asked evenly, so that two of them do what one of twice the IOPS does.

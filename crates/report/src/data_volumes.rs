@@ -7,7 +7,7 @@ use crate::labels;
 
 /// What the table shows.
 pub const LABEL: &str = "The data volumes of each cell, medians over repetitions; a request's time is the kernel's, from its queue to \
-                         its end";
+                         its end; requests of a RAID 0 are those of its members, split where chunks end";
 /// The head; the first [`TEXTS`] columns are text.
 pub const HEAD: [&str; 11] = [
     "Configuration",

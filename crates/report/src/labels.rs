@@ -341,6 +341,19 @@ pub fn backlogs(analysis: &Analysis) -> Vec<String> {
     analysis.configurations.iter().filter_map(of_one).collect()
 }
 
+/// What a volume models; of several data volumes also how the data lies on them.
+pub fn volume(configuration: &ConfigurationFacts, volume: &VolumeReport) -> String {
+    match configuration.layout.filter(|_| volume.role.is_data()) {
+        Some(layout) => format!(
+            "{}, one of {} ({})",
+            volume.label,
+            configuration.data_volumes().count(),
+            layout.label()
+        ),
+        None => volume.label.clone(),
+    }
+}
+
 /// How data volumes were made from snapshots of EBS, a sentence for each; nothing where they were made empty.
 pub fn initialised(analysis: &Analysis) -> Vec<String> {
     let of_volume = |(name, volume): (&str, &VolumeReport)| {

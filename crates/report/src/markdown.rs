@@ -408,21 +408,21 @@ fn configurations(analysis: &Analysis, text: &mut String) {
         analysis
             .configurations
             .iter()
-            .flat_map(|c| c.volumes.iter().map(|v| volume(&c.name, v))),
+            .flat_map(|c| c.volumes.iter().map(move |v| volume(c, v))),
     ));
     text.push('\n');
 }
 
-fn volume(configuration: &str, volume: &VolumeReport) -> Vec<String> {
+fn volume(configuration: &ConfigurationFacts, volume: &VolumeReport) -> Vec<String> {
     let of_limit = |measured: Option<f64>, expected: Option<f64>| match (measured, expected) {
         (Some(measured), Some(expected)) if expected > 0.0 => percent(measured / expected),
         _ => MISSING.to_owned(),
     };
     let probe = volume.probe.as_ref();
     vec![
-        configuration.to_owned(),
+        configuration.name.clone(),
         volume.role.name().to_owned(),
-        volume.label.clone(),
+        labels::volume(configuration, volume),
         bytes(volume.size_bytes as f64),
         labels::limits(&volume.limits),
         probe.map_or_else(

@@ -168,9 +168,14 @@ fn machines(plan: &Plan, setups: &Setups, width: usize) -> String {
         // What a volume is may take twice the room of a name.
         let fold = |text: &str| folded(text, name.saturating_mul(2).saturating_sub(4)).replace('\n', "\n  ");
         let volumes = |setup: &analysis::Setup| {
-            let mut lines = vec![match setup.data_volume_count() {
-                1 => format!("data: {}", setup.data.label),
-                n => format!("data: {n} x {}, a directory on each; each of them:", setup.data.label),
+            let mut lines = vec![match setup.layout {
+                None => format!("data: {}", setup.data.label),
+                Some(layout) => format!(
+                    "data: {} x {}, {}; each of them:",
+                    setup.data_volume_count(),
+                    setup.data.label,
+                    layout.label()
+                ),
             }];
             lines.extend(on_this_machine(&setup.data));
             match &setup.commitlog {

@@ -29,7 +29,7 @@ impl DataSetFiles {
         Self {
             placement: setup.placement,
             settings: setup.settings.of_files(),
-            directories: setup.data_volume_count(),
+            directories: setup.data_directory_count(),
             backlog: setup.backlog,
         }
     }

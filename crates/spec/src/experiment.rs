@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use workload::Definition;
 
 use crate::{
-    AwsSettings, ClientCost, ConsistencyLevels, HostsSettings, Placement, Provider, SshFiles, Truth, VolumeKind,
-    WatchedNode, one_unless_stated,
+    AwsSettings, ClientCost, ConsistencyLevels, DataLayout, HostsSettings, Placement, Provider, SshFiles, Truth,
+    VolumeKind, WatchedNode, one_unless_stated,
 };
 
 /// A checked experiment, at full scale (before `provider.local.scale`).
@@ -313,13 +313,15 @@ pub struct Volume {
     /// as the limits say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub byte_burst: Option<ByteBurst>,
-    /// Volumes of this kind that a node has, 1 to 8, above 1 only for data: each has a data directory of the database. All
-    /// else that is said here is of one of them.
+    /// Volumes of this kind that a node has, 1 to 8, above 1 only for data. All else that is said here is of one of them.
     #[serde(
         default = "one_unless_stated::one",
         skip_serializing_if = "one_unless_stated::is_one"
     )]
     pub count: u32,
+    /// How the data lies on several; `None` of one, and in plans of before it was kept: then it is directories.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<DataLayout>,
     /// What would be ordered for one; `None` for instance store and for volumes given by their limits.
     pub order: Option<VolumeRequest>,
     /// Time of a request that is stated of a volume given by its limits.
@@ -328,16 +330,6 @@ pub struct Volume {
     /// Whether reads and writes of a volume given by its limits have each of them for themselves.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub limits_apart: bool,
-}
-
-impl Volume {
-    /// How many of what: `gp3 250 GiB`, `2 x gp3 250 GiB`.
-    pub fn counted_label(&self) -> String {
-        match self.count {
-            1 => self.label.clone(),
-            n => format!("{n} x {}", self.label),
-        }
-    }
 }
 
 /// Load levels and the shape of a trial.

@@ -145,6 +145,7 @@ fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset
         page_cache_budget_bytes: budget as u64,
         data: data(VolumeRole::Data),
         more_data: more.map(data).collect(),
+        layout: data_volume.layout,
         commitlog: configuration
             .commitlog_volume
             .as_ref()

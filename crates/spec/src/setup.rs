@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use catalog::{Burst, ByteBurst, IoLimits, Latency};
 use serde::{Deserialize, Serialize};
 
-use crate::{BacklogFiles, ConsistencyLevels, NodeFault, Placement, Settings, VolumeRole, WatchedNode};
+use crate::{BacklogFiles, ConsistencyLevels, DataLayout, NodeFault, Placement, Settings, VolumeRole, WatchedNode};
 
 /// What a provider makes of a plan's configurations, each once and in the plan's order: the document `setups.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -67,9 +67,12 @@ pub struct Setup {
     pub page_cache_budget_bytes: u64,
     /// The data volume; of several the first.
     pub data: VolumeSetup,
-    /// The further data volumes, in the order of their directories: each has one of the database's data directories.
+    /// The further data volumes, in the order of their directories, or of their chunks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more_data: Vec<VolumeSetup>,
+    /// How the data lies on several data volumes; `None` of one, and in setups of before it was kept: then it is directories.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<DataLayout>,
     /// The commit-log volume, if it is separate.
     pub commitlog: Option<VolumeSetup>,
     /// What the instance lets through to all volumes together, on this machine (scaled); `None`: one volume, a path
@@ -109,7 +112,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Its data volumes, in the order of their directories.
+    /// Its data volumes, in the order of their directories, or of their chunks.
     pub fn data_volumes(&self) -> impl Iterator<Item = &VolumeSetup> + Clone {
         std::iter::once(&self.data).chain(&self.more_data)
     }
@@ -117,6 +120,22 @@ impl Setup {
     /// How many these are.
     pub fn data_volume_count(&self) -> u32 {
         u32::try_from(self.more_data.len()).map_or(u32::MAX, |more| more.saturating_add(1))
+    }
+
+    /// KiB of a chunk where its data volumes are one RAID 0; `None` where each has a file system of its own.
+    pub fn chunk_kib(&self) -> Option<u32> {
+        match self.layout {
+            Some(DataLayout::Raid0 { chunk_kib }) => Some(chunk_kib),
+            Some(DataLayout::Directories) | None => None,
+        }
+    }
+
+    /// Data directories of its database: one on each data volume, or one on their RAID 0.
+    pub fn data_directory_count(&self) -> u32 {
+        match self.chunk_kib() {
+            Some(_) => 1,
+            None => self.data_volume_count(),
+        }
     }
 
     /// All of its volumes: data, then commit log.

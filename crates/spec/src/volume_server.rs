@@ -15,6 +15,8 @@ pub struct ThisMachine {
     pub cpus: f64,
     /// Why it cannot serve volumes at all; `None`: it can.
     pub cannot_serve: Option<String>,
+    /// Why its kernel cannot make a RAID 0 of them; `None`: it can.
+    pub cannot_stripe: Option<String>,
 }
 
 /// A configuration whose databases and volume server need more CPUs than a machine has.

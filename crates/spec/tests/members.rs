@@ -5,7 +5,7 @@
 mod story;
 
 use catalog::IoLimits;
-use spec::{Beside, DataSetFiles, Job, Provider, Setup, VolumeRole, job, parse_for, setups};
+use spec::{Beside, DataLayout, DataSetFiles, Job, Provider, Setup, ThisMachine, VolumeRole, job, parse_for, setups};
 use story::{accepted, each_refused, notes, nothing, with};
 
 const GP2: &str = "{ type = \"gp2\", size_gib = 320 }";
@@ -93,6 +93,66 @@ fn a_data_set_in_two_directories_is_another_one_and_old_plans_have_one() {
     assert!(!text.contains("\"count\""), "{text}");
 }
 
+/// With one data directory, as a volume alone, whose data set it shares.
+#[test]
+fn striped_volumes_are_what_each_would_be_alone_and_have_one_data_directory() {
+    let one = setup("{ iops = 500 }", SERVED);
+    for count in 2..=8 {
+        let striped = setup(
+            &format!("{{ iops = 500, count = {count}, layout = \"raid0\" }}"),
+            SERVED,
+        );
+        let beside = setup(&format!("{{ iops = 500, count = {count} }}"), SERVED);
+        assert!(striped.volumes().eq(beside.volumes()), "{count}");
+        assert_eq!((striped.chunk_kib(), beside.chunk_kib()), (Some(256), None));
+        assert_eq!(
+            (striped.data_directory_count(), beside.data_directory_count()),
+            (1, beside.data_volume_count())
+        );
+        assert_eq!(DataSetFiles::of(&striped), DataSetFiles::of(&one));
+        assert_eq!(beside.layout, Some(DataLayout::Directories));
+    }
+    let stated = setup("{ iops = 500, count = 2, layout = \"raid0\", chunk_kib = 64 }", SERVED);
+    assert_eq!(stated.layout, Some(DataLayout::Raid0 { chunk_kib: 64 }));
+    let kept = serde_json::to_value(&stated).unwrap();
+    assert_eq!(kept["layout"], serde_json::json!({ "kind": "raid0", "chunk_kib": 64 }));
+    assert_eq!(serde_json::from_value::<Setup>(kept).unwrap(), stated);
+    assert_eq!(one.layout, None);
+    let money = |layout: &str| {
+        let text = format!("{{ type = \"gp3\", size_gib = 250, count = 2, layout = \"{layout}\" }}");
+        accepted(&volume(&text, "")).money.configurations[0].clone()
+    };
+    assert_eq!(money("raid0"), money("directories"));
+}
+
+#[test]
+fn a_plan_on_a_machine_that_cannot_stripe_says_that_its_run_is_refused() {
+    let text = volume("{ iops = 500, count = 2, layout = \"raid0\" }", SERVED);
+    let noted = |text: &str, provider, cannot_stripe: Option<&str>| {
+        let machine = ThisMachine {
+            cpus: 2.0,
+            cannot_serve: None,
+            cannot_stripe: cannot_stripe.map(str::to_owned),
+        };
+        let beside = Beside {
+            machine: Some(machine),
+            ..Beside::files(&nothing)
+        };
+        let experiment = parse_for(catalog::Catalog::built_in(), "x.toml", text, &beside, provider);
+        notes(&experiment.unwrap(), "raid0_not_here", Some(provider))
+    };
+    let why = Some("this kernel has no md driver");
+    let told = noted(&text, Provider::Local, why);
+    assert!(
+        told.len() == 1 && told[0].contains("a: a run on this machine is refused: this kernel has no md driver"),
+        "{told:?}"
+    );
+    assert!(told[0].contains("layout = \"directories\""), "{told:?}");
+    assert!(noted(&text, Provider::Local, None).is_empty());
+    assert!(noted(&text, Provider::Simulated, why).is_empty());
+    assert!(noted(&text.replace(", layout = \"raid0\"", ""), Provider::Local, why).is_empty());
+}
+
 /// Each gp3 has 3,000 IOPS and 125 MiB/s for nothing.
 #[test]
 fn two_volumes_cost_twice_what_one_costs_with_what_each_has_for_nothing() {
@@ -145,8 +205,28 @@ fn what_is_stated_of_several_volumes_and_cannot_be_is_refused_at_its_place() {
             "x.toml:9:29: `layout` says how data lies on several volumes, and this is one",
         ),
         (
-            volume("{ iops = 500, count = 2, layout = \"raid0\" }", ""),
-            "layout = \"raid0\" is not built yet",
+            volume("{ iops = 500, layout = \"raid0\" }", ""),
+            "x.toml:9:29: `layout` says how data lies on several volumes, and this is one",
+        ),
+        (
+            volume("{ iops = 500, count = 1, layout = \"raid0\" }", ""),
+            "x.toml:9:40: `layout` says how data lies on several volumes, and this is one",
+        ),
+        (
+            volume("{ iops = 500, count = 9, layout = \"raid0\" }", ""),
+            "x.toml:9:29: count cannot be 9",
+        ),
+        (
+            volume("{ iops = 500, count = 2, layout = \"raid0\", chunk_kib = 100 }", ""),
+            "x.toml:9:58: chunk_kib cannot be 100",
+        ),
+        (
+            volume("{ iops = 500, count = 2, layout = \"raid0\", chunk_kib = 2048 }", ""),
+            "a power of two from 4 to 1024",
+        ),
+        (
+            volume("{ iops = 500, count = 2, chunk_kib = 64 }", ""),
+            "x.toml:9:40: `chunk_kib` is of RAID 0, and these volumes are not striped",
         ),
         (
             volume("{ iops = 500, count = 2, layout = \"directoris\" }", ""),

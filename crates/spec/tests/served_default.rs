@@ -10,6 +10,7 @@ fn machine(cpus: f64) -> ThisMachine {
     ThisMachine {
         cpus,
         cannot_serve: None,
+        cannot_stripe: None,
     }
 }
 
@@ -74,6 +75,7 @@ fn a_machine_without_fuse_throttles_and_says_why() {
     let without = ThisMachine {
         cpus: 64.0,
         cannot_serve: Some("/dev/fuse: no such device".to_owned()),
+        cannot_stripe: None,
     };
     let read = on(Some(without.clone()), GOOD, None).unwrap();
     assert_eq!(read.local.volumes, Emulation::Throttled);

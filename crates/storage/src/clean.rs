@@ -8,6 +8,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
+use crate::array;
 use crate::cgroup;
 use crate::disk;
 use crate::error::{Result, StorageError, io_error};
@@ -87,6 +88,7 @@ fn undo(item: &LedgerItem) -> Result<bool> {
         } => process::end(*pid, *start_time_ticks, TERM_PATIENCE),
         LedgerItem::Mount { path } => mounts::unmount_all(path, IfBusy::Detach),
         LedgerItem::LoopDevice { image } => Ok(!loops::detach_all(image)?.is_empty()),
+        LedgerItem::Array { members } => Ok(!array::stop_all(members)?.is_empty()),
         LedgerItem::Cgroup { path } => cgroup::remove_directory(path),
         // It goes with its mount.
         LedgerItem::ServedFile { .. } => Ok(false),

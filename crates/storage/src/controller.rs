@@ -171,7 +171,7 @@ fn lock(moved: &Mutex<Moved>) -> MutexGuard<'_, Moved> {
 
 /// Completed reads, sectors read, completed writes, sectors written (fields 1, 3, 5, 7 of
 /// Documentation/block/stat.rst).
-fn counters(stat: &Path) -> Result<[u64; 4]> {
+pub(crate) fn counters(stat: &Path) -> Result<[u64; 4]> {
     let text = fs::read_to_string(stat).map_err(io_error("read the counters", stat))?;
     let fields: Vec<u64> = text
         .split_ascii_whitespace()

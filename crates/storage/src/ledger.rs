@@ -30,6 +30,11 @@ pub enum LedgerItem {
         /// Absolute path of the image.
         image: PathBuf,
     },
+    /// The array (md) of which the loop devices of these files are the members, whichever number it got.
+    Array {
+        /// Absolute paths of the files.
+        members: Vec<PathBuf>,
+    },
     /// Whatever is mounted here.
     Mount {
         /// Mount point.
@@ -104,6 +109,10 @@ impl std::fmt::Display for LedgerItem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::LoopDevice { image } => write!(f, "loop device of {}", image.display()),
+            Self::Array { members } => {
+                let files: Vec<String> = members.iter().map(|file| file.display().to_string()).collect();
+                write!(f, "array of {}", files.join(", "))
+            }
             Self::Mount { path } => write!(f, "mount {}", path.display()),
             Self::Cgroup { path } => write!(f, "cgroup {}", path.display()),
             Self::Process { pid, what, .. } => write!(f, "process {pid} ({what})"),

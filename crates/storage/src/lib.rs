@@ -1,13 +1,14 @@
 //! Emulated volumes, cgroup limits, burst credits, ledger.
 //!
 //! What a paid-for volume would be, on one Linux machine: a [`Volume`] is a sparse file behind a loop device with XFS
-//! on it. Either a [`VolumeServer`] answers for the file as the volume would, or a [`Cgroup`] holds a process to the
-//! volume's IOPS and bytes per second (and in any case to its memory and CPUs), and a [`LimitController`] moves that
+//! on it; an [`Array`] makes one RAID 0 of several. Either a [`VolumeServer`] answers for the file as the volume would,
+//! or a [`Cgroup`] holds a process to the volume's IOPS and bytes per second (and in any case to its memory and CPUs), and a [`LimitController`] moves that
 //! limit as gp2's credits come and go, and between reads and writes. [`probe()`] measures what the result really
 //! delivers. Everything is entered into a [`Ledger`] before it is created, so that [`clean()`] can undo a killed run.
 //!
 //! All of it needs root; [`preflight()`] says what a machine lacks.
 
+mod array;
 mod burst;
 mod cgroup;
 mod clean;
@@ -16,6 +17,7 @@ mod command;
 mod controller;
 mod disk;
 mod error;
+mod file_system;
 mod ledger;
 mod loops;
 mod mounts;
@@ -33,6 +35,7 @@ mod warm;
 mod whole;
 mod work;
 
+pub use array::Array;
 pub use burst::BurstBucket;
 pub use cgroup::{
     CANNOT_JOIN_EXIT_STATUS, Cgroup, CgroupPaths, CgroupVersion, Controller, ControllerPath, Controllers, DeviceLimit,
@@ -49,7 +52,7 @@ pub use page_cache::{PageCacheBudget, page_cache_bytes};
 pub use preflight::{Problem, free_bytes, preflight, preflight_without_limits};
 pub use probe::{
     Asked as ProbeAsked, BurstDrain, DepthStep, Measured as ProbeMeasured, ProbeFigures, SequentialReads,
-    Suite as ProbeSuite, probe, probe_suite,
+    Suite as ProbeSuite, probe, probe_members, probe_suite,
 };
 pub use process::start_time_ticks;
 pub use read_ahead::{DISK_READ_AHEAD_KB, ReadAhead, read_ahead_kb_of};

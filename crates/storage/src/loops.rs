@@ -72,6 +72,17 @@ pub(crate) struct LoopDevice {
     previous_largest_io: Option<String>,
 }
 
+/// Where the kernel tells of a block device.
+pub(crate) fn sysfs_of(name: &str) -> PathBuf {
+    Path::new(SYS_BLOCK).join(name)
+}
+
+/// Major and minor number of a block device; `None` where there is none of this name.
+pub(crate) fn number_of(name: &str) -> Option<(u32, u32)> {
+    let text = fs::read_to_string(sysfs_of(name).join("dev")).ok()?;
+    parse_number(&text)
+}
+
 /// Loop devices backed by `image`.
 pub(crate) fn find(image: &Path) -> Vec<String> {
     find_in(Path::new(SYS_BLOCK), image)
@@ -144,7 +155,7 @@ fn try_again<T>(mut act: impl FnMut(Duration) -> Result<T>, effect: impl Fn() ->
 /// The device of a `losetup` that was killed before it could name it; one without direct I/O is given back.
 fn attached_all_the_same(image: &Path) -> Option<String> {
     let name = find(image).into_iter().next()?;
-    let direct = fs::read_to_string(Path::new(SYS_BLOCK).join(&name).join("loop/dio"));
+    let direct = fs::read_to_string(sysfs_of(&name).join("loop/dio"));
     if direct.is_ok_and(|text| text.trim() == "1") {
         return Some(name);
     }
@@ -154,7 +165,7 @@ fn attached_all_the_same(image: &Path) -> Option<String> {
 }
 
 fn configure(name: &str, image: &Path, behind: Behind) -> Result<LoopDevice> {
-    let sysfs = Path::new(SYS_BLOCK).join(name);
+    let sysfs = sysfs_of(name);
     let read = |file: &str| {
         let path = sysfs.join(file);
         fs::read_to_string(&path)
@@ -196,11 +207,16 @@ fn parse_number(text: &str) -> Option<(u32, u32)> {
 }
 
 impl LoopDevice {
+    /// `/dev/loop3`.
+    pub fn path(&self) -> PathBuf {
+        Path::new("/dev").join(&self.name)
+    }
+
     /// Detaches it from `image`.
     pub fn detach(&self, image: &Path) -> Result<()> {
         if let Some(kib) = &self.previous_largest_io {
             // A setting of an unused device: not worth failing a run for.
-            let _ = fs::write(Path::new(SYS_BLOCK).join(&self.name).join("queue/max_sectors_kb"), kib);
+            let _ = fs::write(sysfs_of(&self.name).join("queue/max_sectors_kb"), kib);
         }
         detach_named(&self.name, image)
     }
@@ -238,8 +254,7 @@ fn detach_named(name: &str, image: &Path) -> Result<()> {
         return Ok(());
     }
     detached?;
-    let number = fs::read_to_string(Path::new(SYS_BLOCK).join(name).join("dev"));
-    if let Some(number) = number.ok().as_deref().and_then(parse_number) {
+    if let Some(number) = number_of(name) {
         await_copies(number, &device)?;
         if ended() {
             return Ok(());

@@ -121,7 +121,7 @@ fn gib(bytes: u64) -> f64 {
 }
 
 /// Whether the running kernel could load a module by itself when it is needed.
-fn has_module(name: &str) -> bool {
+pub(crate) fn has_module(name: &str) -> bool {
     let directory = Path::new("/lib/modules").join(rustix::system::uname().release().to_string_lossy().as_ref());
     ["modules.dep", "modules.builtin"]
         .iter()

@@ -17,7 +17,9 @@ use std::path::Path;
 
 use spec::IoLimits;
 
-use crate::error::Result;
+use crate::controller::counters;
+use crate::error::{Result, StorageError};
+use crate::loops::sysfs_of;
 use fio::{Fio, ProbeFile, Shape};
 pub use suite::{Asked, BurstDrain, DepthStep, Measured, SequentialReads, Suite, probe_suite};
 
@@ -73,6 +75,45 @@ pub fn probe(
     file_bytes: u64,
     limit: impl FnOnce() -> Result<()>,
 ) -> Result<ProbeFigures> {
+    let measured = measure(mount_point, launch_prefix, (seconds, file_bytes), &[], limit)?;
+    Ok(measured.whole)
+}
+
+/// The same of an array: what each of its members (`loop3`) did of what fio measured of the whole, in the proportion of the
+/// bytes that their devices counted meanwhile. The latency is that of the whole.
+pub fn probe_members(
+    mount_point: &Path,
+    launch_prefix: &[String],
+    seconds: f64,
+    file_bytes: u64,
+    members: &[String],
+    limit: impl FnOnce() -> Result<()>,
+) -> Result<Vec<ProbeFigures>> {
+    let measured = measure(mount_point, launch_prefix, (seconds, file_bytes), members, limit)?;
+    let of_one = |(reads, writes): (&f64, &f64)| ProbeFigures {
+        read_iops: measured.whole.read_iops * reads,
+        write_bytes_per_s: measured.whole.write_bytes_per_s * writes,
+        write_iops: measured.whole.write_iops * writes,
+        ..measured.whole
+    };
+    let shares = measured.shares_of_reads.iter().zip(&measured.shares_of_writes);
+    Ok(shares.map(of_one).collect())
+}
+
+/// What fio found, with what each member had of it.
+struct OfAll {
+    whole: ProbeFigures,
+    shares_of_reads: Vec<f64>,
+    shares_of_writes: Vec<f64>,
+}
+
+fn measure(
+    mount_point: &Path,
+    launch_prefix: &[String],
+    (seconds, file_bytes): (f64, u64),
+    members: &[String],
+    limit: impl FnOnce() -> Result<()>,
+) -> Result<OfAll> {
     let fio = Fio::find()?;
     let file = ProbeFile::lay_out(mount_point, file_bytes)?;
     limit()?;
@@ -81,17 +122,46 @@ pub fn probe(
             true => Shape::sequential_writes(block, depth, seconds),
             false => Shape::random_reads(block, depth, seconds),
         };
-        fio.run(launch_prefix, &file, &shape)
+        let before = sectors(members, writes)?;
+        let found = fio.run(launch_prefix, &file, &shape)?;
+        Ok::<_, StorageError>((found, shares(mount_point, &before, &sectors(members, writes)?)?))
     };
-    let read = test(false, READ_BLOCK, READ_DEPTH)?;
-    let write = test(true, WRITE_BLOCK, WRITE_DEPTH)?;
-    Ok(ProbeFigures {
+    let (read, shares_of_reads) = test(false, READ_BLOCK, READ_DEPTH)?;
+    let (write, shares_of_writes) = test(true, WRITE_BLOCK, WRITE_DEPTH)?;
+    let whole = ProbeFigures {
         read_iops: read.iops,
         read_latency_us: read.mean_us,
         write_bytes_per_s: write.bytes_per_s,
         write_iops: write.iops,
         seconds: read.seconds + write.seconds,
+    };
+    Ok(OfAll {
+        whole,
+        shares_of_reads,
+        shares_of_writes,
     })
+}
+
+/// Sectors that these devices have read, or written.
+fn sectors(devices: &[String], writes: bool) -> Result<Vec<u64>> {
+    let of = |device: &String| {
+        let [_, read, _, written] = counters(&sysfs_of(device).join("stat"))?;
+        Ok(if writes { written } else { read })
+    };
+    devices.iter().map(of).collect()
+}
+
+/// What each did of what all did.
+fn shares(of: &Path, before: &[u64], after: &[u64]) -> Result<Vec<f64>> {
+    let each: Vec<u64> = before.iter().zip(after).map(|(b, a)| a.saturating_sub(*b)).collect();
+    let all: u64 = each.iter().sum();
+    if all == 0 && !each.is_empty() {
+        return Err(StorageError::Probe {
+            path: of.to_owned(),
+            reason: "the devices of the array counted nothing of it".to_owned(),
+        });
+    }
+    Ok(each.into_iter().map(|sectors| sectors as f64 / all as f64).collect())
 }
 
 #[cfg(test)]
@@ -105,6 +175,18 @@ mod tests {
         write_iops: 160.0,
         seconds: 4.0,
     };
+
+    #[test]
+    fn members_have_what_their_devices_counted_of_it() {
+        let place = Path::new("/mnt/array");
+        assert_eq!(shares(place, &[10, 500], &[40, 510]).unwrap(), [0.75, 0.25]);
+        assert!(shares(place, &[], &[]).unwrap().is_empty());
+        let nothing = shares(place, &[10, 500], &[10, 500]).unwrap_err().to_string();
+        assert!(
+            nothing.contains("/mnt/array") && nothing.contains("counted nothing"),
+            "{nothing}"
+        );
+    }
 
     #[test]
     fn each_test_is_held_against_the_limit_that_binds_it() {

@@ -22,18 +22,15 @@
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
-
-use rustix::mount::{MountFlags, mount};
 
 use served::Counts;
 use volume::{Fault, Model};
 
-use crate::command::{require, run};
 use crate::error::{Result, io_error};
+use crate::file_system::{self, Mounted};
 use crate::ledger::{Ledger, LedgerId, LedgerItem};
 use crate::loops::{self, Behind, LoopDevice};
-use crate::mounts::{IfBusy, unmount_all};
+use crate::mounts::IfBusy;
 use crate::server::{ServedFile, ServedGauge, VolumeServer};
 
 /// mkfs.xfs refuses less (since xfsprogs 5.19: "Filesystem must be larger than 300MB").
@@ -62,16 +59,23 @@ struct Attached {
     entry: LedgerId,
 }
 
-#[derive(Debug)]
-struct Mounted {
-    path: PathBuf,
-    entry: LedgerId,
-}
-
 impl Volume {
     /// Makes a new image with an empty file system; `image` must not exist. Not attached yet.
     pub fn create(ledger: &Arc<Ledger>, image: &Path, size_bytes: u64) -> Result<Self> {
-        let mkfs = require("mkfs.xfs", "xfsprogs")?;
+        Self::make(ledger, image, size_bytes, file_system::make)
+    }
+
+    /// The same with nothing on it, for an [`crate::Array`].
+    pub fn create_member(ledger: &Arc<Ledger>, image: &Path, size_bytes: u64) -> Result<Self> {
+        Self::make(ledger, image, size_bytes, |_| Ok(()))
+    }
+
+    fn make(
+        ledger: &Arc<Ledger>,
+        image: &Path,
+        size_bytes: u64,
+        fill: impl FnOnce(&Path) -> Result<()>,
+    ) -> Result<Self> {
         let image = std::path::absolute(image).map_err(io_error("resolve", image))?;
         // The loop driver reports its backing file without symbolic links; the ledger must name it the same way.
         let image = match (image.parent().map(fs::canonicalize), image.file_name()) {
@@ -94,13 +98,7 @@ impl Volume {
                 format!("create a volume image of {size_bytes} bytes at"),
                 &image,
             ))
-            .and_then(|()| {
-                let options = "-q -K -m crc=1,reflink=1 -l size=64m -s size=4096";
-                let mut argv = vec![mkfs.display().to_string()];
-                argv.extend(options.split(' ').map(str::to_owned));
-                argv.push(image.display().to_string());
-                run(&argv, Duration::from_secs(120)).map(drop)
-            });
+            .and_then(|()| fill(&image));
         if let Err(error) = made {
             // The first error is the one worth telling; a remnant stays in the ledger.
             if fs::remove_file(&image).is_ok() {
@@ -180,7 +178,8 @@ impl Volume {
     /// Attaches the image to a free loop device and mounts it at `mount_point`, which is created if missing.
     pub fn attach_and_mount(&mut self, mount_point: &Path) -> Result<()> {
         self.unmount_and_detach()?;
-        let result = self.try_attach_and_mount(mount_point);
+        self.attach()?;
+        let result = self.mount(mount_point);
         if result.is_err() {
             // The first error is the one worth telling; what remains is in the ledger.
             let _ = self.unmount_and_detach();
@@ -188,11 +187,20 @@ impl Volume {
         result
     }
 
-    fn try_attach_and_mount(&mut self, mount_point: &Path) -> Result<()> {
-        fs::create_dir_all(mount_point).map_err(io_error("create the mount point", mount_point))?;
-        // mountinfo shows the resolved path; the ledger must name it the same way.
-        let path = fs::canonicalize(mount_point).map_err(io_error("resolve the mount point", mount_point))?;
+    /// Attaches the image to a free loop device; nothing happens if it is attached.
+    pub fn attach(&mut self) -> Result<()> {
+        if self.attached.is_some() {
+            return Ok(());
+        }
+        let result = self.try_attach();
+        if result.is_err() {
+            // As above.
+            let _ = self.unmount_and_detach();
+        }
+        result
+    }
 
+    fn try_attach(&mut self) -> Result<()> {
         let (backing, behind) = match &self.server {
             None => (self.image.clone(), Behind::Image),
             Some((server, name)) => {
@@ -211,22 +219,27 @@ impl Volume {
                 return Err(error);
             }
         };
-        let source = PathBuf::from(format!("/dev/{}", device.name));
+        let source = device.path();
         self.attached = Some(Attached { device, backing, entry });
-        if let Some((server, name)) = &self.server {
-            server.measure_the_way(name, &source, &self.model)?;
+        match &self.server {
+            Some((server, name)) => server.measure_the_way(name, &source, &self.model),
+            None => Ok(()),
         }
+    }
 
-        let entry = self.ledger.intend(LedgerItem::Mount { path: path.clone() })?;
-        let flags = MountFlags::NOATIME | MountFlags::NODIRATIME;
-        self.mounted = Some(Mounted {
-            path: path.clone(),
-            entry,
-        });
-        mount(&source, &path, c"xfs", flags, c"nouuid").map_err(io_error(
-            format!("mount {} (XFS; see dmesg for the reason) on", source.display()),
-            &path,
-        ))
+    fn mount(&mut self, mount_point: &Path) -> Result<()> {
+        let Some(attached) = &self.attached else {
+            return Ok(());
+        };
+        self.mounted
+            .insert(Mounted::prepare(&self.ledger, mount_point)?)
+            .mount(&attached.device.path())
+    }
+
+    /// Its device, and the file behind that, while it is attached.
+    pub(crate) fn attached(&self) -> Option<(PathBuf, &Path)> {
+        let attached = self.attached.as_ref()?;
+        Some((attached.device.path(), &attached.backing))
     }
 
     /// Unmounts and detaches; nothing to do is success. This is also the cold start: it drops the page cache of this
@@ -237,8 +250,7 @@ impl Volume {
 
     fn release(&mut self, if_busy: IfBusy) -> Result<()> {
         if let Some(mounted) = &self.mounted {
-            unmount_all(&mounted.path, if_busy)?;
-            self.ledger.done(mounted.entry)?;
+            mounted.unmount(&self.ledger, if_busy)?;
             self.mounted = None;
         }
         if let Some(attached) = &self.attached {
@@ -282,7 +294,7 @@ impl Volume {
 
     /// Where it is mounted, while it is.
     pub fn mount_point(&self) -> Option<&Path> {
-        self.mounted.as_ref().map(|m| m.path.as_path())
+        self.mounted.as_ref().map(Mounted::path)
     }
 
     /// Bytes of the host's disk that the sparse image takes up now.

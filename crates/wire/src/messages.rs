@@ -159,6 +159,9 @@ pub struct Needs {
     /// Whether a process is to answer for its volumes.
     #[serde(default)]
     pub served_volumes: bool,
+    /// Whether volumes are to be striped by its kernel.
+    #[serde(default)]
+    pub arrays: bool,
     /// The configuration that needs most CPUs.
     pub cpus: Option<Demand>,
     /// The configuration that needs most memory, bytes.

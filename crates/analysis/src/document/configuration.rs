@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use evidence::{HostId, Initialised, ProbeResult};
 use serde::{Deserialize, Serialize};
 use spec::{
-    BacklogFiles, Burst, ByteBurst, ConsistencyLevels, CostLine, IoLimits, Placement, Provider, Settings, VolumeRole,
+    BacklogFiles, Burst, ByteBurst, ConsistencyLevels, CostLine, DataLayout, IoLimits, Placement, Provider, Settings, VolumeRole,
 };
 
 /// A configuration as it was built on the machine.
@@ -42,6 +42,9 @@ pub struct ConfigurationFacts {
     /// The backlog of compaction with which its trials began; `None`: its data set was at rest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backlog: Option<BacklogFiles>,
+    /// How its data lies on several data volumes; `None` of one, and in runs of before it was kept: then it is directories.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<DataLayout>,
     /// Its volumes: asked for and measured.
     pub volumes: Vec<VolumeReport>,
     /// What it costs at full scale; `None` when a price is missing or the configuration names no catalog types.
@@ -53,13 +56,13 @@ pub struct ConfigurationFacts {
 }
 
 impl ConfigurationFacts {
-    /// The data volumes of a node, in the order of their directories.
+    /// The data volumes of a node, in the order of their directories, or of their chunks.
     pub fn data_volumes(&self) -> impl Iterator<Item = &VolumeReport> {
         self.volumes.iter().filter(|volume| volume.role.is_data())
     }
 
-    /// 4 KiB random reads per second that fio measured on the data volumes of a node, one after the other, summed; `None`
-    /// where it did not on one of them.
+    /// 4 KiB random reads per second that fio measured on the data volumes of a node, one after the other or on their array,
+    /// summed; `None` where it did not on one of them.
     pub fn probed_read_iops(&self) -> Option<f64> {
         let mut each = self
             .data_volumes()

@@ -1,7 +1,8 @@
 //! Do the data volumes of a node share its work, and does each take as long as the others?
 //!
 //! A database with several data directories keeps each of its ranges in one of them, so that a request waits for the volume
-//! that has its key: the node is as fast as the volume that is asked most, or answers slowest.
+//! that has its key: the node is as fast as the volume that is asked most, or answers slowest. Members of a RAID 0 have its chunks
+//! by turns; findings say where volumes are such members.
 
 use spec::VolumeRole;
 
@@ -28,11 +29,22 @@ const BUSY: f64 = 0.75;
 /// At least so many requests to the member that is asked most, of which chance alone moves 3 % (Poisson: 1 / root n).
 const REQUESTS: f64 = 1000.0;
 
+/// The fact of a finding that says how the data lies on the volumes ...
+pub const LAYOUT: &str = "layout";
+/// ... and what it says of members of a RAID 0.
+pub const RAID0: &str = "raid0";
+
 /// Judged by all measured seconds: a member that is slowed by plan is one that is slow.
 pub fn findings(trial: &TrialMeasurement) -> impl Iterator<Item = Finding> {
     let slow = worst(trial, |node| slow(trial, node));
     let unbalanced = worst(trial, |node| unbalanced(trial, node));
-    slow.into_iter().chain(unbalanced)
+    let mut volumes = trial.record.nodes.iter().flat_map(|node| &node.volumes);
+    let is_striped = volumes.any(|volume| volume.array.is_some());
+    let found = slow.into_iter().chain(unbalanced);
+    found.map(move |finding| match is_striped {
+        true => finding.with(LAYOUT, RAID0),
+        false => finding,
+    })
 }
 
 /// A data volume with what it did.

@@ -67,6 +67,7 @@ pub use crate::rule::Rule;
 pub(crate) use client_saturated::CLIENT_CPU_MAX;
 pub use emulation_off_limit::{BOUGHT, expected_read_iops, expected_write_bytes_per_s};
 pub use faults_planned::of_plan as faults_of_plan;
+pub use members::{LAYOUT, RAID0};
 pub(crate) use offered_rate::{OFF_MAX, POISSON_DEVIATIONS};
 pub use repetitions_spread::{LEVEL as OUTLIER_LEVEL, finding as repetitions_spread};
 pub(crate) use send_lag::SEND_LAG_SHARE;

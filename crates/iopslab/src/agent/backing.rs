@@ -24,6 +24,8 @@ type SharedDisk = Arc<Mutex<Disk>>;
 pub(super) enum Backing {
     /// A file behind a loop device.
     Image(Box<Volume>),
+    /// The same without a file system of its own: one of an array's members.
+    Member(Box<Volume>),
     /// A directory; it is there as long as the run.
     Directory(PathBuf),
     /// A directory on a device.
@@ -31,10 +33,11 @@ pub(super) enum Backing {
 }
 
 impl Backing {
-    /// Makes it ready for files; nothing happens if it is.
+    /// Makes it ready for files, one of an array's members ready for the array; nothing happens if it is.
     pub fn attach(&mut self, root: &Path) -> Result<(), StorageError> {
         match self {
             Self::Image(volume) if volume.mount_point().is_none() => volume.attach_and_mount(root),
+            Self::Member(volume) => volume.attach(),
             Self::Image(_) | Self::Directory(_) => Ok(()),
             Self::Disk { disk, mount } => with(disk, |disk| disk.mount(mount)),
         }
@@ -43,7 +46,7 @@ impl Backing {
     /// Gives up what it holds of the machine besides its bytes.
     pub fn detach(&mut self) -> Result<(), StorageError> {
         match self {
-            Self::Image(volume) => {
+            Self::Image(volume) | Self::Member(volume) => {
                 // What is still to be written must not wait for limits. One whose server is lost is detached all the
                 // same.
                 let _ = volume.behave(&Model::unlimited());
@@ -58,7 +61,7 @@ impl Backing {
     /// that it is as fast as this machine. Nothing happens to one that nobody serves.
     pub fn behave(&self, setup: &VolumeSetup) -> Result<(), StorageError> {
         match (self, setup.served) {
-            (Self::Image(volume), Some(served)) => volume.behave(&model(setup, served)),
+            (Self::Image(volume) | Self::Member(volume), Some(served)) => volume.behave(&model(setup, served)),
             _ => Ok(()),
         }
     }
@@ -66,7 +69,7 @@ impl Backing {
     /// A served volume is as fast as this machine again.
     pub fn relax(&self) -> Result<(), StorageError> {
         match self {
-            Self::Image(volume) => volume.behave(&Model::unlimited()),
+            Self::Image(volume) | Self::Member(volume) => volume.behave(&Model::unlimited()),
             Self::Directory(_) | Self::Disk { .. } => Ok(()),
         }
     }
@@ -74,15 +77,17 @@ impl Backing {
     /// A served volume has these faults from now on instead of those before; `false`: nobody serves it, who could.
     pub fn set_faults(&self, faults: &[Fault]) -> Result<bool, StorageError> {
         match self {
-            Self::Image(volume) if volume.gauge().is_some() => volume.set_faults(faults).map(|()| true),
-            Self::Image(_) | Self::Directory(_) | Self::Disk { .. } => Ok(false),
+            Self::Image(volume) | Self::Member(volume) if volume.gauge().is_some() => {
+                volume.set_faults(faults).map(|()| true)
+            }
+            Self::Image(_) | Self::Member(_) | Self::Directory(_) | Self::Disk { .. } => Ok(false),
         }
     }
 
     /// Whom to ask what a served volume does.
     pub fn gauge(&self) -> Option<ServedGauge> {
         match self {
-            Self::Image(volume) => volume.gauge(),
+            Self::Image(volume) | Self::Member(volume) => volume.gauge(),
             Self::Directory(_) | Self::Disk { .. } => None,
         }
     }
@@ -91,6 +96,8 @@ impl Backing {
     pub fn cool(&mut self, root: &Path) -> Result<(), StorageError> {
         match self {
             Self::Directory(directory) => storage::drop_page_cache(directory),
+            // The page cache is that of the array's file system.
+            Self::Member(_) => Ok(()),
             Self::Image(_) | Self::Disk { .. } => {
                 self.detach()?;
                 self.attach(root)
@@ -100,13 +107,21 @@ impl Backing {
 
     /// Whether it is a file of this machine that stands for a volume.
     pub fn is_emulated(&self) -> bool {
-        matches!(self, Self::Image(_))
+        matches!(self, Self::Image(_) | Self::Member(_))
+    }
+
+    /// The volume, if it is one of an array's members.
+    pub fn member(&self) -> Option<&Volume> {
+        match self {
+            Self::Member(volume) => Some(volume),
+            Self::Image(_) | Self::Directory(_) | Self::Disk { .. } => None,
+        }
     }
 
     /// Kernel name of its device, if there is one.
     pub fn device(&self) -> Option<String> {
         match self {
-            Self::Image(volume) => volume.device().map(str::to_owned),
+            Self::Image(volume) | Self::Member(volume) => volume.device().map(str::to_owned),
             Self::Directory(directory) => storage::device_of(directory),
             Self::Disk { disk, .. } => Some(with(disk, |disk| disk.name())),
         }
@@ -115,7 +130,7 @@ impl Backing {
     /// Number of a device that is this volume's alone, so that it can be limited.
     pub fn own_device_number(&self) -> Option<(u32, u32)> {
         match self {
-            Self::Image(volume) => volume.device_number(),
+            Self::Image(volume) | Self::Member(volume) => volume.device_number(),
             Self::Directory(_) => None,
             Self::Disk { disk, .. } => with(disk, |disk| disk.number()),
         }
@@ -223,17 +238,38 @@ impl Store {
     }
 
     fn image(&mut self, setup: &VolumeSetup, name: &str) -> Result<(Backing, PathBuf), StorageError> {
+        let volume = self.emulated(setup, name, Volume::create)?;
+        let mut backing = Backing::Image(Box::new(volume));
+        let root = self.mount_point(name);
+        backing.attach(&root)?;
+        Ok((backing, root))
+    }
+
+    /// A volume with nothing on it, for an array.
+    pub fn member(&mut self, setup: &VolumeSetup, name: &str) -> Result<Backing, StorageError> {
+        let volume = self.emulated(setup, name, Volume::create_member)?;
+        Ok(Backing::Member(Box::new(volume)))
+    }
+
+    /// Where a file system of this name is mounted.
+    pub fn mount_point(&self, name: &str) -> PathBuf {
+        self.directory.join("mnt").join(name)
+    }
+
+    fn emulated(
+        &mut self,
+        setup: &VolumeSetup,
+        name: &str,
+        create: fn(&Arc<Ledger>, &Path, u64) -> Result<Volume, StorageError>,
+    ) -> Result<Volume, StorageError> {
         let image = self.directory.join(format!("{name}.img"));
         // Of an attempt whose server was lost.
         remove(&image)?;
-        let mut volume = Volume::create(&self.ledger, &image, setup.size_bytes)?;
+        let mut volume = create(&self.ledger, &image, setup.size_bytes)?;
         if setup.served.is_some() {
             volume.serve_by(&self.server()?, name, Model::unlimited());
         }
-        let mut backing = Backing::Image(Box::new(volume));
-        let root = self.directory.join("mnt").join(name);
-        backing.attach(&root)?;
-        Ok((backing, root))
+        Ok(volume)
     }
 
     /// Whether the process that answers for served volumes has ended although it should not. The next volume that is
@@ -262,7 +298,7 @@ impl Store {
 
     fn part_of(&mut self, device: &str, name: &str) -> Result<(Backing, PathBuf), StorageError> {
         let place = device.trim_matches('/').replace('/', "-");
-        let mount = self.directory.join("mnt").join(place);
+        let mount = self.mount_point(&place);
         let known = self.disks.iter().find(|(of, _)| of == device);
         let disk = match known {
             Some((_, disk)) => Arc::clone(disk),

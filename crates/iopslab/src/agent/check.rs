@@ -68,6 +68,14 @@ pub(super) fn problems(needs: &Needs) -> Vec<Problem> {
             is_in_the_experiment: false,
         });
     }
+    if needs.arrays {
+        let found = storage::Array::problems().into_iter().map(|problem| Problem {
+            what: problem.what,
+            fix: problem.fix,
+            is_in_the_experiment: false,
+        });
+        problems.extend(found);
+    }
     problems
 }
 

@@ -4,21 +4,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use spec::{IoLimits, Setup, VolumeRole};
-use storage::{Cgroup, Ledger, LimitController, ProbeAsked, ProbeSuite, ResourceLimits, StorageError};
+use storage::{Cgroup, Ledger, ProbeAsked, ProbeSuite, ResourceLimits, StorageError};
 
 use super::backing::Store;
 use super::host::Host;
 use super::limits::hold;
 use super::volumes::{CGROUP_ROOT, Volumes, starting_limits};
 
-/// A volume of a configuration, measured.
+/// A volume of a configuration, or an array of several, measured.
 #[derive(Debug)]
 pub struct ProbedVolume {
-    /// Which of its volumes.
+    /// Which of its volumes; of an array the first.
     pub role: VolumeRole,
     /// What it models.
     pub label: String,
-    /// Its limits on this machine.
+    /// Its limits on this machine; of an array all together.
     pub limits: IoLimits,
     /// How far its device read ahead, KiB.
     pub read_ahead_kb: Option<u32>,
@@ -26,8 +26,8 @@ pub struct ProbedVolume {
     pub suite: ProbeSuite,
 }
 
-/// Makes the volumes of a configuration below `directory`, measures each by itself, and deletes them. Before each test
-/// `tell` is told what it is.
+/// Makes the volumes of a configuration below `directory`, measures each by itself, an array as one, and deletes them. Before
+/// each test `tell` is told what it is.
 ///
 /// # Errors
 /// Where the machine cannot make or limit volumes, or a test fails. What was made is in the ledger.
@@ -48,7 +48,8 @@ pub fn probe_configuration(
     volumes.read_ahead()?;
     let read_ahead_kb = volumes.read_ahead_kb()?;
     let mut probed = Vec::new();
-    for mounted in &volumes.mounted {
+    for group in volumes.groups() {
+        let Some(first) = group.first() else { continue };
         let cgroup = Cgroup::create(
             Path::new(CGROUP_ROOT),
             ledger,
@@ -56,22 +57,30 @@ pub fn probe_configuration(
             &ResourceLimits::default(),
         )?;
         let cgroup = Arc::new(cgroup);
-        let mut moved = None;
+        let mut moved = Vec::new();
         let mut limit = || -> Result<(), StorageError> {
             volumes.behave()?;
-            moved = hold(&cgroup, mounted)?;
+            for mounted in group {
+                moved.extend(hold(&cgroup, mounted)?);
+            }
             Ok(())
         };
-        let suite = storage::probe_suite(&mounted.root, &cgroup.launch_prefix(), asked, &mut limit, tell);
-        // A limit that could not be moved any more does not matter once the tests are over.
-        let _ = moved.map(LimitController::stop);
+        let suite = storage::probe_suite(&first.root, &cgroup.launch_prefix(), asked, &mut limit, tell);
+        for controller in moved {
+            // A limit that could not be moved any more does not matter once the tests are over.
+            let _ = controller.stop();
+        }
         cgroup.remove()?;
-        mounted.backing.relax()?;
+        group.iter().try_for_each(|mounted| mounted.backing.relax())?;
+        let layout = setup.layout.filter(|_| group.len() > 1);
         probed.push(ProbedVolume {
-            role: mounted.setup.role,
-            label: mounted.setup.label.clone(),
-            limits: starting_limits(&mounted.setup),
-            read_ahead_kb: read_ahead_kb.get(mounted.setup.role.name()).copied(),
+            role: first.setup.role,
+            label: layout.map_or_else(
+                || first.setup.label.clone(),
+                |layout| format!("{} x {} ({})", group.len(), first.setup.label, layout.label()),
+            ),
+            limits: starting_limits(&first.setup).scaled(1.0 / group.len() as f64),
+            read_ahead_kb: read_ahead_kb.get(first.setup.role.name()).copied(),
             suite: suite?,
         });
     }

@@ -202,7 +202,7 @@ impl Trial {
         let node = self.node.as_ref().ok_or_else(|| fault("no node is running"))?;
         let sstables = with(node, |n| n.sstables(KEYSPACE, TABLE)).map_err(fault)?;
         // And one at rest, at the least.
-        let least = u64::from(backlog.sstables) * u64::from(self.setup.data_volume_count()) + 1;
+        let least = u64::from(backlog.sstables) * u64::from(self.setup.data_directory_count()) + 1;
         if sstables < least {
             return Err(fault(format!(
                 "{sstables} SSTables are left of the {least} at least that the trial was to begin with"

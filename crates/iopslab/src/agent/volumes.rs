@@ -4,7 +4,8 @@
 //! A data volume holds `pristine/` (its part of the snapshot, copied once) and `data/` (what the database uses). Both lie on the
 //! same XFS, so that a restore is a reflink: instant, and it costs the volume no data I/O. Mounting anew afterwards
 //! makes the page cache cold for this volume alone. On a directory of the host's own the copy is a reflink where its
-//! file system can, and the files are dropped from the page cache one by one.
+//! file system can, and the files are dropped from the page cache one by one. Data volumes that are striped have one file system,
+//! that of their array.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,8 @@ use std::sync::Arc;
 use evidence::{Initialised, ProbeResult, VolumeFacts};
 use spec::{IoLimits, Setup, VolumeRole, VolumeSetup};
 use storage::{
-    BurstBucket, Cgroup, DISK_READ_AHEAD_KB, DeviceLimit, Ledger, ReadAhead, ResourceLimits, ServedGauge, StorageError,
+    Array, BurstBucket, Cgroup, DISK_READ_AHEAD_KB, DeviceLimit, Ledger, ProbeFigures, ReadAhead, ResourceLimits,
+    ServedGauge, StorageError,
 };
 use volume::{Fault, Model};
 
@@ -38,8 +40,18 @@ pub(super) struct Mounted {
     pub initialised: Option<Initialised>,
 }
 
+/// The array of striped data volumes.
+struct Striped {
+    array: Array,
+    /// Where its files are.
+    root: PathBuf,
+}
+
 /// A configuration's volumes.
 pub(super) struct Volumes {
+    /// `None`: each volume has a file system of its own. It ends before its members do.
+    striped: Option<Striped>,
+    /// Data, then commit log; those of the array have its root.
     pub mounted: Vec<Mounted>,
     /// What served ones share on their way to the instance.
     instance_limits: Option<IoLimits>,
@@ -52,22 +64,25 @@ pub(super) struct Volumes {
 
 impl Volumes {
     /// Makes the volumes and copies the snapshot, if there is one, onto the one for data, which shares its blocks where it
-    /// lies there already; onto several each its part.
+    /// lies there already; onto several each its part, onto their array all of it.
     pub fn create(
         store: &mut Store,
         setup: &Setup,
         snapshot: Option<&Path>,
         initialised: Option<&Initialised>,
     ) -> Result<Self, StorageError> {
+        let striped = setup.chunk_kib().map(|chunk_kib| Striped {
+            array: Array::new(&store.ledger(), chunk_kib),
+            root: store.mount_point(&format!("{}-array", setup.configuration)),
+        });
         let mut mounted = Vec::new();
-        let parts = snapshot.map(|data| data_parts(data, setup.data_volume_count()));
         for volume_setup in setup.volumes() {
             let name = format!("{}-{}", setup.configuration, volume_setup.role.name());
-            let (backing, root) = store.volume(volume_setup, &name)?;
-            let part = parts.as_ref().zip(volume_setup.role.place());
-            if let Some(part) = part.and_then(|(parts, place)| parts.get(place)) {
-                storage::copy_tree(part, &root.join("pristine"))?;
-            }
+            let of_array = striped.as_ref().filter(|_| volume_setup.role.is_data());
+            let (backing, root) = match of_array {
+                Some(striped) => (store.member(volume_setup, &name)?, striped.root.clone()),
+                None => store.volume(volume_setup, &name)?,
+            };
             mounted.push(Mounted {
                 setup: volume_setup.clone(),
                 backing,
@@ -76,35 +91,50 @@ impl Volumes {
                 initialised: initialised.filter(|_| volume_setup.role == VolumeRole::Data).cloned(),
             });
         }
-        Ok(Self {
+        let mut volumes = Self {
+            striped,
             mounted,
             instance_limits: setup.instance_limits,
             ledger: store.ledger(),
             read_ahead_kb: setup.settings.read_ahead_kb,
             read_ahead: BTreeMap::new(),
-        })
+        };
+        volumes.attach()?;
+        if let Some(data) = snapshot {
+            let parts = data_parts(data, setup.data_directory_count());
+            for (part, root) in parts.iter().zip(volumes.data_roots()) {
+                storage::copy_tree(part, &root.join("pristine"))?;
+            }
+        }
+        Ok(volumes)
+    }
+
+    /// Makes all of them ready for files; nothing happens to those that are.
+    fn attach(&mut self) -> Result<(), StorageError> {
+        self.mounted.iter_mut().try_for_each(|m| m.backing.attach(&m.root))?;
+        let Some(Striped { array, root }) = &mut self.striped else {
+            return Ok(());
+        };
+        let members = self.mounted.iter().filter_map(|m| m.backing.member());
+        array.build_and_mount(members, root)
+    }
+
+    /// Those that are measured at the same time: all of an array, any other one alone.
+    pub fn groups(&self) -> impl Iterator<Item = &[Mounted]> {
+        let members = self.mounted.iter().filter(|m| m.backing.member().is_some());
+        let (array, others) = self.mounted.split_at(members.count());
+        let array = std::iter::once(array).filter(|array| !array.is_empty());
+        array.chain(others.chunks(1))
     }
 
     /// Measures every volume, under its limits in a cgroup of this name; without one as it is.
     pub fn probe(&mut self, ledger: &Arc<Ledger>, cgroup_name: Option<&str>) -> Result<(), StorageError> {
-        for mounted in &mut self.mounted {
-            mounted.backing.attach(&mounted.root)?;
-            let limits = ResourceLimits {
-                devices: device_limit(mounted).into_iter().collect(),
-                ..Default::default()
-            };
-            let cgroup = match cgroup_name {
-                Some(name) => Some(Cgroup::create(Path::new(CGROUP_ROOT), ledger, name, &limits)?),
-                None => None,
-            };
-            let prefix = cgroup.as_ref().map(Cgroup::launch_prefix).unwrap_or_default();
-            let behave = || mounted.backing.behave(&mounted.setup);
-            let measured = storage::probe(&mounted.root, &prefix, PROBE_SECONDS, PROBE_BYTES, behave);
-            if let Some(cgroup) = cgroup {
-                cgroup.remove()?;
-            }
-            let measured = measured?;
-            mounted.backing.relax()?;
+        self.attach()?;
+        let mut found = Vec::new();
+        for group in self.groups() {
+            found.extend(probe(group, ledger, cgroup_name)?);
+        }
+        for (mounted, measured) in self.mounted.iter_mut().zip(found) {
             mounted.probe = Some(ProbeResult {
                 read_iops: measured.read_iops,
                 read_latency_us: measured.read_latency_us,
@@ -128,18 +158,20 @@ impl Volumes {
 
     /// Restores the data, empties the commit log, and makes everything cold.
     pub fn restore(&mut self) -> Result<u64, StorageError> {
+        self.attach()?;
         let mut data_bytes = 0;
+        for root in self.data_roots() {
+            data_bytes += storage::restore_tree(&root.join("pristine"), &root.join("data"))?.bytes;
+        }
         for mounted in &mut self.mounted {
-            mounted.backing.attach(&mounted.root)?;
-            if mounted.setup.role.is_data() {
-                let restored = storage::restore_tree(&mounted.root.join("pristine"), &mounted.root.join("data"))?;
-                data_bytes += restored.bytes;
-            }
             storage::remove_tree(&mounted.root.join("commitlog"))?;
             mounted.backing.cool(&mounted.root)?;
         }
+        if let Some(striped) = &mut self.striped {
+            striped.array.cool()?;
+        }
         // A device that several volumes share was mounted by the last of them.
-        self.mounted.iter_mut().try_for_each(|m| m.backing.attach(&m.root))?;
+        self.attach()?;
         self.read_ahead()?;
         Ok(data_bytes)
     }
@@ -151,9 +183,12 @@ impl Volumes {
             let Some(kb) = self.read_ahead_kb.or(usual) else {
                 continue;
             };
-            // Volumes on one device have one read-ahead.
+            // Volumes on one device, and those of an array, have one read-ahead.
             let is_new = |device: &String| self.read_ahead.values().all(|set| set.device() != device);
-            let device = mounted.backing.device().filter(is_new);
+            let device = self
+                .array_of(mounted)
+                .or_else(|| mounted.backing.device())
+                .filter(is_new);
             if let Some(device) = device {
                 let set = ReadAhead::set(&self.ledger, &device, kb)?;
                 self.read_ahead.insert(mounted.setup.role, set);
@@ -212,13 +247,36 @@ impl Volumes {
         while let Some((_, set)) = self.read_ahead.pop_first() {
             set.put_back()?;
         }
+        if let Some(striped) = &mut self.striped {
+            for mounted in &self.mounted {
+                // What is still to be written must not wait for limits; where the server is lost nothing is written any more.
+                let _ = mounted.backing.relax();
+            }
+            striped.array.unmount_and_stop()?;
+        }
         self.mounted.iter_mut().try_for_each(|m| m.backing.detach())
     }
 
-    /// Where the database's data directories are: one on each data volume, in the order of the snapshot's parts.
+    /// Roots of the file systems for data: one on each data volume, or that of their array.
+    fn data_roots(&self) -> Vec<PathBuf> {
+        match &self.striped {
+            Some(striped) => vec![striped.root.clone()],
+            None => {
+                let data = self.mounted.iter().filter(|mounted| mounted.setup.role.is_data());
+                data.map(|mounted| mounted.root.clone()).collect()
+            }
+        }
+    }
+
+    /// Where the database's data directories are, in the order of the snapshot's parts.
     pub fn data_directories(&self) -> Vec<PathBuf> {
-        let data = self.mounted.iter().filter(|mounted| mounted.setup.role.is_data());
-        data.map(|mounted| mounted.root.join("data")).collect()
+        self.data_roots().into_iter().map(|root| root.join("data")).collect()
+    }
+
+    /// Kernel name of the array that a volume is a member of, while that runs.
+    fn array_of(&self, mounted: &Mounted) -> Option<String> {
+        mounted.backing.member()?;
+        self.striped.as_ref()?.array.device().map(str::to_owned)
     }
 
     /// Where the commit log is: on its own volume, or beside the data.
@@ -276,6 +334,7 @@ impl Volumes {
                 role: m.setup.role,
                 label: m.setup.label.clone(),
                 device: m.backing.device().unwrap_or_default(),
+                array: self.array_of(m),
                 limits: starting_limits(&m.setup),
                 probe: m.probe,
                 burst_credits: None,
@@ -286,6 +345,39 @@ impl Volumes {
             })
             .collect()
     }
+}
+
+/// Measures a volume, or all of an array at the same time, from inside a cgroup of this name that is held to their limits.
+fn probe(
+    group: &[Mounted],
+    ledger: &Arc<Ledger>,
+    cgroup_name: Option<&str>,
+) -> Result<Vec<ProbeFigures>, StorageError> {
+    let Some(first) = group.first() else {
+        return Ok(Vec::new());
+    };
+    let limits = ResourceLimits {
+        devices: group.iter().filter_map(device_limit).collect(),
+        ..Default::default()
+    };
+    let cgroup = match cgroup_name {
+        Some(name) => Some(Cgroup::create(Path::new(CGROUP_ROOT), ledger, name, &limits)?),
+        None => None,
+    };
+    let prefix = cgroup.as_ref().map(Cgroup::launch_prefix).unwrap_or_default();
+    let behave = || group.iter().try_for_each(|m| m.backing.behave(&m.setup));
+    let measured = if first.backing.member().is_some() {
+        let devices: Vec<String> = group.iter().filter_map(|m| m.backing.device()).collect();
+        storage::probe_members(&first.root, &prefix, PROBE_SECONDS, PROBE_BYTES, &devices, behave)
+    } else {
+        storage::probe(&first.root, &prefix, PROBE_SECONDS, PROBE_BYTES, behave).map(|figures| vec![figures])
+    };
+    if let Some(cgroup) = cgroup {
+        cgroup.remove()?;
+    }
+    let measured = measured?;
+    group.iter().try_for_each(|m| m.backing.relax())?;
+    Ok(measured)
 }
 
 /// The data directories of a snapshot, or of a node that loads one: `data` itself, or where there are several one below it for

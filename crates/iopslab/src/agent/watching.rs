@@ -67,6 +67,7 @@ impl Watching {
                 role: volume.role,
                 label: volume.label.clone(),
                 device: seen.devices.get(&volume.role)?.clone(),
+                array: None,
                 // Nothing is limited here; what is stated of the volume stands in the plan.
                 limits: IoLimits::default(),
                 probe: None,

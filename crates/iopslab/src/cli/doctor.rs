@@ -52,6 +52,7 @@ pub fn run(_: &DoctorArgs, format: Format) -> Result<(), Failure> {
         fix: Some(problem.fix),
     }));
     checks.push(served_volumes());
+    checks.push(arrays());
     checks.extend(directories()?);
     checks.push(client());
     let bad = checks.iter().filter(|c| !c.ok).count();
@@ -89,6 +90,24 @@ fn served_volumes() -> Check {
         found: match served::available() {
             Ok(()) => "/dev/fuse; the default where the CPUs suffice".to_owned(),
             Err(error) => format!("not here: {error}"),
+        },
+        fix: None,
+    }
+}
+
+/// Nothing needs it but `layout = "raid0"`.
+fn arrays() -> Check {
+    let problems = storage::Array::problems();
+    let missing: Vec<String> = problems
+        .into_iter()
+        .map(|problem| format!("{}; {}", problem.what, problem.fix))
+        .collect();
+    Check {
+        what: "RAID 0 of volumes".to_owned(),
+        ok: true,
+        found: match missing.is_empty() {
+            true => "the md driver, mdadm".to_owned(),
+            false => format!("not here: {}", missing.join("; ")),
         },
         fix: None,
     }

@@ -39,6 +39,10 @@ pub fn read_experiment(catalog: &Catalog, file: &Path, purpose: For) -> Result<(
         machine: Some(ThisMachine {
             cpus: machine::cpus() as f64,
             cannot_serve: served::available().err().map(|error| error.to_string()),
+            cannot_stripe: storage::Array::problems()
+                .into_iter()
+                .next()
+                .map(|problem| problem.what),
         }),
     };
     let experiment = match purpose {

@@ -157,6 +157,11 @@ fn setups(args: &ProbeArgs) -> Result<Vec<Setup>, Failure> {
     if !rustix::process::geteuid().is_root() {
         return Err(Failure::work("not running as root, which emulated volumes need").help("run it with sudo"));
     }
+    if setups.iter().any(|setup| setup.chunk_kib().is_some())
+        && let Some(problem) = storage::Array::problems().into_iter().next()
+    {
+        return Err(Failure::work(problem.what).help(problem.fix));
+    }
     Ok(setups)
 }
 

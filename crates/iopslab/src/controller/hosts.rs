@@ -135,6 +135,7 @@ pub(super) fn needs(job: &Job, work_directory: String, ground: Option<Ground>, o
             fault.kind() == NodeFaultKind::HostCut && started(setups).any(is_here)
         }),
         served_volumes: started(setups).any(|setup| setup.data.served.is_some()),
+        arrays: started(setups).any(|setup| setup.chunk_kib().is_some()),
         cpus: most(&|setup: &Setup| setup.cpus),
         memory: most(&|setup: &Setup| {
             let of_workload = |w: &Definition| plan.caches.setup(setup, &w.name, &plan.dataset).memory_limit_bytes;

@@ -416,6 +416,11 @@ fn facts(world: &World<'_>, volume: &VolumeSetup, credits: Option<(f64, f64)>) -
         role: volume.role,
         label: volume.label.clone(),
         device: "simulated".to_owned(),
+        array: world
+            .setup
+            .chunk_kib()
+            .filter(|_| is_data)
+            .map(|_| "simulated".to_owned()),
         limits,
         probe,
         burst_credits: credits.filter(|_| is_data),

@@ -1,7 +1,7 @@
 //! The plain tables: all results, configurations, environment. Each number has a cell of its own, its unit in the head,
 //! so that a table pastes into a spreadsheet.
 
-use analysis::{Analysis, CellAnalysis, Charts, VolumeReport, rules};
+use analysis::{Analysis, CellAnalysis, Charts, ConfigurationFacts, VolumeReport, rules};
 
 use super::element::{Table, id, text};
 use crate::figures::{MISSING, count, given, number, optional};
@@ -259,7 +259,7 @@ pub fn configurations(analysis: &Analysis) -> String {
             shown(c.usd_per_month, |usd| labels::usd(usd).replace('$', "")),
         ]);
         for v in &c.volumes {
-            volumes.row(&volume(&c.name, v));
+            volumes.row(&volume(c, v));
         }
         for setting in c.settings.labels() {
             settings.row(&[text(&c.name), text(&setting)]);
@@ -291,7 +291,7 @@ pub fn configurations(analysis: &Analysis) -> String {
 
 const GIB: f64 = 1024.0 * MIB;
 
-fn volume(configuration: &str, volume: &VolumeReport) -> Vec<String> {
+fn volume(configuration: &ConfigurationFacts, volume: &VolumeReport) -> Vec<String> {
     let of_limit = |measured: Option<f64>, expected: Option<f64>| match (measured, expected) {
         (Some(measured), Some(expected)) if expected > 0.0 => number(measured / expected * 100.0),
         _ => MISSING.to_owned(),
@@ -300,9 +300,9 @@ fn volume(configuration: &str, volume: &VolumeReport) -> Vec<String> {
     let reads = probe.map(|p| p.read_iops);
     let writes = probe.map(|p| p.write_bytes_per_s);
     vec![
-        text(configuration),
+        text(&configuration.name),
         volume.role.name().to_owned(),
-        text(&volume.label),
+        text(&labels::volume(configuration, volume)),
         text(&labels::limits(&volume.limits)),
         number(volume.size_bytes as f64 / GIB),
         optional(reads),

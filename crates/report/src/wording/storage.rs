@@ -1,6 +1,6 @@
 //! Did the volume do the work, was it whole, and was it what was asked for?
 
-use analysis::rules::BOUGHT;
+use analysis::rules::{BOUGHT, LAYOUT, RAID0};
 use analysis::{Rule, SmallerThan, VolumeLimit};
 
 use super::of::{Of, count, duration, operation};
@@ -252,6 +252,13 @@ fn unbalanced_members(of: &Of<'_>) -> (String, &'static str) {
             of.percent("less_by_share")
         ),
     };
+    if is_striped(of) {
+        return (
+            message,
+            "The members of a RAID 0 have their chunks by turns, so that they are asked alike where many places are: few files, or requests that all go to \
+             one place, keep one of them busier. Measure longer, or with smaller chunks (chunk_kib).",
+        );
+    }
     (
         message,
         "A database keeps each of its ranges of keys on one volume: whole ranges are not equal parts (of four volumes one has 28 % of the keys here, one \
@@ -260,7 +267,22 @@ fn unbalanced_members(of: &Of<'_>) -> (String, &'static str) {
     )
 }
 
+/// Whether volumes are the members of a RAID 0.
+fn is_striped(of: &Of<'_>) -> bool {
+    of.0.fact(LAYOUT) == Some(RAID0)
+}
+
 fn slow_member(of: &Of<'_>) -> (String, &'static str) {
+    let advice = match is_striped(of) {
+        true => {
+            "One member of a RAID 0 is slower, and requests wait for it whatever their keys: this cell measures that volume. Look what else uses it, or \
+             whether a fault of it was planned; on rented machines replace it, and measure again."
+        }
+        false => {
+            "One of several like volumes is slower, and requests for its keys wait for it: this cell measures that volume. Look what else uses it, or whether a \
+             fault of it was planned; on rented machines replace it, and measure again."
+        }
+    };
     (
         format!(
             "A request to the volume {} took {} ms on average, {:.1} times as long as to the other data volumes ({} ms), at {} requests a second \
@@ -272,8 +294,7 @@ fn slow_member(of: &Of<'_>) -> (String, &'static str) {
             number(of.number("iops")),
             number(of.number("others_iops"))
         ),
-        "One of several like volumes is slower, and requests for its keys wait for it: this cell measures that volume. Look what else uses it, or whether a \
-         fault of it was planned; on rented machines replace it, and measure again.",
+        advice,
     )
 }
 

@@ -354,6 +354,7 @@ fn facts(name: &str, index: usize) -> ConfigurationFacts {
         consistency: None,
         settings: analysis::Settings::default(),
         backlog: None,
+        layout: None,
         volumes: vec![VolumeReport {
             initialised: Vec::new(),
             probes: BTreeMap::new(),

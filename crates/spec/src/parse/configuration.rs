@@ -171,13 +171,15 @@ fn volume(
         Value::String(text) if text == VolumeKind::LOCAL => instance_store(catalog, given.span(), instance?, mistakes),
         Value::Table(_) => {
             let raw: raw::Volume = table(given, key, mistakes)?;
-            let count = members::count(&given.span(), &raw, key, mistakes);
+            let members = members::check(&given.span(), &raw, key, mistakes);
             let volume = match &raw.kind {
                 Some(kind) => of_type(catalog, given.span(), kind, &raw, instance?, local, mistakes),
                 None => explicit_volume::check(given.span(), &raw, local, mistakes),
             };
+            let members = members?;
             Some(Volume {
-                count: count?,
+                count: members.count,
+                layout: members.layout,
                 ..volume?
             })
         }
@@ -218,6 +220,7 @@ fn instance_store(
         burst: None,
         byte_burst: None,
         count: 1,
+        layout: None,
         order: None,
         latency: None,
         limits_apart: false,
@@ -306,6 +309,7 @@ fn of_type(
                 burst,
                 byte_burst,
                 count: 1,
+                layout: None,
                 order: Some(request),
                 latency: None,
                 limits_apart: false,

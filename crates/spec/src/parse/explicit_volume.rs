@@ -72,6 +72,7 @@ pub(super) fn check(
         burst: None,
         byte_burst: None,
         count: 1,
+        layout: None,
         order: None,
         latency,
         limits_apart: raw.combined == Some(false),

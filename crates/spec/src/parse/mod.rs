@@ -46,7 +46,7 @@ use catalog::Catalog;
 use toml::Spanned;
 
 use crate::mistakes::{Collector, Mistakes, choice};
-use crate::{Configuration, Dataset, Emulation, Experiment, Load, Provider, raw, volume_server};
+use crate::{Configuration, Dataset, Emulation, Experiment, Load, Provider, raw, striping, volume_server};
 pub use beside::Beside;
 use beside::ReadFile;
 pub use measurable::refuse_unmeasurable;
@@ -129,12 +129,9 @@ fn read(
     let is_here = provider.map_or(file.provider.simulated.is_none(), |provider| {
         provider == Provider::Local
     });
-    let machine = beside
-        .machine
-        .as_ref()
-        .filter(|_| is_here && file.provider.local.volumes.is_none());
+    let machine = beside.machine.as_ref().filter(|_| is_here);
     let mut throttled = None;
-    if let Some(machine) = machine {
+    if let Some(machine) = machine.filter(|_| file.provider.local.volumes.is_none()) {
         // Whether they fit is known once everything else is.
         let mut tried = Collector::new(source_name, text);
         unstated = Emulation::Served;
@@ -150,6 +147,8 @@ fn read(
         experiment.notes = std::mem::take(&mut mistakes.notes);
         experiment.notes.extend(effect::notes(&file, experiment));
         experiment.notes.extend(throttled);
+        let striped = machine.and_then(|machine| striping::not_here(experiment, machine));
+        experiment.notes.extend(striped);
         if let Some(aws) = experiment
             .aws
             .as_ref()

@@ -45,6 +45,10 @@ pub(crate) struct Volume {
     /// Beside a `count` above 1: how the data lies on them. Default: `directories`.
     #[schemars(with = "Option<LayoutForms>")]
     pub layout: Option<String>,
+    /// Beside `layout = "raid0"`: KiB that go to one volume before the next one has its turn, a power of two from 4 to 1024.
+    /// Default: 256.
+    #[schemars(with = "Option<u32>")]
+    pub chunk_kib: Option<i64>,
     /// Only without a type, and with `volumes = "served"`: the time that a request takes that need not wait, its median
     /// in microseconds. Default: as fast as this machine's disk.
     pub latency_us: Option<f64>,
@@ -79,7 +83,7 @@ pub(crate) enum EmulationForms {
 pub(crate) enum LayoutForms {
     /// A data directory of the database on each.
     Directories,
-    /// Striped by the kernel (md). Not built yet: it is refused.
+    /// RAID 0 by the kernel's md driver, with one data directory.
     Raid0,
 }
 

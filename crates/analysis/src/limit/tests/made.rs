@@ -198,6 +198,7 @@ impl Machine {
             page_cache_budget_bytes: 1 << 30,
             data: volume(VolumeRole::Data, &self.data),
             more_data: Vec::new(),
+            layout: None,
             commitlog: self.log.as_ref().map(|log| volume(VolumeRole::Commitlog, log)),
             instance_limits: self.path,
             placement: spec::Placement::ONE_NODE,

@@ -1,0 +1,64 @@
+//! XFS on what stands for a disk: made once, mounted as long as it is used.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::mount::{MountFlags, mount};
+
+use crate::command::{require, run};
+use crate::error::{Result, io_error};
+use crate::ledger::{Ledger, LedgerId, LedgerItem};
+use crate::mounts::{IfBusy, unmount_all};
+
+/// What is stated; stripe unit and width of an array mkfs.xfs(8) reads from the device.
+const OPTIONS: &str = "-q -K -m crc=1,reflink=1 -l size=64m -s size=4096";
+/// It writes its headers only.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Makes an empty file system on an image or a device that has none.
+pub(crate) fn make(on: &Path) -> Result<()> {
+    let mkfs = require("mkfs.xfs", "xfsprogs")?;
+    let mut argv = vec![mkfs.display().to_string()];
+    argv.extend(OPTIONS.split(' ').map(str::to_owned));
+    argv.push(on.display().to_string());
+    run(&argv, PATIENCE).map(drop)
+}
+
+/// A mount point that the ledger knows.
+#[derive(Debug)]
+pub(crate) struct Mounted {
+    path: PathBuf,
+    entry: LedgerId,
+}
+
+impl Mounted {
+    /// Makes the mount point if it is missing, and enters it; [`Self::mount`] follows.
+    pub fn prepare(ledger: &Ledger, mount_point: &Path) -> Result<Self> {
+        fs::create_dir_all(mount_point).map_err(io_error("create the mount point", mount_point))?;
+        // mountinfo shows the resolved path; the ledger must name it the same way.
+        let path = fs::canonicalize(mount_point).map_err(io_error("resolve the mount point", mount_point))?;
+        let entry = ledger.intend(LedgerItem::Mount { path: path.clone() })?;
+        Ok(Self { path, entry })
+    }
+
+    /// Mounts the file system of a device.
+    pub fn mount(&self, device: &Path) -> Result<()> {
+        let flags = MountFlags::NOATIME | MountFlags::NODIRATIME;
+        mount(device, &self.path, c"xfs", flags, c"nouuid").map_err(io_error(
+            format!("mount {} (XFS; see dmesg for the reason) on", device.display()),
+            &self.path,
+        ))
+    }
+
+    /// Where.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Unmounts it; what is done already is success.
+    pub fn unmount(&self, ledger: &Ledger, if_busy: IfBusy) -> Result<()> {
+        unmount_all(&self.path, if_busy)?;
+        ledger.done(self.entry)
+    }
+}
