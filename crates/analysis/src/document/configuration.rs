@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use evidence::{HostId, Initialised, ProbeResult};
 use serde::{Deserialize, Serialize};
 use spec::{
-    BacklogFiles, Burst, ByteBurst, ConsistencyLevels, CostLine, DataLayout, IoLimits, Placement, Provider, Settings, VolumeRole,
+    BacklogFiles, Burst, ByteBurst, ConsistencyLevels, CostLine, DataLayout, IoLimits, Placement, Provider, Settings,
+    VolumeRole,
 };
 
 /// A configuration as it was built on the machine.
