@@ -55,6 +55,7 @@ fn run(configuration: &str) -> Outcome {
     Outcome::Run {
         configuration: configuration.into(),
         same: Vec::new(),
+        settings: None,
     }
 }
 

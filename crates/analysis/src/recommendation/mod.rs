@@ -4,17 +4,19 @@ mod by_capacity;
 mod by_objective;
 mod by_value;
 mod doubts;
+mod settings;
 mod writes;
 
 use spec::{LoadLevel, Plan, Provider, Setups};
 
 use crate::comparisons::{Comparisons, is_open, places};
 use crate::document::{
-    By, Capacity, CapacityOutcome, CellAnalysis, Outcome, Place, Reason, Recommendation, Status, TrialCounts,
-    WouldDecide,
+    By, Capacity, CapacityOutcome, CellAnalysis, OtherSettings, Outcome, Place, Reason, Recommendation, Status,
+    TrialCounts, WouldDecide,
 };
 use crate::figures::Figures;
 use crate::finding::Finding;
+use crate::hardware::Hardware;
 use crate::objective::Objectives;
 
 /// What the answer is made from.
@@ -27,6 +29,8 @@ pub struct Answer<'a> {
     pub provider: Provider,
     /// All cells.
     pub cells: &'a [CellAnalysis],
+    /// Which configurations differ in settings alone.
+    pub hardware: &'a Hardware,
     /// Their valid trials.
     pub figures: &'a Figures<'a>,
     /// Comparisons of throughput.
@@ -58,6 +62,8 @@ impl Answer<'_> {
                 .filter(|_| status == Status::NotDecided)
                 .map(|repetitions| WouldDecide { repetitions }),
             status,
+            any_of: run.as_deref().and_then(|run| self.any_of(&all, run)),
+            hardware: self.decided_hardware(&all, run.as_deref()),
             run,
             reason,
             places: all,
@@ -77,10 +83,14 @@ impl Answer<'_> {
         if !is_known && (trials.valid == 0 || trials.valid * 2 < trials.planned) {
             return (Status::NoAnswerYet, None, Reason::TooFewValidTrials);
         }
-        let runs: Vec<(&String, &Vec<String>)> = all
+        let runs: Vec<(&String, Option<&OtherSettings>)> = all
             .iter()
             .filter_map(|p| match &p.outcome {
-                Outcome::Run { configuration, same } => Some((configuration, same)),
+                Outcome::Run {
+                    configuration,
+                    settings,
+                    ..
+                } => Some((configuration, settings.as_ref())),
                 _ => None,
             })
             .collect();
@@ -98,10 +108,19 @@ impl Answer<'_> {
             return (Status::NotDecided, None, reason);
         }
         // A configuration that every place accepts, the most often chosen first.
-        let mut names: Vec<&String> = runs.iter().map(|(name, _)| *name).collect();
-        names.sort_by_key(|name| std::cmp::Reverse(runs.iter().filter(|(n, _)| n == name).count()));
+        let any = runs.iter().filter_map(|(_, settings)| *settings).flat_map(|s| &s.any);
+        let mut names: Vec<&String> = runs.iter().map(|(name, _)| *name).chain(any).collect();
+        let chosen = |name: &str| {
+            let is = |run: &&(&String, Option<&OtherSettings>)| run.0 == name || settings::is_any(run.1, name);
+            runs.iter().filter(is).count()
+        };
+        names.sort_by_key(|name| std::cmp::Reverse(chosen(name)));
         let accepts = |place: &Place, name: &String| match &place.outcome {
-            Outcome::Run { configuration, same } => configuration == name || same.contains(name),
+            Outcome::Run {
+                configuration,
+                same,
+                settings,
+            } => configuration == name || same.contains(name) || settings::is_any(settings.as_ref(), name),
             Outcome::Between { configurations, .. } => configurations.contains(name),
             Outcome::NoneMeets | Outcome::AllLostWrites => false,
             Outcome::Withheld { .. } | Outcome::TooFew { .. } | Outcome::Nothing | Outcome::NoObjective => true,

@@ -2,7 +2,7 @@
 
 use analysis::{Analysis, Capacity, CapacityOutcome, Outcome, Place};
 
-use super::doubts;
+use super::{doubts, objective};
 use crate::capacity::{bounds, measured, rate, used};
 use crate::figures::{listed, number};
 use crate::labels;
@@ -29,8 +29,14 @@ pub fn why(analysis: &Analysis, place: &Place, run: &str) -> (String, String) {
             bounds(analysis)
         ),
         (true, None) => format!("it carries the demand with headroom at {}", bounds(analysis)),
-        (false, Some(_)) => format!("it carries the most for its money at {}", bounds(analysis)),
-        (false, None) => format!("it carries the most at {}", bounds(analysis)),
+        (false, price) => {
+            let most = match objective::has_others(place) {
+                false => "it carries the most",
+                true => "no other hardware carries as much",
+            };
+            let money = price.map_or("", |_| " for its money");
+            format!("{most}{money} at {}", bounds(analysis))
+        }
     };
     let numbers = std::iter::once(format!("{} operations/s{price}", rate(ours))).chain(others);
     (claim, numbers.collect::<Vec<_>>().join("; "))

@@ -123,7 +123,10 @@ pub fn why(analysis: &Analysis, place: &Place, run: &str) -> (String, String) {
                 .replace("keeps ", "keep ")
                 .replace("carries ", "carry ")
                 .replace("meets ", "meet ");
-            format!("it gives the most throughput for its money of all that {bounds}")
+            match has_others(place) {
+                false => format!("it gives the most throughput for its money of all that {bounds}"),
+                true => format!("no other hardware gives as much throughput for its money of all that {bounds}"),
+            }
         }
         (_, _, Some(_)) => format!("it is the cheapest that {bounds}"),
         (_, _, None) => format!("it {bounds}"),
@@ -142,6 +145,11 @@ pub fn why(analysis: &Analysis, place: &Place, run: &str) -> (String, String) {
         .filter(|t| !t.is_empty())
         .collect();
     (claim, both.join("; "))
+}
+
+/// Whether others of the hardware to run may be run as well.
+pub fn has_others(place: &Place) -> bool {
+    matches!(&place.outcome, Outcome::Run { settings: Some(settings), .. } if !settings.any.is_empty())
 }
 
 /// A closed loop with bounds: among those that meet them, throughput for money decides.
