@@ -31,7 +31,7 @@ pub fn sentences(analysis: &Analysis) -> Vec<String> {
     all.into_iter().flatten().collect()
 }
 
-/// `no other costs the same ...`: those that may be run as well, and how far apart they may be.
+/// Those that may be run as well, and how far apart they may be.
 fn any(analysis: &Analysis) -> Option<String> {
     let any = analysis.recommendation.any_of.as_ref()?;
     let names = listed(&any.configurations);
@@ -43,8 +43,8 @@ fn any(analysis: &Analysis) -> Option<String> {
             given_percent(margin)
         ),
         Some(apart) => format!(
-            "Settings, which cost nothing: none of {names} is shown to be faster than another; two of them differ by up \
-             to {} times at most.",
+            "Settings, which cost nothing: none of {names} is shown to be faster than another; two of them differ by \
+             at most {} times.",
             number(apart)
         ),
         None if is_by_demand(analysis) => {
