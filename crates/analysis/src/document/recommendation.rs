@@ -168,6 +168,25 @@ pub enum Outcome {
     AllLostWrites,
 }
 
+impl Outcome {
+    /// Other settings of the hardware to run that may be run as well.
+    pub fn any(&self) -> &[String] {
+        match self {
+            Self::Run {
+                settings: Some(settings),
+                ..
+            } => &settings.any,
+            _ => &[],
+        }
+    }
+
+    /// Whether it says to run this, or that it may be run as well.
+    pub fn may_run(&self, name: &str) -> bool {
+        let is_run = matches!(self, Self::Run { configuration, .. } if configuration == name);
+        is_run || self.any().iter().any(|any| any == name)
+    }
+}
+
 /// How the others of the hardware and price of the configuration to run stand. They differ in settings, which cost nothing.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct OtherSettings {

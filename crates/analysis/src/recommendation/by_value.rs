@@ -99,7 +99,11 @@ impl Answer<'_> {
             };
             self.throughput.repetitions_to_refute(leader, *i, cost)
         };
-        let repetitions: Option<Vec<u32>> = open.iter().map(needed).collect();
+        // Settings of the leader's hardware need not be told apart for its hardware to be decided.
+        let others = open.iter().copied().filter(|i| !self.is_of_one_hardware(*i, leader));
+        let others: Vec<usize> = others.collect();
+        let deciding = if others.is_empty() { &open } else { &others };
+        let repetitions: Option<Vec<u32>> = deciding.iter().map(needed).collect();
         let break_even = open.is_empty();
         Outcome::Between {
             configurations: contenders.iter().copied().map(name).collect(),

@@ -11,8 +11,8 @@ use spec::{LoadLevel, Plan, Provider, Setups};
 
 use crate::comparisons::{Comparisons, is_open, places};
 use crate::document::{
-    By, Capacity, CapacityOutcome, CellAnalysis, OtherSettings, Outcome, Place, Reason, Recommendation, Status,
-    TrialCounts, WouldDecide,
+    By, Capacity, CapacityOutcome, CellAnalysis, Outcome, Place, Reason, Recommendation, Status, TrialCounts,
+    WouldDecide,
 };
 use crate::figures::Figures;
 use crate::finding::Finding;
@@ -83,14 +83,10 @@ impl Answer<'_> {
         if !is_known && (trials.valid == 0 || trials.valid * 2 < trials.planned) {
             return (Status::NoAnswerYet, None, Reason::TooFewValidTrials);
         }
-        let runs: Vec<(&String, Option<&OtherSettings>)> = all
+        let runs: Vec<(&String, &Outcome)> = all
             .iter()
             .filter_map(|p| match &p.outcome {
-                Outcome::Run {
-                    configuration,
-                    settings,
-                    ..
-                } => Some((configuration, settings.as_ref())),
+                Outcome::Run { configuration, .. } => Some((configuration, &p.outcome)),
                 _ => None,
             })
             .collect();
@@ -108,19 +104,12 @@ impl Answer<'_> {
             return (Status::NotDecided, None, reason);
         }
         // A configuration that every place accepts, the most often chosen first.
-        let any = runs.iter().filter_map(|(_, settings)| *settings).flat_map(|s| &s.any);
+        let any = runs.iter().flat_map(|(_, outcome)| outcome.any());
         let mut names: Vec<&String> = runs.iter().map(|(name, _)| *name).chain(any).collect();
-        let chosen = |name: &str| {
-            let is = |run: &&(&String, Option<&OtherSettings>)| run.0 == name || settings::is_any(run.1, name);
-            runs.iter().filter(is).count()
-        };
+        let chosen = |name: &str| runs.iter().filter(|(_, outcome)| outcome.may_run(name)).count();
         names.sort_by_key(|name| std::cmp::Reverse(chosen(name)));
         let accepts = |place: &Place, name: &String| match &place.outcome {
-            Outcome::Run {
-                configuration,
-                same,
-                settings,
-            } => configuration == name || same.contains(name) || settings::is_any(settings.as_ref(), name),
+            Outcome::Run { same, .. } => place.outcome.may_run(name) || same.contains(name),
             Outcome::Between { configurations, .. } => configurations.contains(name),
             Outcome::NoneMeets | Outcome::AllLostWrites => false,
             Outcome::Withheld { .. } | Outcome::TooFew { .. } | Outcome::Nothing | Outcome::NoObjective => true,

@@ -5,13 +5,11 @@
 //! looks best: each of the others that may be run as well is itself shown to be better than all other hardware.
 
 use super::Answer;
-use crate::document::{
-    AnyOf, By, Candidate, Meets, OtherSettings, Outcome, Place, Ratio, Verdict, WorseSettings,
-};
+use crate::document::{AnyOf, By, Candidate, Meets, OtherSettings, Outcome, Place, Ratio, Verdict, WorseSettings};
 use crate::value::kept_its_writes;
 
 impl Answer<'_> {
-    fn is_of_one_hardware(&self, one: usize, other: usize) -> bool {
+    pub(super) fn is_of_one_hardware(&self, one: usize, other: usize) -> bool {
         let name = |i: usize| &self.cells[i].configuration;
         self.hardware.is_same(name(one), name(other))
     }
@@ -186,18 +184,9 @@ impl Answer<'_> {
 /// Whether a place says that this may be run, or says nothing against it.
 fn offers(place: &Place, name: &str) -> bool {
     match &place.outcome {
-        Outcome::Run {
-            configuration,
-            settings,
-            ..
-        } => configuration == name || is_any(settings.as_ref(), name),
+        Outcome::Run { .. } => place.outcome.may_run(name),
         Outcome::Between { configurations, .. } => configurations.iter().any(|c| c == name),
         Outcome::NoneMeets | Outcome::AllLostWrites => false,
         Outcome::Withheld { .. } | Outcome::TooFew { .. } | Outcome::Nothing | Outcome::NoObjective => true,
     }
-}
-
-/// Whether settings may be run as well.
-pub fn is_any(settings: Option<&OtherSettings>, name: &str) -> bool {
-    settings.is_some_and(|s| s.any.iter().any(|any| any == name))
 }

@@ -2,7 +2,7 @@
 
 use analysis::{Analysis, Capacity, CapacityOutcome, Outcome, Place};
 
-use super::{doubts, objective};
+use super::doubts;
 use crate::capacity::{bounds, measured, rate, used};
 use crate::figures::{listed, number};
 use crate::labels;
@@ -30,9 +30,9 @@ pub fn why(analysis: &Analysis, place: &Place, run: &str) -> (String, String) {
         ),
         (true, None) => format!("it carries the demand with headroom at {}", bounds(analysis)),
         (false, price) => {
-            let most = match objective::has_others(place) {
-                false => "it carries the most",
-                true => "no other hardware carries as much",
+            let most = match place.outcome.any().is_empty() {
+                true => "it carries the most",
+                false => "no other hardware carries as much",
             };
             let money = price.map_or("", |_| " for its money");
             format!("{most}{money} at {}", bounds(analysis))

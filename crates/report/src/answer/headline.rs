@@ -52,26 +52,8 @@ pub fn headline(analysis: &Analysis) -> Headline<'_> {
 /// Whether a place says to run this.
 fn runs(place: &Place, run: &str) -> bool {
     match &place.outcome {
-        Outcome::Run {
-            configuration, same, ..
-        } => configuration == run || has_any(place, run) || same.iter().any(|s| s == run),
+        Outcome::Run { same, .. } => place.outcome.may_run(run) || same.iter().any(|s| s == run),
         _ => false,
-    }
-}
-
-/// Whether a place says that these settings may be run as well.
-fn has_any(place: &Place, name: &str) -> bool {
-    any_of(place).iter().any(|any| any == name)
-}
-
-/// The other settings that may be run as well.
-fn any_of(place: &Place) -> &[String] {
-    match &place.outcome {
-        Outcome::Run {
-            settings: Some(settings),
-            ..
-        } => &settings.any,
-        _ => &[],
     }
 }
 
@@ -102,7 +84,7 @@ fn reason<'a>(
         match (place.by, &place.outcome) {
             (By::Capacity, _) => others.push(clause(capacity::why(analysis, place, run))),
             (By::Objective, _) => others.push(clause(objective::why(analysis, place, run))),
-            (_, Outcome::Run { configuration, .. }) if configuration != run && !has_any(place, run) => {
+            (_, Outcome::Run { configuration, .. }) if !place.outcome.may_run(run) => {
                 let margin = given_percent(analysis.margin);
                 let claim = format!("it gives the same throughput as {configuration} within {margin}");
                 others.push(clause((claim, String::new())));
@@ -184,7 +166,7 @@ fn step_above<'a>(analysis: &'a Analysis, place: &Place, run: &str) -> Option<&'
         ValueVerdict::WorthIt | ValueVerdict::NotDecided => None,
     };
     let hardware = &analysis.recommendation.hardware;
-    let is_run = |name: &str| name == run || has_any(place, name);
+    let is_run = |name: &str| name == run || place.outcome.may_run(name);
     let above = here(analysis, place).filter(|s| is_run(&s.from) && !is_run(&s.to) && s.withheld.is_none());
     above
         .filter_map(|s| Some(((hardware.contains(&s.to), rank(s)?), s)))
@@ -215,7 +197,7 @@ fn fastest(analysis: &Analysis, place: &Place, run: &str) -> (String, String) {
         }
         _ => String::new(),
     };
-    let fastest = match any_of(place) {
+    let fastest = match place.outcome.any() {
         [] => "it has the highest throughput",
         _ => "no other hardware has its throughput",
     };
@@ -227,7 +209,7 @@ fn fastest(analysis: &Analysis, place: &Place, run: &str) -> (String, String) {
 fn depends<'a>(analysis: &'a Analysis, told: &mut Vec<&'a ValueOfMoney>) -> String {
     let all = &analysis.recommendation.places;
     let answer = |p: &Place| match &p.outcome {
-        Outcome::Run { configuration, .. } => match any_of(p) {
+        Outcome::Run { configuration, .. } => match p.outcome.any() {
             [] => format!("run {configuration}"),
             any => format!("run {configuration} or {}", any.join(" or ")),
         },

@@ -123,9 +123,9 @@ pub fn why(analysis: &Analysis, place: &Place, run: &str) -> (String, String) {
                 .replace("keeps ", "keep ")
                 .replace("carries ", "carry ")
                 .replace("meets ", "meet ");
-            match has_others(place) {
-                false => format!("it gives the most throughput for its money of all that {bounds}"),
-                true => format!("no other hardware gives as much throughput for its money of all that {bounds}"),
+            match place.outcome.any().is_empty() {
+                true => format!("it gives the most throughput for its money of all that {bounds}"),
+                false => format!("no other hardware gives as much throughput for its money of all that {bounds}"),
             }
         }
         (_, _, Some(_)) => format!("it is the cheapest that {bounds}"),
@@ -145,11 +145,6 @@ pub fn why(analysis: &Analysis, place: &Place, run: &str) -> (String, String) {
         .filter(|t| !t.is_empty())
         .collect();
     (claim, both.join("; "))
-}
-
-/// Whether others of the hardware to run may be run as well.
-pub fn has_others(place: &Place) -> bool {
-    matches!(&place.outcome, Outcome::Run { settings: Some(settings), .. } if !settings.any.is_empty())
 }
 
 /// A closed loop with bounds: among those that meet them, throughput for money decides.

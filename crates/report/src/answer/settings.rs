@@ -97,13 +97,14 @@ fn slower(analysis: &Analysis, told: &[(&Place, &OtherSettings)]) -> Option<Stri
 }
 
 /// Those of which nothing is shown in some place, and that are slower in none.
-fn open(analysis: &Analysis, run: &String, told: &[(&Place, &OtherSettings)]) -> Option<String> {
+fn open(analysis: &Analysis, run: &str, told: &[(&Place, &OtherSettings)]) -> Option<String> {
     let any = analysis.recommendation.any_of.iter().flat_map(|any| &any.configurations);
-    let mut known: Vec<&String> = any.chain([run]).collect();
-    known.extend(told.iter().flat_map(|(_, s)| &s.worse).map(|worse| &worse.configuration));
+    let worse = told.iter().flat_map(|(_, settings)| &settings.worse);
+    let known = any.chain(worse.map(|worse| &worse.configuration));
+    let known: Vec<&str> = known.map(String::as_str).chain([run]).collect();
     let mut names: Vec<String> = Vec::new();
     for name in told.iter().flat_map(|(_, settings)| &settings.open) {
-        if !known.contains(&name) && !names.contains(name) {
+        if !known.contains(&name.as_str()) && !names.contains(name) {
             names.push(name.clone());
         }
     }
