@@ -78,10 +78,10 @@ pub use document::{
     CapacityLimit, CapacityOutcome, Caution, CellAnalysis, CellChange, Change, Check, Comparison, ConfigurationFacts,
     Criterion, DataVolumeAnalysis, DatabaseCounts, Decision, Delivered, Doubt, FaultAnalysis, FaultsAnalysis, FleetOf,
     FreeStep, GateCell, GateOutcome, GateResult, HintFiles, InvalidTrial, LatencyAnalysis, Meets, Metric, Missed, Need,
-    NodeAnalysis, NotConsidered, NotJudged, NotTried, Obstacle, OtherSettings, Outcome, PhaseAnalysis, PhaseKind, Place,
-    Range, Ranked, Ratio, Reason, Recommendation, RecoveryAnalysis, Replaced, ResidualSpread, Scaling, ScalingPoint,
-    Spending, Spent, Status, TrialCounts, Untried, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld,
-    WorkloadFacts, WorseSettings, WouldDecide, WritesAnalysis,
+    NodeAnalysis, NotConsidered, NotJudged, NotTried, Obstacle, OtherSettings, Outcome, PhaseAnalysis, PhaseKind,
+    Place, Range, Ranked, Ratio, Reason, Recommendation, RecoveryAnalysis, Replaced, ResidualSpread, Scaling,
+    ScalingPoint, Spending, Spent, Status, TrialCounts, Untried, ValueOfMoney, ValueVerdict, Verdict, VolumeReport,
+    Withheld, WorkloadFacts, WorseSettings, WouldDecide, WritesAnalysis,
 };
 pub use fact::{HostFact, NODES, NodeFigure, SmallerThan, TooShort, UNTIL_FAULT, VolumeLimit};
 pub use finding::{Finding, Scope};

@@ -146,7 +146,9 @@ fn hardware_comes_first_and_then_any_of_its_settings() {
     );
     // All surfaces lead with it.
     assert!(markdown(&analysis).contains("**Run gp3, with any of 3 settings**: 2.00 times"));
-    assert!(html(&analysis, &analysis::Charts::default()).contains("<b>Run gp3, with any of 3 settings</b>: 2.00 times"));
+    assert!(
+        html(&analysis, &analysis::Charts::default()).contains("<b>Run gp3, with any of 3 settings</b>: 2.00 times")
+    );
     let options = TerminalOptions {
         width: 200,
         color: false,

@@ -143,7 +143,12 @@ fn most_for_money(hardware: &Hardware, own: &[&Capacity]) -> Outcome {
             let is_as_good = c.configuration == leader.configuration || open.contains(&c.configuration);
             is_as_good && others.iter().all(|other| utmost(other) <= least(c))
         };
-        let any: Vec<String> = of_leader.iter().copied().filter(leads).map(|c| c.configuration.clone()).collect();
+        let any: Vec<String> = of_leader
+            .iter()
+            .copied()
+            .filter(leads)
+            .map(|c| c.configuration.clone())
+            .collect();
         let (worse, open): (Vec<String>, Vec<String>) = of_leader
             .iter()
             .map(|c| c.configuration.clone())

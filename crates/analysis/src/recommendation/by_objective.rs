@@ -222,9 +222,8 @@ impl Answer<'_> {
             Some(sure) if !priced.is_empty() => {
                 let price = |c: &Candidate| c.usd_per_month.unwrap_or(f64::INFINITY);
                 // Of one price, one that meets it is as good as another that might.
-                let might_be = |c: &&&Candidate| {
-                    c.meets == Meets::NotDecided && !is_one_price(price(c), price(pool[sure]))
-                };
+                let might_be =
+                    |c: &&&Candidate| c.meets == Meets::NotDecided && !is_one_price(price(c), price(pool[sure]));
                 let cheaper: Vec<&&Candidate> = pool[..sure].iter().filter(might_be).collect();
                 match cheaper.is_empty() {
                     true => run(sure),

@@ -83,7 +83,9 @@ impl Answer<'_> {
     fn is_no_worse(&self, one: usize, other: usize, by: By) -> bool {
         let price = |i: usize| self.cells[i].usd_per_month.unwrap_or(f64::INFINITY);
         let costs_no_more = by != By::Value || price(one) <= price(other);
-        let is_better = self.advantage(one, other, by).is_some_and(|r| r.verdict == Verdict::Faster);
+        let is_better = self
+            .advantage(one, other, by)
+            .is_some_and(|r| r.verdict == Verdict::Faster);
         let is_as_fast = |r: Ratio| matches!(r.verdict, Verdict::Same | Verdict::Faster);
         is_better || (costs_no_more && self.throughput.ratio(one, other).is_some_and(is_as_fast))
     }
@@ -138,7 +140,12 @@ impl Answer<'_> {
             all.filter(|i| self.cells[*i].configuration == name).collect()
         };
         let (ones, others) = (cells(one), cells(other));
-        let of = |i: &usize| others.iter().filter_map(|j| self.throughput.ratio(*i, *j)).collect::<Vec<Ratio>>();
+        let of = |i: &usize| {
+            others
+                .iter()
+                .filter_map(|j| self.throughput.ratio(*i, *j))
+                .collect::<Vec<Ratio>>()
+        };
         ones.iter().flat_map(of).collect()
     }
 

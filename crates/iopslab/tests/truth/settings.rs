@@ -19,7 +19,10 @@ fn story(speeds: &[(&str, f64)], noise: f64, repetitions: u32) -> Story {
             false => priced(name, 100_000, 100.0),
         })
         .collect();
-    let speeds: Vec<String> = speeds.iter().map(|(name, speed)| format!("{name} = {speed:?}")).collect();
+    let speeds: Vec<String> = speeds
+        .iter()
+        .map(|(name, speed)| format!("{name} = {speed:?}"))
+        .collect();
     noisy(&all, noise, repetitions).truth(&format!("speed = {{ {} }}", speeds.join(", ")))
 }
 
@@ -66,11 +69,21 @@ fn sentence<'a>(sentences: &'a [String], start: &str) -> Option<&'a String> {
 
 #[test]
 fn the_hardware_is_decided_and_any_of_its_equal_settings_may_be_run() {
-    let speeds = [("small", 1.0), ("small_b", 1.0), ("big", 1.9), ("big_b", 1.9), ("big_c", 1.9)];
+    let speeds = [
+        ("small", 1.0),
+        ("small_b", 1.0),
+        ("big", 1.9),
+        ("big_b", 1.9),
+        ("big_c", 1.9),
+    ];
     let analysis = sound(story(&speeds, 0.02, 4).analysis());
     let all = ["big", "big_b", "big_c"];
     assert_eq!(analysis.recommendation.status, Status::Decided);
-    assert_eq!(analysis.recommendation.run.as_deref(), Some("big"), "the first of the experiment");
+    assert_eq!(
+        analysis.recommendation.run.as_deref(),
+        Some("big"),
+        "the first of the experiment"
+    );
     assert_eq!(analysis.recommendation.hardware, all);
     assert_eq!(offered(&analysis), all);
     let apart = analysis.recommendation.any_of.as_ref().unwrap().apart.unwrap();
@@ -78,7 +91,8 @@ fn the_hardware_is_decided_and_any_of_its_equal_settings_may_be_run() {
     let answer = report::answer(&analysis);
     println!("{:#?}", answer.lines());
     assert!(
-        answer.headline().starts_with("Run big, with any of 3 settings: 1.") && answer.headline().contains("for 1.20 times its cost"),
+        answer.headline().starts_with("Run big, with any of 3 settings: 1.")
+            && answer.headline().contains("for 1.20 times its cost"),
         "{answer:#?}"
     );
     let told = sentence(&answer.sentences, "Settings, which cost nothing: ").unwrap();
@@ -104,7 +118,10 @@ fn settings_that_are_shown_to_be_slower_are_named() {
     let speeds = [("small", 1.0), ("big", 1.9 * 0.72), ("big_b", 1.9), ("big_c", 1.9)];
     let analysis = sound(story(&speeds, 0.02, 4).analysis());
     assert_eq!(analysis.recommendation.run.as_deref(), Some("big_b"));
-    assert_eq!((offered(&analysis), worse(&analysis)), (vec!["big_b", "big_c"], vec!["big"]));
+    assert_eq!(
+        (offered(&analysis), worse(&analysis)),
+        (vec!["big_b", "big_c"], vec!["big"])
+    );
 }
 
 /// A better one alone: no choice, and the others are told.
@@ -127,7 +144,9 @@ fn what_is_said_of_two_settings_follows_their_interval() {
             let speeds = [("small", 1.0), ("big", 1.9), ("big_b", 1.9 * slower)];
             let mut story = story(&speeds, noise, 4);
             if noise < 0.01 {
-                story.truth = story.truth.replace("block_noise = 0.08", "block_noise = 0.01\nsecond_noise = 0.001");
+                story.truth = story
+                    .truth
+                    .replace("block_noise = 0.08", "block_noise = 0.01\nsecond_noise = 0.001");
             }
             let analysis = sound(story.analysis());
             let step = analysis.free_steps.iter().find(|s| s.from == "big").unwrap();
@@ -139,7 +158,11 @@ fn what_is_said_of_two_settings_follows_their_interval() {
                 Verdict::Faster => (vec!["big_b"], vec!["big"]),
                 _ => (vec!["big", "big_b"], vec![]),
             };
-            assert_eq!((offered(&analysis), worse(&analysis)), (run, no), "{noise} {slower}: {step:?}");
+            assert_eq!(
+                (offered(&analysis), worse(&analysis)),
+                (run, no),
+                "{noise} {slower}: {step:?}"
+            );
             let same = "big and big_b give the same throughput within 5 %.";
             let is_same = told.is_some_and(|told| told.ends_with(same));
             assert_eq!(is_same, verdict == Verdict::Same, "{noise} {slower}: {told:?}");
@@ -151,7 +174,12 @@ fn what_is_said_of_two_settings_follows_their_interval() {
         }
     }
     println!("{seen:?}");
-    assert!(["the same", "no difference shown", "slower"].iter().all(|v| seen.contains_key(v)), "{seen:?}");
+    assert!(
+        ["the same", "no difference shown", "slower"]
+            .iter()
+            .all(|v| seen.contains_key(v)),
+        "{seen:?}"
+    );
 }
 
 /// Settings that make the dearer hardware win, and others of it that pay less than the cheaper hardware does: 0.95 of it, and
@@ -196,7 +224,11 @@ fn equal_settings_are_rarely_told_apart() {
     let seen = over_seeds(n, &job, |analysis| {
         let analysis = sound(analysis.clone());
         let is_hardware = analysis.recommendation.hardware == names;
-        (is_hardware, !worse(&analysis).is_empty(), offered(&analysis).len() == names.len())
+        (
+            is_hardware,
+            !worse(&analysis).is_empty(),
+            offered(&analysis).len() == names.len(),
+        )
     });
     let of = |is: fn(&(bool, bool, bool)) -> bool| share(&seen.iter().map(is).collect::<Vec<bool>>());
     let (hardware, wrong, all) = (of(|s| s.0), of(|s| s.1), of(|s| s.2));
@@ -234,7 +266,12 @@ fn settings_alone_are_not_decided_by_being_alike() {
 fn the_cheaper_hardware_has_settings_too() {
     let speeds = [("small", 1.0), ("small_b", 1.0), ("big", 1.02), ("big_b", 1.02)];
     let analysis = sound(story(&speeds, 0.01, 4).analysis());
-    assert_eq!(offered(&analysis), ["small", "small_b"], "{:?}", analysis.recommendation);
+    assert_eq!(
+        offered(&analysis),
+        ["small", "small_b"],
+        "{:?}",
+        analysis.recommendation
+    );
     let headline = report::answer(&analysis).headline();
     assert!(
         headline.starts_with("Run small, with any of 2 settings: no other costs less, and big"),
@@ -246,11 +283,15 @@ fn the_cheaper_hardware_has_settings_too() {
 #[test]
 fn the_hardware_is_decided_where_workloads_want_other_settings() {
     let two = "[[workload]]\nname = \"reads\"\nread = 0.9\nupdate = 0.1\n[[workload]]\nname = \"writes\"\nread = 0.1\nupdate = 0.9\n";
-    let job = story(&[("small", 1.0), ("big", 1.0), ("big_b", 1.0)], 0.02, 4).workload(two).job();
+    let job = story(&[("small", 1.0), ("big", 1.0), ("big_b", 1.0)], 0.02, 4)
+        .workload(two)
+        .job();
     let of = |workload: &str, big: f64, big_b: f64| {
         let mut job = job.clone();
         let truth = job.plan.simulated.as_mut().unwrap();
-        truth.speed = [("small", 1.0), ("big", big), ("big_b", big_b)].map(|(n, s)| (n.to_owned(), s)).into();
+        truth.speed = [("small", 1.0), ("big", big), ("big_b", big_b)]
+            .map(|(n, s)| (n.to_owned(), s))
+            .into();
         let all = measured(&job).into_iter();
         all.filter(|t| t.record.workload == workload).collect::<Vec<_>>()
     };
@@ -277,7 +318,13 @@ fn the_hardware_is_decided_where_workloads_want_other_settings() {
 /// Without prices the hardware is decided by throughput alone.
 #[test]
 fn without_prices_other_hardware_is_beaten_by_throughput() {
-    let speeds = [("small", 1.0), ("small_b", 1.0), ("big", 1.5), ("big_b", 1.5), ("big_c", 1.2)];
+    let speeds = [
+        ("small", 1.0),
+        ("small_b", 1.0),
+        ("big", 1.5),
+        ("big_b", 1.5),
+        ("big_c", 1.2),
+    ];
     let mut story = story(&speeds, 0.02, 4);
     story.configurations = story
         .configurations
@@ -310,15 +357,26 @@ fn an_objective_is_met_by_several_settings_of_the_cheapest_hardware() {
     };
     let mut story = all(1.0);
     let plain = story.analysis();
-    let p99 = |analysis: &Analysis, name: &str| {
-        cell(analysis, name).latency_us[&spec::OperationKind::Read].p99 / 1000.0
-    };
-    story.rest = format!("[objective]\np99_ms = {:.2}", (p99(&plain, "slow") * p99(&plain, "middle")).sqrt());
+    let p99 =
+        |analysis: &Analysis, name: &str| cell(analysis, name).latency_us[&spec::OperationKind::Read].p99 / 1000.0;
+    story.rest = format!(
+        "[objective]\np99_ms = {:.2}",
+        (p99(&plain, "slow") * p99(&plain, "middle")).sqrt()
+    );
     let analysis = sound(story.analysis());
-    assert_eq!(offered(&analysis), ["middle", "middle_b"], "{:?}", analysis.recommendation);
+    assert_eq!(
+        offered(&analysis),
+        ["middle", "middle_b"],
+        "{:?}",
+        analysis.recommendation
+    );
     let answer = report::answer(&analysis);
     assert!(
-        sentence(&answer.sentences, "Settings, which cost nothing: each of middle and middle_b meets the objective.").is_some(),
+        sentence(
+            &answer.sentences,
+            "Settings, which cost nothing: each of middle and middle_b meets the objective."
+        )
+        .is_some(),
         "{answer:#?}"
     );
 
@@ -332,7 +390,11 @@ fn an_objective_is_met_by_several_settings_of_the_cheapest_hardware() {
     assert_eq!(settings(&analysis)[0].open, ["middle"]);
     let answer = report::answer(&analysis);
     assert!(
-        sentence(&answer.sentences, "Open, on the same hardware: middle, not shown to be worse").is_some(),
+        sentence(
+            &answer.sentences,
+            "Open, on the same hardware: middle, not shown to be worse"
+        )
+        .is_some(),
         "{answer:#?}"
     );
 }

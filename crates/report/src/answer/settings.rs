@@ -79,7 +79,10 @@ fn slower(analysis: &Analysis, told: &[(&Place, &OtherSettings)]) -> Option<Stri
         }
     }
     if all.len() <= SHOWN {
-        let each: Vec<String> = all.iter().map(|(name, _, words)| format!("{name} has {words}")).collect();
+        let each: Vec<String> = all
+            .iter()
+            .map(|(name, _, words)| format!("{name} has {words}"))
+            .collect();
         let first = (!each.is_empty()).then(|| listed(&each));
         return first.map(|each| format!("Not {}, shown to be slower: {each}.", listed(&names)));
     }
@@ -98,7 +101,11 @@ fn slower(analysis: &Analysis, told: &[(&Place, &OtherSettings)]) -> Option<Stri
 
 /// Those of which nothing is shown in some place, and that are slower in none.
 fn open(analysis: &Analysis, run: &str, told: &[(&Place, &OtherSettings)]) -> Option<String> {
-    let any = analysis.recommendation.any_of.iter().flat_map(|any| &any.configurations);
+    let any = analysis
+        .recommendation
+        .any_of
+        .iter()
+        .flat_map(|any| &any.configurations);
     let worse = told.iter().flat_map(|(_, settings)| &settings.worse);
     let known = any.chain(worse.map(|worse| &worse.configuration));
     let known: Vec<&str> = known.map(String::as_str).chain([run]).collect();

@@ -237,9 +237,16 @@ fn told_settings(analysis: &Analysis, sentence: &str) -> Vec<String> {
             }
         }
     }
-    if let Some((names, _)) = sentence.strip_prefix("Not ").and_then(|s| s.split_once(", shown to be slower")) {
+    if let Some((names, _)) = sentence
+        .strip_prefix("Not ")
+        .and_then(|s| s.split_once(", shown to be slower"))
+    {
         let run: Vec<&String> = analysis.recommendation.run.iter().collect();
-        let any = analysis.recommendation.any_of.iter().flat_map(|any| &any.configurations);
+        let any = analysis
+            .recommendation
+            .any_of
+            .iter()
+            .flat_map(|any| &any.configurations);
         let run: Vec<&String> = run.into_iter().chain(any).collect();
         for name in named(names).iter().filter(|name| run.contains(name)) {
             found.push(format!("{name} may be run and may not: {sentence}"));
