@@ -138,8 +138,8 @@ fn hardware_comes_first_and_then_any_of_its_settings() {
     assert_eq!(
         answer.sentences[..3],
         [
-            "Settings, which cost nothing: none of gp3, gp3_a and gp3_b is shown to be faster than another; two of them \
-             differ by at most 1.12 times.",
+            "Settings, which cost nothing: none of gp3, gp3_a and gp3_b is shown to be faster than another; by the widest of \
+             their intervals two of them differ by at most 1.12 times.",
             "Not gp3_c, shown to be slower: gp3_c has 0.720 times (0.684 to 0.756) the throughput of gp3.",
             "Open, on the same hardware: gp3_d, not shown to be worse, nor to be as good a choice.",
         ]

@@ -43,8 +43,8 @@ fn any(analysis: &Analysis) -> Option<String> {
             given_percent(margin)
         ),
         Some(apart) => format!(
-            "Settings, which cost nothing: none of {names} is shown to be faster than another; two of them differ by \
-             at most {} times.",
+            "Settings, which cost nothing: none of {names} is shown to be faster than another; by the \
+             widest of their intervals two of them differ by at most {} times.",
             number(apart)
         ),
         None if is_by_demand(analysis) => {
