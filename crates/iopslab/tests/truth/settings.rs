@@ -227,7 +227,10 @@ fn equal_settings_are_rarely_told_apart() {
         let (any, worse) = (offered(&analysis).len(), worse(&analysis).len());
         // What is not offered is not left out: nothing is shown of it.
         let open: usize = settings(&analysis).iter().map(|s| s.open.len()).sum();
-        assert!(!is_hardware || any + worse + open == names.len(), "{any} {worse} {open}");
+        assert!(
+            !is_hardware || any + worse + open == names.len(),
+            "{any} {worse} {open}"
+        );
         (is_hardware, worse > 0, any)
     });
     let of = |is: fn(&(bool, bool, usize)) -> bool| share(&seen.iter().map(is).collect::<Vec<bool>>());
