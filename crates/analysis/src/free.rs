@@ -8,11 +8,9 @@ use spec::{BacklogFiles, LoadLevel, Plan};
 
 use crate::comparisons::{Comparisons, is_open, places};
 use crate::document::{CellAnalysis, ConfigurationFacts, FreeStep, Need, Replaced, Spending, Spent, Verdict};
+use crate::hardware::is_one_price;
 use crate::needs::needs;
 use crate::value::{Priced, kept_its_writes, priced};
-
-/// Prices closer than this are one: half a cent.
-const SAME_PRICE_USD: f64 = 0.005;
 
 /// What steps are read from.
 pub struct Measured<'a> {
@@ -44,7 +42,7 @@ impl Measured<'_> {
                 let all = priced(self.cells, &alike, self.throughput);
                 let mut rest = all.as_slice();
                 while let Some(first) = rest.first() {
-                    let same = |p: &Priced| (p.usd - first.usd).abs() < SAME_PRICE_USD;
+                    let same = |p: &Priced| is_one_price(p.usd, first.usd);
                     let (group, dearer) = rest.split_at(rest.iter().take_while(|p| same(p)).count());
                     steps.extend(self.of_group((&workload, load), group, dearer));
                     rest = dearer;

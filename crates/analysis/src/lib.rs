@@ -31,6 +31,7 @@ mod figures;
 mod finding;
 mod free;
 mod gate;
+mod hardware;
 mod host;
 mod latencies;
 mod latency;
@@ -65,6 +66,7 @@ mod story;
 
 use comparisons::Comparisons;
 use figures::Figures;
+use hardware::Hardware;
 use recommendation::Answer;
 
 pub use backlog::CompactedBacklog;
@@ -74,14 +76,14 @@ pub use charts::{Charts, LatencyCurve, TrialCharts, charts};
 pub use comparison::compare;
 pub use decision::UNTESTED_SHARE;
 pub use document::{
-    Analysis, By, CacheCurve, CacheEffect, CachePoint, CachePrediction, Candidate, Capacity, CapacityLevel,
+    Analysis, AnyOf, By, CacheCurve, CacheEffect, CachePoint, CachePrediction, Candidate, Capacity, CapacityLevel,
     CapacityLimit, CapacityOutcome, Caution, CellAnalysis, CellChange, Change, Check, Comparison, ConfigurationFacts,
     Criterion, DataVolumeAnalysis, DatabaseCounts, Decision, Delivered, Doubt, FaultAnalysis, FaultsAnalysis, FleetOf,
     FreeStep, GateCell, GateOutcome, GateResult, HintFiles, InvalidTrial, LatencyAnalysis, Meets, Metric, Missed, Need,
-    NodeAnalysis, NotConsidered, NotJudged, NotTried, Obstacle, Outcome, PhaseAnalysis, PhaseKind, Place, Range,
-    Ranked, Ratio, Reason, Recommendation, RecoveryAnalysis, Replaced, ResidualSpread, Scaling, ScalingPoint, Spending,
-    Spent, Status, TrialCounts, Untried, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadFacts,
-    WouldDecide, WritesAnalysis,
+    NodeAnalysis, NotConsidered, NotJudged, NotTried, Obstacle, OtherSettings, Outcome, PhaseAnalysis, PhaseKind,
+    Place, Range, Ranked, Ratio, Reason, Recommendation, RecoveryAnalysis, Replaced, ResidualSpread, Scaling,
+    ScalingPoint, Spending, Spent, Status, TrialCounts, Untried, ValueOfMoney, ValueVerdict, Verdict, VolumeReport,
+    Withheld, WorkloadFacts, WorseSettings, WouldDecide, WritesAnalysis,
 };
 pub use fact::{HostFact, NODES, NodeFigure, SmallerThan, TooShort, UNTIL_FAULT, VolumeLimit};
 pub use finding::{Finding, Scope};
@@ -157,12 +159,13 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
     by_intervention(setups, &mut cells, &throughput);
     let p99 = Comparisons::new(Metric::P99, &cells, &figures, margin);
     let capacities = capacity::capacities(plan, &cells, &figures, input.probes);
+    let hardware = Hardware::of(&configurations);
     // Rates that were found are each configuration's own: there is nothing beside them to compare.
     let (decision, value_of_money, free_steps) = match plan.search {
         Some(_) => (Vec::new(), Vec::new(), Vec::new()),
         None => (
             decision::decisions(plan, &cells, &figures, &throughput, &p99),
-            value::of_money(plan, &cells, &throughput, &p99),
+            value::of_money(plan, &cells, &hardware, &throughput, &p99),
             free::Measured {
                 plan,
                 configurations: &configurations,
@@ -190,6 +193,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         setups,
         provider: input.provider,
         cells: &cells,
+        hardware: &hardware,
         figures: &figures,
         throughput: &throughput,
         trials,

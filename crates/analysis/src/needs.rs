@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::document::{ConfigurationFacts, Need, VolumeReport};
+use crate::document::{ConfigurationFacts, Need};
+use crate::hardware::is_same_but_for_settings;
 
 /// Options of the table that its SSTables keep as they were when they were written.
 const IN_FILES: [&str; 2] = ["bloom_filter_fp_chance", "compression"];
@@ -39,23 +40,6 @@ fn differing<'s, V: PartialEq>(one: &'s BTreeMap<String, V>, other: &'s BTreeMap
         .into_iter()
         .filter(|name| one.get(*name) != other.get(*name))
         .collect()
-}
-
-/// Whether machine, memory, volumes and cluster are the same.
-fn is_same_but_for_settings(one: &ConfigurationFacts, other: &ConfigurationFacts) -> bool {
-    let machine = |c: &ConfigurationFacts| (c.is_bought, c.cpus, c.memory_limit_bytes, c.heap_bytes, c.nodes);
-    let volume = |v: &VolumeReport| (v.role, v.size_bytes, v.limits, v.burst, v.byte_burst);
-    machine(one) == machine(other)
-        && one.exists_at == other.exists_at
-        && one.placement == other.placement
-        && one.consistency == other.consistency
-        && one.layout == other.layout
-        && one.volumes.iter().map(volume).eq(other.volumes.iter().map(volume))
-        && one
-            .volumes
-            .iter()
-            .map(|v| &v.label)
-            .eq(other.volumes.iter().map(|v| &v.label))
 }
 
 #[cfg(test)]

@@ -10,12 +10,20 @@ use spec::Plan;
 
 use crate::comparisons::{Comparisons, is_open, places};
 use crate::document::{CellAnalysis, Range, Ratio, ValueOfMoney, ValueVerdict, Verdict, Withheld};
+use crate::hardware::Hardware;
 
 /// All steps, by workload and load level, cheapest first. Only closed loops: at a given rate throughput says nothing.
-pub fn of_money(plan: &Plan, cells: &[CellAnalysis], throughput: &Comparisons, p99: &Comparisons) -> Vec<ValueOfMoney> {
+pub fn of_money(
+    plan: &Plan,
+    cells: &[CellAnalysis],
+    hardware: &Hardware,
+    throughput: &Comparisons,
+    p99: &Comparisons,
+) -> Vec<ValueOfMoney> {
     let steps = Steps {
         plan,
         cells,
+        hardware,
         throughput,
         p99,
     };
@@ -69,6 +77,7 @@ pub fn kept_its_writes(cells: &[CellAnalysis], cell: usize) -> bool {
 struct Steps<'a> {
     plan: &'a Plan,
     cells: &'a [CellAnalysis],
+    hardware: &'a Hardware,
     throughput: &'a Comparisons,
     p99: &'a Comparisons,
 }
@@ -88,7 +97,10 @@ impl Steps<'_> {
         let mut steps: Vec<ValueOfMoney> = Vec::new();
         for (rank, to) in priced.iter().enumerate().skip(1) {
             let cheaper: Vec<Priced> = priced[..rank].iter().filter(usable).copied().collect();
-            let from = cheaper
+            // What costs nothing is no step of money: it starts at other hardware, where any is cheaper.
+            let others: Vec<Priced> = cheaper.iter().filter(|c| !self.is_same(c, to)).copied().collect();
+            let beneath = if others.is_empty() { &cheaper } else { &others };
+            let from = beneath
                 .iter()
                 .max_by(|a, b| a.per_dollar().total_cmp(&b.per_dollar()))
                 .copied();
@@ -122,14 +134,22 @@ impl Steps<'_> {
         steps
     }
 
+    fn is_same(&self, one: &Priced, other: &Priced) -> bool {
+        let name = |p: &Priced| &self.cells[p.cell].configuration;
+        self.hardware.is_same(name(one), name(other))
+    }
+
     /// A configuration that costs no more and is at least as fast, with what that makes of `to`: shown slower, or the
-    /// same, or not faster by more than the margin.
+    /// same, or not faster by more than the margin. Where other hardware is cheaper, settings of its own only if they are
+    /// shown to be faster: `to` is no worse a choice for settings that are as good.
     fn dominator(&self, to: Priced, cheaper: &[Priced]) -> Option<(Priced, ValueVerdict)> {
         let most = 1.0 + self.plan.decision.margin;
+        let has_others = cheaper.iter().any(|c| !self.is_same(c, &to));
+        let counts = |c: &Priced, r: &Ratio| r.verdict == Verdict::Slower || !has_others || !self.is_same(c, &to);
         let against: Vec<(Priced, Ratio)> = cheaper
             .iter()
             .filter_map(|c| Some((*c, self.throughput.ratio(to.cell, c.cell)?)))
-            .filter(|(_, r)| r.verdict.is_tested() && r.high <= most)
+            .filter(|(c, r)| r.verdict.is_tested() && r.high <= most && counts(c, r))
             .collect();
         let slower = against.iter().filter(|(_, r)| r.verdict == Verdict::Slower);
         let slower = slower.min_by(|a, b| a.1.median.total_cmp(&b.1.median));

@@ -31,7 +31,7 @@ fn add_answer(analysis: &Analysis, fields: &mut Map<String, Value>) {
         .iter()
         .map(|n| json!({ "configuration": n.configuration, "why": answer::not_judged(n.why) }))
         .collect();
-    let recommendation = json!({
+    let mut recommendation = json!({
         "status": typed.status,
         "run": typed.run,
         "because": format!("{}.", words.because),
@@ -43,6 +43,12 @@ fn add_answer(analysis: &Analysis, fields: &mut Map<String, Value>) {
         "doubts_typed": typed.doubts,
         "not_considered_typed": typed.not_considered,
     });
+    if let Some(any) = &typed.any_of {
+        recommendation["any_of"] = json!(any);
+    }
+    if !typed.hardware.is_empty() {
+        recommendation["hardware"] = json!(typed.hardware);
+    }
     fields.insert("recommendation".to_owned(), recommendation);
 }
 

@@ -93,6 +93,7 @@ fn run_with_loss() -> (Analysis, Charts) {
         outcome: Outcome::Run {
             configuration: "rf3-quorum".into(),
             same: Vec::new(),
+            settings: None,
         },
         candidates: Vec::new(),
     }];

@@ -43,8 +43,8 @@ pub use money::{ValueOfMoney, ValueVerdict};
 pub use node::{DataVolumeAnalysis, NodeAnalysis};
 pub use ratio::{Metric, Range, Ratio, Verdict};
 pub use recommendation::{
-    By, Candidate, Check, Criterion, Doubt, FleetOf, Meets, NotConsidered, NotJudged, Outcome, Place, Reason,
-    Recommendation, Status, Withheld, WouldDecide,
+    AnyOf, By, Candidate, Check, Criterion, Doubt, FleetOf, Meets, NotConsidered, NotJudged, OtherSettings, Outcome,
+    Place, Reason, Recommendation, Status, Withheld, WorseSettings, WouldDecide,
 };
 
 pub use scaling::{Scaling, ScalingPoint};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use spec::{LatencyFigure, LoadLevel, OperationKind, VolumeRole};
 
-use super::ratio::Range;
+use super::ratio::{Range, Ratio};
 use crate::rule::Rule;
 
 /// Which configuration to run, or that this is not decided.
@@ -13,6 +13,13 @@ pub struct Recommendation {
     pub status: Status,
     /// The configuration to run; `None` unless decided.
     pub run: Option<String>,
+    /// Of its hardware and price, with other settings, which may be run as well; `None` where there is no other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub any_of: Option<AnyOf>,
+    /// The hardware that is decided: all configurations that have it, in the order of the experiment. Empty where it is not
+    /// decided, and where one configuration alone has it. Where `run` is `None`, settings are what is open.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hardware: Vec<String>,
     /// Why; the numbers stand in `places`.
     pub reason: Reason,
     /// The answer of each workload and load level.
@@ -23,6 +30,17 @@ pub struct Recommendation {
     pub doubts: Vec<Doubt>,
     /// Configurations that could not be judged, with the reason.
     pub not_considered: Vec<NotConsidered>,
+}
+
+/// Configurations of one hardware and price, any of which may be run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AnyOf {
+    /// Two or more, in the order of the experiment; the one to run is among them. Every place accepts each, and none is shown
+    /// to be faster than another in any place.
+    pub configurations: Vec<String>,
+    /// The factor of throughput by which two of them may differ at most, by all their intervals in all places; `None`
+    /// where throughput was not compared.
+    pub apart: Option<f64>,
 }
 
 /// Whether there is an answer.
@@ -114,6 +132,9 @@ pub enum Outcome {
         configuration: String,
         /// Others that give the same throughput within the margin, for no less money.
         same: Vec<String>,
+        /// How others of its hardware and price stand; `None` where no other was judged.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        settings: Option<OtherSettings>,
     },
     /// One of these; the leader by its estimate first.
     Between {
@@ -145,6 +166,47 @@ pub enum Outcome {
     NoObjective,
     /// Every configuration lost acknowledged writes.
     AllLostWrites,
+}
+
+impl Outcome {
+    /// Other settings of the hardware to run that may be run as well.
+    pub fn any(&self) -> &[String] {
+        match self {
+            Self::Run {
+                settings: Some(settings),
+                ..
+            } => &settings.any,
+            _ => &[],
+        }
+    }
+
+    /// Whether it says to run this, or that it may be run as well.
+    pub fn may_run(&self, name: &str) -> bool {
+        let is_run = matches!(self, Self::Run { configuration, .. } if configuration == name);
+        is_run || self.any().iter().any(|any| any == name)
+    }
+}
+
+/// How the others of the hardware and price of the configuration to run stand. They differ in settings, which cost nothing.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct OtherSettings {
+    /// May be run as well. By throughput: each is shown to be a better choice than every configuration of other hardware,
+    /// or as good for no more money, and none of these and the one to run is shown to be slower than another. Against an
+    /// objective: each is shown to meet it.
+    pub any: Vec<String>,
+    /// Shown to be slower, or to miss the objective.
+    pub worse: Vec<WorseSettings>,
+    /// Neither of the two is shown.
+    pub open: Vec<String>,
+}
+
+/// Settings that are shown to be worse than others of the same hardware.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WorseSettings {
+    /// Which configuration.
+    pub configuration: String,
+    /// Its throughput against one of the same hardware; `None` where an objective decides, see the candidates of the place.
+    pub throughput_ratio: Option<Ratio>,
 }
 
 /// What was measured instead of the storage in its sustained state.

@@ -2,8 +2,10 @@
 
 use super::Answer;
 use crate::document::{
-    By, Candidate, Capacity, CapacityOutcome, Check, Criterion, FleetOf, Meets, Outcome, Place, Range, Withheld,
+    By, Candidate, Capacity, CapacityOutcome, Check, Criterion, FleetOf, Meets, OtherSettings, Outcome, Place, Range,
+    Withheld, WorseSettings,
 };
+use crate::hardware::Hardware;
 
 impl Answer<'_> {
     /// A place for each workload.
@@ -23,7 +25,7 @@ impl Answer<'_> {
                     workload: workload.to_owned(),
                     load: None,
                     by: By::Capacity,
-                    outcome: most_for_money(&own),
+                    outcome: most_for_money(self.hardware, &own),
                     candidates: Vec::new(),
                 },
             }
@@ -79,8 +81,9 @@ impl Answer<'_> {
 }
 
 /// Operations per second under the objective for a dollar; under it alone where no two have a price. One configuration
-/// leads where the least it is shown to carry is worth more than the most that any other may.
-fn most_for_money(own: &[&Capacity]) -> Outcome {
+/// leads where the least it is shown to carry is worth more than the most that any other may; one hardware, where that is so
+/// of all others.
+fn most_for_money(hardware: &Hardware, own: &[&Capacity]) -> Outcome {
     let known = |capacity: &&&Capacity| !matches!(capacity.outcome, CapacityOutcome::NotMeasured);
     let judged: Vec<&Capacity> = own.iter().filter(known).copied().collect();
     let priced: Vec<&Capacity> = judged.iter().filter(|c| c.usd_per_month.is_some()).copied().collect();
@@ -132,10 +135,38 @@ fn most_for_money(own: &[&Capacity]) -> Outcome {
         .filter(|c| utmost(c) > least(leader))
         .map(|c| c.configuration.clone())
         .collect();
-    if open.is_empty() {
+    let is_of_leader = |name: &str| hardware.is_same(name, &leader.configuration);
+    let (of_leader, others): (Vec<&Capacity>, Vec<&Capacity>) =
+        judged.iter().copied().partition(|c| is_of_leader(&c.configuration));
+    if open.is_empty() || (open.iter().all(|name| is_of_leader(name)) && !others.is_empty()) {
+        let leads = |c: &&Capacity| {
+            let is_as_good = c.configuration == leader.configuration || open.contains(&c.configuration);
+            is_as_good && others.iter().all(|other| utmost(other) <= least(c))
+        };
+        let any: Vec<String> = of_leader
+            .iter()
+            .copied()
+            .filter(leads)
+            .map(|c| c.configuration.clone())
+            .collect();
+        let (worse, open): (Vec<String>, Vec<String>) = of_leader
+            .iter()
+            .map(|c| c.configuration.clone())
+            .filter(|name| !any.contains(name))
+            .partition(|name| !open.contains(name));
+        let worse = worse.into_iter().map(|configuration| WorseSettings {
+            configuration,
+            throughput_ratio: None,
+        });
+        let settings = OtherSettings {
+            any: any.iter().skip(1).cloned().collect(),
+            worse: worse.collect(),
+            open,
+        };
         return Outcome::Run {
-            configuration: leader.configuration.clone(),
+            configuration: any.first().unwrap_or(&leader.configuration).clone(),
             same: Vec::new(),
+            settings: (of_leader.len() > 1).then_some(settings),
         };
     }
     Outcome::Between {

@@ -3,7 +3,10 @@
 use spec::LoadLevel;
 
 use super::{Answer, place};
-use crate::document::{By, Candidate, CellAnalysis, Criterion, FleetOf, Meets, Outcome, Place, Range, Withheld};
+use crate::document::{
+    By, Candidate, CellAnalysis, Criterion, FleetOf, Meets, OtherSettings, Outcome, Place, Range, Withheld,
+};
+use crate::hardware::is_one_price;
 use crate::objective::{self, Objectives};
 
 impl Answer<'_> {
@@ -25,27 +28,49 @@ impl Answer<'_> {
         let left: Vec<usize> = members.iter().copied().filter(|i| meets(*i) != Meets::No).collect();
         let outcome = match left.as_slice() {
             [] => Outcome::NoneMeets,
-            [only] if meets(*only) == Meets::Yes && (members.len() > 1 || others_lost) => Outcome::Run {
-                configuration: self.cells[*only].configuration.clone(),
-                same: Vec::new(),
-            },
+            [only] if meets(*only) == Meets::Yes && (members.len() > 1 || others_lost) => {
+                let configuration = self.cells[*only].configuration.clone();
+                Outcome::Run {
+                    settings: self.settings_that_meet(&candidates, &configuration),
+                    configuration,
+                    same: Vec::new(),
+                }
+            }
             left => match self.by_value(workload.clone(), load, left).outcome {
-                Outcome::Run { configuration, same } => {
-                    let undecided: Vec<String> = left
-                        .iter()
-                        .filter(|i| meets(**i) != Meets::Yes)
-                        .map(|i| self.cells[*i].configuration.clone())
-                        .collect();
-                    if undecided.contains(&configuration) {
-                        let all = left.iter().map(|i| self.cells[*i].configuration.clone());
-                        Outcome::Between {
-                            configurations: all.collect(),
-                            break_even: false,
-                            alike: Vec::new(),
-                            repetitions: None,
+                Outcome::Run {
+                    configuration,
+                    same,
+                    settings,
+                } => {
+                    let is_sure = |name: &String| {
+                        let of = |c: &&Candidate| c.configuration == *name;
+                        candidates.iter().find(of).is_some_and(|c| c.meets == Meets::Yes)
+                    };
+                    let (sure, mut open): (Vec<String>, Vec<String>) = std::iter::once(configuration.clone())
+                        .chain(settings.iter().flat_map(|s| s.any.clone()))
+                        .partition(is_sure);
+                    match sure.split_first() {
+                        None => {
+                            let all = left.iter().map(|i| self.cells[*i].configuration.clone());
+                            Outcome::Between {
+                                configurations: all.collect(),
+                                break_even: false,
+                                alike: Vec::new(),
+                                repetitions: None,
+                            }
                         }
-                    } else {
-                        Outcome::Run { configuration, same }
+                        Some((run, any)) => Outcome::Run {
+                            same: if *run == configuration { same } else { Vec::new() },
+                            settings: settings.map(|settings| {
+                                open.extend(settings.open);
+                                OtherSettings {
+                                    any: any.to_vec(),
+                                    open,
+                                    ..settings
+                                }
+                            }),
+                            configuration: run.clone(),
+                        },
                     }
                 }
                 other => other,
@@ -176,17 +201,32 @@ impl Answer<'_> {
                 .unwrap_or(0)
         };
         let most = pool.iter().map(trials).max().unwrap_or(0);
+        let run = |sure: usize| {
+            let configuration = pool[sure].configuration.clone();
+            Outcome::Run {
+                settings: self.settings_that_meet(&candidates, &configuration),
+                configuration,
+                same: Vec::new(),
+            }
+        };
+        // No other hardware might meet it, and some was judged; or no other configuration.
+        let is_alone = |sure: usize| {
+            let is_own = |c: &Candidate| self.hardware.is_same(&c.configuration, &pool[sure].configuration);
+            let is_decided = might.iter().all(|c| is_own(c)) && pool.iter().any(|c| !is_own(c));
+            is_decided || (might.len() == 1 && pool.len() > 1)
+        };
         let outcome = match first_sure {
             _ if pool.is_empty() => Outcome::Nothing,
             _ if most < stats::REPETITIONS_MIN => Outcome::TooFew { pairs: most },
             _ if might.is_empty() => Outcome::NoneMeets,
             Some(sure) if !priced.is_empty() => {
-                let cheaper: Vec<&&Candidate> = pool[..sure].iter().filter(|c| c.meets == Meets::NotDecided).collect();
+                let price = |c: &Candidate| c.usd_per_month.unwrap_or(f64::INFINITY);
+                // Of one price, one that meets it is as good as another that might.
+                let might_be =
+                    |c: &&&Candidate| c.meets == Meets::NotDecided && !is_one_price(price(c), price(pool[sure]));
+                let cheaper: Vec<&&Candidate> = pool[..sure].iter().filter(might_be).collect();
                 match cheaper.is_empty() {
-                    true => Outcome::Run {
-                        configuration: pool[sure].configuration.clone(),
-                        same: Vec::new(),
-                    },
+                    true => run(sure),
                     false => Outcome::Between {
                         configurations: names(&cheaper)
                             .into_iter()
@@ -198,10 +238,7 @@ impl Answer<'_> {
                     },
                 }
             }
-            Some(sure) if might.len() == 1 && pool.len() > 1 => Outcome::Run {
-                configuration: pool[sure].configuration.clone(),
-                same: Vec::new(),
-            },
+            Some(sure) if is_alone(sure) => run(sure),
             _ => Outcome::Between {
                 configurations: names(&might),
                 break_even: false,

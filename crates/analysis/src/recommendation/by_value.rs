@@ -38,7 +38,7 @@ impl Answer<'_> {
     }
 
     /// How much better a is than b: throughput, or throughput for money.
-    fn advantage(&self, a: usize, b: usize, by: By) -> Option<Ratio> {
+    pub(super) fn advantage(&self, a: usize, b: usize, by: By) -> Option<Ratio> {
         let factor = match by {
             By::Value => self.cells[b].usd_per_month? / self.cells[a].usd_per_month?,
             _ => 1.0,
@@ -82,17 +82,8 @@ impl Answer<'_> {
             .min_by(|a, b| price(*a).total_cmp(&price(*b)))
             .unwrap_or(leader);
         let pick = if by == By::Value { pick } else { leader };
-        let same_throughput = |i: usize| {
-            self.throughput
-                .ratio(i, pick)
-                .is_some_and(|r| r.verdict == Verdict::Same)
-        };
-        let others = || contenders.iter().copied().filter(move |i| *i != pick);
-        if others().all(same_throughput) {
-            return Outcome::Run {
-                configuration: name(pick),
-                same: others().map(name).collect(),
-            };
+        if let Some(run) = self.run_of(judged, &contenders, pick, by) {
+            return run;
         }
         // Shown to pay for themselves like the leader: no more repetitions would tell them from it.
         let is_alike = |i: usize| {
@@ -108,7 +99,11 @@ impl Answer<'_> {
             };
             self.throughput.repetitions_to_refute(leader, *i, cost)
         };
-        let repetitions: Option<Vec<u32>> = open.iter().map(needed).collect();
+        // Settings of the leader's hardware need not be told apart for its hardware to be decided.
+        let others = open.iter().copied().filter(|i| !self.is_of_one_hardware(*i, leader));
+        let others: Vec<usize> = others.collect();
+        let deciding = if others.is_empty() { &open } else { &others };
+        let repetitions: Option<Vec<u32>> = deciding.iter().map(needed).collect();
         let break_even = open.is_empty();
         Outcome::Between {
             configurations: contenders.iter().copied().map(name).collect(),

@@ -4,6 +4,7 @@ mod by_capacity;
 mod by_objective;
 mod by_value;
 mod doubts;
+mod settings;
 mod writes;
 
 use spec::{LoadLevel, Plan, Provider, Setups};
@@ -15,6 +16,7 @@ use crate::document::{
 };
 use crate::figures::Figures;
 use crate::finding::Finding;
+use crate::hardware::Hardware;
 use crate::objective::Objectives;
 
 /// What the answer is made from.
@@ -27,6 +29,8 @@ pub struct Answer<'a> {
     pub provider: Provider,
     /// All cells.
     pub cells: &'a [CellAnalysis],
+    /// Which configurations differ in settings alone.
+    pub hardware: &'a Hardware,
     /// Their valid trials.
     pub figures: &'a Figures<'a>,
     /// Comparisons of throughput.
@@ -58,6 +62,8 @@ impl Answer<'_> {
                 .filter(|_| status == Status::NotDecided)
                 .map(|repetitions| WouldDecide { repetitions }),
             status,
+            any_of: run.as_deref().and_then(|run| self.any_of(&all, run)),
+            hardware: self.decided_hardware(&all, run.as_deref()),
             run,
             reason,
             places: all,
@@ -77,10 +83,10 @@ impl Answer<'_> {
         if !is_known && (trials.valid == 0 || trials.valid * 2 < trials.planned) {
             return (Status::NoAnswerYet, None, Reason::TooFewValidTrials);
         }
-        let runs: Vec<(&String, &Vec<String>)> = all
+        let runs: Vec<(&String, &Outcome)> = all
             .iter()
             .filter_map(|p| match &p.outcome {
-                Outcome::Run { configuration, same } => Some((configuration, same)),
+                Outcome::Run { configuration, .. } => Some((configuration, &p.outcome)),
                 _ => None,
             })
             .collect();
@@ -98,10 +104,12 @@ impl Answer<'_> {
             return (Status::NotDecided, None, reason);
         }
         // A configuration that every place accepts, the most often chosen first.
-        let mut names: Vec<&String> = runs.iter().map(|(name, _)| *name).collect();
-        names.sort_by_key(|name| std::cmp::Reverse(runs.iter().filter(|(n, _)| n == name).count()));
+        let any = runs.iter().flat_map(|(_, outcome)| outcome.any());
+        let mut names: Vec<&String> = runs.iter().map(|(name, _)| *name).chain(any).collect();
+        let chosen = |name: &str| runs.iter().filter(|(_, outcome)| outcome.may_run(name)).count();
+        names.sort_by_key(|name| std::cmp::Reverse(chosen(name)));
         let accepts = |place: &Place, name: &String| match &place.outcome {
-            Outcome::Run { configuration, same } => configuration == name || same.contains(name),
+            Outcome::Run { same, .. } => place.outcome.may_run(name) || same.contains(name),
             Outcome::Between { configurations, .. } => configurations.contains(name),
             Outcome::NoneMeets | Outcome::AllLostWrites => false,
             Outcome::Withheld { .. } | Outcome::TooFew { .. } | Outcome::Nothing | Outcome::NoObjective => true,

@@ -26,6 +26,7 @@ impl Answer<'_> {
             (_, None) => Outcome::Run {
                 configuration: cell.configuration.clone(),
                 same: Vec::new(),
+                settings: None,
             },
         };
         place(workload, load, By::Writes, outcome)

@@ -12,5 +12,6 @@ mod free;
 mod limits;
 mod money;
 mod rates;
+mod settings;
 mod story;
 mod words;

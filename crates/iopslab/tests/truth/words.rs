@@ -3,11 +3,12 @@
 use workload::Random;
 
 #[path = "../../../report/tests/contradictions/mod.rs"]
-mod contradictions;
+pub mod contradictions;
 
 use crate::story::{NVME, Story, configuration, iops, noisy, priced};
 
-/// A random experiment: two to four configurations (some without a price), one or two workloads, closed loops or given
+/// A random experiment: two to four configurations (some without a price, some with others of the same hardware and price, as
+/// settings make them), one or two workloads, closed loops or given
 /// rates, with an objective or none, one to six repetitions, quiet and noisy, and now and then a fault.
 fn random_story(seed: u64) -> Story {
     let mut random = Random::from_seed(seed);
@@ -26,6 +27,15 @@ fn random_story(seed: u64) -> Story {
     let noise = [0.005, 0.02, 0.05, 0.1][below(4) as usize];
     let mut story = noisy(&configurations, noise, 1 + below(6) as u32);
     story.load = story.load.replace("duration_s = 45", "duration_s = 30");
+    let twins = (0..below(4)).map(|i| {
+        let of = below(configurations.len() as u64) as usize;
+        let twin = configurations[of].replace(&format!("\"c{of}\""), &format!("\"c{of}_{i}\""));
+        let speed = [0.7, 0.97, 1.0, 1.0, 1.4][below(5) as usize];
+        (twin, format!("c{of}_{i} = {speed:?}"))
+    });
+    let (twins, speeds): (Vec<String>, Vec<String>) = twins.unzip();
+    story.configurations.push_str(&twins.concat());
+    story = story.truth(&format!("speed = {{ {} }}", speeds.join(", ")));
     if below(3) == 0 {
         story.workload = "[[workload]]\nname = \"reads\"\nread = 0.9\nupdate = 0.1\n[[workload]]\nname = \"writes\"\nread = 0.1\nupdate = 0.9\n".into();
     }

@@ -29,8 +29,14 @@ pub fn why(analysis: &Analysis, place: &Place, run: &str) -> (String, String) {
             bounds(analysis)
         ),
         (true, None) => format!("it carries the demand with headroom at {}", bounds(analysis)),
-        (false, Some(_)) => format!("it carries the most for its money at {}", bounds(analysis)),
-        (false, None) => format!("it carries the most at {}", bounds(analysis)),
+        (false, price) => {
+            let most = match place.outcome.any().is_empty() {
+                true => "it carries the most",
+                false => "no other hardware carries as much",
+            };
+            let money = price.map_or("", |_| " for its money");
+            format!("{most}{money} at {}", bounds(analysis))
+        }
     };
     let numbers = std::iter::once(format!("{} operations/s{price}", rate(ours))).chain(others);
     (claim, numbers.collect::<Vec<_>>().join("; "))

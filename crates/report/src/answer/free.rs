@@ -12,14 +12,16 @@ const SHOWN: usize = 3;
 const PLACES: usize = 3;
 
 /// What to do first, for no money: of the configurations that cost what the cheapest does, or what the recommended one
-/// does.
+/// does. Of the latter only what is shown, where its settings have been told.
 pub fn sentences(analysis: &Analysis) -> Vec<String> {
     let cheapest = analysis.free_steps.iter().map(|s| s.usd_per_month);
     let cheapest = cheapest.fold(f64::INFINITY, f64::min);
     let run = analysis.recommendation.run.as_deref();
     let concerns = |step: &&FreeStep| {
         let is_run = run.is_some_and(|run| step.from == run || step.tried.iter().any(|t| t == run));
-        step.usd_per_month == cheapest || is_run
+        let is_told = !analysis.recommendation.hardware.is_empty();
+        let is_news = !is_told || step.throughput_ratio.verdict == Verdict::Faster;
+        step.usd_per_month == cheapest || (is_run && is_news)
     };
     let groups = alike(analysis.free_steps.iter().filter(concerns).collect());
     let mut sentences: Vec<String> = groups

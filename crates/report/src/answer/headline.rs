@@ -7,6 +7,9 @@ use super::words::{TOO_FEW, listed};
 use super::{capacity, objective, places, steps, undecided};
 use crate::figures::{count, given_percent};
 
+/// Steps that are decided in an open place and told with it; the table has them all.
+const SURE: usize = 3;
+
 /// The reason of the headline, and the steps whose numbers it tells.
 pub struct Headline<'a> {
     /// What follows `Run X:`, without a full stop.
@@ -49,7 +52,7 @@ pub fn headline(analysis: &Analysis) -> Headline<'_> {
 /// Whether a place says to run this.
 fn runs(place: &Place, run: &str) -> bool {
     match &place.outcome {
-        Outcome::Run { configuration, same } => configuration == run || same.iter().any(|s| s == run),
+        Outcome::Run { same, .. } => place.outcome.may_run(run) || same.iter().any(|s| s == run),
         _ => false,
     }
 }
@@ -81,7 +84,7 @@ fn reason<'a>(
         match (place.by, &place.outcome) {
             (By::Capacity, _) => others.push(clause(capacity::why(analysis, place, run))),
             (By::Objective, _) => others.push(clause(objective::why(analysis, place, run))),
-            (_, Outcome::Run { configuration, .. }) if configuration != run => {
+            (_, Outcome::Run { configuration, .. }) if !place.outcome.may_run(run) => {
                 let margin = given_percent(analysis.margin);
                 let claim = format!("it gives the same throughput as {configuration} within {margin}");
                 others.push(clause((claim, String::new())));
@@ -148,10 +151,13 @@ fn joined(clauses: Vec<Clause>, with_places: bool) -> Vec<String> {
 }
 
 fn step_to<'a>(analysis: &'a Analysis, place: &Place, run: &str) -> Option<&'a ValueOfMoney> {
-    here(analysis, place).find(|s| s.to == run)
+    // Settings cost nothing: what they give is no reason to pay for their hardware.
+    let hardware = &analysis.recommendation.hardware;
+    here(analysis, place).find(|s| s.to == run && !hardware.contains(&s.from))
 }
 
-/// The first step above the cheapest: one that is not worth it tells more than one that is dominated.
+/// The first step above the cheapest: one that is not worth it tells more than one that is dominated; one to other hardware
+/// more than one of its settings.
 fn step_above<'a>(analysis: &'a Analysis, place: &Place, run: &str) -> Option<&'a ValueOfMoney> {
     let rank = |s: &ValueOfMoney| match s.verdict {
         ValueVerdict::NotWorthIt | ValueVerdict::BreakEven => Some(0),
@@ -159,9 +165,11 @@ fn step_above<'a>(analysis: &'a Analysis, place: &Place, run: &str) -> Option<&'
         ValueVerdict::Dominated => Some(2),
         ValueVerdict::WorthIt | ValueVerdict::NotDecided => None,
     };
-    let above = here(analysis, place).filter(|s| s.from == run && s.withheld.is_none());
+    let hardware = &analysis.recommendation.hardware;
+    let is_run = |name: &str| name == run || place.outcome.may_run(name);
+    let above = here(analysis, place).filter(|s| is_run(&s.from) && !is_run(&s.to) && s.withheld.is_none());
     above
-        .filter_map(|s| Some((rank(s)?, s)))
+        .filter_map(|s| Some(((hardware.contains(&s.to), rank(s)?), s)))
         .min_by_key(|(rank, _)| *rank)
         .map(|(_, s)| s)
 }
@@ -178,7 +186,9 @@ fn fastest(analysis: &Analysis, place: &Place, run: &str) -> (String, String) {
         format!("{} the throughput of {}", steps::times(r), r.to)
     });
     let same = match &place.outcome {
-        Outcome::Run { same, .. } if !same.is_empty() => {
+        Outcome::Run {
+            configuration, same, ..
+        } if configuration == run && !same.is_empty() => {
             format!(
                 " ({} gives the same within {})",
                 listed(same),
@@ -187,15 +197,22 @@ fn fastest(analysis: &Analysis, place: &Place, run: &str) -> (String, String) {
         }
         _ => String::new(),
     };
-    let claim = "it has the highest throughput, and prices are missing, so that cost does not count";
-    (claim.to_owned(), format!("{factor}{same}"))
+    let fastest = match place.outcome.any() {
+        [] => "it has the highest throughput",
+        _ => "no other hardware has its throughput",
+    };
+    let claim = format!("{fastest}, and prices are missing, so that cost does not count");
+    (claim, format!("{factor}{same}"))
 }
 
 /// Different answers for different places.
 fn depends<'a>(analysis: &'a Analysis, told: &mut Vec<&'a ValueOfMoney>) -> String {
     let all = &analysis.recommendation.places;
     let answer = |p: &Place| match &p.outcome {
-        Outcome::Run { configuration, .. } => format!("run {configuration}"),
+        Outcome::Run { configuration, .. } => match p.outcome.any() {
+            [] => format!("run {configuration}"),
+            any => format!("run {configuration} or {}", any.join(" or ")),
+        },
         _ => undecided::undecided(analysis, p),
     };
     let uniform = |same: fn(&Place, &Place) -> bool| {
@@ -242,7 +259,15 @@ fn depends<'a>(analysis: &'a Analysis, told: &mut Vec<&'a ValueOfMoney>) -> Stri
     if !undecided.is_empty() {
         clauses.push(format!("for {} it is not decided", listed(&undecided)));
     }
-    format!("it depends on {on}: {}", clauses.join("; "))
+    format!("it depends on {on}: {}{}", clauses.join("; "), hardware(analysis))
+}
+
+/// What is decided where settings are not: the hardware.
+fn hardware(analysis: &Analysis) -> String {
+    match analysis.recommendation.hardware.first() {
+        Some(first) => format!("; the hardware is decided, that of {first}: which of its settings is not"),
+        None => String::new(),
+    }
 }
 
 /// No place is decided: the first reason here, others in sentences of their own.
@@ -253,17 +278,18 @@ fn open<'a>(analysis: &'a Analysis, told: &mut Vec<&'a ValueOfMoney>) -> String 
         [] => "nothing could be judged".to_owned(),
         [(_, only)] if all.len() == 1 => {
             let sure = sure(analysis, &all[0]);
-            told.extend(&sure);
-            let sure: Vec<String> = sure.iter().map(|s| steps::sentence(analysis, &[*s], false)).collect();
+            told.extend(sure.iter().take(SURE).copied());
+            let sure = sure.iter().take(SURE);
+            let sure: Vec<String> = sure.map(|s| steps::sentence(analysis, &[*s], false)).collect();
             let sure = if sure.is_empty() {
                 String::new()
             } else {
                 format!(". Decided is: {}", sure.join("; "))
             };
-            format!("{only}{sure}")
+            format!("{only}{}{sure}", hardware(analysis))
         }
-        [(_, only)] => only.clone(),
-        [(names, first), ..] => format!("for {} {first}", listed(names)),
+        [(_, only)] => format!("{only}{}", hardware(analysis)),
+        [(names, first), ..] => format!("for {} {first}{}", listed(names), hardware(analysis)),
     }
 }
 

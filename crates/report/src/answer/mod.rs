@@ -10,6 +10,7 @@ mod free;
 mod headline;
 mod objective;
 mod places;
+mod settings;
 mod steps;
 mod undecided;
 mod words;
@@ -27,7 +28,7 @@ pub use words::SIMULATED;
 pub struct Answer {
     /// What must stand before the answer; `None` where the evidence was measured.
     pub banner: Option<&'static str>,
-    /// `Run gp3-6000`, `Not decided`, `No answer yet`.
+    /// `Run gp3-6000`, `Run gp3-6000, with any of 6 settings`, `Not decided`, `No answer yet`.
     pub verdict: String,
     /// Why, with the numbers that decide: the rest of the headline, without a full stop.
     pub because: String,
@@ -66,7 +67,10 @@ impl Answer {
 pub fn answer(analysis: &Analysis) -> Answer {
     let recommendation = &analysis.recommendation;
     let verdict = match (&recommendation.run, recommendation.status) {
-        (Some(run), Status::Decided) => format!("Run {run}"),
+        (Some(run), Status::Decided) => match &recommendation.any_of {
+            Some(any) => format!("Run {run}, with any of {} settings", any.configurations.len()),
+            None => format!("Run {run}"),
+        },
         (_, Status::NoAnswerYet) => "No answer yet".to_owned(),
         _ => "Not decided".to_owned(),
     };
@@ -76,6 +80,7 @@ pub fn answer(analysis: &Analysis) -> Answer {
     }
     let mut sentences = Vec::new();
     if recommendation.status != Status::NoAnswerYet {
+        sentences.extend(settings::sentences(analysis));
         sentences.extend(free::sentences(analysis));
         sentences.extend(undecided::sentences(analysis));
         sentences.extend(capacity::sentences(analysis));

@@ -123,7 +123,10 @@ pub fn why(analysis: &Analysis, place: &Place, run: &str) -> (String, String) {
                 .replace("keeps ", "keep ")
                 .replace("carries ", "carry ")
                 .replace("meets ", "meet ");
-            format!("it gives the most throughput for its money of all that {bounds}")
+            match place.outcome.any().is_empty() {
+                true => format!("it gives the most throughput for its money of all that {bounds}"),
+                false => format!("no other hardware gives as much throughput for its money of all that {bounds}"),
+            }
         }
         (_, _, Some(_)) => format!("it is the cheapest that {bounds}"),
         (_, _, None) => format!("it {bounds}"),

@@ -83,7 +83,11 @@ pub fn sentence(analysis: &Analysis, group: &[&ValueOfMoney], with_places: bool)
                 (true, Some(n)) => format!("; if that is the truth, about {n} repetitions of each cell would decide"),
                 (true, None) => "; no affordable number of repetitions would decide".to_owned(),
             };
-            format!("Whether {to} is worth it is not decided: {gain}{more}")
+            let is = match step.extra_usd_per_month == 0.0 {
+                true => format!("faster than {from}"),
+                false => "worth it".to_owned(),
+            };
+            format!("Whether {to} is {is} is not decided: {gain}{more}")
         }
     }
 }
@@ -174,7 +178,9 @@ fn belongs(analysis: &Analysis, step: &ValueOfMoney) -> bool {
         None | Some(Outcome::Withheld { .. }) => false,
         Some(Outcome::Run { configuration, .. }) => {
             let run = recommendation.run.as_ref().unwrap_or(configuration);
-            step.to != *run && price(analysis, &step.to) >= price(analysis, run)
+            // Settings of its hardware cost nothing: sentences of their own tell them.
+            let is_own = step.to == *run || recommendation.hardware.contains(&step.to);
+            !is_own && price(analysis, &step.to) >= price(analysis, run)
         }
         Some(_) => recommendation.status != Status::Decided,
     }

@@ -80,7 +80,8 @@ pub fn here<'a>(analysis: &'a Analysis, place: &Place) -> impl Iterator<Item = &
         .filter(move |s| s.workload == workload && Some(s.load) == load)
 }
 
-/// The step that keeps a place open: between two of its contenders, one that is not decided first, then the leader's.
+/// The step that keeps a place open: between two of its contenders, one that costs money first, then one that is not decided,
+/// then the leader's.
 pub fn decisive<'a>(analysis: &'a Analysis, place: &Place) -> Option<&'a ValueOfMoney> {
     let Outcome::Between { configurations, .. } = &place.outcome else {
         return None;
@@ -96,7 +97,8 @@ pub fn decisive<'a>(analysis: &'a Analysis, place: &Place) -> Option<&'a ValueOf
             ValueVerdict::BreakEven => 1,
             _ => 2,
         };
-        (open, s.from != *leader && s.to != *leader)
+        let is_free = s.extra_usd_per_month == 0.0;
+        (is_free, open, s.from != *leader && s.to != *leader)
     };
     steps.sort_by_key(|s| rank(s));
     steps.first().copied()

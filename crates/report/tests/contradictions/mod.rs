@@ -12,6 +12,7 @@ pub fn contradictions(analysis: &Analysis, sentences: &[String]) -> Vec<String> 
     let mut found = headline(analysis, sentences);
     for sentence in sentences {
         found.extend(verdicts(analysis, sentence));
+        found.extend(told_settings(analysis, sentence));
         found.extend(facts.numbers_of(sentence));
     }
     found
@@ -30,7 +31,10 @@ fn headline(analysis: &Analysis, sentences: &[String]) -> Vec<String> {
         return vec!["there is no headline".to_owned()];
     };
     let begins = match (&recommendation.run, recommendation.status) {
-        (Some(run), Status::Decided) => format!("Run {run}: "),
+        (Some(run), Status::Decided) => match &recommendation.any_of {
+            Some(any) => format!("Run {run}, with any of {} settings: ", any.configurations.len()),
+            None => format!("Run {run}: "),
+        },
         (None, Status::NotDecided) => "Not decided: ".to_owned(),
         (None, Status::NoAnswerYet) => "No answer yet: ".to_owned(),
         (run, status) => {
@@ -55,7 +59,10 @@ fn headline(analysis: &Analysis, sentences: &[String]) -> Vec<String> {
             continue;
         };
         let steps = analysis.value_of_money.iter().filter(|s| {
-            configuration == run && s.to == *run && s.workload == place.workload && Some(s.load) == place.load
+            // Settings cost nothing, so that a step between them is no reason against their hardware.
+            let is_free = recommendation.hardware.contains(&s.from);
+            let is_here = s.workload == place.workload && Some(s.load) == place.load;
+            configuration == run && s.to == *run && is_here && !is_free
         });
         for step in steps {
             let good =
@@ -127,6 +134,7 @@ impl Facts {
         factors.extend(free().map(|s| of_ratio(&s.throughput_ratio)));
         let elsewhere = free().flat_map(|s| &s.elsewhere).map(|s| s.after / s.before);
         factors.extend(elsewhere.map(|ratio| (ratio, ratio, ratio)));
+        factors.extend(settings(analysis));
         let checks = candidates().flat_map(|c| &c.checks);
         let mut latencies: Vec<f64> = Vec::new();
         for check in checks {
@@ -187,6 +195,64 @@ impl Facts {
         }
         found
     }
+}
+
+/// Factors between settings of one hardware.
+fn settings(analysis: &Analysis) -> Vec<(f64, f64, f64)> {
+    let places = analysis.recommendation.places.iter();
+    let of_places = places.filter_map(|p| match &p.outcome {
+        Outcome::Run { settings, .. } => settings.as_ref(),
+        _ => None,
+    });
+    let worse = of_places.flat_map(|s| s.worse.iter().filter_map(|w| w.throughput_ratio.as_ref()));
+    let apart = analysis.recommendation.any_of.iter().filter_map(|any| any.apart);
+    let worse = worse.map(|r| (r.median, r.low, r.high));
+    worse.chain(apart.map(|apart| (apart, apart, apart))).collect()
+}
+
+/// Which configurations a sentence says to run, or not to: `any` must be told from none, `Not` be shown to be slower than one.
+fn told_settings(analysis: &Analysis, sentence: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let named = |text: &str| -> Vec<String> {
+        let words: Vec<&str> = text.split([' ', ',', ':', ';']).collect();
+        let all = analysis.configurations.iter().map(|c| c.name.clone());
+        all.filter(|name| words.contains(&name.as_str())).collect()
+    };
+    let differ = |one: &str, other: &str, is: &dyn Fn(&Ratio) -> bool| {
+        let mut ratios = analysis.cells.iter().filter(|c| c.configuration == one).flat_map(|c| {
+            let both = [c.ratio_to_baseline.as_ref(), c.ratio_to_slowest.as_ref()];
+            both.into_iter().flatten().filter(|r| r.to == other).collect::<Vec<_>>()
+        });
+        ratios.any(is)
+    };
+    if let Some(any) = sentence.strip_prefix("Settings, which cost nothing: ") {
+        let all = named(any);
+        if analysis.recommendation.any_of.as_ref().map(|any| &any.configurations) != Some(&all) {
+            found.push(format!("any of {all:?} is not what the document says: {sentence}"));
+        }
+        let is_shown = |r: &Ratio| matches!(r.verdict, Verdict::Faster | Verdict::Slower);
+        for one in &all {
+            for other in all.iter().filter(|other| differ(one, other, &is_shown)) {
+                found.push(format!("{one} and {other} are told apart: {sentence}"));
+            }
+        }
+    }
+    if let Some((names, _)) = sentence
+        .strip_prefix("Not ")
+        .and_then(|s| s.split_once(", shown to be slower"))
+    {
+        let run: Vec<&String> = analysis.recommendation.run.iter().collect();
+        let any = analysis
+            .recommendation
+            .any_of
+            .iter()
+            .flat_map(|any| &any.configurations);
+        let run: Vec<&String> = run.into_iter().chain(any).collect();
+        for name in named(names).iter().filter(|name| run.contains(name)) {
+            found.push(format!("{name} may be run and may not: {sentence}"));
+        }
+    }
+    found
 }
 
 /// A number as it is written in sentences: `1,230`, `(9.80`, `$15.00`.

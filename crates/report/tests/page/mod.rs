@@ -126,6 +126,8 @@ pub fn empty(baseline: &str) -> Analysis {
         recommendation: Recommendation {
             status: Status::NoAnswerYet,
             run: None,
+            any_of: None,
+            hardware: Vec::new(),
             reason: Reason::NothingMeasured,
             places: Vec::new(),
             would_decide: None,
@@ -154,6 +156,7 @@ fn decided(configurations: &[&str], workloads: &[&str]) -> Recommendation {
         let outcome = Outcome::Run {
             configuration: run.clone(),
             same: Vec::new(),
+            settings: None,
         };
         [
             place(LOADS[0], By::Value, outcome),
@@ -163,6 +166,8 @@ fn decided(configurations: &[&str], workloads: &[&str]) -> Recommendation {
     Recommendation {
         status: Status::Decided,
         run: Some(run.clone()),
+        any_of: None,
+        hardware: Vec::new(),
         reason: Reason::Agreement,
         places: workloads.iter().flat_map(of_workload).collect(),
         would_decide: None,

@@ -1,0 +1,104 @@
+//! Which configurations have the same hardware: machine, memory, volumes, cluster and price, and the same backlog, which nobody
+//! chooses. What else differs between them, their settings, costs nothing.
+
+use std::collections::BTreeMap;
+
+use crate::document::{ConfigurationFacts, VolumeReport};
+
+/// Prices closer than this are one: half a cent.
+const SAME_PRICE_USD: f64 = 0.005;
+
+/// Whether two prices, USD a month, are one.
+pub fn is_one_price(one: f64, other: f64) -> bool {
+    (one - other).abs() < SAME_PRICE_USD
+}
+
+/// Whether machine, memory, volumes and cluster are the same.
+pub fn is_same_but_for_settings(one: &ConfigurationFacts, other: &ConfigurationFacts) -> bool {
+    let machine = |c: &ConfigurationFacts| (c.is_bought, c.cpus, c.memory_limit_bytes, c.heap_bytes, c.nodes);
+    let volume = |v: &VolumeReport| (v.role, v.size_bytes, v.limits, v.burst, v.byte_burst);
+    machine(one) == machine(other)
+        && one.exists_at == other.exists_at
+        && one.placement == other.placement
+        && one.consistency == other.consistency
+        && one.layout == other.layout
+        && one.volumes.iter().map(volume).eq(other.volumes.iter().map(volume))
+        && one
+            .volumes
+            .iter()
+            .map(|v| &v.label)
+            .eq(other.volumes.iter().map(|v| &v.label))
+}
+
+/// The hardware of all configurations of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hardware {
+    /// For each configuration the place of the first that has its hardware.
+    first: BTreeMap<String, usize>,
+}
+
+impl Hardware {
+    /// Of these configurations.
+    pub fn of(configurations: &[ConfigurationFacts]) -> Self {
+        let first = configurations.iter().filter_map(|configuration| {
+            let mut all = configurations.iter();
+            let first = all.position(|other| is_same_hardware(other, configuration))?;
+            Some((configuration.name.clone(), first))
+        });
+        Self { first: first.collect() }
+    }
+
+    /// Whether two configurations have the same. One that is not known has none.
+    pub fn is_same(&self, one: &str, other: &str) -> bool {
+        let first = |name: &str| self.first.get(name);
+        first(one).is_some_and(|of_one| first(other) == Some(of_one))
+    }
+}
+
+fn is_same_hardware(one: &ConfigurationFacts, other: &ConfigurationFacts) -> bool {
+    let is_one_price = match (one.usd_per_month, other.usd_per_month) {
+        (Some(one), Some(other)) => is_one_price(one, other),
+        (None, None) => true,
+        (Some(_), None) | (None, Some(_)) => false,
+    };
+    is_one_price && one.backlog == other.backlog && is_same_but_for_settings(one, other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyse;
+    use crate::story::{job, run, trials};
+
+    /// Settings and half a cent make no other hardware; a cent, a volume, a replica's place and memory do.
+    #[test]
+    fn what_costs_nothing_makes_no_other_hardware() {
+        let plain = analyse(&run(&job(), &trials())).configurations.swap_remove(0);
+        let plain = ConfigurationFacts {
+            usd_per_month: Some(100.0),
+            ..plain
+        };
+        let is_same = |change: fn(&mut ConfigurationFacts)| {
+            let mut other = ConfigurationFacts {
+                name: "other".to_owned(),
+                ..plain.clone()
+            };
+            change(&mut other);
+            Hardware::of(&[plain.clone(), other]).is_same(&plain.name, "other")
+        };
+        assert!(is_same(|_| {}));
+        assert!(is_same(|c| c.settings.jvm = vec!["-XX:+UseZGC".to_owned()]));
+        assert!(is_same(|c| c.usd_per_month = Some(100.004)));
+        let others: [fn(&mut ConfigurationFacts); 5] = [
+            |c| c.usd_per_month = Some(100.01),
+            |c| c.usd_per_month = None,
+            |c| c.volumes[0].limits.read_iops = Some(61.0),
+            |c| c.memory_limit_bytes += 1,
+            |c| c.exists_at = vec!["10.0.0.5".to_owned()],
+        ];
+        for change in others {
+            assert!(!is_same(change));
+        }
+        assert!(!Hardware::of(&[]).is_same("other", "other"), "nothing is known of it");
+    }
+}
