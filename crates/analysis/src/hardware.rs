@@ -1,7 +1,7 @@
 //! Which configurations have the same hardware: machine, memory, volumes, cluster and price, and the same backlog, which nobody
 //! chooses. What else differs between them, their settings, costs nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::document::{ConfigurationFacts, VolumeReport};
 
@@ -35,17 +35,31 @@ pub fn is_same_but_for_settings(one: &ConfigurationFacts, other: &ConfigurationF
 pub struct Hardware {
     /// For each configuration the place of the first that has its hardware.
     first: BTreeMap<String, usize>,
+    /// Those with another backlog than the baseline, or the first where there is none.
+    otherwise_behind: BTreeSet<String>,
 }
 
 impl Hardware {
     /// Of these configurations.
-    pub fn of(configurations: &[ConfigurationFacts]) -> Self {
+    pub fn of(configurations: &[ConfigurationFacts], baseline: Option<&str>) -> Self {
         let first = configurations.iter().filter_map(|configuration| {
             let mut all = configurations.iter();
             let first = all.position(|other| is_same_hardware(other, configuration))?;
             Some((configuration.name.clone(), first))
         });
-        Self { first: first.collect() }
+        let base = configurations.iter().find(|c| Some(c.name.as_str()) == baseline);
+        let backlog = base.or(configurations.first()).and_then(|c| c.backlog);
+        let otherwise_behind = configurations.iter().filter(|c| c.backlog != backlog);
+        Self {
+            first: first.collect(),
+            otherwise_behind: otherwise_behind.map(|c| c.name.clone()).collect(),
+        }
+    }
+
+    /// Whether a configuration is chosen from: it has the backlog of the baseline, or of the first configuration where there is no
+    /// baseline. Nobody chooses to be behind.
+    pub fn is_choice(&self, name: &str) -> bool {
+        !self.otherwise_behind.contains(name)
     }
 
     /// Whether two configurations have the same. One that is not known has none.
@@ -70,6 +84,11 @@ mod tests {
     use crate::analyse;
     use crate::story::{job, run, trials};
 
+    const BEHIND: spec::BacklogFiles = spec::BacklogFiles {
+        sstables: 8,
+        records: 1_000,
+    };
+
     /// Settings and half a cent make no other hardware; a cent, a volume, a replica's place and memory do.
     #[test]
     fn what_costs_nothing_makes_no_other_hardware() {
@@ -84,21 +103,48 @@ mod tests {
                 ..plain.clone()
             };
             change(&mut other);
-            Hardware::of(&[plain.clone(), other]).is_same(&plain.name, "other")
+            Hardware::of(&[plain.clone(), other], None).is_same(&plain.name, "other")
         };
         assert!(is_same(|_| {}));
         assert!(is_same(|c| c.settings.jvm = vec!["-XX:+UseZGC".to_owned()]));
         assert!(is_same(|c| c.usd_per_month = Some(100.004)));
-        let others: [fn(&mut ConfigurationFacts); 5] = [
+        let others: [fn(&mut ConfigurationFacts); 6] = [
             |c| c.usd_per_month = Some(100.01),
             |c| c.usd_per_month = None,
             |c| c.volumes[0].limits.read_iops = Some(61.0),
             |c| c.memory_limit_bytes += 1,
+            |c| c.backlog = Some(BEHIND),
             |c| c.exists_at = vec!["10.0.0.5".to_owned()],
         ];
         for change in others {
             assert!(!is_same(change));
         }
-        assert!(!Hardware::of(&[]).is_same("other", "other"), "nothing is known of it");
+        assert!(
+            !Hardware::of(&[], None).is_same("other", "other"),
+            "nothing is known of it"
+        );
+    }
+
+    /// The baseline says which backlog is asked for.
+    #[test]
+    fn nobody_chooses_to_be_behind() {
+        let plain = analyse(&run(&job(), &trials())).configurations.swap_remove(0);
+        let named = |name: &str, backlog| ConfigurationFacts {
+            name: name.to_owned(),
+            backlog,
+            ..plain.clone()
+        };
+        let all = [
+            named("at-rest", None),
+            named("behind", Some(BEHIND)),
+            named("too", Some(BEHIND)),
+        ];
+        let choices = |baseline: Option<&str>| -> Vec<&str> {
+            let hardware = Hardware::of(&all, baseline);
+            let names = all.iter().map(|c| c.name.as_str());
+            names.filter(|name| hardware.is_choice(name)).collect()
+        };
+        assert_eq!(choices(None), ["at-rest"]);
+        assert_eq!(choices(Some("too")), ["behind", "too"]);
     }
 }

@@ -159,7 +159,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
     by_intervention(setups, &mut cells, &throughput);
     let p99 = Comparisons::new(Metric::P99, &cells, &figures, margin);
     let capacities = capacity::capacities(plan, &cells, &figures, input.probes);
-    let hardware = Hardware::of(&configurations);
+    let hardware = Hardware::of(&configurations, plan.baseline.as_deref());
     // Rates that were found are each configuration's own: there is nothing beside them to compare.
     let (decision, value_of_money, free_steps) = match plan.search {
         Some(_) => (Vec::new(), Vec::new(), Vec::new()),

@@ -30,7 +30,12 @@ pub fn of_money(
     places(cells)
         .into_iter()
         .filter(|(_, load, _)| !is_open(*load))
-        .flat_map(|(_, _, members)| steps.of_place(&steps.that_kept_their_writes(members)))
+        .map(|(_, _, members)| {
+            members
+                .into_iter()
+                .filter(|i| hardware.is_choice(&cells[*i].configuration))
+        })
+        .flat_map(|members| steps.of_place(&steps.that_kept_their_writes(members.collect())))
         .collect()
 }
 

@@ -430,6 +430,9 @@ pub enum NotJudged {
     NoValidTrial,
     /// It has no valid trial under some of the workloads or load levels.
     NotEverywhere,
+    /// Its trials began with another backlog of compaction than those of the baseline, or of the first configuration where there is no
+    /// baseline: nobody chooses to be behind.
+    OtherBacklog,
     /// It lost acknowledged writes.
     LostWrites {
         /// Values whose last acknowledged write is gone, of all its cells.

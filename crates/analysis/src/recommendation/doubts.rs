@@ -22,6 +22,8 @@ impl Answer<'_> {
             let measured = cells.iter().filter(|i| self.cells[**i].valid_trials > 0).count();
             let why = if let Some(why) = self.lost_writes(name) {
                 Some(why)
+            } else if !self.hardware.is_choice(name) {
+                Some(NotJudged::OtherBacklog)
             } else if measured == 0 {
                 Some(NotJudged::NoValidTrial)
             } else if any_priced && cells.iter().all(|i| self.cells[*i].usd_per_month.is_none()) {

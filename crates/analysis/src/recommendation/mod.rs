@@ -123,12 +123,21 @@ impl Answer<'_> {
         }
     }
 
+    /// Cells by workload and load level, without those that nobody chooses.
+    fn places_of_choices(&self) -> Vec<(String, LoadLevel, Vec<usize>)> {
+        let mut groups = places(self.cells);
+        for (_, _, members) in &mut groups {
+            members.retain(|i| self.hardware.is_choice(&self.cells[*i].configuration));
+        }
+        groups
+    }
+
     fn places(&self) -> Vec<Place> {
         if !self.capacities.is_empty() {
             return self.by_capacity();
         }
         let objectives = Objectives::new(self.plan, self.cells, self.figures);
-        let groups = places(self.cells);
+        let groups = self.places_of_choices();
         if let Some((objectives, demand)) = objectives.as_ref().and_then(|o| Some((o, o.demand()?))) {
             let mut workloads: Vec<String> = groups.iter().map(|(w, _, _)| w.clone()).collect();
             workloads.dedup();

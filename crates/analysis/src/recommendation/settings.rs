@@ -180,6 +180,7 @@ impl Answer<'_> {
             let cell = &self.cells[*i];
             let is_judged = cell.valid_trials > 0 && cell.withheld.is_none() && kept_its_writes(self.cells, *i);
             is_judged
+                && self.hardware.is_choice(&cell.configuration)
                 && priced(&cell.configuration) == priced(first)
                 && !self.hardware.is_same(&cell.configuration, first)
         };

@@ -88,6 +88,7 @@ pub fn not_judged(why: NotJudged) -> String {
         NotJudged::NoPriceThoughFaster => "no price, although it is faster than every configuration that has one",
         NotJudged::NoValidTrial => "no valid trial",
         NotJudged::NotEverywhere => "no valid trial under some of the workloads or load levels",
+        NotJudged::OtherBacklog => "its trials began with another backlog, which nobody chooses",
         NotJudged::LostWrites { lost, values } => return format!("it {}", writes::words(lost, values)),
     };
     words.to_owned()
