@@ -29,9 +29,6 @@ const READ_DEPTH: u32 = 32;
 /// Enough to keep a sequential stream busy; more would only lengthen the drain of a slow volume.
 const WRITE_DEPTH: u32 = 8;
 
-/// The same for each member of an array. Reads go to members by chance: a member is idle while more than its part waits for others, which
-/// 32 in all let happen (87 of 100 IOPS in 2 s, two members).
-const READ_DEPTH_OF_MEMBER: u32 = 64;
 /// Two chunks of up to 1 MiB for each member.
 const WRITE_DEPTH_OF_MEMBER: u32 = 32;
 
@@ -86,7 +83,8 @@ pub fn probe(
 }
 
 /// The same of an array: what each of its members (`loop3`) did of what fio measured of the whole, in the proportion of the
-/// bytes that their devices counted meanwhile. The latency is that of the whole, with 64 reads in flight for each member.
+/// bytes that their devices counted meanwhile. The latency is that of the whole. Reads go to members by chance: of few reads one member
+/// has fewer than it could do.
 pub fn probe_members(
     mount_point: &Path,
     launch_prefix: &[String],
@@ -132,11 +130,11 @@ fn measure(
         let found = fio.run(launch_prefix, &file, &shape)?;
         Ok::<_, StorageError>((found, shares(mount_point, &before, &sectors(members, writes)?)?))
     };
-    let (read_depth, write_depth) = match members.len() as u32 {
-        0 => (READ_DEPTH, WRITE_DEPTH),
-        n => (n * READ_DEPTH_OF_MEMBER, n * WRITE_DEPTH_OF_MEMBER),
+    let write_depth = match members.len() as u32 {
+        0 => WRITE_DEPTH,
+        n => n * WRITE_DEPTH_OF_MEMBER,
     };
-    let (read, shares_of_reads) = test(false, READ_BLOCK, read_depth)?;
+    let (read, shares_of_reads) = test(false, READ_BLOCK, READ_DEPTH)?;
     let (write, shares_of_writes) = test(true, WRITE_BLOCK, write_depth)?;
     let whole = ProbeFigures {
         read_iops: read.iops,
