@@ -23,9 +23,9 @@ story() {
   fi
 }
 
-# A program of stories, of which at least one is to run.
+# A program of stories, all or those of a word, of which at least one is to run.
 program() {
-  story "$1" "$2" --nocapture --test-threads=1
+  story "$1" "${@:2}" --nocapture --test-threads=1
   grep -qE '^test result: ok\. [1-9]' /var/tmp/log || { say "FAILED  $1: no story was run"; failed=1; }
 }
 
@@ -36,6 +36,7 @@ for program in /payload/tests/*; do
   name=$(basename "$program" | sed 's/-[0-9a-f]*$//')
   case "$part $name" in
     'volumes served' | 'arrays arrays') program "$name" "$program" ;;
+    'arrays served') program "$name" "$program" array ;;
     'stories served' | 'stories arrays') ;;
     stories*) program "$name" "$program" ;;
   esac

@@ -94,6 +94,18 @@ fn a_drained_backlog_and_saturation_are_told_apart() {
     );
 }
 
+/// What keys have to do with it differs.
+#[test]
+fn what_is_said_of_members_of_a_raid_0_is_not_what_is_said_of_data_directories() {
+    for rule in [Rule::SlowMember, Rule::UnbalancedMembers] {
+        let [directories, striped] = [&[][..], &[("layout", "raid0")]].map(|facts| advice(&finding(rule, &[], facts)));
+        assert!(
+            striped.contains("RAID 0") && !directories.contains("RAID 0"),
+            "{striped} {directories}"
+        );
+    }
+}
+
 #[test]
 fn a_slow_data_volume_and_unequal_ones_are_named_with_their_figures() {
     let slow = finding(

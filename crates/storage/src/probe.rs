@@ -29,6 +29,9 @@ const READ_DEPTH: u32 = 32;
 /// Enough to keep a sequential stream busy; more would only lengthen the drain of a slow volume.
 const WRITE_DEPTH: u32 = 8;
 
+/// Two chunks of up to 1 MiB for each member.
+const WRITE_DEPTH_OF_MEMBER: u32 = 32;
+
 /// What was measured. `evidence::ProbeResult` is the same as it is kept with a trial; this crate emulates volumes and
 /// does not know trials, so that the agent copies one into the other.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -80,7 +83,8 @@ pub fn probe(
 }
 
 /// The same of an array: what each of its members (`loop3`) did of what fio measured of the whole, in the proportion of the
-/// bytes that their devices counted meanwhile. The latency is that of the whole.
+/// bytes that their devices counted meanwhile. The latency is that of the whole. Reads go to members by chance: of few reads one member
+/// has fewer than it could do.
 pub fn probe_members(
     mount_point: &Path,
     launch_prefix: &[String],
@@ -126,8 +130,12 @@ fn measure(
         let found = fio.run(launch_prefix, &file, &shape)?;
         Ok::<_, StorageError>((found, shares(mount_point, &before, &sectors(members, writes)?)?))
     };
+    let write_depth = match members.len() as u32 {
+        0 => WRITE_DEPTH,
+        n => n * WRITE_DEPTH_OF_MEMBER,
+    };
     let (read, shares_of_reads) = test(false, READ_BLOCK, READ_DEPTH)?;
-    let (write, shares_of_writes) = test(true, WRITE_BLOCK, WRITE_DEPTH)?;
+    let (write, shares_of_writes) = test(true, WRITE_BLOCK, write_depth)?;
     let whole = ProbeFigures {
         read_iops: read.iops,
         read_latency_us: read.mean_us,

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use catalog::{IoLimits, Latency};
 use machine::{Machine, is_emulated};
 use rustix::process::{Pid, Signal, kill_process};
-use storage::{ServedGauge, Volume, VolumeServer, clean, copy_tree, probe};
+use storage::{Array, ServedGauge, Volume, VolumeServer, clean, copy_tree, probe};
 use volume::{Effect, Fault, Model};
 
 const SIZE: u64 = 512 << 20;
@@ -34,7 +34,7 @@ fn main() {
         return;
     }
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let stories: [(&str, Story); 10] = [
+    let stories: [(&str, Story); 11] = [
         ("holds_its_limits_for_reads_and_writes_together", holds_its_limits),
         ("shares_the_limits_of_its_instance", shares_its_instance),
         ("takes_its_time_for_a_request", takes_its_time),
@@ -42,6 +42,7 @@ fn main() {
         ("stalls_fails_and_is_full_on_demand", has_faults),
         ("is_whole_again_after_its_file_system_was_shut_down", shut_down),
         ("is_attached_anew_after_its_server_was_killed", goes_on),
+        ("as_a_member_of_an_array_goes_on_too", array_goes_on),
         ("is_cleaned_after_its_server_was_killed", server_killed),
         ("is_cleaned_while_its_server_stands_still", server_stopped),
         ("is_cleaned_when_only_its_owner_is_gone", owner_gone),
@@ -390,6 +391,50 @@ fn goes_on(machine: &Machine) {
     let iops = mixed_iops(&machine.path("data"));
     assert!(iops < 210.0, "{iops} a second");
     end(volume, server);
+    assert_eq!(machine.leftovers(), Vec::<String>::new());
+}
+
+/// The server is killed under an array, which is taken apart and built again of the same files.
+fn array_goes_on(machine: &Machine) {
+    if let Some(problem) = Array::problems().first() {
+        assert!(!is_emulated(), "{problem:?}");
+        println!("skipped: {}", problem.what);
+        return;
+    }
+    let server = server(machine);
+    let member = |name: &str| {
+        let image = machine.path(&format!("{name}.img"));
+        let mut volume = Volume::create_member(&machine.ledger, &image, SIZE).unwrap();
+        volume.serve_by(&server, name, Model::unlimited());
+        volume.attach().unwrap();
+        volume
+    };
+    let mut members = ["one", "two"].map(member);
+    let mut array = Array::new(&machine.ledger, 256);
+    array.build_and_mount(&members, &machine.path("data")).unwrap();
+    let (first, path) = (server.pid(), machine.path("data/file"));
+    write_pattern(&path, 3 << 20);
+    signal(&server, Signal::KILL);
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(members[0].served_counts().is_err(), "a server that is lost is told of");
+    array.unmount_and_stop().unwrap();
+    for member in &mut members {
+        member.unmount_and_detach().unwrap();
+        member.attach().unwrap();
+    }
+    array.build_and_mount(&members, &machine.path("data")).unwrap();
+    assert_ne!(server.pid(), first);
+    assert!(has_pattern(&path, 3 << 20));
+    for member in &members {
+        member.behave(&limited(100.0, None)).unwrap();
+    }
+    let iops = mixed_iops(&machine.path("data"));
+    assert!((115.0..210.0).contains(&iops), "{iops} a second of two members of 100");
+    array.unmount_and_stop().unwrap();
+    for member in members {
+        member.delete().unwrap();
+    }
+    Arc::into_inner(server).unwrap().end().unwrap();
     assert_eq!(machine.leftovers(), Vec::<String>::new());
 }
 

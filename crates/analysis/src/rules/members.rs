@@ -261,6 +261,20 @@ mod tests {
     }
 
     #[test]
+    fn members_of_a_raid_0_are_said_to_be_such() {
+        let layout = |array: Option<&str>| {
+            let mut trial = with(&[(6000.0, 500.0), (6000.0, 5000.0)]);
+            trial.record.nodes[0].volumes[0].array = array.map(str::to_owned);
+            let finding = findings(&trial)
+                .find(|finding| finding.rule == Rule::SlowMember)
+                .unwrap();
+            finding.fact(LAYOUT).map(str::to_owned)
+        };
+        assert_eq!(layout(Some("md900")).as_deref(), Some(RAID0));
+        assert_eq!(layout(None), None);
+    }
+
+    #[test]
     fn what_is_not_known_is_not_judged() {
         let mut trial = with(&[(6000.0, 500.0), (6000.0, 5000.0)]);
         for host in trial.hosts.values_mut() {
