@@ -23,6 +23,8 @@ pub(crate) use places::{at as at_place, name as place_name};
 pub(crate) use steps::reason as step_reason;
 pub use words::SIMULATED;
 
+use crate::cache_curve;
+
 /// The answer of a run, for its first screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
@@ -80,6 +82,7 @@ pub fn answer(analysis: &Analysis) -> Answer {
     }
     let mut sentences = Vec::new();
     if recommendation.status != Status::NoAnswerYet {
+        sentences.extend(cache_curve::with_answer(analysis));
         sentences.extend(settings::sentences(analysis));
         sentences.extend(free::sentences(analysis));
         sentences.extend(undecided::sentences(analysis));

@@ -82,10 +82,7 @@ pub fn terminal(analysis: &Analysis, options: TerminalOptions) -> String {
             crate::cache::TITLE,
             crate::cache::sentences(analysis).collect::<Vec<_>>(),
         ),
-        (
-            crate::cache_curve::TITLE,
-            crate::cache_curve::sentences(analysis).collect(),
-        ),
+        (crate::cache_curve::TITLE, crate::cache_curve::beside_answer(analysis)),
     ] {
         if !sentences.is_empty() {
             text.push_str(&format!("\n{}\n", paint.bold(title)));
