@@ -39,15 +39,22 @@ impl Measured<'_> {
             // Nobody chooses whether there is one.
             for backlog in backlogs {
                 let alike: Vec<usize> = judged.iter().copied().filter(|i| self.backlog(*i) == backlog).collect();
-                let all = priced(self.cells, &alike, self.throughput);
-                let mut rest = all.as_slice();
-                while let Some(first) = rest.first() {
-                    let same = |p: &Priced| is_one_price(p.usd, first.usd);
-                    let (group, dearer) = rest.split_at(rest.iter().take_while(|p| same(p)).count());
-                    steps.extend(self.of_group((&workload, load), group, dearer));
-                    rest = dearer;
-                }
+                steps.extend(self.of_place((&workload, load), &alike));
             }
+        }
+        steps
+    }
+
+    /// The steps among cells of one workload and load level, which can be chosen from.
+    fn of_place(&self, place: (&str, LoadLevel), members: &[usize]) -> Vec<FreeStep> {
+        let mut steps = Vec::new();
+        let all = priced(self.cells, members, self.throughput);
+        let mut rest = all.as_slice();
+        while let Some(first) = rest.first() {
+            let same = |p: &Priced| is_one_price(p.usd, first.usd);
+            let (group, dearer) = rest.split_at(rest.iter().take_while(|p| same(p)).count());
+            steps.extend(self.of_group(place, group, dearer));
+            rest = dearer;
         }
         steps
     }

@@ -30,12 +30,7 @@ pub fn of_money(
     places(cells)
         .into_iter()
         .filter(|(_, load, _)| !is_open(*load))
-        .map(|(_, _, members)| {
-            members
-                .into_iter()
-                .filter(|i| hardware.is_choice(&cells[*i].configuration))
-        })
-        .flat_map(|members| steps.of_place(&steps.that_kept_their_writes(members.collect())))
+        .flat_map(|(_, _, members)| steps.of_place(&steps.that_count(members)))
         .collect()
 }
 
@@ -88,11 +83,12 @@ struct Steps<'a> {
 }
 
 impl Steps<'_> {
-    /// Nothing is said about the value of a configuration that lost acknowledged writes.
-    fn that_kept_their_writes(&self, members: Vec<usize>) -> Vec<usize> {
+    /// Nothing is said about the value of a configuration that lost acknowledged writes, or that nobody chooses.
+    fn that_count(&self, members: Vec<usize>) -> Vec<usize> {
+        let is_choice = |i: usize| self.hardware.is_choice(&self.cells[i].configuration);
+        let members = members.into_iter();
         members
-            .into_iter()
-            .filter(|i| kept_its_writes(self.cells, *i))
+            .filter(|i| is_choice(*i) && kept_its_writes(self.cells, *i))
             .collect()
     }
 

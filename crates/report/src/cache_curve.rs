@@ -61,20 +61,9 @@ fn row(curve: &CacheCurve, point: &CachePoint) -> Vec<String> {
 /// The most curves that are told with the answer.
 const WITH_ANSWER_MAX: usize = 3;
 
-/// The same where they are so few that they belong to the answer: to the question that such an experiment asks they are it.
-pub fn with_answer(analysis: &Analysis) -> Vec<String> {
-    match analysis.cache_curves.len() {
-        0..=WITH_ANSWER_MAX => sentences(analysis).collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// Those that were not told with the answer.
-pub fn beside_answer(analysis: &Analysis) -> Vec<String> {
-    match with_answer(analysis).is_empty() {
-        true => sentences(analysis).collect(),
-        false => Vec::new(),
-    }
+/// Whether there are so few that they belong to the answer: to the question that such an experiment asks they are it.
+pub fn is_with_answer(analysis: &Analysis) -> bool {
+    analysis.cache_curves.len() <= WITH_ANSWER_MAX
 }
 
 /// Where each curve tips over, one sentence each.

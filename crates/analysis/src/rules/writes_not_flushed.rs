@@ -13,8 +13,9 @@ use crate::rule::Rule;
 
 /// Fewest flushes of a node in the window: between two of them lies one whole cycle of filling a memtable and writing it ...
 const FLUSHES_MIN: f64 = 2.0;
-/// ... and the data volumes have written at least this share of the payload that clients wrote (practice; where the commit log lies on
-/// a volume of its own, so that what the data volumes write comes from flushes): the kernel keeps flushed pages for up to 30 s ...
+/// ... and the data volumes have written at least this share of what flushes made of it (practice; where the commit log lies on a
+/// volume of its own, so that what the data volumes write comes from flushes and compactions): the kernel keeps flushed pages for up to
+/// 30 s. Payload would be no measure: it is compressed, and of a field that was written twice a flush writes the last ...
 const ON_VOLUME_MIN: f64 = 0.5;
 /// ... where the payload that clients write is at least this share of the bytes that the data volumes may write (practice): of less,
 /// flushes and compactions change little.
@@ -40,7 +41,10 @@ fn of_node(trial: &TrialMeasurement, node: &Node<'_>, written: f64) -> Option<(f
         .host
         .sum_of_data(|data| data.write_bytes_per_s())
         .filter(|_| log_is_apart);
-    let is_hardly_flushed = flushes < FLUSHES_MIN || on_volume.is_some_and(|bytes| bytes < ON_VOLUME_MIN * written);
+    let flushed = node.host.work.flushed_bytes;
+    let flushed = flushed.and_then(|bytes| stats::ratio(bytes, trial.window_s()));
+    let is_on_volume = |(bytes, flushed): (f64, f64)| bytes >= ON_VOLUME_MIN * flushed;
+    let is_hardly_flushed = flushes < FLUSHES_MIN || !on_volume.zip(flushed).is_none_or(is_on_volume);
     (written > 0.0 && is_hardly_flushed && share.is_none_or(|share| share >= WRITTEN_MIN)).then(|| {
         let numbers = [
             ("flushes", flushes),
@@ -54,6 +58,7 @@ fn of_node(trial: &TrialMeasurement, node: &Node<'_>, written: f64) -> Option<(f
         let known = [
             ("limit_bytes_per_s", limit),
             ("written_share", share),
+            ("flushed_bytes_per_s", flushed),
             ("data_volume_bytes_per_s", on_volume),
         ];
         let known = known
@@ -68,7 +73,7 @@ fn of_node(trial: &TrialMeasurement, node: &Node<'_>, written: f64) -> Option<(f
 mod tests {
     use super::*;
     use crate::rules::cases::changed_host;
-    use crate::story::job;
+    use crate::story::{SECONDS, job};
 
     /// 2,000 operations a second, of which a share writes 1,000 B, on a volume that may write 10 MiB/s: 0.262 of them are 5 %.
     #[test]
@@ -97,13 +102,13 @@ mod tests {
         let found = told(1.0, Some(1.0), true).unwrap();
         assert!((found.number("written_bytes_per_s").unwrap() - 2e6).abs() < 1e5);
         // Flushed into the page cache, and not on the volume yet: 131,072 B/s of 2 MB/s. Beside the commit log that is not known.
-        let flushed = |log_is_apart: bool, times: f64| {
+        let on_volume = |log_is_apart: bool, times: f64, flushed_bytes: f64| {
             let mut job = job();
             let workload = &mut job.plan.workloads[0];
             workload.write_all_fields = true;
             (workload.mix.update, workload.mix.read) = (1.0, 0.0);
             let trial = changed_host(|host| {
-                host.work.flushes = Some(5.0);
+                (host.work.flushes, host.work.flushed_bytes) = (Some(5.0), Some(flushed_bytes));
                 let data = host.volumes.get_mut(&VolumeRole::Data).unwrap();
                 data.write_bytes *= times;
                 let log = data.clone();
@@ -113,11 +118,14 @@ mod tests {
             });
             finding(&trial, &job.plan, &job.setups)
         };
+        let flushed = |log_is_apart: bool, times: f64| on_volume(log_is_apart, times, 2e6 * SECONDS);
         let found = flushed(true, 1.0).unwrap();
         assert_eq!(found.number("data_volume_bytes_per_s"), Some(131_072.0));
         assert!(flushed(true, 7.0).is_some(), "0.92 of 2 MB/s");
         assert_eq!(flushed(true, 8.0), None, "1.05 of 2 MB/s");
         assert_eq!(flushed(false, 1.0), None);
+        // What compresses to a sixteenth, or is written over in the memtable, is all on the volume.
+        assert_eq!(on_volume(true, 1.0, 125_000.0 * SECONDS), None);
         // Whether it matters to a volume of unknown limits is not known: that is told too, but for reads alone.
         let found = told(0.01, Some(0.0), false).unwrap();
         assert_eq!(found.number("limit_bytes_per_s"), None);

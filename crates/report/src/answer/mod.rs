@@ -81,8 +81,10 @@ pub fn answer(analysis: &Analysis) -> Answer {
         headline.because.push_str(&format!("; {lost}"));
     }
     let mut sentences = Vec::new();
+    if cache_curve::is_with_answer(analysis) {
+        sentences.extend(cache_curve::sentences(analysis));
+    }
     if recommendation.status != Status::NoAnswerYet {
-        sentences.extend(cache_curve::with_answer(analysis));
         sentences.extend(settings::sentences(analysis));
         sentences.extend(free::sentences(analysis));
         sentences.extend(undecided::sentences(analysis));

@@ -82,7 +82,12 @@ pub fn terminal(analysis: &Analysis, options: TerminalOptions) -> String {
             crate::cache::TITLE,
             crate::cache::sentences(analysis).collect::<Vec<_>>(),
         ),
-        (crate::cache_curve::TITLE, crate::cache_curve::beside_answer(analysis)),
+        (
+            crate::cache_curve::TITLE,
+            crate::cache_curve::sentences(analysis)
+                .filter(|_| !crate::cache_curve::is_with_answer(analysis))
+                .collect(),
+        ),
     ] {
         if !sentences.is_empty() {
             text.push_str(&format!("\n{}\n", paint.bold(title)));
