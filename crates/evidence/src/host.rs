@@ -92,6 +92,8 @@ figures! {
         database_pid,
         /// CPU time of the watched process, seconds.
         process_cpu_s,
+        /// The part of it that a JVM's compiler threads used (C1 and C2), those that have ended included, seconds.
+        compiler_cpu_s,
         /// Resident set of the watched process, now, bytes.
         process_rss_bytes,
         /// Memory of the host that programs could still get, now, bytes.

@@ -9,6 +9,7 @@ mod host_id;
 mod interval;
 mod node_fault;
 mod rate_probe;
+mod rest;
 mod trial;
 mod warmed;
 
@@ -21,6 +22,7 @@ pub use host_id::{HostId, NoSuchHost, Role};
 pub use interval::{HIGHEST_US, Interval, LOWEST_US, SIGNIFICANT_DIGITS, Series};
 pub use node_fault::{FaultRecord, LostValue, ProcessEnd, WriteCheck};
 pub use rate_probe::{ProbeLatency, RateProbe};
+pub use rest::{Fork, Rest, RestRound};
 pub use spec::{Consistency, OperationKind, VolumeRole};
 pub use trial::{
     Cause, ClientPart, ClientResult, ErrorKind, Initialised, NodeFacts, Overhead, ProbeResult, SendLag, TrialRecord,

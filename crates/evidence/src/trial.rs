@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize};
 use spec::{IoLimits, LoadLevel, OperationKind, SettingsInForce, VolumeRole};
 
-use crate::{BacklogFound, Clock, FaultRecord, HostId, Warmed, WriteCheck};
+use crate::{BacklogFound, Clock, FaultRecord, Fork, HostId, Rest, Warmed, WriteCheck};
 
 /// Why an operation failed. Errors are counted by kind and never end a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -143,6 +143,9 @@ pub struct TrialRecord {
     /// was kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overhead: Option<Overhead>,
+    /// The database process that it was measured on; `None`: nobody started one for the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fork: Option<Fork>,
 }
 
 /// Seconds of a trial in which nothing is measured.
@@ -235,6 +238,9 @@ pub struct NodeFacts {
     /// What warming its page cache came to; `None`: the trial began cold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmed: Option<Warmed>,
+    /// How it was brought to rest before the warm-up; `None`: it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<Rest>,
     /// Its backlog of compaction; `None`: its data set was at rest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backlog: Option<BacklogFound>,
@@ -254,6 +260,7 @@ impl NodeFacts {
         volumes: Vec::new(),
         settings: SettingsInForce::NONE,
         warmed: None,
+        rest: None,
         backlog: None,
     };
 }

@@ -128,6 +128,7 @@ fn unreadable(plan: &Plan, trial: &PlannedTrial, error: &RunError) -> Result<Tri
         faults: Vec::new(),
         writes: None,
         overhead: None,
+        fork: None,
     };
     Ok(Latencies::of(&record).measure(&record, &BTreeMap::new()))
 }

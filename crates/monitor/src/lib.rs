@@ -4,6 +4,7 @@
 //! not there: missing is not zero. Raw counters go into the sample; rates are for later.
 
 mod cgroup;
+mod compilers;
 mod environment;
 mod found;
 mod gc_log;
@@ -12,6 +13,7 @@ mod sampler;
 mod ticker;
 
 pub use cgroup::CgroupFiles;
+pub use compilers::{CompilerMeter, compiler_thread_ids};
 pub use environment::{environment, memory_bytes};
 pub use found::{FoundProcess, GcLogPlace, NotFound, OpenFile};
 pub use proc::block_device;

@@ -128,16 +128,19 @@ pub(crate) fn meminfo(proc: &Path, field: &str) -> Option<f64> {
         .map(|kib| kib * 1024.0)
 }
 
+/// utime + stime of a `stat` of a process or of a thread, clock ticks.
+pub(crate) fn cpu_ticks(stat: &str) -> Option<f64> {
+    // The name may hold spaces and parentheses: fields count from the last one. utime is field 14, stime 15.
+    let rest = stat.rsplit_once(')')?.1;
+    let words: Vec<&str> = rest.split_ascii_whitespace().collect();
+    Some(words.get(11)?.parse::<f64>().ok()? + words.get(12)?.parse::<f64>().ok()?)
+}
+
 /// CPU time and resident set of one process; all `None` once it is gone.
 pub(crate) fn process(proc: &Path, pid: u32, figures: &mut HostFigures) {
     let directory = proc.join(pid.to_string());
-    // The name may hold spaces and parentheses: fields count from the last one. utime is field 14, stime 15.
-    figures.process_cpu_s = text(&directory.join("stat")).and_then(|stat| {
-        let rest = stat.rsplit_once(')')?.1;
-        let words: Vec<&str> = rest.split_ascii_whitespace().collect();
-        let ticks = words.get(11)?.parse::<f64>().ok()? + words.get(12)?.parse::<f64>().ok()?;
-        Some(ticks / rustix::param::clock_ticks_per_second() as f64)
-    });
+    figures.process_cpu_s = text(&directory.join("stat"))
+        .and_then(|stat| Some(cpu_ticks(&stat)? / rustix::param::clock_ticks_per_second() as f64));
     figures.process_rss_bytes = text(&directory.join("statm")).and_then(|statm| {
         let pages: f64 = statm.split_ascii_whitespace().nth(1)?.parse().ok()?;
         Some(pages * rustix::param::page_size() as f64)

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use evidence::{HostSample, VolumeRole};
 
 use crate::cgroup::CgroupFiles;
+use crate::compilers::CompilerMeter;
 use crate::gc_log::GcLog;
 use crate::proc;
 
@@ -31,13 +32,18 @@ pub struct Sources {
 pub struct Sampler {
     sources: Sources,
     gc_log: Option<GcLog>,
+    compilers: CompilerMeter,
 }
 
 impl Sampler {
     /// A sampler of these sources.
     pub fn new(mut sources: Sources) -> Self {
         let gc_log = sources.gc_log.take().map(GcLog::new);
-        Self { sources, gc_log }
+        Self {
+            sources,
+            gc_log,
+            compilers: CompilerMeter::default(),
+        }
     }
 
     /// One sample, stamped by the caller: seconds, and the wall clock in Unix milliseconds.
@@ -56,7 +62,10 @@ impl Sampler {
         self.sources.cgroup.read(figures);
         if let Some(pid) = self.sources.pid {
             proc::process(&directory, pid, figures);
-            figures.database_pid = self.sources.is_database.then(|| f64::from(pid));
+            if self.sources.is_database {
+                figures.database_pid = Some(f64::from(pid));
+                figures.compiler_cpu_s = self.compilers.read(&self.sources.root, pid);
+            }
         }
         if let Some(log) = &mut self.gc_log {
             log.read(figures);

@@ -353,6 +353,7 @@ impl Trial<'_> {
             faults: Vec::new(),
             writes: None,
             overhead: None,
+            fork: None,
         }
     }
 
@@ -374,6 +375,7 @@ impl Trial<'_> {
             restored_keys_checked: 0,
             volumes: volumes.map(|v| facts(world, v, credits)).collect(),
             settings: SettingsInForce::default(),
+            rest: None,
             warmed: self.is_warm().then(|| {
                 let bytes = setup.page_cache_budget_bytes.min(world.data_bytes as u64);
                 Warmed {

@@ -76,6 +76,7 @@ pub fn record(cell: &str, block: u32) -> TrialRecord {
         faults: Vec::new(),
         writes: None,
         overhead: None,
+        fork: None,
     }
 }
 

@@ -56,6 +56,7 @@ pub(super) fn record(
         faults: happened.faults.clone(),
         writes: measured.and_then(|m| m.writes.clone()),
         overhead: overheads.reduce(slowest),
+        fork: None,
     }
 }
 

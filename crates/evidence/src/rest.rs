@@ -1,0 +1,58 @@
+//! What was seen of a database while it was brought to rest, before anything was measured.
+
+use serde::{Deserialize, Serialize};
+
+/// A few seconds of the workload's own operations, while no limit of volumes or CPUs was in force.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct RestRound {
+    /// Seconds it took.
+    pub seconds: f64,
+    /// Operations completed.
+    pub operations: u64,
+    /// CPU seconds of the database's process.
+    pub database_cpu_s: f64,
+    /// CPU seconds of its compiler threads; `None`: it has none, or they could not be seen.
+    pub compiler_cpu_s: Option<f64>,
+    /// Read requests of its data volumes.
+    pub device_reads: f64,
+    /// Page cache charged to its cgroup afterwards, bytes; `None` where it has none of its own.
+    pub cached_bytes: Option<u64>,
+}
+
+impl RestRound {
+    /// The compilers' part of the database's CPU time, from 0 to 1.
+    pub fn compiler_share(&self) -> Option<f64> {
+        self.compiler_cpu_s.map(|s| s / self.database_cpu_s.max(1e-9))
+    }
+
+    /// Operations per second.
+    pub fn rate(&self) -> f64 {
+        self.operations as f64 / self.seconds.max(1e-9)
+    }
+
+    /// Device reads for each operation.
+    pub fn reads_per_operation(&self) -> f64 {
+        self.device_reads / (self.operations as f64).max(1.0)
+    }
+}
+
+/// How a node was brought to rest before a trial: by the workload's own operations, until its code was compiled and its page cache
+/// had settled, or until the time for that was over.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Rest {
+    /// What each round showed, in order.
+    pub rounds: Vec<RestRound>,
+    /// Whether the compilers were quiet and throughput level at the end.
+    pub code_is_warm: bool,
+    /// Whether device reads for each operation were steady at the end; `None`: a cold page cache was asked for.
+    pub cache_is_settled: Option<bool>,
+}
+
+/// Which life of the database a trial was measured in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fork {
+    /// Number of the process in the run, from 1.
+    pub number: u32,
+    /// Trials that this process had served before, this one included: 1 is the first.
+    pub place: u32,
+}
