@@ -156,6 +156,13 @@ pub trait RunningNode: Send {
     /// SSTables of a table, now.
     fn sstables(&mut self, keyspace: &str, table: &str) -> Result<u64, ServerError>;
 
+    /// Takes all rows of a table away, on all nodes of the cluster.
+    fn truncate(&mut self, keyspace: &str, table: &str) -> Result<(), ServerError>;
+
+    /// Takes the SSTables of a table below these directories, one for each data directory, into that table: each holds what a
+    /// data directory of a node at rest held, and its files are moved.
+    fn import(&mut self, keyspace: &str, table: &str, directories: &[PathBuf]) -> Result<(), ServerError>;
+
     /// Brings all files of a table to the shape that a compaction of the whole gives them, when it is called: beside
     /// whatever else is asked of the node, until that is done.
     fn compaction(&self, keyspace: &str, table: &str) -> Work;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A few seconds of the workload's own operations, while no limit of volumes or CPUs was in force.
+/// A few seconds of the workload's own operations, while no limit of volumes or CPUs was in force, as one node saw them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RestRound {
     /// Seconds it took.
@@ -15,6 +15,8 @@ pub struct RestRound {
     pub compiler_cpu_s: Option<f64>,
     /// Read requests of its data volumes.
     pub device_reads: f64,
+    /// Bytes that all of its volumes read.
+    pub read_bytes: f64,
     /// Page cache charged to its cgroup afterwards, bytes; `None` where it has none of its own.
     pub cached_bytes: Option<u64>,
 }
@@ -40,19 +42,21 @@ impl RestRound {
 /// had settled, or until the time for that was over.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rest {
-    /// What each round showed, in order.
-    pub rounds: Vec<RestRound>,
+    /// What each round of compiling code showed, in order; empty: the process had served the workload before.
+    pub code: Vec<RestRound>,
+    /// What each round of filling the page cache showed, in order.
+    pub cache: Vec<RestRound>,
     /// Whether the compilers were quiet and throughput level at the end.
     pub code_is_warm: bool,
     /// Whether device reads for each operation were steady at the end; `None`: a cold page cache was asked for.
     pub cache_is_settled: Option<bool>,
 }
 
-/// Which life of the database a trial was measured in.
+/// The database process that a trial was measured on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fork {
-    /// Number of the process in the run, from 1.
-    pub number: u32,
-    /// Trials that this process had served before, this one included: 1 is the first.
+    /// When it was started, by its host's clock, Unix milliseconds: trials with the same moment shared the process.
+    pub started_unix_ms: i64,
+    /// Place of the trial among those that it served, from 1.
     pub place: u32,
 }

@@ -157,6 +157,9 @@ pub struct Overhead {
     pub start_s: f64,
     /// Until it has settled and the restored keys are looked up.
     pub settle_s: f64,
+    /// It is brought to rest: its code compiled, its data taken in again, its page cache filled.
+    #[serde(default)]
+    pub rest_s: f64,
     /// The database is ended, logs are collected, volumes are detached.
     pub stop_s: f64,
 }

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 /// charged to the cgroup of whoever brings it in, so that the budget holds these pages as it holds the database's own.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Warmed {
+    /// Whether the experiment asks for it: then it is no surprise that memory answers.
+    #[serde(default)]
+    pub is_asked_for: bool,
     /// Bytes that were read.
     pub bytes: u64,
     /// Bytes of the data set's files.

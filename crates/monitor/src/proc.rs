@@ -128,6 +128,12 @@ pub(crate) fn meminfo(proc: &Path, field: &str) -> Option<f64> {
         .map(|kib| kib * 1024.0)
 }
 
+/// CPU time of a process now, seconds; `None` once it is gone.
+pub fn process_cpu_s(root: &Path, pid: u32) -> Option<f64> {
+    let stat = text(&root.join("proc").join(pid.to_string()).join("stat"))?;
+    Some(cpu_ticks(&stat)? / rustix::param::clock_ticks_per_second() as f64)
+}
+
 /// utime + stime of a `stat` of a process or of a thread, clock ticks.
 pub(crate) fn cpu_ticks(stat: &str) -> Option<f64> {
     // The name may hold spaces and parentheses: fields count from the last one. utime is field 14, stime 15.

@@ -434,8 +434,8 @@ pub fn built(configurations: &[ConfigurationFacts]) -> &'static str {
 
 /// What comes before a trial's warm-up, with the sum's sign; empty where nothing does.
 pub fn code_warmup(shape: &TrialShape) -> String {
-    match shape.code_warmup_s {
+    match shape.rest_max_s {
         0.0 => String::new(),
-        seconds => format!("{} in which the database compiles its code + ", duration(seconds)),
+        seconds => format!("at most {} until the database is at rest + ", duration(seconds)),
     }
 }

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CacheState {
-    /// Nothing of the data set is in it: its volume was mounted anew.
-    #[default]
+    /// Nothing of the data set is in it.
     Cold,
-    /// The data set's files have been read into it; where its budget does not hold them all, then what the workload's own keys ask
-    /// for, as far as the volumes' limits are ours to lift for that.
+    /// It holds what the workload leaves in it: the data set's files have been read, and then what the workload's own keys ask for,
+    /// until device reads for each operation were steady.
+    #[default]
     Warm,
 }
 
@@ -44,7 +44,7 @@ pub struct CacheCondition {
 /// The page cache before the trials of each workload.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Caches {
-    /// By workload; one that is not named begins cold.
+    /// By workload, where it is stated; one that is not named begins warm.
     pub conditions: BTreeMap<String, CacheCondition>,
     /// Seconds that warming is expected to take before each trial, by configuration.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -64,11 +64,17 @@ impl Caches {
         !self.are_usual() && self.conditions.values().all(is_asked)
     }
 
+    /// Whether a page cache that holds what the workload leaves in it was asked for: that memory answers is no surprise then.
+    pub fn asks_for_warm(&self, workload: &str) -> bool {
+        let condition = self.conditions.get(workload);
+        condition.is_some_and(|condition| condition.state == CacheState::Warm)
+    }
+
     /// The state before trials of a workload.
     pub fn state(&self, workload: &str) -> CacheState {
         self.conditions
             .get(workload)
-            .map_or(CacheState::Cold, |condition| condition.state)
+            .map_or(CacheState::default(), |condition| condition.state)
     }
 
     /// Workloads that differ by nothing but the state: the cold one and the warm one.
@@ -99,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_named_is_cold_and_pairs_differ_by_the_state_alone() {
+    fn what_is_not_named_is_warm_and_pairs_differ_by_the_state_alone() {
         let condition = |name: &str, state, of: &str| {
             (
                 name.to_owned(),
@@ -120,11 +126,11 @@ mod tests {
             warming_s: [("gp3".to_owned(), 12.0)].into(),
         };
         assert!(!caches.are_usual() && Caches::default().are_usual());
-        assert_eq!(caches.state("another"), CacheState::Cold);
+        assert_eq!(caches.state("another"), CacheState::Warm);
         assert_eq!(caches.pairs().collect::<Vec<_>>(), [("a-cold", "a-warm")]);
         assert_eq!(
             ["a-cold", "a-warm", "another"].map(|workload| caches.seconds_of("gp3", workload)),
-            [0.0, 12.0, 0.0]
+            [0.0, 12.0, 12.0]
         );
     }
 }

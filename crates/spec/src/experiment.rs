@@ -86,7 +86,7 @@ impl Experiment {
             }
             Provider::Simulated => {
                 self.simulated.get_or_insert_with(Truth::default);
-                self.load.code_warmup_s = 0.0;
+                self.load.rest_max_s = 0.0;
                 self.data_set_store = None;
                 self.local.volumes = Emulation::Throttled;
                 if let Some(most) = self.load.warmup_max_s.take() {
@@ -343,8 +343,8 @@ pub struct Load {
     pub warmup_s: f64,
     /// Before these, the load runs until throughput has come to rest, at most this many seconds; `None`: not at all.
     pub warmup_max_s: Option<f64>,
-    /// Seconds of a closed loop over a few records before all that; 0: none.
-    pub code_warmup_s: f64,
+    /// Seconds at most in which the database is brought to rest before all that; 0: its code may be cold.
+    pub rest_max_s: f64,
     /// Clients that share each level's load.
     pub clients: u32,
     /// Load threads that each of them has at the least.

@@ -24,7 +24,6 @@ impl TrialShape {
             } else {
                 self.warmup_s.min(BEFORE_PROBE_S)
             },
-            code_warmup_s: if is_first { self.code_warmup_s } else { 0.0 },
             duration_s: (self.duration_s * PROBE_SHARE).max(PROBE_LEAST_S.min(self.duration_s)),
             ..*self
         }
@@ -96,13 +95,17 @@ impl Plan {
     pub fn seconds_of_search(&self, search: &Search) -> f64 {
         let probe_s = |is_first| {
             let shape = self.shape.of_probe(is_first);
-            shape.code_warmup_s + shape.warmup_s + shape.duration_s
+            shape.warmup_s + shape.duration_s
         };
         let nodes = self
             .configuration(&search.configuration)
             .map_or(1, |c| c.placement.nodes);
         let warming_s = self.caches.seconds_of(&search.configuration, &search.workload);
-        OVERHEAD_PER_TRIAL_S * f64::from(nodes) + warming_s + probe_s(true) + USUAL_PROBES * probe_s(false)
+        OVERHEAD_PER_TRIAL_S * f64::from(nodes)
+            + self.shape.until_code_is_warm_s()
+            + warming_s
+            + probe_s(true)
+            + USUAL_PROBES * probe_s(false)
     }
 
     /// Trials that searches will add, as far as that is known: a round of each that has none yet.

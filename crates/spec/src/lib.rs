@@ -91,7 +91,6 @@ pub use simulated::{Fault, FaultKind, Truth};
 pub use volume_kind::VolumeKind;
 pub use volume_role::VolumeRole;
 pub use volume_server::ThisMachine;
-pub use warming::FILLING_MAX_S;
 pub use workload::{Definition, Distribution, KeyFormat, Mix, OperationKind, PageCache, ScanLength};
 
 /// What the schema is called, whatever address it is read from.

@@ -134,9 +134,9 @@ pub struct TrialShape {
     /// Before these, the load runs until throughput has come to rest, at most this many seconds; `None`: not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmup_max_s: Option<f64>,
-    /// Seconds of a closed loop over a few records before all that, for a database that compiles its code as it runs.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub code_warmup_s: f64,
+    /// Seconds at most in which a new process compiles its code, and as many in which a page cache settles, before all that; 0: neither
+    /// is waited for.
+    pub rest_max_s: f64,
     /// Measured seconds at most.
     pub duration_s: f64,
     /// Measured operations at most, on this machine (scaled).
@@ -148,6 +148,8 @@ pub struct TrialShape {
 /// Seconds of a trial besides warm-up and measurement: restore, start, settle, stop. Measured at 6.2 on two quiet
 /// cores; more on busy ones.
 pub(crate) const OVERHEAD_PER_TRIAL_S: f64 = 8.0;
+/// Seconds until the code of Cassandra 5.0 is compiled on two quiet cores, measured.
+const CODE_IS_WARM_S: f64 = 20.0;
 /// Seconds until throughput has come to rest, where that decides: the shortest series that can be judged, and half as
 /// much again.
 const UNTIL_REST_S: f64 = ROOMY_S;
@@ -159,10 +161,21 @@ const FIXED_S: f64 = 40.0;
 /// Load levels that a search takes the time of: the probes like one, and a round of rates.
 const SEARCH_LEVELS: usize = 1 + LEVELS.len();
 
+impl TrialShape {
+    /// Seconds until the code of a new process is expected to be compiled.
+    pub(crate) fn until_code_is_warm_s(&self) -> f64 {
+        self.rest_max_s.min(CODE_IS_WARM_S)
+    }
+}
+
 /// Estimated seconds of a trial, of a configuration with so many nodes.
 fn trial_s(shape: &TrialShape, nodes: u32) -> f64 {
     let until_rest = shape.warmup_max_s.map_or(0.0, |most| most.min(UNTIL_REST_S));
-    shape.code_warmup_s + until_rest + shape.warmup_s + shape.duration_s + OVERHEAD_PER_TRIAL_S * f64::from(nodes)
+    shape.until_code_is_warm_s()
+        + until_rest
+        + shape.warmup_s
+        + shape.duration_s
+        + OVERHEAD_PER_TRIAL_S * f64::from(nodes)
 }
 
 /// The shape of trials in a model of 1:`scale`.
@@ -170,16 +183,11 @@ fn shape_of(load: &Load, scale: f64) -> TrialShape {
     TrialShape {
         warmup_s: load.warmup_s,
         warmup_max_s: load.warmup_max_s,
-        code_warmup_s: load.code_warmup_s,
+        rest_max_s: load.rest_max_s,
         duration_s: load.duration_s,
         operations: load.operations.map(|n| (n as f64 / scale).round().max(1.0) as u64),
         request_timeout_s: load.request_timeout_s,
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-fn is_zero(seconds: &f64) -> bool {
-    *seconds == 0.0
 }
 
 impl Experiment {

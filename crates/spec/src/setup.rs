@@ -170,6 +170,32 @@ impl Setup {
         self.is_bought || self.existing.is_some()
     }
 
+    /// Whether one process of the database can serve trials of both, one after the other: what differs can be changed while it runs
+    /// (limits of volumes and CPUs, the size of the page cache).
+    pub fn shares_process_with(&self, other: &Self) -> bool {
+        let volumes = |setup: &Self| -> Vec<(VolumeRole, bool)> {
+            let each = setup.volumes();
+            each.map(|volume| (volume.role, volume.served.is_some())).collect()
+        };
+        // The number of CPUs is told to a process at its start; nodes of one machine have theirs one after the other.
+        let cpus = |setup: &Self| match setup.placement.nodes {
+            1 => setup.cpus.ceil(),
+            _ => setup.cpus,
+        };
+        let machines = |setup: &Self| (setup.first_host, setup.batch, setup.is_bought);
+        let is_owned = |setup: &Self| setup.existing.is_none() && setup.backlog.is_none();
+        is_owned(self)
+            && is_owned(other)
+            && (!self.is_bought || self.configuration == other.configuration)
+            && machines(self) == machines(other)
+            && cpus(self) == cpus(other)
+            && (self.heap_bytes, self.direct_memory_bytes) == (other.heap_bytes, other.direct_memory_bytes)
+            && volumes(self) == volumes(other)
+            && self.layout == other.layout
+            && self.placement == other.placement
+            && self.settings == other.settings
+    }
+
     /// Number of the host of the node that a planned fault takes away: a plan counts nodes from 1.
     pub fn host_of(&self, fault: &NodeFault) -> u32 {
         self.first_host + fault.node.saturating_sub(1)

@@ -12,6 +12,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -25,6 +26,7 @@ const PERIOD: Duration = Duration::from_millis(200);
 #[derive(Debug)]
 pub struct PageCacheBudget {
     own_mappings: u64,
+    budget_bytes: Arc<AtomicU64>,
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -35,6 +37,8 @@ impl PageCacheBudget {
         let (stop, stopped) = channel();
         let own_mappings = cgroup.paths().memory.as_ref().and_then(mapped).unwrap_or(0);
         let cgroup = Arc::downgrade(cgroup);
+        let budget = Arc::new(AtomicU64::new(budget_bytes));
+        let budget_bytes = Arc::clone(&budget);
         let thread = std::thread::spawn(move || {
             while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(PERIOD) {
                 let Some(cgroup) = cgroup.upgrade() else { return };
@@ -42,14 +46,20 @@ impl PageCacheBudget {
                     continue;
                 };
                 // The kernel refuses a limit that it cannot reach at once (v1: EBUSY); the next round asks again.
-                let _ = cgroup.set_memory_limit(held + own_mappings + budget_bytes);
+                let _ = cgroup.set_memory_limit(held + own_mappings + budget.load(Ordering::Relaxed));
             }
         });
         Self {
             own_mappings,
+            budget_bytes,
             stop: Some(stop),
             thread: Some(thread),
         }
+    }
+
+    /// The budget from now on.
+    pub fn change(&self, budget_bytes: u64) {
+        self.budget_bytes.store(budget_bytes, Ordering::Relaxed);
     }
 
     /// Bytes of page cache that are the program itself: they are in the group's page cache and take nothing of the budget.

@@ -20,7 +20,7 @@ pub use log::{LOG_PIECE_BYTES, LogFile, LogPiece};
 pub use messages::{
     ClientRequest, DatabaseRequest, Demand, Endpoint, Event, ExistingDataset, Fault, LoadedDataset, Moments, Needs,
     PROTOCOL, PreparedConfiguration, Problem, Progress, Reply, Request, Second, SnapshotFacts, StartedTrial,
-    StoppedTrial, TrialResult, TrialTask, UnderTest,
+    StoppedTrial, ToRest, TrialResult, TrialTask, UnderTest, Usage,
 };
 pub use transfer::{SignedUrl, Transfer};
 pub use watch::{GivenByMachine, WatchTask, WatchedFacts};

@@ -12,7 +12,7 @@ use spec::{
 use crate::{GivenByMachine, Ground, LogFile, LogPiece, Transfer, WatchTask, WatchedFacts, WireInterval};
 
 /// Version of these messages; controller and agent must agree.
-pub const PROTOCOL: u32 = 17;
+pub const PROTOCOL: u32 = 18;
 
 /// Controller to agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -105,34 +105,47 @@ pub enum DatabaseRequest {
     Prepare {
         /// Which configuration.
         setup: Box<Setup>,
+        /// Further ones that can be served by the same process: they share its volumes.
+        others: Vec<Setup>,
     },
-    /// Cold volumes, restored data, limits in force, a settled database.
+    /// A settled database: the one that was kept from the trial before, or a new one on cold volumes with restored data. Where it
+    /// says so, it is brought to rest before its limits come into force.
     StartTrial {
         /// Which trial.
         trial: PlannedTrial,
         /// Which configuration.
         setup: Box<Setup>,
+        /// The workload's name.
+        workload: String,
         /// Keys that must exist in the restored data.
         sample_keys: Vec<String>,
-        /// How the page cache stands when the load begins.
-        #[serde(default)]
-        cache: CacheState,
         /// CPUs of this host's machine that databases of the trial were promised.
         database_cpus: f64,
     },
-    /// Say how far the page cache is that reads of the workload's own keys fill; its limits are not in force yet.
-    Filled {
-        /// Nothing more is read: all limits come into force, and the node is watched.
-        is_over: bool,
+    /// Say what the database and its volumes have used; limits are not in force yet.
+    Usage,
+    /// Take all rows of the data set away, on all nodes of the cluster.
+    Empty,
+    /// Take the data set into the database again, as it was loaded, with nothing of it in the page cache.
+    Renew {
+        /// Keys that must exist in it.
+        sample_keys: Vec<String>,
+        /// How the page cache is to stand: where it is to be warm, the data set's files are read.
+        cache: CacheState,
     },
+    /// The database is at rest: all limits come into force, and it is watched.
+    Hold,
     /// Measurement has begun: compact the backlog, as a database in service does.
     CompactBacklog,
     /// Take the node away whose trial is under way, or spoil a disk of it, or have it compact, now.
     TakeAway(FaultAction),
     /// Bring it back, with the data that it has; of a disk: lift its fault; of a compaction: wait until it is done.
     BringBack,
-    /// Stop the database and detach its volumes.
-    StopTrial,
+    /// The trial is over: stop the database and detach its volumes, unless it is kept.
+    StopTrial {
+        /// Whether the next trial can be served by the same process.
+        keeps: bool,
+    },
     /// Read a piece of a log of the trial that was stopped last.
     ReadLog {
         /// Which log, by the name that `StopTrial` gave it.
@@ -253,12 +266,16 @@ pub enum ClientRequest {
         /// Whether the records exist and get new values, in an order that spreads each part evenly over all of them.
         overwrites: bool,
     },
-    /// Read by a trial's keys, in a closed loop, so that the page cache holds what its workload leaves there.
-    Read {
+    /// Ask for what a trial asks for, in a closed loop, so that the database comes to rest.
+    Warm {
         /// Which keys of what.
         task: Box<TrialTask>,
         /// For how long.
         seconds: f64,
+        /// Requests in flight.
+        in_flight: u32,
+        /// Reads alone, so that nothing of the data set changes.
+        reads_alone: bool,
     },
     /// Run one trial.
     Trial(Box<TrialTask>),
@@ -461,8 +478,14 @@ pub enum Reply {
     Prepared(PreparedConfiguration),
     /// To `StartTrial`.
     Started(Box<StartedTrial>),
-    /// To `Filled`.
-    Filled(Warmed),
+    /// To `Usage`; `None`: the database has ended, which an event says.
+    Usage(Option<Usage>),
+    /// To `Empty`.
+    Emptied,
+    /// To `Renew`; `None`: the page cache was to be cold.
+    Renewed(Option<Warmed>),
+    /// To `Hold`.
+    Held,
     /// To `CompactBacklog`: the database compacts by itself.
     Compacting {
         /// SSTables of the data set's table just before.
@@ -499,8 +522,8 @@ pub enum Reply {
     Marked,
     /// To `Load`.
     Loaded(LoadedDataset),
-    /// To `Read`.
-    Read,
+    /// To `Warm`: operations completed.
+    Warm(u64),
     /// To `Trial`.
     Trial(Box<TrialResult>),
     /// To `Close`.
@@ -550,13 +573,41 @@ pub struct StartedTrial {
     /// Which of the configuration's settings were found in force.
     #[serde(default)]
     pub settings: SettingsInForce,
-    /// What warming the page cache came to, where that was asked for.
+    /// What warming the page cache came to, where that is known already.
     #[serde(default)]
     pub warmed: Option<Warmed>,
-    /// Bytes that reads of the workload's own keys have to bring from its volumes before the page cache is as that workload
-    /// leaves it; limits come into force after that. `None`: they are in force.
+    /// What is left to be done before its limits come into force; `None`: nothing, they are in force.
     #[serde(default)]
-    pub fill_bytes: Option<u64>,
+    pub to_rest: Option<ToRest>,
+    /// The process; `None`: nobody started one for the run.
+    #[serde(default)]
+    pub fork: Option<evidence::Fork>,
+}
+
+/// A database that is to be brought to rest.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ToRest {
+    /// Whether this process has served the same workload before: its code is compiled.
+    pub code_is_warm: bool,
+    /// Whether its compilers come before its other threads: else few requests leave them more CPU.
+    pub compilers_first: bool,
+    /// Bytes that its page cache may take; `None`: what the machine leaves.
+    pub page_cache_bytes: Option<u64>,
+}
+
+/// What a database and its volumes have used since some moment before.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    /// CPU seconds of the process.
+    pub database_cpu_s: f64,
+    /// CPU seconds of its compilers; `None`: they could not be seen.
+    pub compiler_cpu_s: Option<f64>,
+    /// Read requests of its data volumes.
+    pub device_reads: f64,
+    /// Bytes that they read.
+    pub read_bytes: f64,
+    /// Page cache charged to its cgroup, now; `None`: it has none of its own.
+    pub cached_bytes: Option<u64>,
 }
 
 /// A database has been stopped.

@@ -5,14 +5,19 @@ use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
 use crate::rule::Rule;
 
-/// Whether files were read into the page cache before the trial.
+/// Whether the experiment asks for a warm page cache.
 pub fn is_warmed(trial: &TrialMeasurement) -> bool {
-    trial.record.nodes.iter().any(|node| node.warmed.is_some())
+    asked(trial).next().is_some()
+}
+
+fn asked(trial: &TrialMeasurement) -> impl Iterator<Item = evidence::Warmed> {
+    let warmed = trial.record.nodes.iter().filter_map(|node| node.warmed);
+    warmed.filter(|warmed| warmed.is_asked_for)
 }
 
 /// How much of the data set was read into it, and how much of the volume's work was left.
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
-    let of_nodes = || trial.record.nodes.iter().filter_map(|node| node.warmed);
+    let of_nodes = || asked(trial);
     let sum = |figure: fn(evidence::Warmed) -> u64| of_nodes().map(figure).sum::<u64>() as f64;
     let slowest_s = of_nodes().map(|warmed| warmed.seconds).max_by(f64::total_cmp)?;
     let mut found = Finding::new(
@@ -55,6 +60,7 @@ mod tests {
         let cold = with(None);
         assert!(found(&cold, Rule::DataFitsPageCache).is_some() && found(&cold, Rule::CacheWarmed).is_none());
         let warm = with(Some(Warmed {
+            is_asked_for: true,
             bytes: 1 << 20,
             of_bytes: 1 << 20,
             by_keys_bytes: 0,

@@ -43,6 +43,7 @@ const CLOSE: (i32, i64) = (-1, -4_742_752_445_160_157_748);
 const OBJECT_NAME: (&str, i64) = ("javax.management.ObjectName", 1_081_892_073_854_801_359);
 const MARSHALLED: (&str, i64) = ("java.rmi.MarshalledObject", 8_988_374_069_173_025_854);
 const BOOLEAN: (&str, i64) = ("java.lang.Boolean", -3_665_804_199_014_368_530);
+const HASH_SET: (&str, i64) = ("java.util.HashSet", -5_024_744_406_713_321_676);
 const OBJECTS: (&str, i64) = ("[Ljava.lang.Object;", -8_012_369_246_846_506_644);
 const TEXTS: (&str, i64) = ("[Ljava.lang.String;", -5_921_575_005_990_323_385);
 const BYTES: (&str, i64) = ("[B", -5_984_413_125_824_719_648);
@@ -79,6 +80,8 @@ pub(super) enum Argument<'a> {
     Text(&'a str),
     /// Strings, one after the other: `String...`.
     Texts(&'a [&'a str]),
+    /// A `Set<String>`.
+    Set(&'a [&'a str]),
 }
 
 impl Argument<'_> {
@@ -88,6 +91,7 @@ impl Argument<'_> {
             Self::Flag(_) => "boolean",
             Self::Text(_) => "java.lang.String",
             Self::Texts(_) => TEXTS.0,
+            Self::Set(_) => "java.util.Set",
         }
     }
 
@@ -100,6 +104,7 @@ impl Argument<'_> {
             }
             Self::Text(one) => text(one),
             Self::Texts(several) => texts(several, Place::Apart),
+            Self::Set(several) => hash_set(several),
         }
     }
 }
@@ -331,6 +336,26 @@ fn texts(several: &[&str], place: Place) -> Vec<u8> {
     array(TEXTS, &elements, place)
 }
 
+/// A `java.util.HashSet` of strings as an argument: it writes its buckets, load factor and size, then its elements.
+fn hash_set(several: &[&str]) -> Vec<u8> {
+    const LOAD_FACTOR: f32 = 0.75;
+    let class = class(HASH_SET, SERIALIZABLE | WRITES_ITSELF, &[], Place::Apart);
+    let size = i32::try_from(several.len()).unwrap_or(i32::MAX);
+    let buckets = (2 * size).max(16);
+    let elements: Vec<Vec<u8>> = several.iter().map(|one| text(one)).collect();
+    [
+        &[OBJECT][..],
+        &class,
+        &[BLOCK, 12],
+        &buckets.to_be_bytes(),
+        &LOAD_FACTOR.to_be_bytes(),
+        &size.to_be_bytes(),
+        &elements.concat(),
+        &[END],
+    ]
+    .concat()
+}
+
 /// A `javax.management.ObjectName` as an argument: it has no fields, and writes its name as a string.
 fn object_name(bean: &str) -> Vec<u8> {
     let class = class(OBJECT_NAME, SERIALIZABLE | WRITES_ITSELF, &[], Place::Inside);
@@ -395,6 +420,7 @@ mod tests {
             Argument::Flag(true),
             Argument::Text("ycsb"),
             Argument::Texts(&["usertable"]),
+            Argument::Set(&["/a", "/b"]),
         ];
         let bytes = [HEADER.to_vec(), marshalled(&arguments)].concat();
         let Value::Object(marshalled) = Stream::open(bytes.as_slice()).unwrap().value().unwrap() else {
@@ -411,6 +437,11 @@ mod tests {
         assert_eq!(values[0].number(), Some(1.0));
         assert_eq!(values[1].text(), Some("ycsb"));
         assert_eq!(values[2], Value::List(vec![Value::Text("usertable".to_owned())]));
+        let Value::Object(set) = &values[3] else {
+            panic!("{:?}", values[3])
+        };
+        let written: Vec<&str> = set.written.iter().filter_map(Value::text).collect();
+        assert_eq!((set.class.as_str(), written), ("java.util.HashSet", vec!["/a", "/b"]));
     }
 
     #[test]

@@ -64,4 +64,4 @@ pub use server::{Cassandra, GC_LOG};
 pub use snapshot::snapshot_key;
 pub use start_archive::ensure_start_archive;
 pub use table_counters::TableCounters;
-pub use table_service::{compact_automatically, compact_table, flush_table, sstables};
+pub use table_service::{compact_automatically, compact_table, flush_table, import_sstables, sstables, truncate_table};

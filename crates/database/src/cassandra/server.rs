@@ -20,6 +20,7 @@ use super::node_error::NodeError;
 use super::nodetool::flush_and_compact;
 use super::series::{self, DROPPED_MESSAGES};
 use super::snapshot::snapshot_key;
+use super::sstable_files;
 use super::start_archive::{ensure_start_archive, has_start_archive};
 use super::table_counters::TableCounters;
 use super::table_service::{self, compact_table};
@@ -221,6 +222,26 @@ impl RunningNode for Running {
 
     fn sstables(&mut self, keyspace: &str, table: &str) -> Result<u64, ServerError> {
         Ok(table_service::sstables(self.node.config().jmx_port, keyspace, table)?)
+    }
+
+    fn truncate(&mut self, keyspace: &str, table: &str) -> Result<(), ServerError> {
+        Ok(table_service::truncate_table(
+            self.node.config().jmx_port,
+            keyspace,
+            table,
+        )?)
+    }
+
+    fn import(&mut self, keyspace: &str, table: &str, directories: &[PathBuf]) -> Result<(), ServerError> {
+        let mut tables = Vec::new();
+        for data in directories {
+            let of_keyspace = data.join(keyspace);
+            let found = sstable_files::table_directories(&of_keyspace, table);
+            tables.extend(found.map_err(|source| NodeError::io(&of_keyspace, source))?);
+        }
+        let tables: Vec<&str> = tables.iter().filter_map(|path| path.to_str()).collect();
+        let port = self.node.config().jmx_port;
+        Ok(table_service::import_sstables(port, keyspace, table, &tables)?)
     }
 
     fn compaction(&self, keyspace: &str, table: &str) -> Work {

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use spec::TableOption;
 
@@ -42,21 +42,29 @@ impl SsTable {
     }
 }
 
+/// Directories of a table (`TABLE-ID`) below the directory of its keyspace.
+pub(super) fn table_directories(keyspace: &Path, table: &str) -> io::Result<Vec<PathBuf>> {
+    let beginning = format!("{table}-");
+    let mut found = Vec::new();
+    for directory in std::fs::read_dir(keyspace)? {
+        let directory = directory?;
+        if directory.file_name().to_string_lossy().starts_with(&beginning) {
+            found.push(directory.path());
+        }
+    }
+    Ok(found)
+}
+
 /// Those of a table, below the directory of its keyspace. Files that go meanwhile are no error.
 pub(super) fn of_table(keyspace: &Path, table: &str) -> io::Result<Vec<SsTable>> {
     let mut found = Vec::new();
-    let beginning = format!("{table}-");
-    for directory in std::fs::read_dir(keyspace)? {
-        let directory = directory?;
-        if !directory.file_name().to_string_lossy().starts_with(&beginning) {
-            continue;
-        }
-        for file in std::fs::read_dir(directory.path())? {
+    for directory in table_directories(keyspace, table)? {
+        for file in std::fs::read_dir(&directory)? {
             let name = file?.file_name().to_string_lossy().into_owned();
             let Some(own) = name.strip_suffix("-Data.db") else {
                 continue;
             };
-            let head = |component: &str| head(&directory.path().join(format!("{own}-{component}.db")));
+            let head = |component: &str| head(&directory.join(format!("{own}-{component}.db")));
             found.push(SsTable {
                 format: own.rsplit('-').next().unwrap_or_default().to_owned(),
                 compression: head("CompressionInfo")?.and_then(|bytes| compression(&bytes)),

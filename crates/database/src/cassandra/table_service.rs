@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use super::jmx::{Argument, Jmx, JmxError};
+use super::serialized::Value;
 
 const STORAGE_SERVICE: &str = "org.apache.cassandra.db:type=StorageService";
 /// The longest that a compaction may take; a node that ends meanwhile closes the connection.
@@ -43,6 +44,49 @@ pub fn flush_table(port: u16, keyspace: &str, table: &str) -> Result<(), JmxErro
     let with = [Argument::Text(keyspace), Argument::Texts(&[table])];
     Jmx::connect(port, A_FLUSH)?.invoke(STORAGE_SERVICE, "forceKeyspaceFlush", &with)?;
     Ok(())
+}
+
+/// Takes all rows of a table away, on all nodes of its cluster; returns when that is done.
+///
+/// # Errors
+/// As [`compact_table`]; a node of the cluster is away.
+pub fn truncate_table(port: u16, keyspace: &str, table: &str) -> Result<(), JmxError> {
+    let with = [Argument::Text(keyspace), Argument::Text(table)];
+    Jmx::connect(port, A_FLUSH)?.invoke(STORAGE_SERVICE, "truncate", &with)?;
+    Ok(())
+}
+
+/// Takes the SSTables in these directories into a table, as `nodetool import --keep-level --keep-repaired --no-verify --no-tokens`
+/// does: their files are moved. Returns when reads see them.
+///
+/// # Errors
+/// As [`compact_table`]; a directory whose SSTables the node does not take.
+pub fn import_sstables(port: u16, keyspace: &str, table: &str, directories: &[&str]) -> Result<(), JmxError> {
+    let bean = format!("org.apache.cassandra.db:type=Tables,keyspace={keyspace},table={table}");
+    // (directories, reset levels, clear repaired, verify, verify tokens, invalidate caches, verify all, copy)
+    let with = [
+        Argument::Set(directories),
+        Argument::Flag(false),
+        Argument::Flag(false),
+        Argument::Flag(false),
+        Argument::Flag(false),
+        Argument::Flag(true),
+        Argument::Flag(false),
+        Argument::Flag(false),
+    ];
+    let mut node = Jmx::connect(port, A_FLUSH)?;
+    let Value::Object(refused) = node.invoke(&bean, "importNewSSTables", &with)? else {
+        return Ok(());
+    };
+    // The directories that it has not taken, as a list.
+    let refused: Vec<&str> = refused.written.iter().filter_map(Value::text).collect();
+    match refused.is_empty() {
+        true => Ok(()),
+        false => Err(JmxError::Connection {
+            port,
+            reason: format!("it does not import {}", refused.join(", ")),
+        }),
+    }
 }
 
 /// From here on a node compacts the tables of a keyspace by itself, and its own ones too, as `nodetool enableautocompaction`

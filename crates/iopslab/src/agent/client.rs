@@ -11,7 +11,7 @@ use database::{CqlConnect, Existing, ExistingError, Found, Notes};
 use engine::{LoadPlan, ReadBack, TrialPlan, Writes};
 use evidence::WriteCheck;
 use monitor::{Monitor, MonitorHooks, Sources};
-use spec::{Consistency, Definition, Distribution, LoadLevel, Mix};
+use spec::{Consistency, Definition, LoadLevel, Mix};
 use wire::{
     ClientRequest, Endpoint, Event, ExistingDataset, Fault, LoadedDataset, Reply, Second, TrialResult, TrialTask,
 };
@@ -50,7 +50,12 @@ pub(super) fn handle(request: ClientRequest, outbox: &Outbox) -> Result<Reply, F
             existing.loaded(&wanted.dataset, wanted.keys).map_err(refused)?;
             Ok(Reply::Marked)
         }
-        ClientRequest::Read { task, seconds } => read(&task, seconds, outbox),
+        ClientRequest::Warm {
+            task,
+            seconds,
+            in_flight,
+            reads_alone,
+        } => warm(&task, (seconds, in_flight), reads_alone, outbox),
         ClientRequest::Trial(task) => trial(&task, outbox),
         ClientRequest::Close => Ok(Reply::Closed),
     }
@@ -170,23 +175,48 @@ fn plan_of(task: &TrialTask) -> TrialPlan {
     }
 }
 
-fn reads_alone() -> Mix {
-    Mix {
-        read: 1.0,
-        ..Mix::default()
-    }
-}
-
-/// Reads by the keys of a trial for so long, at once.
-fn read(task: &TrialTask, seconds: f64, outbox: &Outbox) -> Result<Reply, Fault> {
+/// Asks for what a trial asks for, so many requests at a time, as fast as the database answers. What is measured is thrown away but
+/// for the number of operations. Inserts are replaced by updates: the records are as they would be without.
+fn warm(
+    task: &TrialTask,
+    (seconds, in_flight): (f64, u32),
+    reads_alone: bool,
+    outbox: &Outbox,
+) -> Result<Reply, Fault> {
     let plan = plan_of(task);
-    let definition = Definition {
-        mix: reads_alone(),
-        ..plan.definition.clone()
+    let mix = plan.definition.mix;
+    let mix = match reads_alone {
+        true => Mix {
+            read: 1.0,
+            ..Mix::default()
+        },
+        false => Mix {
+            update: mix.update + mix.insert,
+            insert: 0.0,
+            ..mix
+        },
+    };
+    let warm_up = TrialPlan {
+        definition: Definition {
+            mix,
+            ..plan.definition.clone()
+        },
+        seed: other_seed(&plan),
+        load: engine::Load::Closed { concurrency: in_flight },
+        warmup: Duration::ZERO,
+        duration: Duration::from_secs_f64(seconds),
+        operations: None,
+        part: engine::Part::WHOLE,
+        check_writes: false,
+        begin: None,
+        ..plan.clone()
     };
     let connect = connect(&task.endpoint, task.dataset.fields);
-    warm_on(&connect, &plan, (definition, plan.records), seconds, outbox)?;
-    Ok(Reply::Read)
+    let warmed = engine::run_trial(&connect, &warm_up, &mut |_| {}, &outbox.cancelled);
+    if outbox.is_cancelled() {
+        return Err(cancelled());
+    }
+    Ok(Reply::Warm(warmed.map_err(fault)?.result.completed.values().sum()))
 }
 
 fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, Fault> {
@@ -214,22 +244,15 @@ fn trial(task: &TrialTask, outbox: &Outbox) -> Result<Reply, Fault> {
         }),
     );
     let connect = connect(&task.endpoint, task.dataset.fields);
-    let code_warmup = match task.shape.code_warmup_s {
-        0.0 => Ok(()),
-        seconds => warm_code(&connect, &plan, seconds, outbox),
-    };
     let at_rest = || match task.shape.warmup_max_s {
         None => Ok(()),
         Some(most_s) => until_rest(&connect, &plan, most_s, outbox),
     };
     let began = Instant::now();
-    let outcome = code_warmup
-        .and_then(|()| at_rest())
-        .map(|()| began.elapsed().as_secs_f64())
-        .and_then(|rest_s| {
-            let outcome = engine::run_trial(&connect, &plan, &mut |s| outbox.send(&second(s)), &outbox.cancelled);
-            Ok((outcome.map_err(fault)?, rest_s))
-        });
+    let outcome = at_rest().map(|()| began.elapsed().as_secs_f64()).and_then(|rest_s| {
+        let outcome = engine::run_trial(&connect, &plan, &mut |s| outbox.send(&second(s)), &outbox.cancelled);
+        Ok((outcome.map_err(fault)?, rest_s))
+    });
     // At once: what comes next takes time.
     let now = jiff::Timestamp::now().as_millisecond();
     watch.stop();
@@ -280,76 +303,10 @@ fn look_for(
     check.map_err(fault)
 }
 
-/// Requests in flight, and records that they ask for, while the database compiles its code: few enough to lie in memory.
-const WARM_CODE_IN_FLIGHT: u32 = 64;
-const WARM_CODE_RECORDS: u64 = 1_000;
-
-/// Reads and writes as fast as the database can, so that it compiles its code: at the rate of a slow volume a JVM would
-/// take minutes. Half of the time goes to a few records; the other half to all of them, because what waits for a device
-/// takes other ways through the code, which are compiled anew when the first request comes that way. What is measured is
-/// thrown away. Inserts are replaced by updates, and where writes are checked there are reads alone: the records are as
-/// they would be without.
-fn warm_code(connect: &CqlConnect, plan: &TrialPlan, seconds: f64, outbox: &Outbox) -> Result<(), Fault> {
-    outbox.progress(format!("letting the database compile its code, {seconds:.0} s"), None);
-    let mix = plan.definition.mix;
-    let mix = match plan.check_writes {
-        true => reads_alone(),
-        false => Mix {
-            update: mix.update + mix.insert,
-            insert: 0.0,
-            ..mix
-        },
-    };
-    let distribution = plan.definition.distribution;
-    let halves = [
-        (plan.records.min(WARM_CODE_RECORDS), Distribution::Uniform),
-        (plan.records, distribution),
-    ];
-    for (records, distribution) in halves {
-        let definition = Definition {
-            mix,
-            distribution,
-            ..plan.definition.clone()
-        };
-        warm_on(connect, plan, (definition, records), seconds / 2.0, outbox)?;
-    }
-    Ok(())
-}
-
 /// What comes before a trial asks for other records than the trial: those that have just been asked for would come from
 /// memory, in the order in which they were read, until they are used up.
 const fn other_seed(plan: &TrialPlan) -> u64 {
     plan.seed ^ 0xA5C3_17E9_4B62_D08F
-}
-
-/// Loads so many records in a closed loop.
-fn warm_on(
-    connect: &CqlConnect,
-    plan: &TrialPlan,
-    (definition, records): (Definition, u64),
-    seconds: f64,
-    outbox: &Outbox,
-) -> Result<(), Fault> {
-    let warm_up = TrialPlan {
-        definition,
-        records,
-        seed: other_seed(plan),
-        load: engine::Load::Closed {
-            concurrency: WARM_CODE_IN_FLIGHT,
-        },
-        warmup: Duration::ZERO,
-        duration: Duration::from_secs_f64(seconds),
-        operations: None,
-        part: engine::Part::WHOLE,
-        check_writes: false,
-        begin: None,
-        ..plan.clone()
-    };
-    let warmed = engine::run_trial(connect, &warm_up, &mut |_| {}, &outbox.cancelled);
-    if outbox.is_cancelled() {
-        return Err(cancelled());
-    }
-    warmed.map(drop).map_err(fault)
 }
 
 /// Seconds between two looks at whether throughput has come to rest: the batches of the rule.

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use spec::{CacheState, DataSetFiles, Setup};
+use spec::{DataSetFiles, Setup};
 use wire::{DatabaseRequest, Fault, Ground, PreparedConfiguration, Reply, StoppedTrial, UnderTest};
 
 use super::backing::{Store, is_limited};
 use super::check::problems;
+use super::fork::Fork;
 use super::host::{self, Host};
 use super::limits::Limits;
 use super::loading::Loading;
@@ -37,11 +38,16 @@ struct Opened {
     store: Store,
     ground: Option<Ground>,
     database: Database,
+    /// By the first configuration of those that share them.
     volumes: BTreeMap<String, Volumes>,
+    /// Of each configuration, by which name its volumes are found.
+    shared_with: BTreeMap<String, String>,
     /// The data volume, where it was made from a snapshot of EBS and is initialised.
     restored: Option<Restored>,
     loading: Option<Loading>,
     trial: Option<Trial>,
+    /// The database that was kept from the trial before, with the configuration of that.
+    kept: Option<(Setup, Fork)>,
     /// What the trial that was stopped last has left to read.
     logs: Vec<KeptLog>,
     /// Number of this host among those of its machine.
@@ -77,7 +83,7 @@ impl DatabaseHost {
         if let Some(watching) = &mut self.watching {
             return match request {
                 DatabaseRequest::StartTrial { setup, .. } => watching.start_trial(&setup, &self.outbox),
-                DatabaseRequest::StopTrial => Ok(watching.stop_trial()),
+                DatabaseRequest::StopTrial { .. } => Ok(watching.stop_trial()),
                 other => Err(fault(format!("an agent that only watches cannot do {other:?}"))),
             };
         }
@@ -100,28 +106,31 @@ impl DatabaseHost {
             DatabaseRequest::FinishLoading => opened.finish_loading(),
             DatabaseRequest::FlushBacklog => opened.flush_backlog(),
             DatabaseRequest::KeepSnapshot => opened.keep_snapshot(),
-            DatabaseRequest::Prepare { setup } => opened.prepare(&setup),
+            DatabaseRequest::Prepare { setup, others } => opened.prepare(&setup, &others),
             DatabaseRequest::StartTrial {
                 setup,
+                workload,
                 sample_keys,
-                cache,
                 database_cpus,
                 ..
             } => {
-                let mut started = opened.start_trial(&setup, database_cpus, (&sample_keys, cache));
+                let mut started = opened.start_trial(&setup, database_cpus, (&sample_keys, &workload));
                 if let Err(fault) = &mut started {
-                    let lost = opened.volumes.get(&setup.configuration).and_then(Volumes::lost);
+                    let lost = opened.volumes_of(&setup.configuration).and_then(Volumes::lost);
                     if let Some(how) = lost {
                         fault.message = format!("{how}; {}", fault.message);
                     }
                     // Its logs are in the fault; what it had started must not stay.
-                    let _ = opened.stop_trial();
+                    let _ = opened.stop_trial(false);
                 }
                 started
             }
-            DatabaseRequest::Filled { is_over } => {
-                opened.trial_with(|trial, host, _, volumes| trial.filled(is_over, host, volumes))
-            }
+            DatabaseRequest::Usage => opened.trial_with(|trial, host, _, volumes| trial.usage(host, volumes)),
+            DatabaseRequest::Empty => opened.trial_with(|trial, _, _, _| trial.empty()),
+            DatabaseRequest::Renew { sample_keys, cache } => opened.trial_with(|trial, host, database, volumes| {
+                trial.renew(host, database, volumes, (&sample_keys, cache))
+            }),
+            DatabaseRequest::Hold => opened.trial_with(|trial, host, _, volumes| trial.hold(host, volumes)),
             DatabaseRequest::CompactBacklog => opened.trial_with(|trial, _, _, _| trial.compact_backlog()),
             DatabaseRequest::TakeAway(action) => {
                 opened.trial_with(|trial, host, database, volumes| trial.take_away(action, host, database, volumes))
@@ -129,7 +138,7 @@ impl DatabaseHost {
             DatabaseRequest::BringBack => {
                 opened.trial_with(|trial, host, database, volumes| trial.bring_back(host, database, volumes))
             }
-            DatabaseRequest::StopTrial => opened.stop_trial(),
+            DatabaseRequest::StopTrial { keeps } => opened.stop_trial(keeps),
             DatabaseRequest::ReadLog { name, offset } => opened.read_log(&name, offset),
             DatabaseRequest::Check(_)
             | DatabaseRequest::Open(_)
@@ -170,9 +179,11 @@ impl DatabaseHost {
             ground: task.ground,
             database,
             volumes: BTreeMap::new(),
+            shared_with: BTreeMap::new(),
             restored: None,
             loading: None,
             trial: None,
+            kept: None,
             logs: Vec::new(),
             on_machine: task.on_machine,
         });
@@ -183,7 +194,7 @@ impl DatabaseHost {
     pub fn close(&mut self) {
         self.watching = None;
         let Some(mut opened) = self.opened.take() else { return };
-        let _ = opened.stop_trial();
+        let _ = opened.stop_trial(false);
         if let Some(mut loading) = opened.loading.take() {
             loading.kill();
         }
@@ -252,24 +263,35 @@ impl Opened {
 
     /// Volumes with the data set on them, measured by the probe. Where the process that answers for them is lost meanwhile
     /// they are made once more: no trial has begun that would have seen it.
-    fn prepare(&mut self, setup: &Setup) -> Result<Reply, Fault> {
+    ///
+    /// `others` are the configurations that share the process of this one, and so its volumes.
+    fn prepare(&mut self, setup: &Setup, others: &[Setup]) -> Result<Reply, Fault> {
         let name = &setup.configuration;
-        if !self.volumes.contains_key(name) {
-            let volumes = match self.make_volumes(setup) {
+        if !self.shared_with.contains_key(name) {
+            let volumes = match self.make_volumes(setup, others) {
                 Err(fault) if !self.host.outbox.is_cancelled() && self.store.is_server_lost() => {
                     tracing::warn!("the volumes of {name} are made once more: {}", fault.message);
-                    self.make_volumes(setup)?
+                    self.make_volumes(setup, others)?
                 }
                 made => made?,
             };
             self.volumes.insert(name.clone(), volumes);
+            for sharer in std::iter::once(setup).chain(others) {
+                self.shared_with.insert(sharer.configuration.clone(), name.clone());
+            }
         }
         Ok(Reply::Prepared(PreparedConfiguration {
-            volumes: self.volumes[name].facts(),
+            volumes: self.volumes_of(name).map(Volumes::facts).unwrap_or_default(),
         }))
     }
 
-    fn make_volumes(&mut self, setup: &Setup) -> Result<Volumes, Fault> {
+    fn volumes_of(&self, configuration: &str) -> Option<&Volumes> {
+        self.volumes.get(self.shared_with.get(configuration)?)
+    }
+
+    fn make_volumes(&mut self, setup: &Setup, others: &[Setup]) -> Result<Volumes, Fault> {
+        // The volumes of another process are in nobody's way once that has ended.
+        self.end_kept()?;
         let (host, name) = (&self.host, &setup.configuration);
         let directory = host.run_directory();
         if !directory.exists() {
@@ -281,30 +303,53 @@ impl Opened {
         let restored = self.restored.as_ref().filter(|restored| restored.facts.key == key);
         let snapshot = restored.map_or_else(|| host.snapshot_directory(&key), |r| r.directory.clone());
         let initialised = restored.map(|restored| &restored.how);
-        let mut volumes =
-            Volumes::create(&mut self.store, setup, Some(&snapshot.join("data")), initialised).map_err(fault)?;
-        host.outbox.progress(format!("measuring the volumes of {name}"), None);
+        let data = snapshot.join("data");
+        let mut volumes = Volumes::create(&mut self.store, (setup, others), Some(&data), initialised).map_err(fault)?;
         let cgroup = is_limited(self.ground.as_ref()).then(|| Host::cgroup_name("probe"));
-        if let Err(error) = volumes.probe(&host.ledger, cgroup.as_deref()) {
-            let how = volumes.lost().map_or_else(String::new, |how| format!("{how}; "));
-            return Err(fault(format!("{how}{error}")));
+        for measured in others.iter().chain([setup]) {
+            let doing = format!("measuring the volumes of {}", measured.configuration);
+            host.outbox.progress(doing, None);
+            if let Err(error) = volumes.probe(measured, cgroup.as_deref()) {
+                let how = volumes.lost().map_or_else(String::new, |how| format!("{how}; "));
+                return Err(fault(format!("{how}{error}")));
+            }
         }
         volumes.detach().map_err(fault)?;
         Ok(volumes)
     }
 
-    fn start_trial(&mut self, setup: &Setup, database_cpus: f64, how: (&[String], CacheState)) -> Result<Reply, Fault> {
-        let volumes = self
-            .volumes
-            .get_mut(&setup.configuration)
-            .ok_or_else(|| fault(format!("configuration {} was not prepared", setup.configuration)))?;
-        let limits = match is_limited(self.ground.as_ref()) {
-            true => Limits::for_start(&self.host.ledger, setup, self.on_machine, database_cpus)?,
-            false => Limits::none(),
+    fn start_trial(&mut self, setup: &Setup, database_cpus: f64, how: (&[String], &str)) -> Result<Reply, Fault> {
+        let serves = |(before, fork): &(Setup, Fork)| before.shares_process_with(setup) && fork.ended().is_none();
+        let fork = match self.kept.take_if(|kept| serves(kept)) {
+            Some((_, fork)) => fork.goes_on(setup, self.on_machine, database_cpus),
+            None => {
+                self.end_kept()?;
+                Fork::new(match is_limited(self.ground.as_ref()) {
+                    true => Limits::for_start(&self.host.ledger, setup, self.on_machine, database_cpus)?,
+                    false => Limits::none(),
+                })
+            }
         };
-        let trial = self.trial.insert(Trial::prepare(&self.host, volumes, setup, limits)?);
+        let shared = self.shared_with.get(&setup.configuration);
+        let volumes = shared.and_then(|name| self.volumes.get_mut(name));
+        let volumes =
+            volumes.ok_or_else(|| fault(format!("configuration {} was not prepared", setup.configuration)))?;
+        let trial = self.trial.insert(Trial::prepare(&self.host, volumes, setup, fork)?);
         let started = trial.start(&self.host, &self.database, volumes, how)?;
         Ok(Reply::Started(Box::new(started)))
+    }
+
+    /// The database that was kept from the trial before is ended, and its volumes are detached.
+    fn end_kept(&mut self) -> Result<(), Fault> {
+        if let Some((_, fork)) = self.kept.take() {
+            fork.end()?;
+            self.detach()?;
+        }
+        Ok(())
+    }
+
+    fn detach(&mut self) -> Result<(), Fault> {
+        self.volumes.values_mut().try_for_each(|v| v.detach().map_err(fault))
     }
 
     /// Acts on the trial under way.
@@ -313,7 +358,8 @@ impl Opened {
         act: impl FnOnce(&mut Trial, &Host, &Database, &Volumes) -> Result<R, Fault>,
     ) -> Result<R, Fault> {
         let trial = self.trial.as_mut().ok_or_else(|| fault("no trial is under way"))?;
-        let volumes = self.volumes.get(trial.configuration());
+        let shared = self.shared_with.get(trial.configuration());
+        let volumes = shared.and_then(|name| self.volumes.get(name));
         let volumes = volumes.ok_or_else(|| fault("the trial under way has no volumes"))?;
         act(trial, &self.host, &self.database, volumes)
     }
@@ -324,7 +370,7 @@ impl Opened {
         log.piece(offset).map(Reply::LogPiece)
     }
 
-    fn stop_trial(&mut self) -> Result<Reply, Fault> {
+    fn stop_trial(&mut self, keeps: bool) -> Result<Reply, Fault> {
         let mut clock = Stopwatch::start();
         let mut stopped = StoppedTrial {
             logs: Vec::new(),
@@ -334,15 +380,21 @@ impl Opened {
             program_cache_bytes: self.trial.as_ref().and_then(Trial::program_cache_bytes),
         };
         if let Some(trial) = self.trial.take() {
-            let volumes = self.volumes.get(trial.configuration());
+            let setup = trial.setup().clone();
+            let volumes = self.volumes_of(&setup.configuration);
             stopped.volumes_lost = volumes.and_then(Volumes::lost);
             let data = volumes.map(Volumes::data_directories);
-            self.logs = trial.stop(volumes)?;
+            let keeps = keeps && stopped.volumes_lost.is_none();
+            let (logs, kept) = trial.stop(volumes, keeps)?;
+            self.logs = logs;
+            self.kept = kept.map(|fork| (setup, fork));
             stopped.logs = self.logs.iter().filter_map(KeptLog::facts).collect();
             stopped.data_bytes_on_disk = data.map_or(0, |data| self.database.data_set_bytes(&data));
         }
-        for volumes in self.volumes.values_mut() {
-            volumes.detach().map_err(fault)?;
+        if self.kept.is_none() {
+            self.detach()?;
+        } else if !keeps {
+            self.end_kept()?;
         }
         stopped.stop_s = clock.lap_s();
         Ok(Reply::Stopped(Box::new(stopped)))

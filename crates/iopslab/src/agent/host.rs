@@ -150,7 +150,7 @@ impl Host {
         std::fs::create_dir_all(self.earlier_logs())
             .and_then(|()| std::fs::rename(log, &path))
             .map_err(|e| fault(format!("cannot keep {} as {}: {e}", log.display(), path.display())))?;
-        Ok(Some(KeptLog { name, path }))
+        Ok(Some(KeptLog { name, path, from: 0 }))
     }
 
     /// Removes what earlier trials have kept.

@@ -89,10 +89,38 @@ impl Limits {
         Ok(())
     }
 
+    /// The process goes on with nothing that holds it or its volumes back, but for the page cache.
+    pub fn relax(&mut self, volumes: &Volumes) -> Result<(), Fault> {
+        self.stop_moving();
+        volumes.relax().map_err(fault)?;
+        let Some(cgroup) = &self.cgroup else { return Ok(()) };
+        for limit in volumes.mounted.iter().filter_map(device_limit) {
+            cgroup
+                .set_device_limits(limit.device, &spec::IoLimits::default())
+                .map_err(fault)?;
+        }
+        let machine = machine::cpus();
+        let all = self.cpus.cpuset.as_ref().map(|_| format!("0-{}", machine - 1));
+        let quota = self.cpus.cpus.map(|_| machine as f64);
+        cgroup.set_cpu_limits(quota, all.as_deref()).map_err(fault)
+    }
+
+    /// From now on these are the limits of another configuration, which come into force with [`Self::enforce`]; the page cache is held
+    /// at its budget at once.
+    pub fn turn_into(&mut self, setup: &Setup, on_machine: u32, promised: f64) {
+        self.cpus = cpu_limits(setup.cpus, on_machine, machine::cpus());
+        self.promised = promised;
+        self.hold_page_cache(setup.page_cache_budget_bytes);
+    }
+
     /// From now on the page cache is held at its budget.
     pub fn hold_page_cache(&mut self, budget_bytes: u64) {
-        let cgroup = self.cgroup.as_ref();
-        self.page_cache = cgroup.map(|cgroup| PageCacheBudget::hold(cgroup, budget_bytes));
+        match (&self.page_cache, &self.cgroup) {
+            // What is mapped now need not be the program: it counts as that once, when holding begins.
+            (Some(held), _) => held.change(budget_bytes),
+            (None, Some(cgroup)) => self.page_cache = Some(PageCacheBudget::hold(cgroup, budget_bytes)),
+            (None, None) => {}
+        }
     }
 
     /// Bytes of page cache that are charged to the database; `None` where it has no cgroup of its own.
@@ -118,6 +146,10 @@ impl Limits {
     /// Nothing moves the limits any more.
     pub fn rest(&mut self) {
         drop(self.page_cache.take());
+        self.stop_moving();
+    }
+
+    fn stop_moving(&mut self) {
         for (_, controller) in self.controllers.drain(..) {
             // A limit that could not be moved any more does not matter once the trial is over.
             let _ = Arc::into_inner(controller).map(LimitController::stop);

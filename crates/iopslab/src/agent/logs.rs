@@ -13,12 +13,14 @@ use super::outbox::fault;
 pub(super) struct KeptLog {
     pub name: String,
     pub path: PathBuf,
+    /// Where it begins to be the trial's: what comes before, other trials of the same process have left.
+    pub from: u64,
 }
 
 impl KeptLog {
     /// What there is to read; `None` where there is none.
     pub fn facts(&self) -> Option<LogFile> {
-        let bytes = self.path.metadata().ok()?.len();
+        let bytes = self.path.metadata().ok()?.len().saturating_sub(self.from);
         let name = self.name.clone();
         Some(LogFile { name, bytes })
     }
@@ -27,7 +29,7 @@ impl KeptLog {
     pub fn piece(&self, offset: u64) -> Result<LogPiece, Fault> {
         let read = || -> std::io::Result<Vec<u8>> {
             let mut file = File::open(&self.path)?;
-            file.seek(SeekFrom::Start(offset))?;
+            file.seek(SeekFrom::Start(self.from + offset))?;
             let mut bytes = Vec::new();
             file.take(LOG_PIECE_BYTES).read_to_end(&mut bytes)?;
             Ok(bytes)
@@ -53,7 +55,7 @@ mod tests {
         let text = line.repeat((24 << 20) / line.len() + 1);
         std::fs::write(&path, &text).unwrap();
         let name = "database.log".to_owned();
-        let log = KeptLog { name, path };
+        let log = KeptLog { name, path, from: 0 };
         let facts = log.facts().unwrap();
         assert_eq!(facts.bytes, text.len() as u64);
 

@@ -9,6 +9,7 @@ mod check;
 mod client;
 mod database;
 mod disk_fault;
+mod fork;
 mod host;
 mod limits;
 mod loading;

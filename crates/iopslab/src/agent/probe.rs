@@ -44,7 +44,7 @@ pub fn probe_configuration(
         source,
     })?;
     let mut store = Store::new(ledger, directory, "probe", None);
-    let mut volumes = Volumes::create(&mut store, setup, None, None)?;
+    let mut volumes = Volumes::create(&mut store, (setup, &[]), None, None)?;
     volumes.read_ahead()?;
     let read_ahead_kb = volumes.read_ahead_kb()?;
     let mut probed = Vec::new();

@@ -1,4 +1,8 @@
-//! The database of one trial: restored data, limits, the node's life, and what is watched meanwhile.
+//! One trial on a database host: restored data, limits, what is done to the node, and what is watched meanwhile.
+//!
+//! A trial begins with a process that answers clients while no limit of CPUs or volumes holds it back: a new one on restored volumes, or
+//! the one that has served the trial before. The controller has it brought to rest then ([`Trial::usage`] says how far it is), has
+//! its data taken in again as it was loaded ([`Trial::renew`]), and then all limits come into force ([`Trial::hold`]).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -7,37 +11,29 @@ use std::time::Instant;
 use database::{DataSetTable, Directories, NodeLog, RunningNode};
 use evidence::{Overhead, Warmed};
 use monitor::Monitor;
-use spec::{CacheState, FaultAction, SettingsInForce, Setup};
+use spec::{CacheState, FaultAction, Setup};
 use wire::{Fault, Moments, Reply, StartedTrial};
 
 use super::absence::{self, Absence};
 use super::disk_fault;
+use super::fork::{Fork, Node};
 use super::host::Host;
-use super::limits::Limits;
 use super::logs::KeptLog;
 use super::outbox::fault;
 use super::product;
 use super::server::{Database, KEYSPACE, NodeResources, TABLE};
 use super::shared::with;
 use super::volumes::Volumes;
-use super::warming::{self, Filling};
+use super::warming;
 use super::watch::{death, watch};
 use crate::machine::unix_ms;
-
-/// A node that several threads ask.
-type Node = Arc<Mutex<Box<dyn RunningNode>>>;
 
 /// A trial under way.
 pub(super) struct Trial {
     setup: Setup,
-    limits: Limits,
-    node: Option<Node>,
-    /// Which settings were found in force in it.
-    settings: SettingsInForce,
+    fork: Fork,
     /// Whether the node compacts by itself: one with a backlog does not before measurement begins.
     compacts: bool,
-    /// The page cache that is being filled before its limits come into force.
-    filling: Option<Filling>,
     monitor: Option<Monitor>,
     /// Whether the node is away by plan, for who watches it.
     away: Arc<AtomicBool>,
@@ -52,21 +48,21 @@ pub(super) struct Trial {
 }
 
 impl Trial {
-    /// Cold volumes with restored data, and what limits the node. [`Self::start`] follows, so that a start that fails
-    /// leaves something to stop.
-    pub fn prepare(host: &Host, volumes: &mut Volumes, setup: &Setup, limits: Limits) -> Result<Self, Fault> {
-        host.outbox.progress("restoring the data set", None);
+    /// Volumes with what this process needs of them: restored and cold for one that is to be started. [`Self::start`] follows, so that
+    /// a start that fails leaves something to stop.
+    pub fn prepare(host: &Host, volumes: &mut Volumes, setup: &Setup, fork: Fork) -> Result<Self, Fault> {
         let began_unix_ms = jiff::Timestamp::now().as_millisecond();
         let clock = Stopwatch::start();
         host.forget_earlier_logs()?;
-        volumes.restore().map_err(fault)?;
+        volumes.turn_into(setup);
+        if fork.node.is_none() {
+            host.outbox.progress("restoring the data set", None);
+            volumes.restore().map_err(fault)?;
+        }
         Ok(Self {
             setup: setup.clone(),
-            limits,
-            node: None,
-            settings: SettingsInForce::default(),
+            fork,
             compacts: setup.backlog.is_none(),
-            filling: None,
             monitor: None,
             away: Arc::default(),
             absence: None,
@@ -77,39 +73,39 @@ impl Trial {
         })
     }
 
+    /// What its configuration became.
+    pub const fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
     /// The name of its configuration.
     pub fn configuration(&self) -> &str {
         &self.setup.configuration
     }
 
-    /// A settled database with the whole data set, all limits in force, watched; where its page cache is to be filled by the
-    /// workload's keys, all that after [`Self::filled`].
+    /// A settled database with the whole data set, its page cache held at its budget, no other limit in force.
     pub fn start(
         &mut self,
         host: &Host,
         database: &Database,
         volumes: &Volumes,
-        (sample_keys, cache): (&[String], CacheState),
+        (sample_keys, workload): (&[String], &str),
     ) -> Result<StartedTrial, Fault> {
-        let (outbox, name) = (&host.outbox, database.name());
-        outbox.progress(format!("starting {name}"), None);
         let restore_s = self.clock.lap_s();
-        let node = self.launch(host, database, volumes)?;
-        let setup = &self.setup;
-        let start_s = self.clock.lap_s();
-        outbox.progress(format!("waiting for {name} to settle"), None);
-        with(&node, |n| database.settle(setup.placement, &mut **n, outbox))?;
-        let keys_checked = with(&node, |n| check_sample(&mut **n, sample_keys))?;
-        // What fills a page cache after that has its time beside the cache.
-        let settle_s = self.clock.lap_s();
-        let warmed = match cache {
-            CacheState::Cold => None,
-            CacheState::Warm => Some(self.warm(host, database, volumes)?),
-        };
+        let (mut start_s, mut keys_checked) = (0.0, 0);
+        if self.fork.node.is_none() {
+            let (outbox, name) = (&host.outbox, database.name());
+            outbox.progress(format!("starting {name}"), None);
+            let node = self.launch(host, database, volumes)?;
+            start_s = self.clock.lap_s();
+            outbox.progress(format!("waiting for {name} to settle"), None);
+            with(&node, |n| database.settle(self.setup.placement, &mut **n, outbox))?;
+            keys_checked = with(&node, |n| check_sample(&mut **n, sample_keys))?;
+        }
         let budget_bytes = self.setup.page_cache_budget_bytes;
-        self.filling = warmed.and_then(|warmed| Filling::begin(warmed, budget_bytes, &self.limits, volumes));
-        self.settings.read_ahead_kb = volumes.read_ahead_kb().map_err(fault)?;
-        let started = StartedTrial {
+        self.fork.limits.hold_page_cache(budget_bytes);
+        self.fork.settings.read_ahead_kb = volumes.read_ahead_kb().map_err(fault)?;
+        Ok(StartedTrial {
             contact_points: database.contact_points(),
             volumes: volumes.facts(),
             data_bytes_on_disk: database.data_set_bytes(&volumes.data_directories()),
@@ -118,45 +114,61 @@ impl Trial {
             overhead: Some(Overhead {
                 restore_s,
                 start_s,
-                settle_s,
+                settle_s: self.clock.lap_s(),
+                rest_s: 0.0,
                 stop_s: 0.0,
             }),
             given: None,
-            settings: self.settings.clone(),
-            warmed,
-            fill_bytes: self.filling.as_ref().map(|_| budget_bytes),
-        };
-        if self.filling.is_none() {
-            self.hold(&node, host, volumes)?;
-        }
-        if cache == CacheState::Cold {
-            self.limits.hold_page_cache(self.setup.page_cache_budget_bytes);
-        }
-        Ok(started)
+            settings: self.fork.settings.clone(),
+            warmed: None,
+            to_rest: Some(self.fork.to_rest(workload, budget_bytes)),
+            fork: Some(self.fork.facts()),
+        })
     }
 
-    /// How far the page cache is that the workload's keys fill. When that is over, all limits come into force, and the node is
-    /// watched. Until then nobody watches it: that it has ended is said here.
-    pub fn filled(&mut self, is_over: bool, host: &Host, volumes: &Volumes) -> Result<Reply, Fault> {
-        let filling = self.filling.as_ref();
-        let filling = filling.ok_or_else(|| fault("no page cache is being filled"))?;
-        let so_far = filling.so_far(&self.limits, volumes);
-        let node = self.node.clone().ok_or_else(|| fault("no node is running"))?;
-        if let Some(died) = with(&node, |n| death(None, &mut **n)) {
+    /// What the database and its volumes have used. Nobody watches it yet: that it has ended is said here.
+    pub fn usage(&mut self, host: &Host, volumes: &Volumes) -> Result<Reply, Fault> {
+        if let Some(died) = with(self.fork.node()?, |n| death(None, &mut **n)) {
             host.outbox.send(&died);
-        } else if is_over {
-            self.filling = None;
-            self.hold(&node, host, volumes)?;
+            return Ok(Reply::Usage(None));
         }
-        Ok(Reply::Filled(so_far))
+        self.fork.usage(volumes).map(|usage| Reply::Usage(Some(usage)))
     }
 
-    /// Reads the data set into the page cache, which is held at its budget from here on.
-    fn warm(&mut self, host: &Host, database: &Database, volumes: &Volumes) -> Result<Warmed, Fault> {
-        let budget_bytes = self.setup.page_cache_budget_bytes;
-        self.limits.hold_page_cache(budget_bytes);
+    /// All rows of the data set are taken away, on all nodes of the cluster.
+    pub fn empty(&self) -> Result<Reply, Fault> {
+        with(self.fork.node()?, |n| n.truncate(KEYSPACE, TABLE)).map_err(fault)?;
+        Ok(Reply::Emptied)
+    }
+
+    /// The database takes the data set in again, as it was loaded; nothing of it is in the page cache, unless that is to be warm.
+    pub fn renew(
+        &mut self,
+        host: &Host,
+        database: &Database,
+        volumes: &Volumes,
+        (sample_keys, cache): (&[String], CacheState),
+    ) -> Result<Reply, Fault> {
+        host.outbox.progress("restoring the data set", None);
+        let directories = volumes.renew(KEYSPACE).map_err(fault)?;
+        let node = self.fork.node()?;
+        with(node, |n| n.import(KEYSPACE, TABLE, &directories)).map_err(fault)?;
+        for directory in &directories {
+            storage::remove_tree(directory).map_err(fault)?;
+        }
+        with(node, |n| check_sample(&mut **n, sample_keys))?;
+        let warmed = match cache {
+            CacheState::Cold => None,
+            CacheState::Warm => Some(self.warm(host, database, volumes)?),
+        };
+        Ok(Reply::Renewed(warmed))
+    }
+
+    /// Reads the data set into the page cache, which is held at its budget.
+    fn warm(&self, host: &Host, database: &Database, volumes: &Volumes) -> Result<Warmed, Fault> {
         let directories = database.data_set_directories(&volumes.data_directories());
-        warming::warm(&directories, budget_bytes, &self.limits, &host.outbox)
+        let budget_bytes = self.setup.page_cache_budget_bytes;
+        warming::warm(&directories, budget_bytes, &self.fork.limits, &host.outbox)
     }
 
     /// A node that answers clients, on whatever is in its directories.
@@ -172,11 +184,11 @@ impl Trial {
             cpus: self.setup.cpus,
             compacts: self.compacts,
             settings: self.setup.settings.clone(),
-            launch_prefix: self.limits.launch_prefix(),
+            launch_prefix: self.fork.limits.launch_prefix(),
         };
         let node = database.start(self.setup.placement, resources)?;
         let pid = node.pid();
-        let node = Arc::clone(self.node.insert(Arc::new(Mutex::new(node))));
+        let node = Arc::clone(self.fork.node.insert(Arc::new(Mutex::new(node))));
         host.remember_process(pid, database.name())?;
         with(&node, |n| database.wait_ready(&mut **n, &host.outbox))?;
         let table = DataSetTable {
@@ -185,21 +197,24 @@ impl Trial {
             // What was flushed need not be in that shape either.
             is_restored: self.earlier_lives == 0 && self.setup.backlog.is_none(),
         };
-        self.settings = with(&node, |n| n.settings_in_force(table)).map_err(fault)?;
+        self.fork.settings = with(&node, |n| n.settings_in_force(table)).map_err(fault)?;
         Ok(node)
     }
 
     /// From now on all limits are in force, and host and node are watched.
-    fn hold(&mut self, node: &Node, host: &Host, volumes: &Volumes) -> Result<(), Fault> {
-        self.limits.enforce(volumes)?;
-        self.watch(node, host, volumes)
+    pub fn hold(&mut self, host: &Host, volumes: &Volumes) -> Result<Reply, Fault> {
+        self.fork.put_compilers_back();
+        self.fork.limits.enforce(volumes)?;
+        let node = Arc::clone(self.fork.node()?);
+        self.watch(&node, host, volumes)?;
+        Ok(Reply::Held)
     }
 
     /// Measurement has begun: the node is left to compact its backlog, which must still be there.
     pub fn compact_backlog(&mut self) -> Result<Reply, Fault> {
         let backlog = self.setup.backlog;
         let backlog = backlog.ok_or_else(|| fault("this configuration has no backlog"))?;
-        let node = self.node.as_ref().ok_or_else(|| fault("no node is running"))?;
+        let node = self.fork.node()?;
         let sstables = with(node, |n| n.sstables(KEYSPACE, TABLE)).map_err(fault)?;
         // And one at rest, at the least.
         let least = u64::from(backlog.sstables) * u64::from(self.setup.data_directory_count()) + 1;
@@ -219,9 +234,9 @@ impl Trial {
     /// From now on this host and this node are watched.
     fn watch(&mut self, node: &Node, host: &Host, volumes: &Volumes) -> Result<(), Fault> {
         let (pid, logs) = with(node, |n| (n.pid(), n.logs()));
-        let sources = product::sources(pid, self.limits.files(), volumes.devices(), &logs);
+        let sources = product::sources(pid, self.fork.limits.files(), volumes.devices(), &logs);
         let metrics = with(node, |n| n.metrics(KEYSPACE, TABLE)).map_err(fault)?;
-        let controllers = &self.limits.controllers;
+        let controllers = &self.fork.limits.controllers;
         let served = volumes.served();
         self.monitor = Some(watch(
             sources,
@@ -243,7 +258,7 @@ impl Trial {
         database: &Database,
         volumes: &Volumes,
     ) -> Result<Reply, Fault> {
-        let node = self.node.as_ref().ok_or_else(|| fault("no node is running"))?;
+        let node = self.fork.node()?;
         // A node whose disk fails, or that compacts, is there: it is watched.
         self.away.store(action.kind().takes_node_away(), Ordering::Relaxed);
         let (absence, moments, problem) = absence::begin(action, node, host, database, volumes)?;
@@ -273,18 +288,18 @@ impl Trial {
         match absence {
             Absence::Ended => {
                 // A start begins new logs.
-                let ended = self.node.as_ref().map(|node| with(node, |n| n.logs()));
+                let ended = self.fork.node.as_ref().map(|node| with(node, |n| n.logs()));
                 self.keep_earlier(host, ended.unwrap_or_default())?;
-                self.limits.make_room(self.setup.memory_limit_bytes)?;
+                self.fork.limits.make_room(self.setup.memory_limit_bytes)?;
                 let node = self.launch(host, database, volumes)?;
-                self.limits.hold_page_cache(self.setup.page_cache_budget_bytes);
+                self.fork.limits.hold_page_cache(self.setup.page_cache_budget_bytes);
                 // One process after the other: the watch on the one before says no more.
                 drop(self.monitor.take());
                 self.away = Arc::default();
                 self.watch(&node, host, volumes)?;
             }
             Absence::Paused => {
-                let node = self.node.as_ref().ok_or_else(|| fault("no node is running"))?;
+                let node = self.fork.node()?;
                 with(node, |n| n.resume());
                 with(node, |n| database.wait_ready(&mut **n, &host.outbox))?;
             }
@@ -319,39 +334,35 @@ impl Trial {
 
     /// Bytes of its page cache that are the program itself.
     pub fn program_cache_bytes(&self) -> Option<u64> {
-        self.limits.program_cache_bytes()
+        self.fork.limits.program_cache_bytes()
     }
 
-    /// Ends the database, removes its cgroup, and gives its logs. It is killed rather than drained: its data is thrown
-    /// away, and draining a large memtable through a small volume could take minutes.
+    /// The trial is over: gives its logs, and the process where it is kept for another trial, held back by nothing then.
     ///
     /// First of all no disk fails any more: a process that waits for one that stalls cannot be killed.
-    pub fn stop(mut self, volumes: Option<&Volumes>) -> Result<Vec<KeptLog>, Fault> {
+    pub fn stop(mut self, volumes: Option<&Volumes>, keeps: bool) -> Result<(Vec<KeptLog>, Option<Fork>), Fault> {
         if let Some(volumes) = volumes {
             volumes.lift_faults();
         }
+        let is_whole = self.absence.is_none() && self.earlier_lives == 0 && self.fork.node.is_some();
+        let keeps = keeps && is_whole && self.fork.ended().is_none();
         self.away.store(true, Ordering::Relaxed);
         if let Some(monitor) = self.monitor.take() {
             monitor.stop();
         }
-        self.limits.rest();
-        let logs = self.node.take().map(|node| {
-            with(&node, |node| {
-                node.kill();
-                node.logs()
-            })
-        });
-        let mut kept = std::mem::take(&mut self.earlier_logs);
-        kept.extend(logs.into_iter().flatten().map(|log| KeptLog {
-            name: log.name.to_owned(),
-            path: log.path,
-        }));
-        self.limits.release()?;
+        let mut logs = std::mem::take(&mut self.earlier_logs);
+        logs.extend(self.fork.logs());
+        if let (true, Some(volumes)) = (keeps, volumes) {
+            self.fork.limits.relax(volumes)?;
+            self.fork.begin_logs();
+            return Ok((logs, Some(self.fork)));
+        }
+        self.fork.end()?;
         // Last: rules that cannot be removed stay in the ledger, and must not leave a node running.
         if let Some(Absence::Cut(cut)) = self.absence.take() {
             cut.end().map_err(fault)?;
         }
-        Ok(kept)
+        Ok((logs, None))
     }
 }
 

@@ -1,5 +1,5 @@
-//! The volumes of one configuration on this host: created once a run, filled from the snapshot, restored before each
-//! trial.
+//! The volumes of the configurations that one database process can serve, on this host: created once a run, filled from the
+//! snapshot, restored before each trial. Which of the configurations they are, [`Volumes::turn_into`] says.
 //!
 //! A data volume holds `pristine/` (its part of the snapshot, copied once) and `data/` (what the database uses). Both lie on the
 //! same XFS, so that a restore is a reflink: instant, and it costs the volume no data I/O. Mounting anew afterwards
@@ -7,7 +7,7 @@
 //! file system can, and the files are dropped from the page cache one by one. Data volumes that are striped have one file system,
 //! that of their array.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -47,7 +47,12 @@ struct Striped {
     root: PathBuf,
 }
 
-/// A configuration's volumes.
+/// Below the root of a volume: the data set as it was loaded, what the database uses, and what it is about to take in.
+const PRISTINE: &str = "pristine";
+const DATA: &str = "data";
+const RENEWED: &str = "renewed";
+
+/// The volumes of configurations that share a process.
 pub(super) struct Volumes {
     /// `None`: each volume has a file system of its own. It ends before its members do.
     striped: Option<Striped>,
@@ -60,14 +65,16 @@ pub(super) struct Volumes {
     read_ahead_kb: Option<u32>,
     /// By role, from the restore of a trial until they are detached.
     read_ahead: BTreeMap<VolumeRole, ReadAhead>,
+    /// What each of the configurations was measured to deliver, in the order of the volumes.
+    probes: BTreeMap<String, Vec<ProbeResult>>,
 }
 
 impl Volumes {
-    /// Makes the volumes and copies the snapshot, if there is one, onto the one for data, which shares its blocks where it
-    /// lies there already; onto several each its part, onto their array all of it.
+    /// Makes the volumes, each as large as the largest of its role, and copies the snapshot, if there is one, onto the one for data,
+    /// which shares its blocks where it lies there already; onto several each its part, onto their array all of it.
     pub fn create(
         store: &mut Store,
-        setup: &Setup,
+        (setup, others): (&Setup, &[Setup]),
         snapshot: Option<&Path>,
         initialised: Option<&Initialised>,
     ) -> Result<Self, StorageError> {
@@ -77,6 +84,11 @@ impl Volumes {
         });
         let mut mounted = Vec::new();
         for volume_setup in setup.volumes() {
+            let of_others = others.iter().filter_map(|other| other.volume(volume_setup.role));
+            let volume_setup = &VolumeSetup {
+                size_bytes: of_others.map(|v| v.size_bytes).fold(volume_setup.size_bytes, u64::max),
+                ..volume_setup.clone()
+            };
             let name = format!("{}-{}", setup.configuration, volume_setup.role.name());
             let of_array = striped.as_ref().filter(|_| volume_setup.role.is_data());
             let (backing, root) = match of_array {
@@ -98,12 +110,13 @@ impl Volumes {
             ledger: store.ledger(),
             read_ahead_kb: setup.settings.read_ahead_kb,
             read_ahead: BTreeMap::new(),
+            probes: BTreeMap::new(),
         };
         volumes.attach()?;
         if let Some(data) = snapshot {
             let parts = data_parts(data, setup.data_directory_count());
             for (part, root) in parts.iter().zip(volumes.data_roots()) {
-                storage::copy_tree(part, &root.join("pristine"))?;
+                storage::copy_tree(part, &root.join(PRISTINE))?;
             }
         }
         Ok(volumes)
@@ -127,23 +140,58 @@ impl Volumes {
         array.chain(others.chunks(1))
     }
 
-    /// Measures every volume, under its limits in a cgroup of this name; without one as it is.
-    pub fn probe(&mut self, ledger: &Arc<Ledger>, cgroup_name: Option<&str>) -> Result<(), StorageError> {
+    /// Measures every volume of a configuration, under its limits in a cgroup of this name; without one as it is.
+    pub fn probe(&mut self, setup: &Setup, cgroup_name: Option<&str>) -> Result<(), StorageError> {
+        self.turn_into(setup);
         self.attach()?;
         let mut found = Vec::new();
         for group in self.groups() {
-            found.extend(probe(group, ledger, cgroup_name)?);
+            found.extend(probe(group, &self.ledger, cgroup_name)?);
         }
-        for (mounted, measured) in self.mounted.iter_mut().zip(found) {
-            mounted.probe = Some(ProbeResult {
-                read_iops: measured.read_iops,
-                read_latency_us: measured.read_latency_us,
-                write_bytes_per_s: measured.write_bytes_per_s,
-                write_iops: measured.write_iops,
-                seconds: measured.seconds,
-            });
-        }
+        let found = found.into_iter().map(|measured| ProbeResult {
+            read_iops: measured.read_iops,
+            read_latency_us: measured.read_latency_us,
+            write_bytes_per_s: measured.write_bytes_per_s,
+            write_iops: measured.write_iops,
+            seconds: measured.seconds,
+        });
+        self.probes.insert(setup.configuration.clone(), found.collect());
+        self.turn_into(setup);
         Ok(())
+    }
+
+    /// From now on they are those of this configuration; what they do changes with [`Self::behave`]. Their sizes stay.
+    pub fn turn_into(&mut self, setup: &Setup) {
+        let probes = self.probes.get(&setup.configuration);
+        for (number, mounted) in self.mounted.iter_mut().enumerate() {
+            if let Some(volume) = setup.volume(mounted.setup.role) {
+                mounted.setup = VolumeSetup {
+                    size_bytes: mounted.setup.size_bytes,
+                    ..volume.clone()
+                };
+            }
+            mounted.probe = probes.and_then(|of_each| of_each.get(number).copied());
+        }
+        self.instance_limits = setup.instance_limits;
+    }
+
+    /// Served volumes are as fast as this machine again.
+    pub fn relax(&self) -> Result<(), StorageError> {
+        self.mounted.iter().try_for_each(|m| m.backing.relax())
+    }
+
+    /// Copies of what was loaded into a keyspace, one for each data directory, for a database that runs to take in. Nothing of them
+    /// is in the page cache.
+    pub fn renew(&self, keyspace: &str) -> Result<Vec<PathBuf>, StorageError> {
+        let roots = self.data_roots();
+        for root in &roots {
+            let target = root.join(RENEWED).join(keyspace);
+            storage::restore_tree(&root.join(PRISTINE).join(keyspace), &target)?;
+            if self.mounted.iter().any(|m| m.root == *root && !m.backing.is_emulated()) {
+                storage::drop_page_cache(&target)?;
+            }
+        }
+        Ok(roots.iter().map(|root| root.join(RENEWED)).collect())
     }
 
     /// From now on, until they are detached, served volumes are what their setups say, alone and together.
@@ -161,7 +209,7 @@ impl Volumes {
         self.attach()?;
         let mut data_bytes = 0;
         for root in self.data_roots() {
-            data_bytes += storage::restore_tree(&root.join("pristine"), &root.join("data"))?.bytes;
+            data_bytes += storage::restore_tree(&root.join(PRISTINE), &root.join(DATA))?.bytes;
         }
         for mounted in &mut self.mounted {
             storage::remove_tree(&mounted.root.join("commitlog"))?;
@@ -270,7 +318,7 @@ impl Volumes {
 
     /// Where the database's data directories are, in the order of the snapshot's parts.
     pub fn data_directories(&self) -> Vec<PathBuf> {
-        self.data_roots().into_iter().map(|root| root.join("data")).collect()
+        self.data_roots().into_iter().map(|root| root.join(DATA)).collect()
     }
 
     /// Kernel name of the array that a volume is a member of, while that runs.
@@ -315,6 +363,14 @@ impl Volumes {
         let gauges = attached.filter_map(|m| m.backing.gauge());
         let mut errors = gauges.filter_map(|gauge| gauge.counts().err());
         errors.next().map(|error| error.to_string())
+    }
+
+    /// Read requests that the devices of data volumes have completed.
+    pub fn data_reads(&self) -> f64 {
+        let data = self.mounted.iter().filter(|m| m.setup.role.is_data());
+        let devices: BTreeSet<String> = data.filter_map(|m| m.backing.device()).collect();
+        let of = |device: &String| monitor::block_device(Path::new("/"), device)?.reads;
+        devices.iter().filter_map(of).sum()
     }
 
     fn by_role(&self, role: VolumeRole) -> &Path {

@@ -3,12 +3,12 @@
 //!
 //! By a process and not through the database, for two reasons. Pages are charged to the cgroup of whoever brings them in,
 //! so that the budget holds these as it holds the database's own. And the database has done nothing yet: a trial that
-//! begins warm differs from one that begins cold by the cache alone, and not by code that has been compiled meanwhile.
+//! begins warm differs from one that begins cold by the cache alone.
 //!
 //! Of a data set that does not fit, that leaves any part of it. Which part a workload keeps in memory, its own keys decide: a
-//! client reads by them, with no limit in force, until the volumes have given as many bytes as the page cache holds
-//! ([`Filling`]). What a cache of least recently used pages holds then does not depend on what was in it before. At the rate of
-//! a small volume this would take minutes, and small chunks, which fill a page cache slowly, would look bad in a short trial.
+//! client reads by them after that, with no limit in force, until device reads for each operation are steady
+//! (`controller/trial/rest.rs`). At the rate of a small volume this would take minutes, and small chunks, which fill a page cache
+//! slowly, would look bad in a short trial.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::PathBuf;
@@ -23,7 +23,6 @@ use wire::Fault;
 use super::limits::Limits;
 use super::outbox::{Outbox, cancelled, fault};
 use super::pace::Pace;
-use super::volumes::Volumes;
 
 /// Pieces of 1 MiB between two reports of how far it is.
 const REPORT_EVERY: u64 = 16;
@@ -52,35 +51,6 @@ pub fn serve(args: &ReadFilesArgs) -> Result<(), crate::failure::Failure> {
     });
     tell(read.map_err(crate::failure::Failure::work)?);
     Ok(())
-}
-
-/// A page cache that is being filled by the workload's own keys.
-pub(super) struct Filling {
-    so_far: Warmed,
-    began: Instant,
-    read_bytes_before: u64,
-}
-
-impl Filling {
-    /// From now on what the volumes give is counted, unless all of the data set is in the page cache or the database has no
-    /// limits: then nothing is left to do.
-    pub fn begin(warmed: Warmed, budget_bytes: u64, limits: &Limits, volumes: &Volumes) -> Option<Self> {
-        (warmed.of_bytes > budget_bytes && limits.page_cache_bytes().is_some()).then(|| Self {
-            so_far: warmed,
-            began: Instant::now(),
-            read_bytes_before: volumes.read_bytes(),
-        })
-    }
-
-    /// How far it is.
-    pub fn so_far(&self, limits: &Limits, volumes: &Volumes) -> Warmed {
-        Warmed {
-            by_keys_bytes: volumes.read_bytes().saturating_sub(self.read_bytes_before),
-            seconds: self.so_far.seconds + self.began.elapsed().as_secs_f64(),
-            cached_bytes: limits.page_cache_bytes(),
-            ..self.so_far
-        }
-    }
 }
 
 /// Fills the page cache of the database's cgroup with the files below `directories`, or with as much of them as
@@ -120,6 +90,7 @@ pub(super) fn warm(
     }
     match read {
         Some(read) if status.success() => Ok(Warmed {
+            is_asked_for: false,
             bytes: read.bytes,
             of_bytes: read.of_bytes,
             by_keys_bytes: 0,

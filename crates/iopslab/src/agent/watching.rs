@@ -91,7 +91,8 @@ impl Watching {
             given: Some(given),
             settings: SettingsInForce::default(),
             warmed: None,
-            fill_bytes: None,
+            to_rest: None,
+            fork: None,
         })))
     }
 

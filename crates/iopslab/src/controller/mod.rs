@@ -12,6 +12,7 @@ mod hosts;
 mod journal;
 mod machines;
 mod position;
+mod process;
 mod reconnect;
 mod searches;
 pub mod sites;
@@ -188,6 +189,7 @@ fn measure(
     let mut took_s = Vec::new();
     let mut failures_in_a_row = 0;
     let mut last_reason = String::new();
+    let remaining = process::by_process(directory.job(), remaining);
     for (done, planned) in remaining.iter().enumerate() {
         let eta = remaining_time(plan, &took_s, &remaining[done..]);
         let progress = Position {
@@ -201,7 +203,14 @@ fn measure(
         // A database that cannot be started, or a client that is lost, will fail the next time too: stop before hours
         // are wasted.
         let trial_began = Instant::now();
-        let carried = trial::run(directory, crew, planned, target, progress, screen)?;
+        let carried = trial::run(
+            directory,
+            crew,
+            (planned, remaining.get(done + 1)),
+            target,
+            progress,
+            screen,
+        )?;
         took_s.push(trial_began.elapsed().as_secs_f64());
         match carried {
             Carried::Out => failures_in_a_row = 0,

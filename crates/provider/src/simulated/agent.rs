@@ -171,18 +171,21 @@ impl Shared {
                     given: None,
                     settings: SettingsInForce::default(),
                     warmed: facts.warmed,
-                    fill_bytes: None,
+                    to_rest: None,
+                    fork: None,
                 };
                 Reply::Started(Box::new(started))
             }
-            DatabaseRequest::Filled { .. } => return Err(fault("a simulated page cache is full from the start")),
+            DatabaseRequest::Usage | DatabaseRequest::Empty | DatabaseRequest::Renew { .. } | DatabaseRequest::Hold => {
+                return Err(fault("a simulated database is at rest from the start"));
+            }
             DatabaseRequest::TakeAway(_) | DatabaseRequest::BringBack => {
                 return Err(fault("a simulated node cannot be taken away"));
             }
             DatabaseRequest::ReadLog { name, .. } => {
                 return Err(fault(format!("a simulated node has no log {name}")));
             }
-            DatabaseRequest::StopTrial => Reply::Stopped(Box::new(StoppedTrial {
+            DatabaseRequest::StopTrial { .. } => Reply::Stopped(Box::new(StoppedTrial {
                 logs: Vec::new(),
                 data_bytes_on_disk: 0,
                 stop_s: 0.0,
@@ -195,7 +198,7 @@ impl Shared {
     /// A database is started that the plan says no load of: it is known by a moment without any.
     fn open(&mut self, trial: &PlannedTrial, configuration: &str) {
         let moment = TrialShape {
-            code_warmup_s: 0.0,
+            rest_max_s: 0.0,
             warmup_s: 0.0,
             warmup_max_s: None,
             duration_s: 1.0,
@@ -243,7 +246,7 @@ impl Shared {
                 });
             }
             ClientRequest::Loaded(_) => return Ok(Reply::Marked),
-            ClientRequest::Read { .. } => return Ok(Reply::Read),
+            ClientRequest::Warm { .. } => return Ok(Reply::Warm(0)),
             ClientRequest::Close => return Ok(Reply::Closed),
             ClientRequest::Trial(task) => task,
         };

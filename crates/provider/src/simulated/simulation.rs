@@ -379,6 +379,7 @@ impl Trial<'_> {
             warmed: self.is_warm().then(|| {
                 let bytes = setup.page_cache_budget_bytes.min(world.data_bytes as u64);
                 Warmed {
+                    is_asked_for: self.plan.caches.asks_for_warm(&self.cell.workload),
                     bytes,
                     of_bytes: world.data_bytes as u64,
                     by_keys_bytes: 0,

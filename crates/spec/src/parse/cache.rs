@@ -10,14 +10,10 @@ use crate::scale::LEAST_PAGE_CACHE;
 use crate::warming::budget_bytes;
 use crate::{Configuration, Dataset, LocalSettings, Placement, Provider, raw};
 
-/// The states that are asked for, in the file's order; where none is stated cold, or warm where ratios are swept: a cold cache
-/// would not have filled. `None`: a mistake was found.
+/// The states that are asked for, in the file's order; where none is stated warm. `None`: a mistake was found.
 pub(super) fn states(file: &raw::Experiment, mistakes: &mut Collector<'_>) -> Option<Vec<CacheState>> {
     let Some(given) = &file.load.get_ref().cache else {
-        return Some(vec![match file.sweep {
-            None => CacheState::Cold,
-            Some(_) => CacheState::Warm,
-        }]);
+        return Some(vec![CacheState::default()]);
     };
     if file.has_existing_cluster() {
         mistakes.add(
@@ -196,7 +192,7 @@ pub(super) fn divided(
         of: of.to_owned(),
     };
     if let ([state], []) = (states, ratios) {
-        if *state != CacheState::Cold {
+        if file.load.get_ref().cache.is_some() {
             let each = workloads
                 .iter()
                 .map(|w| (w.name.clone(), condition(*state, None, &w.name)));

@@ -47,7 +47,7 @@ fn in_simulation(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note> {
     let target = file.target.as_ref().map(Spanned::get_ref);
     let (load, local) = (file.load.get_ref(), &file.provider.local);
     let stated = stated([
-        ("[load] code_warmup_s", load.code_warmup_s.is_some()),
+        ("[load] rest_max_s", load.rest_max_s.is_some()),
         ("[target] database", target.is_some_and(|t| t.database.is_some())),
         ("[target] version", target.is_some_and(|t| t.version.is_some())),
         ("[dataset.store]", file.dataset.get_ref().store.is_some()),

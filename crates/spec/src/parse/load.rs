@@ -45,8 +45,7 @@ pub(super) fn check(
     let (repetitions, adaptive) = repetitions(load, mistakes)?;
     let day = 86_400.0;
     let (warmup_s, warmup_max_s) = warmup(load, mistakes)?;
-    let usual_s = if find.is_some() { SEARCHED_CODE_WARMUP_S } else { 0.0 };
-    let code_warmup_s = mistakes.number(load.code_warmup_s.as_ref(), "code_warmup_s", 0.0..=600.0, usual_s);
+    let rest_max_s = mistakes.number(load.rest_max_s.as_ref(), "rest_max_s", 0.0..=3_600.0, REST_MAX_S);
     let duration_s = mistakes.number(load.duration_s.as_ref(), "duration_s", 0.5..=7.0 * day, 60.0);
     let operations = mistakes.integer(load.operations.as_ref(), "operations", 1, i64::MAX, 1);
     let seed = mistakes.integer(load.seed.as_ref(), "seed", 0, i64::MAX, 1);
@@ -61,7 +60,7 @@ pub(super) fn check(
         find,
         warmup_s,
         warmup_max_s,
-        code_warmup_s: code_warmup_s?,
+        rest_max_s: rest_max_s?,
         clients: clients?.number,
         client_threads: clients?.threads,
         client_cost: clients?.cost,
@@ -204,10 +203,8 @@ fn fit(all: Clients, load: &raw::Load, levels: &[LoadLevel], mistakes: &mut Coll
     }
 }
 
-/// Seconds in which a database compiles its code before a search and its trials: probes are short, and a JVM whose
-/// code is interpreted needs several times the CPU for a request. Cassandra 5.0 on two CPUs, measured: after
-/// 10 s it still used one of them to compile for 20 s more; at 600 requests a second without this, for longer than 30 s.
-const SEARCHED_CODE_WARMUP_S: f64 = 20.0;
+/// Most seconds until a database is at rest: several times what Cassandra 5.0 takes on two quiet cores.
+const REST_MAX_S: f64 = 120.0;
 
 /// Once throughput has come to rest the client connects anew; this many seconds cover its first requests.
 const WARMUP_AFTER_REST_S: f64 = 5.0;

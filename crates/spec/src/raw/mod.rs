@@ -418,14 +418,13 @@ pub(crate) struct Load {
     /// With `warmup = "auto"`: most seconds of warm-up. Default 300.
     #[schemars(with = "Option<f64>")]
     pub max_warmup_s: Option<Spanned<f64>>,
-    /// Seconds of a closed loop before that, half of them over a thousand records, half over all: a database that
-    /// compiles its code as it runs, as one on the JVM does, has then done most of it, however slow the volume is.
-    /// Default 20 with `rate = "find"`, else 0.
+    /// Most seconds in which a new process of the database compiles its code before a trial, by the workload's own operations and
+    /// while no limit holds, until its compilers are quiet; and most seconds in which the page cache settles. Default 120; 0: neither
+    /// is waited for.
     #[schemars(with = "Option<f64>")]
-    pub code_warmup_s: Option<Spanned<f64>>,
-    /// How the page cache stands before the warm-up: `cold` (the default: the data volume is mounted anew), `warm` (the
-    /// data set's files are read into it; where its budget does not hold them, then what the workload's own keys ask for), or both,
-    /// `["cold", "warm"]`, which measures each workload in both states.
+    pub rest_max_s: Option<Spanned<f64>>,
+    /// How the page cache stands before the warm-up: `warm` (the default: it holds what the workload's own keys leave in it), `cold`
+    /// (nothing of the data set is in it), or both, `["cold", "warm"]`, which measures each workload in both states.
     #[schemars(with = "Option<CacheForms>")]
     pub cache: Option<Spanned<Value>>,
     /// Measured seconds. Default 60; a bound on the time when `operations` is given.

@@ -20,7 +20,7 @@ pub(super) fn tasks(
     database_cpus: impl Fn(HostId) -> f64,
 ) -> Vec<(HostId, TrialTask)> {
     let clients = hosts.len() as u32;
-    let before_ms = whole.shape.code_warmup_s * 1e3 + HEAD_START_MS;
+    let before_ms = HEAD_START_MS;
     let task = |(client, number): (HostId, u32)| {
         let shape = TrialShape {
             operations: whole.shape.operations.map(|n| part_of(n, number, clients).max(1)),
@@ -204,7 +204,7 @@ mod tests {
             .unwrap(),
             load,
             shape: TrialShape {
-                code_warmup_s: 0.0,
+                rest_max_s: 0.0,
                 warmup_s: 1.0,
                 warmup_max_s: None,
                 duration_s: 10.0,

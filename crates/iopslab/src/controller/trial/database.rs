@@ -33,6 +33,16 @@ impl Parts<'_> {
             .caches
             .setup(self.setup, &self.workload.name, &self.plan.dataset)
     }
+
+    /// Whether the process that serves this trial can serve the next one: both lie in one block, and nothing is done to a node. What
+    /// one process has compiled well or badly hits its trials alike, and cancels in their ratio; each block has another one.
+    pub fn keeps_process_for(&self, job: &Job, next: Option<&PlannedTrial>) -> bool {
+        let Some(next) = next.filter(|next| next.block == self.planned.block) else {
+            return false;
+        };
+        let of_next = parts(job, next).map(|next| next.setup.shares_process_with(self.setup));
+        self.plan.faults.is_empty() && of_next.unwrap_or(false)
+    }
 }
 
 /// The parts of a trial of a cell.
@@ -67,12 +77,17 @@ fn missing(cell: &str) -> Failure {
 
 /// The configuration's volumes exist and have been measured (work for its first trial only). What exists already is as
 /// it is.
-pub fn prepare(crew: &mut Crew, setup: &Setup, screen: &mut Screen) -> Result<(), Failure> {
+pub fn prepare(crew: &mut Crew, job: &Job, setup: &Setup, screen: &mut Screen) -> Result<(), Failure> {
     if setup.existing.is_some() {
         return Ok(());
     }
+    let sharers = job.setups.iter().filter(|other| setup.shares_process_with(other));
     let request = DatabaseRequest::Prepare {
         setup: Box::new(setup.clone()),
+        others: sharers
+            .filter(|other| other.configuration != setup.configuration)
+            .cloned()
+            .collect(),
     };
     for reply in crew.ask_each(&hosts::nodes_of(setup), &request, screen)?.into_values() {
         if !matches!(reply, Reply::Prepared(_)) {
@@ -87,8 +102,8 @@ pub fn start(crew: &mut Crew, parts: Parts<'_>, happened: &mut Happened, screen:
     let request = |host: HostId, crew: &Crew| DatabaseRequest::StartTrial {
         trial: parts.planned.clone(),
         setup: Box::new(parts.setup_of_trial()),
+        workload: parts.workload.name.clone(),
         sample_keys: sample_keys(parts.plan, parts.workload),
-        cache: parts.plan.caches.state(&parts.workload.name),
         database_cpus: hosts::database_cpus(parts.setup, host, crew),
     };
     let mut faults = Vec::new();
@@ -233,7 +248,7 @@ fn subject(what: &str, setup: &Setup, host: HostId) -> String {
 }
 
 /// Keys spread over the whole data set.
-fn sample_keys(plan: &Plan, workload: &Definition) -> Vec<String> {
+pub fn sample_keys(plan: &Plan, workload: &Definition) -> Vec<String> {
     let records = plan.dataset.records;
     let count = SAMPLE_KEYS.min(records);
     (0..count)
@@ -245,14 +260,20 @@ fn sample_keys(plan: &Plan, workload: &Definition) -> Vec<String> {
         .collect()
 }
 
-/// Stops it everywhere.
-pub fn stop(crew: &mut Crew, setup: &Setup, screen: &mut Screen) -> Result<BTreeMap<HostId, StoppedTrial>, Failure> {
+/// Stops it everywhere, unless it is kept for the next trial.
+pub fn stop(
+    crew: &mut Crew,
+    setup: &Setup,
+    keeps: bool,
+    screen: &mut Screen,
+) -> Result<BTreeMap<HostId, StoppedTrial>, Failure> {
     let doing = match setup.existing {
         Some(_) => "collecting what was seen",
+        None if keeps => "collecting logs",
         None => "stopping Cassandra and detaching its volumes",
     };
     screen.doing(doing, "");
-    let replies = crew.ask_each(&hosts::nodes_of(setup), &DatabaseRequest::StopTrial, screen)?;
+    let replies = crew.ask_each(&hosts::nodes_of(setup), &DatabaseRequest::StopTrial { keeps }, screen)?;
     let each = replies.into_iter().map(|(host, reply)| match reply {
         Reply::Stopped(stopped) => Ok((host, *stopped)),
         other => Err(unexpected(&other)),

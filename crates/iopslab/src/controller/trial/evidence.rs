@@ -25,12 +25,14 @@ pub(super) fn record(
     // The slowest host is what the trial waits for.
     let overheads = happened.started.iter().filter_map(|(host, started)| {
         let stop_s = stopped.get(host).map_or(0.0, |s| s.stop_s);
-        started.overhead.map(|o| Overhead { stop_s, ..o })
+        let rest_s = happened.rest_s;
+        started.overhead.map(|o| Overhead { rest_s, stop_s, ..o })
     });
     let slowest = |a: Overhead, b: Overhead| Overhead {
         restore_s: a.restore_s.max(b.restore_s),
         start_s: a.start_s.max(b.start_s),
         settle_s: a.settle_s.max(b.settle_s),
+        rest_s: a.rest_s.max(b.rest_s),
         stop_s: a.stop_s.max(b.stop_s),
     };
     let clock = |(host, start): (&HostId, &ClockReading)| {
@@ -56,7 +58,7 @@ pub(super) fn record(
         faults: happened.faults.clone(),
         writes: measured.and_then(|m| m.writes.clone()),
         overhead: overheads.reduce(slowest),
-        fork: None,
+        fork: happened.started.values().next().and_then(|started| started.fork),
     }
 }
 
@@ -104,6 +106,7 @@ fn node(host: HostId, setup: &Setup, happened: &Happened, stopped: Option<&Stopp
         volumes,
         settings: started.map(|s| s.settings.clone()).unwrap_or_default(),
         warmed: started.and_then(|s| s.warmed),
+        rest: happened.rests.get(&host).cloned(),
         backlog: happened.backlogs.get(&host).copied(),
         ..own
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{BacklogFound, Cause, ClockReading, FaultRecord, HostId, HostSample, Validity};
+use evidence::{BacklogFound, Cause, ClockReading, FaultRecord, HostId, HostSample, Rest, Validity};
 use wire::StartedTrial;
 
 use super::clients::Measured;
@@ -21,6 +21,10 @@ pub(super) struct Happened {
     pub backlogs: BTreeMap<HostId, BacklogFound>,
     pub clocks_at_start: BTreeMap<HostId, ClockReading>,
     pub clocks_at_end: BTreeMap<HostId, ClockReading>,
+    /// How each node was brought to rest.
+    pub rests: BTreeMap<HostId, Rest>,
+    /// Seconds that took.
+    pub rest_s: f64,
     pub validity: Validity,
 }
 
@@ -36,6 +40,8 @@ impl Happened {
             backlogs: BTreeMap::new(),
             clocks_at_start: BTreeMap::new(),
             clocks_at_end: BTreeMap::new(),
+            rests: BTreeMap::new(),
+            rest_s: 0.0,
             validity: Validity::Valid,
         }
     }

@@ -121,7 +121,7 @@ mod tests {
             p99_us,
         };
         let shape = TrialShape {
-            code_warmup_s: 0.0,
+            rest_max_s: 0.0,
             warmup_s: 5.0,
             warmup_max_s: None,
             duration_s: 60.0,
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn the_live_line_says_what_the_client_does_and_how_far_it_is() {
         let shape = TrialShape {
-            code_warmup_s: 0.0,
+            rest_max_s: 0.0,
             warmup_s: 5.0,
             warmup_max_s: Some(300.0),
             duration_s: 60.0,

@@ -4,12 +4,12 @@ mod clients;
 mod database;
 mod evidence;
 mod faults;
-mod filling;
 mod happened;
 mod lag;
 mod live;
 mod logs;
 mod probing;
+mod rest;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -43,11 +43,11 @@ pub(super) enum Carried {
     Not(String),
 }
 
-/// Runs one planned trial and stores it. An error ends the run.
+/// Runs one planned trial and stores it; its database may serve the `next` one. An error ends the run.
 pub(super) fn run(
     directory: &RunDirectory,
     crew: &mut Crew,
-    planned: &PlannedTrial,
+    (planned, next): (&PlannedTrial, Option<&PlannedTrial>),
     target: &Target,
     position: Position,
     screen: &mut Screen,
@@ -56,7 +56,7 @@ pub(super) fn run(
     let cell = parts.cell;
     let label = format!("[{}] {} block {}", position_text(position), cell.id, planned.block);
     screen.about(&label);
-    prepare(crew, parts.setup, screen)?;
+    prepare(crew, directory.job(), parts.setup, screen)?;
     note(
         directory,
         JournalEvent::TrialStarted {
@@ -71,7 +71,8 @@ pub(super) fn run(
     let mut happened = Happened::nothing_yet();
     let worked = execute(crew, parts, target, &mut happened, screen).and_then(|()| {
         happened.clocks_at_end = crew.clocks(&hosts::of_trial(parts.plan, parts.setup))?;
-        let stopped = stop(crew, parts.setup, screen)?;
+        let keeps = happened.validity == Validity::Valid && parts.keeps_process_for(directory.job(), next);
+        let stopped = stop(crew, parts.setup, keeps, screen)?;
         volumes_lost(&mut happened, &stopped);
         let logs = logs::fetch(crew, directory, planned, &stopped, screen)?;
         Ok((stopped, logs))
@@ -120,7 +121,7 @@ fn execute(
     // Before anything is under way: what a host says while its clock is read is passed over.
     happened.clocks_at_start = crew.clocks(&hosts::of_trial(parts.plan, parts.setup))?;
     start(crew, parts, happened, screen)?;
-    filling::fill(crew, parts, target, happened, screen)?;
+    rest::bring(crew, parts, target, happened, screen)?;
     if happened.validity != Validity::Valid {
         return Ok(());
     }

@@ -11,9 +11,9 @@ use wire::{ClientRequest, Event, Reply, Request};
 
 use super::clients::{self, Measured};
 use super::database::{ended, parts_of, prepare, start, stop, task};
-use super::filling;
 use super::happened::Happened;
 use super::live::LiveFigures;
+use super::rest;
 use crate::controller::crew::{Crew, Trouble, gravest, unexpected};
 use crate::controller::hosts;
 use crate::controller::journal::note;
@@ -126,11 +126,11 @@ impl Session {
     ) -> Result<Self, Failure> {
         let (planned, cell) = (planned(search, 1), cell(search, LoadLevel::Concurrency(1)));
         let parts = parts_of(job, &planned, &cell)?;
-        prepare(crew, parts.setup, screen)?;
+        prepare(crew, job, parts.setup, screen)?;
         let mut happened = Happened::nothing_yet();
         happened.clocks_at_start = crew.clocks(&hosts::of_trial(parts.plan, parts.setup))?;
         start(crew, parts, &mut happened, screen)?;
-        filling::fill(crew, parts, target, &mut happened, screen)?;
+        rest::bring(crew, parts, target, &mut happened, screen)?;
         Ok(Self { happened })
     }
 
@@ -204,7 +204,7 @@ impl Session {
 
     fn end(self, job: &Job, crew: &mut Crew, search: &Search, screen: &mut Screen) -> Result<(), Failure> {
         let (planned, cell) = (planned(search, 1), cell(search, LoadLevel::Concurrency(1)));
-        stop(crew, parts_of(job, &planned, &cell)?.setup, screen).map(drop)
+        stop(crew, parts_of(job, &planned, &cell)?.setup, false, screen).map(drop)
     }
 }
 

@@ -1,0 +1,153 @@
+//! A database process from its start to its end: it serves one trial, or several that need no other process one after the other.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use database::RunningNode;
+use monitor::CompilerMeter;
+use rustix::process::{Pid, setpriority_process};
+use spec::{SettingsInForce, Setup};
+use wire::{Fault, ToRest, Usage};
+
+use super::limits::Limits;
+use super::logs::KeptLog;
+use super::outbox::fault;
+use super::shared::with;
+use super::volumes::Volumes;
+
+/// A node that several threads ask.
+pub(super) type Node = Arc<Mutex<Box<dyn RunningNode>>>;
+
+/// Priority of a JVM's compilers until limits come into force: the highest. Beside 32 requests in flight on two CPUs they got a fifth of
+/// a CPU without it, and 0.6 of one at -10.
+const COMPILERS_NICE: i32 = -20;
+
+/// The process, with what holds it to its limits.
+pub(super) struct Fork {
+    pub limits: Limits,
+    /// `None`: it was not started yet.
+    pub node: Option<Node>,
+    /// Which settings were found in force in it.
+    pub settings: SettingsInForce,
+    started_unix_ms: i64,
+    /// Trials that it has served, the one under way included.
+    place: u32,
+    /// Workloads whose operations it has compiled.
+    warm_for: BTreeSet<String>,
+    compilers: CompilerMeter,
+    /// Where the trial under way begins in each of its logs, bytes.
+    log_starts: BTreeMap<String, u64>,
+}
+
+impl Fork {
+    /// One that is to be started inside of these limits.
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            node: None,
+            settings: SettingsInForce::default(),
+            started_unix_ms: jiff::Timestamp::now().as_millisecond(),
+            place: 1,
+            warm_for: BTreeSet::new(),
+            compilers: CompilerMeter::default(),
+            log_starts: BTreeMap::new(),
+        }
+    }
+
+    /// It serves another trial, of this configuration.
+    pub fn goes_on(mut self, setup: &Setup, on_machine: u32, promised: f64) -> Self {
+        self.place += 1;
+        self.limits.turn_into(setup, on_machine, promised);
+        self
+    }
+
+    /// Which process it is, and the place of the trial in it.
+    pub const fn facts(&self) -> evidence::Fork {
+        evidence::Fork {
+            started_unix_ms: self.started_unix_ms,
+            place: self.place,
+        }
+    }
+
+    /// The node.
+    pub fn node(&self) -> Result<&Node, Fault> {
+        self.node.as_ref().ok_or_else(|| fault("no node is running"))
+    }
+
+    /// How it ended, if it has.
+    pub fn ended(&self) -> Option<String> {
+        self.node.as_ref().and_then(|node| with(node, |n| n.ended()))
+    }
+
+    /// What is to be done before a trial of a workload. From now on it counts as warm for that.
+    pub fn to_rest(&mut self, workload: &str, budget_bytes: u64) -> ToRest {
+        let is_first = self.warm_for.insert(workload.to_owned());
+        ToRest {
+            code_is_warm: !is_first,
+            compilers_first: is_first && self.put_compilers(COMPILERS_NICE),
+            page_cache_bytes: self.limits.page_cache_bytes().map(|_| budget_bytes),
+        }
+    }
+
+    /// What it and its volumes have used until now. Compilers that have come since the last look come first, too.
+    pub fn usage(&mut self, volumes: &Volumes) -> Result<Usage, Fault> {
+        self.put_compilers(COMPILERS_NICE);
+        let pid = with(self.node()?, |n| n.pid());
+        let root = Path::new("/");
+        Ok(Usage {
+            database_cpu_s: monitor::process_cpu_s(root, pid).unwrap_or_default(),
+            compiler_cpu_s: self.compilers.read(root, pid),
+            device_reads: volumes.data_reads(),
+            read_bytes: volumes.read_bytes() as f64,
+            cached_bytes: self.limits.page_cache_bytes(),
+        })
+    }
+
+    /// Its compilers have the priority of its other threads.
+    pub fn put_compilers_back(&self) {
+        self.put_compilers(0);
+    }
+
+    /// Whether all of its compilers have this priority now; not where the system refuses.
+    fn put_compilers(&self, nice: i32) -> bool {
+        let Some(node) = &self.node else { return false };
+        let pid = with(node, |n| n.pid());
+        let threads = monitor::compiler_thread_ids(Path::new("/"), pid);
+        let put = |thread: &u32| {
+            let thread = i32::try_from(*thread).ok().and_then(Pid::from_raw);
+            thread.is_some_and(|thread| setpriority_process(Some(thread), nice).is_ok())
+        };
+        // A thread that has ended meanwhile needs nothing.
+        !threads.is_empty() && threads.iter().filter(|thread| put(thread)).count() > 0
+    }
+
+    /// Its logs, from where the trial under way begins in them.
+    pub fn logs(&self) -> Vec<KeptLog> {
+        let logs = self.node.as_ref().map(|node| with(node, |n| n.logs()));
+        let kept = logs.into_iter().flatten().map(|log| KeptLog {
+            from: self.log_starts.get(log.name).copied().unwrap_or(0),
+            name: log.name.to_owned(),
+            path: log.path,
+        });
+        kept.collect()
+    }
+
+    /// What its logs say from now on is the next trial's.
+    pub fn begin_logs(&mut self) {
+        let logs = self.logs().into_iter();
+        self.log_starts = logs
+            .filter_map(|log| Some((log.name, log.path.metadata().ok()?.len())))
+            .collect();
+    }
+
+    /// Ends it, and removes its cgroup. Killed rather than drained: its data is thrown away, and draining a large memtable through a
+    /// small volume could take minutes.
+    pub fn end(mut self) -> Result<(), Fault> {
+        self.limits.rest();
+        if let Some(node) = self.node.take() {
+            with(&node, |node| node.kill());
+        }
+        self.limits.release()
+    }
+}

@@ -1,0 +1,287 @@
+//! A database is brought to rest before its limits come into force: its code compiled by the workload's own operations, its data taken in
+//! again as it was loaded, its page cache filled by the workload's own keys.
+//!
+//! All of that is done while no limit of CPUs or volumes holds: under half a CPU a third of all CPU is still the compilers' after 100
+//! seconds, and at 47 IOPS a page cache takes minutes. What ends it is what is seen (`analysis::code_is_warm`,
+//! `analysis::cache_is_settled`), and a bound of time; both stand in the trial's record.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use ::evidence::{Cause, HostId, Rest, RestRound, Validity, Warmed};
+use spec::{CacheState, LoadLevel};
+use wire::{ClientRequest, DatabaseRequest, Reply, Request, ToRest, TrialTask, Usage};
+
+use super::database::{Parts, ask_nodes, sample_keys, task};
+use super::happened::Happened;
+use crate::controller::crew::{Crew, Trouble, unexpected};
+use crate::controller::hosts;
+use crate::controller::target::Target;
+use crate::failure::Failure;
+use crate::progress::Screen;
+
+/// Seconds of a round in which code is compiled.
+const CODE_ROUND_S: f64 = 3.0;
+/// Seconds of a round in which the page cache is filled: thousands of reads from any disk that volumes are emulated on.
+const CACHE_ROUND_S: f64 = 1.0;
+/// Requests in flight where the load of the trial is a rate.
+const IN_FLIGHT: u32 = 32;
+/// Requests in flight where compilers do not come before what they answer: more would leave them no CPU.
+const IN_FLIGHT_BESIDE_COMPILERS: u32 = 2;
+
+/// What a round is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    Code,
+    Cache,
+}
+
+/// Brings the nodes of a trial to rest, for at most so long as the experiment says, and puts their limits in force. Nodes that are
+/// only watched, and simulated ones, have nothing to be brought to.
+pub fn bring(
+    crew: &mut Crew,
+    parts: Parts<'_>,
+    target: &Target,
+    happened: &mut Happened,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let wanted: BTreeMap<HostId, ToRest> = happened
+        .started
+        .iter()
+        .filter_map(|(host, started)| Some((*host, started.to_rest?)))
+        .collect();
+    if wanted.is_empty() || happened.validity != Validity::Valid {
+        return Ok(());
+    }
+    let began = Instant::now();
+    let mut rest = Resting {
+        crew,
+        parts,
+        target,
+        happened,
+        screen,
+        wanted,
+        rests: BTreeMap::new(),
+        rounds: 0,
+    };
+    rest.through()?;
+    let rests = rest.rests;
+    happened.rest_s = began.elapsed().as_secs_f64();
+    happened.rests = rests;
+    Ok(())
+}
+
+struct Resting<'a> {
+    crew: &'a mut Crew,
+    parts: Parts<'a>,
+    target: &'a Target,
+    happened: &'a mut Happened,
+    screen: &'a mut Screen,
+    wanted: BTreeMap<HostId, ToRest>,
+    rests: BTreeMap<HostId, Rest>,
+    /// How many have been run.
+    rounds: u64,
+}
+
+impl Resting<'_> {
+    fn through(&mut self) -> Result<(), Failure> {
+        let plan = self.parts.plan;
+        let cache = plan.caches.state(&self.parts.workload.name);
+        let is_warm = self.wanted.values().all(|to_rest| to_rest.code_is_warm);
+        let code_is_warm = is_warm || self.rounds_of(Purpose::Code)?;
+        if !self.renew(cache)? {
+            return Ok(());
+        }
+        let cache_is_settled = match cache {
+            CacheState::Cold => None,
+            CacheState::Warm => Some(self.rounds_of(Purpose::Cache)?),
+        };
+        for host in self.wanted.keys() {
+            let rest = self.rests.entry(*host).or_default();
+            (rest.code_is_warm, rest.cache_is_settled) = (code_is_warm, cache_is_settled);
+            let started = self.happened.started.get_mut(host);
+            if let Some(warmed) = started.and_then(|started| started.warmed.as_mut()) {
+                let rounds = rest.cache.iter();
+                warmed.by_keys_bytes = rounds.clone().map(|round| round.read_bytes).sum::<f64>() as u64;
+                warmed.seconds += rounds.map(|round| round.seconds).sum::<f64>();
+                warmed.cached_bytes = rest
+                    .cache
+                    .last()
+                    .map_or(warmed.cached_bytes, |round| round.cached_bytes);
+            }
+        }
+        self.each(&|_| DatabaseRequest::Hold, |reply| match reply {
+            Reply::Held => Ok(()),
+            other => Err(unexpected(&other)),
+        })?;
+        Ok(())
+    }
+
+    /// Rounds until all nodes have what these are for; whether they have.
+    fn rounds_of(&mut self, purpose: Purpose) -> Result<bool, Failure> {
+        let most_s = self.parts.plan.shape.rest_max_s;
+        let began = Instant::now();
+        let Some(mut before) = self.usage()? else {
+            return Ok(false);
+        };
+        while began.elapsed().as_secs_f64() < most_s {
+            let doing = match purpose {
+                Purpose::Code => "bringing the database to rest: compiling its code",
+                Purpose::Cache => "bringing the database to rest: filling the page cache by the workload's keys",
+            };
+            self.screen.doing(doing, "");
+            let round = Instant::now();
+            let operations = match self.load(purpose)? {
+                Ok(operations) => operations,
+                Err((cause, reason)) => {
+                    self.happened.spoil(cause, reason, Vec::new());
+                    // A database that has ended is why, and says so when it is asked.
+                    return self.usage().map(|_| false);
+                }
+            };
+            let seconds = round.elapsed().as_secs_f64();
+            let Some(after) = self.usage()? else { return Ok(false) };
+            for (host, now) in &after {
+                let Some(then) = before.get(host) else { continue };
+                let rest = self.rests.entry(*host).or_default();
+                let rounds = match purpose {
+                    Purpose::Code => &mut rest.code,
+                    Purpose::Cache => &mut rest.cache,
+                };
+                rounds.push(between(then, now, seconds, operations));
+            }
+            before = after;
+            let is_done = |(host, to_rest): (&HostId, &ToRest)| {
+                let rest = self.rests.get(host);
+                rest.is_some_and(|rest| match purpose {
+                    Purpose::Code => analysis::code_is_warm(&rest.code),
+                    Purpose::Cache => analysis::cache_is_settled(&rest.cache, to_rest.page_cache_bytes),
+                })
+            };
+            if self.wanted.iter().all(is_done) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// One round of load: operations completed, or why there was none.
+    fn load(&mut self, purpose: Purpose) -> Result<Result<u64, (Cause, String)>, Failure> {
+        self.rounds += 1;
+        let clients = hosts::clients_of(self.parts.plan, self.parts.setup);
+        let client = *clients.first().ok_or_else(|| Failure::work("a run has no client"))?;
+        let whole = task(self.parts, self.target, self.happened);
+        let come_first = self.wanted.values().all(|to_rest| to_rest.compilers_first);
+        let in_flight = match (purpose, self.parts.cell.load) {
+            (Purpose::Code, _) if !come_first => IN_FLIGHT_BESIDE_COMPILERS,
+            (_, LoadLevel::Concurrency(n)) => n,
+            (_, LoadLevel::Rate { .. }) => IN_FLIGHT,
+        };
+        let seconds = match purpose {
+            Purpose::Code => CODE_ROUND_S,
+            Purpose::Cache => CACHE_ROUND_S,
+        };
+        // Where acknowledged writes are looked for, nobody else writes.
+        let reads_alone = whole.check_writes;
+        let task = TrialTask {
+            // Other keys than in the round before.
+            seed: whole.seed.wrapping_add(self.rounds << 40),
+            ..whole
+        };
+        let warm = ClientRequest::Warm {
+            task: Box::new(task),
+            seconds,
+            in_flight,
+            reads_alone,
+        };
+        // No node is watched yet: none says anything.
+        let answers = self
+            .crew
+            .converse(vec![(client, Request::Client(warm))], &mut |_, _| true)?;
+        match answers.into_values().next() {
+            Some(Ok(Reply::Warm(operations))) => Ok(Ok(operations)),
+            Some(Ok(other)) => Err(unexpected(&other)),
+            Some(Err(Trouble::Fault(fault))) => {
+                let reason = format!("the database could not be brought to rest: {}", fault.message);
+                Ok(Err((Cause::DidNotStart, reason)))
+            }
+            Some(Err(Trouble::ClientLost(how))) => Ok(Err((Cause::ClientLost, how))),
+            None => Err(Failure::work("a client agent does not answer")),
+        }
+    }
+
+    /// The data set as it was loaded, whatever was written since: taken away once for all nodes, and taken in by each. `false`: the trial
+    /// is invalid.
+    fn renew(&mut self, cache: CacheState) -> Result<bool, Failure> {
+        self.screen.doing("restoring the data set", "");
+        let nodes = hosts::nodes_of(self.parts.setup);
+        let Some(first) = nodes.first() else { return Ok(true) };
+        if self.happened.validity != Validity::Valid {
+            return Ok(false);
+        }
+        match self
+            .crew
+            .call(*first, Request::Database(DatabaseRequest::Empty), self.screen)?
+        {
+            Reply::Emptied => {}
+            other => return Err(unexpected(&other)),
+        }
+        let keys = sample_keys(self.parts.plan, self.parts.workload);
+        let renew = |_: HostId| DatabaseRequest::Renew {
+            sample_keys: keys.clone(),
+            cache,
+        };
+        let renewed = self.each(&renew, |reply| match reply {
+            Reply::Renewed(warmed) => Ok(warmed),
+            other => Err(unexpected(&other)),
+        })?;
+        let Some(renewed) = renewed else { return Ok(false) };
+        for (host, warmed) in renewed {
+            if let Some(started) = self.happened.started.get_mut(&host) {
+                let plan = self.parts.plan;
+                let is_asked_for = plan.caches.asks_for_warm(&self.parts.workload.name);
+                started.warmed = warmed.map(|warmed| Warmed { is_asked_for, ..warmed });
+            }
+        }
+        Ok(true)
+    }
+
+    /// What each node has used; `None` where a database has ended, which makes the trial invalid.
+    fn usage(&mut self) -> Result<Option<BTreeMap<HostId, Usage>>, Failure> {
+        let usages = self.each(&|_| DatabaseRequest::Usage, |reply| match reply {
+            Reply::Usage(usage) => Ok(usage),
+            other => Err(unexpected(&other)),
+        })?;
+        let known = |(host, usage): (HostId, Option<Usage>)| Some((host, usage?));
+        Ok(usages.and_then(|usages| usages.into_iter().map(known).collect()))
+    }
+
+    /// Asks every node; `None` where a database has ended, which makes the trial invalid.
+    fn each<R>(
+        &mut self,
+        request: &dyn Fn(HostId) -> DatabaseRequest,
+        read: impl Fn(Reply) -> Result<R, Failure>,
+    ) -> Result<Option<BTreeMap<HostId, R>>, Failure> {
+        let ask = |host: HostId, _: &Crew| request(host);
+        let answers = ask_nodes(self.crew, self.parts.setup, &ask, self.happened, self.screen)?;
+        let Some(answers) = answers else { return Ok(None) };
+        let each = answers.into_iter().map(|(host, answer)| match answer {
+            Ok(reply) => Ok((host, read(reply)?)),
+            Err(trouble) => Err(trouble.into()),
+        });
+        each.collect::<Result<_, Failure>>().map(Some)
+    }
+}
+
+/// What happened between two looks at a node.
+fn between(before: &Usage, after: &Usage, seconds: f64, operations: u64) -> RestRound {
+    RestRound {
+        seconds,
+        operations,
+        database_cpu_s: after.database_cpu_s - before.database_cpu_s,
+        compiler_cpu_s: after.compiler_cpu_s.zip(before.compiler_cpu_s).map(|(a, b)| a - b),
+        device_reads: after.device_reads - before.device_reads,
+        read_bytes: after.read_bytes - before.read_bytes,
+        cached_bytes: after.cached_bytes,
+    }
+}
