@@ -7,7 +7,7 @@
 
 use evidence::RestRound;
 
-/// The compilers' part of the database's CPU time below which its code counts as compiled, in two rounds one after the other: they
+/// The compilers' part of the database's CPU time below which its code counts as compiled, in two rounds together: they
 /// pause before they compile anew what they had compiled on a wrong guess. Measured on two cores: rounds of 3 s began with half of
 /// all CPU for compilers and a fifth of the final throughput, and had 6 % in a pause at nine tenths of it, before another 25 %.
 const COMPILERS_QUIET: f64 = 0.05;
@@ -21,8 +21,8 @@ const READS_FEW: f64 = 0.02;
 /// Whether the code that a workload runs through is compiled.
 pub fn code_is_warm(rounds: &[RestRound]) -> bool {
     let [.., before, last] = rounds else { return false };
-    let is_quiet = [before, last].map(RestRound::compiler_share);
-    let is_quiet = is_quiet.iter().flatten().all(|share| *share < COMPILERS_QUIET);
+    let compilers = before.compiler_cpu_s.zip(last.compiler_cpu_s).map(|(a, b)| a + b);
+    let is_quiet = compilers.is_none_or(|s| s < COMPILERS_QUIET * (before.database_cpu_s + last.database_cpu_s));
     let change = (last.rate() / before.rate()).ln().abs();
     // A round without any operation is no level: NaN and infinity are not below it.
     is_quiet && change <= THROUGHPUT_LEVEL
@@ -65,8 +65,8 @@ mod tests {
         };
         assert!(!code(&[]) && !code(&[(9_000, 0.0)]), "one round shows no level");
         assert!(!code(&[(9_000, 0.9), (9_100, 0.03)]), "a pause of the compilers");
-        assert!(!code(&[(9_000, 0.09), (9_100, 0.11)]), "5.5 % are theirs");
-        assert!(code(&[(9_000, 0.09), (9_100, 0.03)]));
+        assert!(!code(&[(9_000, 0.11), (9_100, 0.11)]), "5.5 % are theirs");
+        assert!(code(&[(9_000, 0.12), (9_100, 0.06)]));
         assert!(!code(&[(7_000, 0.09), (9_100, 0.03)]), "it still rises");
         assert!(!code(&[(0, 0.0), (0, 0.0)]), "nothing was answered");
         let unseen = [round(9_000, None, 0.0), round(9_000, None, 0.0)];

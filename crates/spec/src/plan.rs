@@ -53,6 +53,9 @@ pub struct Plan {
     /// How the page cache stands before trials of each workload; plans of before it could be stated begin cold.
     #[serde(default, skip_serializing_if = "Caches::are_usual")]
     pub caches: Caches,
+    /// Names of configurations whose trials in a block one process of the database serves, each process's together.
+    #[serde(default)]
+    pub processes: Vec<Vec<String>>,
     /// All cells: configuration x workload x load level.
     pub cells: Vec<Cell>,
     /// All trials in the order in which they run.
@@ -145,11 +148,13 @@ pub struct TrialShape {
     pub request_timeout_s: f64,
 }
 
-/// Seconds of a trial besides warm-up and measurement: restore, start, settle, stop. Measured at 6.2 on two quiet
-/// cores; more on busy ones.
-pub(crate) const OVERHEAD_PER_TRIAL_S: f64 = 8.0;
-/// Seconds until the code of Cassandra 5.0 is compiled on two quiet cores, measured.
-const CODE_IS_WARM_S: f64 = 20.0;
+/// Seconds of a trial besides warm-up and measurement: the data is taken in again, the page cache settles. Measured at 2.4 on two quiet
+/// cores.
+pub(crate) const OVERHEAD_PER_TRIAL_S: f64 = 3.0;
+/// Seconds until a new process has settled. Measured at 4.0 on two quiet cores; more on busy ones.
+const START_S: f64 = 6.0;
+/// Seconds until the code of Cassandra 5.0 is compiled: measured at 21 to 27 on two quiet cores.
+const CODE_IS_WARM_S: f64 = 25.0;
 /// Seconds until throughput has come to rest, where that decides: the shortest series that can be judged, and half as
 /// much again.
 const UNTIL_REST_S: f64 = ROOMY_S;
@@ -162,20 +167,16 @@ const FIXED_S: f64 = 40.0;
 const SEARCH_LEVELS: usize = 1 + LEVELS.len();
 
 impl TrialShape {
-    /// Seconds until the code of a new process is expected to be compiled.
+    /// Seconds until a new process is expected to answer with its code compiled.
     pub(crate) fn until_code_is_warm_s(&self) -> f64 {
-        self.rest_max_s.min(CODE_IS_WARM_S)
+        START_S + self.rest_max_s.min(CODE_IS_WARM_S)
     }
 }
 
 /// Estimated seconds of a trial, of a configuration with so many nodes.
 fn trial_s(shape: &TrialShape, nodes: u32) -> f64 {
     let until_rest = shape.warmup_max_s.map_or(0.0, |most| most.min(UNTIL_REST_S));
-    shape.until_code_is_warm_s()
-        + until_rest
-        + shape.warmup_s
-        + shape.duration_s
-        + OVERHEAD_PER_TRIAL_S * f64::from(nodes)
+    until_rest + shape.warmup_s + shape.duration_s + OVERHEAD_PER_TRIAL_S * f64::from(nodes)
 }
 
 /// The shape of trials in a model of 1:`scale`.
@@ -236,7 +237,12 @@ pub fn plan(experiment: &Experiment) -> Plan {
     let ids: Vec<String> = cells.iter().map(|cell| cell.id.clone()).collect();
     let trials = in_blocks(&ids, 1..experiment.load.repetitions + 1, experiment.load.seed);
     let load = &experiment.load;
-    let shape = shape_of(load, scale);
+    let processes = processes(experiment);
+    let mut shape = shape_of(load, scale);
+    if processes.is_empty() {
+        // Nobody starts a database for it.
+        shape.rest_max_s = 0.0;
+    }
     let mut plan = Plan {
         format_version: FORMAT_VERSION,
         experiment: experiment.name.clone(),
@@ -252,6 +258,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
         configurations: experiment.configurations.clone(),
         workloads: experiment.workloads.clone(),
         caches: caches(experiment),
+        processes,
         cells,
         trials,
         search: search(experiment),
@@ -269,6 +276,23 @@ pub fn plan(experiment: &Experiment) -> Plan {
     };
     plan.estimated_s = plan.estimate();
     plan
+}
+
+/// Names of configurations whose trials one process of the database can serve; none where nobody starts one.
+fn processes(experiment: &Experiment) -> Vec<Vec<String>> {
+    if experiment.simulated.is_some() {
+        return Vec::new();
+    }
+    let setups = crate::setups(experiment);
+    let mut groups: Vec<Vec<&crate::Setup>> = Vec::new();
+    for setup in setups.iter().filter(|setup| setup.existing.is_none()) {
+        match groups.iter_mut().find(|group| group[0].shares_process_with(setup)) {
+            Some(group) => group.push(setup),
+            None => groups.push(vec![setup]),
+        }
+    }
+    let names = |group: Vec<&crate::Setup>| group.iter().map(|setup| setup.configuration.clone()).collect();
+    groups.into_iter().map(names).collect()
 }
 
 /// Trials of these cells in blocks, shuffled inside each.
@@ -351,7 +375,28 @@ impl Plan {
     pub fn seconds_of(&self, trial: &PlannedTrial) -> f64 {
         let configuration = self.configuration_of(trial).and_then(|name| self.configuration(name));
         let nodes = configuration.map_or(1, |configuration| configuration.placement.nodes);
-        trial_s(&self.shape, nodes) + self.warming_s_of(trial)
+        trial_s(&self.shape, nodes) + self.starting_s_of(trial) + self.warming_s_of(trial)
+    }
+
+    /// A trial's part of the seconds until the process that serves it in its block is expected to be ready.
+    fn starting_s_of(&self, trial: &PlannedTrial) -> f64 {
+        let cells_of = |configuration: &str| self.cells.iter().filter(|c| c.configuration == configuration).count();
+        let Some(configuration) = self.configuration_of(trial) else {
+            return 0.0;
+        };
+        let sharers = self
+            .processes
+            .iter()
+            .find(|sharers| sharers.iter().any(|name| name == configuration));
+        let nodes = self.configuration(configuration).map_or(1, |c| c.placement.nodes);
+        sharers.map_or(0.0, |sharers| {
+            let shared = match self.faults.is_empty() {
+                true => sharers.iter().map(|name| cells_of(name)).sum::<usize>().max(1),
+                // What was done to a node ends its process.
+                false => 1,
+            };
+            (self.shape.until_code_is_warm_s() + START_S * f64::from(nodes - 1)) / shared as f64
+        })
     }
 
     /// Expected seconds of warming the page cache before a trial, planned or expected.

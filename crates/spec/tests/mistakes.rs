@@ -135,8 +135,8 @@ fn every_wrong_input_is_refused_at_its_place() {
         ),
         (
             "concurrency = [10]",
-            "concurrency = [10]\ncode_warmup_s = -1",
-            "code_warmup_s cannot be -1",
+            "concurrency = [10]\nrest_max_s = -1",
+            "rest_max_s cannot be -1",
         ),
         (
             "concurrency = [10]",

@@ -147,7 +147,7 @@ fn a_plan_keeps_the_day_and_the_source_of_every_price() {
 }
 
 #[test]
-fn a_database_compiles_its_code_first_where_rates_are_searched_for_or_where_that_is_stated() {
+fn a_database_of_our_own_is_brought_to_rest_for_a_time_that_can_be_stated() {
     let seconds = |load: &str, provider| {
         let text = story::with("concurrency = [10]", load) + "[objective]\np99_ms = 20\n";
         let experiment = story::accepted(&text).carried_out_by(provider);
@@ -155,20 +155,20 @@ fn a_database_compiles_its_code_first_where_rates_are_searched_for_or_where_that
         // Its time is counted.
         let without = Experiment {
             load: spec::Load {
-                code_warmup_s: 0.0,
+                rest_max_s: 0.0,
                 ..experiment.load.clone()
             },
             ..experiment
         };
         let more = plan.estimated_s - spec::plan(&without).estimated_s;
-        assert_eq!(more > 0.0, plan.shape.code_warmup_s > 0.0, "{load}: {more}");
-        plan.shape.code_warmup_s
+        assert_eq!(more > 0.0, plan.shape.rest_max_s > 0.0, "{load}: {more}");
+        plan.shape.rest_max_s
     };
     let (local, simulated) = (Provider::Local, Provider::Simulated);
-    assert_eq!(seconds("rate = \"find\"", local), 20.0);
-    assert_eq!(seconds("rate = \"find\"\ncode_warmup_s = 3", local), 3.0);
-    assert_eq!(seconds("rate = [100]", local), 0.0);
-    assert_eq!(seconds("rate = [100]\ncode_warmup_s = 3", local), 3.0);
-    // What is simulated compiles nothing.
-    assert_eq!(seconds("rate = \"find\"\ncode_warmup_s = 3", simulated), 0.0);
+    assert_eq!(seconds("rate = \"find\"", local), 120.0);
+    assert_eq!(seconds("rate = [100]", local), 120.0);
+    assert_eq!(seconds("rate = [100]\nrest_max_s = 3", local), 3.0);
+    assert_eq!(seconds("rate = [100]\nrest_max_s = 0", local), 0.0);
+    // What is simulated compiles nothing of its own accord.
+    assert_eq!(seconds("rate = \"find\"\nrest_max_s = 3", simulated), 0.0);
 }

@@ -67,6 +67,8 @@ pub(super) struct Volumes {
     read_ahead: BTreeMap<VolumeRole, ReadAhead>,
     /// What each of the configurations was measured to deliver, in the order of the volumes.
     probes: BTreeMap<String, Vec<ProbeResult>>,
+    /// What volumes like these were measured to deliver.
+    measured: Vec<(VolumeSetup, ProbeResult)>,
 }
 
 impl Volumes {
@@ -111,6 +113,7 @@ impl Volumes {
             read_ahead_kb: setup.settings.read_ahead_kb,
             read_ahead: BTreeMap::new(),
             probes: BTreeMap::new(),
+            measured: Vec::new(),
         };
         volumes.attach()?;
         if let Some(data) = snapshot {
@@ -144,18 +147,31 @@ impl Volumes {
     pub fn probe(&mut self, setup: &Setup, cgroup_name: Option<&str>) -> Result<(), StorageError> {
         self.turn_into(setup);
         self.attach()?;
-        let mut found = Vec::new();
+        let mut found: Vec<ProbeResult> = Vec::new();
         for group in self.groups() {
-            found.extend(probe(group, &self.ledger, cgroup_name)?);
+            // What another configuration has in this place, and has just like it, was measured.
+            let known = |m: &Mounted| {
+                self.measured
+                    .iter()
+                    .find(|(known, _)| *known == m.setup)
+                    .map(|(_, result)| *result)
+            };
+            if let Some(known) = group.iter().map(known).collect::<Option<Vec<_>>>() {
+                found.extend(known);
+                continue;
+            }
+            let measured = probe(group, &self.ledger, cgroup_name)?;
+            found.extend(measured.into_iter().map(|measured| ProbeResult {
+                read_iops: measured.read_iops,
+                read_latency_us: measured.read_latency_us,
+                write_bytes_per_s: measured.write_bytes_per_s,
+                write_iops: measured.write_iops,
+                seconds: measured.seconds,
+            }));
         }
-        let found = found.into_iter().map(|measured| ProbeResult {
-            read_iops: measured.read_iops,
-            read_latency_us: measured.read_latency_us,
-            write_bytes_per_s: measured.write_bytes_per_s,
-            write_iops: measured.write_iops,
-            seconds: measured.seconds,
-        });
-        self.probes.insert(setup.configuration.clone(), found.collect());
+        let setups = self.mounted.iter().map(|m| m.setup.clone());
+        self.measured.extend(setups.zip(found.iter().copied()));
+        self.probes.insert(setup.configuration.clone(), found);
         self.turn_into(setup);
         Ok(())
     }

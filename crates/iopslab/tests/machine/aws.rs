@@ -36,6 +36,7 @@ distribution = "uniform"
 
 [load]
 concurrency = [4]
+rest_max_s = 3
 warmup_s = 1
 duration_s = 8
 repetitions = 1

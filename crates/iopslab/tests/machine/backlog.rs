@@ -37,6 +37,7 @@ distribution = "uniform"
 
 [load]
 concurrency = [8]
+rest_max_s = 3
 warmup_s = 4
 duration_s = 20
 repetitions = 1

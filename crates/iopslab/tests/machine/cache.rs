@@ -36,7 +36,7 @@ distribution = "uniform"
 [load]
 concurrency = [16]
 cache = ["cold", "warm"]
-code_warmup_s = 0
+rest_max_s = 12
 warmup_s = 2
 duration_s = 5
 repetitions = 1

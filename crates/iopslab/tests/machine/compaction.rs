@@ -30,6 +30,7 @@ distribution = "uniform"
 
 [load]
 rate = [200]
+rest_max_s = 3
 warmup_s = 2
 duration_s = 45
 repetitions = 1

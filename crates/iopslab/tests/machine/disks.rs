@@ -41,7 +41,7 @@ for_s = 4
 
 [load]
 concurrency = [16]
-code_warmup_s = 3
+rest_max_s = 3
 warmup_s = 3
 duration_s = 22
 repetitions = 1

@@ -45,7 +45,7 @@ distribution = "uniform"
 
 [load]
 concurrency = [16]
-code_warmup_s = 3
+rest_max_s = 3
 warmup_s = 4
 duration_s = 5
 repetitions = 1
@@ -420,7 +420,7 @@ fn three_failed_starts_stop_the_run_with_a_report_and_are_repeated_by_resume() {
     // Short trials: what starts is the question, not what it does then.
     let short = |repetitions| {
         fast_alone(repetitions).replace(
-            "code_warmup_s = 3\nwarmup_s = 4\nduration_s = 5",
+            "rest_max_s = 3\nwarmup_s = 4\nduration_s = 5",
             "warmup_s = 1\nduration_s = 2",
         )
     };

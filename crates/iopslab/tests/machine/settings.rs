@@ -31,6 +31,7 @@ distribution = "uniform"
 
 [load]
 concurrency = [16]
+rest_max_s = 3
 warmup_s = 2
 duration_s = 3
 repetitions = 1

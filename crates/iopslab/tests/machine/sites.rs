@@ -18,6 +18,7 @@ distribution = "uniform"
 
 [load]
 concurrency = [4]
+rest_max_s = 3
 warmup_s = 1
 duration_s = 10
 repetitions = 3

@@ -35,6 +35,7 @@ read = 1.0
 
 [load]
 concurrency = [4]
+rest_max_s = 3
 warmup_s = 1
 duration_s = 2
 repetitions = 1
@@ -58,6 +59,7 @@ read = 1.0
 
 [load]
 concurrency = [4]
+rest_max_s = 3
 warmup_s = 1
 duration_s = 5
 repetitions = 2

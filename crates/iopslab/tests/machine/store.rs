@@ -39,6 +39,7 @@ distribution = "uniform"
 
 [load]
 concurrency = [8]
+rest_max_s = 3
 warmup_s = 1
 duration_s = 5
 repetitions = 1

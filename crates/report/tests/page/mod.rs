@@ -101,7 +101,7 @@ pub fn empty(baseline: &str) -> Analysis {
         },
         origins: Vec::new(),
         shape: TrialShape {
-            code_warmup_s: 0.0,
+            rest_max_s: 0.0,
             warmup_s: 20.0,
             warmup_max_s: None,
             duration_s: 60.0,

@@ -110,6 +110,7 @@ fn in_existing(file: &raw::Experiment) -> Option<Note> {
         ),
         ("[provider.local] start_timeout_s", local.start_timeout_s.is_some()),
         ("[provider.local] settle_timeout_s", local.settle_timeout_s.is_some()),
+        ("[load] rest_max_s", file.load.get_ref().rest_max_s.is_some()),
         ("memory_limit_gib", file.configuration.iter().any(has_memory)),
         ("racks", file.configuration.iter().any(|c| c.get_ref().racks.is_some())),
     ]);

@@ -55,6 +55,7 @@ for_s = 6
 clients = 2
 concurrency = [4]
 request_timeout_s = 4
+rest_max_s = 3
 warmup_s = 3
 duration_s = 26
 repetitions = 1
