@@ -19,6 +19,7 @@ pub mod burst;
 mod cache;
 mod cache_curve;
 mod capacity;
+mod carried;
 mod cells;
 mod charts;
 mod comparison;
@@ -64,6 +65,7 @@ extern crate self as analysis;
 #[path = "../tests/stories/story/mod.rs"]
 mod story;
 
+use carried::CarriedOver;
 use comparisons::Comparisons;
 use figures::Figures;
 use hardware::Hardware;
@@ -76,11 +78,11 @@ pub use charts::{Charts, LatencyCurve, TrialCharts, charts};
 pub use comparison::compare;
 pub use decision::UNTESTED_SHARE;
 pub use document::{
-    Analysis, AnyOf, By, CacheCurve, CacheEffect, CachePoint, CachePrediction, Candidate, Capacity, CapacityLevel,
+    Analysis, AnyOf, Bound, BoundIs, By, CacheCurve, CacheEffect, CachePoint, CachePrediction, Candidate, Capacity, CapacityLevel,
     CapacityLimit, CapacityOutcome, Caution, CellAnalysis, CellChange, Change, Check, Comparison, ConfigurationFacts,
     Criterion, DataVolumeAnalysis, DatabaseCounts, Decision, Delivered, Doubt, FaultAnalysis, FaultsAnalysis, FleetOf,
-    FreeStep, GateCell, GateOutcome, GateResult, HintFiles, InvalidTrial, LatencyAnalysis, Meets, Metric, Missed, Need,
-    NodeAnalysis, NotConsidered, NotJudged, NotTried, Obstacle, OtherSettings, Outcome, PhaseAnalysis, PhaseKind,
+    FreeStep, GateCell, GateOutcome, GateResult, HintFiles, InvalidTrial, LatencyAnalysis, LimitedHere, Meets, Metric, Missed, Need,
+    NodeAnalysis, NotConsidered, NotJudged, NotTried, Obstacle, OfThisMachine, OtherSettings, Outcome, PhaseAnalysis, PhaseKind,
     Place, Range, Ranked, Ratio, Reason, Recommendation, RecoveryAnalysis, Replaced, ResidualSpread, Scaling,
     ScalingPoint, Spending, Spent, Status, TrialCounts, Untried, ValueOfMoney, ValueVerdict, Verdict, VolumeReport,
     Withheld, WorkloadFacts, WorseSettings, WouldDecide, WritesAnalysis,
@@ -150,13 +152,14 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         .collect();
     let figures = Figures::new(plan, ordered.iter().copied());
     let margin = plan.decision.margin;
-    let throughput = Comparisons::new(Metric::Throughput, &cells, &figures, margin);
+    let mut throughput = Comparisons::new(Metric::Throughput, &cells, &figures, margin);
     for outlier in throughput.outliers() {
         let found = rules::repetitions_spread(&cells[outlier.cell], outlier);
         cells[outlier.cell].findings.extend(found);
     }
-    comparisons::add(&mut cells, &baseline, &throughput);
     by_intervention(setups, &mut cells, &throughput);
+    throughput.carry_over(CarriedOver::of(input.provider, setups, &configurations, &mut cells));
+    comparisons::add(&mut cells, &baseline, &throughput);
     let p99 = Comparisons::new(Metric::P99, &cells, &figures, margin);
     let capacities = capacity::capacities(plan, &cells, &figures, input.probes);
     let hardware = Hardware::of(&configurations, plan.baseline.as_deref());
