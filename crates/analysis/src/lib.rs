@@ -78,14 +78,15 @@ pub use charts::{Charts, LatencyCurve, TrialCharts, charts};
 pub use comparison::compare;
 pub use decision::UNTESTED_SHARE;
 pub use document::{
-    Analysis, AnyOf, Bound, BoundIs, By, CacheCurve, CacheEffect, CachePoint, CachePrediction, Candidate, Capacity, CapacityLevel,
-    CapacityLimit, CapacityOutcome, Caution, CellAnalysis, CellChange, Change, Check, Comparison, ConfigurationFacts,
-    Criterion, DataVolumeAnalysis, DatabaseCounts, Decision, Delivered, Doubt, FaultAnalysis, FaultsAnalysis, FleetOf,
-    FreeStep, GateCell, GateOutcome, GateResult, HintFiles, InvalidTrial, LatencyAnalysis, LimitedHere, Meets, Metric, Missed, Need,
-    NodeAnalysis, NotConsidered, NotJudged, NotTried, Obstacle, OfThisMachine, OtherSettings, Outcome, PhaseAnalysis, PhaseKind,
-    Place, Range, Ranked, Ratio, Reason, Recommendation, RecoveryAnalysis, Replaced, ResidualSpread, Scaling,
-    ScalingPoint, Spending, Spent, Status, TrialCounts, Untried, ValueOfMoney, ValueVerdict, Verdict, VolumeReport,
-    Withheld, WorkloadFacts, WorseSettings, WouldDecide, WritesAnalysis,
+    Analysis, AnyOf, Bound, BoundIs, By, CacheCurve, CacheEffect, CachePoint, CachePrediction, Candidate, Capacity,
+    CapacityLevel, CapacityLimit, CapacityOutcome, Caution, CellAnalysis, CellChange, Change, Check, Comparison,
+    ConfigurationFacts, Criterion, DataVolumeAnalysis, DatabaseCounts, Decision, Delivered, Doubt, FaultAnalysis,
+    FaultsAnalysis, FleetOf, FreeStep, GateCell, GateOutcome, GateResult, HintFiles, InvalidTrial, LatencyAnalysis,
+    LimitedHere, Meets, Metric, Missed, Need, NodeAnalysis, NotConsidered, NotJudged, NotTried, Obstacle,
+    OfThisMachine, OtherSettings, Outcome, PhaseAnalysis, PhaseKind, Place, Range, Ranked, Ratio, Reason,
+    Recommendation, RecoveryAnalysis, Replaced, ResidualSpread, Scaling, ScalingPoint, Spending, Spent, Status,
+    TrialCounts, Untried, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadFacts, WorseSettings,
+    WouldDecide, WritesAnalysis,
 };
 pub use fact::{HostFact, NODES, NodeFigure, SmallerThan, TooShort, UNTIL_FAULT, VolumeLimit};
 pub use finding::{Finding, Scope};

@@ -195,9 +195,8 @@ impl Steps<'_> {
             to: self.cells[to.cell].configuration.clone(),
             extra_usd_per_month: to.usd - from.usd,
             cost_ratio,
-            usd_per_extra_op_per_s: stats::ratio(to.usd - from.usd, gain).filter(|_| {
-                ratio.bound.is_none() && ratio.low > 1.0 && gain > 0.0
-            }),
+            usd_per_extra_op_per_s: stats::ratio(to.usd - from.usd, gain)
+                .filter(|_| ratio.bound.is_none() && ratio.low > 1.0 && gain > 0.0),
             value_ratio: Range {
                 median: value.median,
                 low: value.low,

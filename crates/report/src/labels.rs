@@ -1,7 +1,7 @@
 //! Short texts that both the terminal and Markdown use.
 
 use analysis::{
-    Analysis, Basis, CellAnalysis, ConfigurationFacts, CostKind, CostLine, Estimate, Initialised, IoLimits,
+    Analysis, Basis, BoundIs, CellAnalysis, ConfigurationFacts, CostKind, CostLine, Estimate, Initialised, IoLimits,
     LatencyAnalysis, Limit, LoadLevel, Metric, OperationKind, Placement, Range, Ratio, TrialShape, ValueOfMoney,
     ValueVerdict, Verdict, VolumeReport, rules,
 };
@@ -121,12 +121,33 @@ pub fn errors(cell: &CellAnalysis) -> String {
     }
 }
 
-/// A ratio with its interval, where there is one: `2.31x (2.25-2.40)`.
+/// A ratio with its interval, where there is one: `2.31x (2.25-2.40)`; where this machine limited one side, what carries over
+/// before it: `at least 2.25x (here 2.31x)`.
 pub fn ratio(ratio: Option<&Ratio>) -> String {
     match ratio {
         None => MISSING.to_owned(),
+        Some(r) if bound(r).is_some() => {
+            let least = carried(r, r.low, r.high).map_or_else(|| "not carried over".to_owned(), |told| told);
+            format!("{least} (here {}x)", number(r.median))
+        }
         Some(r) if r.pairs < 2 || r.low == r.high => format!("{}x", number(r.median)),
         Some(r) => format!("{}x ({}-{})", number(r.median), number(r.low), number(r.high)),
+    }
+}
+
+/// The bound of a ratio that was tested.
+pub fn bound(ratio: &Ratio) -> Option<BoundIs> {
+    let bound = ratio.bound.as_ref().filter(|_| ratio.verdict.is_tested());
+    bound.map(|bound| bound.is)
+}
+
+/// What of an interval carries over where this machine limited one side of its ratio: `at least 2.25x`; `None` where nothing
+/// does, or all.
+pub fn carried(ratio: &Ratio, low: f64, high: f64) -> Option<String> {
+    match bound(ratio)? {
+        BoundIs::AtLeast => Some(format!("at least {}x", number(low))),
+        BoundIs::AtMost => Some(format!("at most {}x", number(high))),
+        BoundIs::Nothing => None,
     }
 }
 
@@ -170,6 +191,12 @@ pub fn metric_value(metric: Metric, value: f64) -> String {
         Metric::OperationsPerDollar => format!("{} op/$", number(value)),
         Metric::Mean | Metric::P50 | Metric::P95 | Metric::P99 | Metric::P999 => format!("{} ms", ms(value)),
     }
+}
+
+/// What a step gives for its money: `1.23x (1.20-1.27)`, or what of it carries over.
+pub fn step_value(step: &ValueOfMoney) -> String {
+    let value = step.value_ratio;
+    carried(&step.throughput_ratio, value.low, value.high).unwrap_or_else(|| range(value))
 }
 
 /// What the verdicts on a step mean.

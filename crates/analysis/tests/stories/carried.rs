@@ -170,15 +170,7 @@ fn the_slower_side_at_its_cpu_leaves_a_gain_open() {
 /// A volume that lets no more through limits it everywhere, whatever else is full.
 #[test]
 fn a_full_cpu_beside_a_full_volume_carries_over() {
-    let with_iops = |iops: f64| {
-        bound(&here(
-            AT_ITS_VOLUME,
-            Seen {
-                iops,
-                ..AT_ITS_CPU
-            },
-        ))
-    };
+    let with_iops = |iops: f64| bound(&here(AT_ITS_VOLUME, Seen { iops, ..AT_ITS_CPU }));
     assert_eq!(with_iops(618.0), None);
     assert_eq!(with_iops(560.0), Some(BoundIs::AtLeast));
 }
@@ -223,7 +215,11 @@ fn a_disk_below_the_limit_of_its_volume_is_this_machines() {
     // Late answers count where nothing else is full.
     assert_eq!(with(620.0, Some(0.06), 300.0), disk);
     assert_eq!(with(620.0, Some(0.04), 300.0), (None, None));
-    assert_eq!(with(620.0, Some(0.06), 618.0), (None, None), "its volume is full all the same");
+    assert_eq!(
+        with(620.0, Some(0.06), 618.0),
+        (None, None),
+        "its volume is full all the same"
+    );
 }
 
 /// CPUs are emulated among each other. With faster ones the volume of which more is used would come to be the limit.
@@ -245,7 +241,11 @@ fn two_cells_at_cpus_in_proportion_carry_over_while_their_volumes_have_room() {
     let at_most = (Some(BoundIs::AtMost), ValueVerdict::NotWorthIt);
     assert_eq!(with(24.0, 200.0, same_cpus), all, "two fifths and a third of them");
     assert_eq!(with(42.0, 440.0, same_cpus), all, "0.70 and 0.71: alike");
-    assert_eq!(with(42.0, 200.0, same_cpus), at_least, "gp2 would come to its volume first");
+    assert_eq!(
+        with(42.0, 200.0, same_cpus),
+        at_least,
+        "gp2 would come to its volume first"
+    );
     assert_eq!(with(24.0, 440.0, same_cpus), at_most, "io1 would");
     // Two CPUs of one machine size are not two of another.
     let other_cpus = |job: &mut Job| job.setups[1].cpus = 2.0;

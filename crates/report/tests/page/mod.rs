@@ -228,6 +228,7 @@ pub fn ratio(to: &str, median: f64) -> Ratio {
         p_sign_flip: Some(0.25),
         smallest_detectable: Some(1.1),
         unpaired: false,
+        bound: None,
         verdict: if median == 1.0 {
             Verdict::Reference
         } else {
@@ -327,6 +328,7 @@ fn cell(
             ..Limit::default()
         },
         withheld: None,
+        limited_here: None,
         usd_per_month: Some(price(index)),
         findings: Vec::new(),
     }
