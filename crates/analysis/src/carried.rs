@@ -26,8 +26,8 @@ use crate::rules;
 const ROOM: f64 = 0.5;
 /// Shares of what is emulated within this factor are alike: both would come to their volumes' limits at the same time.
 const ALIKE: f64 = 1.05;
-/// CPUs within this factor of each other's part are in proportion: rounding.
-const IN_PROPORTION: f64 = 1.01;
+/// CPUs that differ by less than this share are as many: rounding.
+const EQUAL: f64 = 0.01;
 
 /// What of this machine limited each cell, if anything of it did.
 #[derive(Debug, Clone, Default)]
@@ -106,8 +106,11 @@ fn are_in_proportion(a: &Side, b: &Side) -> bool {
     let (Some(a), Some(b)) = (&a.setup, &b.setup) else {
         return false;
     };
-    let factor = a.cpus / b.cpus;
-    factor <= IN_PROPORTION && factor >= 1.0 / IN_PROPORTION
+    match (&a.stands_for, &b.stands_for) {
+        (Some(of_a), Some(of_b)) => of_a.is_in_proportion(a.cpus, of_b, b.cpus),
+        // Runs of before it was kept took all CPUs for equal.
+        _ => (a.cpus / b.cpus - 1.0).abs() < EQUAL,
+    }
 }
 
 /// Whether volumes and CPUs of a configuration are this machine's, held to limits.

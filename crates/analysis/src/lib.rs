@@ -113,9 +113,10 @@ pub use work::DatabaseWork;
 // What the document shows from other rooms, so that its reader needs no other room.
 pub use evidence::{DataSetOrigin, ErrorKind, HostId, Initialised, ProbeResult};
 pub use spec::{
-    Basis, Burst, BurstStart, Consistency, ConsistencyLevels, CostKind, CostLine, DataSetPlace, DataSetStore, Database,
-    Dataset, FaultAction, IoLimits, Job, LatencyFigure, LatencyObjective, LoadLevel, NodeFault, NodeFaultKind,
-    Objective, OperationKind, Placement, Plan, Provider, Settings, Setup, Setups, TrialShape, VolumeRole, VolumeSetup,
+    Basis, Burst, BurstStart, CPU_REFERENCE, Consistency, ConsistencyLevels, CostKind, CostLine, CpuShare,
+    DataSetPlace, DataSetStore, Database, Dataset, FaultAction, IoLimits, Job, LatencyFigure, LatencyObjective,
+    LoadLevel, NodeFault, NodeFaultKind, Objective, OperationKind, Placement, Plan, Provider, Settings, Setup, Setups,
+    TrialShape, VolumeRole, VolumeSetup,
 };
 pub use stats::{Estimate, IntervalMethod, Summary};
 
@@ -318,6 +319,7 @@ fn configurations(plan: &Plan, setups: &[Setup], trials: &[&TrialMeasurement]) -
                 exists_at: setup.existing.clone().unwrap_or_default(),
                 is_bought: setup.is_bought,
                 cpus: setup.cpus,
+                stands_for: setup.stands_for.clone(),
                 memory_limit_bytes: setup.memory_limit_bytes,
                 heap_bytes: setup.heap_bytes,
                 page_cache_budget_bytes: setup.page_cache_budget_bytes,

@@ -122,7 +122,7 @@ fn read(row: &table::Row<'_>) -> Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Catalog;
+    use crate::{Catalog, InstanceType};
 
     fn speed(instance: &str) -> f64 {
         cpu_speed(instance).unwrap().speed
@@ -140,7 +140,10 @@ mod tests {
     fn generations_follow_their_compute_units() {
         let expected = |ecu: f64| ecu / 37.0;
         assert_eq!(speed("i2.2xlarge"), expected(27.0));
-        assert_eq!((speed("r4.2xlarge"), speed("c4.2xlarge")), (expected(31.0), expected(31.0)));
+        assert_eq!(
+            (speed("r4.2xlarge"), speed("c4.2xlarge")),
+            (expected(31.0), expected(31.0))
+        );
         assert_eq!(speed("m4.2xlarge"), expected(26.0));
         assert_eq!(speed("R4.16xlarge"), speed("r4.large"), "a family has one speed");
     }
@@ -167,8 +170,8 @@ mod tests {
     /// A row of no family would never be read; a family of a known processor must have one.
     #[test]
     fn each_row_is_of_a_family_of_the_catalog_and_plausible() {
-        let catalog = Catalog::builtin();
-        let families: Vec<&str> = catalog.instances().iter().map(|i| i.family()).collect();
+        let catalog = Catalog::built_in();
+        let families: Vec<&str> = catalog.instances().iter().map(InstanceType::family).collect();
         for row in rows() {
             assert!(families.contains(&row.family.as_str()), "{}", row.family);
             let speed = cpu_speed(&row.family).unwrap();

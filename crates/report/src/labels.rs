@@ -1,9 +1,9 @@
 //! Short texts that both the terminal and Markdown use.
 
 use analysis::{
-    Analysis, Basis, BoundIs, CellAnalysis, ConfigurationFacts, CostKind, CostLine, Estimate, Initialised, IoLimits,
-    LatencyAnalysis, Limit, LoadLevel, Metric, OperationKind, Placement, Range, Ratio, TrialShape, ValueOfMoney,
-    ValueVerdict, Verdict, VolumeReport, rules,
+    Analysis, Basis, BoundIs, CellAnalysis, ConfigurationFacts, CostKind, CostLine, CpuShare, Estimate, Initialised,
+    IoLimits, LatencyAnalysis, Limit, LoadLevel, Metric, OperationKind, Placement, Range, Ratio, TrialShape,
+    ValueOfMoney, ValueVerdict, Verdict, VolumeReport, rules,
 };
 
 use crate::figures::{MISSING, bytes, count, duration, given, listed, mib_per_s, ms, number, percent};
@@ -197,6 +197,31 @@ pub fn metric_value(metric: Metric, value: f64) -> String {
 pub fn step_value(step: &ValueOfMoney) -> String {
     let value = step.value_ratio;
     carried(&step.throughput_ratio, value.low, value.high).unwrap_or_else(|| range(value))
+}
+
+/// How fast the CPUs are that are emulated, each speed once: `i2.2xlarge 0.730 (AWS's ECU / vCPU, sources up to 4 % apart)`; `None` where
+/// they are all alike, or not known.
+pub fn cpu_speeds<'a>(all: impl IntoIterator<Item = &'a CpuShare>) -> Option<String> {
+    let mut told: Vec<(String, f64)> = Vec::new();
+    for share in all {
+        let (known, _) = share.speed.zip(share.unit)?;
+        let apart = known.apart.map_or_else(String::new, |apart| {
+            format!(", within a factor of {}", number(1.0 + apart))
+        });
+        let words = format!(
+            "{} {} ({}{apart})",
+            share.instance,
+            number(known.speed),
+            known.basis.words()
+        );
+        if !told.iter().any(|(known, _)| *known == words) {
+            told.push((words, known.speed));
+        }
+    }
+    let first = told.first()?.1;
+    let differ = told.iter().any(|(_, speed)| *speed != first);
+    let words: Vec<String> = told.into_iter().map(|(words, _)| words).collect();
+    differ.then(|| words.join("; "))
 }
 
 /// What the verdicts on a step mean.

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::{
-    Analysis, Caution, Doubt, LimitedHere, Metric, NotJudged, OfThisMachine, UNTESTED_SHARE, Verdict, VolumeRole,
-    Withheld,
+    Analysis, CPU_REFERENCE, Caution, Doubt, LimitedHere, Metric, NotJudged, OfThisMachine, UNTESTED_SHARE, Verdict,
+    VolumeRole, Withheld,
 };
 
 use super::places;
@@ -112,9 +112,9 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
     match doubt {
         Doubt::Simulated => SIMULATED.to_owned(),
         Doubt::Scale { scale } => format!(
-            "This is a 1:{} model: ratios between volumes carry over, absolute figures do not, and the CPUs of all \
-             instance types are taken for equal.",
-            given(*scale)
+            "This is a 1:{} model: ratios between volumes carry over, absolute figures do not, and {}.",
+            given(*scale),
+            cpus(analysis)
         ),
         Doubt::LimitedHere { all } => limited_here(analysis, all),
         Doubt::TooShort { trials, valid } => format!(
@@ -186,6 +186,15 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
         ),
         Doubt::Stopped { why } => format!("Repeating stopped by itself: {why}."),
         Doubt::Batches { batches } => in_batches(batches),
+    }
+}
+
+/// What the CPUs of a model stand for.
+fn cpus(analysis: &Analysis) -> String {
+    let shares = analysis.configurations.iter().filter_map(|c| c.stands_for.as_ref());
+    match labels::cpu_speeds(shares) {
+        Some(speeds) => format!("CPUs have the speed of {speeds}, beside {CPU_REFERENCE}"),
+        None => "the CPUs of all instance types are taken for equal".to_owned(),
     }
 }
 

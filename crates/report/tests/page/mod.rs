@@ -353,6 +353,7 @@ fn facts(name: &str, index: usize) -> ConfigurationFacts {
         is_bought: false,
         name: name.to_owned(),
         cpus: 1.0,
+        stands_for: None,
         memory_limit_bytes: 3 << 29,
         heap_bytes: 1 << 30,
         page_cache_budget_bytes: 1 << 28,
