@@ -2,9 +2,9 @@
 
 use analysis::{
     Analysis, Bound, BoundIs, HostId, LimitedHere, OfThisMachine, Provider, Ratio, RunEvidence, TrialMeasurement,
-    ValueVerdict, Verdict, VolumeRole, analyse, rules,
+    ValueVerdict, Verdict, VolumeRole, analyse, precision, rules,
 };
-use spec::{Basis, ConfigurationMoney, Job, Money};
+use spec::{Adaptive, Basis, ConfigurationMoney, Job, Money};
 
 use crate::story::{SECONDS, Told, job, measured, record, run};
 
@@ -118,6 +118,25 @@ fn money_counts_what_is_shown_at_the_least() {
     // Machines that are what they are, and a stated truth.
     assert_eq!(of(Provider::Aws, 500.0), not_worth_it);
     assert_eq!(of(Provider::Simulated, 500.0), not_worth_it);
+}
+
+/// A run that repeats until it is known does not repeat what this machine leaves open.
+#[test]
+fn what_no_repetition_would_decide_keeps_no_run_going() {
+    let adaptive = Adaptive {
+        precision: 0.05,
+        blocks_min: 3,
+        blocks_max: 20,
+        budget_s: None,
+        budget_usd: None,
+        stopped: None,
+    };
+    let analysis = analysed(Provider::Local, AT_ITS_VOLUME, AT_ITS_CPU, 500.0, |_| {});
+    assert_eq!(analysis.value_of_money[0].verdict, ValueVerdict::NotDecided);
+    assert!(precision(&analysis, &adaptive, 3).enough);
+    let mut by_luck = analysis;
+    by_luck.value_of_money[0].throughput_ratio.bound = None;
+    assert!(!precision(&by_luck, &adaptive, 3).enough, "more would decide it");
 }
 
 /// What was measured stays in the document; what of it carries over stands beside it.
