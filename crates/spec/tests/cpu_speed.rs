@@ -110,7 +110,10 @@ fn a_speed_that_is_another_unit_is_refused_at_its_place() {
 /// Machines that are what they are get no part of anything.
 #[test]
 fn bought_and_existing_machines_have_their_own_cpus() {
-    let existing = with("[dataset]", "[target]\nhosts = [\"10.0.0.1:9042\"]\n\n[dataset]");
+    let existing = with(
+        "[dataset]",
+        "[target]\nhosts = [\"10.0.0.1:9042\"]\nkeyspace = \"lab\"\n\n[dataset]",
+    );
     let setup = &made(&existing)[0];
     assert_eq!((setup.stands_for.as_ref(), setup.cpus), (None, 16.0));
 }

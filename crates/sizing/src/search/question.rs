@@ -116,16 +116,20 @@ impl<'a> Search<'a> {
         Ok(search)
     }
 
-    /// How many of the CPUs that were measured a vCPU of an instance type is worth; `None`: its speed is not known. As the
-    /// experiment states it of an instance that was measured.
+    /// How many of the CPUs that were measured a vCPU of an instance type is worth; `None`: its speed is not known. Of one that was
+    /// measured as its experiment has it; of another one, unless it is the same, the least that its sources leave open.
     pub(super) fn cpus_worth(&self, instance: &str) -> Option<f64> {
         let Some(unit) = self.facts.cpu_unit else {
             return Some(1.0);
         };
         let mut measured = self.observations.iter().map(|o| &o.configuration.instance);
-        let own = measured.find(|measured| measured.label == instance);
-        let speed = own.map_or_else(|| catalog::cpu_speed(instance), |own| own.cpu_speed)?;
-        Some(speed.speed / unit)
+        if let Some(own) = measured.find(|measured| measured.label == instance) {
+            return Some(own.cpu_speed?.speed / unit);
+        }
+        let known = catalog::cpu_speed(instance)?;
+        let is_same = known.speed <= unit * ONE_SPEED && unit <= known.speed * ONE_SPEED;
+        let doubt = if is_same { 0.0 } else { known.apart.unwrap_or(0.0) };
+        Some(known.speed / (1.0 + doubt) / unit)
     }
 
     /// Share of the disks that holds distinct data.
