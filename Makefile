@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export PATH := $(HOME)/.cargo/bin:$(PATH):/sbin:/usr/sbin
 
-.PHONY: help setup build demo test test-all test-kills test-vm truth lint fuzz bench bench-scale bench-volumes dist
+.PHONY: help setup build demo test test-all test-scales test-kills test-vm truth lint fuzz bench bench-scale bench-volumes dist
 
 help:           ## what can be made
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 16
@@ -29,6 +29,10 @@ test-all:       ## the same and the long stories of AWS: twelve configurations, 
 	@scripts/setup.sh --tests
 	scripts/test.sh
 	scripts/long-stories.sh
+
+test-scales:    ## one ratio of two volumes at 1:64, 1:16 and 1:4, with a real Cassandra (root; half an hour on a quiet machine)
+	@scripts/setup.sh --tests
+	JAVA_HOME=$$(scripts/java-for-tests.sh) cargo test -p iopslab --locked --test machine -- --ignored --nocapture scales::
 
 test-kills: build  ## SIGKILL to a random process of a run, N=200 times: what is left on the machine, and what is lost (root)
 	JAVA_HOME=$$(scripts/java-for-tests.sh) scripts/kills.py $(or $(N),200)

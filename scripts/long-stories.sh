@@ -5,4 +5,4 @@ cd "$(dirname "$0")/.."
 JAVA_HOME=$(scripts/java-for-tests.sh)
 export JAVA_HOME
 cargo build -p iopslab --features aws,tls --locked --example simulated_agent
-cargo test -p iopslab --features aws,tls --locked --test machine -- --ignored --test-threads 2
+cargo test -p iopslab --features aws,tls --locked --test machine -- --ignored --skip scales:: --test-threads 2

@@ -89,6 +89,7 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
         ratio_to_baseline: None,
         ratio_to_slowest: None,
         withheld: None,
+        limited_here: None,
         limit: limit::named(&by_node, &undisturbed),
         nodes: nodes(&by_node, &undisturbed),
         data_volumes: data_volumes(&undisturbed),

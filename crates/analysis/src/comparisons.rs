@@ -12,7 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use spec::LoadLevel;
 use stats::{Contrast, Layout, Outlier, Samples, Series, Spread};
 
-use crate::document::{CellAnalysis, Metric, Ratio, Verdict};
+use crate::carried::CarriedOver;
+use crate::document::{Bound, BoundIs, CellAnalysis, Metric, Ratio, Verdict};
 use crate::figures::Figures;
 use crate::rules::OUTLIER_LEVEL;
 
@@ -38,6 +39,8 @@ pub struct Comparisons {
     pairs: BTreeMap<(usize, usize), Pair>,
     spread: Option<Spread>,
     outliers: Vec<Outlier>,
+    /// What of this machine limited each cell; until it is told everything carries over.
+    carried: CarriedOver,
 }
 
 impl Comparisons {
@@ -52,6 +55,7 @@ impl Comparisons {
             pairs: BTreeMap::new(),
             spread: None,
             outliers: Vec::new(),
+            carried: CarriedOver::default(),
         };
         // Closed and open loops spread differently: each has its own pool.
         for open in [false, true] {
@@ -66,6 +70,26 @@ impl Comparisons {
             pair.level = level;
         }
         comparisons
+    }
+
+    /// From here on verdicts say no more than what carries over from this machine.
+    pub fn carry_over(&mut self, carried: CarriedOver) {
+        self.carried = carried;
+    }
+
+    /// What of cell `a` over cell `b` carries over; `None`: all of it. Latencies are not judged so: they are not scaled.
+    pub fn bound(&self, a: usize, b: usize) -> Option<Bound> {
+        match self.metric {
+            Metric::Throughput | Metric::OperationsPerDollar => self.carried.bound(a, b),
+            // The ratio of runtimes is that of throughputs turned over.
+            Metric::Runtime => self.carried.bound(b, a),
+            Metric::Mean | Metric::P50 | Metric::P95 | Metric::P99 | Metric::P999 => None,
+        }
+    }
+
+    /// What carries over, for comparisons of the same cells by another metric.
+    pub fn carried(&self) -> &CarriedOver {
+        &self.carried
     }
 
     fn tested(&self) -> impl Iterator<Item = &Contrast> {
@@ -178,8 +202,10 @@ impl Comparisons {
             true => (factor / middle, factor / high, factor / low),
             false => (factor * middle, factor * low, factor * high),
         };
+        let bound = self.bound(a, b);
         let base = Ratio {
             unpaired: pair.unpaired,
+            bound: bound.clone(),
             ..blank(&self.names[b], Verdict::TooFew, pair.pairs)
         };
         let Some(contrast) = &pair.contrast else {
@@ -205,16 +231,43 @@ impl Comparisons {
             p_adjusted: Some((p * stats::LEVEL / pair.level).min(1.0)),
             p_sign_flip: pair.p_sign_flip.filter(|_| factor == 1.0),
             smallest_detectable: contrast.detectable(pair.level),
-            verdict: verdict(low, high, self.margin, self.metric.higher_is_better()),
+            verdict: self.carried_verdict(low, high, bound.as_ref()),
             ..base
         })
     }
 
-    /// Repetitions of each cell that would refute "the ratio of `a` to `b` is `ratio`", if what was seen is the truth.
+    /// What an interval shows of the configurations: where one side could do more, only what more of it would not undo.
+    fn carried_verdict(&self, low: f64, high: f64, bound: Option<&Bound>) -> Verdict {
+        let here = |low: f64, high: f64| verdict(low, high, self.margin, self.metric.higher_is_better());
+        let Some(bound) = bound else {
+            return here(low, high);
+        };
+        let (low, high) = match bound.is {
+            BoundIs::AtLeast => (low, f64::INFINITY),
+            BoundIs::AtMost => (0.0, high),
+            BoundIs::Nothing => return Verdict::NotCarriedOver,
+        };
+        match here(low, high) {
+            Verdict::NoDifferenceShown => Verdict::NotCarriedOver,
+            shown => shown,
+        }
+    }
+
+    /// Repetitions of each cell that would refute "the ratio of `a` to `b` is `ratio`", if what was seen is the truth; `None` where
+    /// this machine leaves it open, whatever is repeated.
     pub fn repetitions_to_refute(&self, a: usize, b: usize, ratio: f64) -> Option<u32> {
         let pair = self.pairs.get(&(a.min(b), a.max(b)))?;
+        let contrast = pair.contrast.as_ref()?;
+        let estimate = if a > b { -contrast.estimate } else { contrast.estimate };
+        let is_more = estimate > ratio.ln();
+        let is_open = match self.bound(a, b).map(|bound| bound.is) {
+            None => false,
+            Some(BoundIs::AtLeast) => !is_more,
+            Some(BoundIs::AtMost) => is_more,
+            Some(BoundIs::Nothing) => true,
+        };
         let ratio = if a > b { 1.0 / ratio } else { ratio };
-        pair.contrast.as_ref()?.repetitions_to_refute(ratio, pair.level)
+        contrast.repetitions_to_refute(ratio, pair.level).filter(|_| !is_open)
     }
 
     /// A cell against itself.
@@ -238,6 +291,7 @@ fn blank(to: &str, verdict: Verdict, pairs: u64) -> Ratio {
         p_sign_flip: None,
         smallest_detectable: None,
         unpaired: false,
+        bound: None,
         verdict,
     }
 }

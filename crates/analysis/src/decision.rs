@@ -32,7 +32,8 @@ pub fn decisions(
     p99: &Comparisons,
 ) -> Vec<Decision> {
     let margin = plan.decision.margin;
-    let [runtime, mean] = [Metric::Runtime, Metric::Mean].map(|m| Comparisons::new(m, cells, figures, margin));
+    let [mut runtime, mean] = [Metric::Runtime, Metric::Mean].map(|m| Comparisons::new(m, cells, figures, margin));
+    runtime.carry_over(throughput.carried().clone());
     let mut decisions = Vec::new();
     for (workload, load, members) in places(cells) {
         for metric in Metric::DECISIONS {
@@ -116,7 +117,7 @@ fn of_place(
     let indistinguishable: Vec<String> = ranking
         .iter()
         .filter(|ranked| match ranked.verdict {
-            Verdict::NoDifferenceShown | Verdict::Same => true,
+            Verdict::NoDifferenceShown | Verdict::NotCarriedOver | Verdict::Same => true,
             Verdict::TooFew => (ranked.to_best - 1.0).abs() <= UNTESTED_SHARE,
             Verdict::Reference | Verdict::Faster | Verdict::Slower | Verdict::NotComparable => false,
         })

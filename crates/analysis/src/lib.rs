@@ -19,6 +19,7 @@ pub mod burst;
 mod cache;
 mod cache_curve;
 mod capacity;
+mod carried;
 mod cells;
 mod charts;
 mod comparison;
@@ -65,6 +66,7 @@ extern crate self as analysis;
 #[path = "../tests/stories/story/mod.rs"]
 mod story;
 
+use carried::CarriedOver;
 use comparisons::Comparisons;
 use figures::Figures;
 use hardware::Hardware;
@@ -77,14 +79,15 @@ pub use charts::{Charts, LatencyCurve, TrialCharts, charts};
 pub use comparison::compare;
 pub use decision::UNTESTED_SHARE;
 pub use document::{
-    Analysis, AnyOf, By, CacheCurve, CacheEffect, CachePoint, CachePrediction, Candidate, Capacity, CapacityLevel,
-    CapacityLimit, CapacityOutcome, Caution, CellAnalysis, CellChange, Change, Check, Comparison, ConfigurationFacts,
-    Criterion, DataVolumeAnalysis, DatabaseCounts, Decision, Delivered, Doubt, FaultAnalysis, FaultsAnalysis, FleetOf,
-    FreeStep, GateCell, GateOutcome, GateResult, HintFiles, InvalidTrial, LatencyAnalysis, Meets, Metric, Missed, Need,
-    NodeAnalysis, NotConsidered, NotJudged, NotTried, Obstacle, OtherSettings, Outcome, PhaseAnalysis, PhaseKind,
-    Place, Range, Ranked, Ratio, Reason, Recommendation, RecoveryAnalysis, Replaced, ResidualSpread, Scaling,
-    ScalingPoint, Spending, Spent, Status, TrialCounts, Untried, ValueOfMoney, ValueVerdict, Verdict, VolumeReport,
-    Withheld, WorkloadFacts, WorseSettings, WouldDecide, WritesAnalysis,
+    Analysis, AnyOf, Bound, BoundIs, By, CacheCurve, CacheEffect, CachePoint, CachePrediction, Candidate, Capacity,
+    CapacityLevel, CapacityLimit, CapacityOutcome, Caution, CellAnalysis, CellChange, Change, Check, Comparison,
+    ConfigurationFacts, Criterion, DataVolumeAnalysis, DatabaseCounts, Decision, Delivered, Doubt, FaultAnalysis,
+    FaultsAnalysis, FleetOf, FreeStep, GateCell, GateOutcome, GateResult, HintFiles, InvalidTrial, LatencyAnalysis,
+    LimitedHere, Meets, Metric, Missed, Need, NodeAnalysis, NotConsidered, NotJudged, NotTried, Obstacle,
+    OfThisMachine, OtherSettings, Outcome, PhaseAnalysis, PhaseKind, Place, Range, Ranked, Ratio, Reason,
+    Recommendation, RecoveryAnalysis, Replaced, ResidualSpread, Scaling, ScalingPoint, Spending, Spent, Status,
+    TrialCounts, Untried, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadFacts, WorseSettings,
+    WouldDecide, WritesAnalysis,
 };
 pub use fact::{HostFact, NODES, NodeFigure, SmallerThan, TooShort, UNTIL_FAULT, VolumeLimit};
 pub use finding::{Finding, Scope};
@@ -112,9 +115,10 @@ pub use work::DatabaseWork;
 // What the document shows from other rooms, so that its reader needs no other room.
 pub use evidence::{DataSetOrigin, ErrorKind, HostId, Initialised, ProbeResult};
 pub use spec::{
-    Basis, Burst, BurstStart, Consistency, ConsistencyLevels, CostKind, CostLine, DataSetPlace, DataSetStore, Database,
-    Dataset, FaultAction, IoLimits, Job, LatencyFigure, LatencyObjective, LoadLevel, NodeFault, NodeFaultKind,
-    Objective, OperationKind, Placement, Plan, Provider, Settings, Setup, Setups, TrialShape, VolumeRole, VolumeSetup,
+    Basis, Burst, BurstStart, CPU_REFERENCE, Consistency, ConsistencyLevels, CostKind, CostLine, CpuShare,
+    DataSetPlace, DataSetStore, Database, Dataset, FaultAction, IoLimits, Job, LatencyFigure, LatencyObjective,
+    LoadLevel, NodeFault, NodeFaultKind, Objective, OperationKind, Placement, Plan, Provider, Settings, Setup, Setups,
+    TrialShape, VolumeRole, VolumeSetup,
 };
 pub use stats::{Estimate, IntervalMethod, Summary};
 
@@ -152,13 +156,14 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         .collect();
     let figures = Figures::new(plan, ordered.iter().copied());
     let margin = plan.decision.margin;
-    let throughput = Comparisons::new(Metric::Throughput, &cells, &figures, margin);
+    let mut throughput = Comparisons::new(Metric::Throughput, &cells, &figures, margin);
     for outlier in throughput.outliers() {
         let found = rules::repetitions_spread(&cells[outlier.cell], outlier);
         cells[outlier.cell].findings.extend(found);
     }
-    comparisons::add(&mut cells, &baseline, &throughput);
     by_intervention(setups, &mut cells, &throughput);
+    throughput.carry_over(CarriedOver::of(input.provider, setups, &configurations, &mut cells));
+    comparisons::add(&mut cells, &baseline, &throughput);
     let p99 = Comparisons::new(Metric::P99, &cells, &figures, margin);
     let capacities = capacity::capacities(plan, &cells, &figures, input.probes);
     let hardware = Hardware::of(&configurations, plan.baseline.as_deref());
@@ -316,6 +321,7 @@ fn configurations(plan: &Plan, setups: &[Setup], trials: &[&TrialMeasurement]) -
                 exists_at: setup.existing.clone().unwrap_or_default(),
                 is_bought: setup.is_bought,
                 cpus: setup.cpus,
+                stands_for: setup.stands_for.clone(),
                 memory_limit_bytes: setup.memory_limit_bytes,
                 heap_bytes: setup.heap_bytes,
                 page_cache_budget_bytes: setup.page_cache_budget_bytes,

@@ -48,7 +48,9 @@ pub fn precision(analysis: &Analysis, adaptive: &Adaptive, blocks: u32) -> Preci
     }
     for step in analysis.value_of_money.iter().filter(|s| s.withheld.is_none()) {
         let half = (step.value_ratio.high / step.value_ratio.low).ln() / 2.0;
-        enough &= step.verdict != ValueVerdict::NotDecided || is_narrow(half);
+        // What this machine leaves open no repetition decides.
+        let is_left_open = step.throughput_ratio.bound.is_some() && step.repetitions_to_decide.is_none();
+        enough &= step.verdict != ValueVerdict::NotDecided || is_left_open || is_narrow(half);
     }
     Precision {
         enough,

@@ -9,7 +9,7 @@
 use spec::Plan;
 
 use crate::comparisons::{Comparisons, is_open, places};
-use crate::document::{CellAnalysis, Range, Ratio, ValueOfMoney, ValueVerdict, Verdict, Withheld};
+use crate::document::{Bound, CellAnalysis, Range, Ratio, ValueOfMoney, ValueVerdict, Verdict, Withheld};
 use crate::hardware::Hardware;
 
 /// All steps, by workload and load level, cheapest first. Only closed loops: at a given rate throughput says nothing.
@@ -72,6 +72,11 @@ pub fn priced(cells: &[CellAnalysis], members: &[usize], throughput: &Comparison
 pub fn kept_its_writes(cells: &[CellAnalysis], cell: usize) -> bool {
     let name = &cells[cell].configuration;
     !cells.iter().any(|c| c.configuration == *name && c.has_lost_writes())
+}
+
+/// Whether the truth may lie above the interval, because this machine limited the more expensive one.
+fn may_be_more(ratio: &Ratio) -> bool {
+    ratio.bound.as_ref().is_some_and(Bound::may_be_more)
 }
 
 struct Steps<'a> {
@@ -150,7 +155,7 @@ impl Steps<'_> {
         let against: Vec<(Priced, Ratio)> = cheaper
             .iter()
             .filter_map(|c| Some((*c, self.throughput.ratio(to.cell, c.cell)?)))
-            .filter(|(c, r)| r.verdict.is_tested() && r.high <= most && counts(c, r))
+            .filter(|(c, r)| r.verdict.is_tested() && r.high <= most && !may_be_more(r) && counts(c, r))
             .collect();
         let slower = against.iter().filter(|(_, r)| r.verdict == Verdict::Slower);
         let slower = slower.min_by(|a, b| a.1.median.total_cmp(&b.1.median));
@@ -190,7 +195,8 @@ impl Steps<'_> {
             to: self.cells[to.cell].configuration.clone(),
             extra_usd_per_month: to.usd - from.usd,
             cost_ratio,
-            usd_per_extra_op_per_s: stats::ratio(to.usd - from.usd, gain).filter(|_| ratio.low > 1.0 && gain > 0.0),
+            usd_per_extra_op_per_s: stats::ratio(to.usd - from.usd, gain)
+                .filter(|_| ratio.bound.is_none() && ratio.low > 1.0 && gain > 0.0),
             value_ratio: Range {
                 median: value.median,
                 low: value.low,

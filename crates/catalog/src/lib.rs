@@ -8,6 +8,7 @@
 mod caps;
 mod cluster;
 mod cost;
+mod cpu_speed;
 mod data;
 mod day;
 mod facts;
@@ -28,6 +29,7 @@ pub use cluster::{ClusterError, ClusterRequest};
 pub use cost::{
     Basis, CapacityRow, Cost, CostDiff, CostDifference, CostError, CostKind, CostLine, Extras, RunCost, TermTotal,
 };
+pub use cpu_speed::{CPU_REFERENCE, CpuSpeed, CpuSpeedBasis, cpu_speed};
 pub use data::NodeData;
 pub use facts::Catalog;
 pub use instance::{

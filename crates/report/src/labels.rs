@@ -1,9 +1,9 @@
 //! Short texts that both the terminal and Markdown use.
 
 use analysis::{
-    Analysis, Basis, CellAnalysis, ConfigurationFacts, CostKind, CostLine, Estimate, Initialised, IoLimits,
-    LatencyAnalysis, Limit, LoadLevel, Metric, OperationKind, Placement, Range, Ratio, TrialShape, ValueOfMoney,
-    ValueVerdict, Verdict, VolumeReport, rules,
+    Analysis, Basis, BoundIs, CellAnalysis, ConfigurationFacts, CostKind, CostLine, CpuShare, Estimate, Initialised,
+    IoLimits, LatencyAnalysis, Limit, LoadLevel, Metric, OperationKind, Placement, Range, Ratio, TrialShape,
+    ValueOfMoney, ValueVerdict, Verdict, VolumeReport, rules,
 };
 
 use crate::figures::{MISSING, bytes, count, duration, given, listed, mib_per_s, ms, number, percent};
@@ -121,12 +121,33 @@ pub fn errors(cell: &CellAnalysis) -> String {
     }
 }
 
-/// A ratio with its interval, where there is one: `2.31x (2.25-2.40)`.
+/// A ratio with its interval, where there is one: `2.31x (2.25-2.40)`; where this machine limited one side, what carries over
+/// before it: `at least 2.25x (here 2.31x)`.
 pub fn ratio(ratio: Option<&Ratio>) -> String {
     match ratio {
         None => MISSING.to_owned(),
+        Some(r) if bound(r).is_some() => {
+            let least = carried(r, r.low, r.high).map_or_else(|| "not carried over".to_owned(), |told| told);
+            format!("{least} (here {}x)", number(r.median))
+        }
         Some(r) if r.pairs < 2 || r.low == r.high => format!("{}x", number(r.median)),
         Some(r) => format!("{}x ({}-{})", number(r.median), number(r.low), number(r.high)),
+    }
+}
+
+/// The bound of a ratio that was tested.
+pub fn bound(ratio: &Ratio) -> Option<BoundIs> {
+    let bound = ratio.bound.as_ref().filter(|_| ratio.verdict.is_tested());
+    bound.map(|bound| bound.is)
+}
+
+/// What of an interval carries over where this machine limited one side of its ratio: `at least 2.25x`; `None` where nothing
+/// does, or all.
+pub fn carried(ratio: &Ratio, low: f64, high: f64) -> Option<String> {
+    match bound(ratio)? {
+        BoundIs::AtLeast => Some(format!("at least {}x", number(low))),
+        BoundIs::AtMost => Some(format!("at most {}x", number(high))),
+        BoundIs::Nothing => None,
     }
 }
 
@@ -170,6 +191,37 @@ pub fn metric_value(metric: Metric, value: f64) -> String {
         Metric::OperationsPerDollar => format!("{} op/$", number(value)),
         Metric::Mean | Metric::P50 | Metric::P95 | Metric::P99 | Metric::P999 => format!("{} ms", ms(value)),
     }
+}
+
+/// What a step gives for its money: `1.23x (1.20-1.27)`, or what of it carries over.
+pub fn step_value(step: &ValueOfMoney) -> String {
+    let value = step.value_ratio;
+    carried(&step.throughput_ratio, value.low, value.high).unwrap_or_else(|| range(value))
+}
+
+/// How fast the CPUs are that are emulated, each speed once: `i2.2xlarge 0.730 (AWS's ECU / vCPU, sources up to 4 % apart)`; `None` where
+/// they are all alike, or not known.
+pub fn cpu_speeds<'a>(all: impl IntoIterator<Item = &'a CpuShare>) -> Option<String> {
+    let mut told: Vec<(String, f64)> = Vec::new();
+    for share in all {
+        let (known, _) = share.speed.zip(share.unit)?;
+        let apart = known.apart.map_or_else(String::new, |apart| {
+            format!(", within a factor of {}", number(1.0 + apart))
+        });
+        let words = format!(
+            "{} {} ({}{apart})",
+            share.instance,
+            number(known.speed),
+            known.basis.words()
+        );
+        if !told.iter().any(|(known, _)| *known == words) {
+            told.push((words, known.speed));
+        }
+    }
+    let first = told.first()?.1;
+    let differ = told.iter().any(|(_, speed)| *speed != first);
+    let words: Vec<String> = told.into_iter().map(|(words, _)| words).collect();
+    differ.then(|| words.join("; "))
 }
 
 /// What the verdicts on a step mean.

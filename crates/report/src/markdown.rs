@@ -194,7 +194,7 @@ fn money(analysis: &Analysis, text: &mut String) {
             labels::usd(v.extra_usd_per_month),
             format!("{}x", number(v.cost_ratio)),
             labels::ratio(Some(&v.throughput_ratio)),
-            labels::range(v.value_ratio),
+            labels::step_value(v),
             v.p99_ratio
                 .map_or_else(|| MISSING.to_owned(), |r| format!("{}x", number(r))),
             v.usd_per_extra_op_per_s.map_or_else(|| MISSING.to_owned(), labels::usd),

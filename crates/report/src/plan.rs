@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use analysis::{BurstStart, DataSetPlace, DataSetStore, Database, Job, Plan, Setups, VolumeSetup};
+use analysis::{BurstStart, CPU_REFERENCE, DataSetPlace, DataSetStore, Database, Job, Plan, Setups, VolumeSetup};
 
 use crate::figures::{MISSING, bytes, count, duration, given, mib_per_s, percent, several, several_of};
 use crate::labels;
@@ -63,6 +63,12 @@ pub fn plan_table<N: Display>(Job { plan, setups }: &Job, notes: &[N], width: us
     };
     line(format!("{time}: {}", duration(plan.estimated_s)));
     text.push_str(&format!("\n{}\n", machines(plan, setups, width)));
+    if let Some(speeds) = labels::cpu_speeds(setups.iter().filter_map(|s| s.stands_for.as_ref())) {
+        let words = format!(
+            "CPUs are given by the speed of a vCPU, beside {CPU_REFERENCE}: {speeds}; a CPU here stands for the fastest of them"
+        );
+        text.push_str(&wrapped(&words, width, ""));
+    }
     for setup in setups.iter().filter(|setup| !setup.settings.is_empty()) {
         let words = format!(
             "Settings of {}: {}",

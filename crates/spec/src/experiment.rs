@@ -292,6 +292,9 @@ pub struct Instance {
     pub memory_bytes: u64,
     /// What the instance's EBS path allows over all its volumes.
     pub ebs_limits: IoLimits,
+    /// How fast one of its vCPUs is: as the experiment states it, or as the catalog knows it; `None`: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_speed: Option<catalog::CpuSpeed>,
 }
 
 /// A volume with its limits already resolved.

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use catalog::{Catalog, VolumeRequest};
 
 use crate::{
-    Configuration, Database, Experiment, NodeFaultKind, Note, Provider, Setup, Volume, judged, setups, volume_server,
+    Configuration, Database, Experiment, NodeFaultKind, Note, Provider, Setup, Volume, cpu_share, judged, setups,
+    volume_server,
 };
 
 /// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published
@@ -31,6 +32,7 @@ pub fn static_notes(
         notes.extend(machine_cpus.and_then(|cpus| above_machine(experiment, cpus)));
         notes.extend(machine_cpus.and_then(|cpus| volume_server::beside_databases(experiment, cpus)));
     }
+    notes.extend(cpu_share::notes(experiment));
     // Nothing is emulated of a cluster that exists, and where its commit log lies is its own business.
     let exists = matches!(experiment.target.database, Database::Hosts { .. });
     for configuration in &experiment.configurations {

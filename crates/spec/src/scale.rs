@@ -1,14 +1,15 @@
 //! The 1:N model: what a configuration becomes on the machine that rehearses it.
 //!
-//! Divided by `scale`: IOPS, bytes per second, burst buckets, CPUs, volume sizes, the page-cache budget, records,
+//! Divided by `scale`: IOPS, bytes per second, burst buckets, CPUs (by their speed), volume sizes, the page-cache budget, records,
 //! operations and rates. Not divided: concurrency, record size, the time of one I/O, and the heap's floor. So *ratios*
 //! between configurations can be rehearsed; latencies under a saturated volume grow by N at the same concurrency.
 
 use catalog::{Burst, ByteBurst, GIB, IoLimits, VolumeType};
 
+use crate::cpu_share::{LEAST_CPUS, Speeds};
 use crate::placement::first_hosts;
 use crate::{
-    Configuration, Database, Dataset, Emulation, Experiment, LocalSettings, ServedAs, Setup, Setups, Volume,
+    Configuration, CpuShare, Database, Dataset, Emulation, Experiment, LocalSettings, ServedAs, Setup, Setups, Volume,
     VolumeKind, VolumeRole, VolumeSetup,
 };
 
@@ -21,9 +22,6 @@ const MOST_HEAP: f64 = 8.0 * GIB;
 pub(crate) const LEAST_HEAP: f64 = GIB;
 /// Smallest page-cache budget: below it the kernel reclaims executable pages and nothing is measured but thrashing.
 pub(crate) const LEAST_PAGE_CACHE: f64 = 64.0 * catalog::MIB;
-/// Smallest CPU share of a node: below it what Cassandra does in any case (gossip, collection, metrics: some 0.05 CPUs)
-/// is no longer small beside what it is asked for. The start is not bound by it.
-const LEAST_CPUS: f64 = 0.25;
 
 /// Heap at full scale.
 fn heap_rule(memory_bytes: f64) -> f64 {
@@ -46,13 +44,14 @@ pub fn page_cache_at_full_scale(memory_limit_bytes: u64) -> Option<f64> {
 /// Every configuration as the experiment's provider builds it, in the order of the file.
 pub fn setups(experiment: &Experiment) -> Setups {
     let dataset = scaled_dataset(experiment);
+    let speeds = Speeds::of(experiment);
     let mut setups: Vec<Setup> = experiment
         .configurations
         .iter()
         .map(|c| Setup {
             existing: existing(c, &experiment.target.database),
             watched: c.watched.clone(),
-            ..setup(c, &experiment.local, &dataset)
+            ..setup(c, &experiment.local, &dataset, speeds.as_ref())
         })
         .collect();
     if let Some(aws) = &experiment.aws {
@@ -92,7 +91,8 @@ pub fn use_whole_machines(setups: &mut [Setup], cpus: f64, memory_bytes: u64) ->
             .checked_sub(own)
             .filter(|left| *left as f64 >= LEAST_PAGE_CACHE);
         let left = left.ok_or_else(|| (setup.configuration.clone(), own))?;
-        (setup.cpus, setup.memory_limit_bytes, setup.page_cache_budget_bytes) = (cpus, memory_bytes, left);
+        (setup.cpus, setup.stands_for) = (cpus, None);
+        (setup.memory_limit_bytes, setup.page_cache_budget_bytes) = (memory_bytes, left);
     }
     Ok(())
 }
@@ -116,7 +116,7 @@ pub(crate) fn scaled_dataset(experiment: &Experiment) -> Dataset {
     }
 }
 
-fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset) -> Setup {
+fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset, speeds: Option<&Speeds>) -> Setup {
     let scale = local.scale;
     let path = configuration.instance.ebs_limits;
     let full_heap = heap_rule(configuration.memory_limit_bytes as f64);
@@ -132,13 +132,18 @@ fn setup(configuration: &Configuration, local: &LocalSettings, dataset: &Dataset
     let budget = local
         .page_cache_bytes
         .map_or_else(|| (full_cache / scale).max(LEAST_PAGE_CACHE), |b| b as f64);
+    let stands_for = speeds.map(|speeds| speeds.share_of(&configuration.instance));
     let data_volume = &configuration.data_volume;
     let data_path = path_of_each(path, data_volume.count, local);
     let data = |role| volume(data_volume, role, local, payload, data_path);
     let more = VolumeRole::DATA.into_iter().take(data_volume.count as usize).skip(1);
     Setup {
         configuration: configuration.name.clone(),
-        cpus: (configuration.instance.vcpus / scale).max(LEAST_CPUS),
+        cpus: stands_for.as_ref().map_or_else(
+            || (configuration.instance.vcpus / scale).max(LEAST_CPUS),
+            |share| share.cpus(scale),
+        ),
+        stands_for,
         heap_bytes: heap as u64,
         direct_memory_bytes: direct as u64,
         memory_limit_bytes: (heap + direct + NATIVE_BYTES + budget) as u64,

@@ -5,6 +5,7 @@ use std::ops::{Deref, DerefMut};
 use catalog::{Burst, ByteBurst, IoLimits, Latency};
 use serde::{Deserialize, Serialize};
 
+use crate::cpu_share::CpuShare;
 use crate::{BacklogFiles, ConsistencyLevels, DataLayout, NodeFault, Placement, Settings, VolumeRole, WatchedNode};
 
 /// What a provider makes of a plan's configurations, each once and in the plan's order: the document `setups.json`.
@@ -56,6 +57,9 @@ pub struct Setup {
     pub configuration: String,
     /// CPUs that the database may use.
     pub cpus: f64,
+    /// What these CPUs stand for; `None`: they are what they are, or it was not kept yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stands_for: Option<CpuShare>,
     /// Java heap, bytes (-Xms = -Xmx).
     pub heap_bytes: u64,
     /// Direct memory allowed to the database, bytes.

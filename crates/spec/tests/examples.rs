@@ -94,8 +94,10 @@ fn kenzan_2018_is_the_published_matrix_at_one_sixteenth() {
     assert_eq!(baseline(1), Some(187.5));
     assert_eq!(baseline(2), Some(625.0));
     assert!(baseline(3).unwrap() > 10_000.0, "two NVMe disks");
+    let cpus: Vec<f64> = setups.iter().map(|setup| setup.cpus).collect();
+    // 16 vCPUs; those of r3 (Ivy Bridge, 26 ECU of 8 vCPUs) are slower than those of r4 and i3 (Broadwell, 31).
+    assert_eq!(cpus, [26.0 / 31.0, 1.0, 1.0, 1.0]);
     for setup in setups.iter() {
-        assert_eq!(setup.cpus, 1.0, "16 vCPUs");
         // (30 - 7.5 heap - 0.5 direct - 0.5 native) GiB / 16
         assert_eq!(setup.page_cache_budget_bytes, 43 * (1 << 29) / 16);
     }

@@ -8,6 +8,7 @@ use spec::LoadLevel;
 use stats::{Estimate, Summary};
 
 use super::away::{FaultsAnalysis, WritesAnalysis};
+use super::bound::OfThisMachine;
 use super::delivered::Delivered;
 use super::limit::Limit;
 use super::node::{DataVolumeAnalysis, NodeAnalysis};
@@ -92,6 +93,10 @@ pub struct CellAnalysis {
     /// said about its value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Withheld>,
+    /// What of this machine bounded the cell, rather than anything that is emulated on it: the configuration itself does as much,
+    /// or more. `None`: its throughput carries over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limited_here: Option<OfThisMachine>,
     /// The resource that bounded the cell.
     pub limit: Limit,
     /// Node by node; empty where the database has one.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use evidence::{HostId, Initialised, ProbeResult};
 use serde::{Deserialize, Serialize};
 use spec::{
-    BacklogFiles, Burst, ByteBurst, ConsistencyLevels, CostLine, DataLayout, IoLimits, Placement, Provider, Settings,
-    VolumeRole,
+    BacklogFiles, Burst, ByteBurst, ConsistencyLevels, CostLine, CpuShare, DataLayout, IoLimits, Placement, Provider,
+    Settings, VolumeRole,
 };
 
 /// A configuration as it was built on the machine.
@@ -23,6 +23,9 @@ pub struct ConfigurationFacts {
     pub is_bought: bool,
     /// CPUs of the database.
     pub cpus: f64,
+    /// What these CPUs stand for; `None`: they are what they are, or it was not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stands_for: Option<CpuShare>,
     /// Memory limit of the database, bytes.
     pub memory_limit_bytes: u64,
     /// Java heap, bytes.

@@ -5,6 +5,7 @@
 
 mod advice;
 mod away;
+mod bound;
 mod cache;
 mod cache_curve;
 mod capacity;
@@ -29,6 +30,7 @@ use spec::{Basis, Dataset, LoadLevel, Objective, Plan, Provider, TrialShape};
 use crate::Finding;
 pub use advice::{NotTried, Untried};
 pub use away::{FaultAnalysis, FaultsAnalysis, HintFiles, PhaseAnalysis, PhaseKind, RecoveryAnalysis, WritesAnalysis};
+pub use bound::{Bound, BoundIs, LimitedHere, OfThisMachine};
 pub use cache::CacheEffect;
 pub use cache_curve::{CacheCurve, CachePoint, CachePrediction};
 pub use capacity::{Capacity, CapacityLevel, CapacityLimit, CapacityOutcome, Missed};

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::bound::Bound;
+
 /// What cells are compared by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -100,7 +102,11 @@ pub struct Ratio {
     /// means of their logarithms, and whatever differed between the batches is part of the ratio.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unpaired: bool,
-    /// What the interval shows.
+    /// What of it holds for the configurations, where this machine limited one of the two; `None`: all of it. `low` and `high`
+    /// are what was measured all the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<Bound>,
+    /// What the interval shows, as far as it carries over.
     pub verdict: Verdict,
 }
 
@@ -122,6 +128,9 @@ pub enum Verdict {
     /// The interval holds 1 and reaches beyond the margin.
     #[serde(rename = "no difference shown")]
     NoDifferenceShown,
+    /// The interval would show something of this machine, and `bound` leaves open whether it is so of the configurations.
+    #[serde(rename = "not carried over")]
+    NotCarriedOver,
     /// Fewer than three pairs of valid trials: what was observed is shown, nothing is tested.
     #[serde(rename = "too few to test")]
     TooFew,
@@ -139,6 +148,7 @@ impl Verdict {
             Self::Slower => "slower",
             Self::Same => "the same",
             Self::NoDifferenceShown => "no difference shown",
+            Self::NotCarriedOver => "not carried over",
             Self::TooFew => "too few to test",
             Self::NotComparable => "not comparable",
         }
@@ -146,7 +156,10 @@ impl Verdict {
 
     /// Whether a test was made.
     pub fn is_tested(self) -> bool {
-        matches!(self, Self::Faster | Self::Slower | Self::Same | Self::NoDifferenceShown)
+        matches!(
+            self,
+            Self::Faster | Self::Slower | Self::Same | Self::NoDifferenceShown | Self::NotCarriedOver
+        )
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use spec::{LatencyFigure, LoadLevel, OperationKind, VolumeRole};
 
+use super::bound::LimitedHere;
 use super::ratio::{Range, Ratio};
 use crate::rule::Rule;
 
@@ -336,6 +337,11 @@ pub enum Doubt {
     Scale {
         /// N.
         scale: f64,
+    },
+    /// Cells that this machine limited rather than what is emulated on it: their ratios to others are bounds.
+    LimitedHere {
+        /// Which configurations, and by what; each once.
+        all: Vec<LimitedHere>,
     },
     /// Trials too short to judge whether they had come to rest: half of the valid ones or more.
     TooShort {

@@ -20,7 +20,7 @@ const HAD_ROOM: f64 = 0.7;
 /// ... when it was at its cap in at most this share of the windows.
 const HAD_ROOM_WINDOWS: f64 = 0.1;
 /// From this share of its capacity on, a resource below its cap is named where more of it alone gave more.
-const NEAR_CAP: f64 = 0.8;
+pub const NEAR_CAP: f64 = 0.8;
 /// Limits within this factor are the same.
 const ROUNDING: f64 = 1.001;
 

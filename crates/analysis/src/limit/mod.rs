@@ -27,6 +27,6 @@ pub(crate) use tests::made;
 pub use crate::document::limit::{
     Counted, Intervention, Limit, LimitKind, Outcome, Resource, ResourceChange, ResourceUse, Unit,
 };
-pub use intervention::{CellLimit, by_intervention, interventions};
+pub use intervention::{CellLimit, NEAR_CAP, by_intervention, interventions};
 pub use naming::{at, named, of_cell};
 pub use typical::{Uses, of_nodes};

@@ -102,9 +102,10 @@ impl Answer<'_> {
     }
 
     /// What was measured on credit, from memory or by a slow client is no proof that an objective is met; a rate that
-    /// was not held is one that it is not.
+    /// was not held is one that it is not. What this machine held back might meet it where it is bought.
     fn unless_withheld(&self, cell: usize, meets: Meets) -> Meets {
         match self.cells[cell].withheld {
+            _ if self.cells[cell].limited_here.is_some() && meets == Meets::No => Meets::NotDecided,
             Some(Withheld::Rate) | None => meets,
             Some(_) => Meets::NotDecided,
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use spec::Provider;
 
 use super::Answer;
-use crate::document::{Capacity, Doubt, NotConsidered, NotJudged, Outcome, Place, Verdict};
+use crate::document::{Capacity, Doubt, LimitedHere, NotConsidered, NotJudged, Outcome, Place, Verdict};
 use crate::finding::{Finding, Scope};
 use crate::rule::{Rule, Severity};
 
@@ -91,6 +91,19 @@ impl Answer<'_> {
         all.map(|(batch, together)| (together, site(batch))).collect()
     }
 
+    /// Configurations that this machine limited in some cell, each once by each part of it.
+    fn limited_here(&self) -> Vec<LimitedHere> {
+        let mut all: Vec<LimitedHere> = Vec::new();
+        for cell in self.cells.iter() {
+            let limited = cell.limited_here.map(|by| LimitedHere {
+                configuration: cell.configuration.clone(),
+                by,
+            });
+            all.extend(limited.filter(|one| !all.contains(one)));
+        }
+        all
+    }
+
     pub(super) fn doubts(&self, all: &[Place], run: Option<&str>) -> Vec<Doubt> {
         let mut doubts = Vec::new();
         if self.provider == Provider::Simulated {
@@ -160,6 +173,10 @@ impl Answer<'_> {
         let batches = self.batches();
         if batches.len() > 1 {
             doubts.push(Doubt::Batches { batches });
+        }
+        let limited = self.limited_here();
+        if !limited.is_empty() {
+            doubts.push(Doubt::LimitedHere { all: limited });
         }
         if self.plan.scale != 1.0 {
             doubts.push(Doubt::Scale { scale: self.plan.scale });

@@ -126,8 +126,10 @@ impl Answer<'_> {
             let others = any.iter().skip(i + 1);
             others.flat_map(|other| self.ratios(one, other)).collect::<Vec<Ratio>>()
         });
-        let tested = pairs.filter(|r| r.verdict.is_tested());
-        let apart = tested.map(|r| r.high.max(1.0 / r.low)).max_by(f64::total_cmp);
+        let tested: Vec<Ratio> = pairs.filter(|r| r.verdict.is_tested()).collect();
+        let carries_over = tested.iter().all(|r| r.bound.is_none());
+        let apart = tested.iter().filter(|_| carries_over).map(|r| r.high.max(1.0 / r.low));
+        let apart = apart.max_by(f64::total_cmp);
         let in_order = self.setups.iter().map(|s| s.configuration.as_str());
         let configurations: Vec<String> = in_order.filter(|n| any.contains(n)).map(str::to_owned).collect();
         (configurations.len() > 1).then_some(AnyOf { configurations, apart })

@@ -2,8 +2,8 @@
 
 use crate::story::{Told, job, measured, record, run, trials};
 use analysis::{
-    Analysis, Caution, IntervalMethod, LimitKind, Metric, Outcome, Reason, Status, TrialMeasurement, ValueVerdict,
-    Verdict, analyse,
+    Analysis, Caution, IntervalMethod, LimitKind, Metric, Outcome, Provider, Reason, RunEvidence, Status,
+    TrialMeasurement, ValueVerdict, Verdict, analyse,
 };
 use evidence::OperationKind;
 use spec::{Basis, ConfigurationMoney, CostLine, Money};
@@ -144,7 +144,11 @@ fn priced(usd: [f64; 2]) -> Analysis {
             })
             .collect(),
     });
-    analyse(&run(&job, &three()))
+    // Machines that are bought: whatever limits them is theirs.
+    analyse(&RunEvidence {
+        provider: Provider::Aws,
+        ..run(&job, &three())
+    })
 }
 
 #[test]

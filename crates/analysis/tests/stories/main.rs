@@ -5,6 +5,7 @@
 
 mod analyse;
 mod batches;
+mod carried;
 mod compare;
 mod disk_faults;
 mod faults;

@@ -27,6 +27,7 @@ mod real {
     mod members;
     mod probe;
     mod run;
+    mod scales;
     #[cfg(feature = "tls")]
     mod secured;
     mod settings;

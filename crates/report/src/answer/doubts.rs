@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use analysis::{Analysis, Caution, Doubt, Metric, NotJudged, UNTESTED_SHARE, Verdict, VolumeRole, Withheld};
+use analysis::{
+    Analysis, CPU_REFERENCE, Caution, Doubt, LimitedHere, Metric, NotJudged, OfThisMachine, UNTESTED_SHARE, Verdict,
+    VolumeRole, Withheld,
+};
 
 use super::places;
 use super::words::{SIMULATED, listed};
@@ -109,10 +112,11 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
     match doubt {
         Doubt::Simulated => SIMULATED.to_owned(),
         Doubt::Scale { scale } => format!(
-            "This is a 1:{} model: ratios between volumes carry over, absolute figures do not, and the CPUs of all \
-             instance types are taken for equal.",
-            given(*scale)
+            "This is a 1:{} model: ratios between volumes carry over, absolute figures do not, and {}.",
+            given(*scale),
+            cpus(analysis)
         ),
+        Doubt::LimitedHere { all } => limited_here(analysis, all),
         Doubt::TooShort { trials, valid } => format!(
             "{} of {valid} valid trials {} too short to judge whether throughput had come to rest.",
             trials,
@@ -183,6 +187,43 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
         Doubt::Stopped { why } => format!("Repeating stopped by itself: {why}."),
         Doubt::Batches { batches } => in_batches(batches),
     }
+}
+
+/// What the CPUs of a model stand for.
+fn cpus(analysis: &Analysis) -> String {
+    let shares = analysis.configurations.iter().filter_map(|c| c.stands_for.as_ref());
+    match labels::cpu_speeds(shares) {
+        Some(speeds) => format!("CPUs have the speed of {speeds}, beside {CPU_REFERENCE}"),
+        None => "the CPUs of all instance types are taken for equal".to_owned(),
+    }
+}
+
+/// What of this machine was in the way, and what a bound rests on.
+fn limited_here(analysis: &Analysis, all: &[LimitedHere]) -> String {
+    let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
+    for limited in all {
+        let resource = limited.by.words();
+        match groups.iter_mut().find(|(known, _)| *known == resource) {
+            Some((_, names)) => names.push(limited.configuration.clone()),
+            None => groups.push((resource, vec![limited.configuration.clone()])),
+        }
+    }
+    let held: Vec<String> = groups
+        .iter()
+        .map(|(resource, names)| format!("its {resource} limited {}", listed(names)))
+        .collect();
+    let rests = match all.iter().any(|limited| limited.by == OfThisMachine::Cpu) {
+        true => {
+            let model = analysis.environment["database"]["cpu_model"].as_str();
+            let model = model.map_or_else(String::new, |model| format!(" ({model})"));
+            format!(", provided that a vCPU of what is bought does no less than a CPU here{model}")
+        }
+        false => String::new(),
+    };
+    format!(
+        "Not all that was measured is emulated on this machine: {}. Ratios to that are bounds{rests}.",
+        listed(&held)
+    )
 }
 
 /// Configurations that were not measured at the same time in the same place.

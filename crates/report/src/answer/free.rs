@@ -87,19 +87,20 @@ fn sentence(analysis: &Analysis, group: &[&FreeStep], is_cheapest: bool) -> Stri
 fn factors(analysis: &Analysis, group: &[&FreeStep], of: &str) -> String {
     let at = |s: &FreeStep| places::at(analysis, &s.workload, Some(s.load));
     let told = |s: &FreeStep, of: &str| format!("{}{of}{}", steps::times(&s.throughput_ratio), at(s));
+    let beyond = steps::beyond(group.iter().map(|s| &s.throughput_ratio));
     if group.len() <= PLACES {
         let all: Vec<String> = group
             .iter()
             .enumerate()
             .map(|(i, s)| told(s, if i == 0 { of } else { "" }))
             .collect();
-        return all.join(", ");
+        return format!("{}{beyond}", all.join(", "));
     }
     let mut sorted: Vec<&FreeStep> = group.to_vec();
     sorted.sort_by(|a, b| a.throughput_ratio.median.total_cmp(&b.throughput_ratio.median));
     let (least, most) = (sorted[0], sorted[sorted.len() - 1]);
     format!(
-        "{} up to {}, in {} places",
+        "{} up to {}, in {} places{beyond}",
         told(least, of),
         told(most, ""),
         group.len()

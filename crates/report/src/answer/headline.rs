@@ -183,7 +183,7 @@ fn fastest(analysis: &Analysis, place: &Place, run: &str) -> (String, String) {
         c.ratio_to_baseline.as_ref().filter(other).or_else(to_slowest)
     });
     let factor = ratio.map_or_else(String::new, |r| {
-        format!("{} the throughput of {}", steps::times(r), r.to)
+        format!("{} the throughput of {}{}", steps::times(r), r.to, steps::beyond([r]))
     });
     let same = match &place.outcome {
         Outcome::Run {

@@ -66,7 +66,8 @@ fn slower(analysis: &Analysis, told: &[(&Place, &OtherSettings)]) -> Option<Stri
         let at = places::at(analysis, &place.workload, place.load);
         let each = settings.worse.iter().filter_map(|worse: &WorseSettings| {
             let ratio = worse.throughput_ratio.as_ref()?;
-            let words = format!("{} the throughput of {}{at}", steps::times(ratio), ratio.to);
+            let (times, beyond) = (steps::times(ratio), steps::beyond([ratio]));
+            let words = format!("{times} the throughput of {}{at}{beyond}", ratio.to);
             Some((worse.configuration.clone(), ratio.median, words))
         });
         each.collect::<Vec<_>>()

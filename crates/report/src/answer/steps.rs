@@ -1,9 +1,9 @@
 //! Steps of money in words: what a more expensive configuration gives for its price.
 
-use analysis::{Analysis, Outcome, Ratio, Status, ValueOfMoney, ValueVerdict};
+use analysis::{Analysis, Bound, BoundIs, LimitedHere, Outcome, Ratio, Status, ValueOfMoney, ValueVerdict};
 
 use super::{doubts, places};
-use crate::figures::{given_percent, number, several};
+use crate::figures::{given_percent, listed, number, several};
 use crate::labels;
 
 /// Steps that are told in sentences; the table has them all.
@@ -12,15 +12,75 @@ const SHOWN: usize = 3;
 const PLACES: usize = 3;
 
 /// A ratio: `1.92 times (1.80 to 2.05)`; with fewer than three pairs the observed range says that it is one. Ends
-/// that are equal to three digits are left out.
+/// that are equal to three digits are left out. Where this machine limited one side, what carries over: `at least 1.80 times`.
 pub fn times(ratio: &Ratio) -> String {
     let factor = format!("{} times", number(ratio.median));
     let (low, high) = (number(ratio.low), number(ratio.high));
-    match (ratio.verdict.is_tested(), low != high) {
+    let is_tested = ratio.verdict.is_tested();
+    match ratio.bound.as_ref().map(|bound| bound.is).filter(|_| is_tested) {
+        Some(BoundIs::AtLeast) => return format!("at least {low} times"),
+        Some(BoundIs::AtMost) => return format!("at most {high} times"),
+        Some(BoundIs::Nothing) | None => {}
+    }
+    match (is_tested, low != high) {
         (_, false) => factor,
         (true, true) => format!("{factor} ({low} to {high})"),
         (false, true) => format!("{factor} ({low} to {high} observed)"),
     }
+}
+
+/// Why ratios are bounds, behind a clause that tells them; empty where all of them carry over.
+pub fn beyond<'a>(ratios: impl IntoIterator<Item = &'a Ratio>) -> String {
+    let tested = ratios.into_iter().filter(|ratio| ratio.verdict.is_tested());
+    let bounds: Vec<&Bound> = tested.filter_map(|ratio| ratio.bound.as_ref()).collect();
+    let of = |is: BoundIs| -> Vec<&LimitedHere> {
+        let all = bounds.iter().filter(|bound| bound.is == is);
+        all.flat_map(|bound| &bound.by).collect()
+    };
+    let clauses = [
+        told(&of(BoundIs::AtLeast), |here, names| {
+            let whose = each(names, "'s", "that of ");
+            format!("beyond that this machine's {here} was measured, not {whose}")
+        }),
+        told(&of(BoundIs::AtMost), |here, names| {
+            format!("this machine's {here} held {} back, which may do more", listed(names))
+        }),
+        told(&of(BoundIs::Nothing), |here, names| {
+            format!(
+                "this machine's {here} held {} back, so that this is not carried over",
+                listed(names)
+            )
+        }),
+    ];
+    let clauses: Vec<String> = clauses.into_iter().flatten().collect();
+    match clauses.is_empty() {
+        true => String::new(),
+        false => format!(": {}", clauses.join("; ")),
+    }
+}
+
+/// One name with its ending, or several behind their beginning: `gp3's`, `that of gp3 and io2`.
+fn each(names: &[String], ending: &str, beginning: &str) -> String {
+    match names {
+        [only] => format!("{only}{ending}"),
+        all => format!("{beginning}{}", listed(all)),
+    }
+}
+
+/// What of this machine limited whom, each once, in a clause; `None` where nothing did.
+fn told(all: &[&LimitedHere], clause: impl Fn(&str, &[String]) -> String) -> Option<String> {
+    let mut resources: Vec<String> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    for limited in all {
+        let resource = limited.by.words().to_owned();
+        if !resources.contains(&resource) {
+            resources.push(resource);
+        }
+        if !names.contains(&limited.configuration) {
+            names.push(limited.configuration.clone());
+        }
+    }
+    (!names.is_empty()).then(|| clause(&listed(&resources), &names))
 }
 
 /// What a step costs: `1.20 times its cost ($15.00 more a month)`.
@@ -81,6 +141,7 @@ pub fn sentence(analysis: &Analysis, group: &[&ValueOfMoney], with_places: bool)
             let more = match (step.throughput_ratio.verdict.is_tested(), step.repetitions_to_decide) {
                 (false, _) => return format!("{to} against {from}, not tested: {gain}"),
                 (true, Some(n)) => format!("; if that is the truth, about {n} repetitions of each cell would decide"),
+                (true, None) if step.throughput_ratio.bound.is_some() => String::new(),
                 (true, None) => "; no affordable number of repetitions would decide".to_owned(),
             };
             let is = match step.extra_usd_per_month == 0.0 {
@@ -100,7 +161,8 @@ fn factors(analysis: &Analysis, group: &[&ValueOfMoney], of: &str, with_places: 
     };
     let first = |step: &ValueOfMoney| format!("{}{of}{}", times(&step.throughput_ratio), at(step));
     let further = |step: &ValueOfMoney| format!("{}{}", times(&step.throughput_ratio), at(step));
-    let cost = cost(group[0]);
+    let beyond = beyond(group.iter().map(|step| &step.throughput_ratio));
+    let cost = format!("{}{beyond}", cost(group[0]));
     match group {
         [only] => format!("{} for {cost}", first(only)),
         [one, others @ ..] if others.len() < PLACES => {

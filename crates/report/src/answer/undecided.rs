@@ -127,8 +127,10 @@ fn between(analysis: &Analysis, place: &Place) -> String {
     if *break_even {
         return format!("{names} pay for themselves alike within {margin}{numbers}; more repetitions would not decide");
     }
+    let is_bound = decisive(analysis, place).is_some_and(|step| step.throughput_ratio.bound.is_some());
     let more = match (repetitions, open.is_empty()) {
         (Some(n), _) => format!("; if that is the truth, about {n} repetitions of each cell would decide"),
+        (None, true) if is_bound => String::new(),
         (None, true) => "; no affordable number of repetitions would decide".to_owned(),
         (None, false) => String::new(),
     };

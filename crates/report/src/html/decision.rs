@@ -135,7 +135,7 @@ fn heat(analysis: &Analysis, decision: &Decision, ranked: &Ranked) -> String {
         // Green says "take this".
         (Verdict::Reference, _) if analysis.recommendation.status == Status::NoAnswerYet => "near",
         (Verdict::Reference, _) => "best",
-        (Verdict::NoDifferenceShown | Verdict::Same, _) => "near",
+        (Verdict::NoDifferenceShown | Verdict::NotCarriedOver | Verdict::Same, _) => "near",
         (_, worse) if worse <= 1.12 => "near",
         (_, worse) if worse <= 1.5 => "far1",
         (_, worse) if worse <= 4.0 => "far2",

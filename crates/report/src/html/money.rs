@@ -1,6 +1,6 @@
 //! What the money buys: cost against performance with its frontier, then every step up from the cheapest.
 
-use analysis::{Analysis, LoadLevel, Status, ValueOfMoney, ValueVerdict};
+use analysis::{Analysis, BoundIs, LoadLevel, Status, ValueOfMoney, ValueVerdict};
 
 use super::element::{Table, text};
 use super::frontier::frontiers;
@@ -134,7 +134,13 @@ fn verdict(analysis: &Analysis, step: &ValueOfMoney) -> String {
     } else {
         ""
     };
-    format!("<td class=\"t heat {class}\">{words}{knee}</td>")
+    let bound = match labels::bound(&step.throughput_ratio).filter(|_| step.withheld.is_none()) {
+        Some(BoundIs::AtLeast) => " <span class=\"tag\">at least</span>",
+        Some(BoundIs::AtMost) => " <span class=\"tag\">at most</span>",
+        Some(BoundIs::Nothing) => " <span class=\"tag\">not carried over</span>",
+        None => "",
+    };
+    format!("<td class=\"t heat {class}\">{words}{knee}{bound}</td>")
 }
 
 /// Why a step is withheld or not decided; of the others the columns tell all.

@@ -144,6 +144,7 @@ fn doubt(one: &Doubt) -> String {
             let gb = |bytes: f64| format!("{:.1} GB", bytes / 1e9);
             format!("{} of data on a node, measured: {}", gb(*bytes), span(measured, gb))
         }
+        Doubt::CpuSpeed => "the speed of its vCPUs is not known".to_owned(),
         Doubt::Vcpus { vcpus, measured } => format!("{vcpus} vCPUs, measured: {}", span(measured, |v| v.to_string())),
     }
 }

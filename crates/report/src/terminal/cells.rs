@@ -134,6 +134,9 @@ fn throughput(cell: &CellAnalysis) -> String {
 }
 
 fn to_slowest(ratio: &Ratio) -> String {
+    if let Some(told) = labels::carried(ratio, ratio.low, ratio.high) {
+        return told.replace("least ", "least\n").replace("most ", "most\n");
+    }
     let interval = match ratio.pairs < 2 || ratio.low == ratio.high {
         true => String::new(),
         false => format!("\n({}-{})", number(ratio.low), number(ratio.high)),

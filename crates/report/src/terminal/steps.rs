@@ -32,9 +32,12 @@ fn columns(analysis: &Analysis, name: usize) -> Vec<Column> {
     let cost = |s: &ValueOfMoney| format!("{}x\n+{}", number(s.cost_ratio), labels::usd(s.extra_usd_per_month));
     let gain = |s: &ValueOfMoney| {
         let ratio = &s.throughput_ratio;
-        factor(ratio.median, ratio.low, ratio.high)
+        carried(s, ratio.low, ratio.high).unwrap_or_else(|| factor(ratio.median, ratio.low, ratio.high))
     };
-    let value = |s: &ValueOfMoney| factor(s.value_ratio.median, s.value_ratio.low, s.value_ratio.high);
+    let value = |s: &ValueOfMoney| {
+        let value = s.value_ratio;
+        carried(s, value.low, value.high).unwrap_or_else(|| factor(value.median, value.low, value.high))
+    };
     columns.push(Column::numbers("cost", "Cost", each(&cost)));
     columns.push(Column::numbers("throughput", "Throughput", each(&gain)));
     columns.push(Column::numbers("value", "Throughput\n/ cost", each(&value)));
@@ -44,6 +47,12 @@ fn columns(analysis: &Analysis, name: usize) -> Vec<Column> {
         each(&|s| labels::value_verdict(s).replace(" (", "\n(")),
     ));
     columns
+}
+
+/// `at least` above the factor that carries over.
+fn carried(step: &ValueOfMoney, low: f64, high: f64) -> Option<String> {
+    let told = labels::carried(&step.throughput_ratio, low, high)?;
+    Some(told.replace("least ", "least\n").replace("most ", "most\n"))
 }
 
 fn factor(middle: f64, low: f64, high: f64) -> String {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use analysis::{Analysis, Criterion, Outcome, Ratio, Status, ValueVerdict, Verdict};
+use analysis::{Analysis, BoundIs, Criterion, Outcome, Ratio, Status, ValueVerdict, Verdict};
 
 /// Every contradiction, in words; empty where there is none. `sentences` are banner (if any), headline, and the others.
 pub fn contradictions(analysis: &Analysis, sentences: &[String]) -> Vec<String> {
@@ -110,6 +110,8 @@ fn verdicts(analysis: &Analysis, sentence: &str) -> Vec<String> {
 struct Facts {
     /// Factors with their intervals.
     factors: Vec<(f64, f64, f64)>,
+    /// What of a factor carries over, where this machine limited one side of it.
+    bounds: Vec<(BoundIs, f64)>,
     /// Milliseconds.
     latencies: Vec<f64>,
     /// Dollars.
@@ -156,7 +158,17 @@ impl Facts {
             .chain(of_place)
             .chain(analysis.recommendation.would_decide.map(|w| w.repetitions))
             .collect();
+        let of_cells = |c: &analysis::CellAnalysis| [c.ratio_to_baseline.clone(), c.ratio_to_slowest.clone()];
+        let all = analysis.cells.iter().flat_map(of_cells).flatten();
+        let all = all.chain(steps().map(|s| s.throughput_ratio.clone()));
+        let all = all.chain(free().map(|s| s.throughput_ratio.clone()));
+        let end = |ratio: Ratio| match ratio.bound?.is {
+            BoundIs::AtLeast => Some((BoundIs::AtLeast, ratio.low)),
+            BoundIs::AtMost => Some((BoundIs::AtMost, ratio.high)),
+            BoundIs::Nothing => None,
+        };
         Self {
+            bounds: all.filter_map(end).collect(),
             factors,
             latencies,
             money,
@@ -178,9 +190,17 @@ impl Facts {
             let stands = match unit.trim_end_matches([',', '.', ';', ':', ')']) {
                 "times" => {
                     let interval = interval(&words[i + 2..]);
-                    self.factors.iter().any(|(middle, low, high)| {
-                        is(value, *middle) && interval.is_none_or(|(l, h)| is(l, *low) && is(h, *high))
-                    })
+                    let before = if i > 1 { &words[i - 2..i] } else { &[] };
+                    let is_bound = |bound: BoundIs| self.bounds.iter().any(|(of, end)| *of == bound && is(value, *end));
+                    if before == ["at", "least"] {
+                        is_bound(BoundIs::AtLeast)
+                    } else if before == ["at", "most"] && is_bound(BoundIs::AtMost) {
+                        true
+                    } else {
+                        self.factors.iter().any(|(middle, low, high)| {
+                            is(value, *middle) && interval.is_none_or(|(l, h)| is(l, *low) && is(h, *high))
+                        })
+                    }
                 }
                 "ms" => self.latencies.iter().any(|ms| is(value, *ms)),
                 "repetitions" => self.repetitions.iter().any(|n| is(value, f64::from(*n))),

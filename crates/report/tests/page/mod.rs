@@ -228,6 +228,7 @@ pub fn ratio(to: &str, median: f64) -> Ratio {
         p_sign_flip: Some(0.25),
         smallest_detectable: Some(1.1),
         unpaired: false,
+        bound: None,
         verdict: if median == 1.0 {
             Verdict::Reference
         } else {
@@ -327,6 +328,7 @@ fn cell(
             ..Limit::default()
         },
         withheld: None,
+        limited_here: None,
         usd_per_month: Some(price(index)),
         findings: Vec::new(),
     }
@@ -351,6 +353,7 @@ fn facts(name: &str, index: usize) -> ConfigurationFacts {
         is_bought: false,
         name: name.to_owned(),
         cpus: 1.0,
+        stands_for: None,
         memory_limit_bytes: 3 << 29,
         heap_bytes: 1 << 30,
         page_cache_budget_bytes: 1 << 28,

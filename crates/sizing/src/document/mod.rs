@@ -80,6 +80,10 @@ pub struct EvidenceFacts {
     pub cache_share: Range,
     /// vCPUs of the measured machines at full scale.
     pub vcpus: Range,
+    /// The speed of the CPUs in which demands are counted, beside a vCPU of m5.2xlarge; `None`: not known, or not one for all
+    /// that was measured, so that all vCPUs count alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_unit: Option<f64>,
     /// Data on a node at full scale, bytes.
     pub data_bytes_per_node: Range,
     /// Bytes on disk for each byte of payload.

@@ -142,13 +142,15 @@ pub enum Doubt {
         /// As measured.
         measured: Range,
     },
+    /// Nobody has published how fast its vCPUs are: they count as those that were measured.
+    CpuSpeed,
 }
 
 impl Doubt {
     /// Whether more nodes of the same machine can take it away: they have less data each, of which more is cached.
     pub(crate) fn may_go_with_more_nodes(&self) -> bool {
         match self {
-            Self::Mix { .. } | Self::Vcpus { .. } => false,
+            Self::Mix { .. } | Self::Vcpus { .. } | Self::CpuSpeed => false,
             Self::NeverTheLimit { .. } | Self::NoDeviceReads => true,
             Self::CacheShare { share, measured } => *share < measured.low,
             Self::DataPerNode { bytes, measured } => *bytes > measured.high,

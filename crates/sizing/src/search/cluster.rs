@@ -123,7 +123,8 @@ impl<'a> Search<'a> {
             return Err(Obstacle::NoDisks);
         }
         let disk_fill = loaded.data_bytes / node.disk_bytes;
-        let machine = node.machine.ok_or(Obstacle::DisksUnknown)?;
+        let mut machine = node.machine.ok_or(Obstacle::DisksUnknown)?;
+        machine.cpus *= self.cpus_worth(name).unwrap_or(1.0);
         let utilisation = self.facts.demand.utilisation(&machine, &loaded.work);
         let operations = loaded.work.reads + loaded.work.writes;
         let mut allowed = (allowed, allowance);

@@ -57,6 +57,9 @@ impl Search<'_> {
                 measured: facts.data_bytes_per_node,
             });
         }
+        if self.cpus_worth(&found.instance.name).is_none() {
+            doubts.push(Doubt::CpuSpeed);
+        }
         if !facts.vcpus.holds(f64::from(found.instance.vcpus), CARRIES) {
             doubts.push(Doubt::Vcpus {
                 vcpus: found.instance.vcpus,

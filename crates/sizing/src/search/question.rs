@@ -93,6 +93,7 @@ impl<'a> Search<'a> {
                 replica_read_share: target.replica_read_share(),
                 cache_share: Range::of(observations.iter().map(|o| o.cache_share)),
                 vcpus: Range::of(observations.iter().map(|o| o.configuration.instance.vcpus)),
+                cpu_unit: cpu_unit(observations),
                 data_bytes_per_node: Range::of(observations.iter().map(|o| o.data_bytes)),
                 on_disk: median(|o| o.on_disk),
                 demand,
@@ -113,6 +114,22 @@ impl<'a> Search<'a> {
         };
         search.hold_p99()?;
         Ok(search)
+    }
+
+    /// How many of the CPUs that were measured a vCPU of an instance type is worth; `None`: its speed is not known. Of one that was
+    /// measured as its experiment has it; of another one, unless it is the same, the least that its sources leave open.
+    pub(super) fn cpus_worth(&self, instance: &str) -> Option<f64> {
+        let Some(unit) = self.facts.cpu_unit else {
+            return Some(1.0);
+        };
+        let mut measured = self.observations.iter().map(|o| &o.configuration.instance);
+        if let Some(own) = measured.find(|measured| measured.label == instance) {
+            return Some(own.cpu_speed?.speed / unit);
+        }
+        let known = catalog::cpu_speed(instance)?;
+        let is_same = known.speed <= unit * ONE_SPEED && unit <= known.speed * ONE_SPEED;
+        let doubt = if is_same { 0.0 } else { known.apart.unwrap_or(0.0) };
+        Some(known.speed / (1.0 + doubt) / unit)
     }
 
     /// Share of the disks that holds distinct data.
@@ -138,4 +155,23 @@ impl<'a> Search<'a> {
             worst: held.worst.as_ref().map_or_else(String::new, worst),
         }
     }
+}
+
+/// CPUs within this factor have one speed: rounding.
+const ONE_SPEED: f64 = 1.01;
+
+/// The speed of the CPUs that were measured: for which one of this machine stood, or those of a machine that was bought. `None`
+/// where that is not known of all, or differs.
+fn cpu_unit(observations: &[Observation<'_>]) -> Option<f64> {
+    let of = |o: &Observation<'_>| match &o.setup.stands_for {
+        Some(share) => share.unit,
+        None if o.setup.is_bought => Some(o.configuration.instance.cpu_speed?.speed),
+        None => None,
+    };
+    let all: Vec<f64> = observations.iter().map(of).collect::<Option<_>>()?;
+    let (least, most) = (
+        all.iter().copied().reduce(f64::min)?,
+        all.iter().copied().reduce(f64::max)?,
+    );
+    (most <= least * ONE_SPEED).then_some(most)
 }

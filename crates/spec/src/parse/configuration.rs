@@ -1,8 +1,10 @@
 //! `[[configuration]]`: instance and volumes resolved to limits by the catalog's rules.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
-use catalog::{Burst, ByteBurst, Catalog, GIB, InstanceType, IoLimits, ResolvedVolume, VolumeRequest, VolumeType};
+use catalog::{
+    Burst, ByteBurst, Catalog, CpuSpeed, GIB, InstanceType, IoLimits, ResolvedVolume, VolumeRequest, VolumeType,
+};
 use toml::{Spanned, Value};
 
 use super::local::{BURST_STARTS, burst_share};
@@ -13,6 +15,9 @@ use super::{backlog, behaviour, consistency, explicit_volume, members, placement
 use crate::mistakes::{Collector, choice};
 use crate::scale::page_cache_at_full_scale;
 use crate::{Configuration, Database, Emulation, Instance, LocalSettings, Target, Volume, VolumeKind, raw};
+
+/// Speeds of a vCPU that may be stated: beyond them it is another unit, such as GHz or a percentage.
+const CPU_SPEEDS: RangeInclusive<f64> = 0.1..=10.0;
 
 pub(super) fn check(
     catalog: &Catalog,
@@ -60,7 +65,11 @@ pub(super) fn check(
     let settings = settings::check(raw.settings.as_ref(), version, mistakes);
     let backlog = backlog::check(raw.backlog.as_ref(), mistakes);
     let price = mistakes.number(raw.price_usd_per_month.as_ref(), "price_usd_per_month", 0.01..=1e9, 1.0);
-    let instance = instance?;
+    let cpu_speed = mistakes.number(raw.cpu_speed.as_ref(), "cpu_speed", CPU_SPEEDS, 1.0);
+    let mut instance = instance?;
+    if raw.cpu_speed.is_some() {
+        instance.cpu_speed = Some(CpuSpeed::stated(cpu_speed?));
+    }
     let instance_gib = instance.memory_bytes as f64 / GIB;
     let memory_gib = mistakes.number(
         raw.memory_limit_gib.as_ref(),
@@ -128,6 +137,7 @@ fn instance(catalog: &Catalog, given: &Spanned<Value>, mistakes: &mut Collector<
                 vcpus: f64::from(found.vcpus),
                 memory_bytes: (found.memory_gib * GIB) as u64,
                 ebs_limits: found.ebs_limits(),
+                cpu_speed: catalog::cpu_speed(&found.name),
             })
         }
         Value::Table(_) => {
@@ -145,6 +155,7 @@ fn instance(catalog: &Catalog, given: &Spanned<Value>, mistakes: &mut Collector<
                 vcpus: size.vcpus,
                 memory_bytes: (size.memory_gib * GIB) as u64,
                 ebs_limits: IoLimits::default(),
+                cpu_speed: None,
             })
         }
         other => {

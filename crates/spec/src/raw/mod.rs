@@ -291,6 +291,9 @@ pub(crate) struct Configuration {
     /// Default: none.
     #[schemars(with = "Option<Backlog>")]
     pub backlog: Option<Spanned<Backlog>>,
+    /// Speed of one of its vCPUs beside a vCPU of m5.2xlarge, 0.1 to 10. Default: what the catalog knows of the instance type.
+    #[schemars(with = "Option<f64>")]
+    pub cpu_speed: Option<Spanned<f64>>,
     /// What all of it costs a month at full scale, USD, where the catalog has no price for it or you pay another.
     #[schemars(with = "Option<f64>")]
     pub price_usd_per_month: Option<Spanned<f64>>,

@@ -131,6 +131,7 @@ fn a_difference_matters_where_one_node_is_short_of_it() {
                 p_adjusted: None,
                 p_sign_flip: None,
                 smallest_detectable: None,
+                bound: None,
                 unpaired: false,
                 verdict: Verdict::NotComparable,
             })

@@ -41,6 +41,7 @@ fn told(setups: &[Setup], limits: &[Limit], matrix: &[(&str, Machine, Gain)]) ->
             p_adjusted: None,
             p_sign_flip: None,
             smallest_detectable: None,
+            bound: None,
             unpaired: false,
             verdict: Verdict::NotComparable,
         })

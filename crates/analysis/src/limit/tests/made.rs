@@ -190,6 +190,7 @@ impl Machine {
             combined: None,
         };
         Setup {
+            stands_for: None,
             configuration: "made".to_owned(),
             cpus: self.given,
             heap_bytes: 1 << 30,

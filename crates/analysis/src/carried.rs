@@ -1,0 +1,185 @@
+//! What carries over from this machine to those that are bought.
+//!
+//! Volumes and the way to them are emulated: where they limit a cell, its throughput is that of its configuration at 1:N. CPUs,
+//! the disk beneath the volumes and the client are this machine's. Where one of them limits a cell, the configuration itself
+//! does as much or more, as long as a vCPU of it does no less than a CPU here. So a ratio whose one side is limited so is a
+//! bound, and one whose both sides are says nothing.
+//!
+//! CPUs are emulated *among each other*: each configuration has its vCPUs / scale, by their speed. So two cells that the CPU
+//! limits compare as the configurations do, as long as the CPU would limit both there, too. With faster CPUs the volumes of one
+//! of them may come to be its limit first: that of which more is used here.
+
+use std::collections::BTreeSet;
+
+use spec::{Provider, Setup, Setups};
+
+use crate::document::limit::{LimitKind, ResourceUse};
+use crate::document::{Bound, BoundIs, CellAnalysis, ConfigurationFacts, LimitedHere, OfThisMachine};
+use crate::fact::VolumeLimit;
+use crate::finding::Finding;
+use crate::limit::NEAR_CAP;
+use crate::rule::Rule;
+use crate::rules;
+
+/// Two cells that the CPU limits carry over where both use at most this share of what is emulated: on CPUs of twice the speed
+/// both would still be limited by them (threshold: ours).
+const ROOM: f64 = 0.5;
+/// Shares of what is emulated within this factor are alike: both would come to their volumes' limits at the same time.
+const ALIKE: f64 = 1.05;
+/// CPUs that differ by less than this share are as many: rounding.
+const EQUAL: f64 = 0.01;
+
+/// What of this machine limited each cell, if anything of it did.
+#[derive(Debug, Clone, Default)]
+pub struct CarriedOver {
+    sides: Vec<Side>,
+}
+
+#[derive(Debug, Clone)]
+struct Side {
+    configuration: String,
+    limited: Option<OfThisMachine>,
+    /// Share of the emulated resource that is fullest.
+    emulated: f64,
+    /// What its CPUs are; `None`: nothing is known of its setup.
+    setup: Option<Setup>,
+}
+
+impl CarriedOver {
+    /// Of these cells, whose limits are known by now; told in each of them as well.
+    pub fn of(
+        provider: Provider,
+        setups: &Setups,
+        configurations: &[ConfigurationFacts],
+        cells: &mut [CellAnalysis],
+    ) -> Self {
+        let side = |cell: &mut CellAnalysis| {
+            let setup = setups.of(&cell.configuration);
+            let facts = configurations.iter().find(|c| c.name == cell.configuration);
+            let short = facts.map_or_else(BTreeSet::new, below_their_limit);
+            let is_emulated = setup.is_some_and(|setup| is_emulated(provider, setup));
+            cell.limited_here = is_emulated.then(|| limited_here(cell, &short)).flatten();
+            Side {
+                configuration: cell.configuration.clone(),
+                limited: cell.limited_here,
+                emulated: fullest(cell, is_of_volume).map_or(0.0, ResourceUse::share),
+                setup: setup.cloned(),
+            }
+        };
+        Self {
+            sides: cells.iter_mut().map(side).collect(),
+        }
+    }
+
+    /// What of the throughput of cell `a` over that of cell `b` holds for their configurations; `None`: all of it.
+    pub fn bound(&self, a: usize, b: usize) -> Option<Bound> {
+        let (a, b) = (self.sides.get(a)?, self.sides.get(b)?);
+        let is = match (a.limited, b.limited) {
+            (None, None) => return None,
+            (Some(_), None) => BoundIs::AtLeast,
+            (None, Some(_)) => BoundIs::AtMost,
+            (Some(OfThisMachine::Cpu), Some(OfThisMachine::Cpu)) if are_in_proportion(a, b) => by_room(a, b)?,
+            (Some(_), Some(_)) => BoundIs::Nothing,
+        };
+        let by = [a, b].into_iter().filter_map(|side| {
+            Some(LimitedHere {
+                configuration: side.configuration.clone(),
+                by: side.limited?,
+            })
+        });
+        Some(Bound { is, by: by.collect() })
+    }
+}
+
+/// Both are limited by CPUs that are in proportion: the one that uses less of its volumes gains more by faster ones.
+fn by_room(a: &Side, b: &Side) -> Option<BoundIs> {
+    let (less, more) = (a.emulated.min(b.emulated), a.emulated.max(b.emulated));
+    match more <= ROOM || more <= less * ALIKE {
+        true => None,
+        false if a.emulated < b.emulated => Some(BoundIs::AtLeast),
+        false => Some(BoundIs::AtMost),
+    }
+}
+
+/// Whether both have CPUs of this machine in proportion to those of their instances.
+fn are_in_proportion(a: &Side, b: &Side) -> bool {
+    let (Some(a), Some(b)) = (&a.setup, &b.setup) else {
+        return false;
+    };
+    match (&a.stands_for, &b.stands_for) {
+        (Some(of_a), Some(of_b)) => of_a.is_in_proportion(a.cpus, of_b, b.cpus),
+        // Runs of before it was kept took all CPUs for equal.
+        _ => (a.cpus / b.cpus - 1.0).abs() < EQUAL,
+    }
+}
+
+/// Whether volumes and CPUs of a configuration are this machine's, held to limits.
+fn is_emulated(provider: Provider, setup: &Setup) -> bool {
+    let is_held = || setup.volumes().any(|v| v.limits != spec::IoLimits::default());
+    match provider {
+        Provider::Simulated | Provider::Aws => false,
+        Provider::Local => !setup.has_real_volumes(),
+        Provider::Hosts => !setup.has_real_volumes() && is_held(),
+    }
+}
+
+fn is_of_volume(kind: LimitKind) -> bool {
+    use LimitKind::{BurstSpent, CommitLog, InstanceEbsBandwidth, VolumeIops, VolumeThroughput};
+    matches!(
+        kind,
+        VolumeIops | VolumeThroughput | InstanceEbsBandwidth | BurstSpent | CommitLog
+    )
+}
+
+/// What of this machine limited a cell. `short` are limits of volumes that this machine's disk does not come to.
+fn limited_here(cell: &CellAnalysis, short: &BTreeSet<LimitKind>) -> Option<OfThisMachine> {
+    let limit = &cell.limit;
+    // Whatever else is full: more than its volume lets through it would not do elsewhere.
+    let at_cap = limit.uses.iter().filter(|u| u.at_cap).map(|u| u.kind);
+    if at_cap
+        .chain([limit.kind])
+        .any(|kind| is_of_volume(kind) && !short.contains(&kind))
+    {
+        return None;
+    }
+    match limit.kind {
+        LimitKind::Cpu | LimitKind::Gc => Some(OfThisMachine::Cpu),
+        LimitKind::Client => Some(OfThisMachine::Client),
+        kind if is_of_volume(kind) => Some(OfThisMachine::Disk),
+        LimitKind::NoneFound | LimitKind::Compaction => near(cell),
+        _ => None,
+    }
+}
+
+/// Where nothing was at its cap: what was nearest to it, if that is this machine's.
+fn near(cell: &CellAnalysis) -> Option<OfThisMachine> {
+    let late = cell.findings.iter().filter(|f| f.rule == Rule::EmulationFloor);
+    let late = late.filter(|f| f.fact("volume") == Some(spec::VolumeRole::Data.name()));
+    if 2 * late.count() as u64 >= cell.valid_trials.max(1) {
+        return Some(OfThisMachine::Disk);
+    }
+    let here = fullest(cell, |kind| matches!(kind, LimitKind::Cpu | LimitKind::Client))?;
+    let emulated = fullest(cell, is_of_volume).map_or(0.0, ResourceUse::share);
+    (here.share() >= NEAR_CAP && here.share() > emulated).then_some(match here.kind {
+        LimitKind::Client => OfThisMachine::Client,
+        _ => OfThisMachine::Cpu,
+    })
+}
+
+fn fullest(cell: &CellAnalysis, is: impl Fn(LimitKind) -> bool) -> Option<&ResourceUse> {
+    let uses = cell.limit.uses.iter().filter(|u| is(u.kind) && u.capacity > 0.0);
+    uses.max_by(|a, b| a.share().total_cmp(&b.share()))
+}
+
+/// The limits of its data volumes to which fio did not come: there the disk beneath them is what was measured.
+fn below_their_limit(configuration: &ConfigurationFacts) -> BTreeSet<LimitKind> {
+    let data = |f: &Finding| f.fact("volume") != Some(spec::VolumeRole::Commitlog.name());
+    let is_less = |f: &Finding| f.number("off_by").is_some_and(|off| off < 0.0);
+    let found = rules::off_limit(configuration).into_iter();
+    let found = found.filter(|f| data(f) && is_less(f));
+    let kind = |f: Finding| match f.fact("probed") == Some(VolumeLimit::ReadIops.name()) {
+        true => LimitKind::VolumeIops,
+        false => LimitKind::VolumeThroughput,
+    };
+    found.map(kind).collect()
+}

@@ -1,0 +1,82 @@
+//! What of a ratio holds for the configurations, and not for this machine alone.
+
+use serde::{Deserialize, Serialize};
+
+/// Why a ratio that was measured here says less about the configurations than its interval does: this machine limited one of
+/// the two sides, or both.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bound {
+    /// What it says all the same.
+    pub is: BoundIs,
+    /// What of this machine limited which side.
+    pub by: Vec<LimitedHere>,
+}
+
+impl Bound {
+    /// Whether the truth may lie above the interval.
+    pub fn may_be_more(&self) -> bool {
+        self.is != BoundIs::AtMost
+    }
+
+    /// Whether the truth may lie below the interval.
+    pub fn may_be_less(&self) -> bool {
+        self.is != BoundIs::AtLeast
+    }
+
+    /// The same of the ratio turned over.
+    #[must_use]
+    pub fn turned(self) -> Self {
+        let is = match self.is {
+            BoundIs::AtLeast => BoundIs::AtMost,
+            BoundIs::AtMost => BoundIs::AtLeast,
+            BoundIs::Nothing => BoundIs::Nothing,
+        };
+        Self { is, ..self }
+    }
+}
+
+/// What a ratio says where this machine was a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum BoundIs {
+    /// The side that is more was limited: the truth is the lower end of the interval or more.
+    #[serde(rename = "at least")]
+    AtLeast,
+    /// The side that it is compared with was limited: the truth is the upper end of the interval or less.
+    #[serde(rename = "at most")]
+    AtMost,
+    /// Both were: each of them could do more, and nobody knows how much.
+    #[serde(rename = "nothing")]
+    Nothing,
+}
+
+/// A configuration that this machine limited.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LimitedHere {
+    /// Which.
+    pub configuration: String,
+    /// By what.
+    pub by: OfThisMachine,
+}
+
+/// What of this machine stands in the way of what is emulated on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OfThisMachine {
+    /// The CPUs that the database was given.
+    Cpu,
+    /// The disk beneath the emulated volumes, or the CPUs that serve them.
+    Disk,
+    /// The client.
+    Client,
+}
+
+impl OfThisMachine {
+    /// For people, behind "this machine's".
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Cpu => "CPU",
+            Self::Disk => "disk",
+            Self::Client => "client",
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Which part of this machine's CPUs stands for those of an instance.
+//!
+//! vCPUs / scale, each by its speed beside the fastest of the experiment: that one has whole vCPUs / scale, so that nothing takes more
+//! of this machine than without speeds, and a CPU here stands for a vCPU of it. So CPUs are emulated *among each other*. How a CPU
+//! of this machine compares with those that are bought nobody has measured; what the CPU limits beside a volume is a bound for that reason.
+
+use catalog::{CPU_REFERENCE, CpuSpeed};
+use serde::{Deserialize, Serialize};
+
+use crate::{Configuration, Database, Experiment, Instance, Note};
+
+/// Smallest CPU share of a node: below it what Cassandra does in any case (gossip, collection, metrics: some 0.05 CPUs)
+/// is no longer small beside what it is asked for. The start is not bound by it.
+pub(crate) const LEAST_CPUS: f64 = 0.25;
+/// A part that speeds bring this near to whole CPUs is given as those: a fraction takes a quota, which stops the database for a part of
+/// each period, and no source knows speeds better (ours; it is the usual margin of what matters).
+const NEARLY_WHOLE: f64 = 0.05;
+/// Parts within this factor are in proportion: rounding, of both.
+const ROUNDING: f64 = 1.06;
+
+/// What the CPUs of a setup stand for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CpuShare {
+    /// The instance, as its configuration names it.
+    pub instance: String,
+    /// Its vCPUs.
+    pub vcpus: f64,
+    /// How fast one of them is; `None`: not known.
+    pub speed: Option<CpuSpeed>,
+    /// The speed for which one CPU of this machine stands: that of the fastest configuration. `None`: some are not known, so that
+    /// all CPUs are taken for equal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<f64>,
+}
+
+impl CpuShare {
+    /// vCPUs of the fastest configuration that its own are worth.
+    pub fn worth(&self) -> f64 {
+        let relative = self.speed.zip(self.unit).map(|(known, unit)| known.speed / unit);
+        self.vcpus * relative.unwrap_or(1.0)
+    }
+
+    /// CPUs of this machine for a database at 1:N.
+    pub fn cpus(&self, scale: f64) -> f64 {
+        let part = self.worth() / scale;
+        let whole = part.round();
+        let is_nearly = (part / whole - 1.0).abs() <= NEARLY_WHOLE && self.worth() != self.vcpus;
+        if is_nearly { whole } else { part.max(LEAST_CPUS) }
+    }
+
+    /// Whether so many CPUs for this and so many for the other are in proportion to the CPUs of both instances. Of two instances
+    /// of which one has no known speed nobody can say.
+    pub fn is_in_proportion(&self, cpus: f64, other: &Self, other_cpus: f64) -> bool {
+        let factor = match (self.speed, other.speed) {
+            _ if self.instance == other.instance => self.vcpus / other.vcpus,
+            (Some(one), Some(two)) => self.vcpus * one.speed / (other.vcpus * two.speed),
+            _ => return false,
+        };
+        let off = cpus / other_cpus / factor;
+        off <= ROUNDING && off >= 1.0 / ROUNDING
+    }
+}
+
+/// What the CPUs of an experiment's instances stand for, where they are emulated.
+pub(crate) struct Speeds {
+    unit: Option<f64>,
+}
+
+impl Speeds {
+    /// `None` where the machines are what they are.
+    pub(crate) fn of(experiment: &Experiment) -> Option<Self> {
+        let are_theirs = experiment.aws.is_some()
+            || matches!(experiment.target.database, Database::Hosts { .. })
+            || experiment.hosts.as_ref().is_some_and(|hosts| !hosts.limits);
+        let speeds: Option<Vec<f64>> = experiment
+            .configurations
+            .iter()
+            .map(|configuration| Some(configuration.instance.cpu_speed?.speed))
+            .collect();
+        let fastest = || speeds?.into_iter().reduce(f64::max);
+        (!are_theirs).then(|| Self { unit: fastest() })
+    }
+
+    /// What the CPUs of an instance stand for.
+    pub(crate) fn share_of(&self, instance: &Instance) -> CpuShare {
+        CpuShare {
+            instance: instance.label.clone(),
+            vcpus: instance.vcpus,
+            speed: instance.cpu_speed,
+            unit: self.unit,
+        }
+    }
+}
+
+/// What of the CPUs is not as it would be bought.
+pub(crate) fn notes(experiment: &Experiment) -> Vec<Note> {
+    let Some(speeds) = Speeds::of(experiment) else {
+        return Vec::new();
+    };
+    unknown(experiment)
+        .into_iter()
+        .chain(raised(experiment, &speeds))
+        .collect()
+}
+
+/// Instances of which some have a known speed and some have not: then all are taken for equal.
+fn unknown(experiment: &Experiment) -> Option<Note> {
+    let all = || experiment.configurations.iter().map(|c| &c.instance);
+    let (known, unknown): (Vec<&Instance>, Vec<&Instance>) = all().partition(|i| i.cpu_speed.is_some());
+    if known.is_empty() || unknown.is_empty() {
+        return None;
+    }
+    let mut names: Vec<&str> = unknown.iter().map(|instance| instance.label.as_str()).collect();
+    names.dedup();
+    let message = format!(
+        "The speed of a vCPU of {} is not known, so that the CPUs of all instances are taken for equal",
+        names.join(", ")
+    );
+    let advice = format!("State cpu_speed of its configuration, beside {CPU_REFERENCE}");
+    Some(Note::new("cpu_speed_unknown", message, advice))
+}
+
+/// Configurations whose part of the CPUs is less than a database can be given: they have more than their part.
+fn raised(experiment: &Experiment, speeds: &Speeds) -> Option<Note> {
+    let scale = experiment.local.scale;
+    let part = |configuration: &Configuration| speeds.share_of(&configuration.instance).worth() / scale;
+    let few = experiment.configurations.iter().filter(|c| part(c) < LEAST_CPUS);
+    let names: Vec<String> = few.map(|c| format!("{} {:.2}", c.name, part(c))).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let message = format!(
+        "CPUs at scale 1:{scale}: {}; a database gets at least {LEAST_CPUS}, which is more than its part",
+        names.join(", ")
+    );
+    let advice = "Set [provider.local] scale lower, or take ratios to these for what they are";
+    Some(Note::new("cpus_raised", message, advice))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn share(instance: &str, vcpus: f64, speed: Option<f64>) -> CpuShare {
+        CpuShare {
+            instance: instance.to_owned(),
+            vcpus,
+            speed: speed.map(CpuSpeed::stated),
+            unit: Some(1.0),
+        }
+    }
+
+    #[test]
+    fn parts_are_in_proportion_by_vcpus_and_speed() {
+        let (slow, fast) = (share("i2", 8.0, Some(0.8)), share("r4", 8.0, Some(1.0)));
+        assert!(slow.is_in_proportion(0.4, &fast, 0.5));
+        assert!(slow.is_in_proportion(0.42, &fast, 0.5) && !slow.is_in_proportion(0.43, &fast, 0.5));
+        assert!(!slow.is_in_proportion(0.5, &fast, 0.5), "as if they were equal");
+        assert!(share("r4", 16.0, Some(1.0)).is_in_proportion(1.0, &fast, 0.5));
+    }
+
+    /// A quota for 3 % would cost more than it tells; 16 % are given.
+    #[test]
+    fn what_is_nearly_whole_is_given_whole() {
+        let cpus = |speed: f64, scale: f64| share("i4i", 16.0, Some(speed)).cpus(scale);
+        assert_eq!((cpus(0.97, 16.0), cpus(1.0, 16.0)), (1.0, 1.0));
+        assert!((cpus(0.94, 16.0) - 0.94).abs() < 1e-12);
+        assert!((cpus(0.97, 32.0) - 0.485).abs() < 1e-12, "no whole one is near");
+        assert_eq!(cpus(0.8, 64.0), LEAST_CPUS);
+        let stated = share("2.08 vCPU, 8 GiB", 2.08, Some(1.0));
+        assert_eq!(stated.cpus(2.0), 1.04, "as it was stated");
+    }
+
+    #[test]
+    fn without_a_speed_only_one_instance_is_like_itself() {
+        let (one, other) = (share("acme.db8", 8.0, None), share("acme.db9", 8.0, None));
+        assert!(one.is_in_proportion(0.5, &one.clone(), 0.5));
+        assert!(!one.is_in_proportion(0.5, &other, 0.5));
+    }
+}
