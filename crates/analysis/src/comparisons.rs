@@ -3,7 +3,7 @@
 //!
 //! Trials of one block ran close in time, so that slow drift of the machine cancels in their ratio (Abedi & Brecht,
 //! "Conducting Repeatable Experiments in Highly Variable Cloud Computing Environments", ICPE 2017). The spread is
-//! pooled over all cells ([`stats::Layout`]). Cells of different batches of machines share no block: they are compared by
+//! pooled over cells whose limits are of one kind ([`stats::Layout`]). Cells of different batches of machines share no block: they are compared by
 //! the means of their logarithms ([`stats::Samples`]), which is less sharp, and says so. All pairs of a metric are one family: Holm over the experiment at
 //! [`stats::LEVEL`], and each interval at the level of its verdict.
 
@@ -14,6 +14,7 @@ use stats::{Contrast, Layout, Outlier, Samples, Series, Spread};
 
 use crate::document::{CellAnalysis, Metric, Ratio, Verdict};
 use crate::figures::Figures;
+use crate::limit;
 use crate::rules::OUTLIER_LEVEL;
 
 /// One pair of cells.
@@ -124,6 +125,9 @@ impl Comparisons {
                 Series {
                     group,
                     column,
+                    kind: limit::by_use(&cells[*i].limit).spreads_as() as usize,
+                    // Every trial has a process of its own: none is shared.
+                    process: 0,
                     by_block: by_block.into_iter().map(|(block, value)| (block, value.ln())).collect(),
                 }
             })

@@ -28,5 +28,5 @@ pub use crate::document::limit::{
     Counted, Intervention, Limit, LimitKind, Outcome, Resource, ResourceChange, ResourceUse, Unit,
 };
 pub use intervention::{CellLimit, by_intervention, interventions};
-pub use naming::{at, named, of_cell};
+pub use naming::{at, by_use, named, of_cell};
 pub use typical::{Uses, of_nodes};

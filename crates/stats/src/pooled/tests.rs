@@ -7,14 +7,16 @@ fn cell(group: usize, column: usize, values: &[f64]) -> Series {
     Series {
         group,
         column,
+        kind: 0,
+        process: 0,
         by_block: (1..).zip(values.iter().copied()).collect(),
     }
 }
 
-/// Two cells alone: the two-way layout is the paired t test.
+/// Two cells alone whose blocks differ widely: the two-way layout is the paired t test.
 #[test]
-fn two_cells_alone_are_the_paired_t_test() {
-    let pairs = [(110.0_f64, 100.0_f64), (125.0, 105.0), (118.0, 110.0)];
+fn two_cells_alone_are_the_paired_t_test_where_blocks_show() {
+    let pairs = [(110.0_f64, 100.0_f64), (525.0, 505.0), (2118.0, 2110.0)];
     let (a, b): (Vec<f64>, Vec<f64>) = pairs.iter().map(|(a, b)| (a.ln(), b.ln())).unzip();
     let contrast = Layout::new(vec![cell(0, 0, &a), cell(0, 1, &b)])
         .contrast(0, 1)
