@@ -12,9 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use spec::LoadLevel;
 use stats::{Contrast, Layout, Outlier, Samples, Series, Spread};
 
-use crate::document::{CellAnalysis, Metric, Ratio, Verdict};
+use crate::document::{CellAnalysis, Metric, Ratio, ResidualSpread, Verdict};
 use crate::figures::Figures;
-use crate::limit;
+use crate::limit::{self, SpreadKind};
 use crate::rules::OUTLIER_LEVEL;
 
 /// One pair of cells.
@@ -37,7 +37,7 @@ pub struct Comparisons {
     names: Vec<String>,
     effects: Vec<Option<f64>>,
     pairs: BTreeMap<(usize, usize), Pair>,
-    spread: Option<Spread>,
+    spreads: BTreeMap<SpreadKind, Spread>,
     outliers: Vec<Outlier>,
 }
 
@@ -51,7 +51,7 @@ impl Comparisons {
             names: cells.iter().map(|c| c.configuration.clone()).collect(),
             effects: vec![None; cells.len()],
             pairs: BTreeMap::new(),
-            spread: None,
+            spreads: BTreeMap::new(),
             outliers: Vec::new(),
         };
         // Closed and open loops spread differently: each has its own pool.
@@ -135,7 +135,14 @@ impl Comparisons {
         let group_of: Vec<usize> = series.iter().map(|s| s.group).collect();
         let layout = Layout::new(series);
         if !open {
-            self.spread = Spread::pooled([self.spread, layout.spread()].into_iter().flatten());
+            for (kind, spread) in SpreadKind::ALL
+                .into_iter()
+                .filter_map(|k| Some((k, layout.spread(k as usize)?)))
+            {
+                let both = [self.spreads.get(&kind).copied(), Some(spread)];
+                self.spreads
+                    .extend(Spread::pooled(both.into_iter().flatten()).map(|spread| (kind, spread)));
+            }
             let outliers = layout.outliers(OUTLIER_LEVEL).into_iter();
             self.outliers.extend(outliers.map(|outlier| Outlier {
                 cell: mine[outlier.cell],
@@ -158,9 +165,18 @@ impl Comparisons {
         self.effects[cell].map(f64::exp)
     }
 
-    /// Spread of a single trial besides cell and block, closed loops.
+    /// Spread of a single trial besides cell and block, closed loops: of all cells together.
     pub fn spread(&self) -> Option<Spread> {
-        self.spread
+        Spread::pooled(self.spreads.values().copied())
+    }
+
+    /// The same for each kind of limit.
+    pub fn spreads(&self) -> impl Iterator<Item = ResidualSpread> {
+        self.spreads.iter().map(|(kind, spread)| ResidualSpread {
+            kind: *kind,
+            deviation: spread.deviation,
+            degrees: spread.degrees,
+        })
     }
 
     /// Closed-loop trials far from what their cell and block let expect; cells by their place in the document.

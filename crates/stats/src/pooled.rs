@@ -88,9 +88,10 @@ impl Layout {
         }
     }
 
-    /// Spread of all cells together; `None` where nothing was repeated.
-    pub fn spread(&self) -> Option<Spread> {
-        Spread::pooled(self.pools.iter().filter_map(|pool| {
+    /// Spread of all cells of a kind together; `None` where nothing was repeated.
+    pub fn spread(&self, kind: usize) -> Option<Spread> {
+        let is_kind = |pool: &&Pool| pool.cells.iter().any(|cell| self.series[*cell].kind == kind);
+        Spread::pooled(self.pools.iter().filter(is_kind).filter_map(|pool| {
             pool.beside.map(|v| Spread {
                 deviation: v.value.sqrt(),
                 degrees: v.degrees,

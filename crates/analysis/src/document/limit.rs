@@ -105,6 +105,11 @@ pub enum SpreadKind {
     Other,
 }
 
+impl SpreadKind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Volume, Self::Cpu, Self::Other];
+}
+
 impl LimitKind {
     /// Whose repetitions a cell with this limit resembles.
     pub fn spreads_as(self) -> SpreadKind {

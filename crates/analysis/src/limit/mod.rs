@@ -25,7 +25,7 @@ mod tests;
 pub(crate) use tests::made;
 
 pub use crate::document::limit::{
-    Counted, Intervention, Limit, LimitKind, Outcome, Resource, ResourceChange, ResourceUse, Unit,
+    Counted, Intervention, Limit, LimitKind, Outcome, Resource, ResourceChange, ResourceUse, SpreadKind, Unit,
 };
 pub use intervention::{CellLimit, by_intervention, interventions};
 pub use naming::{at, by_use, named, of_cell};
