@@ -3,7 +3,7 @@
 //!
 //! Trials of one block ran close in time, so that slow drift of the machine cancels in their ratio (Abedi & Brecht,
 //! "Conducting Repeatable Experiments in Highly Variable Cloud Computing Environments", ICPE 2017). The spread is
-//! pooled over all cells ([`stats::Layout`]). Cells of different batches of machines share no block: they are compared by
+//! pooled over cells whose limits are of one kind ([`stats::Layout`]). Cells of different batches of machines share no block: they are compared by
 //! the means of their logarithms ([`stats::Samples`]), which is less sharp, and says so. All pairs of a metric are one family: Holm over the experiment at
 //! [`stats::LEVEL`], and each interval at the level of its verdict.
 
@@ -13,8 +13,9 @@ use spec::LoadLevel;
 use stats::{Contrast, Layout, Outlier, Samples, Series, Spread};
 
 use crate::carried::CarriedOver;
-use crate::document::{Bound, BoundIs, CellAnalysis, Metric, Ratio, Verdict};
+use crate::document::{Bound, BoundIs, CellAnalysis, Metric, Ratio, ResidualSpread, Verdict};
 use crate::figures::Figures;
+use crate::limit::{self, SpreadKind};
 use crate::rules::OUTLIER_LEVEL;
 
 /// One pair of cells.
@@ -37,7 +38,7 @@ pub struct Comparisons {
     names: Vec<String>,
     effects: Vec<Option<f64>>,
     pairs: BTreeMap<(usize, usize), Pair>,
-    spread: Option<Spread>,
+    spreads: BTreeMap<SpreadKind, Spread>,
     outliers: Vec<Outlier>,
     /// What of this machine limited each cell; until it is told everything carries over.
     carried: CarriedOver,
@@ -53,7 +54,7 @@ impl Comparisons {
             names: cells.iter().map(|c| c.configuration.clone()).collect(),
             effects: vec![None; cells.len()],
             pairs: BTreeMap::new(),
-            spread: None,
+            spreads: BTreeMap::new(),
             outliers: Vec::new(),
             carried: CarriedOver::default(),
         };
@@ -148,6 +149,9 @@ impl Comparisons {
                 Series {
                     group,
                     column,
+                    kind: limit::by_use(&cells[*i].limit).spreads_as() as usize,
+                    // Every trial has a process of its own: none is shared.
+                    process: 0,
                     by_block: by_block.into_iter().map(|(block, value)| (block, value.ln())).collect(),
                 }
             })
@@ -155,7 +159,14 @@ impl Comparisons {
         let group_of: Vec<usize> = series.iter().map(|s| s.group).collect();
         let layout = Layout::new(series);
         if !open {
-            self.spread = Spread::pooled([self.spread, layout.spread()].into_iter().flatten());
+            for (kind, spread) in SpreadKind::ALL
+                .into_iter()
+                .filter_map(|k| Some((k, layout.spread(k as usize)?)))
+            {
+                let both = [self.spreads.get(&kind).copied(), Some(spread)];
+                self.spreads
+                    .extend(Spread::pooled(both.into_iter().flatten()).map(|spread| (kind, spread)));
+            }
             let outliers = layout.outliers(OUTLIER_LEVEL).into_iter();
             self.outliers.extend(outliers.map(|outlier| Outlier {
                 cell: mine[outlier.cell],
@@ -178,9 +189,18 @@ impl Comparisons {
         self.effects[cell].map(f64::exp)
     }
 
-    /// Spread of a single trial besides cell and block, closed loops.
+    /// Spread of a single trial besides cell and block, closed loops: of all cells together.
     pub fn spread(&self) -> Option<Spread> {
-        self.spread
+        Spread::pooled(self.spreads.values().copied())
+    }
+
+    /// The same for each kind of limit.
+    pub fn spreads(&self) -> impl Iterator<Item = ResidualSpread> {
+        self.spreads.iter().map(|(kind, spread)| ResidualSpread {
+            kind: *kind,
+            deviation: spread.deviation,
+            degrees: spread.degrees,
+        })
     }
 
     /// Closed-loop trials far from what their cell and block let expect; cells by their place in the document.

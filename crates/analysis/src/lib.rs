@@ -97,7 +97,7 @@ pub use latencies::Latencies;
 pub use latency::LatencyFigures;
 pub use limit::{
     Counted, Intervention, Limit, LimitKind, Outcome as InterventionOutcome, Resource, ResourceChange, ResourceUse,
-    Unit, of_cell as limit_of_cell,
+    SpreadKind, Unit, of_cell as limit_of_cell,
 };
 pub use measure::measure;
 pub use measurement::{TrialEvidence, TrialMeasurement};
@@ -253,10 +253,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         recommendation,
         margin,
         seed: plan.seed,
-        residual_spread: throughput.spread().map(|s| ResidualSpread {
-            deviation: s.deviation,
-            degrees: s.degrees,
-        }),
+        residual_spreads: throughput.spreads().collect(),
         basis: money::basis(plan),
         environment: input.environment.clone(),
     }

@@ -33,6 +33,7 @@ mod note;
 mod notes;
 mod objective;
 mod one_unless_stated;
+mod order;
 mod parse;
 mod placement;
 mod plan;

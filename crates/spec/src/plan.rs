@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
-use stats::SplitMix;
 use workload::Definition;
 
 use crate::judged::ROOMY_S;
+use crate::order::orders;
 use crate::scale::{page_cache_at_full_scale, scaled_dataset};
 use crate::search::LEVELS;
 use crate::warming::warming_s;
@@ -123,7 +123,7 @@ pub struct Cell {
 /// One trial of the plan.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PlannedTrial {
-    /// Shuffled pass over all cells, from 1.
+    /// Pass over all cells in an order of its own, from 1.
     pub block: u32,
     /// Which cell.
     pub cell: String,
@@ -214,9 +214,9 @@ impl Experiment {
     }
 }
 
-/// The plan of an experiment: cells in the file's order, trials in blocks, shuffled inside each block by the seed
-/// (randomised multiple interleaved trials: Abedi and Brecht, ICPE 2017), so that a slow hour of the machine hits all
-/// cells alike.
+/// The plan of an experiment: cells in the file's order, trials in blocks, in counterbalanced orders that the seed decides
+/// (after the randomised multiple interleaved trials of Abedi and Brecht, ICPE 2017), so that a slow hour of the machine
+/// hits all cells alike.
 pub fn plan(experiment: &Experiment) -> Plan {
     let scale = experiment.local.scale;
     let dataset = scaled_dataset(experiment);
@@ -295,23 +295,16 @@ fn processes(experiment: &Experiment) -> Vec<Vec<String>> {
     groups.into_iter().map(names).collect()
 }
 
-/// Trials of these cells in blocks, shuffled inside each.
+/// Trials of these cells in blocks, in counterbalanced order.
 pub(crate) fn in_blocks(cells: &[String], blocks: Range<u32>, seed: u64) -> Vec<PlannedTrial> {
-    let mut trials = Vec::new();
-    let mut random = SplitMix::new(seed);
-    for block in blocks {
-        let planned = |cell: &String| PlannedTrial {
+    let each = orders(cells.len(), blocks.len(), seed);
+    let trials = blocks.zip(each).flat_map(|(block, order)| {
+        order.into_iter().map(move |cell| PlannedTrial {
             block,
-            cell: cell.clone(),
-        };
-        let mut order: Vec<_> = cells.iter().map(planned).collect();
-        // Fisher and Yates, from the last place down.
-        for last in (1..order.len()).rev() {
-            order.swap(last, random.below(last as u64 + 1) as usize);
-        }
-        trials.extend(order);
-    }
-    trials
+            cell: cells[cell].clone(),
+        })
+    });
+    trials.collect()
 }
 
 /// Which trials begin with a warm page cache, and how long warming is expected to take.

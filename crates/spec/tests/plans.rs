@@ -51,7 +51,16 @@ fn the_seed_decides_the_order() {
     let plan = planned(3, 3, 2, 2, 1);
     let (first, second) = plan.trials.split_at(18);
     let cells = |trials: &[spec::PlannedTrial]| trials.iter().map(|t| t.cell.clone()).collect::<Vec<_>>();
-    assert_ne!(cells(first), cells(second), "blocks are shuffled each on its own");
+    assert_ne!(cells(first), cells(second), "no two blocks have one order");
+}
+
+/// Two configurations, three repetitions and the default seed were ab|ab|ab: a drift of the machine made equal ones
+/// differ.
+#[test]
+fn two_configurations_take_turns_at_being_first() {
+    let trials = planned(2, 1, 1, 3, 1).trials;
+    let first: Vec<&str> = trials.chunks(2).map(|block| &block[0].cell[..2]).collect();
+    assert_ne!(first[0], first[1]);
 }
 
 /// A seed that somebody has written down gives the order that it gave then.
@@ -62,7 +71,7 @@ fn a_seed_gives_the_order_that_it_always_gave() {
         .chunks(3)
         .map(|block| block.iter().map(|t| &t.cell[..2]).collect::<Vec<_>>().join(" "))
         .collect();
-    assert_eq!(order, ["c0 c2 c1", "c1 c0 c2", "c0 c2 c1", "c0 c1 c2"]);
+    assert_eq!(order, ["c0 c2 c1", "c1 c2 c0", "c0 c2 c1", "c1 c2 c0"]);
 }
 
 /// `plan.json` of before its lines of money kept the day and the source of their prices.

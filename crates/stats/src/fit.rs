@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::squares::Squares;
+
 /// The repetitions of one cell on the logarithmic scale, by block.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
@@ -9,6 +11,11 @@ pub struct Series {
     pub group: usize,
     /// Cells of one column are the same configuration in different groups.
     pub column: usize,
+    /// Cells of one kind have the same kind of limit, and so reason to spread alike.
+    pub kind: usize,
+    /// Cells of one process were served, in each block, by the same run of the database. Where every trial has a
+    /// process of its own, all cells have the same number: then nothing is shared.
+    pub process: usize,
     /// ln(figure) by block.
     pub by_block: BTreeMap<u32, f64>,
 }
@@ -25,12 +32,22 @@ pub struct Fit {
     pub degrees: f64,
 }
 
+impl Fit {
+    /// Squares of the residuals.
+    pub fn of_residuals(&self) -> Squares {
+        Squares {
+            sum: self.squares,
+            degrees: self.degrees,
+        }
+    }
+}
+
 /// Rounds of fitting cells and blocks in turn: exact after one where no trial is missing, and close to rounding after
 /// thirty where some are.
 const ROUNDS: usize = 30;
 
 /// Fits cells, and blocks of each group, in turn.
-pub fn fit(series: &[Series], group_of: impl Fn(&Series) -> usize) -> Fit {
+pub fn fit(series: &[&Series], group_of: impl Fn(&Series) -> usize) -> Fit {
     let mut effects: Vec<Option<f64>> = series.iter().map(|s| mean(s.by_block.values().copied())).collect();
     let mut blocks: BTreeMap<(usize, u32), f64> = BTreeMap::new();
     for _ in 0..ROUNDS {

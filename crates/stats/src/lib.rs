@@ -13,6 +13,7 @@ mod geometric;
 mod median;
 #[cfg(test)]
 mod noise;
+mod pool;
 mod pooled;
 mod samples;
 mod scalability;
@@ -22,6 +23,7 @@ mod squares;
 mod steady;
 mod student;
 mod trend;
+mod variance;
 
 pub use contrast::{Contrast, LEVEL, REPETITIONS_MIN, holm_levels};
 pub use crossing::{Crossing, Points, Residuals};

@@ -43,6 +43,8 @@ mod rates {
         let side = |column: usize, values: Vec<f64>| Series {
             group: 0,
             column,
+            kind: 0,
+            process: 0,
             by_block: (1..).zip(values).collect::<BTreeMap<u32, f64>>(),
         };
         let (a, b) = pairs.iter().map(|(a, b)| (a.ln(), b.ln())).unzip();

@@ -1,42 +1,36 @@
 //! Many cells, few repetitions: what all cells together say about the spread of one.
 //!
 //! With three repetitions a pair of cells alone knows its spread by two degrees of freedom, and a 97.5 % interval is
-//! 6.2 standard errors to either side. A matrix of six cells has ten. So the trials of a run are seen as a two-way
-//! layout (cell + block + residual, on logarithms; Scheffe, The Analysis of Variance, 1959, chapter 4), and the
-//! variance of the residuals is pooled over cells, after checks that it may be:
+//! 6.2 standard errors to either side. So trials (on logarithms) are pooled over cells that have reason to spread
+//! alike: those of one *kind* of limit. A volume at its limit repeats within 1 to 2 %, a CPU within 10 to 25 %.
 //!
-//! 1. Blocks are fitted for each *group* (one workload at one load level). Where the F test sees no difference between
-//!    groups in how blocks act, one block effect serves all groups, which leaves more degrees of freedom.
-//! 2. A pair of cells whose own differences spread unlike the rest (F test) is judged by the differences of the same
-//!    two columns (configurations) in all groups: one configuration may be noisier than the others wherever it is
-//!    measured.
-//! 3. Where a pair spreads unlike these as well, it stands on its own.
+//! 1. Within a kind the spread is that around cell means, unless blocks show (F test): then it is the residual of cell +
+//!    block (Scheffe, The Analysis of Variance, 1959, chapter 4). Where cells of a block share processes and that shows,
+//!    cells of one process are compared within it, and others with what a process adds (a split plot).
+//! 2. Two kinds are compared by the sum of their variances, with the degrees of freedom of Satterthwaite.
+//! 3. A configuration, or a cell, that spreads more than the rest of its kind (upper F test) stands alone, and leaves
+//!    the others without its noise. One that spreads less stays: a small spread of three is often luck.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::contrast::{Contrast, REPETITIONS_MIN};
 use crate::fit::{Series, fit};
-use crate::squares::{SPREADS_MORE, Squares};
+use crate::pool::{Pool, around_mean};
+use crate::squares::Squares;
 use crate::student;
+use crate::variance::Variance;
 
-/// Block effects are the same in all groups unless the F test says otherwise at this level.
-const BLOCKS_UNLIKE: f64 = 0.10;
+/// A part of a pool spreads more than its rest: upper tail of the F distribution.
+const SPREADS_MORE: f64 = 0.02;
 
-/// A pair spreads more than the other pairs of its two columns, which have more reason to be alike: upper tail, as
-/// [`SPREADS_MORE`].
-const SPREADS_MORE_IN_COLUMNS: f64 = 0.02;
-
-/// A two-way layout with its residual variance.
+/// Cells in pools, with the spread of each.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layout {
     series: Vec<Series>,
-    /// Residuals by cell, block by block, and cell effects.
-    residuals: Vec<BTreeMap<u32, f64>>,
     effects: Vec<Option<f64>>,
-    squares: f64,
-    degrees: f64,
-    /// Squares and degrees of freedom of the residuals above: with blocks fitted for each group.
-    of_residuals: (f64, f64),
+    /// All cells of a kind, and what is left of that when what spreads more stands alone.
+    kinds: Vec<Pool>,
+    pools: Vec<Pool>,
 }
 
 /// A trial far from the others.
@@ -52,7 +46,7 @@ pub struct Outlier {
     pub rest: f64,
 }
 
-/// Residual spread of a layout.
+/// Spread of single trials.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
     /// Standard deviation of a single trial, on the logarithmic scale, besides cell and block.
@@ -76,56 +70,46 @@ impl Spread {
 }
 
 impl Layout {
-    /// Fits cells and blocks.
+    /// Sorts cells into pools.
     pub fn new(series: Vec<Series>) -> Self {
-        let by_group = fit(&series, |s| s.group);
-        let together = fit(&series, |_| 0);
-        let (extra, extra_degrees) = (together.squares - by_group.squares, together.degrees - by_group.degrees);
-        let alike = by_group.degrees > 0.0
-            && extra_degrees > 0.0
-            && student::f_upper(
-                (extra / extra_degrees) / (by_group.squares / by_group.degrees),
-                extra_degrees,
-                by_group.degrees,
-            )
-            .is_some_and(|p| p > BLOCKS_UNLIKE);
-        let (squares, degrees) = match alike {
-            true => (together.squares, together.degrees),
-            false => (by_group.squares, by_group.degrees),
-        };
+        let all: Vec<&Series> = series.iter().collect();
+        let effects = fit(&all, |s| s.group).effects;
+        let mut kinds: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        for (cell, s) in series.iter().enumerate().filter(|(_, s)| !s.by_block.is_empty()) {
+            kinds.entry(s.kind).or_default().insert(cell);
+        }
+        let kinds: Vec<Pool> = kinds.into_values().map(|cells| Pool::new(&series, cells)).collect();
+        let pools = kinds.iter().flat_map(|kind| split(&series, kind.clone())).collect();
         Self {
-            residuals: by_group.residuals,
-            effects: by_group.effects,
-            squares,
-            degrees,
-            of_residuals: (by_group.squares, by_group.degrees),
             series,
+            effects,
+            kinds,
+            pools,
         }
     }
 
-    /// Spread of all cells together; `None` where nothing was repeated.
-    pub fn spread(&self) -> Option<Spread> {
-        (self.degrees > 0.0).then(|| Spread {
-            deviation: (self.squares / self.degrees).sqrt(),
-            degrees: self.degrees,
-        })
+    /// Spread of all cells of a kind together; `None` where nothing was repeated.
+    pub fn spread(&self, kind: usize) -> Option<Spread> {
+        let is_kind = |pool: &&Pool| pool.cells.iter().any(|cell| self.series[*cell].kind == kind);
+        Spread::pooled(self.pools.iter().filter(is_kind).filter_map(|pool| {
+            pool.beside.map(|v| Spread {
+                deviation: v.value.sqrt(),
+                degrees: v.degrees,
+            })
+        }))
     }
 
-    /// Trials that lie further from what their cell and block let expect than noise like that of the others explains,
-    /// at `level` over all trials together (externally studentised residuals with Bonferroni's bound: Cook & Weisberg,
-    /// Residuals and Influence in Regression, 1982). A block effect is no reason, and neither is a large number of
-    /// repetitions.
+    /// Trials that lie further from what their cell and block let expect than noise like that of the others of their
+    /// kind explains, at `level` over all trials together (externally studentised residuals with Bonferroni's bound:
+    /// Cook & Weisberg, Residuals and Influence in Regression, 1982). A block effect is no reason, and neither is a
+    /// large number of repetitions.
     pub fn outliers(&self, level: f64) -> Vec<Outlier> {
-        let all = self.residuals.iter().map(BTreeMap::len).sum::<usize>() as f64;
-        let (squares, degrees) = self.of_residuals;
-        // All trials of a balanced layout have the same share of a degree of freedom.
-        let share = degrees / all;
-        if degrees < 2.0 {
-            return Vec::new();
-        }
-        let of = |cell: usize, block: u32, residual: f64| {
-            let own = residual.powi(2) / share;
-            let rest = ((squares - own) / (degrees - 1.0)).max(0.0);
+        let all = self.series.iter().map(|s| s.by_block.len()).sum::<usize>() as f64;
+        let of = |pool: &Pool, cell: usize, block: u32, residual: f64| {
+            let Squares { sum, degrees } = pool.of_residuals;
+            // All trials of a balanced layout have the same share of a degree of freedom.
+            let share = degrees / pool.residuals.values().map(BTreeMap::len).sum::<usize>() as f64;
+            let rest = ((sum - residual.powi(2) / share) / (degrees - 1.0)).max(0.0);
             let t = residual / (rest * share).sqrt();
             let p = student::two_sided_p(t, degrees - 1.0)?;
             (p * all <= level && residual.abs() > 1e-9).then_some(Outlier {
@@ -135,9 +119,10 @@ impl Layout {
                 rest: rest.sqrt(),
             })
         };
-        let cells = self.residuals.iter().enumerate();
-        cells
-            .flat_map(|(cell, blocks)| blocks.iter().filter_map(move |(block, r)| of(cell, *block, *r)))
+        let judged = self.kinds.iter().filter(|pool| pool.of_residuals.degrees >= 2.0);
+        judged
+            .flat_map(|pool| pool.residuals.iter().map(move |(cell, blocks)| (pool, *cell, blocks)))
+            .flat_map(|(pool, cell, blocks)| blocks.iter().filter_map(move |(block, r)| of(pool, cell, *block, *r)))
             .collect()
     }
 
@@ -155,57 +140,72 @@ impl Layout {
 
     /// Cell `a` against cell `b` by pairs of the same block. `None` with fewer than three pairs.
     pub fn contrast(&self, a: usize, b: usize) -> Option<Contrast> {
-        let differences = self.differences(a, b);
+        let differences: Vec<f64> = self.pairs(a, b).iter().map(|(a, b)| a - b).collect();
         let n = differences.len() as f64;
         if (differences.len() as u64) < REPETITIONS_MIN {
             return None;
         }
         let (estimate, _) = student::mean_and_deviation(&differences)?;
-        let own = Squares::of(&differences);
-        let (variance, pooled) = self.variance_of_difference(own, self.of_columns(a, b));
+        let (variance, pooled) = self.variance_of_difference(a, b)?;
         Some(Contrast {
             estimate,
-            error: (variance.mean() / n).sqrt(),
+            error: (variance.value / n).sqrt(),
             degrees: variance.degrees,
             n: differences.len() as u64,
             pooled,
         })
     }
 
-    fn differences(&self, a: usize, b: usize) -> Vec<f64> {
-        self.pairs(a, b).iter().map(|(a, b)| a - b).collect()
-    }
-
-    /// Squares of the differences of the two columns in all groups.
-    fn of_columns(&self, a: usize, b: usize) -> Squares {
-        let of = |cell: usize| (self.series[cell].column, self.series[cell].group);
-        let cells = 0..self.series.len();
-        cells
-            .clone()
-            .filter(|x| of(*x).0 == of(a).0)
-            .filter_map(|x| Some((x, cells.clone().find(|y| of(*y) == (of(b).0, of(x).1))?)))
-            .map(|(x, y)| Squares::of(&self.differences(x, y)))
-            .fold(Squares::default(), Squares::plus)
-    }
-
-    /// Of a difference of two trials: by all cells, by the two columns, or by the pair alone; see the top of this file.
-    /// `true` where it is by more than the pair.
-    fn variance_of_difference(&self, own: Squares, columns: Squares) -> (Squares, bool) {
-        // A difference has twice the variance of a trial.
-        let all = Squares {
-            sum: 2.0 * self.squares,
-            degrees: self.degrees,
-        };
-        // The pair's and the columns' own differences are a part of the pool.
-        let by_all = own.is_like(all.less(own), SPREADS_MORE)
-            && (all.less(columns).degrees < 1.0 || columns.is_like(all.less(columns), SPREADS_MORE));
-        if by_all {
-            (all, true)
-        } else if own.is_like(columns.less(own), SPREADS_MORE_IN_COLUMNS) {
-            (columns, true)
-        } else {
-            (own, false)
+    /// Of a difference of two trials, and whether other cells than the two had a say in it.
+    fn variance_of_difference(&self, a: usize, b: usize) -> Option<(Variance, bool)> {
+        let pool_of = |cell: usize| self.pools.iter().find(|pool| pool.cells.contains(&cell));
+        let (ours, theirs) = (pool_of(a)?, pool_of(b)?);
+        if ours.cells != theirs.cells {
+            let pooled = ours.cells.len() + theirs.cells.len() > 2;
+            return Some((ours.alone?.plus(theirs.alone?), pooled));
         }
+        let pair = BTreeSet::from([a, b]);
+        let (own, rest) = ours.part(&pair);
+        if own.is_more_by_chance(rest) <= SPREADS_MORE {
+            let of = |cell: usize| around_mean(&self.series[cell]).variance();
+            return Some((of(a)?.plus(of(b)?), false));
+        }
+        let same_process = self.series[a].process == self.series[b].process;
+        let of_one = if same_process { ours.beside? } else { ours.apart? };
+        // A difference has twice the variance of a trial.
+        Some((of_one.times(2.0), ours.cells.len() > 2))
+    }
+}
+
+/// Takes what spreads more than the rest of a pool out of it: the configuration or cell that does so most, then the
+/// next, as long as there is one.
+fn split(series: &[Series], pool: Pool) -> Vec<Pool> {
+    let mut parts: BTreeSet<BTreeSet<usize>> = pool.cells.iter().map(|cell| BTreeSet::from([*cell])).collect();
+    for column in pool.cells.iter().map(|cell| series[*cell].column) {
+        parts.insert(
+            pool.cells
+                .iter()
+                .copied()
+                .filter(|cell| series[*cell].column == column)
+                .collect(),
+        );
+    }
+    let noisiest = parts
+        .into_iter()
+        .map(|part| {
+            let (own, rest) = pool.part(&part);
+            (own.is_more_by_chance(rest), part)
+        })
+        .min_by(|a, b| a.0.total_cmp(&b.0));
+    match noisiest {
+        Some((chance, part)) if chance <= SPREADS_MORE => {
+            let rest = pool.cells.difference(&part).copied().collect();
+            [part, rest]
+                .into_iter()
+                .flat_map(|cells| split(series, Pool::new(series, cells)))
+                .collect()
+        }
+        _ => vec![pool],
     }
 }
 

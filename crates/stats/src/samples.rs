@@ -1,8 +1,12 @@
 //! Samples that share no blocks, such as the same cell in two runs.
 
 use crate::contrast::{Contrast, REPETITIONS_MIN};
-use crate::squares::{SPREADS_MORE, is_alike};
 use crate::student;
+
+/// Two samples spread more than the rest: upper tail of the F distribution.
+const SPREADS_MORE: f64 = 0.06;
+/// Two samples spread less than the rest: lower tail. Small, because a small spread of three is often luck.
+const SPREADS_LESS: f64 = 0.003;
 
 /// Two samples that share no blocks, such as the same cell in two runs: `ours` and `theirs` are cells, on the
 /// logarithmic scale; the variance within cells is pooled over all of them unless the two spread unlike the rest, then
@@ -85,6 +89,19 @@ impl Samples {
             pooled,
         })
     }
+}
+
+/// Whether a variance may be pooled with the rest (sum of squares and degrees of freedom of the rest).
+fn is_alike(own: f64, own_degrees: f64, rest_squares: f64, rest_degrees: f64, more: f64) -> bool {
+    if rest_degrees < 1.0 {
+        return false;
+    }
+    let f = own / (rest_squares / rest_degrees);
+    if !f.is_finite() {
+        return own == 0.0;
+    }
+    let upper = student::f_upper(f, own_degrees, rest_degrees).unwrap_or(0.0);
+    upper >= more && 1.0 - upper >= SPREADS_LESS
 }
 
 #[cfg(test)]

@@ -1,12 +1,7 @@
 //! Sums of squares: which variances may be pooled.
 
 use crate::student;
-
-/// A pair spreads more than the rest: upper tail of the F distribution. Chosen by simulation (docs/method.md): strict
-/// enough that pooling helps, loose enough that a noisy pair among quiet ones is not called different too often.
-pub const SPREADS_MORE: f64 = 0.06;
-/// A pair spreads less than the rest: lower tail. Small, because a small spread of three pairs is often luck.
-const SPREADS_LESS: f64 = 0.003;
+use crate::variance::Variance;
 
 /// A sum of squares with its degrees of freedom.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -41,30 +36,30 @@ impl Squares {
     pub fn less(self, part: Self) -> Self {
         Self {
             sum: (self.sum - part.sum).max(0.0),
-            degrees: self.degrees - part.degrees,
+            degrees: (self.degrees - part.degrees).max(0.0),
         }
     }
 
-    /// The variance.
-    pub fn mean(self) -> f64 {
-        self.sum / self.degrees
+    /// The variance; `None` without a degree of freedom.
+    pub fn variance(self) -> Option<Variance> {
+        (self.degrees > 1e-9).then(|| Variance {
+            value: self.sum / self.degrees,
+            degrees: self.degrees,
+        })
     }
 
-    /// Whether it may be pooled with the rest.
-    pub fn is_like(self, rest: Self, more: f64) -> bool {
-        is_alike(self.mean(), self.degrees, rest.sum, rest.degrees, more)
+    /// The chance that it is this much larger than the rest where the two are alike: the upper tail of the F
+    /// distribution. 1 where one of them is not known.
+    pub fn is_more_by_chance(self, rest: Self) -> f64 {
+        let (Some(own), Some(rest)) = (self.variance(), rest.variance()) else {
+            return 1.0;
+        };
+        if own.value <= rest.value {
+            return 1.0;
+        }
+        match rest.value > 0.0 {
+            true => student::f_upper(own.value / rest.value, own.degrees, rest.degrees).unwrap_or(1.0),
+            false => 0.0,
+        }
     }
-}
-
-/// Whether a variance may be pooled with the rest (sum of squares and degrees of freedom of the rest).
-pub fn is_alike(own: f64, own_degrees: f64, rest_squares: f64, rest_degrees: f64, more: f64) -> bool {
-    if rest_degrees < 1.0 {
-        return false;
-    }
-    let f = own / (rest_squares / rest_degrees);
-    if !f.is_finite() {
-        return own == 0.0;
-    }
-    let upper = student::f_upper(f, own_degrees, rest_degrees).unwrap_or(0.0);
-    upper >= more && 1.0 - upper >= SPREADS_LESS
 }

@@ -92,6 +92,45 @@ impl LimitKind {
     }
 }
 
+/// What repetitions of a cell have reason to spread like. A volume at its limit repeats within one or two percent, CPUs
+/// within ten to twenty-five.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SpreadKind {
+    /// Volumes, and the way to them.
+    Volume,
+    /// CPUs, and pauses of them.
+    Cpu,
+    /// Anything else, and what is not known.
+    Other,
+}
+
+impl SpreadKind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Volume, Self::Cpu, Self::Other];
+}
+
+impl LimitKind {
+    /// Whose repetitions a cell with this limit resembles.
+    pub fn spreads_as(self) -> SpreadKind {
+        match self {
+            Self::VolumeIops
+            | Self::VolumeThroughput
+            | Self::InstanceEbsBandwidth
+            | Self::BurstSpent
+            | Self::CommitLog => SpreadKind::Volume,
+            Self::Cpu | Self::Gc => SpreadKind::Cpu,
+            Self::Compaction
+            | Self::Network
+            | Self::Client
+            | Self::OfferedRate
+            | Self::NoneFound
+            | Self::NotWatched
+            | Self::NotComparable => SpreadKind::Other,
+        }
+    }
+}
+
 /// How much of a resource a cell used: the middle window of each trial, median over trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ResourceUse {

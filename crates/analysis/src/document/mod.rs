@@ -23,10 +23,11 @@ mod recommendation;
 mod scaling;
 mod work;
 
-use evidence::{DataSetOrigin, FORMAT_VERSION, OperationKind};
+use limit::SpreadKind;
 use serde::{Deserialize, Serialize};
 use spec::{Basis, Dataset, LoadLevel, Objective, Plan, Provider, TrialShape};
 
+use self::limit::SpreadKind;
 use crate::Finding;
 pub use advice::{NotTried, Untried};
 pub use away::{FaultAnalysis, FaultsAnalysis, HintFiles, PhaseAnalysis, PhaseKind, RecoveryAnalysis, WritesAnalysis};
@@ -126,9 +127,9 @@ pub struct Analysis {
     pub seed: u64,
     /// How money is counted.
     pub basis: Basis,
-    /// Spread of a single trial besides cell and block (coefficient of variation, throughput in closed loops), with its
-    /// degrees of freedom; `None` where nothing was repeated.
-    pub residual_spread: Option<ResidualSpread>,
+    /// How far repetitions of a cell lie apart (throughput in closed loops), for each kind of limit that cells have; none
+    /// where nothing was repeated.
+    pub residual_spreads: Vec<ResidualSpread>,
     /// Host facts, as frozen in `environment.json`.
     pub environment: serde_json::Value,
 }
@@ -154,9 +155,12 @@ impl Analysis {
     pub(crate) const VERSION: u32 = FORMAT_VERSION;
 }
 
-/// How far trials of one cell lie apart when what a block has in common is taken out.
+/// How far trials of one cell lie apart, of the cells whose limits are of one kind. What blocks have in common is taken
+/// out where it shows.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ResidualSpread {
+    /// Of cells with such limits.
+    pub kind: SpreadKind,
     /// Standard deviation of ln(throughput): about the coefficient of variation.
     pub deviation: f64,
     /// Degrees of freedom.

@@ -93,6 +93,11 @@ fn told(kind: LimitKind, also: Vec<LimitKind>, uses: Vec<ResourceUse>) -> Limit 
     }
 }
 
+/// The kind that a cell's limit has by what was used alone, whatever interventions say of it: these know throughput.
+pub fn by_use(limit: &Limit) -> LimitKind {
+    name(&limit.uses).0
+}
+
 /// The limit and those beside it.
 fn name(uses: &[ResourceUse]) -> (LimitKind, Vec<LimitKind>) {
     use LimitKind::{Client, Compaction, Cpu, Gc, NoneFound, OfferedRate};

@@ -159,6 +159,8 @@ impl Extremes {
                 .map(|(column, by_block)| Series {
                     group: 0,
                     column,
+                    kind: 0,
+                    process: 0,
                     by_block: by_block.iter().map(|(block, value)| (*block, value.ln())).collect(),
                 })
                 .collect(),

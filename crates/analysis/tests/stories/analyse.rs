@@ -73,12 +73,16 @@ fn ratios_pair_the_trials_of_a_block() {
 
     let analysis = analyse(&run(&job(), &three()));
     let ratio = analysis.cells[1].ratio_to_slowest.clone().unwrap();
-    let logs = [4.0_f64, 126.0 / 33.0, 123.0 / 31.5].map(f64::ln);
-    let mean = logs.iter().sum::<f64>() / 3.0;
-    let sd = (logs.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 2.0).sqrt();
-    // The only comparison of its experiment: Student's t with two degrees of freedom at 97.5 %.
-    let half = 6.205_347 * sd / 3.0_f64.sqrt();
-    assert!((ratio.low / (mean - half).exp() - 1.0).abs() < 1e-5, "{ratio:?}");
+    let of_each = [[120.0_f64, 126.0, 123.0], [30.0, 33.0, 31.5]].map(|figures| {
+        let logs = figures.map(f64::ln);
+        let mean = logs.iter().sum::<f64>() / 3.0;
+        (mean, logs.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 2.0)
+    });
+    let [(fast, one), (slow, other)] = of_each;
+    // The only comparison of its experiment, at 97.5 %: Student's t with Satterthwaite's degrees of freedom, between
+    // those of one cell (6.205) and of both (3.495).
+    let t = (fast - slow - ratio.low.ln()) / ((one + other) / 3.0).sqrt();
+    assert!((3.495..6.206).contains(&t), "{t} {ratio:?}");
     assert_eq!((ratio.verdict, ratio.level), (Verdict::Faster, 0.025));
     assert_eq!(
         analysis.cells[0].ratio_to_baseline.clone().unwrap().verdict,

@@ -228,6 +228,6 @@ fn sound_repetitions_are_not_called_spread() {
     assert!(
         odd.findings.iter().any(|f| f.rule == analysis::Rule::RepetitionsSpread),
         "{:?}",
-        odd.residual_spread
+        odd.residual_spreads
     );
 }

@@ -13,5 +13,6 @@ mod limits;
 mod money;
 mod rates;
 mod settings;
+mod spreads;
 mod story;
 mod words;

@@ -10,7 +10,7 @@ pub fn seeds(short: u64, whole: u64) -> u64 {
     if is_whole() { whole } else { short }
 }
 
-fn is_whole() -> bool {
+pub fn is_whole() -> bool {
     std::env::var_os("IOPSLAB_TRUTH").is_some()
 }
 
@@ -33,7 +33,7 @@ pub fn at_least(rate: f64, bound: f64, n: u64) -> bool {
     rate >= bound - slack - 1e-9
 }
 
-const THREE: &str = "[[workload]]\nname = \"reads\"\nread = 0.8\nupdate = 0.2\n[[workload]]\nname = \"mixed\"\nread = 0.5\nupdate = 0.5\n\
+pub const THREE: &str = "[[workload]]\nname = \"reads\"\nread = 0.8\nupdate = 0.2\n[[workload]]\nname = \"mixed\"\nread = 0.5\nupdate = 0.5\n\
                      [[workload]]\nname = \"writes\"\nread = 0.2\nupdate = 0.8\n";
 
 /// One of the two kinds of experiment: bounded by IOPS (the second configuration with `more` times as many), or by CPU.

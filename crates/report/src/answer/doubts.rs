@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::{
-    Analysis, CPU_REFERENCE, Caution, Doubt, LimitedHere, Metric, NotJudged, OfThisMachine, UNTESTED_SHARE, Verdict,
-    VolumeRole, Withheld,
+    Analysis, CPU_REFERENCE, Caution, Doubt, LimitedHere, Metric, NotJudged, OfThisMachine, ResidualSpread, SpreadKind,
+    UNTESTED_SHARE, Verdict, VolumeRole, Withheld,
 };
 
 use super::places;
@@ -336,16 +336,28 @@ pub fn spread(analysis: &Analysis) -> String {
             .as_ref()
             .is_some_and(|r| r.verdict != Verdict::Reference && r.verdict.is_tested())
     });
-    let spread = match analysis.residual_spread {
-        Some(spread) => format!(
-            "Repetitions of a cell spread by {} (coefficient of variation of throughput, {} degrees of freedom, \
-            pooled over cells, what a block has in common taken out). ",
-            percent(spread.deviation),
-            given(spread.degrees)
-        ),
-        None => "Nothing was repeated, so that the spread of repetitions is not known. ".to_owned(),
+    let of_kind = |spread: &ResidualSpread| {
+        let of = match spread.kind {
+            SpreadKind::Volume => "where a volume is the limit",
+            SpreadKind::Cpu => "where CPUs are",
+            SpreadKind::Other => "of other cells",
+        };
+        let (by, degrees) = (percent(spread.deviation), spread.degrees);
+        format!(
+            "{by} {of} ({degrees:.0} degree{} of freedom)",
+            if degrees < 1.5 { "" } else { "s" }
+        )
     };
-    let how = match tested || analysis.residual_spread.is_some() {
+    let each: Vec<String> = analysis.residual_spreads.iter().map(of_kind).collect();
+    let spread = match each.is_empty() {
+        false => format!(
+            "Repetitions of a cell spread by {} (coefficient of variation of throughput, pooled over cells of one kind \
+            of limit, what a block has in common taken out where it shows). ",
+            each.join(", ")
+        ),
+        true => "Nothing was repeated, so that the spread of repetitions is not known. ".to_owned(),
+    };
+    let how = match tested || !analysis.residual_spreads.is_empty() {
         true => {
             "Ratios pair trials of the same block; each interval is adjusted for all comparisons of its metric in \
             the experiment (Holm), at the level of \

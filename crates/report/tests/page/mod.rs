@@ -8,8 +8,9 @@ use analysis::{
     Analysis, Basis, By, Caution, CellAnalysis, Charts, ConfigurationFacts, CostLine, DatabaseCounts, Dataset,
     Decision, Doubt, ErrorKind, Estimate, Finding, IntervalMethod, IoLimits, LatencyAnalysis, LatencyCurve, Limit,
     LimitKind, Line, LoadLevel, Metric, OperationKind, Outcome, Panel, Place, ProbeResult, Range, Ranked, Ratio,
-    Reason, Recommendation, ResidualSpread, ResourceUse, Rule, Scope, Severity, Status, Summary, TrialCharts,
-    TrialCounts, TrialShape, Unit, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, VolumeRole, WorkloadFacts,
+    Reason, Recommendation, ResidualSpread, ResourceUse, Rule, Scope, Severity, SpreadKind, Status, Summary,
+    TrialCharts, TrialCounts, TrialShape, Unit, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, VolumeRole,
+    WorkloadFacts,
 };
 
 /// What a user may write as a name: it must arrive as text.
@@ -70,10 +71,11 @@ pub fn run(configurations: &[&str], workloads: &[&str], blocks: u32) -> (Analysi
         free_steps: Vec::new(),
         not_tried: Vec::new(),
         recommendation: decided(configurations, workloads),
-        residual_spread: Some(ResidualSpread {
+        residual_spreads: vec![ResidualSpread {
+            kind: SpreadKind::Volume,
             deviation: 0.04,
             degrees: 8.0,
-        }),
+        }],
         environment: serde_json::json!({"provider": "local", "iopslab": "0.1.0", "database": {"kernel": "6.18.5",
             "cpu_model": "Example <CPU>", "cpus": 2, "memory_bytes": 8_589_934_592_u64, "os": "Debian GNU/Linux 12"}}),
         ..empty(configurations[0])
@@ -136,7 +138,7 @@ pub fn empty(baseline: &str) -> Analysis {
         },
         margin: 0.05,
         seed: 2018,
-        residual_spread: None,
+        residual_spreads: Vec::new(),
         basis: Basis::default(),
         environment: serde_json::Value::Null,
     }
@@ -186,7 +188,7 @@ pub fn alone() -> (Analysis, Charts) {
     let (mut analysis, charts) = run(&["only"], &["read-heavy"], 1);
     analysis.value_of_money.clear();
     analysis.findings.clear();
-    analysis.residual_spread = None;
+    analysis.residual_spreads = Vec::new();
     analysis.recommendation = Recommendation {
         status: Status::NotDecided,
         reason: Reason::OneConfiguration,
