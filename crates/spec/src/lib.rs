@@ -47,6 +47,7 @@ mod striping;
 mod volume_kind;
 mod volume_role;
 mod volume_server;
+mod waking_up;
 mod warming;
 
 pub use access::{Access, Identity, Login, PasswordSource, Pem, Tls};
@@ -91,6 +92,7 @@ pub use simulated::{Fault, FaultKind, Truth};
 pub use volume_kind::VolumeKind;
 pub use volume_role::VolumeRole;
 pub use volume_server::ThisMachine;
+pub use waking_up::WakingUp;
 pub use warming::FILLING_MAX_S;
 pub use workload::{Definition, Distribution, KeyFormat, Mix, OperationKind, PageCache, ScanLength};
 
