@@ -44,7 +44,7 @@ pub use node::{DataVolumeAnalysis, NodeAnalysis};
 pub use ratio::{Metric, Range, Ratio, Verdict};
 pub use recommendation::{
     AnyOf, By, Candidate, Check, Criterion, Doubt, FleetOf, Meets, NotConsidered, NotJudged, OtherSettings, Outcome,
-    Place, Reason, Recommendation, Status, Withheld, WorseSettings, WouldDecide,
+    Place, Reason, Recommendation, Status, Unrest, Withheld, WorseSettings, WouldDecide,
 };
 
 pub use scaling::{Scaling, ScalingPoint};
