@@ -35,32 +35,46 @@ pub fn of_cell(
         bound_us: objective.and_then(tightest_us),
         limit,
     };
-    let is_same = |one: &Withheld, other: &Withheld| std::mem::discriminant(one) == std::mem::discriminant(other);
-    let of = |findings: &[Finding]| {
-        let mut reasons: Vec<Withheld> = Vec::new();
-        for reason in findings.iter().filter_map(|finding| reason(finding, &beside)) {
-            // Several findings of one trial are one trial.
-            if !reasons.iter().any(|known| is_same(known, &reason)) {
-                reasons.push(reason);
+    let mut reasons: Vec<(Withheld, f64)> = Vec::new();
+    let mut add = |of: &[Finding], weight: f64| {
+        let mut seen: Vec<Withheld> = Vec::new();
+        for reason in of.iter().filter_map(|finding| reason(finding, &beside)) {
+            let weight = match seen.iter().any(|known| is_same(known, &reason)) {
+                // Several findings of one trial are one trial.
+                true => 0.0,
+                false => weight,
+            };
+            seen.push(reason);
+            match reasons.iter_mut().find(|(known, _)| is_same(known, &reason)) {
+                Some((known, sum)) => (*known, *sum) = (plainest(*known, reason), *sum + weight),
+                None => reasons.push((reason, weight)),
             }
         }
-        reasons
     };
     let all = valid.len() as f64;
-    let of_trials = valid.iter().flat_map(|trial| of(trial)).map(|reason| (reason, 1.0));
-    let weighted = of(cell).into_iter().map(|reason| (reason, all)).chain(of_trials);
-    let mut reasons: Vec<(Withheld, f64)> = Vec::new();
-    for (reason, weight) in weighted {
-        match reasons.iter_mut().find(|(known, _)| is_same(known, &reason)) {
-            Some((_, sum)) => *sum += weight,
-            None => reasons.push((reason, weight)),
-        }
-    }
+    add(cell, all);
+    valid.iter().for_each(|trial| add(trial, 1.0));
     let enough = |weight: f64| all > 0.0 && weight >= SHARE * all;
     reasons
         .into_iter()
         .find(|(_, weight)| enough(*weight))
         .map(|(reason, _)| reason)
+}
+
+/// Whether two reasons differ in their numbers alone.
+fn is_same(one: &Withheld, other: &Withheld) -> bool {
+    std::mem::discriminant(one) == std::mem::discriminant(other)
+}
+
+/// Of two that are the same, the first; of what shows that a database was not at rest, what explains most.
+fn plainest(known: Withheld, other: Withheld) -> Withheld {
+    match (known, other) {
+        (Withheld::NotAtRest { unrest: one }, Withheld::NotAtRest { unrest: other }) => {
+            let unrest = one.min(other);
+            Withheld::NotAtRest { unrest }
+        }
+        _ => known,
+    }
 }
 
 /// The lowest bound of a latency, microseconds.

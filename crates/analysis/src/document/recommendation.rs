@@ -246,8 +246,8 @@ pub enum Withheld {
     },
 }
 
-/// What shows that a database was not at rest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// What shows that a database was not at rest; what explains most first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unrest {
     /// Its compilers used the CPU.
@@ -256,12 +256,12 @@ pub enum Unrest {
     Cache,
     /// Throughput was changing.
     Changing,
-    /// The CPU was the limit of trials that are too short to say that it was not.
-    TooShort,
     /// It gained more than it has more of what limits it.
     Gain,
     /// An operation cost far more CPU than elsewhere.
     Costs,
+    /// The CPU was the limit of trials that are too short to say that it was not.
+    TooShort,
 }
 
 /// How a configuration stands against an objective.

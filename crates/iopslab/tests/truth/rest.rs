@@ -45,42 +45,44 @@ fn unrest(analysis: &Analysis, configuration: &str) -> Option<Unrest> {
 #[test]
 fn a_headline_holds_what_is_true_at_rest_or_is_withheld() {
     let n = seeds(20, 200);
-    for (load, what) in [
-        ("warmup_s = 5\nduration_s = 10", "5 s + 10 s"),
-        ("warmup_s = 15\nduration_s = 20", "15 s + 20 s"),
-        ("warmup_s = 30\nduration_s = 30", "30 s + 30 s"),
-        ("warmup_s = 60\nduration_s = 60", "60 s + 60 s"),
-        ("warmup_s = 90\nduration_s = 10", "90 s + 10 s"),
-        ("warmup_s = 120\nduration_s = 60", "120 s + 60 s"),
-        ("warmup_s = 180\nduration_s = 10", "180 s + 10 s"),
+    let compiles = (COMPILES, "22 CPU s to compile on one CPU");
+    let fills = (
+        "waking_up = { compile_cpu_s = 0, cached_share = 0.3 }",
+        "a page cache filled to 0.3",
+    );
+    for ((waking, how), warmup_s, duration_s) in [
+        (compiles, 5, 10),
+        (compiles, 15, 20),
+        (compiles, 60, 60),
+        (compiles, 90, 10),
+        (compiles, 105, 10),
+        (compiles, 120, 60),
+        (compiles, 180, 10),
+        (fills, 5, 10),
+        (fills, 60, 60),
+        (fills, 180, 10),
+        (fills, 600, 60),
     ] {
-        let truth = truth(at_rest(load));
-        for (waking, how) in [
-            (COMPILES, "22 CPU s to compile on one CPU"),
-            (
-                "waking_up = { compile_cpu_s = 0, cached_share = 0.3 }",
-                "a page cache filled to 0.3",
-            ),
-        ] {
-            let job = at_rest(load).truth(waking).job();
-            let seen = over_seeds(n, &job, |analysis| {
-                let ratio = &step(analysis, "nvme").throughput_ratio;
-                (is_withheld(analysis), ratio.low <= truth && truth <= ratio.high)
-            });
-            let withheld = share(&seen.iter().map(|(withheld, _)| *withheld).collect::<Vec<_>>());
-            let misses = share(
-                &seen
-                    .iter()
-                    .map(|(withheld, holds)| !withheld && !holds)
-                    .collect::<Vec<_>>(),
-            );
-            println!(
-                "| wakes up: {how}, {what}, {n} seeds | withheld: {:.1} %; a headline that misses the truth ({truth:.2} times): {:.1} % |",
-                withheld * 100.0,
-                misses * 100.0
-            );
-            assert!(at_most(misses, 0.05, n), "{how}, {what}: {misses}");
-        }
+        let load = format!("warmup_s = {warmup_s}\nduration_s = {duration_s}");
+        let truth = truth(at_rest(&load));
+        let job = at_rest(&load).truth(waking).job();
+        let seen = over_seeds(n, &job, |analysis| {
+            let ratio = &step(analysis, "nvme").throughput_ratio;
+            (is_withheld(analysis), ratio.low <= truth && truth <= ratio.high)
+        });
+        let of = |which: fn(&(bool, bool)) -> bool| share(&seen.iter().map(which).collect::<Vec<_>>());
+        let (withheld, misses) = (of(|seen| seen.0), of(|(withheld, holds)| !withheld && !holds));
+        println!(
+            "| wakes up: {how}, {warmup_s} s + {duration_s} s, 3 repetitions, 3 % noise, {n} seeds | withheld: {:.1} %; a headline that misses \
+             the truth ({truth:.2} times): {:.1} %; intervals that would miss it: {:.1} % |",
+            withheld * 100.0,
+            misses * 100.0,
+            of(|seen| !seen.1) * 100.0
+        );
+        assert!(
+            at_most(misses, 0.05, n),
+            "{how}, {warmup_s} s + {duration_s} s: {misses}"
+        );
     }
 }
 
@@ -166,9 +168,9 @@ fn compilers_count_from_a_twentieth_of_the_cpu_on() {
     assert!(!with(0.0) && !with(0.04) && with(0.06) && with(0.3));
 }
 
-/// Ten seconds in which throughput rises by 1.7 times; the first flush takes from a volume what reads had.
+/// Ten seconds in which throughput moves by 1.7 times.
 #[test]
-fn throughput_that_moves_one_way_is_told_in_both_directions() {
+fn throughput_that_moves_one_way_is_told_after_ten_seconds() {
     let rising = |factor: f64| {
         let fault = format!("kind = \"drift\"\namount = {}", factor - 1.0);
         let mut story = sound().fault(&fault);
@@ -176,13 +178,21 @@ fn throughput_that_moves_one_way_is_told_in_both_directions() {
         story.rules().contains("still_rising")
     };
     assert!(rising(1.7) && rising(1.2) && !rising(1.04) && !rising(1.0));
-    let mut flushes = sound();
-    flushes.configurations = iops("a", 400);
-    flushes.load = "concurrency = [64]\ncache = \"warm\"\nwarmup_s = 5\nduration_s = 20".into();
-    flushes.truth.push_str("\nwrite_amplification = 300");
-    assert!(!flushes.rules().contains("still_rising"), "{:?}", flushes.rules());
-    let flushes = flushes.truth("waking_up = { compile_cpu_s = 0, first_flush_bytes = 500000 }");
-    assert!(flushes.rules().contains("still_rising"), "{:?}", flushes.rules());
+}
+
+/// The first flush takes from a volume what reads had: until it comes, the volume is too fast.
+#[test]
+fn a_first_flush_within_the_window_withholds() {
+    let with = |waking: &str| {
+        let mut story = sound();
+        story.configurations = iops("a", 400) + &iops("b", 800);
+        story.load = "concurrency = [64]\ncache = \"warm\"\nwarmup_s = 5\nduration_s = 60".into();
+        story.truth.push_str("\nwrite_amplification = 300");
+        unrest(&story.truth(waking).analysis(), "a")
+    };
+    assert_eq!(with(""), None);
+    let waking = "waking_up = { compile_cpu_s = 0, first_flush_bytes = 2000000 }";
+    assert_eq!(with(waking), Some(Unrest::Changing));
 }
 
 /// 1,200 IOPS fill the page cache four times as fast as 300: what they gain beyond four times is that.
