@@ -61,7 +61,7 @@ pub enum Rule {
     /// explains it: it cannot be at rest.
     GainAboveResource,
     /// An operation cost far more of the database's CPU than in another cell of its workload (`cpu_per_operation.rs`). Withheld where the
-    /// CPU was the limit: its throughput is too low by that factor.
+    /// CPU was the limit and nobody saw that the code was compiled: its throughput is too low by that factor.
     CpuPerOperation,
     /// An operation took more device reads than in another cell with the same page cache (`reads_per_operation.rs`). Withheld where a
     /// volume was the limit: its page cache is not what it will be.

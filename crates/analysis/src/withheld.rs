@@ -114,6 +114,7 @@ fn reason(finding: &Finding, beside: &Beside<'_>) -> Option<Withheld> {
 fn unrest(finding: &Finding, limit: &Limit) -> Option<Unrest> {
     let by_plan = finding.fact(Trajectory::NAME);
     let is = |why: Trajectory| by_plan == Some(why.word());
+    let is_compiled = finding.fact(CODE) == Some(WARM);
     match finding.rule {
         // A volume at its limit gives what it gives, whatever the code costs.
         Rule::CodeNotWarm if !limits::is_volume(limit) => Some(Unrest::Code),
@@ -123,9 +124,9 @@ fn unrest(finding: &Finding, limit: &Limit) -> Option<Unrest> {
         // A page cache that was to be cold makes reads cheaper, not CPU.
         Rule::StillRising | Rule::NoSteadyState if is(Trajectory::ColdStart) && !limits::is_cpu(limit) => None,
         Rule::StillRising | Rule::NoSteadyState => Some(Unrest::Changing),
-        Rule::TooShortToJudge if limits::is_cpu(limit) && finding.fact(CODE) != Some(WARM) => Some(Unrest::TooShort),
+        Rule::TooShortToJudge if limits::is_cpu(limit) && !is_compiled => Some(Unrest::TooShort),
         Rule::GainAboveResource if finding.fact(EXPLAINED_BY_PURCHASE).is_none() => Some(Unrest::Gain),
-        Rule::CpuPerOperation if limits::is_cpu(limit) => Some(Unrest::Costs),
+        Rule::CpuPerOperation if limits::is_cpu(limit) && !is_compiled => Some(Unrest::Costs),
         _ => None,
     }
 }
@@ -295,6 +296,7 @@ mod tests {
             ),
             (plain(Rule::CpuPerOperation), Cpu, Some(Unrest::Costs)),
             (plain(Rule::CpuPerOperation), VolumeIops, None),
+            (plain(Rule::CpuPerOperation).with(CODE, WARM), Cpu, None),
         ];
         for (found, kind, expected) in cases {
             assert_eq!(with(found.clone(), kind), expected, "{found:?} with {kind:?}");

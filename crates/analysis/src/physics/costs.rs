@@ -3,12 +3,15 @@
 use super::Together;
 use crate::document::CellAnalysis;
 use crate::document::limit::LimitKind;
+use crate::fact::{CODE, WARM};
 use crate::finding::{Finding, Scope};
 use crate::rule::Rule;
+use crate::rules::code_is_warm;
 
-/// So many times the CPU time of the cheapest cell of the workload (practice): processors of one run differ by less, and so does what waiting,
-/// batching and a colder page cache cost. A Cassandra that compiles is found at three to six times.
+/// So many times the CPU time of the cheapest cell of the workload (practice): what waiting, batching and a colder page cache cost is less. A
+/// Cassandra that compiles is found at three to six times.
 const TIMES_MAX: f64 = 2.0;
+
 /// The finding on a cell that the CPU limits and whose operations cost too much. Where there is CPU to spare, what is done without load is
 /// much of it, and costs no throughput.
 pub fn finding(together: &Together<'_>, at: usize) -> Option<Finding> {
@@ -27,7 +30,13 @@ pub fn finding(together: &Together<'_>, at: usize) -> Option<Finding> {
             ("threshold", TIMES_MAX),
         ];
         let found = Finding::new(Rule::CpuPerOperation, Scope::Cell(cell.id.clone()), numbers);
-        found.with("other", other.configuration.clone())
+        let found = found.with("other", other.configuration.clone());
+        let mut trials = together.trials_of(cell);
+        // Compiled code that costs more has another reason, such as a slower processor.
+        match trials.all(code_is_warm) {
+            true => found.with(CODE, WARM),
+            false => found,
+        }
     })
 }
 

@@ -4,6 +4,7 @@ use spec::{CacheState, Setup};
 
 use super::Together;
 use crate::document::CellAnalysis;
+use crate::measurement::TrialMeasurement;
 
 /// Page-cache budgets closer than this share are one.
 const SAME_BUDGET: f64 = 0.01;
@@ -23,6 +24,12 @@ impl<'a> Together<'a> {
         };
         let all = self.cells.iter().enumerate();
         all.filter(move |(place, other)| *place != at && is_comparable(other))
+    }
+
+    /// The valid trials of a cell.
+    pub fn trials_of(self, cell: &CellAnalysis) -> impl Iterator<Item = &'a TrialMeasurement> {
+        let is_of = |trial: &&TrialMeasurement| trial.record.cell == cell.id && trial.is_valid();
+        self.trials.iter().copied().filter(is_of)
     }
 
     /// What was built for a cell.

@@ -49,11 +49,9 @@ pub fn finding(together: &Together<'_>, at: usize) -> Option<Finding> {
 
 /// Of each valid trial; `None` where there are too few to tell a difference from noise.
 fn of_trials(together: &Together<'_>, cell: &CellAnalysis) -> Option<Vec<f64>> {
-    let trials = together
-        .trials
-        .iter()
-        .filter(|t| t.record.cell == cell.id && t.is_valid());
-    let each = trials.map(|t| t.per_operation(t.sum_of_data(|volume| volume.reads)));
+    let each = together
+        .trials_of(cell)
+        .map(|t| t.per_operation(t.sum_of_data(|volume| volume.reads)));
     let each: Vec<f64> = each.collect::<Option<_>>()?;
     (each.len() as u64 >= stats::REPETITIONS_MIN).then_some(each)
 }

@@ -68,6 +68,7 @@ use crate::measurement::TrialMeasurement;
 
 pub use crate::rule::Rule;
 pub(crate) use client_saturated::CLIENT_CPU_MAX;
+pub(crate) use code_not_warm::is_warm as code_is_warm;
 pub use emulation_off_limit::{BOUGHT, expected_read_iops, expected_write_bytes_per_s};
 pub use faults_planned::of_plan as faults_of_plan;
 pub use members::{LAYOUT, RAID0};
