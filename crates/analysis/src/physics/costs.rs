@@ -1,6 +1,6 @@
 //! An operation of one workload costs the same CPU time, whatever the volume.
 
-use super::Together;
+use super::pair::Together;
 use crate::document::CellAnalysis;
 use crate::document::limit::LimitKind;
 use crate::fact::{CODE, WARM};

@@ -1,6 +1,6 @@
 //! A gain is at most the ratio of what limits both sides.
 
-use super::Together;
+use super::pair::Together;
 use crate::document::CellAnalysis;
 use crate::document::limit::{LimitKind, ResourceUse};
 use crate::fact::EXPLAINED_BY_PURCHASE;

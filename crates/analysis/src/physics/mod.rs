@@ -18,27 +18,9 @@ mod gain;
 mod pair;
 mod reads;
 
-use spec::{Plan, Setups};
-
-use crate::comparisons::Comparisons;
-use crate::document::CellAnalysis;
 use crate::finding::Finding;
-use crate::measurement::TrialMeasurement;
 
-/// What is held against each other.
-#[derive(Clone, Copy)]
-pub struct Together<'a> {
-    /// The frozen plan.
-    pub plan: &'a Plan,
-    /// What was built of its configurations.
-    pub setups: &'a Setups,
-    /// All cells.
-    pub cells: &'a [CellAnalysis],
-    /// All trials.
-    pub trials: &'a [&'a TrialMeasurement],
-    /// Comparisons of throughput.
-    pub throughput: &'a Comparisons,
-}
+pub use pair::Together;
 
 /// The findings on each cell.
 pub fn findings(together: &Together<'_>) -> Vec<Vec<Finding>> {

@@ -1,10 +1,25 @@
 //! Which cells may be held against each other.
 
-use spec::{CacheState, Setup};
+use spec::{CacheState, Plan, Setup, Setups};
 
-use super::Together;
+use crate::comparisons::Comparisons;
 use crate::document::CellAnalysis;
 use crate::measurement::TrialMeasurement;
+
+/// What is held against each other.
+#[derive(Clone, Copy)]
+pub struct Together<'a> {
+    /// The frozen plan.
+    pub plan: &'a Plan,
+    /// What was built of its configurations.
+    pub setups: &'a Setups,
+    /// All cells.
+    pub cells: &'a [CellAnalysis],
+    /// All trials.
+    pub trials: &'a [&'a TrialMeasurement],
+    /// Comparisons of throughput.
+    pub throughput: &'a Comparisons,
+}
 
 /// Page-cache budgets closer than this share are one.
 const SAME_BUDGET: f64 = 0.01;

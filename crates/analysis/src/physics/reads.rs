@@ -1,7 +1,7 @@
 //! Device reads are operations times misses, and misses are a matter of the workload and of what the page cache holds: the same page cache
 //! leaves the same.
 
-use super::Together;
+use super::pair::Together;
 use crate::document::CellAnalysis;
 use crate::finding::{Finding, Scope};
 use crate::rule::Rule;

@@ -229,6 +229,24 @@ fn a_gain_beyond_the_ratio_of_the_iops_is_not_at_rest() {
         (Some("page_cache"), None)
     );
     assert_eq!(filling.recommendation.run, None);
+    // The slower side has not come as far: each of its operations takes more reads.
+    let more = |analysis: &Analysis| {
+        let found = |c: &&analysis::CellAnalysis| c.findings.iter().any(|f| f.rule == Rule::ReadsPerOperation);
+        let cells: Vec<&str> = analysis
+            .cells
+            .iter()
+            .filter(found)
+            .map(|c| c.configuration.as_str())
+            .collect();
+        cells.join(" ")
+    };
+    let reads = |name| cell(&filling, name).device_reads_per_operation.unwrap();
+    println!(
+        "device reads for an operation: {:.3} and {:.3}",
+        reads("slow"),
+        reads("fast")
+    );
+    assert_eq!((more(&full), more(&filling)), (String::new(), "slow".to_owned()));
     // Asked for: a finding with its explanation, and an answer.
     let cold = story("cold", 1.0).analysis();
     assert_eq!(found(&cold).unwrap().fact("explained_by"), Some("cold_start"));
