@@ -73,6 +73,39 @@ pub enum SmallerThan {
     Layout,
 }
 
+/// Why throughput changes by plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trajectory {
+    /// Records are inserted: the data set grows, and there is no steady state.
+    Inserts,
+    /// The page cache was to be cold, and it fills.
+    ColdStart,
+}
+
+impl Trajectory {
+    /// The fact of a finding that says so.
+    pub const NAME: &str = "trajectory";
+
+    /// In a finding.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Inserts => "inserts",
+            Self::ColdStart => "cold_start",
+        }
+    }
+}
+
+/// The fact of a finding on a gain that says which difference explains it that was bought or asked for.
+pub const EXPLAINED_BY_PURCHASE: &str = "explained_by";
+
+/// The fact of a finding that says how the preparation ended, where it ended by its time bound.
+pub const PREPARATION: &str = "preparation";
+
+/// The fact of a finding that says whether the code was seen to be compiled, and what it then is.
+pub const CODE: &str = "code";
+/// See [`CODE`].
+pub const WARM: &str = "warm";
+
 /// Why a measurement is too short to be judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TooShort {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use evidence::{HostFigures, HostSample, VolumeFigures};
 use spec::VolumeRole;
 
+use crate::waking;
 use crate::work::DatabaseWork;
 
 /// Length of the windows in which "at its limit" is judged, seconds: longer than the throttle's 100 ms slices and than
@@ -24,8 +25,14 @@ pub struct DatabaseHost {
     pub members: BTreeMap<VolumeRole, VolumeActivity>,
     /// Page cache charged to the database at the end, bytes.
     pub page_cache_bytes: Option<f64>,
+    /// By how much it grew in the window, bytes.
+    pub page_cache_grew_bytes: Option<f64>,
     /// CPUs that the database used.
     pub cpus_used: Option<f64>,
+    /// The compilers' part of its CPU time; `None` where it has none, or they were not seen.
+    pub compiler_share: Option<f64>,
+    /// Reads of all data volumes so far, sample by sample: seconds from the start of measurement, requests.
+    pub data_reads: Vec<(f64, f64)>,
     /// CPUs and pauses in windows of about 10 s; empty where the database's CPU time is not known.
     pub windows: Vec<HostWindow>,
     /// Share of the enforcement periods in which a CPU quota held the database back.
@@ -203,7 +210,10 @@ pub fn database_host(samples: &[HostSample], from_s: f64, to_s: f64) -> Database
             .collect(),
         volumes,
         page_cache_bytes: last.host.cgroup_file_bytes,
+        page_cache_grew_bytes: delta(|h| h.cgroup_file_bytes),
         cpus_used: per_second(database_cpu_s),
+        compiler_share: waking::compiler_share(window),
+        data_reads: waking::data_reads(window),
         cpu_throttled_share: delta(|h| h.cgroup_throttled_periods)
             .zip(delta(|h| h.cgroup_periods))
             .and_then(|(throttled, all)| stats::ratio(throttled, all)),

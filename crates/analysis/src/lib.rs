@@ -45,6 +45,7 @@ mod node;
 mod objective;
 mod panels;
 mod phases;
+mod physics;
 mod precision;
 mod progress;
 mod recommendation;
@@ -57,6 +58,7 @@ mod score;
 mod search;
 mod steady;
 mod value;
+mod waking;
 mod withheld;
 mod work;
 
@@ -86,10 +88,12 @@ pub use document::{
     LimitedHere, Meets, Metric, Missed, Need, NodeAnalysis, NotConsidered, NotJudged, NotTried, Obstacle,
     OfThisMachine, OtherSettings, Outcome, PhaseAnalysis, PhaseKind, Place, Range, Ranked, Ratio, Reason,
     Recommendation, RecoveryAnalysis, Replaced, ResidualSpread, Scaling, ScalingPoint, Spending, Spent, Status,
-    TrialCounts, Untried, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadFacts, WorseSettings,
-    WouldDecide, WritesAnalysis,
+    TrialCounts, Unrest, Untried, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadFacts,
+    WorseSettings, WouldDecide, WritesAnalysis,
 };
-pub use fact::{HostFact, NODES, NodeFigure, SmallerThan, TooShort, UNTIL_FAULT, VolumeLimit};
+pub use fact::{
+    CODE, HostFact, NODES, NodeFigure, PREPARATION, SmallerThan, TooShort, Trajectory, UNTIL_FAULT, VolumeLimit, WARM,
+};
 pub use finding::{Finding, Scope};
 pub use gate::{Gate, GateError};
 pub use host::{DatabaseHost, HostWindow, VolumeActivity, WindowRates};
@@ -131,7 +135,8 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
     let configurations = configurations(plan, setups, &ordered);
     let baseline = baseline(plan, setups);
     let together = rules::Together::of(plan, setups, &ordered);
-    let mut cells: Vec<CellAnalysis> = plan
+    // Each cell, with the findings on each of its valid trials.
+    let (mut cells, of_valid): (Vec<CellAnalysis>, Vec<Vec<Vec<Finding>>>) = plan
         .cells
         .iter()
         .map(|cell| {
@@ -149,11 +154,10 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
             analysed.delivered = facts.and_then(|facts| delivered::of_cell(facts, &measured));
             analysed.findings = rules::of_cell(&analysed, &measured, &plan.dataset, replicas);
             let of_valid: Vec<Vec<Finding>> = valid().map(|(_, found)| found.clone()).collect();
-            analysed.withheld = withheld::of_cell(&analysed.findings, &of_valid, plan.objective.as_ref());
             analysed.findings.extend(of_trials.into_iter().flatten());
-            analysed
+            (analysed, of_valid)
         })
-        .collect();
+        .unzip();
     let figures = Figures::new(plan, ordered.iter().copied());
     let margin = plan.decision.margin;
     let mut throughput = Comparisons::new(Metric::Throughput, &cells, &figures, margin);
@@ -164,6 +168,24 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
     by_intervention(setups, &mut cells, &throughput);
     throughput.carry_over(CarriedOver::of(input.provider, setups, &configurations, &mut cells));
     comparisons::add(&mut cells, &baseline, &throughput);
+    let impossible = physics::findings(&physics::Together {
+        plan,
+        setups,
+        cells: &cells,
+        trials: &ordered,
+        throughput: &throughput,
+    });
+    for ((cell, impossible), of_valid) in cells.iter_mut().zip(impossible).zip(&of_valid) {
+        cell.findings.extend(impossible);
+        let of_cell: Vec<Finding> = cell
+            .findings
+            .iter()
+            .filter(|f| matches!(f.scope, Scope::Cell(_)))
+            .cloned()
+            .collect();
+        cell.withheld = withheld::of_cell(&of_cell, of_valid, plan.objective.as_ref(), &cell.limit);
+        withheld::unname_cpu(&mut cell.limit, cell.withheld);
+    }
     let p99 = Comparisons::new(Metric::P99, &cells, &figures, margin);
     let capacities = capacity::capacities(plan, &cells, &figures, input.probes);
     let hardware = Hardware::of(&configurations, plan.baseline.as_deref());

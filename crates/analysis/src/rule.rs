@@ -46,12 +46,26 @@ pub enum Rule {
     /// Counters and histograms contradict each other (`counts_disagree.rs`). Withheld: one of the two is wrong and
     /// nobody knows which.
     CountsDisagree,
-    /// Throughput was still changing while it was measured (`no_steady_state.rs`). A doubt only: throughput of the same
-    /// minutes is still compared with throughput of the same minutes, and a workload that inserts never has a steady
-    /// state.
+    /// Throughput was still changing while it was measured (`no_steady_state.rs`). Withheld: of two configurations the slower is further
+    /// from where it comes to. Not of a workload that inserts, which never has a steady state, nor of a page cache that fills by plan.
     NoSteadyState,
-    /// Too short to tell a steady state from a passing one (`too_short_to_judge.rs`). A doubt: nothing wrong was seen.
+    /// Too short to tell a steady state from a passing one (`too_short_to_judge.rs`). A doubt: nothing wrong was seen. Withheld where the
+    /// CPU was the limit and nobody saw that the code was compiled: a database that wakes up looks like that.
     TooShortToJudge,
+    /// The compilers used much of the database's CPU (`code_not_warm.rs`). Withheld where no volume was the limit: code that is not compiled
+    /// costs a multiple of the CPU.
+    CodeNotWarm,
+    /// Throughput went one way by more than its noise explains (`still_rising.rs`). Withheld, as for `NoSteadyState`.
+    StillRising,
+    /// A configuration gained more than it has more of what limits both (`gain_above_resource.rs`). Withheld where nothing that was bought
+    /// explains it: it cannot be at rest.
+    GainAboveResource,
+    /// An operation cost far more of the database's CPU than in another cell of its workload (`cpu_per_operation.rs`). Withheld where the
+    /// CPU was the limit and nobody saw that the code was compiled: its throughput is too low by that factor.
+    CpuPerOperation,
+    /// An operation took more device reads than in another cell with the same page cache (`reads_per_operation.rs`). Withheld where a
+    /// volume was the limit: its page cache is not what it will be.
+    ReadsPerOperation,
     /// No trend was shown, but a large one could hide (`slow_change_possible.rs`). A doubt: nothing wrong was seen.
     SlowChangePossible,
     /// The server stopped answering for a while (`stall.rs`). A doubt: that it stops may well be a property of this
@@ -64,9 +78,9 @@ pub enum Rule {
     DataFitsPageCache,
     /// The page cache was warm by plan (`cache_warmed.rs`). Not a doubt: memory was asked to answer.
     CacheWarmed,
-    /// A page cache that was warm by plan went on changing (`cache_not_steady.rs`). A doubt: the figure is that of a cache on
-    /// its way.
-    CacheNotSteady,
+    /// The page cache was not at rest (`cache_not_settled.rs`). Withheld: the figure is that of a cache on its way, and a faster volume is
+    /// further on it.
+    CacheNotSettled,
     /// Less on disk than the data set takes (`data_set_smaller.rs`). Withheld: less data fits the page cache better
     /// than what was asked for.
     DataSetSmaller,
@@ -168,7 +182,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 50] = [
+    pub const ALL: [Self; 55] = [
         Self::TrialInvalid,
         Self::DatabaseRestarted,
         Self::ErrorsAbove,
@@ -177,11 +191,16 @@ impl Rule {
         Self::NoSteadyState,
         Self::TooShortToJudge,
         Self::SlowChangePossible,
+        Self::CodeNotWarm,
+        Self::StillRising,
+        Self::GainAboveResource,
+        Self::CpuPerOperation,
+        Self::ReadsPerOperation,
         Self::Stall,
         Self::ServedFromPageCache,
         Self::DataFitsPageCache,
         Self::CacheWarmed,
-        Self::CacheNotSteady,
+        Self::CacheNotSettled,
         Self::DataSetSmaller,
         Self::VolumeAtCap,
         Self::ThrottleSlices,
@@ -232,11 +251,16 @@ impl Rule {
             Self::NoSteadyState => "no_steady_state",
             Self::TooShortToJudge => "too_short_to_judge",
             Self::SlowChangePossible => "slow_change_possible",
+            Self::CodeNotWarm => "code_not_warm",
+            Self::StillRising => "still_rising",
+            Self::GainAboveResource => "gain_above_resource",
+            Self::CpuPerOperation => "cpu_per_operation",
+            Self::ReadsPerOperation => "reads_per_operation",
             Self::Stall => "stall",
             Self::ServedFromPageCache => "served_from_page_cache",
             Self::DataFitsPageCache => "data_fits_page_cache",
             Self::CacheWarmed => "cache_warmed",
-            Self::CacheNotSteady => "cache_not_steady",
+            Self::CacheNotSettled => "cache_not_settled",
             Self::DataSetSmaller => "data_set_smaller",
             Self::VolumeAtCap => "volume_at_cap",
             Self::ThrottleSlices => "throttle_slices",
@@ -298,10 +322,15 @@ impl Rule {
             Self::NotFound
             | Self::CountsDisagree
             | Self::NoSteadyState
+            | Self::CodeNotWarm
+            | Self::StillRising
+            | Self::GainAboveResource
+            | Self::CpuPerOperation
+            | Self::ReadsPerOperation
             | Self::Stall
             | Self::ServedFromPageCache
             | Self::DataFitsPageCache
-            | Self::CacheNotSteady
+            | Self::CacheNotSettled
             | Self::DataSetSmaller
             | Self::SeparateReadWriteLimits
             | Self::BurstChanged

@@ -9,6 +9,7 @@ mod load;
 mod machine;
 mod nodes;
 mod of;
+mod rest;
 pub mod scaling;
 mod storage;
 mod trial;
@@ -44,7 +45,6 @@ fn words(finding: &Finding) -> (String, String) {
         Rule::ServedFromPageCache
         | Rule::DataFitsPageCache
         | Rule::CacheWarmed
-        | Rule::CacheNotSteady
         | Rule::DataSetSmaller
         | Rule::VolumeAtCap
         | Rule::ThrottleSlices
@@ -57,6 +57,12 @@ fn words(finding: &Finding) -> (String, String) {
         | Rule::UnbalancedMembers
         | Rule::SlowMember
         | Rule::VolumeAboveInstance => storage::words(&of),
+        Rule::CodeNotWarm
+        | Rule::StillRising
+        | Rule::CacheNotSettled
+        | Rule::GainAboveResource
+        | Rule::CpuPerOperation
+        | Rule::ReadsPerOperation => rest::words(&of),
         Rule::ClientSaturated
         | Rule::SendLag
         | Rule::ThroughDriver

@@ -49,6 +49,7 @@ mod striping;
 mod volume_kind;
 mod volume_role;
 mod volume_server;
+mod waking_up;
 mod warming;
 
 pub use access::{Access, Identity, Login, PasswordSource, Pem, Tls};
@@ -94,6 +95,7 @@ pub use simulated::{Fault, FaultKind, Truth};
 pub use volume_kind::VolumeKind;
 pub use volume_role::VolumeRole;
 pub use volume_server::ThisMachine;
+pub use waking_up::WakingUp;
 pub use workload::{Definition, Distribution, KeyFormat, Mix, OperationKind, PageCache, ScanLength};
 
 /// What the schema is called, whatever address it is read from.

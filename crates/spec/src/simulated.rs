@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::waking_up::WakingUp;
+
 /// What is true of the simulated database, its machine and its noise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -86,6 +88,9 @@ pub struct Truth {
     /// Speed of a configuration's CPUs and devices against the others: a planted difference. 1 where it is not named.
     /// Limits of volumes are what was bought and do not change with it.
     pub speed: BTreeMap<String, f64>,
+    /// How the database wakes up after its start. Default: it is at rest from its first second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waking_up: Option<WakingUp>,
     /// Seed of all noise.
     pub seed: u64,
     /// What goes wrong.
@@ -126,6 +131,7 @@ impl Default for Truth {
             write_request_bytes: 65_536.0,
             io_unit_bytes: 262_144.0,
             speed: BTreeMap::new(),
+            waking_up: None,
             seed: 1,
             fault: Vec::new(),
         }
@@ -338,6 +344,7 @@ impl Truth {
             .or_else(|| first(&[("drift", self.drift)], |v| v > -1.0, "above -1"))
             .or_else(speeds)
             .or_else(|| (self.client_threads == 0).then(|| "client_threads cannot be 0".to_owned()))
+            .or_else(|| self.waking_up.as_ref().and_then(WakingUp::problem))
             .or_else(|| self.fault.iter().find_map(Fault::problem))
     }
 }
@@ -403,6 +410,15 @@ mod tests {
                     })
                 }),
                 "counted from 1",
+            ),
+            (
+                Box::new(|t| {
+                    t.waking_up = Some(WakingUp {
+                        cold_cost: 0.5,
+                        ..WakingUp::default()
+                    })
+                }),
+                "cold_cost of waking_up cannot be 0.5: 1 or more",
             ),
             (
                 Box::new(move |t| t.fault.push(fault(FaultKind::Decay, None, Some(0.0)))),

@@ -11,6 +11,7 @@ mod estimate;
 mod fit;
 mod geometric;
 mod median;
+mod monotone;
 #[cfg(test)]
 mod noise;
 mod pool;
@@ -31,6 +32,7 @@ pub use estimate::{Estimate, IntervalMethod, estimate};
 pub use fit::Series;
 pub use geometric::{geometric_mean, ratio};
 pub use median::{Summary, median, quantile};
+pub use monotone::{Monotone, monotone_change};
 pub use pooled::{Layout, Outlier, Spread};
 pub use samples::Samples;
 pub use scalability::{Bounds, FittedScalability, Scalability, scalability};

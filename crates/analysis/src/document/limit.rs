@@ -61,6 +61,8 @@ pub enum LimitKind {
     CommitLog,
     /// Open loop below saturation: the rate that was asked for.
     OfferedRate,
+    /// The CPU was full, of a database that was not at rest: what it would carry is not known.
+    NotAtRest,
     /// None of the above is near its limit.
     NoneFound,
     /// Nobody watched the hosts of the database: a cluster of somebody else, measured from outside.
@@ -85,6 +87,7 @@ impl LimitKind {
             Self::Client => "client",
             Self::CommitLog => "commit log",
             Self::OfferedRate => "offered rate",
+            Self::NotAtRest => "not at rest",
             Self::NoneFound => "none found",
             Self::NotWatched => "not watched",
             Self::NotComparable => "no valid trial",
@@ -119,7 +122,8 @@ impl LimitKind {
             | Self::InstanceEbsBandwidth
             | Self::BurstSpent
             | Self::CommitLog => SpreadKind::Volume,
-            Self::Cpu | Self::Gc => SpreadKind::Cpu,
+            // What is not named for want of rest is a CPU that was full.
+            Self::Cpu | Self::Gc | Self::NotAtRest => SpreadKind::Cpu,
             Self::Compaction
             | Self::Network
             | Self::Client

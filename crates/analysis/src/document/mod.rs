@@ -23,7 +23,7 @@ mod recommendation;
 mod scaling;
 mod work;
 
-use limit::SpreadKind;
+use evidence::{DataSetOrigin, FORMAT_VERSION, OperationKind};
 use serde::{Deserialize, Serialize};
 use spec::{Basis, Dataset, LoadLevel, Objective, Plan, Provider, TrialShape};
 
@@ -47,7 +47,7 @@ pub use node::{DataVolumeAnalysis, NodeAnalysis};
 pub use ratio::{Metric, Range, Ratio, Verdict};
 pub use recommendation::{
     AnyOf, By, Candidate, Check, Criterion, Doubt, FleetOf, Meets, NotConsidered, NotJudged, OtherSettings, Outcome,
-    Place, Reason, Recommendation, Status, Withheld, WorseSettings, WouldDecide,
+    Place, Reason, Recommendation, Status, Unrest, Withheld, WorseSettings, WouldDecide,
 };
 
 pub use scaling::{Scaling, ScalingPoint};

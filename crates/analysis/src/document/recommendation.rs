@@ -222,6 +222,11 @@ pub enum Withheld {
     Data,
     /// The rate was not held: saturated, or draining what had queued before.
     Rate,
+    /// The database was not at rest.
+    NotAtRest {
+        /// What showed it.
+        unrest: Unrest,
+    },
     /// Burst credits, which end.
     Burst {
         /// Requests per second while they last, on this machine.
@@ -240,6 +245,24 @@ pub enum Withheld {
         /// Seconds that a full bucket lasts under this demand; `None`: not known.
         lasts_s: Option<f64>,
     },
+}
+
+/// What shows that a database was not at rest; what explains most first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unrest {
+    /// Its compilers used the CPU.
+    Code,
+    /// Device reads for each operation were changing, or differ from those of another cell with the same page cache.
+    Cache,
+    /// Throughput was changing.
+    Changing,
+    /// It gained more than it has more of what limits it.
+    Gain,
+    /// An operation cost far more CPU than elsewhere.
+    Costs,
+    /// The CPU was the limit of trials that are too short to say that it was not.
+    TooShort,
 }
 
 /// How a configuration stands against an objective.

@@ -24,6 +24,6 @@ fn subject(kind: LimitKind) -> &'static str {
         LimitKind::Compaction => "compactions",
         LimitKind::Network => "network",
         LimitKind::OfferedRate => "rate",
-        LimitKind::NoneFound | LimitKind::NotWatched | LimitKind::NotComparable => "",
+        LimitKind::NotAtRest | LimitKind::NoneFound | LimitKind::NotWatched | LimitKind::NotComparable => "",
     }
 }

@@ -7,11 +7,12 @@
 //! cases. What others need to know of a rule is a method of [`Rule`]; sentences for people are made by crate `report`.
 
 mod burst;
-mod cache_not_steady;
+mod cache_not_settled;
 mod cache_warmed;
 mod client_saturated;
 mod clients_apart;
 mod clock_drift;
+mod code_not_warm;
 mod compaction_backlog;
 mod compaction_debt;
 mod counts_disagree;
@@ -42,10 +43,12 @@ mod separate_read_write_limits;
 mod served_from_page_cache;
 mod slow_change_possible;
 mod stall;
+mod still_rising;
 mod throttle_slices;
 mod through_driver;
 mod too_few_samples;
 mod too_short_to_judge;
+mod trajectory;
 mod trial_invalid;
 mod unequal_hosts;
 mod unequal_nodes;
@@ -65,6 +68,7 @@ use crate::measurement::TrialMeasurement;
 
 pub use crate::rule::Rule;
 pub(crate) use client_saturated::CLIENT_CPU_MAX;
+pub(crate) use code_not_warm::is_warm as code_is_warm;
 pub(crate) use emulation_off_limit::findings as off_limit;
 pub use emulation_off_limit::{BOUGHT, expected_read_iops, expected_write_bytes_per_s};
 pub use faults_planned::of_plan as faults_of_plan;
@@ -95,6 +99,7 @@ pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {
         no_steady_state::finding(before),
         too_short_to_judge::finding(before).filter(|_| trial.backlog.is_none()),
         slow_change_possible::finding(before),
+        code_not_warm::finding(before),
         stall::finding(before),
         client_saturated::finding(trial),
         send_lag::finding(trial),
@@ -111,7 +116,6 @@ pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {
         dropped_messages::finding(before),
         network_retransmits::finding(before),
         cache_warmed::finding(before),
-        cache_not_steady::finding(before),
         data_fits_page_cache::finding(before).filter(|_| !cache_warmed::is_warmed(trial)),
         served_from_page_cache::finding(before).filter(|_| !cache_warmed::is_warmed(trial)),
     ]
@@ -155,6 +159,7 @@ pub fn of_trial_in_run(trial: &TrialMeasurement, together: &Together<'_>) -> Vec
         .findings
         .iter()
         .map(|finding| burst::completed(finding.clone(), trial, together.setups, together.plan.scale))
+        .map(|finding| no_steady_state::completed(finding, trial, together.plan))
         .collect();
     found.extend(burst::unseen(trial, together.setups, together.plan.scale));
     found.extend(data_set_smaller::than_the_others(
@@ -162,6 +167,8 @@ pub fn of_trial_in_run(trial: &TrialMeasurement, together: &Together<'_>) -> Vec
         together.setups,
         together.data_bytes,
     ));
+    found.extend(still_rising::finding(trial.undisturbed(), together.plan));
+    found.extend(cache_not_settled::finding(trial.undisturbed(), together.plan));
     found.extend(fault_not_as_planned::finding(trial, together.plan));
     found.extend(writes_not_flushed::finding(
         trial.undisturbed(),

@@ -1,9 +1,10 @@
 //! Had the database come to rest before it was measured? The judgement is [`stats::steady_state`].
 
-use spec::OperationKind;
+use spec::Plan;
 use stats::SteadyVerdict;
 
 use super::scope::scope;
+use super::trajectory;
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
 use crate::rule::Rule;
@@ -20,14 +21,20 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
         ("trend_p_value", judged.trend_p),
         ("rounds_range_share", judged.rounds_range),
     ];
-    let found = Finding::new(Rule::NoSteadyState, scope(trial), numbers);
-    // A workload that inserts has a trajectory, never a steady state.
-    let inserts = client.completed.get(&OperationKind::Insert).is_some_and(|n| *n > 0);
-    Some(if inserts {
-        found.with("trajectory", "inserts")
-    } else {
-        found
-    })
+    Some(Finding::new(Rule::NoSteadyState, scope(trial), numbers))
+}
+
+/// The finding with the reason that the plan has for it.
+pub fn completed(finding: Finding, trial: &TrialMeasurement, plan: &Plan) -> Finding {
+    match finding.rule {
+        Rule::NoSteadyState => {
+            let rises = finding
+                .number("change_over_window_share")
+                .is_some_and(|change| change > 0.0);
+            trajectory::told(finding, trial, plan, rises)
+        }
+        _ => finding,
+    }
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use stats::SteadyVerdict;
 
+use super::code_not_warm;
 use super::scope::scope;
-use crate::fact::{TooShort, UNTIL_FAULT};
+use crate::fact::{CODE, TooShort, UNTIL_FAULT, WARM};
 use crate::finding::Finding;
 use crate::measurement::TrialMeasurement;
 use crate::rule::Rule;
@@ -14,9 +15,15 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let needed_s = ("needed_s", stats::JUDGED_FROM as f64);
     let scope = scope(trial);
     let is_part = !trial.record.faults.is_empty();
-    let told = |found: Finding| match is_part {
-        true => found.with("until", UNTIL_FAULT),
-        false => found,
+    let told = |mut found: Finding| {
+        if is_part {
+            found = found.with("until", UNTIL_FAULT);
+        }
+        // What was not compiled is the most usual reason why a short trial is none at rest.
+        match code_not_warm::is_warm(trial) {
+            true => found.with(CODE, WARM),
+            false => found,
+        }
     };
     let Some(judged) = trial.window.judged else {
         let numbers = [measured_s, needed_s];

@@ -69,7 +69,7 @@ fn each_finding_fires_when_its_fault_is_planted_and_not_otherwise() {
         (
             sound().fault("kind = \"drift\""),
             "no_steady_state",
-            &["repetitions_spread"],
+            &["repetitions_spread", "still_rising"],
         ),
         (sound().fault("kind = \"restart\""), "database_restarted", &[]),
         (sound().fault("kind = \"steal\""), "cpu_steal", &[]),
@@ -152,6 +152,8 @@ fn each_finding_fires_when_its_fault_is_planted_and_not_otherwise() {
         let others: Vec<&String> = rules
             .iter()
             .filter(|r| *r != expected && !besides.contains(&r.as_str()) && !USUAL.contains(&r.as_str()))
+            // The same seen at another length.
+            .filter(|r| *r != "still_rising" || !besides.contains(&"no_steady_state"))
             .collect();
         println!("{expected}: {rules:?}");
         assert!(

@@ -12,6 +12,7 @@ mod free;
 mod limits;
 mod money;
 mod rates;
+mod rest;
 mod settings;
 mod spreads;
 mod story;

@@ -48,6 +48,8 @@ struct NodeFlow {
     requests: Requests,
     /// Share of the periods in which a CPU quota is used up.
     throttled: f64,
+    /// CPUs that compilers use beside the operations.
+    compiling_cpus: f64,
 }
 
 /// A node under load.
@@ -78,14 +80,16 @@ impl ClosedNode<'_> {
             cpu_us,
             requests,
             throttled: 0.0,
+            compiling_cpus: work.compiling_cpus,
         };
-        let others = (world.cpus() * 1e6 / cpu_us).min(log);
+        let others = (world.cpus(work.compiling_cpus) * 1e6 / cpu_us).min(log);
         (flow, self.volume.rate(requests, bursting), others)
     }
 
     /// Operations per second under a quota that nobody asked for; infinite where there is none.
-    fn quota(&self, cpu_us: f64) -> f64 {
-        self.world.quota().map_or(f64::INFINITY, |q| q * 1e6 / cpu_us)
+    fn quota(&self, of: &NodeFlow) -> f64 {
+        let quota = self.world.quota(of.compiling_cpus);
+        quota.map_or(f64::INFINITY, |q| q * 1e6 / of.cpu_us)
     }
 }
 
@@ -262,7 +266,7 @@ impl<'a> Closed<'a> {
             let (flow, volume, other) = node.asked(work, *bursting);
             of_volume = of_volume.min(volume);
             others = others.min(other);
-            quota = quota.min(node.quota(flow.cpu_us));
+            quota = quota.min(node.quota(&flow));
             nodes.push(flow);
         }
         let [read_us, write_us] = self.alone_us(works);
@@ -270,7 +274,7 @@ impl<'a> Closed<'a> {
         let wanted = self.joined(alone_us, of_volume.min(others));
         let rate = self.joined(alone_us, of_volume.min(others).min(quota));
         for (flow, node) in nodes.iter_mut().zip(&self.nodes) {
-            flow.throttled = throttled_share(wanted, node.quota(flow.cpu_us), flow.cpu_us);
+            flow.throttled = throttled_share(wanted, node.quota(flow), flow.cpu_us);
         }
         let waiting_us = (self.in_flight / rate * 1e6 - alone_us).max(0.0);
         // Who waits: readers for a device at its bound (what is written waits in memory), everybody for anything else.

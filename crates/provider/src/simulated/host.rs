@@ -61,6 +61,7 @@ impl<'a> Counters<'a> {
         let done = &tally.nodes[self.world.node];
         self.operations += tally.operations * self.world.share.coordinates;
         self.sum.cpu_s += done.cpu_s;
+        self.sum.compiled_s += done.compiled_s;
         self.sum.device_reads += done.device_reads;
         self.sum.written += done.written;
         self.sum.logged += done.logged;
@@ -120,6 +121,7 @@ impl<'a> Counters<'a> {
             cgroup_memory_bytes: Some(1.3 * setup.heap_bytes as f64 + cached_bytes),
             database_pid: Some(if self.restarted { 1001.0 } else { 1000.0 }),
             process_cpu_s: Some(sum.cpu_s),
+            compiler_cpu_s: Some(sum.compiled_s),
             gc_pauses: Some(pauses),
             gc_pause_s: Some(paused_s),
             gc_longest_pause_s: longest,

@@ -8,6 +8,7 @@
 //! Truth + Plan -> Simulation -> trial by trial: record, latency intervals, host samples
 //!   variation   how fast CPU and device are, by trial, block, host and second
 //!   share       which part of an operation falls to which node of a cluster
+//!   waking      what is not at rest yet: code that is compiled, a memtable that was never flushed
 //!   stops       stalls and collection pauses        faults   what goes wrong in this trial
 //!   world       what an operation asks of each resource (page cache by Che's approximation)
 //!   volume      limits, burst bucket, request rules
@@ -31,6 +32,7 @@ mod stops;
 mod stories;
 mod variation;
 mod volume;
+mod waking;
 mod world;
 
 pub use agent::SimulatedHosts;

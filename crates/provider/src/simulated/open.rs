@@ -89,8 +89,8 @@ pub struct OpenNode<'a> {
     waiting: [VecDeque<Part>; 2],
     /// When each CPU is free.
     cpus: Vec<f64>,
-    /// How much longer work takes on one of them, because capacity is not a whole number of CPUs.
-    stretch: f64,
+    /// CPUs that compilers use now.
+    compiling_cpus: f64,
     /// The last period of a CPU quota in which something was begun, and the CPU seconds used in it.
     quota: (f64, f64),
     log_free: f64,
@@ -98,17 +98,25 @@ pub struct OpenNode<'a> {
 
 impl<'a> OpenNode<'a> {
     fn new(world: &'a World<'a>, volume: Paced, from: f64) -> Self {
-        let capacity = world.cpus();
-        let servers = capacity.ceil().max(1.0);
+        let servers = world.cpus(0.0).ceil().max(1.0);
         Self {
             world,
             volume,
             waiting: [VecDeque::new(), VecDeque::new()],
             cpus: vec![from; servers as usize],
-            stretch: servers / capacity,
+            compiling_cpus: 0.0,
             quota: (f64::NEG_INFINITY, 0.0),
             log_free: from,
         }
+    }
+
+    /// How much longer work takes on one CPU, because capacity is not a whole number of them.
+    fn stretch(&self) -> f64 {
+        self.cpus.len() as f64 / self.world.cpus(self.compiling_cpus)
+    }
+
+    fn quota_cpus(&self) -> Option<f64> {
+        self.world.quota(self.compiling_cpus)
     }
 
     /// A part comes; in the order in which they arrive: a late one is overtaken.
@@ -143,7 +151,7 @@ impl<'a> OpenNode<'a> {
             }
         }
         let mut start = stops.leave(at.max(self.cpus[cpu]));
-        if let Some(quota) = self.world.quota() {
+        if let Some(quota) = self.quota_cpus() {
             let (period, used) = self.quota;
             // A period's time is used up: wait for the next one in which there is some.
             let debts = (used / (quota * PERIOD_S)).floor();
@@ -249,6 +257,9 @@ impl<'a> Open<'a> {
             self.send(due);
         }
         let pauses_s = self.pauses_s(t, end);
+        for (node, work) in self.nodes.iter_mut().zip(works) {
+            node.compiling_cpus = work.compiling_cpus;
+        }
         for (at, node) in self.nodes.iter().enumerate() {
             recorder.done(t, at).cpu_s += self.world.truth.background_cpus * seconds + node.world.all_cpus() * pauses_s;
         }
@@ -343,10 +354,10 @@ impl<'a> Open<'a> {
             mean_us *= 1.0 - node.world.truth.coordinator_share;
         }
         let cpu_s = mean_us * self.noise.of_request() / 1e6;
-        let mut now = self.stops.done(start, cpu_s * node.stretch);
+        let mut now = self.stops.done(start, cpu_s * node.stretch());
         node.cpus[cpu] = now;
         recorder.done(start, number).cpu_s += cpu_s;
-        if let Some(quota) = node.world.quota() {
+        if let Some(quota) = node.quota_cpus() {
             let used_up = node.count_quota(start, cpu_s, quota * PERIOD_S);
             if used_up > 0.0 {
                 recorder.done(start, number).throttled += used_up;

@@ -31,6 +31,8 @@ pub struct Tally {
 pub struct Done {
     /// CPU seconds of the database.
     pub cpu_s: f64,
+    /// Those of its compilers, which are part of them.
+    pub compiled_s: f64,
     /// Device read requests of the data volume.
     pub device_reads: f64,
     /// Bytes written to the data volume.

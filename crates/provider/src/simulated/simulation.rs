@@ -22,6 +22,7 @@ use super::share::Spread;
 use super::stops::Stops;
 use super::variation::{self, Pace, Seconds};
 use super::volume::{Paced, Volume, counted};
+use super::waking::Waking;
 use super::world::{Work, World};
 
 /// Request sizes with which fio would probe a volume: random reads, sequential writes.
@@ -209,6 +210,14 @@ impl Trial<'_> {
         self.plan.caches.state(&self.cell.workload) == CacheState::Warm
     }
 
+    /// Share of what a warm page cache will hold that it holds when the trial begins.
+    fn warmed_share(&self) -> f64 {
+        self.world
+            .truth
+            .waking_up
+            .map_or(1.0, |waking_up| waking_up.cached_share)
+    }
+
     /// Noise of this trial for one purpose.
     fn noise(&self, name: &str) -> Noise {
         let seed = variation::seed(self.plan, self.world.truth);
@@ -256,9 +265,10 @@ impl Trial<'_> {
             .collect();
         let budget = |world: &World<'_>| (world.setup.page_cache_budget_bytes as f64).min(world.data_bytes);
         let mut cached_bytes: Vec<f64> = match self.is_warm() {
-            true => self.worlds.iter().map(budget).collect(),
+            true => self.worlds.iter().map(|w| budget(w) * self.warmed_share()).collect(),
             false => vec![0.0; nodes],
         };
+        let mut waking: Vec<Waking> = self.worlds.iter().map(|w| Waking::new(w.truth, w.setup.cpus)).collect();
         let mut samples: BTreeMap<HostId, Vec<HostSample>> = BTreeMap::new();
         let mut sample = |counters: &[Counters<'_>], database: &Database<'_>, cached: &[f64], t_s: f64| {
             for (node, counters) in counters.iter().enumerate() {
@@ -290,11 +300,19 @@ impl Trial<'_> {
                 .worlds
                 .iter()
                 .enumerate()
-                .map(|(node, world)| world.work(by_second[node].next(self.paces[node], trend), cached_bytes[node]))
+                .map(|(node, world)| {
+                    let pace = by_second[node].next(self.paces[node], trend);
+                    world.work(pace, cached_bytes[node], &waking[node])
+                })
                 .collect();
             match &mut database {
                 Database::Closed(closed) => closed.second(t, length, &works, &mut recorder),
                 Database::Open(open) => open.second(t, length, &works, &mut recorder),
+            }
+            for (node, waking) in waking.iter_mut().enumerate() {
+                let done = recorder.done(t, node);
+                done.compiled_s = waking.pass(length, done.logged);
+                done.cpu_s += done.compiled_s;
             }
             let tally = recorder.close(t, length);
             for (node, counters) in counters.iter_mut().enumerate() {
@@ -377,7 +395,8 @@ impl Trial<'_> {
             settings: SettingsInForce::default(),
             rest: None,
             warmed: self.is_warm().then(|| {
-                let bytes = setup.page_cache_budget_bytes.min(world.data_bytes as u64);
+                let all = setup.page_cache_budget_bytes.min(world.data_bytes as u64);
+                let bytes = (all as f64 * self.warmed_share()) as u64;
                 Warmed {
                     is_asked_for: self.plan.caches.asks_for_warm(&self.cell.workload),
                     bytes,

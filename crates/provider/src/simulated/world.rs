@@ -5,6 +5,7 @@ use spec::{Definition, FaultKind, LoadLevel, OperationKind, PageCache, Plan, Set
 use super::faults::Faults;
 use super::share::{Share, Spread};
 use super::variation::Pace;
+use super::waking::Waking;
 
 /// Least capacity that faults leave of a resource, as a share.
 const LEAST_LEFT: f64 = 0.01;
@@ -52,6 +53,8 @@ pub struct Work {
     pub device_us: f64,
     /// Bytes that a write brings to the data volume, sooner or later.
     pub flushed: f64,
+    /// CPUs that compilers use beside the operations.
+    pub compiling_cpus: f64,
 }
 
 impl World<'_> {
@@ -73,13 +76,13 @@ impl World<'_> {
         }
     }
 
-    /// What operations need at this pace, with so much of the data in the page cache.
-    pub fn work(&self, pace: Pace, cached_bytes: f64) -> Work {
+    /// What operations need at this pace, with so much of the data in the page cache and so far from rest.
+    pub fn work(&self, pace: Pace, cached_bytes: f64, waking: &Waking) -> Work {
         let hit = match self.faults.amount(FaultKind::ServedFromMemory) {
             Some(_) => 1.0,
             None => self.cache.hit_ratio(cached_bytes / self.data_bytes),
         };
-        let cpu = pace.cpu * self.planted;
+        let cpu = pace.cpu * self.planted / waking.cost();
         Work {
             read_cpu_us: self.truth.read_cpu_us / cpu,
             write_cpu_us: self.truth.write_cpu_us / cpu,
@@ -87,7 +90,11 @@ impl World<'_> {
             miss: (1.0 - hit) * (1.0 - self.missing_rows()),
             reads_per_miss: self.truth.reads_per_miss / pace.device,
             device_us: self.truth.device_us / self.planted,
-            flushed: self.write_bytes * self.truth.write_amplification / pace.device,
+            flushed: match waking.flushes() {
+                true => self.write_bytes * self.truth.write_amplification / pace.device,
+                false => 0.0,
+            },
+            compiling_cpus: waking.compiling_cpus(),
         }
     }
 
@@ -112,20 +119,20 @@ impl World<'_> {
         self.setup.cpus * (1.0 - stolen.max(forbidden)).max(0.0)
     }
 
-    /// CPUs that the database can use beside what it needs without load.
-    pub fn cpus(&self) -> f64 {
+    /// CPUs that operations can use beside what the database needs without load, and beside compilers on so many.
+    pub fn cpus(&self, compiling_cpus: f64) -> f64 {
         let stolen = self.faults.amount_or(FaultKind::Steal, 0.0);
-        self.beside_background(self.setup.cpus * (1.0 - stolen))
+        self.beside_others(self.setup.cpus * (1.0 - stolen), compiling_cpus)
     }
 
     /// The same under a quota that nobody asked for; `None` where there is none.
-    pub fn quota(&self) -> Option<f64> {
+    pub fn quota(&self, compiling_cpus: f64) -> Option<f64> {
         let taken = self.faults.amount(FaultKind::Throttle).filter(|t| *t > 0.0)?;
-        Some(self.beside_background(self.setup.cpus * (1.0 - taken)))
+        Some(self.beside_others(self.setup.cpus * (1.0 - taken), compiling_cpus))
     }
 
-    fn beside_background(&self, cpus: f64) -> f64 {
-        (cpus - self.truth.background_cpus).max(LEAST_LEFT * self.setup.cpus)
+    fn beside_others(&self, cpus: f64, compiling_cpus: f64) -> f64 {
+        (cpus - self.truth.background_cpus - compiling_cpus).max(LEAST_LEFT * self.setup.cpus)
     }
 
     /// CPU time of the client for an operation, microseconds.

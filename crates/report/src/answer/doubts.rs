@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::{
     Analysis, CPU_REFERENCE, Caution, Doubt, LimitedHere, Metric, NotJudged, OfThisMachine, ResidualSpread, SpreadKind,
-    UNTESTED_SHARE, Verdict, VolumeRole, Withheld,
+    UNTESTED_SHARE, Unrest, Verdict, VolumeRole, Withheld,
 };
 
 use super::places;
@@ -38,6 +38,7 @@ fn withheld_words(analysis: &Analysis, names: &str, why: &Withheld) -> String {
         Withheld::Client => format!("the client was at its limit while it loaded {names}"),
         Withheld::PageCache => format!("memory answered the reads of {names}, not storage"),
         Withheld::Data => format!("records were missing or counters disagreed with {names}"),
+        Withheld::NotAtRest { unrest } => not_at_rest(names, *unrest),
         Withheld::Rate => format!("the given rate was not held, or a queue was still draining, with {names}"),
         Withheld::Burst {
             burst_iops,
@@ -60,6 +61,28 @@ fn withheld_words(analysis: &Analysis, names: &str, why: &Withheld) -> String {
         }
     }
 }
+
+/// What showed that the database was not at rest, and what to do.
+fn not_at_rest(names: &str, unrest: Unrest) -> String {
+    let (what, advice) = match unrest {
+        Unrest::Code => ("its code was still being compiled with", LONGER_WARMUP),
+        Unrest::Cache => ("its page cache was still changing with", LONGER_WARMUP),
+        Unrest::Changing => ("its throughput was still changing with", LONGER_WARMUP),
+        Unrest::TooShort => (
+            "the trials are too short to show that it was, and the CPU was the limit, with",
+            "lengthen [load] duration_s",
+        ),
+        Unrest::Gain => (
+            "more was gained than there is more of what limits it with",
+            LONGER_WARMUP,
+        ),
+        Unrest::Costs => ("an operation cost far more CPU than elsewhere with", LONGER_WARMUP),
+    };
+    format!("the database was not at rest: {what} {names} ({advice})")
+}
+
+/// What to do about a database that wakes up.
+const LONGER_WARMUP: &str = "lengthen [load] warmup_s";
 
 /// ` (3,000 IOPS for 33 minutes, then 300)`, at full scale.
 fn burst(analysis: &Analysis, unit: &str, carried: f64, lasting: f64, lasts_s: Option<f64>) -> String {

@@ -1,6 +1,6 @@
 //! Why a place is not decided, and the steps that keep it open.
 
-use analysis::{Analysis, By, Metric, Outcome, Place, Reason, Status, ValueOfMoney, ValueVerdict};
+use analysis::{Analysis, By, Metric, Outcome, Place, Reason, Status, ValueOfMoney, ValueVerdict, Withheld};
 
 use super::words::{TOO_FEW, listed};
 use super::{capacity, doubts, objective, places, steps};
@@ -50,10 +50,14 @@ pub fn undecided(analysis: &Analysis, place: &Place) -> String {
         Outcome::Between { .. } | Outcome::NoneMeets if place.by == By::Capacity => capacity::open(analysis, place),
         Outcome::Between { .. } => between(analysis, place),
         Outcome::Withheld { configurations } => {
-            format!(
-                "what was measured is not the storage: {}",
-                doubts::withheld(analysis, configurations)
-            )
+            let why = doubts::withheld(analysis, configurations);
+            match configurations
+                .iter()
+                .all(|(_, why)| matches!(why, Withheld::NotAtRest { .. }))
+            {
+                true => why,
+                false => format!("what was measured is not the storage: {why}"),
+            }
         }
         Outcome::TooFew { .. } => TOO_FEW.to_owned(),
         Outcome::Nothing => one_configuration(analysis),

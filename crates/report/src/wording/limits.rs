@@ -69,6 +69,12 @@ pub fn message(limit: &Limit) -> String {
         LimitKind::NotWatched => sentences.push(
             "The hosts of the database were not watched, so that nothing is known of what limited it.".to_owned(),
         ),
+        LimitKind::NotAtRest => {
+            sentences.push(
+                "The CPU was full, and the database was not at rest: what it would carry is not known.".to_owned(),
+            );
+            sentences.extend(fullest(limit, LimitKind::Cpu).map(sentence));
+        }
         LimitKind::NoneFound => sentences.extend(none_found(limit)),
         kind => sentences.extend(fullest(limit, kind).map(sentence)),
     }
@@ -172,7 +178,11 @@ fn sentence(used: &ResourceUse) -> String {
                 used.used + 1.0
             )
         }
-        LimitKind::Network | LimitKind::NoneFound | LimitKind::NotWatched | LimitKind::NotComparable => String::new(),
+        LimitKind::Network
+        | LimitKind::NotAtRest
+        | LimitKind::NoneFound
+        | LimitKind::NotWatched
+        | LimitKind::NotComparable => String::new(),
     }
 }
 

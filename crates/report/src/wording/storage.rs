@@ -50,16 +50,6 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
                 }
             },
         ),
-        Rule::CacheNotSteady => (
-            format!(
-                "The page cache was to be warm and went on changing: {:.3} device reads for each operation in the first half of the window, \
-                 {:.3} in the second.",
-                of.number("device_reads_per_operation_first_half"),
-                of.number("device_reads_per_operation_second_half")
-            ),
-            "Warm up until throughput has come to rest (warmup = \"auto\" in [load]), or longer: with skewed keys the cache has to find \
-             out what is popular.",
-        ),
         Rule::DataSetSmaller => data_set_smaller(of),
         Rule::VolumeAtCap => volume_at_cap(of),
         Rule::ThrottleSlices => (

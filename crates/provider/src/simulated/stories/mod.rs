@@ -7,6 +7,7 @@ mod disturbed;
 mod noise;
 mod open;
 mod volume;
+mod waking;
 
 use evidence::{OperationKind, Series};
 use spec::{Job, VolumeRole};

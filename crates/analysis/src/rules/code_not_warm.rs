@@ -1,0 +1,89 @@
+//! Was the database still compiling its own code while it was measured?
+
+use super::nodes::worst;
+use super::scope::scope;
+use crate::fact::PREPARATION;
+use crate::finding::Finding;
+use crate::measurement::TrialMeasurement;
+use crate::rule::Rule;
+
+/// Compilers used more than this share of the database's CPU time in the window (practice). A Cassandra whose code is compiled shows 1 to
+/// 2 %; at 5 % the code that is not compiled yet costs a multiple of that: what compilers use is the smaller part of what is missing.
+pub const COMPILER_SHARE_MAX: f64 = 0.05;
+
+/// What the window shows decides; how the preparation ended is told with it, and decides where the compilers could not be seen.
+pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
+    worst(trial, |node| {
+        let ended_early = node.facts.rest.as_ref().is_some_and(|rest| !rest.code_is_warm);
+        let share = node.host.compiler_share;
+        let is_cold = share.map_or(ended_early, |share| share > COMPILER_SHARE_MAX);
+        is_cold.then(|| {
+            let mut found = Finding::new(Rule::CodeNotWarm, scope(trial), [("threshold", COMPILER_SHARE_MAX)]);
+            let share = share.map(|share| ("compiler_share".to_owned(), share));
+            found.numbers.extend(share.clone());
+            if ended_early {
+                found = found.with(PREPARATION, "not_warm");
+            }
+            (share.map_or(0.0, |(_, share)| share), found)
+        })
+    })
+}
+
+/// Whether every node showed that its code was compiled.
+pub fn is_warm(trial: &TrialMeasurement) -> bool {
+    let is_warm = |node: crate::Node<'_>| match node.host.compiler_share {
+        Some(share) => share <= COMPILER_SHARE_MAX,
+        None => node.facts.rest.as_ref().is_some_and(|rest| rest.code_is_warm),
+    };
+    trial.nodes().all(is_warm)
+}
+
+#[cfg(test)]
+mod tests {
+    use evidence::Rest;
+
+    use super::*;
+    use crate::rules::cases::{changed, fires, first_host, found};
+
+    #[test]
+    fn a_twentieth_of_the_cpu_for_compilers_is_the_bound() {
+        let cases = [
+            (Some(0.3), true),
+            (Some(0.051), true),
+            (Some(0.049), false),
+            (Some(0.0), false),
+            (None, false),
+        ];
+        fires(Rule::CodeNotWarm, &cases, |share| {
+            changed(|t| first_host(t).compiler_share = share)
+        });
+    }
+
+    /// The preparation ended by its time bound: the warm-up may have done the rest, and where the window shows that it did, it did.
+    #[test]
+    fn the_window_decides_and_the_preparation_explains() {
+        let with = |share: Option<f64>, code_is_warm: bool| {
+            changed(|t| {
+                first_host(t).compiler_share = share;
+                t.record.nodes[0].rest = Some(Rest {
+                    code_is_warm,
+                    ..Rest::default()
+                });
+            })
+        };
+        assert!(found(&with(Some(0.01), false), Rule::CodeNotWarm).is_none());
+        assert!(found(&with(None, true), Rule::CodeNotWarm).is_none());
+        assert!(
+            found(&with(None, false), Rule::CodeNotWarm).is_some(),
+            "nobody saw that it ended"
+        );
+        let explained = with(Some(0.2), false);
+        let told = found(&explained, Rule::CodeNotWarm).unwrap();
+        assert!(told.fact("preparation").is_some() && told.number("compiler_share") == Some(0.2));
+        let unexplained = with(Some(0.2), true);
+        assert_eq!(
+            found(&unexplained, Rule::CodeNotWarm).unwrap().fact("preparation"),
+            None
+        );
+    }
+}
