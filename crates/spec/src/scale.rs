@@ -9,7 +9,7 @@ use catalog::{Burst, ByteBurst, GIB, IoLimits, VolumeType};
 use crate::cpu_share::{LEAST_CPUS, Speeds};
 use crate::placement::first_hosts;
 use crate::{
-    Configuration, CpuShare, Database, Dataset, Emulation, Experiment, LocalSettings, ServedAs, Setup, Setups, Volume,
+    Configuration, Database, Dataset, Emulation, Experiment, LocalSettings, ServedAs, Setup, Setups, Volume,
     VolumeKind, VolumeRole, VolumeSetup,
 };
 
