@@ -127,7 +127,7 @@ pub fn ratio(ratio: Option<&Ratio>) -> String {
     match ratio {
         None => MISSING.to_owned(),
         Some(r) if bound(r).is_some() => {
-            let least = carried(r, r.low, r.high).map_or_else(|| "not carried over".to_owned(), |told| told);
+            let least = carried(r, r.low, r.high).unwrap_or_else(|| "not carried over".to_owned());
             format!("{least} (here {}x)", number(r.median))
         }
         Some(r) if r.pairs < 2 || r.low == r.high => format!("{}x", number(r.median)),

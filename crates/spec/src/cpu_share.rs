@@ -57,7 +57,7 @@ impl CpuShare {
             _ => return false,
         };
         let off = cpus / other_cpus / factor;
-        off <= ROUNDING && off >= 1.0 / ROUNDING
+        (1.0 / ROUNDING..=ROUNDING).contains(&off)
     }
 }
 
