@@ -22,11 +22,11 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
         ),
         _ => (
             format!(
-                "Each trial took {:.3} device reads or more for an operation, and each trial of {}, which has the same page cache, {:.3} or \
-                 fewer.",
-                of.number("device_reads_per_operation_least"),
+                "An operation took {:.3} device reads, and {:.3} with {}, which has the same page cache; in each block {:.2} times as many or more.",
+                of.number("device_reads_per_operation"),
+                of.number("device_reads_per_operation_of_other"),
                 of.fact("other"),
-                of.number("device_reads_per_operation_most_of_other")
+                of.number("least_ratio")
             ),
             "Its page cache has not come as far: a faster volume fills it sooner. Lengthen [load] warmup_s until device reads for each operation \
              stay the same.",
