@@ -22,7 +22,7 @@ mod recommendation;
 mod scaling;
 mod work;
 
-use limit::SpreadKind;
+use evidence::{DataSetOrigin, FORMAT_VERSION, OperationKind};
 use serde::{Deserialize, Serialize};
 use spec::{Basis, Dataset, LoadLevel, Objective, Plan, Provider, TrialShape};
 
