@@ -23,7 +23,7 @@ pub struct Contrast {
     pub degrees: f64,
     /// Observations behind it: pairs of the same block, or trials of the smaller side.
     pub n: u64,
-    /// Whether the error comes from all cells together; `false`: from the two cells alone.
+    /// Whether other cells had a say in the error; `false`: it comes from the two cells alone.
     pub pooled: bool,
 }
 

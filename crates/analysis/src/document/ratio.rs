@@ -87,7 +87,8 @@ pub struct Ratio {
     /// The interval misses the truth in this share of experiments. It is adjusted for all comparisons of the experiment
     /// (Holm), and it is the level of the verdict, so that the two cannot disagree. 0 where nothing was tested.
     pub level: f64,
-    /// Whether the spread was pooled over cells; `false`: the two cells spread unlike the rest, or nothing was tested.
+    /// Whether other cells than the two had a say in the spread; `false`: no other is of their kinds, the two spread more than
+    /// the rest, or nothing was tested.
     pub pooled: bool,
     /// p-value of "the ratio is 1"; `None` with fewer than three pairs.
     pub p_value: Option<f64>,
