@@ -150,8 +150,7 @@ impl Comparisons {
                     group,
                     column,
                     kind: limit::by_use(&cells[*i].limit).spreads_as() as usize,
-                    // Every trial has a process of its own: none is shared.
-                    process: 0,
+                    process: figures.process_of(configuration),
                     by_block: by_block.into_iter().map(|(block, value)| (block, value.ln())).collect(),
                 }
             })

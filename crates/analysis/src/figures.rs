@@ -34,6 +34,23 @@ impl<'a> Figures<'a> {
         self.by_cell.get(cell).map_or(&[][..], Vec::as_slice)
     }
 
+    /// Number of the process that serves a configuration's trials in each block; the same one for all where no process serves several
+    /// cells.
+    pub fn process_of(&self, configuration: &str) -> usize {
+        let processes = &self.plan.processes;
+        let cells_of = |names: &Vec<String>| {
+            let is_of = |cell: &&spec::Cell| names.contains(&cell.configuration);
+            self.plan.cells.iter().filter(is_of).count()
+        };
+        if !self.plan.faults.is_empty() || !processes.iter().any(|names| cells_of(names) > 1) {
+            return 0;
+        }
+        let of = processes
+            .iter()
+            .position(|names| names.iter().any(|name| name == configuration));
+        of.unwrap_or(0)
+    }
+
     /// A metric of a cell by block; blocks without a figure are left out. Money is not known here: no operations per
     /// dollar.
     pub fn by_block(&self, cell: &str, metric: Metric) -> ByBlock {

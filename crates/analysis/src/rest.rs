@@ -21,11 +21,16 @@ const READS_FEW: f64 = 0.02;
 /// Whether the code that a workload runs through is compiled.
 pub fn code_is_warm(rounds: &[RestRound]) -> bool {
     let [.., before, last] = rounds else { return false };
-    let compilers = before.compiler_cpu_s.zip(last.compiler_cpu_s).map(|(a, b)| a + b);
-    let is_quiet = compilers.is_none_or(|s| s < COMPILERS_QUIET * (before.database_cpu_s + last.database_cpu_s));
     let change = (last.rate() / before.rate()).ln().abs();
     // A round without any operation is no level: NaN and infinity are not below it.
-    is_quiet && change <= THROUGHPUT_LEVEL
+    compilers_are_quiet(rounds) && change <= THROUGHPUT_LEVEL
+}
+
+/// Whether compilers used little in the last two rounds.
+pub fn compilers_are_quiet(rounds: &[RestRound]) -> bool {
+    let [.., before, last] = rounds else { return false };
+    let compilers = before.compiler_cpu_s.zip(last.compiler_cpu_s).map(|(a, b)| a + b);
+    compilers.is_none_or(|s| s < COMPILERS_QUIET * (before.database_cpu_s + last.database_cpu_s))
 }
 
 /// Whether a page cache of so many bytes holds what the workload's keys leave in it: they have brought as much as it holds, whatever

@@ -25,7 +25,7 @@ mod work;
 
 use evidence::{DataSetOrigin, FORMAT_VERSION, OperationKind};
 use serde::{Deserialize, Serialize};
-use spec::{Basis, Dataset, LoadLevel, Objective, Plan, Provider, TrialShape};
+use spec::{Basis, CacheState, Dataset, LoadLevel, Objective, Plan, Provider, TrialShape};
 
 use self::limit::SpreadKind;
 use crate::Finding;
@@ -185,6 +185,9 @@ pub struct WorkloadFacts {
     pub name: String,
     /// Shares and distribution: `80 % read, 20 % update, zipfian`.
     pub description: String,
+    /// Whether the experiment asks for a cold page cache.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub begins_cold: bool,
 }
 
 /// The workloads of a plan, for people.
@@ -223,6 +226,7 @@ pub(crate) fn workloads(plan: &Plan) -> Vec<WorkloadFacts> {
                 format!(", page cache {} at the start", cache.state.name())
             });
             WorkloadFacts {
+                begins_cold: plan.caches.state(&w.name) == CacheState::Cold,
                 name: w.name.clone(),
                 description: format!("{}, {distribution}{ratio}{cache}", shares.join(", ")),
             }

@@ -11,11 +11,19 @@ use crate::rule::Rule;
 /// 2 %; at 5 % the code that is not compiled yet costs a multiple of that: what compilers use is the smaller part of what is missing.
 pub const COMPILER_SHARE_MAX: f64 = 0.05;
 
+/// A database that used less than this share of its CPUs was not held back by its code, whatever part of little its compilers took
+/// (practice).
+const CPU_SHARE_THAT_MATTERS: f64 = 0.25;
+
 /// What the window shows decides; how the preparation ended is told with it, and decides where the compilers could not be seen.
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     worst(trial, |node| {
         let ended_early = node.facts.rest.as_ref().is_some_and(|rest| !rest.code_is_warm);
         let share = node.host.compiler_share;
+        let used = node.host.cpus_used.map(|used| used / node.facts.cpus.max(1e-9));
+        if used.is_some_and(|used| used < CPU_SHARE_THAT_MATTERS) {
+            return None;
+        }
         let is_cold = share.map_or(ended_early, |share| share > COMPILER_SHARE_MAX);
         is_cold.then(|| {
             let mut found = Finding::new(Rule::CodeNotWarm, scope(trial), [("threshold", COMPILER_SHARE_MAX)]);
@@ -57,6 +65,20 @@ mod tests {
         fires(Rule::CodeNotWarm, &cases, |share| {
             changed(|t| first_host(t).compiler_share = share)
         });
+    }
+
+    /// At 47 IOPS a database uses a tenth of a CPU, and its compilers half of that: the volume is what holds it back.
+    #[test]
+    fn compilers_of_a_database_that_has_little_to_compute_are_no_finding() {
+        let using = |cpus: f64| {
+            let trial = changed(|t| {
+                t.record.nodes[0].cpus = 2.0;
+                let host = first_host(t);
+                (host.compiler_share, host.cpus_used) = (Some(0.4), Some(cpus));
+            });
+            found(&trial, Rule::CodeNotWarm).is_some()
+        };
+        assert!(!using(0.49) && using(0.51));
     }
 
     /// The preparation ended by its time bound: the warm-up may have done the rest, and where the window shows that it did, it did.

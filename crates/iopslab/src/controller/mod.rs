@@ -244,12 +244,14 @@ fn measure(
     Ok(())
 }
 
-/// Seconds that remain: what the plan expects of each trial, or what one took in the median so far. In the mean, a configuration's
-/// first trial, which makes its volumes, would count for all of them.
+/// Trials after which what they took says more than the plan: the first one of a process makes volumes and compiles code.
+const TRIALS_KNOWN: usize = 4;
+
+/// Seconds that remain: what the plan expects of each trial, or what one took in the mean so far.
 fn remaining_time(plan: &Plan, took_s: &[f64], remaining: &[PlannedTrial]) -> f64 {
-    match stats::median(took_s) {
-        Some(each) => each * remaining.len() as f64,
-        None => remaining.iter().map(|trial| plan.seconds_of(trial)).sum(),
+    match took_s.len() >= TRIALS_KNOWN {
+        true => took_s.iter().sum::<f64>() / took_s.len() as f64 * remaining.len() as f64,
+        false => remaining.iter().map(|trial| plan.seconds_of(trial)).sum(),
     }
 }
 

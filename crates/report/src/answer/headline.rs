@@ -46,7 +46,20 @@ pub fn headline(analysis: &Analysis) -> Headline<'_> {
         (_, Reason::Depends) => depends(analysis, &mut told),
         _ => open(analysis, &mut told),
     };
-    Headline { because, told }
+    Headline {
+        because: from_cold_start(analysis, because),
+        told,
+    }
+}
+
+/// Where all trials began with a cold page cache, the answer is about that.
+fn from_cold_start(analysis: &Analysis, because: String) -> String {
+    let is_answered = analysis.recommendation.status == Status::Decided;
+    let begins_cold = analysis.workloads.iter().all(|workload| workload.begins_cold);
+    match is_answered && begins_cold && !analysis.workloads.is_empty() {
+        true => format!("from a cold start, {because}"),
+        false => because,
+    }
 }
 
 /// Whether a place says to run this.

@@ -60,6 +60,7 @@ pub fn run(configurations: &[&str], workloads: &[&str], blocks: u32) -> (Analysi
         workloads: workloads
             .iter()
             .map(|name| WorkloadFacts {
+                begins_cold: false,
                 name: (*name).to_owned(),
                 description: "80 % read, 20 % update, zipfian".to_owned(),
             })
