@@ -181,3 +181,44 @@ fn a_database_of_our_own_is_brought_to_rest_for_a_time_that_can_be_stated() {
     // What is simulated compiles nothing of its own accord.
     assert_eq!(seconds("rate = \"find\"\nrest_max_s = 3", simulated), 0.0);
 }
+
+/// Which configurations one process of the database can serve, by the words that differ between them.
+#[test]
+fn configurations_share_a_process_where_what_differs_can_change_while_it_runs() {
+    let processes = |differing: &str| {
+        let second = format!("[[configuration]]\nname = \"b\"\n{differing}\n\n[[workload]]");
+        let text = story::with("[[workload]]", &second);
+        spec::plan(&story::accepted(&text).carried_out_by(Provider::Local)).processes
+    };
+    let (same, gp2) = (
+        "instance = \"r4.4xlarge\"",
+        "data_volume = { type = \"gp2\", size_gib = 320 }",
+    );
+    let together = vec![vec!["a".to_owned(), "b".to_owned()]];
+    let apart = vec![vec!["a".to_owned()], vec!["b".to_owned()]];
+    // Limits of volumes.
+    assert_eq!(processes(&format!("{same}\ndata_volume = {{ iops = 9000 }}")), together);
+    assert_eq!(
+        processes(&format!("{same}\ndata_volume = {{ type = \"gp3\", size_gib = 900 }}")),
+        together
+    );
+    // What a process is started with: heap, CPUs, settings, where the commit log is.
+    assert_eq!(processes(&format!("instance = \"r4.2xlarge\"\n{gp2}")), apart);
+    assert_eq!(
+        processes(&format!("{same}\n{gp2}\ncommitlog_volume = {{ iops = 3000 }}")),
+        apart
+    );
+    assert_eq!(
+        processes(&format!(
+            "{same}\n{gp2}\nsettings = {{ jvm = [\"-XX:+UseParallelGC\"] }}"
+        )),
+        apart
+    );
+    assert_eq!(
+        processes(&format!("{same}\n{gp2}\nnodes = 3\nreplication_factor = 3")),
+        apart
+    );
+    // Nobody starts a process in a simulation.
+    let simulated = spec::plan(&story::accepted(story::GOOD).carried_out_by(Provider::Simulated));
+    assert!(simulated.processes.is_empty() && simulated.shape.rest_max_s == 0.0);
+}

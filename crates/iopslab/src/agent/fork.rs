@@ -19,8 +19,9 @@ use super::volumes::Volumes;
 /// A node that several threads ask.
 pub(super) type Node = Arc<Mutex<Box<dyn RunningNode>>>;
 
-/// Priority of a JVM's compilers until limits come into force: the highest. Beside 32 requests in flight on two CPUs they got a fifth of
-/// a CPU without it, and 0.6 of one at -10.
+/// Priority of a JVM's compilers: the highest. Beside 32 requests in flight on two CPUs they got a fifth of a CPU without it, and 0.6 of
+/// one at -10. They keep it when limits come into force: what is left to be compiled is done in the warm-up then, and not in a
+/// fifteenth of the CPU throughout the window.
 const COMPILERS_NICE: i32 = -20;
 
 /// The process, with what holds it to its limits.
@@ -30,6 +31,8 @@ pub(super) struct Fork {
     pub node: Option<Node>,
     /// Which settings were found in force in it.
     pub settings: SettingsInForce,
+    /// Bytes of the data set that it was started with, and how many keys of the sample it had: each renewal gives it the same again.
+    pub data_set: (u64, u32),
     started_unix_ms: i64,
     /// Trials that it has served, the one under way included.
     place: u32,
@@ -47,6 +50,7 @@ impl Fork {
             limits,
             node: None,
             settings: SettingsInForce::default(),
+            data_set: (0, 0),
             started_unix_ms: jiff::Timestamp::now().as_millisecond(),
             place: 1,
             warm_for: BTreeSet::new(),
@@ -85,14 +89,14 @@ impl Fork {
         let is_first = self.warm_for.insert(workload.to_owned());
         ToRest {
             code_is_warm: !is_first,
-            compilers_first: is_first && self.put_compilers(COMPILERS_NICE),
+            compilers_first: self.put_compilers_first(),
             page_cache_bytes: self.limits.page_cache_bytes().map(|_| budget_bytes),
         }
     }
 
     /// What it and its volumes have used until now. Compilers that have come since the last look come first, too.
     pub fn usage(&mut self, volumes: &Volumes) -> Result<Usage, Fault> {
-        self.put_compilers(COMPILERS_NICE);
+        self.put_compilers_first();
         let pid = with(self.node()?, |n| n.pid());
         let root = Path::new("/");
         Ok(Usage {
@@ -104,19 +108,14 @@ impl Fork {
         })
     }
 
-    /// Its compilers have the priority of its other threads.
-    pub fn put_compilers_back(&self) {
-        self.put_compilers(0);
-    }
-
-    /// Whether all of its compilers have this priority now; not where the system refuses.
-    fn put_compilers(&self, nice: i32) -> bool {
+    /// Whether its compilers come before its other threads now; not where the system refuses.
+    fn put_compilers_first(&self) -> bool {
         let Some(node) = &self.node else { return false };
         let pid = with(node, |n| n.pid());
         let threads = monitor::compiler_thread_ids(Path::new("/"), pid);
         let put = |thread: &u32| {
             let thread = i32::try_from(*thread).ok().and_then(Pid::from_raw);
-            thread.is_some_and(|thread| setpriority_process(Some(thread), nice).is_ok())
+            thread.is_some_and(|thread| setpriority_process(Some(thread), COMPILERS_NICE).is_ok())
         };
         // A thread that has ended meanwhile needs nothing.
         !threads.is_empty() && threads.iter().filter(|thread| put(thread)).count() > 0

@@ -92,7 +92,7 @@ impl Trial {
         (sample_keys, workload): (&[String], &str),
     ) -> Result<StartedTrial, Fault> {
         let restore_s = self.clock.lap_s();
-        let (mut start_s, mut keys_checked) = (0.0, 0);
+        let mut start_s = 0.0;
         if self.fork.node.is_none() {
             let (outbox, name) = (&host.outbox, database.name());
             outbox.progress(format!("starting {name}"), None);
@@ -100,7 +100,9 @@ impl Trial {
             start_s = self.clock.lap_s();
             outbox.progress(format!("waiting for {name} to settle"), None);
             with(&node, |n| database.settle(self.setup.placement, &mut **n, outbox))?;
-            keys_checked = with(&node, |n| check_sample(&mut **n, sample_keys))?;
+            let keys_checked = with(&node, |n| check_sample(&mut **n, sample_keys))?;
+            let bytes = database.data_set_bytes(&volumes.data_directories());
+            self.fork.data_set = (bytes, keys_checked);
         }
         let budget_bytes = self.setup.page_cache_budget_bytes;
         self.fork.limits.hold_page_cache(budget_bytes);
@@ -108,8 +110,8 @@ impl Trial {
         Ok(StartedTrial {
             contact_points: database.contact_points(),
             volumes: volumes.facts(),
-            data_bytes_on_disk: database.data_set_bytes(&volumes.data_directories()),
-            keys_checked,
+            data_bytes_on_disk: self.fork.data_set.0,
+            keys_checked: self.fork.data_set.1,
             began_unix_ms: self.began_unix_ms,
             overhead: Some(Overhead {
                 restore_s,
@@ -203,7 +205,6 @@ impl Trial {
 
     /// From now on all limits are in force, and host and node are watched.
     pub fn hold(&mut self, host: &Host, volumes: &Volumes) -> Result<Reply, Fault> {
-        self.fork.put_compilers_back();
         self.fork.limits.enforce(volumes)?;
         let node = Arc::clone(self.fork.node()?);
         self.watch(&node, host, volumes)?;

@@ -18,3 +18,46 @@ pub(super) fn by_process(job: &Job, trials: Vec<PlannedTrial>) -> Vec<PlannedTri
     }
     groups.into_iter().flat_map(|(_, _, group)| group).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+    use super::*;
+
+    #[test]
+    fn trials_of_one_process_come_together_where_its_first_one_stands_and_blocks_stay_apart() {
+        let configuration = |name: &str, gib: u32, more: &str| {
+            format!(
+                "[[configuration]]\nname = \"{name}\"\ninstance = {{ vcpus = 1, memory_gib = {gib} }}\n\
+                 data_volume = {{ iops = 100{more} }}\n"
+            )
+        };
+        let text = [
+            "name = \"x\"\n[dataset]\nrecords = 1000\n".to_owned(),
+            configuration("a", 16, ""),
+            configuration("b", 64, ""),
+            configuration("c", 16, "0"),
+            "[[workload]]\nname = \"w\"\nread = 1\n[load]\nconcurrency = [1]\n".to_owned(),
+        ]
+        .concat();
+        let nothing = |_: &str| Err("no file".to_owned());
+        let experiment = spec::parse(catalog::Catalog::built_in(), "x.toml", &text, &nothing).unwrap();
+        let job = Job {
+            setups: spec::setups(&experiment),
+            plan: spec::plan(&experiment),
+        };
+        let trials = |words: &[&str]| -> Vec<PlannedTrial> {
+            let of = |word: &&str| {
+                let (block, name) = word.split_at(1);
+                PlannedTrial {
+                    block: block.parse().unwrap(),
+                    cell: format!("{name}.w.c1"),
+                }
+            };
+            words.iter().map(of).collect()
+        };
+        let given = trials(&["1a", "1b", "1c", "2b", "2c", "2a"]);
+        assert_eq!(by_process(&job, given), trials(&["1a", "1c", "1b", "2b", "2c", "2a"]));
+    }
+}

@@ -1,5 +1,6 @@
 //! Stories of `iopslab run` against a real Cassandra on real (emulated) volumes: what a user gets, and what faults do.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -101,6 +102,35 @@ fn a_run_measures_every_cell_and_leaves_evidence_but_nothing_on_the_machine() {
 
     let run = lab.run_directory();
     conformance::is_whole(&lab, &run, "local");
+    // One process has served both, on volumes that turned from those of one configuration into those of the other; each trial began with
+    // the data set as it was loaded, and was brought to rest.
+    let records: Vec<Value> = lab
+        .trials()
+        .iter()
+        .map(|(cell, block)| json(&run.join("trials").join(cell).join(block).join("trial.json")))
+        .collect();
+    let of_each = |pointer: &str| -> BTreeSet<String> {
+        let each = records
+            .iter()
+            .map(|record| record.pointer(pointer).unwrap_or(&Value::Null));
+        each.map(Value::to_string).collect()
+    };
+    assert_eq!(of_each("/fork/started_unix_ms").len(), 1, "{records:#?}");
+    assert_eq!(of_each("/fork/place"), BTreeSet::from(["1".to_owned(), "2".to_owned()]));
+    assert_eq!(of_each("/nodes/0/data_bytes_on_disk").len(), 1, "{records:#?}");
+    let first = records.iter().find(|record| record["fork"]["place"] == 1).unwrap();
+    let code = first["nodes"][0]["rest"]["code"].as_array().unwrap();
+    assert!(
+        code.iter().any(|round| round["compiler_cpu_s"].as_f64() > Some(0.0)),
+        "{code:#?}"
+    );
+    for record in &records {
+        let cache = record["nodes"][0]["rest"]["cache"].as_array().unwrap();
+        assert!(
+            cache.iter().any(|round| round["operations"].as_u64() > Some(100)),
+            "{record:#}"
+        );
+    }
     for (cell, block) in lab.trials() {
         for file in ["database.log", "gc.log"] {
             assert!(
