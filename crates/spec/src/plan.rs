@@ -139,6 +139,7 @@ pub struct TrialShape {
     pub warmup_max_s: Option<f64>,
     /// Seconds at most in which a new process compiles its code, and as many in which a page cache settles, before all that; 0: neither
     /// is waited for.
+    #[serde(default)]
     pub rest_max_s: f64,
     /// Measured seconds at most.
     pub duration_s: f64,

@@ -6,12 +6,15 @@ use spec::{CacheState, Provider};
 use story::{GOOD, accepted, and, each_refused};
 
 #[test]
-fn a_trial_begins_cold_where_nothing_is_said_and_such_a_plan_is_as_it_always_was() {
+fn a_trial_begins_with_what_its_workload_leaves_in_memory_where_nothing_is_said() {
     let plan = spec::plan(&accepted(GOOD));
-    assert_eq!(plan.caches.state("w"), CacheState::Cold);
-    assert!(!serde_json::to_string(&plan).unwrap().contains("caches"));
-    let stated = spec::plan(&accepted(&and("cache = \"cold\"\n")));
-    assert_eq!(stated, plan);
+    assert_eq!(plan.caches.state("w"), CacheState::Warm);
+    // That memory answers is a surprise unless it was asked for.
+    assert!(!plan.caches.asks_for_warm("w"));
+    let stated = |state: &str| spec::plan(&accepted(&and(&format!("cache = \"{state}\"\n")))).caches;
+    assert!(stated("warm").asks_for_warm("w"));
+    let cold = stated("cold");
+    assert!(cold.state("w") == CacheState::Cold && !cold.asks_for_warm("w"));
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn quickstart_is_three_volumes_and_can_be_tested() {
     let plan = plan(&example("quickstart.toml"));
     assert_eq!(
         (plan.configurations.len(), plan.cells.len(), plan.trials.len()),
-        (3, 3, 15)
+        (3, 3, 9)
     );
 }
 
