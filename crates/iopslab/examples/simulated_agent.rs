@@ -71,8 +71,8 @@ fn start(database: &mut dyn Agent, job: &Job, trial: &PlannedTrial) -> Result<()
     let request = DatabaseRequest::StartTrial {
         trial: trial.clone(),
         setup: Box::new(setup),
+        workload: String::new(),
         sample_keys: Vec::new(),
-        cache: spec::CacheState::Cold,
         database_cpus: 0.0,
     };
     Ok(database.send(&Request::Database(request))?)

@@ -134,7 +134,7 @@ impl StreamingAgent {
                 Err(fault) => return Some(Err(fault)),
             },
             Request::Database(DatabaseRequest::StartTrial { trial, .. }) => return Some(self.start(&trial)),
-            Request::Database(DatabaseRequest::StopTrial) => {
+            Request::Database(DatabaseRequest::StopTrial { .. }) => {
                 self.stop();
                 let (events, bytes) = self.out.sent();
                 eprintln!("sent {events} events of {bytes} bytes");
@@ -185,7 +185,8 @@ impl StreamingAgent {
             given: None,
             settings: SettingsInForce::default(),
             warmed: facts.warmed,
-            fill_bytes: None,
+            to_rest: None,
+            fork: None,
         };
         // Machines do not sample at the same moment.
         let phase_ms = f64::from(self.index) * 997.0 % 1_000.0;

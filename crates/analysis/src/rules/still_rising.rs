@@ -70,7 +70,6 @@ mod tests {
     #[test]
     fn a_change_in_one_direction_is_told_at_any_length() {
         let mut plan = job().plan;
-        plan.caches = warm(&plan);
         for (count, factor, fires) in [
             (10, 1.7, true),
             (10, 0.6, true),
@@ -87,9 +86,9 @@ mod tests {
         }
     }
 
-    fn warm(plan: &Plan) -> spec::Caches {
+    fn cold(plan: &Plan) -> spec::Caches {
         let condition = spec::CacheCondition {
-            state: spec::CacheState::Warm,
+            state: spec::CacheState::Cold,
             ratio: None,
             of: plan.workloads[0].name.clone(),
         };
@@ -102,13 +101,13 @@ mod tests {
     /// More operations as a cold page cache fills are what was asked for; fewer are not.
     #[test]
     fn a_rise_from_a_cold_start_says_that_it_is_one() {
-        let (cold, mut warmed) = (job().plan, job().plan);
-        warmed.caches = warm(&warmed);
+        let (mut begun_cold, warmed) = (job().plan, job().plan);
+        begun_cold.caches = cold(&begun_cold);
         let why = |factor, plan| {
             let found = finding(&with(&seconds(10, factor)), plan).unwrap();
             found.fact("trajectory").map(str::to_owned)
         };
-        assert_eq!(why(1.7, &cold).as_deref(), Some("cold_start"));
-        assert_eq!((why(0.6, &cold), why(1.7, &warmed)), (None, None));
+        assert_eq!(why(1.7, &begun_cold).as_deref(), Some("cold_start"));
+        assert_eq!((why(0.6, &begun_cold), why(1.7, &warmed)), (None, None));
     }
 }

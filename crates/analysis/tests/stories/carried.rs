@@ -54,6 +54,11 @@ fn trials(configuration: &'static str, seen: Seen) -> Vec<TrialMeasurement> {
         host.cpus_used = Some(seen.cpus);
         let data = host.volumes.get_mut(&VolumeRole::Data).unwrap();
         (data.disk_floor_share, data.cpu_floor_share) = (seen.late, seen.late);
+        // Short trials at a full CPU are judged where the code was seen compiled.
+        trial.record.nodes[0].rest = Some(evidence::Rest {
+            code_is_warm: true,
+            ..evidence::Rest::default()
+        });
         trial.findings = rules::of_trial(&trial);
         trial
     };
@@ -173,7 +178,8 @@ fn the_slower_side_at_its_cpu_leaves_a_gain_open() {
         ..AT_ITS_VOLUME
     };
     let fast = Seen {
-        iops: 618.0,
+        // As many device reads for each operation.
+        iops: 96.0,
         cpus: 0.3,
         ..AT_ITS_CPU
     };

@@ -66,10 +66,17 @@ impl Story {
     }
 
     fn job(&self) -> Job {
+        // From an empty page cache unless a story is about one that is full.
+        let cold = if self.load.contains("cache") || self.local.contains("cache_ratio") {
+            ""
+        } else {
+            "\ncache = \"cold\""
+        };
+        let load = format!("{}{cold}", self.load);
         let text = format!(
             "name = \"story\"\n[dataset]\nrecords = {}\n{}\n[[workload]]\nname = \"w\"\n{}\n[load]\n{}\nrepetitions = {}\n\
              [provider.local]\n{}\n[provider.simulated]\n{}\n",
-            self.records, self.configurations, self.workload, self.load, self.repetitions, self.local, self.truth
+            self.records, self.configurations, self.workload, load, self.repetitions, self.local, self.truth
         );
         let experiment = spec::parse(catalog::Catalog::built_in(), "story.toml", &text, &|_| {
             Err("no file".into())
