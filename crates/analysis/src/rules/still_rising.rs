@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn a_change_in_one_direction_is_told_at_any_length() {
-        let mut plan = job().plan;
+        let plan = job().plan;
         for (count, factor, fires) in [
             (10, 1.7, true),
             (10, 0.6, true),

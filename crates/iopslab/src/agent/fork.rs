@@ -85,7 +85,7 @@ impl Fork {
     }
 
     /// What is to be done before a trial of a workload. From now on it counts as warm for that.
-    pub fn to_rest(&mut self, workload: &str, budget_bytes: u64) -> ToRest {
+    pub fn brought_to_rest(&mut self, workload: &str, budget_bytes: u64) -> ToRest {
         let is_first = self.warm_for.insert(workload.to_owned());
         ToRest {
             code_is_warm: !is_first,

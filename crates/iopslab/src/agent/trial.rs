@@ -123,7 +123,7 @@ impl Trial {
             given: None,
             settings: self.fork.settings.clone(),
             warmed: None,
-            to_rest: Some(self.fork.to_rest(workload, budget_bytes)),
+            to_rest: Some(self.fork.brought_to_rest(workload, budget_bytes)),
             fork: Some(self.fork.facts()),
         })
     }
