@@ -360,8 +360,8 @@ fn requests_that_take_too_long_are_client_timeouts(server: &Server) {
         (trial.join().unwrap(), stopped)
     });
     let timeouts = outcome.result.errors[&ErrorKind::ClientTimeout];
-    // Ten slots time out about three times each.
-    assert!((10..=60).contains(&timeouts), "{timeouts}");
+    // Ten slots time out about three times each, and go on to while a busy machine keeps the server from its turn.
+    assert!((10..=100).contains(&timeouts), "{timeouts}");
     assert!(completed(&outcome) > 100);
 }
 

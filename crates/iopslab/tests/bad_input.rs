@@ -32,7 +32,7 @@ fn refused(text: &str) -> String {
 
 #[test]
 fn an_unknown_key_is_shown_at_its_place_with_the_nearest_name() {
-    let stderr = refused(&GOOD.replacen("repetitions = 5", "repetition = 5", 1));
+    let stderr = refused(&GOOD.replacen("repetitions = 3", "repetition = 3", 1));
     assert!(stderr.contains("broken.toml:"), "{stderr}");
     assert!(
         stderr.contains("repetition") && stderr.contains("repetitions"),
@@ -251,7 +251,7 @@ fn every_mistake_is_shown_once_and_none_hides_another() {
     let records = GOOD.lines().find(|line| line.starts_with("records = ")).unwrap();
     let stderr = refused(
         &GOOD
-            .replacen("repetitions = 5", "repetition = 5", 1)
+            .replacen("repetitions = 3", "repetition = 3", 1)
             .replacen("update = 0.2", "update = 0.3", 1)
             .replacen(records, "records = 0", 1),
     );

@@ -90,8 +90,11 @@ impl Story {
             true => self.workload.clone(),
             false => format!("[[workload]]\nname = \"w\"\n{}", self.workload),
         };
+        // Stories begin with an empty page cache unless they say otherwise: what they expect is reckoned from there.
+        let states_cache = self.load.contains("cache") || self.rest.contains("cache_ratio");
+        let cache = if states_cache { "" } else { "cache = \"cold\"" };
         format!(
-            "name = \"truth\"\n[dataset]\nrecords = {}\n{}\n{workload}\n[load]\n{}\nrepetitions = {}\n{}\n[provider.local]\n{}\n[provider.simulated]\n{}\n",
+            "name = \"truth\"\n[dataset]\nrecords = {}\n{}\n{workload}\n[load]\n{}\n{cache}\nrepetitions = {}\n{}\n[provider.local]\n{}\n[provider.simulated]\n{}\n",
             self.records, self.configurations, self.load, self.repetitions, self.rest, self.local, self.truth
         )
     }
