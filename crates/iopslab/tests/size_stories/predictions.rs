@@ -341,7 +341,7 @@ fn a_rate_that_was_found_under_the_p99_is_what_its_machine_is_given() {
         "found",
         &format!(
             "name = \"found\"\n[dataset]\nrecords = 40_000_000\n{}{}[[workload]]\nname = \"w\"\nread = 0.8\nupdate = 0.2\n\
-             [load]\nrate = \"find\"\nwarmup_s = 5\nduration_s = 60\n[objective]\np99_ms = 20\n\
+             [load]\nrate = \"find\"\nwarmup_s = 5\nduration_s = 60\ncache = \"cold\"\n[objective]\np99_ms = 20\n\
              [provider.simulated]\nrun_noise = 0.01\n",
             configuration(300),
             configuration(600)
