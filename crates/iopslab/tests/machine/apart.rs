@@ -135,8 +135,9 @@ impl Story {
         runs.next().unwrap().unwrap().path()
     }
 
+    /// The second client sends in trials alone: a database is brought to rest by the first one.
     fn is_under_load(&self) -> bool {
-        self.network.has_measured_node("db1") && self.network.has_connections("load1")
+        self.network.has_measured_node("db1") && self.network.has_connections("load2")
     }
 
     /// Waits until a trial is being measured.
