@@ -91,7 +91,7 @@ fn the_hardware_is_decided_and_any_of_its_equal_settings_may_be_run() {
     let answer = report::answer(&analysis);
     println!("{:#?}", answer.lines());
     assert!(
-        answer.headline().starts_with("Run big, with any of 3 settings: 1.")
+        answer.headline().starts_with("Run big, with any of 3 settings: from a cold start, 1.")
             && answer.headline().contains("for 1.20 times its cost"),
         "{answer:#?}"
     );
@@ -279,7 +279,7 @@ fn the_cheaper_hardware_has_settings_too() {
     );
     let headline = report::answer(&analysis).headline();
     assert!(
-        headline.starts_with("Run small, with any of 2 settings: no other costs less, and big"),
+        headline.starts_with("Run small, with any of 2 settings: from a cold start, no other costs less, and big"),
         "{headline}"
     );
 }
@@ -342,7 +342,7 @@ fn without_prices_other_hardware_is_beaten_by_throughput() {
     assert_eq!(worse(&analysis), ["big_c"]);
     let headline = report::answer(&analysis).headline();
     assert!(
-        headline.starts_with("Run big, with any of 2 settings: no other hardware has its throughput"),
+        headline.starts_with("Run big, with any of 2 settings: from a cold start, no other hardware has its throughput"),
         "{headline}"
     );
 }
