@@ -98,6 +98,8 @@ pub struct MemoryPlan {
     pub main_bytes: u64,
     /// Buffers for network and files besides, bytes. For a server in Java: its direct memory.
     pub buffer_bytes: u64,
+    /// Where keys lie in its files, bytes. For Cassandra: its key cache.
+    pub key_cache_bytes: u64,
 }
 
 /// How many copies of each record a keyspace keeps.

@@ -64,6 +64,9 @@ pub struct Setup {
     pub heap_bytes: u64,
     /// Direct memory allowed to the database, bytes.
     pub direct_memory_bytes: u64,
+    /// Memory for where keys lie in the files (Cassandra's key cache), bytes.
+    #[serde(default)]
+    pub key_cache_bytes: u64,
     /// Memory limit with which the database starts, bytes: heap + off-heap + page-cache budget. Once it has settled the
     /// limit follows what the process really holds, plus the budget.
     pub memory_limit_bytes: u64,
@@ -194,6 +197,7 @@ impl Setup {
             && machines(self) == machines(other)
             && cpus(self) == cpus(other)
             && (self.heap_bytes, self.direct_memory_bytes) == (other.heap_bytes, other.direct_memory_bytes)
+            && self.key_cache_bytes == other.key_cache_bytes
             && volumes(self) == volumes(other)
             && self.layout == other.layout
             && self.placement == other.placement

@@ -23,6 +23,9 @@ const GIB: u64 = 1 << 30;
 /// The JVM compresses object pointers in heaps below this (`UseCompressedOops`), and rows are smaller then.
 const COMPRESSED_POINTERS_BELOW: u64 = 32 * GIB;
 
+/// What a JVM takes of its own for 16 CPUs.
+const MOST_COMPILERS: u32 = 12;
+
 /// Options that choose another garbage collector than the usual one.
 const COLLECTORS: [&str; 5] = [
     "-XX:+UseSerialGC",
@@ -77,6 +80,18 @@ pub(crate) fn module_access() -> impl Iterator<Item = String> {
     exports.chain(OPENS.iter().map(|module| format!("--add-opens={module}=ALL-UNNAMED")))
 }
 
+/// Compiler threads of a JVM that has the whole machine until its code is compiled, and `told` CPUs after that: one that compiles
+/// quickly, and one that compiles well for each CPU. By itself it would have one of these for up to two CPUs. It starts more only where it sees free memory, of which a node that is held at its page-cache budget has none: all are
+/// started at once. `None`: it is told all CPUs.
+fn compilers(told: u32, machine: u32) -> Option<u32> {
+    (machine > told).then(|| (machine + 1).min(MOST_COMPILERS))
+}
+
+fn machine_cpus() -> u32 {
+    let cpus = std::thread::available_parallelism();
+    cpus.map_or(1, |n| u32::try_from(n.get()).unwrap_or(u32::MAX))
+}
+
 /// Everything after `java`.
 pub(crate) fn arguments(
     distribution: &Distribution,
@@ -97,6 +112,10 @@ pub(crate) fn arguments(
     add(format!("-XX:ErrorFile={}", config.logs().join("hs_err.log").display()));
     add("-Djava.net.preferIPv4Stack=true".into());
     add(format!("-XX:ActiveProcessorCount={}", config.cpu_count()));
+    if let Some(compilers) = compilers(config.cpu_count(), machine_cpus()) {
+        add(format!("-XX:CICompilerCount={compilers}"));
+        add("-XX:-UseDynamicNumberOfCompilerThreads".into());
+    }
     add(format!("-Xms{}", config.heap_bytes));
     add(format!("-Xmx{}", config.heap_bytes));
     add(format!("-XX:MaxDirectMemorySize={}", config.direct_memory_bytes));

@@ -34,6 +34,8 @@ pub struct NodeConfig {
     pub heap_bytes: u64,
     /// Limit of Java's direct memory (network buffers, file buffers).
     pub direct_memory_bytes: u64,
+    /// Key cache; Cassandra counts it in whole MiB.
+    pub key_cache_bytes: u64,
     /// CPUs that the node may use; sizes its thread pools.
     pub processors: f64,
     /// Addresses of the seeds; all nodes of a small cluster that starts at once.
@@ -76,6 +78,7 @@ impl NodeConfig {
             commitlog_directory: directory.join("commitlog"),
             heap_bytes: 1 << 30,
             direct_memory_bytes: 512 << 20,
+            key_cache_bytes: Self::key_cache_of(1 << 30),
             processors: std::thread::available_parallelism().map_or(1.0, |n| n.get() as f64),
             seeds: vec![address],
             place: None,
@@ -90,6 +93,11 @@ impl NodeConfig {
             extra_jvm: Vec::new(),
             table_options: BTreeMap::new(),
         }
+    }
+
+    /// The server's own choice of a key cache: a twentieth of the heap, 1 to 100 MiB.
+    pub(crate) fn key_cache_of(heap_bytes: u64) -> u64 {
+        (heap_bytes / 20).clamp(1 << 20, 100 << 20)
     }
 
     /// Where CQL is answered.
@@ -156,6 +164,7 @@ impl From<&NodePlan> for NodeConfig {
             commitlog_directory: plan.directories.commitlog.clone(),
             heap_bytes: plan.memory.main_bytes,
             direct_memory_bytes: plan.memory.buffer_bytes,
+            key_cache_bytes: plan.memory.key_cache_bytes,
             processors: plan.cpus,
             seeds: plan.seeds.clone(),
             place: plan.place.clone(),

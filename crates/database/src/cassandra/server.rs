@@ -73,6 +73,7 @@ impl Server for Cassandra {
         MemoryPlan {
             main_bytes,
             buffer_bytes: (main_bytes / 2).max(LEAST_DIRECT_BYTES),
+            key_cache_bytes: NodeConfig::key_cache_of(main_bytes),
         }
     }
 

@@ -17,6 +17,7 @@
 //! | `storage_compatibility_mode` | CASSANDRA_4 | NONE | a new cluster has no older nodes to write for |
 //! | `auto_snapshot` | true | false | a dropped or truncated table would keep its space on a volume of limited size |
 //! | `hints_flush_period` | 10 s | 0.1 s for one node | at the first flush Cassandra takes 32 MiB for hints, which one node never writes: 10 s after its start, in the midst of a trial, and out of the page cache where memory is limited |
+//! | `key_cache_size` | 1/20 heap, at most 100 MiB | the same; in a 1:N model that of the full heap, divided by N | a model's heap is not divided: its key cache would hold most of its keys, and be filling throughout a run |
 //! | `file_cache_size` | 1/4 heap, at most 512 MiB | the same, and at most half of direct memory | both come out of `-XX:MaxDirectMemorySize` |
 //!
 //! `concurrent_reads` stays 32: the rule is 16 per drive, and it bounds how many reads a volume sees at a time. The
@@ -173,7 +174,7 @@ fn settings(config: &NodeConfig) -> Vec<(String, String)> {
     );
     set("networking_cache_size", format!("{}MiB", (heap_mib / 16).clamp(8, 128)));
     set("buffer_pool_use_heap_if_exhausted", "false".into());
-    set("key_cache_size", format!("{}MiB", (heap_mib / 20).clamp(1, 100)));
+    set("key_cache_size", format!("{}MiB", config.key_cache_bytes / MIB));
     set("key_cache_save_period", "4h".into());
     set("row_cache_size", "0MiB".into());
     set("row_cache_save_period", "0s".into());

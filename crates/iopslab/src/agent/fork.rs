@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use database::RunningNode;
+use database::{MetricsReader, RunningNode};
 use monitor::CompilerMeter;
 use rustix::process::{Pid, setpriority_process};
 use spec::{SettingsInForce, Setup};
@@ -13,6 +13,7 @@ use wire::{Fault, ToRest, Usage};
 use super::limits::Limits;
 use super::logs::KeptLog;
 use super::outbox::fault;
+use super::server::{KEYSPACE, TABLE};
 use super::shared::with;
 use super::volumes::Volumes;
 
@@ -39,6 +40,8 @@ pub(super) struct Fork {
     /// Workloads whose operations it has compiled.
     warm_for: BTreeSet<String>,
     compilers: CompilerMeter,
+    /// What it says of itself, read while its code is compiled (see [`Self::usage`]).
+    metrics: Option<Box<dyn MetricsReader>>,
     /// Where the trial under way begins in each of its logs, bytes.
     log_starts: BTreeMap<String, u64>,
 }
@@ -55,6 +58,7 @@ impl Fork {
             place: 1,
             warm_for: BTreeSet::new(),
             compilers: CompilerMeter::default(),
+            metrics: None,
             log_starts: BTreeMap::new(),
         }
     }
@@ -95,8 +99,16 @@ impl Fork {
     }
 
     /// What it and its volumes have used until now. Compilers that have come since the last look come first, too.
+    ///
+    /// It is also asked for all that a trial samples, and the answer thrown away: classes that are loaded for the first answer make the
+    /// JVM throw away compiled code, two to four CPU-seconds of it, which would be compiled again in the first trial's window.
     pub fn usage(&mut self, volumes: &Volumes) -> Result<Usage, Fault> {
         self.put_compilers_first();
+        if self.metrics.is_none() {
+            let metrics = with(self.node()?, |n| n.metrics(KEYSPACE, TABLE)).map_err(fault)?;
+            self.metrics = Some(metrics);
+        }
+        let _ = self.metrics.as_mut().map(|metrics| metrics.read());
         let pid = with(self.node()?, |n| n.pid());
         let root = Path::new("/");
         Ok(Usage {

@@ -20,6 +20,7 @@ pub(super) fn memory(setup: &Setup) -> MemoryPlan {
     MemoryPlan {
         main_bytes: setup.heap_bytes,
         buffer_bytes: setup.direct_memory_bytes,
+        key_cache_bytes: setup.key_cache_bytes,
     }
 }
 

@@ -91,7 +91,9 @@ fn the_hardware_is_decided_and_any_of_its_equal_settings_may_be_run() {
     let answer = report::answer(&analysis);
     println!("{:#?}", answer.lines());
     assert!(
-        answer.headline().starts_with("Run big, with any of 3 settings: from a cold start, 1.")
+        answer
+            .headline()
+            .starts_with("Run big, with any of 3 settings: from a cold start, 1.")
             && answer.headline().contains("for 1.20 times its cost"),
         "{answer:#?}"
     );
@@ -342,7 +344,8 @@ fn without_prices_other_hardware_is_beaten_by_throughput() {
     assert_eq!(worse(&analysis), ["big_c"]);
     let headline = report::answer(&analysis).headline();
     assert!(
-        headline.starts_with("Run big, with any of 2 settings: from a cold start, no other hardware has its throughput"),
+        headline
+            .starts_with("Run big, with any of 2 settings: from a cold start, no other hardware has its throughput"),
         "{headline}"
     );
 }

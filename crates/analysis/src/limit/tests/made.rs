@@ -195,6 +195,7 @@ impl Machine {
             cpus: self.given,
             heap_bytes: 1 << 30,
             direct_memory_bytes: 1 << 28,
+            key_cache_bytes: 50 << 20,
             memory_limit_bytes: 3 << 30,
             page_cache_budget_bytes: 1 << 30,
             data: volume(VolumeRole::Data, &self.data),

@@ -21,7 +21,10 @@ use crate::failure::Failure;
 use crate::progress::Screen;
 
 /// Seconds of a round in which code is compiled.
-const CODE_ROUND_S: f64 = 3.0;
+const CODE_ROUND_S: f64 = 2.0;
+/// Times that a new process has its data taken in again while its code is compiled. Each of the first two makes the JVM throw away code
+/// that it had compiled without having seen what a renewal does: three CPU-seconds of it.
+const RENEWALS_OF_COLD_CODE: u32 = 2;
 /// Seconds of a round in which the page cache is filled: thousands of reads from any disk that volumes are emulated on.
 const CACHE_ROUND_S: f64 = 1.0;
 /// Requests in flight where the load of the trial is a rate.
@@ -89,8 +92,8 @@ impl Resting<'_> {
         let cache = plan.caches.state(&self.parts.workload.name);
         let is_warm = self.wanted.values().all(|to_rest| to_rest.code_is_warm);
         let mut code_is_warm = is_warm;
-        if !is_warm {
-            // Once before all: what a renewal loads makes the JVM throw away code that it had compiled, three CPU-seconds of it.
+        let renewals = if is_warm { 0 } else { RENEWALS_OF_COLD_CODE };
+        for _ in 0..renewals {
             if !self.renew(CacheState::Cold)? {
                 return Ok(());
             }
@@ -131,6 +134,8 @@ impl Resting<'_> {
         let Some(mut before) = self.usage()? else {
             return Ok(false);
         };
+        // Of these rounds alone: those before a renewal show another database.
+        let mut since = BTreeMap::<HostId, Vec<RestRound>>::new();
         while began.elapsed().as_secs_f64() < most_s {
             let doing = match purpose {
                 Purpose::Code => "bringing the database to rest: compiling its code",
@@ -155,18 +160,20 @@ impl Resting<'_> {
                     Purpose::Code => &mut rest.code,
                     Purpose::Cache => &mut rest.cache,
                 };
-                rounds.push(between(then, now, seconds, operations));
+                let round = between(then, now, seconds, operations);
+                since.entry(*host).or_default().push(round);
+                rounds.push(round);
             }
             before = after;
             let is_done = |(host, to_rest): (&HostId, &ToRest)| {
-                let rest = self.rests.get(host);
-                rest.is_some_and(|rest| match purpose {
-                    Purpose::Code => analysis::code_is_warm(&rest.code),
+                let rounds = since.get(host).map_or(&[][..], Vec::as_slice);
+                match purpose {
+                    Purpose::Code => analysis::code_is_warm(rounds),
                     Purpose::Cache => {
-                        let is_settled = analysis::cache_is_settled(&rest.cache, to_rest.page_cache_bytes);
-                        is_settled && analysis::compilers_are_quiet(&rest.cache)
+                        let is_settled = analysis::cache_is_settled(rounds, to_rest.page_cache_bytes);
+                        is_settled && analysis::compilers_are_quiet(rounds)
                     }
-                })
+                }
             };
             if self.wanted.iter().all(is_done) {
                 return Ok(true);
