@@ -114,6 +114,9 @@ pub struct VolumeActivity {
     pub busy_share: Option<f64>,
     /// IOPS limit in force at the end, where a burst bucket moves it.
     pub iops_limit: Option<f64>,
+    /// When the limit that a burst bucket moves fell for the last time, and stayed there: its credits were spent. Seconds from the
+    /// start of measurement.
+    pub slowed_at_s: Option<f64>,
     /// Share of the time in which a served volume was slower than its model, because this machine's disk was; `None`
     /// where nobody serves it.
     pub disk_floor_share: Option<f64>,
@@ -341,6 +344,15 @@ fn limit_in_force(samples: &[&HostSample], role: VolumeRole, of: &Moved) -> Opti
     stats::ratio(allowed, samples.last()?.t_s - samples.first()?.t_s)
 }
 
+/// When a limit that a bucket moves came to what it was at the end, where it had been higher before.
+fn slowed_at(samples: &[&HostSample], role: VolumeRole, of: &Moved) -> Option<f64> {
+    let limit = |sample: &HostSample| (of.limit)(sample.volumes.get(&role)?);
+    let lasting = limit(samples.last()?)?;
+    let is_higher = |sample: &&HostSample| limit(sample).is_some_and(|limit| limit > lasting);
+    let before = samples.iter().rposition(is_higher)?;
+    Some(samples.get(before + 1)?.t_s)
+}
+
 fn activity(window: &[HostSample], role: VolumeRole) -> Option<VolumeActivity> {
     // Samples without this volume's counters (a read of /proc that failed) are passed over.
     let known: Vec<&HostSample> = window
@@ -390,6 +402,7 @@ fn activity(window: &[HostSample], role: VolumeRole) -> Option<VolumeActivity> {
         wait_s: a_second(|v| Some(v.read_wait_s? + v.write_wait_s?)).map(|share| share * seconds),
         busy_share: a_second(|v| v.busy_s),
         iops_limit: after.iops_limit,
+        slowed_at_s: [&OF_REQUESTS, &OF_BYTES].into_iter().find_map(|of| slowed_at(&known, role, of)),
         disk_floor_share: a_second(|v| v.disk_floor_s),
         cpu_floor_share: a_second(|v| v.cpu_floor_s),
         server_cpus: a_second(|v| v.server_cpu_s),

@@ -83,7 +83,7 @@ pub use decision::UNTESTED_SHARE;
 pub use document::{
     Analysis, AnyOf, Bound, BoundIs, By, CacheCurve, CacheEffect, CachePoint, CachePrediction, Candidate, Capacity,
     CapacityLevel, CapacityLimit, CapacityOutcome, Caution, CellAnalysis, CellChange, Change, Check, Comparison,
-    ConfigurationFacts, Criterion, DataVolumeAnalysis, DatabaseCounts, Decision, Delivered, Doubt, FaultAnalysis,
+    ConfigurationFacts, Criterion, DataVolumeAnalysis, DatabaseCounts, Decision, Delivered, Doubt, Everywhere, FaultAnalysis,
     FaultsAnalysis, FleetOf, FreeStep, GateCell, GateOutcome, GateResult, HintFiles, InvalidTrial, LatencyAnalysis,
     LimitedHere, Meets, Metric, Missed, Need, NodeAnalysis, NotConsidered, NotJudged, NotTried, Obstacle,
     OfThisMachine, OtherSettings, Outcome, PhaseAnalysis, PhaseKind, Place, Range, Ranked, Ratio, Reason,

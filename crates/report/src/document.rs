@@ -46,6 +46,9 @@ fn add_answer(analysis: &Analysis, fields: &mut Map<String, Value>) {
     if let Some(any) = &typed.any_of {
         recommendation["any_of"] = json!(any);
     }
+    if !typed.everywhere.is_empty() {
+        recommendation["everywhere"] = json!(typed.everywhere);
+    }
     if !typed.hardware.is_empty() {
         recommendation["hardware"] = json!(typed.hardware);
     }

@@ -25,6 +25,10 @@ pub struct Recommendation {
     pub reason: Reason,
     /// The answer of each workload and load level.
     pub places: Vec<Place>,
+    /// Of several places with an objective or a demand, which must be met in each: how each configuration stands in all of
+    /// them, cheapest first. Empty where there is one place, or where throughput for money decides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub everywhere: Vec<Everywhere>,
     /// What would decide, where more repetitions would.
     pub would_decide: Option<WouldDecide>,
     /// What a reader must know before believing it.
@@ -73,7 +77,7 @@ impl Status {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
-    /// Every place that decides says the same, and none contradicts.
+    /// Every place that could be judged says the same; or an objective is met in every place.
     Agreement,
     /// Workloads or load levels want different configurations.
     Depends,
@@ -278,6 +282,24 @@ pub struct Candidate {
     pub checks: Vec<Check>,
     /// Against a demand: how many of it carry the demand with headroom, and for how much; `None` where that is not
     /// known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<FleetOf>,
+}
+
+/// How a configuration stands against an objective in all places together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Everywhere {
+    /// Which.
+    pub configuration: String,
+    /// What it costs; `None`: no price.
+    pub usd_per_month: Option<f64>,
+    /// Yes: shown to be met in every place. No: shown to be missed in one.
+    pub meets: Meets,
+    /// Where it stands worst: furthest beyond a bound, or nearest to it. Its workload, ...
+    pub worst_workload: String,
+    /// ... and its load level; `None` where the best of all levels counts.
+    pub worst_load: Option<LoadLevel>,
+    /// Against a demand: how many of it carry it in every place; `None` where that is not known of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fleet: Option<FleetOf>,
 }

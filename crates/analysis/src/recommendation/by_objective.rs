@@ -175,13 +175,32 @@ impl Answer<'_> {
         best
     }
 
-    /// The cheapest that meets the objective, if no cheaper one might.
+    /// The place whose answer is the cheapest that meets the objective.
     pub(super) fn cheapest_that_meets(
         &self,
         workload: String,
         load: Option<LoadLevel>,
         candidates: Vec<Candidate>,
     ) -> Place {
+        let outcome = self.cheapest(&candidates, &|name| self.trials_under(&workload, name));
+        Place {
+            workload,
+            load,
+            by: By::Objective,
+            outcome,
+            candidates,
+        }
+    }
+
+    /// The most valid trials that a configuration has of one load level under a workload.
+    pub(super) fn trials_under(&self, workload: &str, name: &str) -> u64 {
+        let of = |cell: &&CellAnalysis| cell.configuration == name && cell.workload == workload;
+        let trials = self.cells.iter().filter(of).map(|cell| cell.valid_trials);
+        trials.max().unwrap_or(0)
+    }
+
+    /// The cheapest that meets the objective, if no cheaper one might; `trials` says how many a configuration has.
+    pub(super) fn cheapest(&self, candidates: &[Candidate], trials: &dyn Fn(&str) -> u64) -> Outcome {
         let priced: Vec<&Candidate> = candidates.iter().filter(|c| c.usd_per_month.is_some()).collect();
         // Without prices the question is only who meets it: decided where one alone does.
         let pool: Vec<&Candidate> = if priced.is_empty() {
@@ -192,20 +211,11 @@ impl Answer<'_> {
         let might: Vec<&&Candidate> = pool.iter().filter(|c| c.meets != Meets::No).collect();
         let first_sure = pool.iter().position(|c| c.meets == Meets::Yes);
         let names = |all: &[&&Candidate]| all.iter().map(|c| c.configuration.clone()).collect::<Vec<_>>();
-        let trials = |c: &&Candidate| {
-            let of = |cell: &&CellAnalysis| cell.configuration == c.configuration && cell.workload == workload;
-            self.cells
-                .iter()
-                .filter(of)
-                .map(|cell| cell.valid_trials)
-                .max()
-                .unwrap_or(0)
-        };
-        let most = pool.iter().map(trials).max().unwrap_or(0);
+        let most = pool.iter().map(|c| trials(&c.configuration)).max().unwrap_or(0);
         let run = |sure: usize| {
             let configuration = pool[sure].configuration.clone();
             Outcome::Run {
-                settings: self.settings_that_meet(&candidates, &configuration),
+                settings: self.settings_that_meet(candidates, &configuration),
                 configuration,
                 same: Vec::new(),
             }
@@ -216,7 +226,7 @@ impl Answer<'_> {
             let is_decided = might.iter().all(|c| is_own(c)) && pool.iter().any(|c| !is_own(c));
             is_decided || (might.len() == 1 && pool.len() > 1)
         };
-        let outcome = match first_sure {
+        match first_sure {
             _ if pool.is_empty() => Outcome::Nothing,
             _ if most < stats::REPETITIONS_MIN => Outcome::TooFew { pairs: most },
             _ if might.is_empty() => Outcome::NoneMeets,
@@ -246,13 +256,6 @@ impl Answer<'_> {
                 alike: Vec::new(),
                 repetitions: None,
             },
-        };
-        Place {
-            workload,
-            load,
-            by: By::Objective,
-            outcome,
-            candidates,
         }
     }
 }

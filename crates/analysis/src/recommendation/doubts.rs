@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use spec::Provider;
 
 use super::Answer;
-use crate::document::{Capacity, Doubt, LimitedHere, NotConsidered, NotJudged, Outcome, Place, Verdict};
+use crate::document::{
+    Capacity, Doubt, Everywhere, FleetOf, LimitedHere, NotConsidered, NotJudged, Outcome, Place, Verdict,
+};
 use crate::finding::{Finding, Scope};
 use crate::rule::{Rule, Severity};
 
@@ -104,7 +106,7 @@ impl Answer<'_> {
         all
     }
 
-    pub(super) fn doubts(&self, all: &[Place], run: Option<&str>) -> Vec<Doubt> {
+    pub(super) fn doubts(&self, all: &[Place], everywhere: &[Everywhere], run: Option<&str>) -> Vec<Doubt> {
         let mut doubts = Vec::new();
         if self.provider == Provider::Simulated {
             doubts.push(Doubt::Simulated);
@@ -137,11 +139,19 @@ impl Answer<'_> {
             doubts.push(Doubt::BurstStart { volumes });
         }
         let open = all.iter().filter(|p| !matches!(p.outcome, Outcome::Run { .. })).count() as u64;
-        if run.is_some() && open > 0 {
+        if run.is_some() && open > 0 && everywhere.is_empty() {
             doubts.push(Doubt::PlacesUndecided { places: open });
         }
         if let Some(run) = run {
-            doubts.extend(all.iter().filter_map(|p| fleet_cheaper(p, run)));
+            let of_place = |place: &Place| {
+                let all = place.candidates.iter();
+                all.map(|c| (c.configuration.clone(), c.usd_per_month, c.fleet)).collect::<Vec<Fleet>>()
+            };
+            let of_all = everywhere.iter().map(|one| (one.configuration.clone(), one.usd_per_month, one.fleet));
+            match everywhere.is_empty() {
+                true => doubts.extend(all.iter().filter_map(|place| fleet_cheaper(&of_place(place), run))),
+                false => doubts.extend(fleet_cheaper(&of_all.collect::<Vec<Fleet>>(), run)),
+            }
         }
         doubts.extend(self.capacities.iter().filter_map(not_monotone));
         let mut rules: Vec<(Rule, u64)> = Vec::new();
@@ -207,16 +217,16 @@ fn candidates<'a>(all: &'a [Place], run: Option<&'a str>) -> BTreeSet<&'a str> {
     run.into_iter().chain(between.flatten()).collect()
 }
 
+/// A configuration, its price, and how many of it carry the demand.
+type Fleet = (String, Option<f64>, Option<FleetOf>);
+
 /// More of a cheaper configuration that carries the demand for less than the one to run.
-fn fleet_cheaper(place: &Place, run: &str) -> Option<Doubt> {
-    let chosen = place.candidates.iter().find(|c| c.configuration == run)?;
-    let (of_chosen, ours) = (chosen.fleet?, chosen.usd_per_month?);
-    let cheaper = place.candidates.iter().filter(|c| c.configuration != run);
-    let best = cheaper
-        .filter_map(|c| Some((c.configuration.clone(), c.fleet?)))
+fn fleet_cheaper(all: &[Fleet], run: &str) -> Option<Doubt> {
+    let (_, ours, of_chosen) = all.iter().find(|(name, ..)| name == run)?;
+    let (of_chosen, ours) = ((*of_chosen)?, (*ours)?);
+    let others = all.iter().filter(|(name, ..)| name != run);
+    let (configuration, fleet) = others
+        .filter_map(|(name, _, fleet)| Some((name.clone(), (*fleet)?)))
         .min_by(|a, b| a.1.usd_per_month.total_cmp(&b.1.usd_per_month))?;
-    (best.1.usd_per_month < ours.max(of_chosen.usd_per_month)).then_some(Doubt::FleetCheaper {
-        configuration: best.0,
-        fleet: best.1,
-    })
+    (fleet.usd_per_month < ours.max(of_chosen.usd_per_month)).then_some(Doubt::FleetCheaper { configuration, fleet })
 }

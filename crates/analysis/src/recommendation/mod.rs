@@ -1,5 +1,6 @@
 //! Which configuration to run: the answer of each place, and one answer of all.
 
+mod agreement;
 mod by_capacity;
 mod by_objective;
 mod by_value;
@@ -11,13 +12,14 @@ use spec::{LoadLevel, Plan, Provider, Setups};
 
 use crate::comparisons::{Comparisons, is_open, places};
 use crate::document::{
-    By, Capacity, CapacityOutcome, CellAnalysis, Outcome, Place, Reason, Recommendation, Status, TrialCounts,
-    WouldDecide,
+    By, Capacity, CapacityOutcome, CellAnalysis, Everywhere, Outcome, Place, Reason, Recommendation, Status,
+    TrialCounts, WouldDecide,
 };
 use crate::figures::Figures;
 use crate::finding::Finding;
 use crate::hardware::Hardware;
 use crate::objective::Objectives;
+use agreement::{Says, says};
 
 /// What the answer is made from.
 pub struct Answer<'a> {
@@ -50,28 +52,30 @@ impl Answer<'_> {
     pub fn recommendation(&self) -> Recommendation {
         let not_considered = self.not_considered();
         let all = self.places();
-        let (status, run, reason) = self.verdict(&all);
+        let everywhere = agreement::everywhere(&all);
+        let (status, run, reason) = self.verdict(&all, &everywhere);
         let repetitions = match reason {
             Reason::TooFewRepetitions => Some(u32::try_from(stats::REPETITIONS_MIN).unwrap_or(u32::MAX)),
             Reason::Undecided | Reason::Depends | Reason::Agreement => more_would_decide(&all),
             _ => None,
         };
         Recommendation {
-            doubts: self.doubts(&all, run.as_deref()),
+            doubts: self.doubts(&all, &everywhere, run.as_deref()),
             would_decide: repetitions
                 .filter(|_| status == Status::NotDecided)
                 .map(|repetitions| WouldDecide { repetitions }),
             status,
-            any_of: run.as_deref().and_then(|run| self.any_of(&all, run)),
+            any_of: run.as_deref().and_then(|run| self.any_of(&all, &everywhere, run)),
             hardware: self.decided_hardware(&all, run.as_deref()),
             run,
             reason,
             places: all,
+            everywhere,
             not_considered,
         }
     }
 
-    fn verdict(&self, all: &[Place]) -> (Status, Option<String>, Reason) {
+    fn verdict(&self, all: &[Place], everywhere: &[Everywhere]) -> (Status, Option<String>, Reason) {
         let trials = self.trials;
         // Probes alone have shown it, and no trial was planned.
         let is_floor = |c: &Capacity| c.outcome == CapacityOutcome::Floor;
@@ -83,6 +87,15 @@ impl Answer<'_> {
         if !is_known && (trials.valid == 0 || trials.valid * 2 < trials.planned) {
             return (Status::NoAnswerYet, None, Reason::TooFewValidTrials);
         }
+        let is_run = |place: &Place| matches!(place.outcome, Outcome::Run { .. });
+        if !everywhere.is_empty() {
+            return match self.of_everywhere(all, everywhere) {
+                Outcome::Run { configuration, .. } => (Status::Decided, Some(configuration), Reason::Agreement),
+                // Each misses it somewhere.
+                Outcome::NoneMeets if all.iter().any(is_run) => (Status::NotDecided, None, Reason::Depends),
+                _ => (Status::NotDecided, None, open(all)),
+            };
+        }
         let runs: Vec<(&String, &Outcome)> = all
             .iter()
             .filter_map(|p| match &p.outcome {
@@ -90,35 +103,21 @@ impl Answer<'_> {
                 _ => None,
             })
             .collect();
-        let every = |is: fn(&Outcome) -> bool| !all.is_empty() && all.iter().all(|p| is(&p.outcome));
         if runs.is_empty() {
-            let reason = if every(|o| matches!(o, Outcome::TooFew { .. })) {
-                Reason::TooFewRepetitions
-            } else if every(|o| matches!(o, Outcome::Nothing)) || all.is_empty() {
-                Reason::OneConfiguration
-            } else if every(|o| matches!(o, Outcome::NoObjective)) {
-                Reason::NoObjective
-            } else {
-                Reason::Undecided
-            };
-            return (Status::NotDecided, None, reason);
+            return (Status::NotDecided, None, open(all));
         }
-        // A configuration that every place accepts, the most often chosen first.
+        // A configuration that no place speaks against, the most often chosen first.
         let any = runs.iter().flat_map(|(_, outcome)| outcome.any());
         let mut names: Vec<&String> = runs.iter().map(|(name, _)| *name).chain(any).collect();
         let chosen = |name: &str| runs.iter().filter(|(_, outcome)| outcome.may_run(name)).count();
         names.sort_by_key(|name| std::cmp::Reverse(chosen(name)));
-        let accepts = |place: &Place, name: &String| match &place.outcome {
-            Outcome::Run { same, .. } => place.outcome.may_run(name) || same.contains(name),
-            Outcome::Between { configurations, .. } => configurations.contains(name),
-            Outcome::NoneMeets | Outcome::AllLostWrites => false,
-            Outcome::Withheld { .. } | Outcome::TooFew { .. } | Outcome::Nothing | Outcome::NoObjective => true,
-        };
-        match names
-            .into_iter()
-            .find(|name| all.iter().all(|place| accepts(place, name)))
-        {
-            Some(name) => (Status::Decided, Some(name.clone()), Reason::Agreement),
+        let all_say = |name: &str, is: fn(Says) -> bool| all.iter().all(|place| is(says(place, name)));
+        let sure = names.iter().find(|name| all_say(name, |says| says == Says::Run));
+        match sure {
+            Some(name) => (Status::Decided, Some((*name).clone()), Reason::Agreement),
+            None if names.iter().any(|name| all_say(name, |says| says != Says::Another)) => {
+                (Status::NotDecided, None, Reason::Undecided)
+            }
             None => (Status::NotDecided, None, Reason::Depends),
         }
     }
@@ -190,6 +189,20 @@ fn place(workload: String, load: LoadLevel, by: By, outcome: Outcome) -> Place {
         by,
         outcome,
         candidates: Vec::new(),
+    }
+}
+
+/// Why nothing is decided, where no place says what to run, or none that counts.
+fn open(all: &[Place]) -> Reason {
+    let every = |is: fn(&Outcome) -> bool| !all.is_empty() && all.iter().all(|p| is(&p.outcome));
+    if every(|o| matches!(o, Outcome::TooFew { .. })) {
+        Reason::TooFewRepetitions
+    } else if every(|o| matches!(o, Outcome::Nothing)) || all.is_empty() {
+        Reason::OneConfiguration
+    } else if every(|o| matches!(o, Outcome::NoObjective)) {
+        Reason::NoObjective
+    } else {
+        Reason::Undecided
     }
 }
 

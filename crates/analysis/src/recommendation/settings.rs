@@ -5,7 +5,10 @@
 //! looks best: each of the others that may be run as well is itself shown to be better than all other hardware.
 
 use super::Answer;
-use crate::document::{AnyOf, By, Candidate, Meets, OtherSettings, Outcome, Place, Ratio, Verdict, WorseSettings};
+use super::agreement::{Says, says};
+use crate::document::{
+    AnyOf, By, Candidate, Everywhere, Meets, OtherSettings, Outcome, Place, Ratio, Verdict, WorseSettings,
+};
 use crate::value::kept_its_writes;
 
 impl Answer<'_> {
@@ -110,10 +113,14 @@ impl Answer<'_> {
     }
 
     /// What may be run as well as `run`: of its hardware, accepted in every place, and nowhere shown to differ.
-    pub(super) fn any_of(&self, all: &[Place], run: &str) -> Option<AnyOf> {
+    pub(super) fn any_of(&self, all: &[Place], everywhere: &[Everywhere], run: &str) -> Option<AnyOf> {
+        let offered = |name: &str| match everywhere.iter().find(|one| one.configuration == name) {
+            Some(one) => one.meets == Meets::Yes,
+            None => all.iter().all(|place| says(place, name) == Says::Run && !is_only_as_fast(place, name)),
+        };
         let mut any = vec![run];
         for name in self.setups.iter().map(|s| s.configuration.as_str()) {
-            let is_accepted = name != run && self.hardware.is_same(name, run) && all.iter().all(|p| offers(p, name));
+            let is_accepted = name != run && self.hardware.is_same(name, run) && offered(name);
             let differs = |other: &&str| {
                 let mut ratios = self.ratios(name, other).into_iter();
                 ratios.any(|r| matches!(r.verdict, Verdict::Faster | Verdict::Slower))
@@ -191,12 +198,7 @@ impl Answer<'_> {
     }
 }
 
-/// Whether a place says that this may be run, or says nothing against it.
-fn offers(place: &Place, name: &str) -> bool {
-    match &place.outcome {
-        Outcome::Run { .. } => place.outcome.may_run(name),
-        Outcome::Between { configurations, .. } => configurations.iter().any(|c| c == name),
-        Outcome::NoneMeets | Outcome::AllLostWrites => false,
-        Outcome::Withheld { .. } | Outcome::TooFew { .. } | Outcome::Nothing | Outcome::NoObjective => true,
-    }
+/// Whether a place runs something else, and this is only as fast: for as much money, or more.
+fn is_only_as_fast(place: &Place, name: &str) -> bool {
+    matches!(place.outcome, Outcome::Run { .. }) && !place.outcome.may_run(name)
 }

@@ -1,8 +1,9 @@
 //! Did a volume run on burst credits, and for how long could it?
 //!
-//! `burst_changed`: credits ran out inside the window, so that the trial mixes two speeds. `burst_only`: they fell, so
-//! that what was measured does not last. Of a volume of an existing cluster nobody sees the credits: one that does more
-//! than its baseline spends them. Both carry what tells how long it lasts: see [`crate::burst::lasts`].
+//! `burst_changed`: credits ran out inside the window, so that the trial mixes two speeds. `burst_only`: they fell,
+//! however little of a full bucket that was: the mean demand was above the baseline, so that what was measured does not
+//! last. Of a volume of an existing cluster nobody sees the credits: one that does more than its baseline spends them.
+//! Both carry what tells how long it lasts: see [`crate::burst::lasts`].
 
 use evidence::VolumeFacts;
 use spec::{Setups, VolumeRole, VolumeSetup};
@@ -21,9 +22,6 @@ use crate::rule::Rule;
 const CREDITS_SHARE: f64 = 0.02;
 /// The unit of credits of bytes.
 const MIB: f64 = 1_048_576.0;
-/// Credits that fall by less than this share of those at the start are how a bucket breathes.
-const FALLEN: f64 = 0.99;
-
 /// What does more than this share of the burst rate is not the volume that is stated.
 const MOST: f64 = 1.02;
 
@@ -125,14 +123,14 @@ fn of_node(trial: &TrialMeasurement, node: &Node<'_>, role: VolumeRole, counts: 
         None => 1.0,
     };
     let done = node.activity(role).map(|v| counts.done(v) / part);
-    if done.is_some_and(|n| start - end < CREDITS_SHARE * n) {
+    let spent = start - end;
+    if spent <= 0.0 || done.is_some_and(|n| spent < CREDITS_SHARE * n) {
         return None;
     }
     let empty = counts.empty();
     let rule = if start > empty && end <= empty {
         Rule::BurstChanged
-    } else if end > empty && end < FALLEN * start {
-        // Falling credits mean demand above the baseline.
+    } else if end > empty {
         Rule::BurstOnly
     } else {
         return None;
@@ -140,7 +138,15 @@ fn of_node(trial: &TrialMeasurement, node: &Node<'_>, role: VolumeRole, counts: 
     let names = counts.names();
     let numbers = [(names.start, start), (names.end, end)];
     let found = Finding::new(rule, scope(trial), numbers).with("volume", role.name());
-    Some((start - end, found))
+    Some((spent, found))
+}
+
+/// Whether credits fell by the last few requests alone: a full bucket earns nothing while it is full, so that a demand below the
+/// baseline that comes in bursts may leave it a little less than full.
+fn is_breathing(finding: &Finding, counts: Counts, bucket: &Bucket, measured: f64, seconds: f64) -> bool {
+    let start = finding.number(counts.names().start).unwrap_or(0.0);
+    let may_be_full = start + bucket.baseline * seconds >= bucket.full;
+    finding.rule == Rule::BurstOnly && may_be_full && measured <= bucket.baseline
 }
 
 /// Volumes that are watched and not ours, and did more than the baseline that is stated of them.
@@ -163,15 +169,15 @@ pub fn unseen(trial: &TrialMeasurement, setups: &Setups, scale: f64) -> Vec<Find
         })
     };
     let found = VolumeRole::ALL.into_iter().filter_map(of_role);
-    found.map(|finding| completed(finding, trial, setups, scale)).collect()
+    found.filter_map(|finding| completed(finding, trial, setups, scale)).collect()
 }
 
 /// The finding with what the setup knows of the bucket: rates, a full bucket, and how long it lasts under the measured
 /// demand. IOPS and credits are those of this machine, `scale` times smaller than those of the real volume; times are
-/// the same.
-pub fn completed(mut finding: Finding, trial: &TrialMeasurement, setups: &Setups, scale: f64) -> Finding {
+/// the same. `None` where the mean demand was not above the baseline after all.
+pub fn completed(mut finding: Finding, trial: &TrialMeasurement, setups: &Setups, scale: f64) -> Option<Finding> {
     if !matches!(finding.rule, Rule::BurstOnly | Rule::BurstChanged) {
-        return finding;
+        return Some(finding);
     }
     let role = finding
         .fact("volume")
@@ -184,11 +190,14 @@ pub fn completed(mut finding: Finding, trial: &TrialMeasurement, setups: &Setups
         .and_then(|volume| counts.bucket(volume));
     let node = first_named(trial, &finding);
     let (Some(bucket), Some(activity)) = (bucket, node.and_then(|n| n.activity(role))) else {
-        return finding;
+        return Some(finding);
     };
     // Where the bucket ran empty inside the window, the mean rate is not the demand: that was what emptied it, the
     // burst rate.
     let measured = counts.done(activity) / activity.seconds;
+    if is_breathing(&finding, counts, &bucket, measured, activity.seconds) {
+        return None;
+    }
     let demand = match finding.rule {
         Rule::BurstChanged => bucket.burst,
         _ => measured,
@@ -204,7 +213,7 @@ pub fn completed(mut finding: Finding, trial: &TrialMeasurement, setups: &Setups
     if let Some(seconds) = lasts.from_full_s {
         add("full_bucket_lasts_s", seconds);
     }
-    finding
+    Some(finding)
 }
 
 #[cfg(test)]
@@ -225,6 +234,8 @@ mod tests {
         assert_eq!(with(5000.0, 3000.0), [false, true]);
         assert_eq!(with(5000.0, 4900.0), [false, false], "100 credits for 9,720 requests");
         assert_eq!(with(5000.0, 4750.0), [false, true]);
+        assert_eq!(with(337_500.0, 336_000.0), [false, true], "0.4 % of a bucket, 15 % of the requests");
+        assert_eq!(with(337_500.0, 337_400.0), [false, false]);
         assert_eq!(with(150.0, 0.0), [false, false], "what an empty bucket holds");
         assert_eq!(with(5000.0, 5000.0), [false, false]);
         assert_eq!(with(0.0, 0.0), [false, false]);

@@ -158,7 +158,7 @@ pub fn of_trial_in_run(trial: &TrialMeasurement, together: &Together<'_>) -> Vec
     let mut found: Vec<Finding> = trial
         .findings
         .iter()
-        .map(|finding| burst::completed(finding.clone(), trial, together.setups, together.plan.scale))
+        .filter_map(|finding| burst::completed(finding.clone(), trial, together.setups, together.plan.scale))
         .map(|finding| no_steady_state::completed(finding, trial, together.plan))
         .collect();
     found.extend(burst::unseen(trial, together.setups, together.plan.scale));

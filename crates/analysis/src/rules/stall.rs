@@ -53,7 +53,7 @@ impl Stop {
 
 pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     let from = trial.window.from_s.round() as usize;
-    let stops = stops(&trial.seconds, from, trial.record.load);
+    let stops = stops(&trial.seconds, from, &slowed(trial), trial.record.load);
     let longest = stops.iter().max_by(|a, b| a.length_s.total_cmp(&b.length_s))?;
     let stopped_s: f64 = stops.iter().map(|s| s.length_s).sum();
     let numbers = [
@@ -70,8 +70,33 @@ pub fn finding(trial: &TrialMeasurement) -> Option<Finding> {
     Some(Finding::new(Rule::Stall, scope(trial), numbers))
 }
 
-/// The stops of the seconds from `from` on, in order.
-fn stops(seconds: &[Second], from: usize, load: LoadLevel) -> Vec<Stop> {
+/// The seconds in which burst credits ended, ascending: from there on the database has another speed.
+fn slowed(trial: &TrialMeasurement) -> Vec<usize> {
+    let volumes = trial.nodes().flat_map(|node| node.host.volumes.values());
+    let mut seconds: Vec<usize> = volumes.filter_map(|v| Some(v.slowed_at_s?.floor() as usize)).collect();
+    seconds.sort_unstable();
+    seconds.dedup();
+    seconds
+}
+
+/// The stops of the seconds from `from` on, in order. Each speed is judged by itself: when credits end, everything that is under way
+/// waits longer, and nothing stands still.
+fn stops(seconds: &[Second], from: usize, slowed: &[usize], load: LoadLevel) -> Vec<Stop> {
+    let inside = slowed.iter().copied().filter(|at| (from + 1..seconds.len()).contains(at));
+    let mut edges: Vec<usize> = inside.collect();
+    edges.insert(0, from);
+    edges.push(seconds.len());
+    let speeds = edges.windows(2).enumerate();
+    let each = speeds.flat_map(|(nth, edge)| {
+        // What was under way at the start of measurement, or when the speed changed.
+        let began_s = if nth == 0 { 0.0 } else { edge[0] as f64 };
+        of_speed(seconds.get(..edge[1]).unwrap_or_default(), edge[0], began_s, load)
+    });
+    each.collect()
+}
+
+/// The stops of the seconds from `from` on, at one speed that began at `began_s`.
+fn of_speed(seconds: &[Second], from: usize, began_s: f64, load: LoadLevel) -> Vec<Stop> {
     let Some(window) = seconds.get(from..).filter(|w| !w.is_empty()) else {
         return Vec::new();
     };
@@ -84,7 +109,7 @@ fn stops(seconds: &[Second], from: usize, load: LoadLevel) -> Vec<Stop> {
     // start, there is little to count. By Little's law that takes in flight / rate.
     if let LoadLevel::Concurrency(in_flight) = load {
         let filling_s = (f64::from(in_flight) / rate).ceil() + 1.0;
-        all.retain(|stop| from as f64 + stop.end_s() > filling_s);
+        all.retain(|stop| from as f64 - began_s + stop.end_s() > filling_s);
     }
     for late in late(window, rate, load) {
         match all.iter_mut().find(|s| overlap(s, &late)) {

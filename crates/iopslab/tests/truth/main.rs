@@ -5,12 +5,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod bursts;
 mod capacity;
 mod clusters;
 mod findings;
 mod free;
 mod limits;
 mod money;
+mod places;
 mod rates;
 mod rest;
 mod settings;

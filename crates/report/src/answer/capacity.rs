@@ -76,6 +76,16 @@ pub fn open(analysis: &Analysis, place: &Place) -> String {
     }
 }
 
+/// What one carries under the workload of a place: `3,900 (3,700 to 4,100) operations/s`.
+pub fn carried(analysis: &Analysis, place: &Place, configuration: &str) -> String {
+    let is_it = |c: &&Capacity| c.workload == place.workload && c.configuration == configuration;
+    match analysis.capacities.iter().find(is_it) {
+        Some(of) if of.outcome == CapacityOutcome::Floor => at_floor(of),
+        Some(of) => format!("{} operations/s", rate(of)),
+        None => "no figure".to_owned(),
+    }
+}
+
 /// One configuration in a clause: `gp3-6000 carries 3,900 (3,700 to 4,100) operations/s for $91.00`.
 fn clause(analysis: &Analysis, capacity: &Capacity) -> String {
     let name = &capacity.configuration;

@@ -4,7 +4,7 @@ use analysis::{Analysis, By, Outcome, Place, Reason, Status, ValueOfMoney, Value
 
 use super::undecided::{decisive, here, one_configuration};
 use super::words::{TOO_FEW, listed};
-use super::{capacity, objective, places, steps, undecided};
+use super::{capacity, everywhere, objective, places, steps, undecided};
 use crate::figures::{count, given_percent};
 
 /// Steps that are decided in an open place and told with it; the table has them all.
@@ -23,6 +23,9 @@ pub fn headline(analysis: &Analysis) -> Headline<'_> {
     let recommendation = &analysis.recommendation;
     let mut told = Vec::new();
     let because = match (&recommendation.run, recommendation.reason) {
+        (Some(run), _) if recommendation.status == Status::Decided && !recommendation.everywhere.is_empty() => {
+            everywhere::why(analysis, run)
+        }
         (Some(run), _) if recommendation.status == Status::Decided => {
             let deciding: Vec<&Place> = recommendation.places.iter().filter(|p| runs(p, run)).collect();
             reason(analysis, run, &deciding, true, &mut told)
@@ -44,7 +47,11 @@ pub fn headline(analysis: &Analysis) -> Headline<'_> {
         }
         (_, Reason::OneConfiguration) => one_configuration(analysis),
         (_, Reason::Depends) => depends(analysis, &mut told),
-        _ => open(analysis, &mut told),
+        _ => match everywhere::open(analysis) {
+            Some(open) => open,
+            None if undecided::is_partly(analysis) => by_place(analysis, &mut told).1,
+            None => open(analysis, &mut told),
+        },
     };
     Headline {
         because: from_cold_start(analysis, because),
@@ -220,6 +227,15 @@ fn fastest(analysis: &Analysis, place: &Place, run: &str) -> (String, String) {
 
 /// Different answers for different places.
 fn depends<'a>(analysis: &'a Analysis, told: &mut Vec<&'a ValueOfMoney>) -> String {
+    let (on, answers) = by_place(analysis, told);
+    match analysis.recommendation.everywhere.is_empty() {
+        true => format!("it depends on {on}: {answers}"),
+        false => format!("no configuration meets the objective in every place: {answers}"),
+    }
+}
+
+/// What the answer differs by, and that of each place.
+fn by_place<'a>(analysis: &'a Analysis, told: &mut Vec<&'a ValueOfMoney>) -> (&'static str, String) {
     let all = &analysis.recommendation.places;
     let answer = |p: &Place| match &p.outcome {
         Outcome::Run { configuration, .. } => match p.outcome.any() {
@@ -272,7 +288,7 @@ fn depends<'a>(analysis: &'a Analysis, told: &mut Vec<&'a ValueOfMoney>) -> Stri
     if !undecided.is_empty() {
         clauses.push(format!("for {} it is not decided", listed(&undecided)));
     }
-    format!("it depends on {on}: {}{}", clauses.join("; "), hardware(analysis))
+    (on, format!("{}{}", clauses.join("; "), hardware(analysis)))
 }
 
 /// What is decided where settings are not: the hardware.

@@ -5,7 +5,9 @@
 
 mod advice;
 mod capacity;
+mod burst;
 mod doubts;
+mod everywhere;
 mod free;
 mod headline;
 mod objective;
@@ -77,6 +79,7 @@ pub fn answer(analysis: &Analysis) -> Answer {
         _ => "Not decided".to_owned(),
     };
     let mut headline = headline::headline(analysis);
+    headline.because.push_str(&burst::ends(analysis, &headline.because));
     if let Some(lost) = writes::lost(analysis) {
         headline.because.push_str(&format!("; {lost}"));
     }

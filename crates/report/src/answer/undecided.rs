@@ -14,7 +14,10 @@ const SHOWN: usize = 4;
 pub fn sentences(analysis: &Analysis) -> Vec<String> {
     let recommendation = &analysis.recommendation;
     let skipped = match (recommendation.status, recommendation.reason) {
+        // What meets an objective in every place leaves none open.
+        (Status::Decided, _) if !recommendation.everywhere.is_empty() => return Vec::new(),
         (Status::Decided, _) | (Status::NotDecided, Reason::Depends) => 0,
+        (Status::NotDecided, Reason::Undecided) if is_partly(analysis) || !recommendation.everywhere.is_empty() => 0,
         (Status::NotDecided, Reason::Undecided | Reason::Agreement) => 1,
         // The headline tells them all.
         _ => return Vec::new(),
@@ -31,6 +34,12 @@ pub fn sentences(analysis: &Analysis) -> Vec<String> {
         ));
     }
     sentences
+}
+
+/// Whether some places say what to run, and others are open.
+pub fn is_partly(analysis: &Analysis) -> bool {
+    let mut places = analysis.recommendation.places.iter();
+    places.any(|place| matches!(place.outcome, Outcome::Run { .. }))
 }
 
 /// The places that are not decided, those with the same reason together.

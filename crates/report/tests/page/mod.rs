@@ -133,6 +133,7 @@ pub fn empty(baseline: &str) -> Analysis {
             hardware: Vec::new(),
             reason: Reason::NothingMeasured,
             places: Vec::new(),
+            everywhere: Vec::new(),
             would_decide: None,
             doubts: Vec::new(),
             not_considered: Vec::new(),
@@ -173,6 +174,7 @@ fn decided(configurations: &[&str], workloads: &[&str]) -> Recommendation {
         hardware: Vec::new(),
         reason: Reason::Agreement,
         places: workloads.iter().flat_map(of_workload).collect(),
+        everywhere: Vec::new(),
         would_decide: None,
         doubts: vec![
             Doubt::PlacesUndecided {

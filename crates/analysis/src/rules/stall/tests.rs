@@ -125,7 +125,7 @@ fn closed(seed: u64, rate: f64, in_flight: u32, noise: f64, stop: (f64, f64)) ->
 }
 
 fn told((seconds, load): (Vec<Second>, LoadLevel)) -> Vec<Stop> {
-    stops(&seconds, 0, load)
+    stops(&seconds, 0, &[], load)
 }
 
 const SEEDS: u64 = 8;
@@ -223,7 +223,7 @@ fn a_volume_that_becomes_slower_is_no_stop() {
             operations_per_s: 1000.0,
             poisson: true,
         };
-        let told = stops(&seconds(&requests), 0, load);
+        let told = stops(&seconds(&requests), 0, &[], load);
         assert!(told.is_empty(), "{seed}: {told:?}");
     }
 }
@@ -233,10 +233,10 @@ fn two_stops_are_two_and_what_the_window_leaves_out_is_none() {
     let (first, load) = closed(1, 1000.0, 64, 0.1, (10.3, 2.0));
     let (second, _) = closed(2, 1000.0, 64, 0.1, (40.6, 3.0));
     let both: Vec<Second> = first[..25].iter().chain(&second[25..]).copied().collect();
-    let all = stops(&both, 0, load);
+    let all = stops(&both, 0, &[], load);
     assert_eq!(all.len(), 2, "{all:?}");
-    assert_eq!(stops(&both, 20, load).len(), 1);
-    assert!((stops(&both, 20, load)[0].from_s - 40.6).abs() < 1.2);
+    assert_eq!(stops(&both, 20, &[], load).len(), 1);
+    assert!((stops(&both, 20, &[], load)[0].from_s - 40.6).abs() < 1.2);
 }
 
 #[test]
@@ -267,9 +267,9 @@ fn what_was_under_way_at_the_start_of_a_closed_loop_is_no_stop() {
     let load = LoadLevel::Concurrency(250);
     let mut seconds = vec![second(88); 60];
     seconds[..3].fill(second(0));
-    assert!(stops(&seconds, 0, load).is_empty());
+    assert!(stops(&seconds, 0, &[], load).is_empty());
     seconds[30..33].fill(second(0));
-    let found = stops(&seconds, 0, load);
+    let found = stops(&seconds, 0, &[], load);
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].from_s, found[0].length_s), (30.0, 3.0));
 }

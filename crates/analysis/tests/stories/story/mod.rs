@@ -143,6 +143,7 @@ pub fn measured(record: &TrialRecord, device_reads: f64) -> TrialMeasurement {
         wait_s: None,
         busy_share: Some(0.9),
         iops_limit: None,
+        slowed_at_s: None,
         disk_floor_share: None,
         cpu_floor_share: None,
         server_cpus: None,

@@ -1,0 +1,133 @@
+//! What all places say together.
+//!
+//! An objective, or a demand, must be met in every place by what is run, so that the cheapest that meets it everywhere is run.
+//! Throughput for money asks each place by itself: what is run is shown to be the choice in each that could be judged. A place
+//! that is open agrees with nothing: with less noise it may want something else.
+
+use spec::LoadLevel;
+
+use super::Answer;
+use crate::document::{By, Candidate, Check, Criterion, Everywhere, FleetOf, Meets, Outcome, Place};
+
+/// What a place says of a configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Says {
+    /// It may be run; or nothing is said at all, because storage was not measured there, or nothing stands beside it.
+    Run,
+    /// Run something else.
+    Another,
+    /// Neither is shown.
+    Open,
+}
+
+/// What a place says of running `name`.
+pub(super) fn says(place: &Place, name: &str) -> Says {
+    let is_one = |names: &[String]| names.iter().any(|one| one == name);
+    let candidate = place.candidates.iter().find(|c| c.configuration == name);
+    match (&place.outcome, candidate.map(|c| c.meets)) {
+        (Outcome::Run { same, .. }, _) if place.outcome.may_run(name) || is_one(same) => Says::Run,
+        (Outcome::Run { .. } | Outcome::NoneMeets | Outcome::AllLostWrites, _) | (_, Some(Meets::No)) => Says::Another,
+        (_, Some(Meets::NotDecided)) => Says::Open,
+        (
+            Outcome::Between {
+                configurations,
+                break_even,
+                ..
+            },
+            _,
+        ) => match (is_one(configurations), break_even) {
+            (true, true) => Says::Run,
+            (true, false) => Says::Open,
+            (false, _) => Says::Another,
+        },
+        (Outcome::TooFew { .. }, _) => Says::Open,
+        (Outcome::Withheld { .. } | Outcome::Nothing | Outcome::NoObjective, _) => Says::Run,
+    }
+}
+
+/// How each configuration stands in all places, where the cheapest that meets an objective in each is run; empty where there
+/// are no several such places.
+pub(super) fn everywhere(all: &[Place]) -> Vec<Everywhere> {
+    let is_closed = |place: &Place| matches!(place.load, Some(LoadLevel::Concurrency(_)));
+    let asks = |place: &Place| matches!(place.by, By::Objective | By::Capacity) && !place.candidates.is_empty();
+    if all.len() < 2 || !all.iter().all(|place| asks(place) && !is_closed(place)) {
+        return Vec::new();
+    }
+    let mut names: Vec<&str> = Vec::new();
+    for candidate in all.iter().flat_map(|place| &place.candidates) {
+        if !names.contains(&candidate.configuration.as_str()) {
+            names.push(&candidate.configuration);
+        }
+    }
+    let mut stand: Vec<Everywhere> = names.into_iter().filter_map(|name| of_all(all, name)).collect();
+    let price = |one: &Everywhere| one.usd_per_month.unwrap_or(f64::INFINITY);
+    stand.sort_by(|a, b| price(a).total_cmp(&price(b)));
+    stand
+}
+
+fn of_all(all: &[Place], name: &str) -> Option<Everywhere> {
+    let of = |place: &'_ Place| place.candidates.iter().find(|c| c.configuration == name).cloned();
+    let own: Vec<(&Place, Candidate)> = all.iter().filter_map(|p| Some((p, of(p)?))).collect();
+    let (worst, first) = own.iter().max_by(|a, b| strain(&a.1).total_cmp(&strain(&b.1)))?;
+    let is_everywhere = own.len() == all.len();
+    let meets = match own.iter().any(|(_, c)| c.meets == Meets::No) {
+        true => Meets::No,
+        false if is_everywhere && own.iter().all(|(_, c)| c.meets == Meets::Yes) => Meets::Yes,
+        false => Meets::NotDecided,
+    };
+    let counts: Option<Vec<u32>> = own.iter().map(|(_, c)| Some(c.fleet?.count)).collect();
+    let count = counts.filter(|_| is_everywhere).and_then(|all| all.into_iter().max());
+    Some(Everywhere {
+        configuration: name.to_owned(),
+        usd_per_month: first.usd_per_month,
+        meets,
+        worst_workload: worst.workload.clone(),
+        worst_load: worst.load,
+        fleet: count.zip(first.usd_per_month).map(|(count, usd)| FleetOf {
+            count,
+            usd_per_month: f64::from(count) * usd,
+        }),
+    })
+}
+
+/// How near a candidate is to its bounds: above 1 it misses one; what misses comes before what is open, and that before what
+/// meets.
+fn strain(candidate: &Candidate) -> f64 {
+    let of_check = |check: &Check| {
+        let figure = check.measured.as_ref();
+        let share = match check.what {
+            Criterion::Latency { limit_us, .. } => figure.map(|range| range.high / limit_us),
+            Criterion::ErrorShare { limit } => figure.and_then(|range| stats::ratio(range.high, limit)),
+            Criterion::Throughput { demand } => figure.and_then(|range| stats::ratio(demand, range.low)),
+            Criterion::RateHeld => None,
+        };
+        share.filter(|share| share.is_finite()).unwrap_or(0.0)
+    };
+    let nearest = candidate.checks.iter().map(of_check).fold(0.0, f64::max);
+    let rank = match candidate.meets {
+        Meets::Yes => 0.0,
+        Meets::NotDecided => 1.0,
+        Meets::No => 2.0,
+    };
+    // A share of 1, so that ranks come first.
+    rank + nearest / (1.0 + nearest)
+}
+
+impl Answer<'_> {
+    /// The answer where an objective must be met in every place.
+    pub(super) fn of_everywhere(&self, all: &[Place], everywhere: &[Everywhere]) -> Outcome {
+        let candidate = |one: &Everywhere| Candidate {
+            configuration: one.configuration.clone(),
+            usd_per_month: one.usd_per_month,
+            meets: one.meets,
+            checks: Vec::new(),
+            fleet: one.fleet,
+        };
+        let candidates: Vec<Candidate> = everywhere.iter().map(candidate).collect();
+        let fewest = |name: &str| {
+            let each = all.iter().map(|place| self.trials_under(&place.workload, name));
+            each.min().unwrap_or(0)
+        };
+        self.cheapest(&candidates, &fewest)
+    }
+}

@@ -1,0 +1,116 @@
+//! An objective, or a demand, that must be met in every place: what meets it everywhere, and where it stands worst.
+
+use analysis::{Analysis, By, Candidate, Everywhere, LoadLevel, Meets, Place, Withheld};
+
+use super::{capacity, doubts, objective, places};
+use crate::figures::listed;
+
+/// Configurations that are told one by one.
+const SHOWN: usize = 3;
+
+/// Why to run this: what it keeps everywhere, the numbers of its worst place, and what cheaper ones miss.
+pub fn why(analysis: &Analysis, run: &str) -> String {
+    let all = &analysis.recommendation.everywhere;
+    let Some(ours) = all.iter().find(|one| one.configuration == run) else {
+        return "it meets the objective in every place".to_owned();
+    };
+    let others = || all.iter().filter(|one| one.configuration != run);
+    let is_only = others().all(|one| one.meets == Meets::No);
+    let bounds = bounds(analysis);
+    let claim = match (is_only, ours.usd_per_month) {
+        (true, _) => format!("it is the only one that {bounds}"),
+        (false, Some(_)) => format!("it is the cheapest that {bounds}"),
+        (false, None) => format!("it {bounds}"),
+    };
+    let cost = |one: &Everywhere| one.usd_per_month.unwrap_or(f64::INFINITY);
+    let misses = others().filter(|one| one.meets == Meets::No && (is_only || cost(one) <= cost(ours)));
+    let misses = misses.rev().take(SHOWN);
+    let misses = misses.filter_map(|one| {
+        let (place, candidate) = worst(analysis, one)?;
+        let numbers = numbers(analysis, place, candidate, &|meets| meets == Meets::No);
+        Some(format!("{} does not{} ({numbers})", one.configuration, at(analysis, place)))
+    });
+    let own = worst(analysis, ours).map(|(place, candidate)| {
+        let numbers = numbers(analysis, place, candidate, &|_| true);
+        format!("at its worst{} {numbers}", at(analysis, place))
+    });
+    let numbers: Vec<String> = own.into_iter().chain(misses).collect();
+    format!("{claim}: {}", numbers.join("; "))
+}
+
+/// What is not shown, where no cheapest one is: of each that might meet it everywhere, its worst place.
+pub fn open(analysis: &Analysis) -> Option<String> {
+    let all = &analysis.recommendation.everywhere;
+    let sure = all.iter().position(|one| one.meets == Meets::Yes);
+    let before = &all[..sure.map_or(all.len(), |sure| sure)];
+    let open: Vec<&Everywhere> = before.iter().filter(|one| one.meets == Meets::NotDecided).collect();
+    if open.is_empty() {
+        return None;
+    }
+    let of = |one: &&Everywhere| {
+        let (place, candidate) = worst(analysis, one)?;
+        let reason = match withheld(analysis, place, &one.configuration) {
+            Some(why) => doubts::withheld(analysis, &[(one.configuration.clone(), why)]),
+            None => numbers(analysis, place, candidate, &|meets| meets != Meets::Yes),
+        };
+        Some(format!("{}{} ({reason})", one.configuration, at(analysis, place)))
+    };
+    let each: Vec<String> = open.iter().take(SHOWN).filter_map(of).collect();
+    let more = match sure.map(|sure| &all[sure].configuration) {
+        Some(sure) => format!("; {sure} does"),
+        None => String::new(),
+    };
+    let who = match open.as_slice() {
+        [only] => only.configuration.clone(),
+        _ => "each".to_owned(),
+    };
+    Some(format!("whether {who} {} is not shown: {}{more}", bounds(analysis), listed(&each)))
+}
+
+/// What is asked, in all places: `keeps p99 at most 10 ms at 1,000/s under all 2 workloads`.
+fn bounds(analysis: &Analysis) -> String {
+    let all = &analysis.recommendation.places;
+    let Some(first) = all.first() else { return String::new() };
+    let is_one_load = all.iter().all(|place| place.load == first.load);
+    let is_one_workload = all.iter().all(|place| place.workload == first.workload);
+    let n = all.len();
+    let places = match (is_one_workload, is_one_load) {
+        (false, true) => format!("under all {n} workloads"),
+        (true, false) => format!("at all {n} rates"),
+        _ => format!("in all {n} places"),
+    };
+    let latency = match first.by {
+        By::Capacity => format!(" at {}", crate::capacity::bounds(analysis)),
+        _ => String::new(),
+    };
+    format!("{}{latency} {places}", objective::bounds(first, is_one_load))
+}
+
+/// The place where a configuration stands worst.
+fn worst<'a>(analysis: &'a Analysis, one: &Everywhere) -> Option<(&'a Place, &'a Candidate)> {
+    let is_worst = |place: &&Place| place.workload == one.worst_workload && place.load == one.worst_load;
+    let place = analysis.recommendation.places.iter().find(is_worst)?;
+    let candidate = place.candidates.iter().find(|c| c.configuration == one.configuration)?;
+    Some((place, candidate))
+}
+
+fn at(analysis: &Analysis, place: &Place) -> String {
+    places::at(analysis, &place.workload, place.load)
+}
+
+fn numbers(analysis: &Analysis, place: &Place, candidate: &Candidate, meets: &dyn Fn(Meets) -> bool) -> String {
+    match place.by {
+        By::Capacity => capacity::carried(analysis, place, &candidate.configuration),
+        _ => objective::parts(analysis, place, candidate, meets).join(", "),
+    }
+}
+
+/// What was measured of it there instead of storage.
+fn withheld(analysis: &Analysis, place: &Place, configuration: &str) -> Option<Withheld> {
+    let is_here = |load: LoadLevel| place.load.is_none_or(|of| of == load);
+    let mut cells = analysis
+        .cells
+        .iter()
+        .filter(|cell| cell.configuration == configuration && cell.workload == place.workload && is_here(cell.load));
+    cells.find_map(|cell| cell.withheld)
+}
