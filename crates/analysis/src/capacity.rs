@@ -24,6 +24,8 @@ use crate::search::{Step, next_step};
 const BELIEVED: f64 = 1.05;
 /// How far the rates of another round lie outside those before, as a factor.
 const OUTWARDS: f64 = 1.15;
+/// A volume this full says at which rate it would be full: what does not grow with the rate matters little there.
+const NEARLY_FULL: f64 = 0.8;
 /// Most rounds of trials of a search.
 const ROUNDS: u32 = 4;
 
@@ -171,12 +173,17 @@ fn capacity(
         (_, Some(why)) => CapacityOutcome::Withheld { why },
         (Some(found), None) => found.outcome,
     };
-    let ends = match (outcome, &found) {
-        (CapacityOutcome::Found, Some(found)) => {
-            found.bounds.map_or((None, None), |(low, high)| (Some(low), Some(high)))
+    let shown = (proven.map(|level| level.rate), refuted.map(|level| level.rate));
+    let ends = match (outcome, found.as_ref().and_then(|found| found.bounds)) {
+        (CapacityOutcome::Found, Some(bounds)) => {
+            let is_missed = |level: &Level<'_>| level.mean().is_some_and(|mean| mean > 0.0);
+            let is_open = !levels.iter().any(is_missed);
+            ended(bounds, shown, possible(levels, plan.scale), is_open)
         }
-        _ => (proven.map(|level| level.rate), refuted.map(|level| level.rate)),
+        (CapacityOutcome::Found, None) => (None, None),
+        _ => shown,
     };
+    let within = |rate: f64| rate.min(ends.1.unwrap_or(f64::INFINITY)).max(ends.0.unwrap_or(0.0));
     let capacity = Capacity {
         configuration: search.configuration.clone(),
         workload: search.workload.clone(),
@@ -185,7 +192,7 @@ fn capacity(
             cost.usd_per_month
         }),
         outcome,
-        ops_per_s: found.map(|found| found.rate),
+        ops_per_s: found.map(|found| within(found.rate)),
         low_ops_per_s: ends.0,
         high_ops_per_s: ends.1,
         missed: missing.and_then(missed).or(floor.filter(|_| levels.is_empty())),
@@ -196,6 +203,44 @@ fn capacity(
         levels: levels.iter().map(of_level).collect(),
     };
     contradicted(capacity)
+}
+
+/// The ends of an interval that a line through the scores gives: no further than what was shown to meet or to miss the objective, nor
+/// than what is possible. Beyond rates of which none misses it in the mean (`is_open`) the line alone shows nothing.
+fn ended(
+    (low, high): (f64, f64),
+    (proven, refuted): (Option<f64>, Option<f64>),
+    possible: Option<f64>,
+    is_open: bool,
+) -> (Option<f64>, Option<f64>) {
+    let most = [refuted, possible].into_iter().flatten().min_by(f64::total_cmp);
+    let low = low.max(proven.unwrap_or(0.0));
+    let high = match most {
+        Some(most) => Some(high.min(most).max(low)),
+        None => Some(high).filter(|_| !is_open),
+    };
+    (Some(low), high)
+}
+
+/// The rate at which a volume, or the way to it, would be full, by what operations took of it where it was nearly so; at full
+/// scale. `None` where no rate came near.
+fn possible(levels: &[Level<'_>], scale: f64) -> Option<f64> {
+    let of_level = |level: &Level<'_>| {
+        let done = level.cell.throughput_ops_per_s.map_or(level.rate, |t| t.median * scale);
+        let uses = level.cell.limit.uses.iter();
+        let shares = uses.filter(|used| is_volume(used.kind)).map(ResourceUse::share);
+        let fullest = shares.fold(0.0, f64::max);
+        (fullest >= NEARLY_FULL).then(|| done.min(level.rate) / fullest)
+    };
+    levels.iter().filter_map(of_level).max_by(f64::total_cmp)
+}
+
+fn is_volume(kind: LimitKind) -> bool {
+    use LimitKind::{BurstSpent, CommitLog, InstanceEbsBandwidth, VolumeIops, VolumeThroughput};
+    matches!(
+        kind,
+        VolumeIops | VolumeThroughput | InstanceEbsBandwidth | BurstSpent | CommitLog
+    )
 }
 
 /// Where rates contradict each other no line through them has a crossing, nor has any rate an interval.
@@ -411,6 +456,27 @@ mod tests {
         let sound = of([(95.0, Meets::Yes), (100.0, Meets::NotDecided), (105.0, Meets::No)]);
         assert_eq!(sound.outcome, CapacityOutcome::Found);
         assert_eq!(sound.contradiction(), None);
+    }
+
+    /// 711 was the highest rate that was tried, and the volume is full at 800.
+    #[test]
+    fn an_interval_ends_at_what_was_shown_or_is_possible() {
+        let line = (692.0, 906.0);
+        let cases = [
+            ((None, None), Some(800.0), true, (692.0, Some(800.0))),
+            ((None, None), Some(950.0), true, (692.0, Some(906.0))),
+            ((None, None), None, true, (692.0, None)),
+            ((None, None), None, false, (692.0, Some(906.0))),
+            ((Some(700.0), Some(780.0)), Some(800.0), false, (700.0, Some(780.0))),
+            ((Some(711.0), None), Some(705.0), true, (711.0, Some(711.0))),
+        ];
+        for (shown, possible, is_open, (low, high)) in cases {
+            assert_eq!(
+                ended(line, shown, possible, is_open),
+                (Some(low), high),
+                "{shown:?} {possible:?}"
+            );
+        }
     }
 
     #[test]

@@ -402,7 +402,9 @@ fn activity(window: &[HostSample], role: VolumeRole) -> Option<VolumeActivity> {
         wait_s: a_second(|v| Some(v.read_wait_s? + v.write_wait_s?)).map(|share| share * seconds),
         busy_share: a_second(|v| v.busy_s),
         iops_limit: after.iops_limit,
-        slowed_at_s: [&OF_REQUESTS, &OF_BYTES].into_iter().find_map(|of| slowed_at(&known, role, of)),
+        slowed_at_s: [&OF_REQUESTS, &OF_BYTES]
+            .into_iter()
+            .find_map(|of| slowed_at(&known, role, of)),
         disk_floor_share: a_second(|v| v.disk_floor_s),
         cpu_floor_share: a_second(|v| v.cpu_floor_s),
         server_cpus: a_second(|v| v.server_cpu_s),

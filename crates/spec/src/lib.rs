@@ -91,7 +91,7 @@ pub use scale::{page_cache_at_full_scale, setups, use_whole_machines};
 pub use search::{CEILING_IN_FLIGHT, LEVELS, Round, Search, SearchPlan, rounded};
 pub use settings::{CHUNK_BYTES, Settings, SettingsInForce, TableOption, USUAL_STRATEGY};
 pub use setup::{BurstStart, ServedAs, Setup, Setups, VolumeSetup};
-pub use simulated::{Fault, FaultKind, Truth};
+pub use simulated::{Fault, FaultKind, SettingsEffect, Truth};
 pub use volume_kind::VolumeKind;
 pub use volume_role::VolumeRole;
 pub use volume_server::ThisMachine;

@@ -88,6 +88,9 @@ pub struct Truth {
     /// Speed of a configuration's CPUs and devices against the others: a planted difference. 1 where it is not named.
     /// Limits of volumes are what was bought and do not change with it.
     pub speed: BTreeMap<String, f64>,
+    /// What settings do: of a `[[variant]]`, in all configurations that it is for, or of one configuration that states them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, SettingsEffect>,
     /// How the database wakes up after its start. Default: it is at rest from its first second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waking_up: Option<WakingUp>,
@@ -131,10 +134,45 @@ impl Default for Truth {
             write_request_bytes: 65_536.0,
             io_unit_bytes: 262_144.0,
             speed: BTreeMap::new(),
+            settings: BTreeMap::new(),
             waking_up: None,
             seed: 1,
             fault: Vec::new(),
         }
+    }
+}
+
+/// What settings of the database do, each against the same configuration without them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SettingsEffect {
+    /// Speed of CPUs and devices, beside `speed` of the configuration.
+    pub speed: f64,
+    /// Factor on the share of reads that miss the page cache; no more than all of them can.
+    pub misses: f64,
+    /// Factor on the CPU time of an operation.
+    pub cpu: f64,
+}
+
+impl Default for SettingsEffect {
+    fn default() -> Self {
+        Self {
+            speed: 1.0,
+            misses: 1.0,
+            cpu: 1.0,
+        }
+    }
+}
+
+impl SettingsEffect {
+    /// What is impossible about it, if anything.
+    fn problem(&self, of: &str) -> Option<String> {
+        let is_possible =
+            |(name, value): &(&str, f64)| value.is_finite() && (*value > 0.0 || *name == "misses" && *value == 0.0);
+        let figures = [("speed", self.speed), ("misses", self.misses), ("cpu", self.cpu)];
+        let (name, value) = figures.iter().find(|figure| !is_possible(figure))?;
+        let expected = if *name == "misses" { "0 or more" } else { "above 0" };
+        Some(format!("{name} of the settings {of} cannot be {value}: {expected}"))
     }
 }
 
@@ -345,6 +383,7 @@ impl Truth {
             .or_else(speeds)
             .or_else(|| (self.client_threads == 0).then(|| "client_threads cannot be 0".to_owned()))
             .or_else(|| self.waking_up.as_ref().and_then(WakingUp::problem))
+            .or_else(|| self.settings.iter().find_map(|(of, effect)| effect.problem(of)))
             .or_else(|| self.fault.iter().find_map(Fault::problem))
     }
 }
@@ -419,6 +458,16 @@ mod tests {
                     })
                 }),
                 "cold_cost of waking_up cannot be 0.5: 1 or more",
+            ),
+            (
+                Box::new(|t| {
+                    let effect = SettingsEffect {
+                        cpu: 0.0,
+                        ..SettingsEffect::default()
+                    };
+                    t.settings.insert("chunks".to_owned(), effect);
+                }),
+                "cpu of the settings chunks cannot be 0: above 0",
             ),
             (
                 Box::new(move |t| t.fault.push(fault(FaultKind::Decay, None, Some(0.0)))),

@@ -652,3 +652,34 @@ fn a_variant_is_refused_where_settings_are() {
     let catalog = catalog::Catalog::built_in();
     parse_for(catalog, "x.toml", &on("limits = true"), &beside, Provider::Hosts).unwrap();
 }
+
+/// It takes those whose effect is stated, by the name of the variant or of the configuration.
+#[test]
+fn a_simulation_takes_settings_whose_effect_is_stated() {
+    let stated = |names: &[&str]| {
+        let effects = names
+            .iter()
+            .map(|name| format!("[provider.simulated.settings.{name}]\nmisses = 0.5\n"));
+        two_with(VARIANTS) + "\n" + &effects.collect::<String>()
+    };
+    let all = stated(&["chunks-4k", "mmap", "b"]);
+    let beside = Beside::files(&nothing);
+    let catalog = catalog::Catalog::built_in();
+    let experiment = parse_for(catalog, "x.toml", &all, &beside, Provider::Simulated).unwrap();
+    let truth = experiment.simulated.unwrap();
+    let of: Vec<&str> = truth.settings.keys().map(String::as_str).collect();
+    assert_eq!(of, ["a_chunks-4k", "b", "b_chunks-4k", "b_mmap"]);
+    // One that is left out is still made up by nobody.
+    let message = refused_for(&stated(&["chunks-4k", "b"]), Provider::Simulated).to_string();
+    assert!(
+        message.contains("settings of b_mmap: a simulation has no database")
+            && message.contains("[provider.simulated.settings.NAME]")
+            && !message.contains("settings of a_chunks-4k"),
+        "{message}"
+    );
+    let message = refused_for(&stated(&["chunks-4k", "mmap", "b", "a"]), Provider::Simulated).to_string();
+    assert!(
+        message.contains("`a` is no variant, and no configuration with settings"),
+        "{message}"
+    );
+}

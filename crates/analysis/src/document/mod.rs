@@ -46,8 +46,8 @@ pub use money::{ValueOfMoney, ValueVerdict};
 pub use node::{DataVolumeAnalysis, NodeAnalysis};
 pub use ratio::{Metric, Range, Ratio, Verdict};
 pub use recommendation::{
-    AnyOf, By, Candidate, Check, Criterion, Doubt, Everywhere, FleetOf, Meets, NotConsidered, NotJudged, OtherSettings, Outcome,
-    Place, Reason, Recommendation, Status, Unrest, Withheld, WorseSettings, WouldDecide,
+    AnyOf, By, Candidate, Check, Criterion, Doubt, Everywhere, FleetOf, Meets, NotConsidered, NotJudged, OtherSettings,
+    Outcome, Place, Reason, Recommendation, Status, Unrest, Withheld, WorseSettings, WouldDecide,
 };
 
 pub use scaling::{Scaling, ScalingPoint};

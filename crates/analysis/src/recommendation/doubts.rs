@@ -145,9 +145,12 @@ impl Answer<'_> {
         if let Some(run) = run {
             let of_place = |place: &Place| {
                 let all = place.candidates.iter();
-                all.map(|c| (c.configuration.clone(), c.usd_per_month, c.fleet)).collect::<Vec<Fleet>>()
+                all.map(|c| (c.configuration.clone(), c.usd_per_month, c.fleet))
+                    .collect::<Vec<Fleet>>()
             };
-            let of_all = everywhere.iter().map(|one| (one.configuration.clone(), one.usd_per_month, one.fleet));
+            let of_all = everywhere
+                .iter()
+                .map(|one| (one.configuration.clone(), one.usd_per_month, one.fleet));
             match everywhere.is_empty() {
                 true => doubts.extend(all.iter().filter_map(|place| fleet_cheaper(&of_place(place), run))),
                 false => doubts.extend(fleet_cheaper(&of_all.collect::<Vec<Fleet>>(), run)),

@@ -116,7 +116,9 @@ impl Answer<'_> {
     pub(super) fn any_of(&self, all: &[Place], everywhere: &[Everywhere], run: &str) -> Option<AnyOf> {
         let offered = |name: &str| match everywhere.iter().find(|one| one.configuration == name) {
             Some(one) => one.meets == Meets::Yes,
-            None => all.iter().all(|place| says(place, name) == Says::Run && !is_only_as_fast(place, name)),
+            None => all
+                .iter()
+                .all(|place| says(place, name) == Says::Run && !is_only_as_fast(place, name)),
         };
         let mut any = vec![run];
         for name in self.setups.iter().map(|s| s.configuration.as_str()) {

@@ -169,7 +169,9 @@ pub fn unseen(trial: &TrialMeasurement, setups: &Setups, scale: f64) -> Vec<Find
         })
     };
     let found = VolumeRole::ALL.into_iter().filter_map(of_role);
-    found.filter_map(|finding| completed(finding, trial, setups, scale)).collect()
+    found
+        .filter_map(|finding| completed(finding, trial, setups, scale))
+        .collect()
 }
 
 /// The finding with what the setup knows of the bucket: rates, a full bucket, and how long it lasts under the measured
@@ -234,7 +236,11 @@ mod tests {
         assert_eq!(with(5000.0, 3000.0), [false, true]);
         assert_eq!(with(5000.0, 4900.0), [false, false], "100 credits for 9,720 requests");
         assert_eq!(with(5000.0, 4750.0), [false, true]);
-        assert_eq!(with(337_500.0, 336_000.0), [false, true], "0.4 % of a bucket, 15 % of the requests");
+        assert_eq!(
+            with(337_500.0, 336_000.0),
+            [false, true],
+            "0.4 % of a bucket, 15 % of the requests"
+        );
         assert_eq!(with(337_500.0, 337_400.0), [false, false]);
         assert_eq!(with(150.0, 0.0), [false, false], "what an empty bucket holds");
         assert_eq!(with(5000.0, 5000.0), [false, false]);

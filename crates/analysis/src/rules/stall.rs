@@ -82,7 +82,10 @@ fn slowed(trial: &TrialMeasurement) -> Vec<usize> {
 /// The stops of the seconds from `from` on, in order. Each speed is judged by itself: when credits end, everything that is under way
 /// waits longer, and nothing stands still.
 fn stops(seconds: &[Second], from: usize, slowed: &[usize], load: LoadLevel) -> Vec<Stop> {
-    let inside = slowed.iter().copied().filter(|at| (from + 1..seconds.len()).contains(at));
+    let inside = slowed
+        .iter()
+        .copied()
+        .filter(|at| (from + 1..seconds.len()).contains(at));
     let mut edges: Vec<usize> = inside.collect();
     edges.insert(0, from);
     edges.push(seconds.len());

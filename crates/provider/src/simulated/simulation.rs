@@ -134,6 +134,12 @@ impl Simulation {
                 workload,
                 load: cell.load,
                 planted: self.truth.speed.get(&cell.configuration).copied().unwrap_or(1.0),
+                settings: self
+                    .truth
+                    .settings
+                    .get(&cell.configuration)
+                    .copied()
+                    .unwrap_or_default(),
                 node,
                 spread: &spread,
                 share: spread.share(node),

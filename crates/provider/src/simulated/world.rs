@@ -1,6 +1,8 @@
 //! What an operation asks of each resource of a node, and what the machine has of it.
 
-use spec::{Definition, FaultKind, LoadLevel, OperationKind, PageCache, Plan, Setup, Truth, VolumeSetup};
+use spec::{
+    Definition, FaultKind, LoadLevel, OperationKind, PageCache, Plan, SettingsEffect, Setup, Truth, VolumeSetup,
+};
 
 use super::faults::Faults;
 use super::share::{Share, Spread};
@@ -24,6 +26,8 @@ pub struct World<'a> {
     pub faults: Faults<'a>,
     /// Planted speed of this configuration's CPUs and devices.
     pub planted: f64,
+    /// What its settings do.
+    pub settings: SettingsEffect,
     /// Which node, from 0.
     pub node: usize,
     /// How operations are spread over the nodes.
@@ -82,14 +86,15 @@ impl World<'_> {
             Some(_) => 1.0,
             None => self.cache.hit_ratio(cached_bytes / self.data_bytes),
         };
-        let cpu = pace.cpu * self.planted / waking.cost();
+        let planted = self.planted * self.settings.speed;
+        let cpu = pace.cpu * planted / (waking.cost() * self.settings.cpu);
         Work {
             read_cpu_us: self.truth.read_cpu_us / cpu,
             write_cpu_us: self.truth.write_cpu_us / cpu,
             // A Bloom filter answers for a row that is not there.
-            miss: (1.0 - hit) * (1.0 - self.missing_rows()),
+            miss: ((1.0 - hit) * self.settings.misses).min(1.0) * (1.0 - self.missing_rows()),
             reads_per_miss: self.truth.reads_per_miss / pace.device,
-            device_us: self.truth.device_us / self.planted,
+            device_us: self.truth.device_us / planted,
             flushed: match waking.flushes() {
                 true => self.write_bytes * self.truth.write_amplification / pace.device,
                 false => 0.0,

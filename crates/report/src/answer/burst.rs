@@ -8,7 +8,10 @@ use super::doubts;
 /// that does not tell them yet.
 pub fn ends(analysis: &Analysis, headline: &str) -> String {
     let mut shortest: Vec<(&str, Withheld)> = Vec::new();
-    let cells = analysis.cells.iter().filter_map(|c| Some((&c.configuration, c.withheld?)));
+    let cells = analysis
+        .cells
+        .iter()
+        .filter_map(|c| Some((&c.configuration, c.withheld?)));
     for (name, why) in cells {
         let Some(lasts_s) = lasts_s(why) else { continue };
         match shortest.iter_mut().find(|(known, _)| known == name) {

@@ -4,8 +4,8 @@
 //! document and rounded, never computed anew, so that a sentence cannot contradict the tables below it.
 
 mod advice;
-mod capacity;
 mod burst;
+mod capacity;
 mod doubts;
 mod everywhere;
 mod free;

@@ -90,12 +90,7 @@ fn is_range(analysis: &Analysis, place: &Place, configuration: &str) -> bool {
 }
 
 /// The parts of a candidate that stand as asked, in words.
-pub fn parts(
-    analysis: &Analysis,
-    place: &Place,
-    candidate: &Candidate,
-    meets: &dyn Fn(Meets) -> bool,
-) -> Vec<String> {
+pub fn parts(analysis: &Analysis, place: &Place, candidate: &Candidate, meets: &dyn Fn(Meets) -> bool) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for check in candidate.checks.iter().filter(|c| meets(c.meets)) {
         let text = match (check.what, check.meets) {

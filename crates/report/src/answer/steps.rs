@@ -134,9 +134,10 @@ pub fn sentence(analysis: &Analysis, group: &[&ValueOfMoney], with_places: bool)
         }
         ValueVerdict::Same => {
             let gain = factors(analysis, group, "", with_places);
-            format!("{to} gives the same throughput as {from} within {margin}: {gain}")
+            let better = better_value(group);
+            format!("{to} gives the same throughput as {from} within {margin}: {gain}{better}")
         }
-        ValueVerdict::BreakEven => format!("{to} is break-even within {margin}: {gain}"),
+        ValueVerdict::BreakEven => format!("{to} is break-even within {margin}: {gain}{}", better_value(group)),
         ValueVerdict::NotDecided => {
             let more = match (step.throughput_ratio.verdict.is_tested(), step.repetitions_to_decide) {
                 (false, _) => return format!("{to} against {from}, not tested: {gain}"),
@@ -150,6 +151,18 @@ pub fn sentence(analysis: &Analysis, group: &[&ValueOfMoney], with_places: bool)
             };
             format!("Whether {to} is {is} is not decided: {gain}{more}")
         }
+    }
+}
+
+/// Said of what is within the margin and shown to give more for its money all the same.
+fn better_value(group: &[&ValueOfMoney]) -> String {
+    let is_better = |step: &&ValueOfMoney| {
+        let ratio = &step.throughput_ratio;
+        ratio.verdict.is_tested() && ratio.bound.is_none() && step.value_ratio.low > 1.0
+    };
+    match group.iter().all(is_better) {
+        true => format!("; within the margin {} is the better value", group[0].to),
+        false => String::new(),
     }
 }
 

@@ -80,16 +80,22 @@ fn problems(file: &raw::Experiment, text: &str, provider: Option<Provider>) -> V
         what: format!("clients = {n}: the simulation has one client"),
         help: "its client is never the limit; run it on this machine: without --provider simulated",
     });
+    let truth = file.provider.simulated.as_ref();
+    let told = truth.map(|truth| super::variant::with_effects(truth.get_ref(), file).settings);
+    let is_told = |name: &str| told.as_ref().is_some_and(|told| told.contains_key(name));
     let settings = file.configuration.iter().map(Spanned::get_ref).filter_map(|c| {
         let settings = c.settings.as_ref().filter(|_| simulated())?;
+        if is_told(c.name.get_ref()) {
+            return None;
+        }
         Some(Problem {
             at: settings.span(),
             what: format!(
                 "settings of {}: a simulation has no database to set them in",
                 c.name.get_ref()
             ),
-            help: "remove them, or run without --provider simulated; `speed` of [provider.simulated] states what a \
-                   configuration does",
+            help: "say what they do, for example [provider.simulated.settings.NAME] misses = 0.5 with the name of the \
+                   variant or of the configuration; or remove them, or run without --provider simulated",
         })
     });
     let backlogs = file.configuration.iter().map(Spanned::get_ref).filter_map(|c| {

@@ -281,7 +281,7 @@ fn check(
     let faults = fault::check(file, &configurations, load.as_ref(), local.volumes, mistakes);
     let simulated = file.provider.simulated.as_ref().map(|truth| {
         truth_checked(truth, file, mistakes);
-        truth.get_ref().clone()
+        variant::with_effects(truth.get_ref(), file)
     });
     let hosts = file.provider.hosts.as_ref().map(|given| hosts::check(given, mistakes));
     let aws = on_aws(file, provider, mistakes);
@@ -373,6 +373,24 @@ fn truth_checked(truth: &Spanned<crate::Truth>, file: &raw::Experiment, mistakes
                 truth.span(),
                 format!("`{name}` is no configuration"),
                 choice(name, &names),
+            );
+        }
+    }
+    let variants = file.variant.iter().map(|v| v.get_ref().name.get_ref().as_str());
+    let with_settings = file
+        .configuration
+        .iter()
+        .map(Spanned::get_ref)
+        .filter(|c| c.settings.is_some());
+    let known: Vec<&str> = variants
+        .chain(with_settings.map(|c| c.name.get_ref().as_str()))
+        .collect();
+    for name in truth.get_ref().settings.keys() {
+        if !known.contains(&name.as_str()) {
+            mistakes.add(
+                truth.span(),
+                format!("settings of [provider.simulated]: `{name}` is no variant, and no configuration with settings"),
+                choice(name, &known),
             );
         }
     }

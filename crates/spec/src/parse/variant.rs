@@ -7,7 +7,7 @@ use toml::Spanned;
 use super::names::{safe_name, unique};
 use crate::jvm_option::jvm_option_name;
 use crate::mistakes::{Collector, choice};
-use crate::raw;
+use crate::{Truth, raw};
 
 /// Between the name of a configuration and that of a variant.
 const JOINT: char = '_';
@@ -38,6 +38,32 @@ pub(super) fn apply(file: &mut raw::Experiment, mistakes: &mut Collector<'_>) {
         file.configuration.extend(with);
     }
     file.variant = variants;
+}
+
+/// A simulation's truth with what variants do as what the configurations do that they have made.
+pub(super) fn with_effects(truth: &Truth, file: &raw::Experiment) -> Truth {
+    let mut settings = truth.settings.clone();
+    let names = || file.configuration.iter().map(|c| c.get_ref().name.get_ref().as_str());
+    for variant in file.variant.iter().map(Spanned::get_ref) {
+        let Some(effect) = settings.remove(variant.name.get_ref()) else {
+            continue;
+        };
+        for own in names().filter(|own| is_for(variant, own)) {
+            let made = made(own, variant);
+            if names().any(|name| name == made) {
+                settings.entry(made).or_insert(effect);
+            }
+        }
+    }
+    Truth {
+        settings,
+        ..truth.clone()
+    }
+}
+
+/// The name of the configuration that a variant makes of another.
+fn made(of: &str, variant: &raw::Variant) -> String {
+    format!("{of}{JOINT}{}", variant.name.get_ref())
 }
 
 fn check(variant: &raw::Variant, names: &[&str], mistakes: &mut Collector<'_>) {
@@ -92,7 +118,7 @@ fn is_for(variant: &raw::Variant, configuration: &str) -> bool {
 /// A configuration with a variant's settings after its own. A mistake in its name is one of the variant's.
 fn varied(of: &Spanned<raw::Configuration>, variant: &raw::Variant) -> Spanned<raw::Configuration> {
     let mut configuration = of.get_ref().clone();
-    let name = format!("{}{JOINT}{}", configuration.name.get_ref(), variant.name.get_ref());
+    let name = made(configuration.name.get_ref(), variant);
     configuration.name = Spanned::new(variant.name.span(), name);
     let own = configuration
         .settings

@@ -6,6 +6,7 @@ mod cluster;
 mod disturbed;
 mod noise;
 mod open;
+mod settings;
 mod volume;
 mod waking;
 
