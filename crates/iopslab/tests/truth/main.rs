@@ -8,6 +8,7 @@
 mod bursts;
 mod capacity;
 mod clusters;
+mod cold;
 mod findings;
 mod free;
 mod limits;
