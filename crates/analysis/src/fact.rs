@@ -3,6 +3,9 @@
 /// The nodes that a finding was seen on, where the database has several: names between commas, the worst one first.
 pub const NODES: &str = "nodes";
 
+/// Programs outside of the run with the CPUs that each used: `rustc 0.91, cargo 0.04`.
+pub const PROGRAMS: &str = "programs";
+
 /// Said under `until` where a trial could be judged only up to its first planned fault.
 pub const UNTIL_FAULT: &str = "first planned fault";
 

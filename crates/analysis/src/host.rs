@@ -29,6 +29,8 @@ pub struct DatabaseHost {
     pub page_cache_grew_bytes: Option<f64>,
     /// CPUs that the database used.
     pub cpus_used: Option<f64>,
+    /// CPUs that everybody on the host used, the database included.
+    pub busy_cpus: Option<f64>,
     /// The compilers' part of its CPU time; `None` where it has none, or they were not seen.
     pub compiler_share: Option<f64>,
     /// Reads of all data volumes so far, sample by sample: seconds from the start of measurement, requests.
@@ -215,6 +217,7 @@ pub fn database_host(samples: &[HostSample], from_s: f64, to_s: f64) -> Database
         page_cache_bytes: last.host.cgroup_file_bytes,
         page_cache_grew_bytes: delta(|h| h.cgroup_file_bytes),
         cpus_used: per_second(database_cpu_s),
+        busy_cpus: per_second(|h| Some(h.cpu_user_s? + h.cpu_system_s?)),
         compiler_share: waking::compiler_share(window),
         data_reads: waking::data_reads(window),
         cpu_throttled_share: delta(|h| h.cgroup_throttled_periods)

@@ -92,7 +92,7 @@ pub use document::{
     WorseSettings, WouldDecide, WritesAnalysis,
 };
 pub use fact::{
-    CODE, HostFact, NODES, NodeFigure, PREPARATION, SmallerThan, TooShort, Trajectory, UNTIL_FAULT, VolumeLimit, WARM,
+    CODE, HostFact, NODES, NodeFigure, PREPARATION, PROGRAMS, SmallerThan, TooShort, Trajectory, UNTIL_FAULT, VolumeLimit, WARM,
 };
 pub use finding::{Finding, Scope};
 pub use gate::{Gate, GateError};
@@ -110,7 +110,7 @@ pub use panels::{Line, Panel};
 pub use phases::{Aftermath, Phase, PhaseMeasurement, RECOVERED_SECONDS, RECOVERED_SHARE, Recovery};
 pub use precision::{Precision, Widest, precision};
 pub use progress::Second;
-pub use rest::{cache_is_settled, code_is_warm, compilers_are_quiet};
+pub use rest::{cache_is_settled, code_is_warm, compilers_are_quiet, most_code_is_warm};
 pub use rule::{Rule, Severity};
 pub use run_evidence::RunEvidence;
 pub use search::{Step, next_step};
@@ -134,7 +134,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
 
     let configurations = configurations(plan, setups, &ordered);
     let baseline = baseline(plan, setups);
-    let together = rules::Together::of(plan, setups, &ordered);
+    let together = rules::Together::of(plan, setups, input.provider, &ordered);
     // Each cell, with the findings on each of its valid trials.
     let (mut cells, of_valid): (Vec<CellAnalysis>, Vec<Vec<Vec<Finding>>>) = plan
         .cells

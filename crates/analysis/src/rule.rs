@@ -139,6 +139,9 @@ pub enum Rule {
     CpuSteal,
     /// A CPU quota that nobody asked for (`cpu_throttled.rs`). A doubt, as above.
     CpuThrottled,
+    /// Programs that are no part of the run used the CPUs of a database's host (`other_work.rs`). A doubt: what a volume limits they
+    /// cost little, and an operation that the CPU limits may take half as long again beside them.
+    OtherWork,
     /// Garbage collection took long (`gc_pauses.rs`). A doubt: the heap is part of the configuration.
     GcPauses,
     /// Compactions fell behind (`compaction_debt.rs`). A doubt: Cassandra's number of pending tasks is an estimate that
@@ -182,7 +185,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 55] = [
+    pub const ALL: [Self; 56] = [
         Self::TrialInvalid,
         Self::DatabaseRestarted,
         Self::ErrorsAbove,
@@ -223,6 +226,7 @@ impl Rule {
         Self::ThroughDriver,
         Self::CpuSteal,
         Self::CpuThrottled,
+        Self::OtherWork,
         Self::GcPauses,
         Self::CompactionDebt,
         Self::CompactionBacklog,
@@ -283,6 +287,7 @@ impl Rule {
             Self::ThroughDriver => "through_driver",
             Self::CpuSteal => "cpu_steal",
             Self::CpuThrottled => "cpu_throttled",
+            Self::OtherWork => "other_work",
             Self::GcPauses => "gc_pauses",
             Self::CompactionDebt => "compaction_debt",
             Self::CompactionBacklog => "compaction_backlog",
@@ -346,6 +351,7 @@ impl Rule {
             | Self::ClientsApart
             | Self::CpuSteal
             | Self::CpuThrottled
+            | Self::OtherWork
             | Self::GcPauses
             | Self::CompactionDebt
             | Self::CompactionBacklogLeft

@@ -211,6 +211,15 @@ pub struct SendLag {
     pub max: u64,
 }
 
+/// A program that is no part of the run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OtherProgram {
+    /// As the kernel has it: at most 15 characters; all processes of this name together.
+    pub name: String,
+    /// CPUs that it used.
+    pub cpus: f64,
+}
+
 /// What a database host says about a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NodeFacts {
@@ -244,6 +253,9 @@ pub struct NodeFacts {
     /// How it was brought to rest before the warm-up; `None`: it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rest: Option<Rest>,
+    /// Programs outside of the run that used its CPUs while it was watched, those that used most first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<OtherProgram>,
     /// Its backlog of compaction; `None`: its data set was at rest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backlog: Option<BacklogFound>,
@@ -264,7 +276,8 @@ impl NodeFacts {
         settings: SettingsInForce::NONE,
         warmed: None,
         rest: None,
-        backlog: None,
+        others: Vec::new(),
+            backlog: None,
     };
 }
 

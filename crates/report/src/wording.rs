@@ -73,6 +73,7 @@ fn words(finding: &Finding) -> (String, String) {
         | Rule::ClientsApart
         | Rule::CpuSteal
         | Rule::CpuThrottled
+        | Rule::OtherWork
         | Rule::GcPauses
         | Rule::CompactionDebt
         | Rule::WritesNotFlushed

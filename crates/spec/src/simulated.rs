@@ -215,6 +215,9 @@ pub enum FaultKind {
     /// A CPU quota that nobody asked for: the database may use 1 - `amount` (default 0.2) of its CPUs. Periods of 100
     /// ms are throttled where the demand meets the quota, and only there.
     Throttle,
+    /// Other programs use `amount` CPUs (default 0.5) of the database's host that it does not need. Each whole one makes its operations
+    /// cost a third more CPU: they share caches.
+    OtherWork,
     /// Garbage collection pauses the database for `amount` (default 0.3) of the time, every `gc_every_s`; no request is
     /// answered meanwhile.
     GarbageCollection,
@@ -276,6 +279,7 @@ impl FaultKind {
             Self::SlowDisk
                 | Self::Steal
                 | Self::Throttle
+                | Self::OtherWork
                 | Self::CompactionDebt
                 | Self::ServedFromMemory
                 | Self::Restart

@@ -2,7 +2,9 @@
 
 use std::net::Ipv4Addr;
 
-use evidence::{ClientResult, Environment, HostSample, Initialised, KeptDataSet, VolumeFacts, Warmed, WriteCheck};
+use evidence::{
+    ClientResult, Environment, HostSample, Initialised, KeptDataSet, OtherProgram, VolumeFacts, Warmed, WriteCheck,
+};
 use serde::{Deserialize, Serialize};
 use spec::{
     Access, CacheState, ConsistencyLevels, DataSetFiles, Dataset, Definition, FaultAction, KeyFormat, LoadLevel,
@@ -625,6 +627,9 @@ pub struct StoppedTrial {
     /// Bytes of its page cache that were the program itself: they took nothing of the budget. `None`: nothing was held.
     #[serde(default)]
     pub program_cache_bytes: Option<u64>,
+    /// Programs outside of the run that used this host's CPUs while it was watched.
+    #[serde(default)]
+    pub others: Vec<OtherProgram>,
 }
 
 /// The data set has been inserted.

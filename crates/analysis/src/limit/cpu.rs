@@ -8,6 +8,9 @@ use crate::node::Node;
 /// CPUs of the database in use, of those it could have. Waiting threads always leave a little of a CPU idle.
 pub const AT_CAP: f64 = 0.9;
 
+/// Share of its CPUs from which a database may have been held back by other programs (practice).
+const HELD_BACK_FROM: f64 = 0.5;
+
 /// Windows of the host; where its samples were not kept, one of the means of the trial.
 pub fn host_windows(node: &Node<'_>) -> Vec<HostWindow> {
     let host = node.host;
@@ -51,7 +54,9 @@ pub fn of_window(node: &Node<'_>, window: &HostWindow) -> Option<Window> {
 ///   (`throttled_usec` of cgroup v2, `throttled_time` of v1, summed over CPUs). Where only periods are counted, each
 ///   that reached its quota counts as lost. A fraction of a CPU can only be given by a quota; that one *is* the
 ///   capacity.
-/// * Other programs: where the host has no idle CPU time the database can get no more than it did.
+/// * Other programs: where the host has no idle CPU time the database can get no more than it did. That is said of one that used half of
+///   its CPUs or more: the cgroup that it is started in comes before other programs, so that one that used less of a full host waited for
+///   its volumes.
 fn available(given: f64, window: &HostWindow) -> f64 {
     let stolen = window.stolen.zip(window.host_busy).map_or(0.0, |(stolen, busy)| {
         stolen * stats::ratio(window.used, busy).unwrap_or(0.0).min(1.0)
@@ -64,7 +69,11 @@ fn available(given: f64, window: &HostWindow) -> f64 {
         (None, None) => 0.0,
     };
     let left = (given - stolen - held_back).max(window.used);
-    let most = window.host_idle.map_or(f64::INFINITY, |idle| window.used + idle);
+    let is_in_demand = window.used >= HELD_BACK_FROM * given;
+    let most = match window.host_idle {
+        Some(idle) if is_in_demand => window.used + idle,
+        _ => f64::INFINITY,
+    };
     // More CPU time than was given is how counters are read, not a larger capacity.
     left.min(most).min(given)
 }
@@ -138,6 +147,26 @@ mod tests {
                     ..window
                 },
                 3.3,
+            ),
+            (
+                "a full host, and a database that wants little of it",
+                4.0,
+                HostWindow {
+                    used: 1.9,
+                    host_idle: Some(0.0),
+                    ..window
+                },
+                4.0,
+            ),
+            (
+                "the same, and one that wants half",
+                4.0,
+                HostWindow {
+                    used: 2.0,
+                    host_idle: Some(0.0),
+                    ..window
+                },
+                2.0,
             ),
             ("counters read a little late", 3.0, window, 3.0),
         ];

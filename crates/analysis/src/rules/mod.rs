@@ -36,6 +36,7 @@ mod no_steady_state;
 mod nodes;
 mod not_found;
 mod offered_rate;
+mod other_work;
 mod repetitions_spread;
 mod scope;
 mod send_lag;
@@ -138,16 +139,18 @@ pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {
 pub struct Together<'a> {
     plan: &'a Plan,
     setups: &'a Setups,
+    provider: Provider,
     /// Median over the run's trials of the bytes on disk of one replica of the data set.
     data_bytes: Option<f64>,
 }
 
 impl<'a> Together<'a> {
     /// What the trials of a run have in common.
-    pub fn of(plan: &'a Plan, setups: &'a Setups, trials: &[&TrialMeasurement]) -> Self {
+    pub fn of(plan: &'a Plan, setups: &'a Setups, provider: Provider, trials: &[&TrialMeasurement]) -> Self {
         Self {
             plan,
             setups,
+            provider,
             data_bytes: data_set_smaller::typical(setups, trials),
         }
     }
@@ -169,6 +172,7 @@ pub fn of_trial_in_run(trial: &TrialMeasurement, together: &Together<'_>) -> Vec
     ));
     found.extend(still_rising::finding(trial.undisturbed(), together.plan));
     found.extend(cache_not_settled::finding(trial.undisturbed(), together.plan));
+    found.extend(other_work::finding(trial.undisturbed(), together.provider));
     found.extend(fault_not_as_planned::finding(trial, together.plan));
     found.extend(writes_not_flushed::finding(
         trial.undisturbed(),

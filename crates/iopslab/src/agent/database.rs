@@ -378,6 +378,7 @@ impl Opened {
             stop_s: 0.0,
             volumes_lost: None,
             program_cache_bytes: self.trial.as_ref().and_then(Trial::program_cache_bytes),
+            others: self.trial.as_ref().map(Trial::others).unwrap_or_default(),
         };
         if let Some(trial) = self.trial.take() {
             let setup = trial.setup().clone();

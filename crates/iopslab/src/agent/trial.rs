@@ -4,13 +4,14 @@
 //! the one that has served the trial before. The controller has it brought to rest then ([`Trial::usage`] says how far it is), has
 //! its data taken in again as it was loaded ([`Trial::renew`]), and then all limits come into force ([`Trial::hold`]).
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use database::{DataSetTable, Directories, NodeLog, RunningNode};
-use evidence::{Overhead, Warmed};
-use monitor::Monitor;
+use evidence::{OtherProgram, Overhead, Warmed};
+use monitor::{Monitor, OthersWatch};
 use spec::{CacheState, FaultAction, Setup};
 use wire::{Fault, Moments, Reply, StartedTrial};
 
@@ -35,6 +36,7 @@ pub(super) struct Trial {
     /// Whether the node compacts by itself: one with a backlog does not before measurement begins.
     compacts: bool,
     monitor: Option<Monitor>,
+    others: Option<OthersWatch>,
     /// Whether the node is away by plan, for who watches it.
     away: Arc<AtomicBool>,
     /// What keeps it away.
@@ -64,6 +66,7 @@ impl Trial {
             fork,
             compacts: setup.backlog.is_none(),
             monitor: None,
+            others: None,
             away: Arc::default(),
             absence: None,
             earlier_logs: Vec::new(),
@@ -239,6 +242,7 @@ impl Trial {
         let metrics = with(node, |n| n.metrics(KEYSPACE, TABLE)).map_err(fault)?;
         let controllers = &self.fork.limits.controllers;
         let served = volumes.served();
+        self.others.get_or_insert_with(|| OthersWatch::begin(Path::new("/")));
         self.monitor = Some(watch(
             sources,
             metrics,
@@ -336,6 +340,12 @@ impl Trial {
     /// Bytes of its page cache that are the program itself.
     pub fn program_cache_bytes(&self) -> Option<u64> {
         self.fork.limits.program_cache_bytes()
+    }
+
+    /// Programs outside of the run that have used this host's CPUs since it is watched.
+    pub fn others(&self) -> Vec<OtherProgram> {
+        let used = |watch: &OthersWatch| watch.end(Path::new("/"), std::process::id());
+        self.others.as_ref().map(used).unwrap_or_default()
     }
 
     /// The trial is over: gives its logs, and the process where it is kept for another trial, held back by nothing then.

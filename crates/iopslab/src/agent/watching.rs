@@ -107,6 +107,7 @@ impl Watching {
             stop_s: 0.0,
             volumes_lost: None,
             program_cache_bytes: None,
+            others: Vec::new(),
         }))
     }
 }

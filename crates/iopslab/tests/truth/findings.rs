@@ -74,6 +74,7 @@ fn each_finding_fires_when_its_fault_is_planted_and_not_otherwise() {
         (sound().fault("kind = \"restart\""), "database_restarted", &[]),
         (sound().fault("kind = \"steal\""), "cpu_steal", &[]),
         (sound().fault("kind = \"throttle\""), "cpu_throttled", &[]),
+        (sound().fault("kind = \"other_work\""), "other_work", &[]),
         (
             sound().fault("kind = \"garbage_collection\""),
             "gc_pauses",

@@ -191,6 +191,7 @@ impl Shared {
                 stop_s: 0.0,
                 volumes_lost: None,
                 program_cache_bytes: None,
+                others: Vec::new(),
             })),
         })
     }

@@ -44,7 +44,11 @@ impl<'a> Faults<'a> {
 fn default_amount(kind: FaultKind) -> f64 {
     match kind {
         FaultKind::Stall => 2.0,
-        FaultKind::SlowDisk | FaultKind::Drift | FaultKind::SmallDataset | FaultKind::LostLatencies => 0.5,
+        FaultKind::SlowDisk
+        | FaultKind::OtherWork
+        | FaultKind::Drift
+        | FaultKind::SmallDataset
+        | FaultKind::LostLatencies => 0.5,
         FaultKind::Decay => 0.35,
         FaultKind::SaturatedClient => 100.0,
         FaultKind::Steal => 0.1,

@@ -30,6 +30,7 @@ pub struct Counters<'a> {
     sum: Done,
     client_cpu_s: f64,
     stolen_s: f64,
+    others_cpu_s: f64,
     dropped: f64,
     pending: f64,
     restarted: bool,
@@ -47,6 +48,7 @@ impl<'a> Counters<'a> {
             sum: Done::default(),
             client_cpu_s: 0.0,
             stolen_s: 0.0,
+            others_cpu_s: 0.0,
             dropped: 0.0,
             pending: 0.0,
             restarted: false,
@@ -70,6 +72,7 @@ impl<'a> Counters<'a> {
             self.client_cpu_s += tally.operations * self.world.client_us() / 1e6;
         }
         self.stolen_s += amount(FaultKind::Steal) * self.cpus() * seconds;
+        self.others_cpu_s += amount(FaultKind::OtherWork) * seconds;
         self.dropped += amount(FaultKind::DroppedMessages) * seconds;
         if done.written > 0.0 {
             self.pending += amount(FaultKind::CompactionDebt) * seconds;
@@ -95,7 +98,7 @@ impl<'a> Counters<'a> {
         let unix_ms = ((self.zero_unix_s + t_s) * 1e3) as i64;
         let bytes = self.operations * MESSAGE_BYTES;
         let again = faults.amount_or(FaultKind::Retransmits, 0.0) * bytes / SEGMENT_BYTES;
-        let busy = sum.cpu_s + self.client_cpu_s;
+        let busy = sum.cpu_s + self.client_cpu_s + self.others_cpu_s;
         let (pauses, paused_s, longest) = self.stops.pauses_until(t_s);
         let host = HostFigures {
             cpu_user_s: Some(0.8 * busy),

@@ -412,6 +412,7 @@ impl Trial<'_> {
                     cached_bytes: Some(bytes),
                 }
             }),
+            others: Vec::new(),
             backlog: None,
         }
     }

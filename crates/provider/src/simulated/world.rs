@@ -87,7 +87,7 @@ impl World<'_> {
             None => self.cache.hit_ratio(cached_bytes / self.data_bytes),
         };
         let planted = self.planted * self.settings.speed;
-        let cpu = pace.cpu * planted / (waking.cost() * self.settings.cpu);
+        let cpu = pace.cpu * planted / (waking.cost() * self.settings.cpu * self.cost_beside_others());
         Work {
             read_cpu_us: self.truth.read_cpu_us / cpu,
             write_cpu_us: self.truth.write_cpu_us / cpu,
@@ -115,6 +115,11 @@ impl World<'_> {
             work.read_cpu_us * of(self.share.reads),
             work.write_cpu_us * of(self.share.writes),
         ]
+    }
+
+    /// How much more CPU an operation costs beside other programs.
+    fn cost_beside_others(&self) -> f64 {
+        1.0 + self.faults.amount_or(FaultKind::OtherWork, 0.0) / 3.0
     }
 
     /// CPUs that a garbage collection occupies: all that steal and quota leave.

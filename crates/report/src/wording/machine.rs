@@ -1,6 +1,6 @@
 //! Did the machine itself stay out of the way?
 
-use analysis::Rule;
+use analysis::{PROGRAMS, Rule};
 
 use super::of::{Of, count};
 use crate::figures::MIB;
@@ -37,6 +37,14 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
                 of.percent("throttled_periods_share")
             ),
             "Look for a CPU limit on the service, container or slice in which this runs.",
+        ),
+        Rule::OtherWork => (
+            format!(
+                "Programs that are no part of the run used {:.2} CPUs of the database's host{}.",
+                of.number("other_cpus"),
+                of.0.fact(PROGRAMS).map_or_else(String::new, |programs| format!(" ({programs})"))
+            ),
+            "They take CPU time, memory bandwidth and shared caches, so that an operation costs more. Stop them, or measure at another hour.",
         ),
         Rule::GcPauses => {
             let longest_s = of.number("longest_pause_s");

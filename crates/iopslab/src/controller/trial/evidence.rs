@@ -107,6 +107,7 @@ fn node(host: HostId, setup: &Setup, happened: &Happened, stopped: Option<&Stopp
         settings: started.map(|s| s.settings.clone()).unwrap_or_default(),
         warmed: started.and_then(|s| s.warmed),
         rest: happened.rests.get(&host).cloned(),
+        others: stopped.map(|s| s.others.clone()).unwrap_or_default(),
         backlog: happened.backlogs.get(&host).copied(),
         ..own
     }

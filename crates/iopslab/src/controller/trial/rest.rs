@@ -35,6 +35,8 @@ const IN_FLIGHT_BESIDE_COMPILERS: u32 = 2;
 /// What a round is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Purpose {
+    /// Most of the code is compiled: a renewal follows, which makes the JVM throw away some of it.
+    MostCode,
     Code,
     Cache,
 }
@@ -93,11 +95,12 @@ impl Resting<'_> {
         let is_warm = self.wanted.values().all(|to_rest| to_rest.code_is_warm);
         let mut code_is_warm = is_warm;
         let renewals = if is_warm { 0 } else { RENEWALS_OF_COLD_CODE };
-        for _ in 0..renewals {
+        for renewal in 1..=renewals {
             if !self.renew(CacheState::Cold)? {
                 return Ok(());
             }
-            code_is_warm = self.rounds_of(Purpose::Code)?;
+            let is_last = renewal == renewals;
+            code_is_warm = self.rounds_of(if is_last { Purpose::Code } else { Purpose::MostCode })?;
         }
         if !self.renew(cache)? {
             return Ok(());
@@ -138,7 +141,7 @@ impl Resting<'_> {
         let mut since = BTreeMap::<HostId, Vec<RestRound>>::new();
         while began.elapsed().as_secs_f64() < most_s {
             let doing = match purpose {
-                Purpose::Code => "bringing the database to rest: compiling its code",
+                Purpose::MostCode | Purpose::Code => "bringing the database to rest: compiling its code",
                 Purpose::Cache => "bringing the database to rest: filling the page cache by the workload's keys",
             };
             self.screen.doing(doing, "");
@@ -157,7 +160,7 @@ impl Resting<'_> {
                 let Some(then) = before.get(host) else { continue };
                 let rest = self.rests.entry(*host).or_default();
                 let rounds = match purpose {
-                    Purpose::Code => &mut rest.code,
+                    Purpose::MostCode | Purpose::Code => &mut rest.code,
                     Purpose::Cache => &mut rest.cache,
                 };
                 let round = between(then, now, seconds, operations);
@@ -168,6 +171,7 @@ impl Resting<'_> {
             let is_done = |(host, to_rest): (&HostId, &ToRest)| {
                 let rounds = since.get(host).map_or(&[][..], Vec::as_slice);
                 match purpose {
+                    Purpose::MostCode => analysis::most_code_is_warm(rounds),
                     Purpose::Code => analysis::code_is_warm(rounds),
                     Purpose::Cache => {
                         let is_settled = analysis::cache_is_settled(rounds, to_rest.page_cache_bytes);
@@ -190,12 +194,12 @@ impl Resting<'_> {
         let whole = task(self.parts, self.target, self.happened);
         let come_first = self.wanted.values().all(|to_rest| to_rest.compilers_first);
         let in_flight = match (purpose, self.parts.cell.load) {
-            (Purpose::Code, _) if !come_first => IN_FLIGHT_BESIDE_COMPILERS,
+            (Purpose::MostCode | Purpose::Code, _) if !come_first => IN_FLIGHT_BESIDE_COMPILERS,
             (_, LoadLevel::Concurrency(n)) => n,
             (_, LoadLevel::Rate { .. }) => IN_FLIGHT,
         };
         let seconds = match purpose {
-            Purpose::Code => CODE_ROUND_S,
+            Purpose::MostCode | Purpose::Code => CODE_ROUND_S,
             Purpose::Cache => CACHE_ROUND_S,
         };
         // Where acknowledged writes are looked for, nobody else writes.

@@ -86,6 +86,19 @@ fn steal_takes_what_the_counter_shows() {
 }
 
 #[test]
+fn other_work_is_on_the_host_and_makes_operations_dearer() {
+    let cpu_bound = |story: Story| {
+        let trial = story.trial();
+        let busy = trial.host(|h| h.cpu_user_s) + trial.host(|h| h.cpu_system_s);
+        (busy - trial.host(|h| h.cgroup_cpu_s), trial.throughput())
+    };
+    let (client_cpus, calm) = cpu_bound(quiet(""));
+    let (cpus, disturbed) = cpu_bound(quiet("").fault("kind = \"other_work\"\namount = 0.6"));
+    near(cpus - client_cpus, 0.6, 0.1);
+    near(disturbed / calm, 1.0 / 1.2, 0.05);
+}
+
+#[test]
 fn a_quota_throttles_where_demand_meets_it() {
     let throttled = |story: Story| {
         let trial = story.trial();

@@ -1,0 +1,87 @@
+//! Did programs that are no part of the run use the CPUs of a database's host?
+
+use spec::{Provider, VolumeRole};
+
+use super::nodes::worst;
+use super::scope::scope;
+use crate::fact::PROGRAMS;
+use crate::finding::Finding;
+use crate::measurement::TrialMeasurement;
+use crate::node::Node;
+use crate::rule::Rule;
+
+/// CPUs (practice). The kernel's own work for a run (interrupts, writeback, loop devices) and the agents that watch it come to less than
+/// a tenth of one.
+const OTHER_CPUS_MAX: f64 = 0.25;
+
+pub fn finding(trial: &TrialMeasurement, provider: Provider) -> Option<Finding> {
+    let of_the_run = |node: &Node<'_>| match provider {
+        // One machine for all.
+        Provider::Local => Some(sum(trial, |node| node.host.cpus_used)? + sum(trial, server_cpus)? + client_cpus(trial)),
+        // Where the client is on another host than this node, others may have used as much as it did before anybody hears of it.
+        Provider::Simulated | Provider::Hosts => {
+            Some(node.host.cpus_used? + server_cpus(node).unwrap_or(0.0) + client_cpus(trial))
+        }
+        Provider::Aws => node.host.cpus_used,
+    };
+    worst(trial, |node| {
+        let other = node.host.busy_cpus? - of_the_run(node)?;
+        (other > OTHER_CPUS_MAX).then(|| {
+            let numbers = [("other_cpus", other), ("threshold", OTHER_CPUS_MAX)];
+            let found = Finding::new(Rule::OtherWork, scope(trial), numbers);
+            let each = node.facts.others.iter();
+            let programs: Vec<String> = each.map(|program| format!("{} {:.2}", program.name, program.cpus)).collect();
+            match programs.is_empty() {
+                true => (other, found),
+                false => (other, found.with(PROGRAMS, programs.join(", "))),
+            }
+        })
+    })
+}
+
+fn sum(trial: &TrialMeasurement, figure: impl Fn(&Node<'_>) -> Option<f64>) -> Option<f64> {
+    trial.nodes().map(|node| figure(&node)).sum()
+}
+
+/// CPUs of the processes that serve the node's volumes: each volume tells those of its whole process.
+fn server_cpus(node: &Node<'_>) -> Option<f64> {
+    let each = VolumeRole::ALL.into_iter().filter_map(|role| node.activity(role)?.server_cpus);
+    Some(each.fold(0.0, f64::max))
+}
+
+/// CPUs of all clients.
+fn client_cpus(trial: &TrialMeasurement) -> f64 {
+    let of = |client: &evidence::ClientResult| stats::ratio(client.client_cpu_s, client.measured_s).unwrap_or(0.0);
+    trial.record.client.as_ref().map_or(0.0, of)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::cases::{changed_host, sound};
+
+    #[test]
+    fn what_nobody_of_the_run_used_is_told_from_a_quarter_of_a_cpu() {
+        let client = client_cpus(&sound());
+        let told = |provider, others: f64| {
+            let trial = changed_host(|h| {
+                (h.cpus_used, h.busy_cpus) = (Some(1.0), Some(1.0 + client + others));
+            });
+            finding(&trial, provider).and_then(|found| found.number("other_cpus"))
+        };
+        for provider in [Provider::Local, Provider::Simulated, Provider::Hosts] {
+            assert_eq!(told(provider, 0.24), None);
+            assert!((told(provider, 0.26).unwrap() - 0.26).abs() < 1e-9);
+        }
+        assert_eq!(told(Provider::Aws, 0.24 - client), None);
+        assert!(told(Provider::Aws, 0.26 - client).is_some(), "its clients have machines of their own");
+    }
+
+    /// Without the host's own counters, or the database's, nothing is known of others.
+    #[test]
+    fn what_is_not_known_is_no_finding() {
+        assert_eq!(finding(&changed_host(|h| h.busy_cpus = None), Provider::Local), None);
+        let unseen = changed_host(|h| (h.busy_cpus, h.cpus_used) = (Some(4.0), None));
+        assert_eq!(finding(&unseen, Provider::Local), None);
+    }
+}
