@@ -92,7 +92,8 @@ pub use document::{
     WorseSettings, WouldDecide, WritesAnalysis,
 };
 pub use fact::{
-    CODE, HostFact, NODES, NodeFigure, PREPARATION, PROGRAMS, SmallerThan, TooShort, Trajectory, UNTIL_FAULT, VolumeLimit, WARM,
+    CODE, HostFact, NODES, NodeFigure, PREPARATION, PROGRAMS, SmallerThan, TooShort, Trajectory, UNTIL_FAULT,
+    VolumeLimit, WARM,
 };
 pub use finding::{Finding, Scope};
 pub use gate::{Gate, GateError};

@@ -99,7 +99,10 @@ mod tests {
         };
         assert!(!most(&[]));
         assert!(!most(&[Some(1.4), Some(0.41)]) && most(&[Some(1.4), Some(0.39)]));
-        assert!(!most(&[None]) && most(&[None, None]), "throughput alone, where compilers cannot be seen");
+        assert!(
+            !most(&[None]) && most(&[None, None]),
+            "throughput alone, where compilers cannot be seen"
+        );
     }
 
     #[test]

@@ -25,8 +25,8 @@ pub use rate_probe::{ProbeLatency, RateProbe};
 pub use rest::{Fork, Rest, RestRound};
 pub use spec::{Consistency, OperationKind, VolumeRole};
 pub use trial::{
-    Cause, ClientPart, ClientResult, ErrorKind, Initialised, NodeFacts, OtherProgram, Overhead, ProbeResult, SendLag, TrialRecord,
-    Validity, VolumeFacts,
+    Cause, ClientPart, ClientResult, ErrorKind, Initialised, NodeFacts, OtherProgram, Overhead, ProbeResult, SendLag,
+    TrialRecord, Validity, VolumeFacts,
 };
 pub use warmed::Warmed;
 

@@ -277,7 +277,7 @@ impl NodeFacts {
         warmed: None,
         rest: None,
         others: Vec::new(),
-            backlog: None,
+        backlog: None,
     };
 }
 

@@ -133,8 +133,7 @@ mod tests {
             let directory = self.0.path().join(format!("proc/{pid}"));
             std::fs::create_dir_all(&directory).unwrap();
             let ticks = (cpu_s * rustix::param::clock_ticks_per_second() as f64) as u64;
-            let stat =
-                format!("{pid} ({name}) S {parent} 1 1 0 -1 0 0 0 0 0 {ticks} 0 0 0 20 0 1 0 {started} 0 0\n");
+            let stat = format!("{pid} ({name}) S {parent} 1 1 0 -1 0 0 0 0 0 {ticks} 0 0 0 20 0 1 0 {started} 0 0\n");
             std::fs::write(directory.join("stat"), stat).unwrap();
             let exe = directory.join("exe");
             let _ = std::fs::remove_file(&exe);
@@ -171,7 +170,10 @@ mod tests {
         assert_eq!(named(12), outside, "the controller and its other agents are of the run");
         assert_eq!(named(13).first().map(|(name, _)| name.as_str()), Some("a (b) c"));
         let beside = named(20);
-        assert!(beside.iter().any(|(name, _)| name == "iopslab"), "another run is somebody else: {beside:?}");
+        assert!(
+            beside.iter().any(|(name, _)| name == "iopslab"),
+            "another run is somebody else: {beside:?}"
+        );
     }
 
     /// This very process is of the run, and costs what it costs.

@@ -17,7 +17,9 @@ const OTHER_CPUS_MAX: f64 = 0.25;
 pub fn finding(trial: &TrialMeasurement, provider: Provider) -> Option<Finding> {
     let of_the_run = |node: &Node<'_>| match provider {
         // One machine for all.
-        Provider::Local => Some(sum(trial, |node| node.host.cpus_used)? + sum(trial, server_cpus)? + client_cpus(trial)),
+        Provider::Local => {
+            Some(sum(trial, |node| node.host.cpus_used)? + sum(trial, server_cpus)? + client_cpus(trial))
+        }
         // Where the client is on another host than this node, others may have used as much as it did before anybody hears of it.
         Provider::Simulated | Provider::Hosts => {
             Some(node.host.cpus_used? + server_cpus(node).unwrap_or(0.0) + client_cpus(trial))
@@ -30,7 +32,9 @@ pub fn finding(trial: &TrialMeasurement, provider: Provider) -> Option<Finding> 
             let numbers = [("other_cpus", other), ("threshold", OTHER_CPUS_MAX)];
             let found = Finding::new(Rule::OtherWork, scope(trial), numbers);
             let each = node.facts.others.iter();
-            let programs: Vec<String> = each.map(|program| format!("{} {:.2}", program.name, program.cpus)).collect();
+            let programs: Vec<String> = each
+                .map(|program| format!("{} {:.2}", program.name, program.cpus))
+                .collect();
             match programs.is_empty() {
                 true => (other, found),
                 false => (other, found.with(PROGRAMS, programs.join(", "))),
@@ -45,7 +49,9 @@ fn sum(trial: &TrialMeasurement, figure: impl Fn(&Node<'_>) -> Option<f64>) -> O
 
 /// CPUs of the processes that serve the node's volumes: each volume tells those of its whole process.
 fn server_cpus(node: &Node<'_>) -> Option<f64> {
-    let each = VolumeRole::ALL.into_iter().filter_map(|role| node.activity(role)?.server_cpus);
+    let each = VolumeRole::ALL
+        .into_iter()
+        .filter_map(|role| node.activity(role)?.server_cpus);
     Some(each.fold(0.0, f64::max))
 }
 
@@ -74,7 +80,10 @@ mod tests {
             assert!((told(provider, 0.26).unwrap() - 0.26).abs() < 1e-9);
         }
         assert_eq!(told(Provider::Aws, 0.24 - client), None);
-        assert!(told(Provider::Aws, 0.26 - client).is_some(), "its clients have machines of their own");
+        assert!(
+            told(Provider::Aws, 0.26 - client).is_some(),
+            "its clients have machines of their own"
+        );
     }
 
     /// Without the host's own counters, or the database's, nothing is known of others.

@@ -42,7 +42,8 @@ pub fn words(of: &Of<'_>) -> (String, &'static str) {
             format!(
                 "Programs that are no part of the run used {:.2} CPUs of the database's host{}.",
                 of.number("other_cpus"),
-                of.0.fact(PROGRAMS).map_or_else(String::new, |programs| format!(" ({programs})"))
+                of.0.fact(PROGRAMS)
+                    .map_or_else(String::new, |programs| format!(" ({programs})"))
             ),
             "They take CPU time, memory bandwidth and shared caches, so that an operation costs more. Stop them, or measure at another hour.",
         ),

@@ -366,7 +366,7 @@ fn facts(name: &str, index: usize) -> ConfigurationFacts {
         placement: analysis::Placement::ONE_NODE,
         consistency: None,
         settings: analysis::Settings::default(),
-            backlog: None,
+        backlog: None,
         layout: None,
         volumes: vec![VolumeReport {
             initialised: Vec::new(),
