@@ -5,13 +5,16 @@
 //! says how many the volume delivers. Throughput is the lower of two bounds: what the volume allows at this rate of
 //! misses, and the most that was measured at any ratio. They cross at the tipping point.
 
+use evidence::ProbeResult;
 use spec::{CHUNK_BYTES, CacheState, LoadLevel, PageCache, Plan};
 
-use crate::document::{CacheCurve, CachePoint, CachePrediction, CellAnalysis, ConfigurationFacts};
+use crate::comparisons::Comparisons;
+use crate::document::{
+    CacheCurve, CachePoint, CachePrediction, CellAnalysis, ConfigurationFacts, Metric, Ratio, Verdict, VolumeReport,
+    Withheld,
+};
 use crate::figures::Figures;
 
-/// A point with at least this share of the most is not bounded by the volume.
-const AT_MOST_SHARE: f64 = 0.9;
 /// Points of a predicted curve.
 const STEPS: u32 = 60;
 /// The tipping point is looked for up to so many times beyond the ratios that were measured.
@@ -23,6 +26,7 @@ pub fn curves(
     cells: &[CellAnalysis],
     configurations: &[ConfigurationFacts],
     figures: &Figures<'_>,
+    margin: f64,
 ) -> Vec<CacheCurve> {
     let mut kinds: Vec<(&str, &str, CacheState, LoadLevel)> = Vec::new();
     for cell in cells {
@@ -38,8 +42,58 @@ pub fn curves(
             }
         }
     }
-    let curve = |kind| Curve::of(plan, cells, configurations, figures, kind).map(Curve::drawn);
-    kinds.into_iter().filter_map(curve).collect()
+    let curve = |kind| Curve::of(plan, cells, configurations, figures, kind);
+    let mut curves: Vec<Curve> = kinds.into_iter().filter_map(curve).collect();
+    compare(&mut curves, cells, figures, margin);
+    curves.into_iter().map(Curve::drawn).collect()
+}
+
+/// Compares the cells of each curve as if the size of the page cache were what is bought: all of them are one family.
+fn compare(curves: &mut [Curve], cells: &[CellAnalysis], figures: &Figures<'_>, margin: f64) {
+    let as_bought = |at: usize, point: &CachePoint| {
+        let cell = cells.iter().find(|c| c.id == point.cell)?;
+        Some(CellAnalysis {
+            configuration: point.ratio.to_string(),
+            workload: format!("curve {at}"),
+            ..cell.clone()
+        })
+    };
+    let all: Vec<CellAnalysis> = curves
+        .iter()
+        .enumerate()
+        .flat_map(|(at, curve)| {
+            curve
+                .document
+                .points
+                .iter()
+                .filter_map(move |point| as_bought(at, point))
+        })
+        .collect();
+    let compared = Comparisons::new(Metric::Throughput, &all, figures, margin);
+    let place = |point: &CachePoint| all.iter().position(|cell| cell.id == point.cell);
+    for curve in curves {
+        let points = &mut curve.document.points;
+        let Some(smallest) = points.first().filter(|p| p.withheld.is_none()).and_then(place) else {
+            continue;
+        };
+        for point in points.iter_mut().skip(1).filter(|p| p.withheld.is_none()) {
+            point.to_smallest = place(point).and_then(|at| compared.ratio(at, smallest));
+        }
+    }
+}
+
+/// 4 KiB random reads a second that the data volumes of a node go on giving: what fio measured, but of a bucket no more than its
+/// baseline.
+fn sustained_iops(facts: &ConfigurationFacts) -> Option<f64> {
+    facts.probed_read_iops()?;
+    let of_volume = |volume: &VolumeReport| {
+        let of_bytes = volume
+            .byte_burst
+            .map(|bucket| bucket.baseline_bytes_per_s / ProbeResult::READ_BYTES);
+        let lasting = volume.burst.map(|bucket| bucket.baseline_iops).or(of_bytes);
+        Some(volume.probe?.read_iops.min(lasting.unwrap_or(f64::INFINITY)))
+    };
+    facts.data_volumes().map(of_volume).sum()
 }
 
 /// What a curve is made of.
@@ -88,6 +142,8 @@ impl Curve {
                     asked_ratio: condition(cell)?.ratio?,
                     ratio,
                     throughput_ops_per_s: cell.throughput_ops_per_s,
+                    to_smallest: None,
+                    withheld: cell.withheld.filter(|why| *why != Withheld::PageCache),
                     device_reads_per_operation: cell.device_reads_per_operation,
                     predicted: CachePrediction {
                         ratio,
@@ -100,13 +156,14 @@ impl Curve {
             .collect();
         points.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
         let data = facts.and_then(|c| c.data_volumes().next());
-        let delivered = facts.and_then(|c| Some(c.probed_read_iops()? * f64::from(c.nodes)));
+        let delivered = facts.and_then(|c| Some(sustained_iops(c)? * f64::from(c.nodes)));
         let writes: Vec<f64> = members
             .iter()
             .filter_map(|cell| cell.device_writes_per_operation)
             .collect();
         let shares = data.is_some_and(|v| v.is_combined());
-        let throughput = points.iter().filter_map(|p| Some(p.throughput_ops_per_s?.median));
+        let judged = points.iter().filter(|p| p.withheld.is_none());
+        let throughput = judged.filter_map(|p| Some(p.throughput_ops_per_s?.median));
         let is_closed = matches!(load, LoadLevel::Concurrency(_));
         let reads = definition.mix.reads();
         Some(Self {
@@ -217,15 +274,20 @@ fn reads_per_miss(points: &[CachePoint], reads: f64) -> Option<f64> {
     stats::ratio(product, square).filter(|each| *each > 0.0)
 }
 
-/// Where throughput was last near the most, and the ratio after that.
+/// Up to where throughput is shown to be that of the smallest ratio, and from where on it is shown to be lower.
 fn measured_tipping(curve: &CacheCurve) -> Option<(f64, f64)> {
-    let most = curve.most_ops_per_s?;
-    let is_near = |point: &CachePoint| {
-        point
-            .throughput_ops_per_s
-            .is_some_and(|t| t.median >= AT_MOST_SHARE * most)
-    };
-    let last = curve.points.iter().rposition(is_near)?;
-    let next = curve.points.get(last + 1)?;
-    Some((curve.points[last].ratio, next.ratio))
+    let verdicts: Vec<Option<Verdict>> = curve
+        .points
+        .iter()
+        .map(|point| point.to_smallest.as_ref().map(|r: &Ratio| r.verdict))
+        .collect();
+    let is = |at: usize, wanted: &[Verdict]| verdicts[at].is_some_and(|v| wanted.contains(&v));
+    let lower = (1..verdicts.len())
+        .rev()
+        .take_while(|at| is(*at, &[Verdict::Slower]))
+        .last()?;
+    let holds = (1..lower)
+        .take_while(|at| is(*at, &[Verdict::Same, Verdict::Faster]))
+        .last();
+    Some((curve.points[holds.unwrap_or(0)].ratio, curve.points[lower].ratio))
 }

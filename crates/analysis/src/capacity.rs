@@ -14,7 +14,7 @@ use evidence::RateProbe;
 use spec::{Cell, LoadLevel, Plan, Search};
 use stats::{Crossing, LEVEL, Points, Residuals, Samples};
 
-use crate::document::{Capacity, CapacityLevel, CapacityLimit, CapacityOutcome, CellAnalysis, Meets, Missed};
+use crate::document::{Capacity, CapacityLevel, CapacityLimit, CapacityOutcome, CellAnalysis, Meets, Missed, Withheld};
 use crate::figures::Figures;
 use crate::limit::{LimitKind, ResourceUse};
 use crate::score::{self, Score};
@@ -165,6 +165,9 @@ fn capacity(
     let withheld = withheld
         .filter_map(|level| level.cell.withheld)
         .find(|why| !score::is_proof(Some(*why)));
+    // What a sick machine misses a sound one may meet.
+    let mut all = levels.iter().filter_map(|level| level.cell.withheld);
+    let withheld = withheld.or_else(|| all.find(|why| matches!(why, Withheld::Sick { .. })));
     let closed = probes.iter().find(|probe| rate(probe.load).is_none());
     let floor = floor(plan, probes);
     let outcome = match (&found, withheld) {

@@ -116,11 +116,23 @@ impl Comparisons {
             by_block.into_values().map(f64::ln).collect()
         };
         let samples: Vec<Vec<f64>> = mine.iter().map(logs).collect();
-        let pool = Samples::new(samples.iter().map(Vec::as_slice));
+        let kinds: Vec<SpreadKind> = mine
+            .iter()
+            .map(|i| limit::by_use(&cells[*i].limit).spreads_as())
+            .collect();
+        // Of one kind by the spread of all cells of that kind, of two by their own.
+        let pool_of = |wanted: &dyn Fn(usize) -> bool| {
+            let members = (0..samples.len()).filter(|at| wanted(*at));
+            Samples::new(members.map(|at| samples[at].as_slice()))
+        };
         for (a, i) in mine.iter().enumerate() {
             for (b, j) in mine.iter().enumerate().skip(a + 1) {
                 let (one, other) = (&cells[*i], &cells[*j]);
                 if one.batch != other.batch && one.workload == other.workload && one.load == other.load {
+                    let pool = match kinds[a] == kinds[b] {
+                        true => pool_of(&|at| kinds[at] == kinds[a]),
+                        false => pool_of(&|at| at == a || at == b),
+                    };
                     let pair = unpaired(&pool, &samples[a], &samples[b]);
                     self.pairs.extend(pair.map(|pair| ((*i, *j), pair)));
                 }

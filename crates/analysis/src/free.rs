@@ -74,7 +74,16 @@ impl Measured<'_> {
         // Cells stand in the order of the experiment.
         let from = group.iter().min_by_key(|p| p.cell)?;
         let others = || group.iter().filter(|p| p.cell != from.cell);
-        let to = others().max_by(|a, b| a.figure.total_cmp(&b.figure))?;
+        // What is shown to be faster comes before what only looks it.
+        let is_faster = |p: &Priced| {
+            let ratio = self.throughput.ratio(p.cell, from.cell);
+            ratio.is_some_and(|r| r.verdict == Verdict::Faster)
+        };
+        let rank = |p: &&Priced| (is_faster(p), p.figure);
+        let to = others().max_by(|a, b| {
+            let ((shown, figure), (than, other)) = (rank(a), rank(b));
+            shown.cmp(&than).then(figure.total_cmp(&other))
+        })?;
         let ratio = self.throughput.ratio(to.cell, from.cell)?;
         let name = |p: &Priced| self.cells[p.cell].configuration.clone();
         let mut tried: Vec<&Priced> = others().collect();

@@ -56,6 +56,7 @@ mod run_evidence;
 mod scaling;
 mod score;
 mod search;
+mod sickness;
 mod steady;
 mod value;
 mod waking;
@@ -81,15 +82,15 @@ pub use charts::{Charts, LatencyCurve, TrialCharts, charts};
 pub use comparison::compare;
 pub use decision::UNTESTED_SHARE;
 pub use document::{
-    Analysis, AnyOf, Bound, BoundIs, By, CacheCurve, CacheEffect, CachePoint, CachePrediction, Candidate, Capacity,
-    CapacityLevel, CapacityLimit, CapacityOutcome, Caution, CellAnalysis, CellChange, Change, Check, Comparison,
-    ConfigurationFacts, Criterion, DataVolumeAnalysis, DatabaseCounts, Decision, Delivered, Doubt, Everywhere,
-    FaultAnalysis, FaultsAnalysis, FleetOf, FreeStep, GateCell, GateOutcome, GateResult, HintFiles, InvalidTrial,
-    LatencyAnalysis, LimitedHere, Meets, Metric, Missed, Need, NodeAnalysis, NotConsidered, NotJudged, NotTried,
-    Obstacle, OfThisMachine, OtherSettings, Outcome, PhaseAnalysis, PhaseKind, Place, Range, Ranked, Ratio, Reason,
-    Recommendation, RecoveryAnalysis, Replaced, ResidualSpread, Scaling, ScalingPoint, Spending, Spent, Status,
-    TrialCounts, Unrest, Untried, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadFacts,
-    WorseSettings, WouldDecide, WritesAnalysis,
+    Analysis, AnyOf, BestOfAlike, Bound, BoundIs, By, CacheCurve, CacheEffect, CachePoint, CachePrediction, Candidate,
+    Capacity, CapacityLevel, CapacityLimit, CapacityOutcome, Caution, CellAnalysis, CellChange, Change, Check,
+    Comparison, ConfigurationFacts, Criterion, DataVolumeAnalysis, DatabaseCounts, Decision, Delivered, Doubt,
+    Durability, Everywhere, FaultAnalysis, FaultsAnalysis, FleetOf, FreeStep, GateCell, GateOutcome, GateResult,
+    HintFiles, InvalidTrial, LatencyAnalysis, LimitedHere, Meets, Metric, Missed, Need, NodeAnalysis, NotConsidered,
+    NotJudged, NotTried, Obstacle, OfThisMachine, OtherSettings, Outcome, PhaseAnalysis, PhaseKind, Place, Range,
+    Ranked, Ratio, Reason, Recommendation, RecoveryAnalysis, Replaced, ResidualSpread, Scaling, ScalingPoint, Sickness,
+    Spending, Spent, Status, TrialCounts, Unrest, Untried, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld,
+    WorkloadFacts, WorseSettings, WouldDecide, WritesAnalysis,
 };
 pub use fact::{
     CODE, HostFact, NODES, NodeFigure, PREPARATION, PROGRAMS, SmallerThan, TooShort, Trajectory, UNTIL_FAULT,
@@ -154,7 +155,8 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
             let facts = configurations.iter().find(|c| c.name == cell.configuration);
             analysed.delivered = facts.and_then(|facts| delivered::of_cell(facts, &measured));
             analysed.findings = rules::of_cell(&analysed, &measured, &plan.dataset, replicas);
-            let of_valid: Vec<Vec<Finding>> = valid().map(|(_, found)| found.clone()).collect();
+            let disks = |t: &TrialMeasurement| facts.map_or_else(Vec::new, |facts| sickness::disks(facts, t));
+            let of_valid: Vec<Vec<Finding>> = valid().map(|(t, found)| [found.clone(), disks(t)].concat()).collect();
             analysed.findings.extend(of_trials.into_iter().flatten());
             (analysed, of_valid)
         })
@@ -186,6 +188,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
             .collect();
         cell.withheld = withheld::of_cell(&of_cell, of_valid, plan.objective.as_ref(), &cell.limit);
         withheld::unname_cpu(&mut cell.limit, cell.withheld);
+        cell.withheld = cell.withheld.or_else(|| sickness::of_cell(cell, of_valid, margin));
     }
     let p99 = Comparisons::new(Metric::P99, &cells, &figures, margin);
     let capacities = capacity::capacities(plan, &cells, &figures, input.probes);
@@ -207,7 +210,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
     };
     let scaling = scaling::scalings(plan, setups, &figures, &throughput);
     let cache_effects = cache::effects(plan, &cells, &figures, margin);
-    let cache_curves = cache_curve::curves(plan, &cells, &configurations, &figures);
+    let cache_curves = cache_curve::curves(plan, &cells, &configurations, &figures, margin);
     let mut findings = rules::of_run(&input.run, input.provider, &configurations);
     findings.extend(rules::unequal_hosts(setups, &input.environment, &ordered));
     findings.extend(rules::of_setups(setups, plan.scale));
@@ -222,6 +225,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         plan,
         setups,
         provider: input.provider,
+        configurations: &configurations,
         cells: &cells,
         hardware: &hardware,
         figures: &figures,

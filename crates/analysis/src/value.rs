@@ -110,10 +110,9 @@ impl Steps<'_> {
                 .iter()
                 .max_by(|a, b| a.per_dollar().total_cmp(&b.per_dollar()))
                 .copied();
-            let withheld = self.cells[to.cell].withheld.or(match from {
-                Some(_) => None,
-                None => self.cells[priced[0].cell].withheld,
-            });
+            // Of which of the two cells, and why.
+            let reason = |p: &Priced| Some((p.cell, self.cells[p.cell].withheld?));
+            let withheld = reason(to).or_else(|| from.is_none().then(|| reason(&priced[0])).flatten());
             let from = from.unwrap_or(priced[0]);
             let dominator = withheld.is_none().then(|| self.dominator(*to, &cheaper)).flatten();
             let (from, verdict) = match (withheld, dominator) {
@@ -146,7 +145,9 @@ impl Steps<'_> {
     }
 
     /// A configuration that costs no more and is at least as fast, with what that makes of `to`: shown slower, or the
-    /// same, or not faster by more than the margin. Where other hardware is cheaper, settings of its own only if they are
+    /// same, or not faster by more than the margin and shown to give less for its money. Only what is shown condemns: an
+    /// interval that reaches from far below to just above 1 leaves `to` a contender, and the recommendation may offer it.
+    /// Where other hardware is cheaper, settings of its own only if they are
     /// shown to be faster: `to` is no worse a choice for settings that are as good.
     fn dominator(&self, to: Priced, cheaper: &[Priced]) -> Option<(Priced, ValueVerdict)> {
         let most = 1.0 + self.plan.decision.margin;
@@ -163,12 +164,20 @@ impl Steps<'_> {
         slower
             .map(|(c, _)| (*c, ValueVerdict::Dominated))
             .or_else(|| same.map(|(c, _)| (*c, ValueVerdict::Same)))
-            .or_else(|| against.first().map(|(c, _)| (*c, ValueVerdict::Dominated)))
+            .or_else(|| {
+                let mut others = against.iter().map(|(c, _)| *c);
+                let gives_less = |c: &Priced| self.value(*c, to).is_some_and(|v| v.verdict == Verdict::Slower);
+                others.find(gives_less).map(|c| (c, ValueVerdict::Dominated))
+            })
+    }
+
+    /// Throughput for money of `to` over that of `from`.
+    fn value(&self, from: Priced, to: Priced) -> Option<Ratio> {
+        self.throughput.scaled(to.cell, from.cell, from.usd / to.usd)
     }
 
     fn judge(&self, from: Priced, to: Priced) -> ValueVerdict {
-        let value = self.throughput.scaled(to.cell, from.cell, from.usd / to.usd);
-        match value.map(|v| v.verdict) {
+        match self.value(from, to).map(|v| v.verdict) {
             Some(Verdict::Same) => ValueVerdict::BreakEven,
             Some(Verdict::Faster) => ValueVerdict::WorthIt,
             Some(Verdict::Slower) => ValueVerdict::NotWorthIt,
@@ -181,10 +190,10 @@ impl Steps<'_> {
         from: Priced,
         to: Priced,
         verdict: ValueVerdict,
-        withheld: Option<Withheld>,
+        withheld: Option<(usize, Withheld)>,
     ) -> Option<ValueOfMoney> {
         let ratio = self.throughput.ratio(to.cell, from.cell)?;
-        let value = self.throughput.scaled(to.cell, from.cell, from.usd / to.usd)?;
+        let value = self.value(from, to)?;
         let cost_ratio = to.usd / from.usd;
         let gain = (to.figure - from.figure) * self.plan.scale;
         let undecided = verdict == ValueVerdict::NotDecided && withheld.is_none();
@@ -208,7 +217,8 @@ impl Steps<'_> {
                 .flatten(),
             throughput_ratio: ratio,
             verdict,
-            withheld,
+            withheld: withheld.map(|(_, why)| why),
+            withheld_of: withheld.map(|(cell, _)| self.cells[cell].configuration.clone()),
             knee: false,
         })
     }

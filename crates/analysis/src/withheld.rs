@@ -11,7 +11,7 @@ use crate::rule::Rule;
 use crate::rules::SEND_LAG_SHARE;
 
 /// A reason that at least this share of the valid trials gives stands for the cell.
-const SHARE: f64 = 0.5;
+pub const SHARE: f64 = 0.5;
 
 /// What a finding is judged beside.
 #[derive(Debug, Clone, Copy)]
@@ -132,7 +132,7 @@ fn unrest(finding: &Finding, limit: &Limit) -> Option<Unrest> {
 }
 
 /// What limited a cell, as far as it matters here.
-mod limits {
+pub mod limits {
     use crate::document::limit::{Limit, LimitKind};
 
     /// Whether the CPU was full.

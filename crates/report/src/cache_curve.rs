@@ -1,8 +1,8 @@
 //! Throughput over data set / page cache in words and rows: the same in every form of the report.
 
-use analysis::{Analysis, CacheCurve, CachePoint};
+use analysis::{Analysis, CacheCurve, CachePoint, Withheld};
 
-use crate::figures::{number, optional};
+use crate::figures::{given_percent, listed, number, optional};
 use crate::labels;
 
 /// The section's title.
@@ -68,17 +68,32 @@ pub fn is_with_answer(analysis: &Analysis) -> bool {
 
 /// Where each curve tips over, one sentence each.
 pub fn sentences(analysis: &Analysis) -> impl Iterator<Item = String> {
-    analysis.cache_curves.iter().map(sentence)
+    analysis.cache_curves.iter().map(|curve| sentence(analysis, curve))
 }
 
-fn sentence(curve: &CacheCurve) -> String {
+fn sentence(analysis: &Analysis, curve: &CacheCurve) -> String {
     let measured = match curve.measured_tipping_ratio {
-        Some((last, next)) => format!(
-            "throughput holds up to a data set of {} times the page cache, and is lower from {} times on",
-            number(last),
-            number(next)
-        ),
-        None => "no step was seen between the ratios that were measured".to_owned(),
+        Some((last, next)) => {
+            let first = curve.points.first().map_or(last, |point| point.ratio);
+            let within = given_percent(analysis.margin);
+            let holds = match last > first {
+                true => format!(
+                    "throughput holds up to a data set of {} times the page cache (within {within})",
+                    number(last)
+                ),
+                false => format!(
+                    "throughput holds up to a data set of {} times the page cache, the smallest",
+                    number(last)
+                ),
+            };
+            let between = curve.points.iter().filter(|p| p.ratio > last && p.ratio < next).count();
+            let open = match between {
+                0 => "",
+                _ => "; between them neither is shown",
+            };
+            format!("{holds}, and is shown to be lower from {} times on{open}", number(next))
+        }
+        None => "no step is shown between the ratios that were measured".to_owned(),
     };
     let predicted = match (curve.predicted_tipping_ratio, curve.reads_per_miss) {
         (Some(ratio), Some(each)) => format!(
@@ -91,5 +106,37 @@ fn sentence(curve: &CacheCurve) -> String {
         }
         _ => String::new(),
     };
-    format!("{}: {measured}{predicted}.", title(curve))
+    format!("{}: {measured}{predicted}{}.", title(curve), left_out(curve))
+}
+
+/// Ratios of which nothing is said, and why.
+fn left_out(curve: &CacheCurve) -> String {
+    let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
+    for point in &curve.points {
+        let Some(why) = point.withheld.as_ref().map(words) else {
+            continue;
+        };
+        let ratio = number(point.ratio);
+        match groups.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, ratios)) => ratios.push(ratio),
+            None => groups.push((why, vec![ratio])),
+        }
+    }
+    let clauses = groups
+        .iter()
+        .map(|(why, ratios)| format!("; nothing is said of {} times: {why}", listed(ratios)));
+    clauses.collect()
+}
+
+/// What was measured there instead.
+fn words(why: &Withheld) -> &'static str {
+    match why {
+        Withheld::Burst { .. } | Withheld::BurstOfBytes { .. } => "burst credits carried it, and they end",
+        Withheld::NotAtRest { .. } => "the database was not at rest",
+        Withheld::Sick { .. } => "the machine was not well",
+        Withheld::Client => "the client was at its limit",
+        Withheld::Rate => "the rate was not held",
+        Withheld::Data => "records were missing, or counters disagreed",
+        Withheld::PageCache => "memory answered",
+    }
 }

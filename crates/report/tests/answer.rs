@@ -338,7 +338,10 @@ fn what_was_not_the_storage_is_said_in_words() {
         let outcome = Outcome::Withheld {
             configurations: vec![("gp2".into(), why)],
         };
-        let headline = said(&with(By::Value, outcome)).headline();
+        let mut analysis = with(By::Value, outcome);
+        let own = analysis.cells.iter_mut().filter(|c| c.configuration == "gp2");
+        own.for_each(|cell| cell.withheld = Some(why));
+        let headline = said(&analysis).headline();
         let expected = format!("Not decided: what was measured is not the storage: {words}.");
         assert_eq!(headline, expected);
     }

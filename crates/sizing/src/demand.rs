@@ -11,6 +11,11 @@ use super::sstables;
 const USUAL_CPU_REACH: f64 = 0.9;
 /// Mixes count as different when their read shares differ by this much.
 const DIFFERENT_MIXES: f64 = 0.1;
+/// What is done once for an operation is told from what each replica does where one cell asks this many times the replicas of
+/// another for an operation of the client (practice).
+const UNLIKE_REPLICAS: f64 = 1.4;
+/// Shares that are tried for what is done once.
+const SHARES: u32 = 100;
 /// Below this share of missing reads a cell says nothing about reads of the device.
 const FEW_MISSES: f64 = 0.02;
 
@@ -81,6 +86,9 @@ fn or_none(limit: Option<f64>) -> f64 {
 pub(super) struct Work {
     pub reads: f64,
     pub writes: f64,
+    /// Of these, what it coordinates for clients.
+    pub client_reads: f64,
+    pub client_writes: f64,
     /// Share of the reads that the page cache answers.
     pub hit_ratio: f64,
     pub record_bytes: f64,
@@ -94,15 +102,8 @@ impl Demand {
         }
         let shares = observations.iter().map(|o| o.read_share());
         let cpu_told_apart = shares.clone().fold(0.0, f64::max) - shares.fold(1.0, f64::min) >= DIFFERENT_MIXES;
-        let cpu = |o: &Observation<'_>| o.cpus_used / o.throughput * 1e6;
-        let (read_cpu_us, write_cpu_us) = if cpu_told_apart {
-            let rows: Vec<_> = observations.iter().map(|o| (o.reads, o.writes, cpu(o))).collect();
-            two_parts(&rows)
-        } else {
-            let each: Vec<f64> = observations.iter().map(|o| cpu(o) / (o.reads + o.writes)).collect();
-            let both = stats::median(&each)?;
-            (both, both)
-        };
+        let coordinator_share = coordinator_share(observations, cpu_told_apart);
+        let cpu = CpuCost::fit(observations, cpu_told_apart, coordinator_share)?;
         let settings = &observations[0].configuration.settings;
         let sstables = sstables::by_mix(observations);
         let missing = |o: &Observation<'_>| o.reads * (1.0 - o.hit_ratio);
@@ -132,8 +133,9 @@ impl Demand {
             median(&move |o: &Observation<'_>| (o.writes > 0.0).then(|| figure(o) / o.writes)).unwrap_or(0.0)
         };
         Some(Self {
-            read_cpu_us,
-            write_cpu_us,
+            coordinator_share,
+            read_cpu_us: cpu.read_us,
+            write_cpu_us: cpu.write_us,
             cpu_told_apart,
             chunk_bytes: settings.chunk_bytes(),
             chunk_is_stated: settings.stated_chunk_bytes().is_some(),
@@ -169,7 +171,8 @@ impl Demand {
         }
         let read = reads * self.read_request_bytes;
         Utilisation {
-            cpu: (work.reads * self.read_cpu_us + work.writes * self.write_cpu_us)
+            cpu: (charged(self.coordinator_share, work.client_reads, work.reads) * self.read_cpu_us
+                + charged(self.coordinator_share, work.client_writes, work.writes) * self.write_cpu_us)
                 / 1e6
                 / (machine.cpus * self.cpu_reach),
             iops: (reads / machine.read_iops)
@@ -191,11 +194,76 @@ impl Demand {
         let work = Work {
             reads: observation.reads,
             writes: observation.writes,
+            client_reads: observation.client_reads,
+            client_writes: observation.client_writes,
             hit_ratio: observation.hit_ratio,
             record_bytes: observation.record_bytes,
         };
         1.0 / self.utilisation(&Machine::of(observation), &work).busiest().1
     }
+}
+
+/// CPU time of whole operations of one replica, microseconds.
+#[derive(Debug, Clone, Copy)]
+struct CpuCost {
+    read_us: f64,
+    write_us: f64,
+    /// Mean of the squared relative errors over the cells.
+    error: f64,
+}
+
+impl CpuCost {
+    /// Fits the cells, `share` of an operation being done once.
+    fn fit(observations: &[&Observation<'_>], told_apart: bool, share: Option<f64>) -> Option<Self> {
+        let row = |o: &&Observation<'_>| {
+            let (reads, writes) = (
+                charged(share, o.client_reads, o.reads),
+                charged(share, o.client_writes, o.writes),
+            );
+            (reads, writes, o.cpus_used / o.throughput * 1e6)
+        };
+        let rows: Vec<(f64, f64, f64)> = observations.iter().map(row).collect();
+        let (read_us, write_us) = if told_apart {
+            two_parts(&rows)
+        } else {
+            let each: Vec<f64> = rows.iter().map(|(reads, writes, cpu)| cpu / (reads + writes)).collect();
+            let both = stats::median(&each)?;
+            (both, both)
+        };
+        let off = |(reads, writes, cpu): &(f64, f64, f64)| ((read_us * reads + write_us * writes) / cpu - 1.0).powi(2);
+        let error = stats::ratio(rows.iter().map(off).sum(), rows.len() as f64)?;
+        Some(Self {
+            read_us,
+            write_us,
+            error,
+        })
+    }
+}
+
+/// What is charged to a node: what is done once for each of the operations that it coordinates, and the rest for each replica.
+fn charged(share: Option<f64>, coordinated: f64, replicas: f64) -> f64 {
+    let once = share.unwrap_or(0.0);
+    once * coordinated + (1.0 - once) * replicas
+}
+
+/// The share of an operation's CPU time that is used once: that with which the costs of reads and writes explain all cells best.
+/// `None` where no two cells ask unlike numbers of replicas for the same kind of operation.
+fn coordinator_share(observations: &[&Observation<'_>], told_apart: bool) -> Option<f64> {
+    type Part = fn(&Observation<'_>) -> (f64, f64);
+    let parts: [Part; 2] = [|o| (o.client_reads, o.reads), |o| (o.client_writes, o.writes)];
+    let is_unlike = |part: &Part| {
+        let asked = observations.iter().map(|o| part(o)).filter(|(client, _)| *client > 0.0);
+        let asked: Vec<f64> = asked.map(|(client, replicas)| replicas / client).collect();
+        let most = asked.iter().copied().fold(0.0, f64::max);
+        let least = asked.iter().copied().fold(f64::INFINITY, f64::min);
+        most >= UNLIKE_REPLICAS * least
+    };
+    if !parts.iter().any(is_unlike) {
+        return None;
+    }
+    let tried = (0..=SHARES).map(|i| f64::from(i) / f64::from(SHARES));
+    let fitted = tried.filter_map(|share| Some((share, CpuCost::fit(observations, told_apart, Some(share))?.error)));
+    fitted.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(share, _)| share)
 }
 
 /// `x` and `y`, both at least 0, with the least sum of squared relative errors of `a x + b y` against `c` over rows (a,
@@ -265,6 +333,7 @@ mod tests {
     fn device_reads_grow_with_the_sstables_of_the_mix() {
         let mix = |read_share, per_read| SstablesOfMix { read_share, per_read };
         let mut demand = Demand {
+            coordinator_share: None,
             read_cpu_us: 100.0,
             write_cpu_us: 100.0,
             cpu_told_apart: true,
@@ -285,6 +354,8 @@ mod tests {
             let work = Work {
                 reads,
                 writes,
+                client_reads: reads,
+                client_writes: writes,
                 hit_ratio: 0.6,
                 record_bytes: 1000.0,
             };
@@ -299,6 +370,15 @@ mod tests {
         near(reads_of(&demand, 200.0, 800.0), 200.0 * 0.4 * 1.5 * 3.0);
         near(reads_of(&demand, 500.0, 500.0), 500.0 * 0.4 * 1.5 * 2.0);
         near(reads_of(&demand, 0.0, 1000.0), 0.0);
+    }
+
+    /// A read at QUORUM of three: 100 us of which 60 are used once, and 40 by each of two replicas.
+    #[test]
+    fn what_is_done_once_is_charged_once() {
+        let near = |value: f64, expected: f64| assert!((value - expected).abs() < 1e-9, "{value}, not {expected}");
+        near(100.0 * super::charged(Some(0.6), 1.0, 2.0), 140.0);
+        near(100.0 * super::charged(None, 1.0, 2.0), 200.0);
+        near(100.0 * super::charged(Some(0.6), 1.0, 1.0), 100.0);
     }
 
     #[test]

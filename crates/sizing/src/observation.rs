@@ -30,6 +30,9 @@ pub(super) struct Observation<'a> {
     /// Reads and writes that the node does as a replica, for each operation; a read-modify-write does both.
     pub reads: f64,
     pub writes: f64,
+    /// The same of the client's operations that it coordinates, work being spread evenly.
+    pub client_reads: f64,
+    pub client_writes: f64,
     pub trials: u64,
     /// Of these, trials with suspect findings, and the names of the rules that made them.
     pub suspect_trials: u64,
@@ -195,6 +198,8 @@ fn of_trials<'a>(
         distribution: built.workload.distribution,
         reads,
         writes,
+        client_reads: built.workload.mix.reads() / nodes,
+        client_writes: built.workload.mix.writes() / nodes,
         trials: trials.len() as u64,
         suspect_trials: trials
             .iter()

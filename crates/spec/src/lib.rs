@@ -66,7 +66,7 @@ pub use cpu_share::CpuShare;
 pub use data_layout::DataLayout;
 pub use data_set_files::DataSetFiles;
 pub use data_set_store::{DataSetPlace, DataSetStore};
-pub use decision::DecisionRules;
+pub use decision::{DecisionRules, DurabilityRule};
 pub use draft::{Draft, draft};
 pub use experiment::{
     Adaptive, Configuration, Database, Dataset, Emulation, Experiment, Find, IdentityFiles, Instance, Load, LoadLevel,

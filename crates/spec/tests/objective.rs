@@ -2,7 +2,7 @@
 
 mod story;
 
-use spec::{DecisionRules, LatencyFigure, LatencyObjective, Objective, OperationKind, Plan, plan};
+use spec::{DecisionRules, DurabilityRule, LatencyFigure, LatencyObjective, Objective, OperationKind, Plan, plan};
 use story::{accepted, and, each_refused, notes, refused};
 
 fn objective(text: &str) -> Objective {
@@ -13,7 +13,11 @@ fn objective(text: &str) -> Objective {
 fn without_an_objective_there_is_none_and_the_margin_is_five_per_cent() {
     let experiment = accepted(story::GOOD);
     assert_eq!(experiment.objective, None);
-    assert_eq!(experiment.decision, DecisionRules { margin: 0.05 });
+    let expected = DecisionRules {
+        margin: 0.05,
+        durability: DurabilityRule::Separate,
+    };
+    assert_eq!(experiment.decision, expected);
 }
 
 #[test]

@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 use spec::{CacheState, LoadLevel};
 use stats::Estimate;
 
+use super::ratio::Ratio;
+use super::recommendation::Withheld;
+
 /// A configuration under one workload and load, with page caches of several sizes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CacheCurve {
@@ -30,7 +33,8 @@ pub struct CacheCurve {
     /// Data set / page cache above which the volume bounds throughput, by the model; `None`: not within ten times the
     /// ratios that were measured, or not known.
     pub predicted_tipping_ratio: Option<f64>,
-    /// The largest ratio with nine tenths of the most, and the next one, which has less; `None`: no such step was seen.
+    /// The largest ratio up to which throughput is shown to be that of the smallest ratio within the margin, and the one from which
+    /// on it is shown to be lower; `None`: no such step is shown. What lies between is shown to be neither.
     pub measured_tipping_ratio: Option<(f64, f64)>,
 }
 
@@ -45,6 +49,13 @@ pub struct CachePoint {
     pub ratio: f64,
     /// Operations per second.
     pub throughput_ops_per_s: Option<Estimate>,
+    /// Throughput over that of the smallest ratio, of one family with all comparisons of all curves; `None` of that itself, in the
+    /// open loop, and where nothing is said of the cell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_smallest: Option<Ratio>,
+    /// Why nothing is said of the cell. That memory answered is what is asked here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld: Option<Withheld>,
     /// Device reads for each operation.
     pub device_reads_per_operation: Option<f64>,
     /// What the model predicts there.

@@ -35,6 +35,11 @@ fn is_none(count: &u32) -> bool {
     *count == 0
 }
 
+/// Garbage collection pauses of this share of the time bound a cell whatever the CPUs do ...
+pub const GC_DOMINATES: f64 = 0.2;
+/// ... and of this share where the CPUs, or something else, had no room between the pauses.
+pub const GC_MATTERS: f64 = 0.05;
+
 /// Resources that can bound a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -14,6 +14,7 @@ mod change;
 mod configuration;
 mod decision;
 mod delivered;
+mod durability;
 mod free;
 pub(crate) mod limit;
 mod money;
@@ -41,13 +42,14 @@ pub(crate) use configuration::are_emulated;
 pub use configuration::{ConfigurationFacts, VolumeReport};
 pub use decision::{Caution, Decision, Ranked};
 pub use delivered::Delivered;
+pub use durability::{BestOfAlike, Durability};
 pub use free::{FreeStep, Need, Replaced, Spending, Spent};
 pub use money::{ValueOfMoney, ValueVerdict};
 pub use node::{DataVolumeAnalysis, NodeAnalysis};
 pub use ratio::{Metric, Range, Ratio, Verdict};
 pub use recommendation::{
     AnyOf, By, Candidate, Check, Criterion, Doubt, Everywhere, FleetOf, Meets, NotConsidered, NotJudged, OtherSettings,
-    Outcome, Place, Reason, Recommendation, Status, Unrest, Withheld, WorseSettings, WouldDecide,
+    Outcome, Place, Reason, Recommendation, Sickness, Status, Unrest, Withheld, WorseSettings, WouldDecide,
 };
 
 pub use scaling::{Scaling, ScalingPoint};

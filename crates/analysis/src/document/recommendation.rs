@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use spec::{LatencyFigure, LoadLevel, OperationKind, VolumeRole};
 
 use super::bound::LimitedHere;
+use super::durability::BestOfAlike;
 use super::ratio::{Range, Ratio};
 use crate::rule::Rule;
 
@@ -153,6 +154,11 @@ pub enum Outcome {
         /// Repetitions that would decide between the leader and those that are open, if what was seen is the truth.
         repetitions: Option<u32>,
     },
+    /// The best by speed and money would keep less of what others keep when a node is lost: of those that keep alike, the best.
+    Unlike {
+        /// In the order of the experiment.
+        best: Vec<BestOfAlike>,
+    },
     /// What was measured is not the storage of these configurations in its sustained state.
     Withheld {
         /// Configuration and reason.
@@ -249,6 +255,29 @@ pub enum Withheld {
         /// Seconds that a full bucket lasts under this demand; `None`: not known.
         lasts_s: Option<f64>,
     },
+    /// A machine, or a node, was sick: what was bought was not there.
+    Sick {
+        /// What it had.
+        sickness: Sickness,
+        /// How much, as the sickness says.
+        amount: f64,
+    },
+}
+
+/// What a machine or a node of a cluster had; what explains most first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sickness {
+    /// fio measured less of a volume than it should deliver; the amount is what it measured / what it should.
+    Disk,
+    /// A CPU quota that nobody asked for; the amount is the share of its periods in which it held the database back.
+    Quota,
+    /// The hypervisor took CPU time; the amount is its share.
+    Steal,
+    /// Garbage collection stopped the database; the amount is the share of the time.
+    Pauses,
+    /// The nodes of a cluster had unequal work, or did it at unequal cost; the amount is the most of a node / the least.
+    Nodes,
 }
 
 /// What shows that a database was not at rest; what explains most first.

@@ -2,6 +2,7 @@
 
 use spec::Setup;
 
+use super::pauses::Pauses;
 use super::window::{Dimension, Watched, Window};
 use crate::document::limit::LimitKind;
 use crate::host::WindowRates;
@@ -9,7 +10,7 @@ use crate::node::Node;
 use crate::rules::VOLUME_AT_CAP;
 
 /// Requests and bytes of all volumes, window by window; nothing where they do not share a path that is held.
-pub fn windows(setup: &Setup, node: &Node<'_>) -> Vec<(Watched, Vec<Window>)> {
+pub fn windows(setup: &Setup, node: &Node<'_>, pauses: &Pauses) -> Vec<(Watched, Vec<Window>)> {
     let Some(limits) = setup.instance_limits else {
         return Vec::new();
     };
@@ -29,8 +30,11 @@ pub fn windows(setup: &Setup, node: &Node<'_>) -> Vec<(Watched, Vec<Window>)> {
         let together = (0..count).map(|window| each.iter().map(|volume| volume[window]).sum::<f64>());
         let capacity = capacity.filter(|capacity| *capacity > 0.0);
         let windows = capacity.map(|capacity| {
-            let window = |used| Window::at(LimitKind::InstanceEbsBandwidth, used, capacity, VOLUME_AT_CAP);
-            together.map(window).collect()
+            let window = |(at, used)| {
+                let whole = Window::at(LimitKind::InstanceEbsBandwidth, used, capacity, VOLUME_AT_CAP);
+                whole.between(pauses.in_window(at), VOLUME_AT_CAP)
+            };
+            together.enumerate().map(window).collect()
         });
         (Watched::Instance(dimension), windows.unwrap_or_default())
     };

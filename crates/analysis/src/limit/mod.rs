@@ -14,6 +14,7 @@ mod instance;
 mod intervention;
 mod naming;
 mod numbers;
+mod pauses;
 mod typical;
 mod uses;
 mod volume;

@@ -7,9 +7,8 @@ use spec::Setup;
 
 use super::numbers;
 use super::typical::{self, Uses};
-use super::uses::GC_DOMINATES;
 use super::window::Watched;
-use crate::document::limit::{Limit, LimitKind, ResourceUse};
+use crate::document::limit::{GC_DOMINATES, GC_MATTERS, Limit, LimitKind, ResourceUse};
 use crate::measurement::TrialMeasurement;
 use crate::rules::CLIENT_CPU_MAX;
 
@@ -114,7 +113,12 @@ fn name(uses: &[ResourceUse]) -> (LimitKind, Vec<LimitKind>) {
             .unwrap_or(std::cmp::Ordering::Equal)
     });
     let mut kinds: Vec<LimitKind> = full.iter().map(|u| u.kind).collect();
-    if let Some(gc) = of(Gc).filter(|u| u.at_cap && !(is_held && kinds.is_empty())) {
+    // Pauses are told with what had no room between them.
+    let counts = |gc: &ResourceUse| match kinds.is_empty() {
+        true => gc.at_cap && !is_held,
+        false => gc.at_cap || gc.share() >= GC_MATTERS,
+    };
+    if let Some(gc) = of(Gc).filter(|gc| counts(gc)) {
         // Pauses that dominate are why the CPUs are busy; shorter ones cost a little of busy CPUs.
         let cpu = kinds
             .iter()

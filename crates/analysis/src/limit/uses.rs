@@ -3,9 +3,10 @@
 
 use spec::{LoadLevel, Setup};
 
+use super::pauses::Pauses;
 use super::window::{Watched, Window};
 use super::{cpu, instance, volume};
-use crate::document::limit::LimitKind;
+use crate::document::limit::{GC_DOMINATES, GC_MATTERS, LimitKind};
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
 use crate::rules::{OFF_MAX, POISSON_DEVIATIONS};
@@ -13,10 +14,6 @@ use crate::rules::{OFF_MAX, POISSON_DEVIATIONS};
 /// CPU of the client's load threads in use from which the client is full; from [`crate::rules::CLIENT_CPU_MAX`] on it
 /// is named where nothing else is full.
 pub const CLIENT_AT_CAP: f64 = 0.95;
-/// Garbage collection pauses of this share of the time bound a cell whatever the CPUs do ...
-pub const GC_DOMINATES: f64 = 0.2;
-/// ... and of this share when the CPUs are busy between the pauses.
-const GC_MATTERS: f64 = 0.05;
 
 /// The rate and the client of a trial, where they have a known capacity; each with at least one window.
 pub fn of_load(trial: &TrialMeasurement) -> Vec<(Watched, Vec<Window>)> {
@@ -33,9 +30,12 @@ pub fn of_node(setup: Option<&Setup>, node: &Node<'_>) -> Vec<(Watched, Vec<Wind
         (Watched::Compaction, compaction(node).into_iter().collect()),
         (Watched::Cpu, cpu::windows(node)),
     ];
-    let shared = setup.map(|setup| instance::windows(setup, node)).unwrap_or_default();
+    let pauses = Pauses::of(node);
+    let shared = setup
+        .map(|setup| instance::windows(setup, node, &pauses))
+        .unwrap_or_default();
     for facts in &node.facts.volumes {
-        let mut of_volume = volume::windows(setup, node, facts);
+        let mut of_volume = volume::windows(setup, node, facts, &pauses);
         if shared.iter().any(|(_, windows)| !windows.is_empty()) {
             // What it does of the instance's path is a part of what all of them do.
             let is_own = |window: &Window| window.kind != LimitKind::InstanceEbsBandwidth;
@@ -80,7 +80,10 @@ fn offered(trial: &TrialMeasurement) -> Option<Window> {
 fn client(trial: &TrialMeasurement) -> Option<Window> {
     let client = trial.record.client.as_ref()?;
     let capacity = client.measured_s * f64::from(client.threads);
-    (capacity > 0.0).then(|| Window::at(LimitKind::Client, client.client_cpu_s, capacity, CLIENT_AT_CAP))
+    // Nothing comes back in a pause.
+    let paused = Pauses::of_all(trial);
+    let window = || Window::at(LimitKind::Client, client.client_cpu_s, capacity, CLIENT_AT_CAP);
+    (capacity > 0.0).then(|| window().between(paused, CLIENT_AT_CAP))
 }
 
 /// Pauses count where they leave little of the time, or where the CPUs had no room between them.

@@ -3,6 +3,7 @@
 use evidence::{ProbeResult, VolumeFacts, VolumeRole};
 use spec::{IoLimits, Setup, VolumeSetup};
 
+use super::pauses::Pauses;
 use super::window::{Dimension, Watched, Window};
 use crate::document::limit::{Counted, LimitKind};
 use crate::host::{VolumeActivity, WindowRates};
@@ -28,7 +29,12 @@ const INSTANCE_UNIT_BYTES: f64 = 16.0 * 1024.0;
 /// cgroups limit reads and writes apart, EBS together; which of them this volume does is not known here, so that both
 /// are looked at. Together is possible only where both have the same limit, and at its cap only from [`VOLUME_AT_CAP`]
 /// to [`TOGETHER_MAX`] of it.
-pub fn windows(setup: Option<&Setup>, node: &Node<'_>, facts: &VolumeFacts) -> Vec<(Watched, Vec<Window>)> {
+pub fn windows(
+    setup: Option<&Setup>,
+    node: &Node<'_>,
+    facts: &VolumeFacts,
+    pauses: &Pauses,
+) -> Vec<(Watched, Vec<Window>)> {
     let Some(activity) = node.activity(facts.role) else {
         return Vec::new();
     };
@@ -44,6 +50,7 @@ pub fn windows(setup: Option<&Setup>, node: &Node<'_>, facts: &VolumeFacts) -> V
         limits: stated.unwrap_or(facts.limits),
         is_only_stated: stated.is_some(),
         rates: &rates,
+        pauses,
     };
     let ways = [Counted::Reads, Counted::Writes, Counted::Together, Counted::InUnits];
     let mut found = Vec::new();
@@ -79,6 +86,7 @@ struct Volume<'a> {
     limits: IoLimits,
     is_only_stated: bool,
     rates: &'a WindowRates,
+    pauses: &'a Pauses,
 }
 
 impl Volume<'_> {
@@ -101,9 +109,10 @@ impl Volume<'_> {
             let in_force = moved.get(i).copied().or_else(|| self.unseen_baseline(dimension, *used));
             let capacity = in_force.or(capacity).filter(|c| *c > 0.0)?;
             let kind = self.kind(dimension, in_force);
-            let mut window = Window::at(kind, *used, capacity, VOLUME_AT_CAP);
+            let whole = Window::at(kind, *used, capacity, VOLUME_AT_CAP);
+            let mut window = whole.between(self.pauses.in_window(i), VOLUME_AT_CAP);
             // A volume that does more than is stated of it is another one.
-            window.at_cap &= !(is_sum || self.is_only_stated) || window.share() <= TOGETHER_MAX;
+            window.at_cap &= !(is_sum || self.is_only_stated) || whole.share() <= TOGETHER_MAX;
             Some(window)
         });
         Some(windows.collect())

@@ -40,6 +40,10 @@ pub(super) fn says(place: &Place, name: &str) -> Says {
             (true, false) => Says::Open,
             (false, _) => Says::Another,
         },
+        (Outcome::Unlike { best }, _) => match best.iter().any(|best| is_one(&best.configurations)) {
+            true => Says::Open,
+            false => Says::Another,
+        },
         (Outcome::TooFew { .. }, _) => Says::Open,
         (Outcome::Withheld { .. } | Outcome::Nothing | Outcome::NoObjective, _) => Says::Run,
     }

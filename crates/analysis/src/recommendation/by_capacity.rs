@@ -19,16 +19,20 @@ impl Answer<'_> {
         let demand = self.plan.objective.as_ref().and_then(|objective| objective.throughput);
         let each = |workload: &str| {
             let own: Vec<&Capacity> = self.capacities.iter().filter(|c| c.workload == workload).collect();
-            match demand {
-                Some(demand) => self.carrying_by_capacity(workload, &own, demand),
-                None => Place {
-                    workload: workload.to_owned(),
-                    load: None,
-                    by: By::Capacity,
-                    outcome: most_for_money(self.hardware, &own),
-                    candidates: Vec::new(),
-                },
-            }
+            let names: Vec<&str> = own.iter().map(|c| c.configuration.as_str()).collect();
+            self.across(&names, |keeps| {
+                let own: Vec<&Capacity> = own.iter().copied().filter(|c| keeps(&c.configuration)).collect();
+                match demand {
+                    Some(demand) => self.carrying_by_capacity(workload, &own, demand),
+                    None => Place {
+                        workload: workload.to_owned(),
+                        load: None,
+                        by: By::Capacity,
+                        outcome: most_for_money(self.hardware, &own),
+                        candidates: Vec::new(),
+                    },
+                }
+            })
         };
         workloads.into_iter().map(each).collect()
     }

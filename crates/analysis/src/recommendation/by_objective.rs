@@ -107,6 +107,8 @@ impl Answer<'_> {
         match self.cells[cell].withheld {
             _ if self.cells[cell].limited_here.is_some() && meets == Meets::No => Meets::NotDecided,
             Some(Withheld::Rate) | None => meets,
+            // What a sick machine does a sound one does, too.
+            Some(Withheld::Sick { .. }) if meets == Meets::Yes => meets,
             Some(_) => Meets::NotDecided,
         }
     }

@@ -66,8 +66,13 @@ impl Answer<'_> {
             most_pairs = most_pairs.max(advantage.as_ref().map_or(0, |r| r.pairs));
             let is_tested = advantage.as_ref().is_some_and(|r| r.verdict.is_tested());
             tested |= is_tested;
-            // Shown to be better, and by more than the margin of practical importance.
-            if advantage.is_none_or(|r| r.verdict != Verdict::Faster) {
+            // Shown to be better, and by more than the margin of practical importance: by the leader, or by anything else.
+            // What one interval condemns is no choice, whatever is open between it and the leader.
+            let is_better = |i: &usize| {
+                let advantage = self.advantage(*i, other, by);
+                advantage.is_some_and(|r| r.verdict == Verdict::Faster)
+            };
+            if !judged.iter().filter(|i| **i != other).any(is_better) {
                 contenders.push(other);
             }
         }

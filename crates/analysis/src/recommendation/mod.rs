@@ -1,5 +1,6 @@
 //! Which configuration to run: the answer of each place, and one answer of all.
 
+mod across;
 mod agreement;
 mod by_capacity;
 mod by_objective;
@@ -12,8 +13,8 @@ use spec::{LoadLevel, Plan, Provider, Setups};
 
 use crate::comparisons::{Comparisons, is_open, places};
 use crate::document::{
-    By, Capacity, CapacityOutcome, CellAnalysis, Everywhere, Outcome, Place, Reason, Recommendation, Status,
-    TrialCounts, WouldDecide,
+    By, Capacity, CapacityOutcome, CellAnalysis, ConfigurationFacts, Everywhere, Outcome, Place, Reason,
+    Recommendation, Status, TrialCounts, WouldDecide,
 };
 use crate::figures::Figures;
 use crate::finding::Finding;
@@ -29,6 +30,8 @@ pub struct Answer<'a> {
     pub setups: &'a Setups,
     /// Where the evidence comes from.
     pub provider: Provider,
+    /// The configurations as they were built.
+    pub configurations: &'a [ConfigurationFacts],
     /// All cells.
     pub cells: &'a [CellAnalysis],
     /// Which configurations differ in settings alone.
@@ -90,6 +93,7 @@ impl Answer<'_> {
         let is_run = |place: &Place| matches!(place.outcome, Outcome::Run { .. });
         if !everywhere.is_empty() {
             return match self.of_everywhere(all, everywhere) {
+                outcome if self.gives_up_everywhere(&outcome, everywhere) => (Status::NotDecided, None, open(all)),
                 Outcome::Run { configuration, .. } => (Status::Decided, Some(configuration), Reason::Agreement),
                 // Each misses it somewhere.
                 Outcome::NoneMeets if all.iter().any(is_run) => (Status::NotDecided, None, Reason::Depends),
@@ -120,6 +124,18 @@ impl Answer<'_> {
             }
             None => (Status::NotDecided, None, Reason::Depends),
         }
+    }
+
+    /// The configurations of these cells.
+    fn names(&self, members: &[usize]) -> Vec<&str> {
+        let names = members.iter().map(|i| self.cells[*i].configuration.as_str());
+        names.collect()
+    }
+
+    /// The cells whose configurations are kept.
+    fn kept(&self, members: &[usize], keeps: &dyn Fn(&str) -> bool) -> Vec<usize> {
+        let members = members.iter().copied();
+        members.filter(|i| keeps(&self.cells[*i].configuration)).collect()
     }
 
     /// Cells by workload and load level, without those that nobody chooses.
@@ -155,8 +171,10 @@ impl Answer<'_> {
                             ..place(workload, groups[0].1, By::Writes, Outcome::AllLostWrites)
                         };
                     }
-                    let candidates = self.carrying(objectives, demand, &members);
-                    self.cheapest_that_meets(workload, None, candidates)
+                    self.across(&self.names(&members), |keeps| {
+                        let candidates = self.carrying(objectives, demand, &self.kept(&members, keeps));
+                        self.cheapest_that_meets(workload.clone(), None, candidates)
+                    })
                 })
                 .collect();
         }
@@ -166,16 +184,21 @@ impl Answer<'_> {
                 let (members, lost) = self.without_losers(&members);
                 match (&objectives, members.as_slice()) {
                     (_, []) if lost => place(workload, load, By::Writes, Outcome::AllLostWrites),
-                    (Some(objectives), members) if is_open(load) => {
-                        let candidates = self.candidates(objectives, members);
-                        self.cheapest_that_meets(workload, Some(load), candidates)
-                    }
+                    (Some(objectives), members) if is_open(load) => self.across(&self.names(members), |keeps| {
+                        let candidates = self.candidates(objectives, &self.kept(members, keeps));
+                        self.cheapest_that_meets(workload.clone(), Some(load), candidates)
+                    }),
                     (None, _) if is_open(load) => place(workload, load, By::Objective, Outcome::NoObjective),
                     (Some(objectives), members) if objectives.has_bounds() => {
-                        self.by_value_within(objectives, workload, load, members, lost)
+                        self.across(&self.names(members), |keeps| {
+                            let members = self.kept(members, keeps);
+                            self.by_value_within(objectives, workload.clone(), load, &members, lost)
+                        })
                     }
                     (_, [only]) if lost => self.only_one_left(workload, load, *only),
-                    (_, members) => self.by_value(workload, load, members),
+                    (_, members) => self.across(&self.names(members), |keeps| {
+                        self.by_value(workload.clone(), load, &self.kept(members, keeps))
+                    }),
                 }
             })
             .collect()

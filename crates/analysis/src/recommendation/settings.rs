@@ -44,10 +44,16 @@ impl Answer<'_> {
                 && slower(i, &own).is_none()
                 && others.iter().all(|other| self.is_no_worse(i, *other, by))
         };
-        if !are_same && !is_best(pick) {
-            return None;
-        }
-        let is_as_good = |i: usize| is_best(i) || (is_same(i, pick) && slower(i, &own).is_none());
+        // Where the leader is not shown to be the best, another of its settings may be.
+        let pick = match are_same || is_best(pick) {
+            true => pick,
+            false => contenders.iter().copied().find(|i| is_best(*i))?,
+        };
+        let is_worse = |i: usize| {
+            let mut all = others.iter().filter_map(|other| self.advantage(i, *other, by));
+            all.any(|r| r.verdict == Verdict::Slower)
+        };
+        let is_as_good = |i: usize| is_best(i) || (is_same(i, pick) && slower(i, &own).is_none() && !is_worse(i));
         let mut any = vec![pick];
         for i in own.iter().copied().filter(|i| *i != pick && contenders.contains(i)) {
             let is_tested = |other: &usize| {

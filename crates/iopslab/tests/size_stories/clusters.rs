@@ -335,3 +335,67 @@ fn bad_targets_are_refused() {
         assert!(flat.contains(part), "{change:?}: {stderr}");
     }
 }
+
+/// Nodes that the CPU limits: one alone, and three that keep three copies and wait for two of them. Sixty of a hundred microseconds of
+/// an operation are spent once, by the node that is asked.
+fn coordinated(clusters: bool) -> String {
+    let node = "instance = \"r4.xlarge\"\ndata_volume = { type = \"io1\", size_gib = 1000, iops = 12000 }\n";
+    let mut text =
+        format!("name = \"coordinated\"\n[dataset]\nrecords = 1_000_000\n[[configuration]]\nname = \"alone\"\n{node}");
+    if clusters {
+        text += &format!(
+            "[[configuration]]\nname = \"three\"\n{node}nodes = 3\nreplication_factor = 3\nconsistency = \"quorum\"\n"
+        );
+    }
+    for (workload, read) in [("read-heavy", 0.8), ("balanced", 0.5), ("write-heavy", 0.2)] {
+        text += &format!(
+            "[[workload]]\nname = \"{workload}\"\nread = {read}\nupdate = {:.1}\n",
+            1.0 - read
+        );
+    }
+    text + "[load]\nconcurrency = [128]\nwarmup_s = 5\nduration_s = 60\nrepetitions = 2\n[provider.simulated]\nread_cpu_us = 400\n\
+            write_cpu_us = 250\ncoordinator_share = 0.6\nclient_threads = 16\nblock_noise = 0.01\n"
+}
+
+/// Evidence of one node charges each replica a whole operation; that of clusters beside it tells what is done once.
+#[test]
+fn what_an_operation_uses_once_is_measured_where_clusters_tell() {
+    let answer = |clusters: bool| {
+        let lab = Laboratory::new();
+        let evidence = run(&lab, "coordinated", &coordinated(clusters));
+        let target = [
+            "--throughput",
+            "100000",
+            "--read-share",
+            "0.8",
+            "--data",
+            "20GB",
+            "--consistency",
+            "quorum",
+            "--candidate",
+            "r4.xlarge+io1:1000GiB:12000",
+        ];
+        size(&lab, &evidence, &target)
+    };
+    let (alone, told) = (answer(false), answer(true));
+    let share = |answer: &Value| answer["evidence"]["demand"]["coordinator_share"].as_f64();
+    assert_eq!(share(&alone), None, "{alone}");
+    let share = share(&told).unwrap();
+    assert!((0.5..=0.7).contains(&share), "{share}");
+    let notes = |answer: &Value| answer["notes"].to_string();
+    assert!(
+        notes(&alone).contains("charged like a whole operation"),
+        "{}",
+        notes(&alone)
+    );
+    assert!(
+        notes(&told).contains("Coordination takes") && !notes(&told).contains("charged like a whole operation"),
+        "{}",
+        notes(&told)
+    );
+    // Reads ask two replicas: 1.4 operations' worth instead of 2.
+    let nodes = |answer: &Value| answer["proposals"][0]["nodes"].as_f64().unwrap();
+    let spared = nodes(&told) / nodes(&alone);
+    println!("{} nodes, {} by one node's evidence", nodes(&told), nodes(&alone));
+    assert!((0.55..0.9).contains(&spared), "{spared}");
+}

@@ -200,3 +200,79 @@ fn use_is_judged_against_the_limit_in_force() {
         }
     }
 }
+
+/// What limits a random story, and the share of the time that garbage collection takes of it.
+struct Clear {
+    story: Story,
+    truth: LimitKind,
+    gc: f64,
+}
+
+/// One resource is far narrower than the others: at most 0.6 of the next. CPUs of 4 at 300 to 400 us an operation carry 10,000 and
+/// more, 64 in flight more than that.
+fn clear(seed: u64) -> Clear {
+    let mut random = workload::Random::from_seed(seed);
+    let mut between = move |low: f64, high: f64| low + random.next_unit() * (high - low);
+    let gc = [0.0, 0.01, between(0.02, 0.08), between(0.08, 0.16), between(0.16, 0.3)][between(0.0, 5.0) as usize];
+    let mut story = Story {
+        workload: "read = 1.0\ndistribution = \"uniform\"".into(),
+        load: "concurrency = [64]\nwarmup_s = 5\nduration_s = 60".into(),
+        ..sound()
+    };
+    let data =
+        |iops: f64, mib: f64| format!("data_volume = {{ iops = {iops:.0}, mib_per_s = {mib:.1}, size_gib = 100 }}");
+    let truth = match between(0.0, 5.0) as u32 {
+        0 => {
+            story.configurations = configuration("a", &data(between(500.0, 4000.0), 2000.0));
+            LimitKind::VolumeIops
+        }
+        1 => {
+            // 16 KiB a read.
+            story.configurations = configuration("a", &data(100_000.0, between(8.0, 60.0)));
+            LimitKind::VolumeThroughput
+        }
+        2 => {
+            let log = between(0.2, 0.5);
+            let log = format!("{NVME}\ncommitlog_volume = {{ iops = 10000, mib_per_s = {log:.2}, size_gib = 10 }}");
+            story.configurations = configuration("a", &log);
+            story.workload = "read = 0.05\nupdate = 0.95".into();
+            LimitKind::CommitLog
+        }
+        3 => {
+            let us = between(200.0, 500.0);
+            story = story.truth(&format!("client_cpu_us = {us:.0}"));
+            LimitKind::Client
+        }
+        _ => LimitKind::Cpu,
+    };
+    let story = story
+        .truth(&format!("seed = {seed}"))
+        .fault(&format!("kind = \"garbage_collection\"\namount = {gc:.4}"));
+    Clear { story, truth, gc }
+}
+
+#[test]
+fn the_true_limit_is_named_beside_garbage_collection() {
+    let n = crate::rates::seeds(60, 400);
+    let mut wrong = Vec::new();
+    for seed in 0..n {
+        let Clear { story, truth, gc } = clear(seed);
+        let analysis = story.analysis();
+        let limit = &analysis.cells[0].limit;
+        let mut named: Vec<LimitKind> = vec![limit.kind];
+        named.extend(&limit.also);
+        let is_first = named.iter().find(|kind| **kind != LimitKind::Gc) == Some(&truth);
+        let is_told = (gc < 0.06 || named.contains(&LimitKind::Gc)) && (gc > 0.03 || !named.contains(&LimitKind::Gc));
+        if !(is_first && is_told) {
+            wrong.push(format!(
+                "{seed}: {truth:?}, collection {gc:.3}: {}",
+                report::limit_message(limit)
+            ));
+        }
+    }
+    println!(
+        "| {n} clear limits with garbage collection of 0 to 30 % | named rightly: {:.1} % |",
+        100.0 * (1.0 - wrong.len() as f64 / n as f64)
+    );
+    assert!(wrong.len() as f64 <= 0.02 * n as f64, "{wrong:#?}");
+}

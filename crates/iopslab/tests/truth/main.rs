@@ -6,17 +6,21 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod bursts;
+mod caches;
 mod capacity;
 mod clusters;
 mod cold;
+mod durability;
 mod findings;
 mod free;
 mod limits;
 mod money;
+mod neighbours;
 mod places;
 mod rates;
 mod rest;
 mod settings;
+mod sickness;
 mod spreads;
 mod story;
 mod words;

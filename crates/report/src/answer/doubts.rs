@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::{
-    Analysis, CPU_REFERENCE, Caution, Doubt, LimitedHere, Metric, NotJudged, OfThisMachine, ResidualSpread, SpreadKind,
-    UNTESTED_SHARE, Unrest, Verdict, VolumeRole, Withheld,
+    Analysis, CPU_REFERENCE, Caution, Doubt, LimitedHere, Metric, NotJudged, OfThisMachine, ResidualSpread, Sickness,
+    SpreadKind, UNTESTED_SHARE, Unrest, Verdict, VolumeRole, Withheld,
 };
 
 use super::places;
@@ -39,6 +39,7 @@ fn withheld_words(analysis: &Analysis, names: &str, why: &Withheld) -> String {
         Withheld::PageCache => format!("memory answered the reads of {names}, not storage"),
         Withheld::Data => format!("records were missing or counters disagreed with {names}"),
         Withheld::NotAtRest { unrest } => not_at_rest(names, *unrest),
+        Withheld::Sick { sickness, amount } => sick(names, *sickness, *amount),
         Withheld::Rate => format!("the given rate was not held, or a queue was still draining, with {names}"),
         Withheld::Burst {
             burst_iops,
@@ -59,6 +60,30 @@ fn withheld_words(analysis: &Analysis, names: &str, why: &Withheld) -> String {
                 burst(analysis, "MiB/s", carried, lasting, *lasts_s)
             )
         }
+    }
+}
+
+/// What a machine had, so that it says nothing of what was bought.
+fn sick(names: &str, sickness: Sickness, amount: f64) -> String {
+    let share = percent(amount);
+    match sickness {
+        Sickness::Disk => {
+            format!("the machine of {names} was not well: fio found {share} of what its volume should deliver")
+        }
+        Sickness::Quota => format!(
+            "the machine of {names} was not well: a CPU quota that nobody asked for held the database back in {share} of \
+             its periods"
+        ),
+        Sickness::Steal => {
+            format!("the machine of {names} was not well: the hypervisor took {share} of its CPU time")
+        }
+        Sickness::Pauses => {
+            format!("the database of {names} was not well: garbage collection stopped it for {share} of the time")
+        }
+        Sickness::Nodes => format!(
+            "the nodes of {names} were not alike: one did {} times what another did, or needed that for the same",
+            number(amount)
+        ),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use analysis::{Analysis, FreeStep, Need, Spending, Spent, Verdict};
 
-use super::{places, steps};
+use super::{durability, places, steps};
 use crate::figures::{bytes, given_percent, listed, number, several};
 use crate::labels;
 
@@ -63,7 +63,8 @@ fn sentence(analysis: &Analysis, group: &[&FreeStep], is_cheapest: bool) -> Stri
                 false => "Also for no money",
             };
             let (factors, replaced) = (of(" its throughput"), replaced(analysis, group));
-            let first = format!("{lead}: {to} instead of {from}, {factors}{replaced}.");
+            let unlike = durability::beside(analysis, to, from);
+            let first = format!("{lead}: {to} instead of {from}, {factors}{replaced}{unlike}.");
             let costs = [needed(&step.needs), space(step), memory(step), spent(group)];
             let all: Vec<String> = std::iter::once(first).chain(costs.into_iter().flatten()).collect();
             all.join(" ")
@@ -78,7 +79,8 @@ fn sentence(analysis: &Analysis, group: &[&FreeStep], is_cheapest: bool) -> Stri
                 1 => format!("{to} has {factors}"),
                 _ => format!("the best of {}, {to}, has {factors}", listed(&step.tried)),
             };
-            format!("For no money, nothing that was tried is shown to be faster than {from}: {best}.")
+            let at = places::all(analysis, group.iter().map(|s| (&s.workload, s.load)));
+            format!("For no money, nothing that was tried is shown to be faster than {from}{at}: {best}.")
         }
     }
 }

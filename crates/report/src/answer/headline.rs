@@ -4,7 +4,7 @@ use analysis::{Analysis, By, Outcome, Place, Reason, Status, ValueOfMoney, Value
 
 use super::undecided::{decisive, here, one_configuration};
 use super::words::{TOO_FEW, listed};
-use super::{capacity, everywhere, objective, places, steps, undecided};
+use super::{capacity, durability, everywhere, objective, places, steps, undecided};
 use crate::figures::{count, given_percent};
 
 /// Steps that are decided in an open place and told with it; the table has them all.
@@ -23,12 +23,18 @@ pub fn headline(analysis: &Analysis) -> Headline<'_> {
     let recommendation = &analysis.recommendation;
     let mut told = Vec::new();
     let because = match (&recommendation.run, recommendation.reason) {
-        (Some(run), _) if recommendation.status == Status::Decided && !recommendation.everywhere.is_empty() => {
-            everywhere::why(analysis, run)
-        }
         (Some(run), _) if recommendation.status == Status::Decided => {
-            let deciding: Vec<&Place> = recommendation.places.iter().filter(|p| runs(p, run)).collect();
-            reason(analysis, run, &deciding, true, &mut told)
+            let because = match recommendation.everywhere.is_empty() {
+                true => {
+                    let deciding: Vec<&Place> = recommendation.places.iter().filter(|p| runs(p, run)).collect();
+                    reason(analysis, run, &deciding, true, &mut told)
+                }
+                false => everywhere::why(analysis, run),
+            };
+            match durability::differences(analysis, run) {
+                Some(differences) => format!("{because}; {differences}"),
+                None => because,
+            }
         }
         (_, Reason::NothingMeasured) => "no trial has been measured".to_owned(),
         (_, Reason::TooFewValidTrials) => {

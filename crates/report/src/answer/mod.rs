@@ -7,6 +7,7 @@ mod advice;
 mod burst;
 mod capacity;
 mod doubts;
+mod durability;
 mod everywhere;
 mod free;
 mod headline;

@@ -2,7 +2,11 @@
 
 use analysis::{Analysis, LoadLevel};
 
+use crate::figures::listed;
 use crate::labels;
+
+/// Places that are named one by one.
+const NAMED: usize = 3;
 
 /// Names a place by what tells it from the others: `read-heavy`, `64 in flight`, `read-heavy at 64 in flight`; empty
 /// where there is only one.
@@ -24,6 +28,23 @@ pub fn at(analysis: &Analysis, workload: &str, load: Option<LoadLevel>) -> Strin
         (true, _) => name,
         (false, true) => format!(" under {name}"),
         (false, false) => format!(" at {name}"),
+    }
+}
+
+/// The same for several places: ` under reads and writes`; of more than so many, their number.
+pub fn all<'a>(analysis: &Analysis, places: impl Iterator<Item = (&'a String, LoadLevel)>) -> String {
+    let all: Vec<(&String, LoadLevel)> = places.collect();
+    match all.as_slice() {
+        [(workload, load)] => at(analysis, workload, Some(*load)),
+        many if many.len() > NAMED => format!(" in {} places", many.len()),
+        many => {
+            let names: Vec<String> = many
+                .iter()
+                .map(|(workload, load)| name(analysis, workload, Some(*load)))
+                .collect();
+            let by = if analysis.workloads.len() > 1 { "under" } else { "at" };
+            format!(" {by} {}", listed(&names))
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use analysis::{Analysis, Bound, BoundIs, LimitedHere, Outcome, Ratio, Status, ValueOfMoney, ValueVerdict};
 
-use super::{doubts, places};
+use super::{doubts, durability, places};
 use crate::figures::{given_percent, listed, number, several};
 use crate::labels;
 
@@ -117,12 +117,21 @@ pub fn sentence(analysis: &Analysis, group: &[&ValueOfMoney], with_places: bool)
     let step = group[0];
     let (to, from) = (&step.to, &step.from);
     if let Some(why) = &step.withheld {
+        let of = step.withheld_of.as_ref().unwrap_or(to);
         return format!(
             "Nothing is said about the value of {to}{}: {}",
-            places::at(analysis, &step.workload, Some(step.load)),
-            doubts::withheld(analysis, &[(to.clone(), *why)])
+            places::all(analysis, group.iter().map(|s| (&s.workload, s.load))),
+            doubts::withheld(analysis, &[(of.clone(), *why)])
         );
     }
+    let unlike = durability::beside(analysis, to, from);
+    format!("{}{unlike}", verdict(analysis, group, with_places))
+}
+
+/// What a step shows, without what it leaves out.
+fn verdict(analysis: &Analysis, group: &[&ValueOfMoney], with_places: bool) -> String {
+    let step = group[0];
+    let (to, from) = (&step.to, &step.from);
     let margin = given_percent(analysis.margin);
     let gain = gain(analysis, group, with_places);
     match step.verdict {
@@ -196,12 +205,13 @@ fn factors(analysis: &Analysis, group: &[&ValueOfMoney], of: &str, with_places: 
     }
 }
 
-/// Steps with the same ends and the same verdict together.
+/// Steps with the same ends and the same verdict, or the same reason for none, together.
 pub fn alike(steps: Vec<&ValueOfMoney>) -> Vec<Vec<&ValueOfMoney>> {
     let mut groups: Vec<Vec<&ValueOfMoney>> = Vec::new();
     for step in steps {
+        let said = |s: &ValueOfMoney| (s.verdict, s.withheld, s.withheld_of.clone());
         let same =
-            |g: &&mut Vec<&ValueOfMoney>| g[0].to == step.to && g[0].from == step.from && g[0].verdict == step.verdict;
+            |g: &&mut Vec<&ValueOfMoney>| g[0].to == step.to && g[0].from == step.from && said(g[0]) == said(step);
         match groups.iter_mut().find(same) {
             Some(group) => group.push(step),
             None => groups.push(vec![step]),

@@ -1,9 +1,11 @@
 //! Why a place is not decided, and the steps that keep it open.
 
-use analysis::{Analysis, By, Metric, Outcome, Place, Reason, Status, ValueOfMoney, ValueVerdict, Withheld};
+use analysis::{
+    Analysis, BestOfAlike, By, Metric, Outcome, Place, Reason, Status, ValueOfMoney, ValueVerdict, Withheld,
+};
 
 use super::words::{TOO_FEW, listed};
-use super::{capacity, doubts, objective, places, steps};
+use super::{capacity, doubts, durability, objective, places, steps};
 use crate::figures::{given_percent, number};
 
 /// Places that are told one by one; the rest stands in `analysis.json`.
@@ -58,11 +60,12 @@ pub fn undecided(analysis: &Analysis, place: &Place) -> String {
         Outcome::Run { configuration, .. } => format!("run {configuration}"),
         Outcome::Between { .. } | Outcome::NoneMeets if place.by == By::Capacity => capacity::open(analysis, place),
         Outcome::Between { .. } => between(analysis, place),
+        Outcome::Unlike { best } => unlike(analysis, place, best),
         Outcome::Withheld { configurations } => {
             let why = doubts::withheld(analysis, configurations);
             match configurations
                 .iter()
-                .all(|(_, why)| matches!(why, Withheld::NotAtRest { .. }))
+                .all(|(_, why)| matches!(why, Withheld::NotAtRest { .. } | Withheld::Sick { .. }))
             {
                 true => why,
                 false => format!("what was measured is not the storage: {why}"),
@@ -117,6 +120,21 @@ pub fn decisive<'a>(analysis: &'a Analysis, place: &Place) -> Option<&'a ValueOf
     steps.first().copied()
 }
 
+/// Why nothing is preferred to what keeps more when a node is lost.
+fn unlike(analysis: &Analysis, place: &Place, best: &[BestOfAlike]) -> String {
+    let is_best = |name: &String| best.iter().any(|best| best.configurations.contains(name));
+    let across = |s: &&ValueOfMoney| is_best(&s.from) && is_best(&s.to) && durability::differ(analysis, &s.from, &s.to);
+    let step = here(analysis, place).filter(|s| s.withheld.is_none()).find(across);
+    let numbers = step.map_or_else(String::new, |step| {
+        format!("; {} gives {}", step.to, steps::gain(analysis, &[step], false))
+    });
+    format!(
+        "what a lost node costs differs, and no speed or price weighs it: {}{numbers} ([decision] durability = \"ignore\" chooses \
+         all the same)",
+        durability::each(analysis, best).join("; ")
+    )
+}
+
 /// Why a place lies between several configurations.
 fn between(analysis: &Analysis, place: &Place) -> String {
     let Outcome::Between {
@@ -141,8 +159,19 @@ fn between(analysis: &Analysis, place: &Place) -> String {
         return format!("{names} pay for themselves alike within {margin}{numbers}; more repetitions would not decide");
     }
     let is_bound = decisive(analysis, place).is_some_and(|step| step.throughput_ratio.bound.is_some());
+    // Beside the numbers of one step its own repetitions, not those that a neighbour needs.
+    let own = decisive(analysis, place).and_then(|step| step.repetitions_to_decide);
     let more = match (repetitions, open.is_empty()) {
+        (Some(n), true) if own.is_some_and(|own| own < *n) => format!(
+            "; if that is the truth, about {} repetitions of each cell would decide that, and about {n} repetitions what else is open",
+            own.unwrap_or(*n)
+        ),
         (Some(n), _) => format!("; if that is the truth, about {n} repetitions of each cell would decide"),
+        (None, true) if own.is_some() => format!(
+            "; if that is the truth, about {} repetitions of each cell would decide that, and no affordable number what \
+             else is open",
+            own.unwrap_or_default()
+        ),
         (None, true) if is_bound => String::new(),
         (None, true) => "; no affordable number of repetitions would decide".to_owned(),
         (None, false) => String::new(),

@@ -16,6 +16,11 @@ pub(super) fn note(note: &Note) -> String {
             coordination is in it, spread over the replicas asked; repair, streaming and hints are not."
                 .to_owned()
         }
+        Note::Coordination { share } => format!(
+            "Coordination takes {} of an operation's CPU time, by evidence that asks unlike numbers of replicas: it is \
+            charged once, and the rest to each replica; repair, streaming and hints are not counted.",
+            whole_percent(*share)
+        ),
         Note::Cpu { models } => {
             let of = match models.is_empty() {
                 true => "the measured machine".to_owned(),

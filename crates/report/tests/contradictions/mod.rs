@@ -4,15 +4,18 @@
 
 use std::collections::BTreeSet;
 
-use analysis::{Analysis, BoundIs, Criterion, Outcome, Ratio, Status, ValueVerdict, Verdict};
+use analysis::{Analysis, BoundIs, Criterion, Outcome, Ratio, Status, ValueOfMoney, ValueVerdict, Verdict, Withheld};
 
 /// Every contradiction, in words; empty where there is none. `sentences` are banner (if any), headline, and the others.
 pub fn contradictions(analysis: &Analysis, sentences: &[String]) -> Vec<String> {
     let facts = Facts::of(analysis);
     let mut found = headline(analysis, sentences);
+    found.extend(offered_and_condemned(analysis));
     for sentence in sentences {
         found.extend(verdicts(analysis, sentence));
         found.extend(told_settings(analysis, sentence));
+        found.extend(blamed(analysis, sentence));
+        found.extend(nothing_faster(analysis, sentence));
         found.extend(facts.numbers_of(sentence));
     }
     found
@@ -104,6 +107,94 @@ fn verdicts(analysis: &Analysis, sentence: &str) -> Vec<String> {
         }
     }
     found
+}
+
+/// What may be run, or is chosen between, is not condemned by another of them.
+fn offered_and_condemned(analysis: &Analysis) -> Vec<String> {
+    let recommendation = &analysis.recommendation;
+    let any = recommendation.any_of.iter().map(|any| (None, &any.configurations));
+    let between = recommendation.places.iter().filter_map(|place| match &place.outcome {
+        Outcome::Between { configurations, .. } => Some((Some(place), configurations)),
+        _ => None,
+    });
+    let mut found = Vec::new();
+    for (place, names) in any.chain(between) {
+        let is_here = |s: &ValueOfMoney| place.is_none_or(|p| p.workload == s.workload && p.load == Some(s.load));
+        let is_condemned = |s: &&ValueOfMoney| {
+            matches!(s.verdict, ValueVerdict::Dominated | ValueVerdict::NotWorthIt) && s.withheld.is_none()
+        };
+        let steps = analysis.value_of_money.iter().filter(|s| is_here(s));
+        for step in steps.filter(is_condemned) {
+            if names.contains(&step.to) && names.contains(&step.from) {
+                let (to, from, verdict) = (&step.to, &step.from, step.verdict);
+                found.push(format!("{names:?} are offered, but {to} is {verdict:?} beside {from}"));
+            }
+        }
+    }
+    found
+}
+
+/// Names of configurations in a text.
+fn named(analysis: &Analysis, text: &str) -> Vec<String> {
+    let words: Vec<&str> = text.split([' ', ',', ':', ';', '.']).collect();
+    let all = analysis.configurations.iter().map(|c| c.name.clone());
+    all.filter(|name| words.contains(&name.as_str())).collect()
+}
+
+/// A reason to say nothing belongs to a configuration whose own evidence gives it.
+fn blamed(analysis: &Analysis, sentence: &str) -> Vec<String> {
+    type Is = fn(&Withheld) -> bool;
+    let phrases: [(&str, Is); 4] = [
+        ("burst credits carried ", |why| {
+            matches!(why, Withheld::Burst { .. } | Withheld::BurstOfBytes { .. })
+        }),
+        ("memory answered the reads of ", |why| {
+            matches!(why, Withheld::PageCache)
+        }),
+        ("the client was at its limit while it loaded ", |why| {
+            matches!(why, Withheld::Client)
+        }),
+        ("records were missing or counters disagreed with ", |why| {
+            matches!(why, Withheld::Data)
+        }),
+    ];
+    let mut found = Vec::new();
+    for (phrase, is) in phrases {
+        for (at, _) in sentence.match_indices(phrase) {
+            let rest = &sentence[at + phrase.len()..];
+            let ends = [" (", ", not storage", ";", ". "].into_iter();
+            let ends = ends.chain(phrases.iter().map(|(other, _)| *other));
+            let end = ends.filter_map(|end| rest.find(end)).min().unwrap_or(rest.len());
+            for name in named(analysis, &rest[..end]) {
+                let mut own = analysis.cells.iter().filter(|c| c.configuration == name);
+                if !own.any(|c| c.withheld.as_ref().is_some_and(is)) {
+                    found.push(format!("{phrase}{name}: no cell of it says so: {sentence}"));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Nothing is shown to be faster there, and no step says that something is.
+fn nothing_faster(analysis: &Analysis, sentence: &str) -> Vec<String> {
+    let start = "For no money, nothing that was tried is shown to be faster than ";
+    let Some((head, _)) = sentence.strip_prefix(start).and_then(|s| s.split_once(": ")) else {
+        return Vec::new();
+    };
+    let of = |s: &&analysis::FreeStep| head == s.from || head.starts_with(&format!("{} ", s.from));
+    let shown = analysis.free_steps.iter().filter(of);
+    let shown = shown.filter(|s| s.throughput_ratio.verdict == Verdict::Faster);
+    // A place is a workload, a load, or both; without any the sentence is about all of them.
+    let is_here = |s: &&analysis::FreeStep| {
+        let is_everywhere = head == s.from;
+        is_everywhere || (analysis.workloads.len() > 1 && head.ends_with(&format!(" under {}", s.workload)))
+    };
+    let is_one_load = analysis.cells.iter().all(|c| c.load == analysis.cells[0].load);
+    let contradicted = shown.filter(is_here).filter(|s| is_one_load || head == s.from);
+    contradicted
+        .map(|s| format!("{} is faster than {} under {}: {sentence}", s.to, s.from, s.workload))
+        .collect()
 }
 
 /// Every number that a sentence may say.
@@ -233,11 +324,7 @@ fn settings(analysis: &Analysis) -> Vec<(f64, f64, f64)> {
 /// Which configurations a sentence says to run, or not to: `any` must be told from none, `Not` be shown to be slower than one.
 fn told_settings(analysis: &Analysis, sentence: &str) -> Vec<String> {
     let mut found = Vec::new();
-    let named = |text: &str| -> Vec<String> {
-        let words: Vec<&str> = text.split([' ', ',', ':', ';']).collect();
-        let all = analysis.configurations.iter().map(|c| c.name.clone());
-        all.filter(|name| words.contains(&name.as_str())).collect()
-    };
+    let named = |text: &str| named(analysis, text);
     let differ = |one: &str, other: &str, is: &dyn Fn(&Ratio) -> bool| {
         let mut ratios = analysis.cells.iter().filter(|c| c.configuration == one).flat_map(|c| {
             let both = [c.ratio_to_baseline.as_ref(), c.ratio_to_slowest.as_ref()];

@@ -459,6 +459,7 @@ fn steps(configurations: &[&str], workloads: &[&str]) -> Vec<ValueOfMoney> {
                 p99_ratio: Some(0.5),
                 verdict: ValueVerdict::WorthIt,
                 withheld: None,
+                withheld_of: None,
                 repetitions_to_decide: None,
                 usd_per_extra_op_per_s: Some(0.5),
                 knee: i + 1 == configurations.len(),

@@ -11,6 +11,11 @@ pub enum Note {
     ReplicaAsNode,
     /// Of clusters, the demands of a replica are those of the mean node: coordination is spread over the replicas.
     ReplicaOfCluster,
+    /// What an operation uses once, whatever the number of replicas, was measured: it is charged once, and the rest to each replica.
+    Coordination {
+        /// Share of an operation's CPU time.
+        share: f64,
+    },
     /// CPU time is that of the measured machines; a vCPU of each type is taken as one of these.
     Cpu {
         /// CPU models of the measured machines; empty: not recorded.

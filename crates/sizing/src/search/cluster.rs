@@ -89,6 +89,8 @@ impl<'a> Search<'a> {
             work: Work {
                 reads: reads * self.target.operations_per_s / n,
                 writes: writes * self.target.operations_per_s / n,
+                client_reads: self.target.read_share * self.target.operations_per_s / n,
+                client_writes: (1.0 - self.target.read_share) * self.target.operations_per_s / n,
                 hit_ratio: self.page_cache.hit_ratio(cache_share),
                 record_bytes: self.record_bytes,
             },

@@ -21,8 +21,14 @@ impl Search<'_> {
         let is_cluster = |o: &Observation<'_>| o.setup.placement.is_cluster();
         let alone = self.observations.iter().any(|o| !is_cluster(o));
         let together = self.observations.iter().any(is_cluster);
-        let mut notes: Vec<Note> = alone.then_some(Note::ReplicaAsNode).into_iter().collect();
-        notes.extend(together.then_some(Note::ReplicaOfCluster));
+        let mut notes: Vec<Note> = Vec::new();
+        match self.facts.demand.coordinator_share {
+            Some(share) => notes.push(Note::Coordination { share }),
+            None => {
+                notes.extend(alone.then_some(Note::ReplicaAsNode));
+                notes.extend(together.then_some(Note::ReplicaOfCluster));
+            }
+        }
         notes.push(Note::Cpu {
             models: models.into_iter().map(str::to_owned).collect(),
         });

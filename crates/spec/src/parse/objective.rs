@@ -141,7 +141,10 @@ fn implied(name: &str, worst: &Bounds<'_>, of_kind: &Bounds<'_>, mistakes: &mut 
 
 /// The rules of the decision; what the file leaves out is the default.
 pub(super) fn decision(given: Option<&Spanned<raw::Decision>>, mistakes: &mut Collector<'_>) -> DecisionRules {
-    let default = DecisionRules::default();
+    let default = DecisionRules {
+        durability: given.and_then(|d| d.get_ref().durability).unwrap_or_default(),
+        ..DecisionRules::default()
+    };
     let Some(at) = given.and_then(|d| d.get_ref().margin.as_ref()) else {
         return default;
     };
@@ -154,7 +157,7 @@ pub(super) fn decision(given: Option<&Spanned<raw::Decision>>, mistakes: &mut Co
         );
         return default;
     }
-    DecisionRules { margin }
+    DecisionRules { margin, ..default }
 }
 
 /// From here on half as fast would be "the same".

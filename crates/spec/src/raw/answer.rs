@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::LatencyFigure;
+use crate::{DurabilityRule, LatencyFigure};
 
 /// What good enough means; at least one bound or a demand. All of it must hold.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -110,4 +110,7 @@ pub(crate) struct Decision {
     /// 0.05.
     #[schemars(with = "Option<f64>")]
     pub margin: Option<Spanned<f64>>,
+    /// Configurations that differ in what a lost node costs (replicas, consistency): `separate`
+    /// recommends none over one that keeps more; `ignore` chooses by speed and money alone. Default: separate.
+    pub durability: Option<DurabilityRule>,
 }

@@ -79,7 +79,31 @@ fn a_client_or_pauses_do_not_stand_before_a_full_resource() {
             "pauses of 7 %, volume full",
             with(|m| (m.gc, m.data) = (0.07, full)),
             VolumeIops,
+            &[Gc],
+        ),
+        (
+            "pauses of 8 %, volume full between them",
+            with(|m| (m.gc, m.data) = (0.08, Disk::of(2750.0, 0.0, 3000.0, 160.0))),
+            VolumeIops,
+            &[Gc],
+        ),
+        (
+            "pauses of 8 %, room between them",
+            with(|m| (m.gc, m.data) = (0.08, Disk::of(2500.0, 0.0, 3000.0, 160.0))),
+            NoneFound,
             &[],
+        ),
+        (
+            "no pauses, the same volume",
+            with(|m| (m.gc, m.data) = (0.0, Disk::of(2750.0, 0.0, 3000.0, 160.0))),
+            NoneFound,
+            &[],
+        ),
+        (
+            "pauses of 15 %, client full between them",
+            with(|m| (m.gc, m.client) = (0.15, 0.84)),
+            Client,
+            &[Gc],
         ),
     ]);
 }

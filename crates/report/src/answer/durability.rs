@@ -1,0 +1,85 @@
+//! What a lost node costs, where configurations differ in it: told in the headline, and beside each comparison across it.
+
+use analysis::{Analysis, BestOfAlike, ConfigurationFacts, Durability};
+
+use crate::figures::listed;
+use crate::labels;
+
+/// Said behind a comparison of two configurations that keep unlike things; else nothing.
+pub fn beside(analysis: &Analysis, one: &str, other: &str) -> &'static str {
+    match differ(analysis, one, other) {
+        true => "; they differ in what a lost node costs",
+        false => "",
+    }
+}
+
+/// What the configuration to run keeps beside the others: `a keeps 1 replica (...), b 3 replicas (...)`; `None` where all keep alike.
+pub fn differences(analysis: &Analysis, run: &str) -> Option<String> {
+    let mut groups: Vec<(Durability, Vec<&ConfigurationFacts>)> = Vec::new();
+    let own = analysis.configurations.iter().filter(|c| c.name == run);
+    let others = analysis
+        .configurations
+        .iter()
+        .filter(|c| c.name != run && is_measured(analysis, &c.name));
+    for facts in own.chain(others) {
+        let durability = Durability::of(facts);
+        match groups.iter_mut().find(|(known, _)| *known == durability) {
+            Some((_, members)) => members.push(facts),
+            None => groups.push((durability, vec![facts])),
+        }
+    }
+    let each = groups.iter().map(|(_, members)| {
+        let names: Vec<String> = members.iter().map(|facts| facts.name.clone()).collect();
+        format!("{} {}", listed(&names), kept(members[0]))
+    });
+    let each: Vec<String> = each.collect();
+    (each.len() > 1).then(|| format!("what a lost node costs differs: {}", each.join("; ")))
+}
+
+/// The best of each kind, with what it keeps.
+pub fn each(analysis: &Analysis, best: &[BestOfAlike]) -> Vec<String> {
+    let of_kind = |best: &BestOfAlike| {
+        let first = analysis
+            .configurations
+            .iter()
+            .find(|c| best.configurations.contains(&c.name));
+        let kept = first.map_or_else(String::new, |facts| format!(" {}", kept(facts)));
+        format!("{}{kept}", best.configurations.join(" or "))
+    };
+    best.iter().map(of_kind).collect()
+}
+
+/// Whether two configurations keep unlike things.
+pub fn differ(analysis: &Analysis, one: &str, other: &str) -> bool {
+    of(analysis, one) != of(analysis, other)
+}
+
+fn of(analysis: &Analysis, name: &str) -> Option<Durability> {
+    let facts = analysis.configurations.iter().find(|c| c.name == name)?;
+    Some(Durability::of(facts))
+}
+
+fn is_measured(analysis: &Analysis, name: &str) -> bool {
+    let mut cells = analysis.cells.iter().filter(|c| c.configuration == name);
+    cells.any(|c| c.valid_trials > 0)
+}
+
+/// `(3 nodes, 3 replicas, consistency quorum: a node may be lost without losing data or answers)`.
+fn kept(facts: &ConfigurationFacts) -> String {
+    let durability = Durability::of(facts);
+    let (what, cost) = if durability.is_one_node {
+        ("one node".to_owned(), "with it all data is lost")
+    } else {
+        (labels::nodes(facts), cost(&durability))
+    };
+    format!("({what}: {cost})")
+}
+
+fn cost(durability: &Durability) -> &'static str {
+    match durability {
+        d if d.replicas == 1 => "with a node its part of the data is lost",
+        d if d.write_waits_for <= 1 => "with a node writes may be lost that it alone had acknowledged",
+        d if !d.survives_a_node() => "no data is lost with a node, but requests fail without it",
+        _ => "a node may be lost without losing data or answers",
+    }
+}
