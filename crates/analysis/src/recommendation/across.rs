@@ -3,7 +3,7 @@
 use spec::DurabilityRule;
 
 use super::Answer;
-use crate::document::{BestOfAlike, Durability, Everywhere, Meets, Outcome, Place};
+use crate::document::{BestOfAlike, Candidate, Durability, Everywhere, Meets, Outcome, Place};
 
 impl Answer<'_> {
     /// The answer of a place among these configurations. `answer` gives it of those that it is asked to keep.
@@ -28,6 +28,23 @@ impl Answer<'_> {
                 ..whole
             },
         }
+    }
+
+    /// The answer where an objective must be met in every place.
+    pub(super) fn of_everywhere(&self, all: &[Place], everywhere: &[Everywhere]) -> Outcome {
+        let candidate = |one: &Everywhere| Candidate {
+            configuration: one.configuration.clone(),
+            usd_per_month: one.usd_per_month,
+            meets: one.meets,
+            checks: Vec::new(),
+            fleet: one.fleet,
+        };
+        let candidates: Vec<Candidate> = everywhere.iter().map(candidate).collect();
+        let fewest = |name: &str| {
+            let each = all.iter().map(|place| self.trials_under(&place.workload, name));
+            each.min().unwrap_or(0)
+        };
+        self.cheapest(&candidates, &fewest)
     }
 
     /// The same of all places together, among those that might meet the objective in each.

@@ -6,7 +6,6 @@
 
 use spec::LoadLevel;
 
-use super::Answer;
 use crate::document::{By, Candidate, Check, Criterion, Everywhere, FleetOf, Meets, Outcome, Place};
 
 /// What a place says of a configuration.
@@ -115,23 +114,4 @@ fn strain(candidate: &Candidate) -> f64 {
     };
     // A share of 1, so that ranks come first.
     rank + nearest / (1.0 + nearest)
-}
-
-impl Answer<'_> {
-    /// The answer where an objective must be met in every place.
-    pub(super) fn of_everywhere(&self, all: &[Place], everywhere: &[Everywhere]) -> Outcome {
-        let candidate = |one: &Everywhere| Candidate {
-            configuration: one.configuration.clone(),
-            usd_per_month: one.usd_per_month,
-            meets: one.meets,
-            checks: Vec::new(),
-            fleet: one.fleet,
-        };
-        let candidates: Vec<Candidate> = everywhere.iter().map(candidate).collect();
-        let fewest = |name: &str| {
-            let each = all.iter().map(|place| self.trials_under(&place.workload, name));
-            each.min().unwrap_or(0)
-        };
-        self.cheapest(&candidates, &fewest)
-    }
 }
