@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 version=$1
-cache=${IOPSLAB_CACHE:-$HOME/.cache/iopslab}/cassandra
+cache=${IOPSLAB_CACHE:-/var/cache/iopslab}/cassandra
 # The jars of the lock list, in its order.
 jars=$(grep -v '^#' "../crates/database/src/cassandra/lock/$version.txt" | awk -v root="$cache" '{print root "/" $3}' | paste -sd:)
 echo "# Cassandra $version. Made by scripts/cassandra-settings.sh; not written by hand."

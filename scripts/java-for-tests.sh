@@ -5,7 +5,9 @@ set -euo pipefail
 real=${JAVA_HOME:+$JAVA_HOME/bin/java}
 real=${real:-$(command -v java)}
 # At one place for all clones: what iopslab keeps of a Java for its next start goes by its path.
-home=${XDG_CACHE_HOME:-$HOME/.cache}/iopslab/java-for-tests
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/iopslab
+[ "$(id -u)" != 0 ] || cache=/var/cache/iopslab
+home=${IOPSLAB_CACHE:-$cache}/java-for-tests
 [ "$real" != "$home/bin/java" ] || { echo "$home"; exit; }
 mkdir -p "$home/bin"
 # shellcheck disable=SC2016

@@ -135,7 +135,7 @@ class Laboratory:
         self.log = pathlib.Path(os.environ.get("KILLS_LOG", self.path / "kills.jsonl"))
         (self.path / "kills.toml").write_text(EXPERIMENT)
         self.cache = self.own_cache()
-        own = {"IOPSLAB_WORK": self.work, "XDG_CONFIG_HOME": self.path / "none", "XDG_CACHE_HOME": self.path / "cache"}
+        own = {"IOPSLAB_WORK": self.work, "XDG_CONFIG_HOME": self.path / "none", "IOPSLAB_CACHE": self.path / "cache/iopslab"}
         self.environment = {**os.environ, **{name: str(path) for name, path in own.items()}}
         # Pid and start of every process of its runs that was ever seen.
         self.seen = {}
@@ -145,7 +145,7 @@ class Laboratory:
 
     def own_cache(self):
         """The files of the database that are in the cache of whoever called, if there are any."""
-        kept = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "iopslab/cassandra"
+        kept = pathlib.Path(os.environ.get("IOPSLAB_CACHE", "/var/cache/iopslab")) / "cassandra"
         own = self.path / "cache/iopslab/cassandra"
         if kept.exists() and not own.exists():
             shutil.copytree(kept, own, ignore=shutil.ignore_patterns("start-*"))

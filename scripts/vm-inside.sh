@@ -45,7 +45,7 @@ done
 # All at the places and with the times that they have outside: then what was kept for shorter starts is of use.
 prepare_cassandra() {
   IOPSLAB_CACHE=$(cat /payload/cache)
-  export IOPSLAB_CACHE XDG_CACHE_HOME=${IOPSLAB_CACHE%/iopslab}
+  export IOPSLAB_CACHE
   java_home=$(cat /payload/java-home)
   mkdir -p "$IOPSLAB_CACHE" "$java_home"
   cp -a /payload/cassandra "$IOPSLAB_CACHE/"

@@ -119,15 +119,16 @@ cp scripts/vm-raid.toml "$payload/raid.toml"
 # Test programs keep their files where they were built.
 echo "$target/tmp" >"$payload/scratch"
 if has_part whole served raid; then
-  [ -d "$CACHE/cassandra" ] || { echo "error: no Cassandra in $CACHE/cassandra; run once: iopslab db start && iopslab db stop" >&2; exit 1; }
-  cp -a "$CACHE/cassandra" scripts/java-for-tests.sh "$payload/"
+  downloads=${IOPSLAB_CACHE:-/var/cache/iopslab}
+  [ -d "$downloads/cassandra" ] || { echo "error: no Cassandra in $downloads/cassandra; run once: iopslab db start && iopslab db stop" >&2; exit 1; }
+  cp -a "$downloads/cassandra" scripts/java-for-tests.sh "$payload/"
   # This machine's Java too: what was kept for shorter starts (minutes, when emulated) belongs to one.
   java_home=${JAVA_HOME:+$JAVA_HOME/bin/java}
   java_home=$(readlink -f "${java_home:-$(command -v java)}")
   java_home=${java_home%/bin/java}
   cp -a "$java_home" "$payload/java"
   echo "$java_home" >"$payload/java-home"
-  echo "$CACHE" >"$payload/cache"
+  echo "$downloads" >"$payload/cache"
 fi
 size_mib=$(($(du -sm "$payload" | cut -f1) * 12 / 10 + 64))
 truncate -s "${size_mib}M" "$work/payload.img"

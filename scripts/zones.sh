@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What latency between zones does to a run by SSH, and whether iopslab tells it. About 4 minutes on two cores.
 #
-#   sudo scripts/zones.sh IOPSLAB     with this program; its Cassandra must be in ~/.cache/iopslab
+#   sudo scripts/zones.sh IOPSLAB     with this program; its Cassandra must be in /var/cache/iopslab
 #
 #   zone a: controller, load1, db1       zone b: db2
 #
@@ -86,7 +86,7 @@ make_hosts() {
     printf 'Host %s\n  HostName %s\n' "$host" "${ADDRESS[$host]}" >>"$PLACE/ssh_config"
     printf '%s\n' "ListenAddress ${ADDRESS[$host]}" "HostKey $own/host_key" "AuthorizedKeysFile $PLACE/id.pub" \
       'PidFile none' 'UsePAM no' 'StrictModes no' 'PermitRootLogin yes' 'PasswordAuthentication no' 'LoginGraceTime 600' \
-      "SetEnv XDG_CACHE_HOME=$own/cache IOPSLAB_CACHE=$IOPSLAB_CACHE JAVA_HOME=$JAVA_HOME" >"$own/sshd_config"
+      "SetEnv XDG_CACHE_HOME=$own/cache IOPSLAB_CACHE=$IOPSLAB_CACHE IOPSLAB_MACHINE_LOCK=$own/lock/measuring JAVA_HOME=$JAVA_HOME" >"$own/sshd_config"
     within "$host" /usr/sbin/sshd -D -e -f "$own/sshd_config" 2>"$own/sshd.log" &
   done
 }
@@ -120,7 +120,7 @@ at_least() {
 
 [ "$(id -u)" = 0 ] || fail "needs root: sudo scripts/zones.sh IOPSLAB"
 [ ! -e "$PLACE" ] || fail "$PLACE is there: of another run, or kept of one that failed; remove it"
-export IOPSLAB_CACHE=${IOPSLAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/iopslab}
+export IOPSLAB_CACHE=${IOPSLAB_CACHE:-/var/cache/iopslab}
 [ -d "$IOPSLAB_CACHE/cassandra" ] || fail "no Cassandra in $IOPSLAB_CACHE; run once: iopslab db start && iopslab db stop"
 JAVA_HOME=$("$SCRIPTS/java-for-tests.sh")
 export JAVA_HOME

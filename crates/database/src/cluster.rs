@@ -391,12 +391,14 @@ fn check_earlier(spec: &ClusterSpec) -> Result<(), ClusterError> {
     Ok(())
 }
 
-/// Start time of a live process, in clock ticks after boot; `None` if there is none or it is a zombie.
+/// Start time of a live process, in clock ticks after boot; `None` if there is none or it is a zombie. One whose first thread alone
+/// has ended lives: a JVM's others hold its ports and its memory for a moment longer.
 fn started_ticks(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The second field is the name in parentheses, which may itself hold any character.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    if matches!(fields.first(), Some(&"Z" | &"X")) {
+    let other_threads = || fs::read_dir(format!("/proc/{pid}/task")).is_ok_and(|threads| threads.flatten().count() > 1);
+    if matches!(fields.first(), Some(&"Z" | &"X")) && !other_threads() {
         return None;
     }
     fields.get(19)?.parse().ok()

@@ -12,6 +12,7 @@
 //! | `cql` | the client that speaks CQL; `statements`: what it prepares and binds |
 //! | `frames` | the requests of a workload in frames of its own, beside the driver's |
 
+mod account;
 pub mod cassandra;
 mod cluster;
 mod cql;
@@ -23,6 +24,7 @@ mod server;
 mod session;
 mod statements;
 
+pub use account::{Account, AccountError};
 pub use cluster::{Cluster, ClusterError, ClusterSpec, NodeStatus};
 pub use cql::{CqlConnect, CqlDriver, Notes, driver_only};
 pub use existing::{Existing, ExistingError, Found};

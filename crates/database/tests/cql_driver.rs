@@ -5,6 +5,7 @@
 
 #[path = "cql_driver/both_paths.rs"]
 mod both_paths;
+mod shared;
 #[path = "cql_driver/write_check.rs"]
 mod write_check;
 
@@ -53,9 +54,7 @@ struct Server {
 
 impl Server {
     fn start(directory: PathBuf) -> Self {
-        let cache = std::env::var_os("IOPSLAB_CACHE").map(PathBuf::from).unwrap_or_else(|| {
-            PathBuf::from(std::env::var_os("HOME").expect("tests run with a home directory")).join(".cache/iopslab")
-        });
+        let cache = shared::cache();
         let distribution = ensure_distribution(versions()[0], &cache, &mut |_| {}, &|| false).unwrap();
         let mut config = NodeConfig::new("iopslab-driver-test", ADDRESS, &directory);
         config.jmx_port = JMX_PORT;

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test are test code too")]
 
+mod shared;
+
 use std::{
     fs,
     io::{BufRead, BufReader, Write},
@@ -55,11 +57,6 @@ fn serve(mut stream: TcpStream, answer: &dyn Fn(&str) -> Option<Vec<u8>>) {
     let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body));
 }
 
-fn shared_cache() -> PathBuf {
-    let home = || PathBuf::from(std::env::var_os("HOME").expect("tests run with a home directory"));
-    std::env::var_os("IOPSLAB_CACHE").map_or_else(|| home().join(".cache/iopslab"), PathBuf::from)
-}
-
 fn files_below(directory: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
@@ -74,7 +71,7 @@ fn files_below(directory: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn a_mirror_fills_an_empty_cache_and_only_what_is_damaged_is_fetched_again() {
-    let source = ensure_distribution(versions()[0], &shared_cache(), &mut |_| {}, &|| false)
+    let source = ensure_distribution(versions()[0], &shared::cache(), &mut |_| {}, &|| false)
         .unwrap()
         .cache;
     let requests = Arc::new(AtomicUsize::new(0));

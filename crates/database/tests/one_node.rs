@@ -6,20 +6,22 @@
     reason = "a test run with --nocapture tells how long each step took"
 )]
 
+mod shared;
+
 use std::{
     fs,
     net::{Ipv4Addr, TcpListener},
-    path::{Path, PathBuf},
+    path::Path,
     process::Command,
     time::{Duration, Instant},
 };
 
-use database::Replication;
 use database::cassandra::{
-    Admin, Distribution, DroppedMessages, Java, Node, NodeConfig, NodeError, TableCounters, compact_automatically,
-    compact_table, ensure_distribution, ensure_start_archive, find_java, flush_and_compact, flush_table,
-    nodetool::nodetool, series, snapshot::captured_directories, sstables, versions,
+    Admin, Distribution, DroppedMessages, Java, Management, Node, NodeConfig, NodeError, TableCounters,
+    compact_automatically, compact_table, ensure_distribution, ensure_start_archive, find_java, flush_and_compact,
+    flush_table, nodetool::nodetool, series, snapshot::captured_directories, sstables, versions,
 };
+use database::{Account, Replication};
 
 /// An address of this test alone.
 const ADDRESS: Ipv4Addr = Ipv4Addr::new(127, 0, 41, 2);
@@ -43,15 +45,16 @@ impl Drop for Guarded {
     }
 }
 
-fn cache() -> PathBuf {
-    let home = || PathBuf::from(std::env::var_os("HOME").expect("tests run with a home directory"));
-    std::env::var_os("IOPSLAB_CACHE").map_or_else(|| home().join(".cache/iopslab"), PathBuf::from)
-}
-
 fn config(directory: &Path) -> NodeConfig {
     let mut config = NodeConfig::new("iopslab-one-node", ADDRESS, directory);
     config.jmx_port = JMX_PORT;
     config.heap_bytes = 512 << 20;
+    config.account = Account::of_this_machine().unwrap();
+    if let Some(account) = &config.account {
+        // As the program does: nobody else passes through these.
+        account.let_through(directory.parent().unwrap()).unwrap();
+        account.let_through(&shared::cache()).unwrap();
+    }
     config
 }
 
@@ -78,7 +81,7 @@ fn admin(node: &Guarded) -> Admin {
 #[test]
 fn one_node_from_its_first_start_to_its_death() {
     let java = find_java().unwrap();
-    let mut distribution = ensure_distribution(versions()[0], &cache(), &mut |_| {}, &|| false).unwrap();
+    let mut distribution = ensure_distribution(versions()[0], &shared::cache(), &mut |_| {}, &|| false).unwrap();
     let work = tempfile::Builder::new().prefix("iopslab-one-node-").tempdir().unwrap();
     let first = work.path().join("first node"); // a space, as in some people's directories
 
@@ -93,6 +96,7 @@ fn one_node_from_its_first_start_to_its_death() {
         "exec keeps the process id"
     );
     the_child_has_its_own_process_group(&node);
+    it_may_do_nothing_else(&node);
 
     let loaded = admin(&node);
     assert_eq!(loaded.release_version().unwrap(), versions()[0]);
@@ -136,7 +140,14 @@ fn one_node_from_its_first_start_to_its_death() {
 
     // The restored copy: another directory, an empty commit log, the same address. And the class-data archive.
     let archive_started = Instant::now();
-    ensure_start_archive(&mut distribution, &java, &|| false, &|_| Ok(())).unwrap();
+    ensure_start_archive(
+        &mut distribution,
+        &java,
+        config(&first).account.as_ref(),
+        &|| false,
+        &|_| Ok(()),
+    )
+    .unwrap();
     println!("archive there after {:.2} s", archive_started.elapsed().as_secs_f64());
     let restored = config(&work.path().join("restored"));
     let data = restored.data_directories[0].clone();
@@ -174,6 +185,53 @@ fn the_child_has_its_own_process_group(node: &Guarded) {
         node.0.pid().to_string(),
         "Ctrl-C in the terminal must not reach it"
     );
+}
+
+/// Whoever takes it over has a user who owns this node and nothing else; and nobody gets in by its management interface.
+fn it_may_do_nothing_else(node: &Guarded) {
+    let Some(account) = &node.0.config().account else {
+        println!("skipped: only root has another user to start a database as");
+        return;
+    };
+    let status = fs::read_to_string(format!("/proc/{}/status", node.0.pid())).unwrap();
+    let fact = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        line.unwrap_or_default()
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let uid = account.uid();
+    assert_eq!(fact("Uid:"), format!("{uid} {uid} {uid} {uid}"));
+    assert_eq!((fact("Groups:"), fact("NoNewPrivs:")), (String::new(), "1".to_owned()));
+    assert_eq!((fact("CapEff:"), fact("CapBnd:")), ("0".repeat(16), "0".repeat(16)));
+
+    let directory = &node.0.config().directory;
+    let as_nobody = |script: &str| {
+        let user = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+        let mut command = Command::new("setpriv");
+        command.args(user).args(["sh", "-c", script, "sh"]).arg(directory);
+        command.output().unwrap()
+    };
+    let password = as_nobody("cat \"$1/conf/jmx.password\"");
+    assert!(!password.status.success() && password.stdout.is_empty());
+    let stranger = Management::without_password(JMX_PORT);
+    let refused = flush_table(&stranger, "system", "local").unwrap_err().to_string();
+    assert!(
+        refused.contains("SecurityException") && refused.contains("Authentication failed"),
+        "{refused}"
+    );
+    flush_table(node.0.management(), "system", "local").unwrap();
+    // On the loopback address alone, both of its ports.
+    let listening = Command::new("ss").args(["-Hltnp"]).output().unwrap();
+    let listening = String::from_utf8_lossy(&listening.stdout).into_owned();
+    let own = listening
+        .lines()
+        .filter(|line| line.contains(&format!("pid={},", node.0.pid())));
+    for line in own {
+        let at = line.split_whitespace().nth(3).unwrap().trim_start_matches("[::ffff:");
+        assert!(at.starts_with("127."), "{line}");
+    }
 }
 
 fn the_table_is_one_sstable(directory: &Path) {
@@ -220,7 +278,7 @@ fn what_the_table_counts_is_read_without_a_second_jvm(
     distribution: &Distribution,
     java: &Java,
 ) {
-    let mut counters = TableCounters::new(JMX_PORT, "ycsb", "usertable");
+    let mut counters = TableCounters::new(node.0.management(), "ycsb", "usertable");
     let before = counters.try_read().unwrap();
     let of = |figures: &database::Metrics, name: &str| figures.get(name).copied();
     assert_eq!(of(&before, series::SSTABLES), Some(1.0), "{before:?}");
@@ -304,18 +362,22 @@ fn what_the_table_counts_is_read_without_a_second_jvm(
     );
     // A table that is not there has no figures, and a port without a JVM is an error.
     assert_eq!(
-        TableCounters::new(JMX_PORT, "ycsb", "none").try_read().unwrap(),
+        TableCounters::new(node.0.management(), "ycsb", "none")
+            .try_read()
+            .unwrap(),
         database::Metrics::new()
     );
     assert!(
-        TableCounters::new(JMX_PORT + 9, "ycsb", "usertable")
+        TableCounters::new(&Management::without_password(JMX_PORT + 9), "ycsb", "usertable")
             .try_read()
             .is_err()
     );
     // As it was.
     let on_record = admin.compactions("ycsb", "usertable").unwrap();
-    compact_table(JMX_PORT, "ycsb", "usertable").unwrap();
-    let refused = compact_table(JMX_PORT, "ycsb", "none").unwrap_err().to_string();
+    compact_table(node.0.management(), "ycsb", "usertable").unwrap();
+    let refused = compact_table(node.0.management(), "ycsb", "none")
+        .unwrap_err()
+        .to_string();
     assert!(refused.contains("none"), "{refused}");
     admin.wait_settled(1, TIMEOUT, &|| false).unwrap();
     let compacted = counters.try_read().unwrap();
@@ -324,18 +386,18 @@ fn what_the_table_counts_is_read_without_a_second_jvm(
     assert_eq!(admin.compactions("ycsb", "usertable").unwrap(), on_record + 1);
 
     // Five flushes, one more than size tiers begin with: nothing is compacted until that is turned on.
-    compact_automatically(JMX_PORT, "ycsb", false).unwrap();
+    compact_automatically(node.0.management(), "ycsb", false).unwrap();
     for flushes in 1..=5 {
         let update = format!("UPDATE ycsb.usertable SET field0 = 'again' WHERE y_id = 'again{flushes}'");
         admin.run(&update, spec::Consistency::One).unwrap();
-        flush_table(JMX_PORT, "ycsb", "usertable").unwrap();
-        assert_eq!(sstables(JMX_PORT, "ycsb", "usertable").unwrap(), 1 + flushes);
+        flush_table(node.0.management(), "ycsb", "usertable").unwrap();
+        assert_eq!(sstables(node.0.management(), "ycsb", "usertable").unwrap(), 1 + flushes);
     }
     admin.wait_settled(1, TIMEOUT, &|| false).unwrap();
-    assert_eq!(sstables(JMX_PORT, "ycsb", "usertable").unwrap(), 6);
-    compact_automatically(JMX_PORT, "ycsb", true).unwrap();
+    assert_eq!(sstables(node.0.management(), "ycsb", "usertable").unwrap(), 6);
+    compact_automatically(node.0.management(), "ycsb", true).unwrap();
     admin.wait_settled(1, TIMEOUT, &|| false).unwrap();
-    assert!(sstables(JMX_PORT, "ycsb", "usertable").unwrap() < 6);
+    assert!(sstables(node.0.management(), "ycsb", "usertable").unwrap() < 6);
 }
 
 /// Against the management interface, whose columns are microseconds: the largest write that the node coordinated.
@@ -426,7 +488,7 @@ fn a_killed_node_says_so(node: &mut Guarded) {
 #[test]
 fn a_start_that_fails_is_an_error_with_the_reason() {
     let java = find_java().unwrap();
-    let distribution = ensure_distribution(versions()[0], &cache(), &mut |_| {}, &|| false).unwrap();
+    let distribution = ensure_distribution(versions()[0], &shared::cache(), &mut |_| {}, &|| false).unwrap();
     let work = tempfile::Builder::new().prefix("iopslab-bad-node-").tempdir().unwrap();
     let mut bad = config(&work.path().join("node"));
     (bad.address, bad.jmx_port) = (Ipv4Addr::new(127, 0, 41, 4), JMX_PORT + 4);

@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test are test code too")]
 
+mod shared;
+
 use std::net::Ipv4Addr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -33,13 +35,8 @@ impl Drop for Guarded {
     }
 }
 
-fn cache() -> PathBuf {
-    let home = || PathBuf::from(std::env::var_os("HOME").expect("tests run with a home directory"));
-    std::env::var_os("IOPSLAB_CACHE").map_or_else(|| home().join(".cache/iopslab"), PathBuf::from)
-}
-
 fn software() -> (Distribution, Java) {
-    let distribution = ensure_distribution(VERSION, &cache(), &mut |_| {}, &|| false).unwrap();
+    let distribution = ensure_distribution(VERSION, &shared::cache(), &mut |_| {}, &|| false).unwrap();
     (distribution, find_java().unwrap())
 }
 
@@ -129,7 +126,7 @@ fn what_was_asked_for_is_found_in_the_node() {
     let directory = tempfile::tempdir().unwrap();
     let server = Cassandra::new(VERSION);
     let installed = server
-        .install(&cache(), &mut |_, _| {}, &|| false, &|_| Ok(()))
+        .install(&shared::cache(), &mut |_, _| {}, &|| false, &|_| Ok(()))
         .unwrap();
     let plan = NodePlan {
         cluster: "settings".to_owned(),

@@ -9,11 +9,11 @@
 
 #[path = "three_nodes/own_frames.rs"]
 mod own_frames;
+mod shared;
 
 use std::{
     collections::BTreeMap,
     net::{Ipv4Addr, SocketAddr},
-    path::PathBuf,
     time::{Duration, Instant},
 };
 
@@ -30,11 +30,6 @@ impl Drop for Guarded {
     }
 }
 
-fn cache() -> PathBuf {
-    let home = || PathBuf::from(std::env::var_os("HOME").expect("tests run with a home directory"));
-    std::env::var_os("IOPSLAB_CACHE").map_or_else(|| home().join(".cache/iopslab"), PathBuf::from)
-}
-
 #[test]
 fn three_nodes_start_at_once_and_a_write_at_all_succeeds() {
     let work = tempfile::Builder::new()
@@ -42,7 +37,7 @@ fn three_nodes_start_at_once_and_a_write_at_all_succeeds() {
         .tempdir()
         .unwrap();
     let server = Cassandra::new(versions()[0]);
-    let mut spec = ClusterSpec::new(&server, work.path(), 3, &cache());
+    let mut spec = ClusterSpec::new(&server, work.path(), 3, &shared::cache());
     spec.first_address = Ipv4Addr::new(127, 0, 41, 11);
     spec.ports.management = 17_421;
     let in_rack = |rack: &str| Place {

@@ -18,6 +18,11 @@ use crate::transfer::{Download, agent};
 /// A piece that is written at a time.
 const CHUNK: usize = 256 << 10;
 
+/// What comes from a store is its owner's, and nothing of it is a program, whatever modes it was kept with: a setuid file of root's
+/// would be one for everybody.
+const FILE_MODE: u32 = 0o600;
+const DIRECTORY_MODE: u32 = 0o700;
+
 /// Writes the files of an archive below the empty directory `into`, which is made; gives their bytes. What is there
 /// after an error is of no use.
 ///
@@ -26,6 +31,7 @@ const CHUNK: usize = 256 << 10;
 /// written here; [`StoreError::Cancelled`].
 pub fn restore(parts: &[KeptPart], place: Place<'_>, into: &Path, progress: Progress<'_>) -> Result<u64, StoreError> {
     fs::create_dir_all(into).map_err(StoreError::io("create", into))?;
+    fs::set_permissions(into, Permissions::from_mode(DIRECTORY_MODE)).map_err(StoreError::io("change", into))?;
     let agent = agent();
     let mut archive = Archive {
         parts,
@@ -49,14 +55,14 @@ pub fn restore(parts: &[KeptPart], place: Place<'_>, into: &Path, progress: Prog
         let path = into.join(&entry.path);
         if entry.is_directory {
             fs::create_dir_all(&path).map_err(StoreError::io("create", &path))?;
-            let mode = Permissions::from_mode(entry.mode);
-            fs::set_permissions(&path, mode).map_err(StoreError::io("change", &path))?;
+            fs::set_permissions(&path, Permissions::from_mode(DIRECTORY_MODE))
+                .map_err(StoreError::io("change", &path))?;
             continue;
         }
         let mut file = OpenOptions::new()
             .write(true)
             .create_new(true)
-            .mode(entry.mode)
+            .mode(FILE_MODE)
             .open(&path)
             .map_err(StoreError::io("create", &path))?;
         let mut left = entry.bytes;
@@ -258,7 +264,39 @@ mod tests {
         let into = directory.path().join("restored");
         let bytes = restore(&parts, Place::Directory(&store), &into, &mut |_| true).unwrap();
         assert_eq!(bytes, 40_007);
-        assert_eq!(tree(&into), tree(&data));
+        let contents = |root: &Path| {
+            tree(root)
+                .into_iter()
+                .map(|(path, _, bytes)| (path, bytes))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(contents(&into), contents(&data));
+    }
+
+    /// Whoever can write to a store would have root make programs that run as root, for everybody.
+    #[test]
+    fn modes_of_a_store_are_not_believed() {
+        let (directory, data, store) = data_set();
+        let chosen = [
+            ("nothing", 0o4755),
+            ("ycsb/usertable-1/nb-1-big-TOC.txt", 0o777),
+            ("empty", 0o2777),
+        ];
+        for (name, mode) in chosen {
+            fs::set_permissions(data.join(name), Permissions::from_mode(mode)).unwrap();
+        }
+        let parts = kept(&data, &store);
+        let into = directory.path().join("restored");
+        restore(&parts, Place::Directory(&store), &into, &mut |_| true).unwrap();
+        for (path, mode, _) in tree(&into) {
+            let is_directory = ["empty", "ycsb", "usertable-1"].iter().any(|name| path.ends_with(name));
+            let expected = if is_directory { DIRECTORY_MODE } else { FILE_MODE };
+            assert_eq!(mode & 0o7777, expected, "{}", path.display());
+        }
+        assert_eq!(
+            fs::metadata(&into).unwrap().permissions().mode() & 0o7777,
+            DIRECTORY_MODE
+        );
     }
 
     #[test]

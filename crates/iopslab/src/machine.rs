@@ -50,6 +50,11 @@ impl Drop for OnFirstCpus {
     }
 }
 
+/// What is made from here on can be read by others where its directory lets them: the database runs as another user.
+pub fn make_readable() {
+    rustix::process::umask(rustix::fs::Mode::WGRP | rustix::fs::Mode::WOTH);
+}
+
 /// Its wall clock, Unix milliseconds with their fraction.
 pub fn unix_ms() -> f64 {
     jiff::Timestamp::now().as_microsecond() as f64 / 1e3

@@ -15,6 +15,7 @@ mod controller;
 mod failure;
 mod interrupt;
 mod live_metrics;
+mod loader;
 mod machine;
 mod measured;
 mod paths;

@@ -1,21 +1,68 @@
 //! Where things live on this machine, and the variables that move them.
+//!
+//! What is acted upon as root lies where root alone can write: never below a directory such as `/var/tmp`, in which everybody may
+//! make the first step.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// Downloads: `IOPSLAB_CACHE`, else the user's cache directory.
-pub fn cache_directory() -> PathBuf {
-    if let Some(set) = std::env::var_os("IOPSLAB_CACHE") {
-        return set.into();
-    }
-    let base = std::env::var_os("XDG_CACHE_HOME")
-        .map(PathBuf::from)
-        .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache")))
-        .unwrap_or_else(|| PathBuf::from("/var/tmp"));
-    base.join("iopslab")
+/// Where it was before, in a directory in which anybody could make it first.
+const EARLIER: &str = "/var/tmp/iopslab";
+
+/// What a directory is for, by the file hierarchy standard for root and by the XDG base directory specification for others.
+struct Kind {
+    of_root: &'static str,
+    variable: &'static str,
+    below_home: &'static str,
 }
 
-/// Volumes, snapshots and the ledger: `IOPSLAB_WORK`,
-/// else `/var/tmp/iopslab` (a real disk, unlike `/tmp` on many systems).
+const CACHE: Kind = Kind {
+    of_root: "/var/cache",
+    variable: "XDG_CACHE_HOME",
+    below_home: ".cache",
+};
+const STATE: Kind = Kind {
+    of_root: "/var/lib",
+    variable: "XDG_STATE_HOME",
+    below_home: ".local/state",
+};
+
+/// Downloads: `IOPSLAB_CACHE`, else `/var/cache/iopslab` for root, and the user's cache directory for others.
+pub fn cache_directory() -> PathBuf {
+    std::env::var_os("IOPSLAB_CACHE").map_or_else(|| usual(&CACHE), PathBuf::from)
+}
+
+/// Volumes, snapshots and the ledger: `IOPSLAB_WORK`, else `/var/lib/iopslab` for root, and the user's state directory for others.
 pub fn work_directory() -> PathBuf {
-    std::env::var_os("IOPSLAB_WORK").map_or_else(|| PathBuf::from("/var/tmp/iopslab"), PathBuf::from)
+    std::env::var_os("IOPSLAB_WORK").map_or_else(|| usual(&STATE), PathBuf::from)
+}
+
+fn usual(kind: &Kind) -> PathBuf {
+    let stated = || std::env::var_os(kind.variable).map(PathBuf::from);
+    let of_home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(kind.below_home));
+    let of_user = || stated().filter(|path| path.is_absolute()).or_else(of_home);
+    let base = match rustix::process::geteuid().is_root() {
+        true => None,
+        // Without a home there is no directory of one's own; root's then says by itself who may write there.
+        false => of_user(),
+    };
+    base.unwrap_or_else(|| PathBuf::from(kind.of_root)).join("iopslab")
+}
+
+/// What whoever measures on this machine holds: `IOPSLAB_MACHINE_LOCK`, else a file of root's in `/run`; `None`: without root there is
+/// no place that all see.
+pub fn machine_lock() -> Option<PathBuf> {
+    let stated = std::env::var_os("IOPSLAB_MACHINE_LOCK").map(PathBuf::from);
+    let is_root = rustix::process::geteuid().is_root();
+    stated.or_else(|| is_root.then(|| PathBuf::from("/run/iopslab/measuring")))
+}
+
+/// The work directory of earlier versions, where it is still there and another one is meant now: what to do about it.
+pub fn of_earlier_versions() -> Option<String> {
+    let is_there = std::env::var_os("IOPSLAB_WORK").is_none() && Path::new(EARLIER).exists();
+    is_there.then(|| {
+        format!(
+            "{EARLIER} is of an earlier version and is not used any more; remove it with: iopslab clean --snapshots --work-directory \
+             {EARLIER} && rm -r {EARLIER}"
+        )
+    })
 }

@@ -106,7 +106,7 @@ fn a_disk_that_is_too_small_is_told_with_what_to_do() {
     let lab = Laboratory::new();
     let small = lab.path().join("small");
     std::fs::create_dir(&small).unwrap();
-    if mount("tmpfs", &small, "tmpfs", MountFlags::empty(), c"size=64m").is_err() {
+    if mount("tmpfs", &small, "tmpfs", MountFlags::empty(), c"size=64m,mode=700").is_err() {
         println!("skipped: mounting a small tmpfs needs root");
         return;
     }

@@ -21,11 +21,17 @@ fn refused_for(text: &str, provider: Provider) -> Mistakes {
 fn options_of_the_jvm_go_to_the_configuration_as_they_stand_and_cost_nothing() {
     let plain = accepted(GOOD);
     assert!(plain.configurations[0].settings.is_empty());
-    let stated = "jvm = [\"-XX:TieredStopAtLevel=1\", \"-Xss512k\", \"-Dname=value\", \"-ea:org.example\"]";
+    let stated =
+        "jvm = [\"-XX:TieredStopAtLevel=1\", \"-Xss512k\", \"-Dio.netty.eventLoopThreads=4\", \"-ea:org.example\"]";
     let inline = with(VOLUME, &format!("{VOLUME}\nsettings = {{ {stated} }}"));
     for text in [settings(stated), inline] {
         let experiment = accepted(&text);
-        let expected = ["-XX:TieredStopAtLevel=1", "-Xss512k", "-Dname=value", "-ea:org.example"];
+        let expected = [
+            "-XX:TieredStopAtLevel=1",
+            "-Xss512k",
+            "-Dio.netty.eventLoopThreads=4",
+            "-ea:org.example",
+        ];
         assert_eq!(experiment.configurations[0].settings.jvm, expected);
         assert_eq!(setups(&experiment)[0].settings, experiment.configurations[0].settings);
         assert_eq!(experiment.money, plain.money);
@@ -83,6 +89,11 @@ fn what_iopslab_sets_itself_is_refused_with_the_reason() {
             "keys of cassandra.yaml are no options",
         ),
         ("-XX:+IgnoreUnrecognizedVMOptions", "or nobody knows what is in force"),
+        (
+            "-Xrunjdwp:transport=dt_socket,address=*:1",
+            "none of those that an experiment may state",
+        ),
+        ("-Dio.netty.allocator.type=/tmp/x", "more than a number or a word"),
     ];
     for (option, why) in cases {
         let message = refused(&settings(&format!("jvm = [\"{option}\"]"))).to_string();
@@ -107,8 +118,8 @@ fn what_is_no_option_of_a_jvm_is_refused_at_its_place() {
         (settings("jvm = [\"-cp\", \"a.jar\"]"), "`-cp` sets nothing of a JVM"),
         (settings("jvm = [\"-X\"]"), "`-X` sets nothing of a JVM"),
         (
-            settings("jvm = [\"--add-opens\"]"),
-            "`--add-opens` sets nothing of a JVM",
+            settings("jvm = [\"--add-opens=a/b=ALL-UNNAMED\"]"),
+            "`--add-opens=a/b=ALL-UNNAMED` sets nothing of a JVM",
         ),
         (
             settings("jvm = [\"-XX:+UseZGC\", \"-XX:-UseZGC\"]"),

@@ -3,6 +3,7 @@
 //! Everything here can be repeated: what is gone already counts as removed, and what could not be removed stays in the
 //! ledger for the next attempt.
 
+use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io::ErrorKind;
 use std::path::Path;
@@ -12,10 +13,12 @@ use crate::array;
 use crate::cgroup;
 use crate::disk;
 use crate::error::{Result, StorageError, io_error};
-use crate::ledger::{LedgerItem, Line, append, outstanding_entries};
+use crate::ledger::{Entry, LedgerId, LedgerItem, Line, append, base_of, contents};
 use crate::loops;
 use crate::mounts::{self, IfBusy};
 use crate::network_cut;
+use crate::permitted;
+use crate::private;
 use crate::process;
 use crate::read_ahead;
 use crate::server;
@@ -30,47 +33,53 @@ pub struct Cleaned {
     pub removed: Vec<String>,
     /// What is still there, and why.
     pub failed: Vec<(LedgerItem, StorageError)>,
+    /// Lines of the ledger that cannot be understood: what they name, if anything, is still there.
+    pub bad: Vec<StorageError>,
 }
 
 impl Cleaned {
     /// Whether nothing is left.
     pub fn is_complete(&self) -> bool {
-        self.failed.is_empty()
+        self.failed.is_empty() && self.bad.is_empty()
+    }
+
+    /// What is left and why, for people: one sentence each.
+    pub fn left(&self) -> impl Iterator<Item = String> {
+        let failed = self.failed.iter().map(|(what, why)| match why {
+            StorageError::NotOurs { .. } => why.to_string(),
+            _ => format!("{what}: {why}"),
+        });
+        failed.chain(self.bad.iter().map(ToString::to_string))
     }
 }
 
 /// Undoes everything outstanding in the ledger at `ledger_path`. Hold the work directory's lock
 /// ([`crate::WorkDirectory`]) while calling this, or a run that is under way loses its volumes.
+///
+/// # Errors
+/// The ledger, or its directory, is not ours alone: then nothing is undone.
 pub fn clean(ledger_path: &Path) -> Result<Cleaned> {
-    let entries = outstanding_entries(ledger_path)?;
-    let mut cleaned = Cleaned::default();
-    if entries.is_empty() && !ledger_path.exists() {
-        return Ok(cleaned);
+    if fs::symlink_metadata(ledger_path).is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+        return Ok(Cleaned::default());
     }
-    let mut ledger = OpenOptions::new()
-        .append(true)
-        .open(ledger_path)
+    let base = base_of(ledger_path)?;
+    let found = contents(ledger_path)?;
+    let mut cleaned = Cleaned {
+        bad: found.bad,
+        ..Cleaned::default()
+    };
+    let mut ledger = private::open(ledger_path, OpenOptions::new().append(true))
         .map_err(io_error("open the ledger", ledger_path))?;
-    // A mount on a volume whose server stands still could not be unmounted: it would wait for it, without an end.
-    for item in entries.values() {
-        if let LedgerItem::ServedFile {
-            connection,
-            pid,
-            start_time_ticks,
-        } = item
-        {
-            server::abort_if_stopped(*connection, *pid, *start_time_ticks);
-        }
-    }
-    for (id, item) in entries.into_iter().rev() {
-        match undo(&item) {
+    end_stopped_servers(&found.entries);
+    for (id, entry) in found.entries.into_iter().rev() {
+        match permitted::check(&entry, &base).and_then(|()| undo(&entry.item)) {
             Ok(was_there) => {
                 if was_there {
-                    cleaned.removed.push(item.to_string());
+                    cleaned.removed.push(entry.item.to_string());
                 }
                 append(&mut ledger, ledger_path, &Line::Done(id))?;
             }
-            Err(error) => cleaned.failed.push((item, error)),
+            Err(error) => cleaned.failed.push((entry.item, error)),
         }
     }
     if cleaned.is_complete() {
@@ -80,12 +89,30 @@ pub fn clean(ledger_path: &Path) -> Result<Cleaned> {
     Ok(cleaned)
 }
 
+/// A mount on a volume whose server stands still could not be unmounted: it would wait for it, without an end.
+fn end_stopped_servers(entries: &BTreeMap<LedgerId, Entry>) {
+    for entry in entries.values() {
+        if let LedgerItem::ServedFile {
+            connection,
+            pid,
+            start_time_ticks,
+            executable,
+        } = &entry.item
+        {
+            server::abort_if_stopped(*connection, *pid, *start_time_ticks, executable);
+        }
+    }
+}
+
 /// Removes one thing; returns whether it was there.
 fn undo(item: &LedgerItem) -> Result<bool> {
     match item {
         LedgerItem::Process {
-            pid, start_time_ticks, ..
-        } => process::end(*pid, *start_time_ticks, TERM_PATIENCE),
+            pid,
+            start_time_ticks,
+            executable,
+            ..
+        } => process::end(*pid, *start_time_ticks, executable, TERM_PATIENCE),
         LedgerItem::Mount { path } => mounts::unmount_all(path, IfBusy::Detach),
         LedgerItem::LoopDevice { image } => Ok(!loops::detach_all(image)?.is_empty()),
         LedgerItem::Array { members } => Ok(!array::stop_all(members)?.is_empty()),

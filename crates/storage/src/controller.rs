@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -42,6 +42,8 @@ impl MovingLimits {
 #[derive(Debug)]
 pub struct LimitController {
     moved: Arc<Mutex<Moved>>,
+    /// What ended the thread early.
+    lost: Arc<OnceLock<String>>,
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<Result<()>>>,
 }
@@ -103,25 +105,34 @@ impl LimitController {
         let moved = Arc::new(Mutex::new(moved));
         let (stop, stopped) = mpsc::channel();
         let (shared, stat) = (Arc::clone(&moved), PathBuf::from(stat));
+        let mut last = Instant::now();
+        let mut advance = move || -> Result<()> {
+            let (now, total) = (Instant::now(), counters(&stat)?);
+            let in_force = {
+                let mut moved = lock(&shared);
+                moved.advance(&since(&seen, &total), (now - last).as_secs_f64());
+                moved.in_force()
+            };
+            (seen, last) = (total, now);
+            if in_force != applied {
+                set(&in_force)?;
+                applied = in_force;
+            }
+            Ok(())
+        };
+        let lost = Arc::new(OnceLock::new());
+        let told = Arc::clone(&lost);
         let thread = thread::spawn(move || {
-            let mut last = Instant::now();
             while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-                let (now, total) = (Instant::now(), counters(&stat)?);
-                let in_force = {
-                    let mut moved = lock(&shared);
-                    moved.advance(&since(&seen, &total), (now - last).as_secs_f64());
-                    moved.in_force()
-                };
-                (seen, last) = (total, now);
-                if in_force != applied {
-                    set(&in_force)?;
-                    applied = in_force;
-                }
+                advance().inspect_err(|error| {
+                    let _ = told.set(error.to_string());
+                })?;
             }
             Ok(())
         });
         Ok(Self {
             moved,
+            lost,
             stop: Some(stop),
             thread: Some(thread),
         })
@@ -135,6 +146,11 @@ impl LimitController {
     /// The IOPS limit of the bucket that applies now, if there is one.
     pub fn limit_iops(&self) -> Option<f64> {
         lock(&self.moved).bucket.as_ref().map(BurstBucket::limit_iops)
+    }
+
+    /// Why the limits do not move any more, although nobody has stopped it.
+    pub fn lost(&self) -> Option<&str> {
+        self.lost.get().map(String::as_str)
     }
 
     /// Stops watching.

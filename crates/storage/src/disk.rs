@@ -104,7 +104,8 @@ impl Disk {
         let path = fs::canonicalize(mount_point).map_err(io_error("resolve the mount point", mount_point))?;
         let entry = self.ledger.intend(LedgerItem::Mount { path: path.clone() })?;
         self.mounted = Some((path.clone(), entry));
-        let flags = MountFlags::NOATIME | MountFlags::NODIRATIME;
+        // What a data set holds is read, never run and never a device.
+        let flags = MountFlags::NOATIME | MountFlags::NODIRATIME | MountFlags::NOSUID | MountFlags::NODEV;
         let mounted = mount(&self.device, &path, c"xfs", flags, None);
         mounted.map_err(io_error(
             format!("mount {} (XFS; see dmesg for the reason) on", self.device.display()),

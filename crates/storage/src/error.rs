@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
     /// A system call on a path failed.
-    #[error("cannot {doing} {}: {source}", path.display())]
+    #[error("cannot {doing} {}: {source}{}", path.display(), full(path, source))]
     Io {
         /// What was tried, as a verb: `create`, `mount /dev/loop3 on`.
         doing: String,
@@ -46,6 +46,40 @@ pub enum StorageError {
         /// Who holds it, as written in the lock file.
         pid: Option<u32>,
     },
+    /// Somebody else measures on this machine.
+    #[error(
+        "{holder} measures on this machine: two at the same time would each find a slower machine; wait for that one, or end it"
+    )]
+    Measuring {
+        /// Who, in words.
+        holder: String,
+    },
+    /// Somebody else could change what is in a directory of ours.
+    #[error(
+        "{} cannot be used: {} (mode {mode:o}, owner {owner}) can be changed by others than user {user}, and what is found there is \
+         acted upon. If nobody else needs it: chown {user} {} && chmod go-w {}; else name another directory",
+        path.display(), part.display(), part.display(), part.display()
+    )]
+    NotPrivate {
+        /// The directory that was asked for.
+        path: PathBuf,
+        /// What others can change: the directory itself, or one on the way to it.
+        part: PathBuf,
+        /// Its owner's number.
+        owner: u32,
+        /// Its permissions.
+        mode: u32,
+        /// Number of the user that this process runs as.
+        user: u32,
+    },
+    /// Something that would be undone where nothing of ours can be.
+    #[error("{what} is left alone: {reason}")]
+    NotOurs {
+        /// What a ledger names.
+        what: String,
+        /// Why it cannot be ours.
+        reason: String,
+    },
     /// A device that somebody uses, or may want back.
     #[error("{} is not empty ({found}); if nobody needs what is on it: wipefs --all {}", device.display(), device.display())]
     DeviceInUse {
@@ -57,7 +91,7 @@ pub enum StorageError {
     /// The ledger cannot be understood.
     #[error(
         "line {line} of the ledger {} cannot be understood ({reason}); it may have been written by another version of \
-         iopslab: run `iopslab clean` of that version, or remove what it names by hand and delete it",
+         iopslab: run `iopslab clean` of that version, or remove what the line names by hand and delete the line",
         path.display()
     )]
     Ledger {
@@ -139,6 +173,22 @@ pub(crate) fn io_error<E: Into<io::Error>>(doing: impl Into<String>, path: &Path
         path,
         source: source.into(),
     }
+}
+
+/// Where a disk is full: which one, and what is free there.
+fn full(path: &Path, source: &io::Error) -> String {
+    let is_full = matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+    if !is_full {
+        return String::new();
+    }
+    let directory = path.parent().unwrap_or(path);
+    let free = rustix::fs::statvfs(directory).map(|facts| facts.f_bavail.saturating_mul(facts.f_frsize));
+    let free = free.map_or(0.0, |bytes| bytes as f64 / f64::from(1 << 30));
+    format!(
+        "; {free:.2} GiB are free on the disk of {}: free some space there, or name a larger disk (`work_directory` or `data` of \
+         the provider, IOPSLAB_WORK)",
+        directory.display()
+    )
 }
 
 fn tail(stderr: &str) -> String {

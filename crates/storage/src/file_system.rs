@@ -44,7 +44,8 @@ impl Mounted {
 
     /// Mounts the file system of a device.
     pub fn mount(&self, device: &Path) -> Result<()> {
-        let flags = MountFlags::NOATIME | MountFlags::NODIRATIME;
+        // What a data set holds is read, never run and never a device.
+        let flags = MountFlags::NOATIME | MountFlags::NODIRATIME | MountFlags::NOSUID | MountFlags::NODEV;
         mount(device, &self.path, c"xfs", flags, c"nouuid").map_err(io_error(
             format!("mount {} (XFS; see dmesg for the reason) on", device.display()),
             &self.path,

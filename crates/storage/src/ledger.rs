@@ -7,11 +7,15 @@
 //! ends its members.
 //!
 //! The file holds one JSON object per line: `{"intend":{"id":7,"item":{...}}}` and `{"done":7}`. A last line that was
-//! cut off by a crash is ignored: its thing had not been created yet.
+//! cut off by a crash is ignored: its thing had not been created yet. A line that could not be written whole is taken back. One
+//! that cannot be understood costs nothing but itself: it is named, and the others count.
+//!
+//! Paths lie below the ledger's own directory, or below one that was allowed ([`Ledger::allow`]) and then stands in the entry
+//! (`root`): nothing else is ever undone.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -19,7 +23,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, StorageError, io_error};
-use crate::process::start_time_ticks;
+use crate::permitted::{self, is_below, paths_of};
+use crate::private::{self, check_way};
+use crate::process::{self, start_time_ticks};
 
 /// Something on the machine that must be gone when a run is over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,6 +57,8 @@ pub enum LedgerItem {
         pid: u32,
         /// Field 22 of `/proc/PID/stat`, so that a process that got the same number later is never ended.
         start_time_ticks: u64,
+        /// The program that it runs, once it has become that.
+        executable: PathBuf,
         /// For people: `Cassandra node 1`.
         what: String,
     },
@@ -72,6 +80,8 @@ pub enum LedgerItem {
         pid: u32,
         /// As in [`LedgerItem::Process`].
         start_time_ticks: u64,
+        /// As in [`LedgerItem::Process`].
+        executable: PathBuf,
     },
     /// The read-ahead of a block device, which was otherwise before.
     ReadAhead {
@@ -95,11 +105,13 @@ pub enum LedgerItem {
 }
 
 impl LedgerItem {
-    /// Entry for a running process; `None` when it has ended already.
+    /// Entry for a running process, which may still be on its way through a shell or another program that starts it; `None` when
+    /// it has ended already.
     pub fn process(pid: u32, what: impl Into<String>) -> Option<Self> {
         Some(Self::Process {
             pid,
             start_time_ticks: start_time_ticks(pid)?,
+            executable: process::settled_executable(pid)?,
             what: what.into(),
         })
     }
@@ -136,14 +148,38 @@ pub struct LedgerId(u64);
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Line {
-    Intend { id: LedgerId, item: LedgerItem },
+    Intend {
+        id: LedgerId,
+        #[serde(flatten)]
+        entry: Entry,
+    },
     Done(LedgerId),
+}
+
+/// What may exist.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Entry {
+    pub item: LedgerItem,
+    /// The directory below which its paths lie; `None`: the ledger's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<PathBuf>,
+}
+
+/// What a ledger says.
+#[derive(Debug, Default)]
+pub(crate) struct Contents {
+    /// Entries without `done`, by id, which is the order of creation.
+    pub entries: BTreeMap<LedgerId, Entry>,
+    /// Lines that cannot be understood.
+    pub bad: Vec<StorageError>,
 }
 
 /// The append-only list of what exists.
 #[derive(Debug)]
 pub struct Ledger {
     path: PathBuf,
+    /// Its directory.
+    base: PathBuf,
     state: Mutex<State>,
 }
 
@@ -151,36 +187,55 @@ pub struct Ledger {
 struct State {
     file: File,
     last_id: u64,
+    /// Directories elsewhere below which things may be made.
+    roots: Vec<PathBuf>,
 }
 
 impl Ledger {
     /// Opens or creates the ledger at `path`. What it holds stays outstanding: call [`crate::clean()`] first to undo
     /// it.
+    ///
+    /// # Errors
+    /// It, or its directory, is not ours alone.
     pub fn open(path: &Path) -> Result<Self> {
+        let base = base_of(path)?;
+        let how = &mut OpenOptions::new();
+        let mut file =
+            private::open(path, how.create(true).append(true).read(true)).map_err(io_error("open the ledger", path))?;
         // A line cut off by a crash would spoil the next one; end it.
-        let cut_off = match fs::read(path) {
-            Ok(bytes) => bytes.last().is_some_and(|last| *last != b'\n'),
-            Err(error) if error.kind() == ErrorKind::NotFound => false,
-            Err(error) => return Err(io_error("read", path)(error)),
-        };
-        let mut file = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(path)
-            .map_err(io_error("open the ledger", path))?;
-        if cut_off {
-            file.write_all(b"\n").map_err(io_error("write to the ledger", path))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(io_error("read", path))?;
+        if bytes.last().is_some_and(|last| *last != b'\n') {
+            write_whole(&mut file, b"\n").map_err(io_error("write to the ledger", path))?;
         }
         // The new file's name must survive a crash as well as its content.
-        if let Some(parent) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
-            File::open(parent)
-                .and_then(|d| d.sync_all())
-                .map_err(io_error("fsync", parent))?;
-        }
+        File::open(&base)
+            .and_then(|d| d.sync_all())
+            .map_err(io_error("fsync", &base))?;
         Ok(Self {
             path: path.to_owned(),
-            state: Mutex::new(State { file, last_id: 0 }),
+            base,
+            state: Mutex::new(State {
+                file,
+                last_id: 0,
+                roots: Vec::new(),
+            }),
         })
+    }
+
+    /// From now on things may be made below this directory, too, which is there.
+    ///
+    /// # Errors
+    /// [`StorageError::NotPrivate`]: others could put something else in its place, which would then be undone.
+    pub fn allow(&self, root: &Path) -> Result<()> {
+        let root = fs::canonicalize(root).map_err(io_error("resolve", root))?;
+        check_way(&root)?;
+        self.state().roots.push(root);
+        Ok(())
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// Where it is.
@@ -189,29 +244,54 @@ impl Ledger {
     }
 
     /// Writes down that `item` is about to be created; returns once that is on the disk.
+    ///
+    /// # Errors
+    /// [`StorageError::NotOurs`]: it would not be undone. Paths lie below the ledger's directory, or one that was allowed.
     pub fn intend(&self, item: LedgerItem) -> Result<LedgerId> {
-        let mut state = self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut state = self.state();
+        let root = self.root_of(&item, &state.roots);
+        let entry = Entry { item, root };
+        permitted::check(&entry, &self.base)?;
         // Ids follow the clock, so that they differ between openings of a file that `clean` may have emptied.
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .map_or(0, |d| d.as_nanos() as u64);
         state.last_id = now.max(state.last_id + 1);
         let id = LedgerId(state.last_id);
-        append(&mut state.file, &self.path, &Line::Intend { id, item })?;
+        append(&mut state.file, &self.path, &Line::Intend { id, entry })?;
         Ok(id)
+    }
+
+    /// The directory elsewhere that all paths of an item lie below.
+    fn root_of(&self, item: &LedgerItem, roots: &[PathBuf]) -> Option<PathBuf> {
+        let paths = paths_of(item);
+        let holds = |root: &Path| paths.iter().all(|path| is_below(path, root));
+        match holds(&self.base) {
+            true => None,
+            false => roots.iter().find(|root| holds(root)).cloned(),
+        }
     }
 
     /// Writes down that the entry needs no cleaning any more: its thing is gone, or is meant to stay (a finished
     /// snapshot).
     pub fn done(&self, id: LedgerId) -> Result<()> {
-        let mut state = self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        append(&mut state.file, &self.path, &Line::Done(id))
+        append(&mut self.state().file, &self.path, &Line::Done(id))
     }
 
-    /// What may still exist, oldest first. A missing ledger holds nothing.
+    /// What may still exist, oldest first, as far as it can be understood. A missing ledger holds nothing.
     pub fn outstanding(path: &Path) -> Result<Vec<LedgerItem>> {
-        Ok(outstanding_entries(path)?.into_values().collect())
+        let entries = contents(path)?.entries.into_values();
+        Ok(entries.map(|entry| entry.item).collect())
     }
+}
+
+/// The directory of a ledger, absolute and without symbolic links; ours alone.
+pub(crate) fn base_of(path: &Path) -> Result<PathBuf> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let parent = parent.unwrap_or(Path::new("."));
+    let base = fs::canonicalize(parent).map_err(io_error("resolve", parent))?;
+    check_way(&base)?;
+    Ok(base)
 }
 
 pub(crate) fn append(file: &mut File, path: &Path, line: &Line) -> Result<()> {
@@ -221,48 +301,64 @@ pub(crate) fn append(file: &mut File, path: &Path, line: &Line) -> Result<()> {
         reason: error.to_string(),
     })?;
     text.push('\n');
-    // One write call, so that a concurrent reader or a crash sees whole lines except perhaps the last.
-    file.write_all(text.as_bytes())
-        .map_err(io_error("write to the ledger", path))?;
+    write_whole(file, text.as_bytes()).map_err(io_error("write to the ledger", path))?;
     file.sync_data().map_err(io_error("fsync the ledger", path))
 }
 
-/// Entries without `done`, by id, which is the order of creation.
-pub(crate) fn outstanding_entries(path: &Path) -> Result<BTreeMap<LedgerId, LedgerItem>> {
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
-        Err(error) => return Err(io_error("read", path)(error)),
+/// Appends all of it or nothing: half a line would join the next one. One write call as a rule, so that a concurrent reader or a
+/// crash sees whole lines except perhaps the last.
+fn write_whole(file: &mut File, bytes: &[u8]) -> std::io::Result<()> {
+    let before = file.metadata()?.len();
+    file.write_all(bytes).inspect_err(|_| {
+        // The first error is the one worth telling; half a line that stays is named by whoever reads it.
+        let _ = file.set_len(before);
+    })
+}
+
+/// Largest ledger that is read: a run of a thousand trials writes some 300 kB.
+const LARGEST_BYTES: u64 = 64 << 20;
+
+/// What a ledger says. A missing one says nothing.
+pub(crate) fn contents(path: &Path) -> Result<Contents> {
+    let file = match private::open(path, OpenOptions::new().read(true)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Contents::default()),
+        Err(error) => return Err(io_error("open the ledger", path)(error)),
     };
-    let mut entries = BTreeMap::new();
-    for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        match serde_json::from_str(line) {
-            Ok(Line::Intend { id, item }) => {
-                entries.insert(id, item);
+    let mut bytes = Vec::new();
+    let read = file.take(LARGEST_BYTES).read_to_end(&mut bytes);
+    read.map_err(io_error("read", path))?;
+    let mut contents = Contents::default();
+    for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+        if line.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        match serde_json::from_slice(line) {
+            Ok(Line::Intend { id, entry }) => {
+                contents.entries.insert(id, entry);
             }
             Ok(Line::Done(id)) => {
-                entries.remove(&id);
+                contents.entries.remove(&id);
             }
             // Only a write cut off by a crash ends before the object does; what it announced was never created.
             Err(error) if error.is_eof() => {}
-            Err(error) => {
-                return Err(StorageError::Ledger {
-                    path: path.to_owned(),
-                    line: index + 1,
-                    reason: error.to_string(),
-                });
-            }
+            Err(error) => contents.bad.push(StorageError::Ledger {
+                path: path.to_owned(),
+                line: index + 1,
+                reason: error.to_string(),
+            }),
         }
     }
-    Ok(entries)
+    Ok(contents)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn file(name: &str) -> LedgerItem {
-        LedgerItem::File { path: name.into() }
+    fn file(directory: &tempfile::TempDir, name: &str) -> LedgerItem {
+        let path = directory.path().join(name);
+        LedgerItem::File { path }
     }
 
     #[test]
@@ -274,35 +370,67 @@ mod tests {
             "a missing ledger holds nothing"
         );
         let ledger = Ledger::open(&path).unwrap();
-        let a = ledger.intend(file("a")).unwrap();
-        ledger.intend(file("b")).unwrap();
+        let a = ledger.intend(file(&directory, "a")).unwrap();
+        ledger.intend(file(&directory, "b")).unwrap();
         ledger.done(a).unwrap();
         drop(ledger);
-        Ledger::open(&path).unwrap().intend(file("c")).unwrap();
-        assert_eq!(Ledger::outstanding(&path).unwrap(), [file("b"), file("c")]);
+        Ledger::open(&path).unwrap().intend(file(&directory, "c")).unwrap();
+        assert_eq!(
+            Ledger::outstanding(&path).unwrap(),
+            [file(&directory, "b"), file(&directory, "c")]
+        );
     }
 
     #[test]
     fn a_line_cut_off_by_a_crash_is_ignored_and_does_not_spoil_the_next() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("ledger.jsonl");
-        Ledger::open(&path).unwrap().intend(file("a")).unwrap();
+        Ledger::open(&path).unwrap().intend(file(&directory, "a")).unwrap();
         OpenOptions::new()
             .append(true)
             .open(&path)
             .unwrap()
             .write_all(br#"{"intend":{"id":9,"it"#)
             .unwrap();
-        assert_eq!(Ledger::outstanding(&path).unwrap(), [file("a")]);
-        Ledger::open(&path).unwrap().intend(file("b")).unwrap();
-        assert_eq!(Ledger::outstanding(&path).unwrap(), [file("a"), file("b")]);
+        assert_eq!(Ledger::outstanding(&path).unwrap(), [file(&directory, "a")]);
+        Ledger::open(&path).unwrap().intend(file(&directory, "b")).unwrap();
+        assert_eq!(
+            Ledger::outstanding(&path).unwrap(),
+            [file(&directory, "a"), file(&directory, "b")]
+        );
     }
 
     #[test]
-    fn an_unknown_entry_is_refused_rather_than_forgotten() {
+    fn a_line_that_cannot_be_understood_is_named_and_the_others_count() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("ledger.jsonl");
-        fs::write(&path, "{\"intend\":{\"id\":1,\"item\":{\"spaceship\":{}}}}\n").unwrap();
-        assert!(Ledger::outstanding(&path).unwrap_err().to_string().contains("line 1"));
+        let ledger = Ledger::open(&path).unwrap();
+        ledger.intend(file(&directory, "a")).unwrap();
+        let mut raw = OpenOptions::new().append(true).open(&path).unwrap();
+        raw.write_all(b"{\"intend\":{\"id\":1,\"item\":{\"spaceship\":{}}}}\n\xff\xfe\n")
+            .unwrap();
+        ledger.intend(file(&directory, "b")).unwrap();
+        let found = contents(&path).unwrap();
+        let said: Vec<String> = found.bad.iter().map(ToString::to_string).collect();
+        assert_eq!(said.len(), 2);
+        assert!(said[0].contains("line 2") && said[1].contains("line 3"), "{said:?}");
+        assert_eq!(
+            Ledger::outstanding(&path).unwrap(),
+            [file(&directory, "a"), file(&directory, "b")]
+        );
+    }
+
+    #[test]
+    fn what_would_not_be_undone_is_not_begun() {
+        let (directory, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let path = directory.path().join("ledger.jsonl");
+        let ledger = Ledger::open(&path).unwrap();
+        let refusal = ledger.intend(file(&elsewhere, "a")).unwrap_err().to_string();
+        assert!(refusal.contains("is not below"), "{refusal}");
+        ledger.allow(elsewhere.path()).unwrap();
+        ledger.intend(file(&elsewhere, "a")).unwrap();
+        let entries = contents(&path).unwrap().entries;
+        let roots: Vec<_> = entries.values().map(|entry| entry.root.clone()).collect();
+        assert_eq!(roots, [Some(elsewhere.path().canonicalize().unwrap())]);
     }
 }

@@ -23,7 +23,9 @@ mod loops;
 mod mounts;
 mod network_cut;
 mod page_cache;
+mod permitted;
 mod preflight;
+mod private;
 mod probe;
 mod process;
 mod read_ahead;
@@ -47,9 +49,11 @@ pub use controller::{LimitController, MovingLimits};
 pub use disk::Disk;
 pub use error::{Result, StorageError};
 pub use ledger::{Ledger, LedgerId, LedgerItem};
+pub use mounts::share_mounts_below;
 pub use network_cut::{NetworkCut, can_cut_network};
 pub use page_cache::{PageCacheBudget, page_cache_bytes};
-pub use preflight::{Problem, free_bytes, preflight, preflight_without_limits};
+pub use preflight::{Problem, changed_by_others, free_bytes, preflight, preflight_without_limits};
+pub use private::private_directory;
 pub use probe::{
     Asked as ProbeAsked, BurstDrain, DepthStep, Measured as ProbeMeasured, ProbeFigures, SequentialReads,
     Suite as ProbeSuite, probe, probe_members, probe_suite,
@@ -62,4 +66,4 @@ pub use tree::{Restored, copy_tree, remove_tree, restore_tree, tree_bytes};
 pub use volume::{MIN_VOLUME_BYTES, Volume};
 pub use warm::{ReadFiles, read_files};
 pub use whole::{ReadWhole, device_bytes, read_whole};
-pub use work::WorkDirectory;
+pub use work::{Measuring, WorkDirectory};

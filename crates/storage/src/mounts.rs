@@ -11,9 +11,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::io::Errno;
-use rustix::mount::{UnmountFlags, unmount};
+use rustix::mount::{MountPropagationFlags, UnmountFlags, mount_bind, mount_change, unmount};
 
 use crate::error::{Result, StorageError, io_error};
+use crate::ledger::{Ledger, LedgerItem};
 use crate::process::{holders, name_of, processes, wait_until};
 
 /// How long a mount may stay busy: the files of a process that has just been killed take a moment to close.
@@ -92,6 +93,29 @@ pub(crate) fn await_copies(device: (u32, u32), path: &Path) -> Result<()> {
     })
 }
 
+/// Has everything that is mounted below a directory from now on end in other mount namespaces when it ends here, as far as those
+/// follow this one (slaves or peers, mount_namespaces(7)): that is so where the mount above is shared. It is made if it is missing;
+/// nothing happens where it has been done.
+///
+/// # Errors
+/// The system refuses.
+pub fn share_mounts_below(ledger: &Ledger, directory: &Path) -> Result<()> {
+    fs::create_dir_all(directory).map_err(io_error("create", directory))?;
+    let path = fs::canonicalize(directory).map_err(io_error("resolve", directory))?;
+    if is_mounted(&path)? {
+        return Ok(());
+    }
+    ledger.intend(LedgerItem::Mount { path: path.clone() })?;
+    mount_bind(&path, &path).map_err(io_error("mount onto itself", &path))?;
+    mount_change(&path, MountPropagationFlags::SHARED).map_err(io_error("share the mounts below", &path))
+}
+
+/// Processes in whose mount namespaces a device is mounted that is mounted here no more, as `sshd (4711)`.
+pub(crate) fn held_elsewhere(device: (u32, u32)) -> Option<String> {
+    let names = mounted_elsewhere(device);
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
 /// What to do with a mount that stays busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IfBusy {
@@ -108,13 +132,14 @@ pub(crate) fn unmount_all(path: &Path, if_busy: IfBusy) -> Result<bool> {
         found = true;
         let mut outcome = Ok(());
         let settled = wait_until(BUSY_PATIENCE, || {
-            outcome = unmount(path, UnmountFlags::empty());
+            outcome = unmount(path, UnmountFlags::NOFOLLOW);
             outcome != Err(Errno::BUSY)
         });
         match outcome {
             Ok(()) => {}
             Err(_) if !settled && if_busy == IfBusy::Detach => {
-                unmount(path, UnmountFlags::DETACH).map_err(io_error("lazily unmount", path))?;
+                unmount(path, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW)
+                    .map_err(io_error("lazily unmount", path))?;
             }
             Err(_) if !settled => {
                 let names = holders(path);

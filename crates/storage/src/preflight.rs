@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::cgroup::{Controller, controllers};
 use crate::command::locate;
 use crate::error::{Result, io_error};
+use crate::private;
 
 /// Something that stands in the way.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,6 +77,7 @@ pub fn preflight(work_dir: &Path, needed_bytes: u64, cgroup_root: &Path) -> Vec<
             problems.push(Problem::new(format!("{limit} cannot be limited"), reason));
         }
     }
+    problems.extend(changed_by_others(work_dir));
     let fix = "free some space, set `work_directory` in [provider.local] to a larger disk, or raise `scale`";
     problems.extend(too_small(work_dir, needed_bytes, fix));
     problems
@@ -98,6 +100,15 @@ pub fn preflight_without_limits(directories: &[&Path], needed_bytes: u64) -> Vec
             .filter_map(|directory| too_small(directory, needed_bytes, fix)),
     );
     problems
+}
+
+/// That others could change what a directory of ours holds, whether it is there or still to be made; changes nothing.
+pub fn changed_by_others(directory: &Path) -> Option<Problem> {
+    let error = private::check_directory(directory).err()?;
+    Some(Problem::new(
+        error.to_string(),
+        "IOPSLAB_WORK and IOPSLAB_CACHE name other directories",
+    ))
 }
 
 fn too_small(directory: &Path, needed_bytes: u64, fix: &str) -> Option<Problem> {

@@ -17,33 +17,62 @@ use crate::error::{Result, io_error};
 const POLL: Duration = Duration::from_millis(20);
 
 /// Start time of a process in clock ticks since boot; `None` when it does not exist or is a zombie (it has ended, only
-/// its parent has not looked yet).
+/// its parent has not looked yet). One whose first thread alone has ended is there: the others hold its memory and ports.
 pub fn start_time_ticks(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    parse_start_time(&stat)
+    let (state, start) = parse_start_time(&stat)?;
+    let is_there = !matches!(state, "Z" | "X" | "x") || has_other_threads(pid);
+    is_there.then_some(start)
 }
 
-/// The command name may hold spaces and parentheses, so fields are counted from the last `)`.
-fn parse_start_time(stat: &str) -> Option<u64> {
+/// Whether a process has a thread besides its first one.
+fn has_other_threads(pid: u32) -> bool {
+    let threads = fs::read_dir(format!("/proc/{pid}/task"));
+    threads.is_ok_and(|threads| threads.flatten().count() > 1)
+}
+
+/// State and start time. The command name may hold spaces and parentheses, so fields are counted from the last `)`.
+fn parse_start_time(stat: &str) -> Option<(&str, u64)> {
     let mut fields = stat.get(stat.rfind(')')? + 1..)?.split_ascii_whitespace();
-    let state = fields.next()?;
-    if matches!(state, "Z" | "X" | "x") {
-        return None;
-    }
-    fields.nth(18)?.parse().ok()
+    Some((fields.next()?, fields.nth(18)?.parse().ok()?))
+}
+
+/// Programs that become another one: what starts a database goes through them within milliseconds.
+const LAUNCHERS: [&str; 7] = ["sh", "dash", "bash", "busybox", "setpriv", "prlimit", "chrt"];
+/// How long a process may be on its way through them.
+const LAUNCH_PATIENCE: Duration = Duration::from_secs(1);
+
+/// The program that a process runs; `None` when it has ended.
+pub(crate) fn executable(pid: u32) -> Option<PathBuf> {
+    let link = fs::read_link(format!("/proc/{pid}/exe")).ok()?;
+    // The kernel marks a program that was replaced meanwhile.
+    let text = link.to_str().and_then(|text| text.strip_suffix(" (deleted)"));
+    Some(text.map_or(link.clone(), PathBuf::from))
+}
+
+/// The program that a process has become once nothing launches it any more.
+pub(crate) fn settled_executable(pid: u32) -> Option<PathBuf> {
+    let is_launcher = |path: &Path| {
+        path.file_name()
+            .is_some_and(|name| LAUNCHERS.iter().any(|known| name == *known))
+    };
+    let mut found = None;
+    wait_until(LAUNCH_PATIENCE, || {
+        found = executable(pid);
+        found.as_deref().is_none_or(|path| !is_launcher(path))
+    });
+    found
 }
 
 /// Whether a process stands still (SIGSTOP, a debugger).
 pub(crate) fn is_stopped(pid: u32, started_at_ticks: u64) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let state = stat
-        .rfind(')')
-        .and_then(|end| stat.get(end + 1..)?.split_ascii_whitespace().next());
-    parse_start_time(&stat) == Some(started_at_ticks) && matches!(state, Some("T" | "t"))
+    parse_start_time(&stat).is_some_and(|(state, start)| start == started_at_ticks && matches!(state, "T" | "t"))
 }
 
-/// Asks the process to end (SIGTERM), after `patience` ends it (SIGKILL). Returns whether there was one.
-pub(crate) fn end(pid: u32, started_at_ticks: u64, patience: Duration) -> Result<bool> {
+/// Asks the process to end (SIGTERM), after `patience` ends it (SIGKILL). Returns whether there was one. One that runs another
+/// program is another process.
+pub(crate) fn end(pid: u32, started_at_ticks: u64, program: &Path, patience: Duration) -> Result<bool> {
     let proc_path = PathBuf::from(format!("/proc/{pid}"));
     let Some(number) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
         return Ok(false);
@@ -54,7 +83,7 @@ pub(crate) fn end(pid: u32, started_at_ticks: u64, patience: Duration) -> Result
         Err(error) => return Err(io_error("open", &proc_path)(error)),
     };
     let alive = || start_time_ticks(pid) == Some(started_at_ticks);
-    if !alive() {
+    if !alive() || executable(pid).as_deref() != Some(program) {
         return Ok(false);
     }
     for (signal, patience) in [(Signal::TERM, patience), (Signal::KILL, Duration::from_secs(10))] {
@@ -130,24 +159,45 @@ mod tests {
     #[test]
     fn start_time_is_field_22_even_with_a_wild_command_name() {
         let stat = "42 (a) b (c) S 1 42 42 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 1000 2 18446744073709551615";
-        assert_eq!(parse_start_time(stat), Some(987_654));
-        assert_eq!(
-            parse_start_time(&stat.replace(") S ", ") Z ")),
-            None,
-            "a zombie has ended"
+        assert_eq!(parse_start_time(stat), Some(("S", 987_654)));
+        assert_eq!(parse_start_time(&stat.replace(") S ", ") Z ")), Some(("Z", 987_654)));
+    }
+
+    #[test]
+    fn a_zombie_has_ended_and_one_whose_other_threads_live_has_not() {
+        let mut child = Command::new("true").spawn().unwrap();
+        assert!(wait_until(Duration::from_secs(10), || start_time_ticks(child.id()).is_none()));
+        child.wait().unwrap();
+        // Its first thread ends, another one goes on.
+        let script = "import ctypes, threading, time; threading.Thread(target=time.sleep, args=(60,)).start(); \
+                      ctypes.CDLL(None).pthread_exit(None)";
+        let Ok(mut child) = Command::new("python3").args(["-c", script]).spawn() else {
+            println!("skipped: no python3, whose first thread ends before its others");
+            return;
+        };
+        let state = || fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
+        assert!(
+            wait_until(Duration::from_secs(20), || state().contains(") Z ")),
+            "{}",
+            state()
         );
+        assert!(start_time_ticks(child.id()).is_some(), "{}", state());
+        child.kill().unwrap();
+        child.wait().unwrap();
     }
 
     #[test]
     fn a_reused_number_is_never_signalled() {
         let mut child = Command::new("sleep").arg("30").spawn().unwrap();
         let started = start_time_ticks(child.id()).unwrap();
-        assert!(!end(child.id(), started + 1, Duration::from_secs(1)).unwrap());
+        let program = settled_executable(child.id()).unwrap();
+        assert!(!end(child.id(), started + 1, &program, Duration::from_secs(1)).unwrap());
+        assert!(!end(child.id(), started, Path::new("/bin/other"), Duration::from_secs(1)).unwrap());
         assert!(
             child.try_wait().unwrap().is_none(),
-            "another start time: another process, left alone"
+            "another start time or program: another process, left alone"
         );
-        assert!(end(child.id(), started, Duration::from_secs(1)).unwrap());
+        assert!(end(child.id(), started, &program, Duration::from_secs(1)).unwrap());
         child.wait().unwrap();
     }
 
@@ -161,7 +211,8 @@ mod tests {
         let mut ready = String::new();
         std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut ready).unwrap();
         let started = start_time_ticks(child.id()).unwrap();
-        assert!(end(child.id(), started, Duration::from_millis(200)).unwrap());
+        let program = executable(child.id()).unwrap();
+        assert!(end(child.id(), started, &program, Duration::from_millis(200)).unwrap());
         child.wait().unwrap();
     }
 }

@@ -18,7 +18,7 @@ use crate::command::{locate, run};
 use crate::error::{Result, io_error};
 use crate::ledger::{Ledger, LedgerId, LedgerItem};
 use crate::mounts::{IfBusy, unmount_all};
-use crate::process::{is_stopped, start_time_ticks};
+use crate::process::{executable, is_stopped, settled_executable, start_time_ticks};
 
 /// A volume server. Dropping it lets it go: it takes away all limits, and ends once nothing of it is mounted. Where its
 /// process has ended although it should not, the next volume that is attached gets another one.
@@ -37,6 +37,7 @@ pub struct VolumeServer {
 struct Running {
     server: Server,
     start_time_ticks: u64,
+    executable: PathBuf,
     entry: LedgerId,
 }
 
@@ -46,14 +47,17 @@ impl Running {
         let pid = server.pid();
         // One that has ended at once is found out by the first order.
         let start_time_ticks = start_time_ticks(pid).unwrap_or_default();
+        let executable = settled_executable(pid).unwrap_or_default();
         let entry = ledger.intend(LedgerItem::Process {
             pid,
             start_time_ticks,
+            executable: executable.clone(),
             what: "volume server".to_owned(),
         })?;
         Ok(Self {
             server,
             start_time_ticks,
+            executable,
             entry,
         })
     }
@@ -80,9 +84,9 @@ impl VolumeServer {
         })
     }
 
-    /// Has an image served as the file `at`; gives the number of the connection, and the process with its start. Where the
+    /// Has an image served as the file `at`; gives what the ledger has to know. Where the
     /// process has ended another one is started. What the one before served stays dead until it is attached anew.
-    fn serve(&self, name: &str, image: &Path, at: &Path, model: &Model) -> Result<(u32, u32, u64)> {
+    fn serve(&self, name: &str, image: &Path, at: &Path, model: &Model) -> Result<LedgerItem> {
         let mut running = self.running();
         let running = running.as_mut().expect("it is there until it is ended");
         if running.server.has_ended() {
@@ -94,7 +98,12 @@ impl VolumeServer {
             *running = next;
         }
         let connection = running.server.serve(name, image, at, model)?;
-        Ok((connection, running.server.pid(), running.start_time_ticks))
+        Ok(LedgerItem::ServedFile {
+            connection,
+            pid: running.server.pid(),
+            start_time_ticks: running.start_time_ticks,
+            executable: running.executable.clone(),
+        })
     }
 
     /// Seconds by which an answer arrives later than it is due, for the way from the server to whoever asked; it is
@@ -326,7 +335,7 @@ impl ServedFile {
     pub fn prepare(ledger: &Arc<Ledger>, image: &Path) -> Result<Self> {
         let path = image.with_extension("served");
         let file = ledger.intend(LedgerItem::File { path: path.clone() })?;
-        let made = OpenOptions::new().write(true).create(true).truncate(true).open(&path);
+        let made = crate::private::open(&path, OpenOptions::new().write(true).create(true).truncate(true));
         made.map_err(io_error("create the mount point", &path))?;
         Ok(Self {
             ledger: Arc::clone(ledger),
@@ -346,12 +355,8 @@ impl ServedFile {
     pub fn mount(&mut self, server: &VolumeServer, name: &str, image: &Path, model: &Model) -> Result<()> {
         let path = self.path.clone();
         self.mount = Some(self.ledger.intend(LedgerItem::Mount { path })?);
-        let (connection, pid, start_time_ticks) = server.serve(name, image, &self.path, model)?;
-        self.connection = Some(self.ledger.intend(LedgerItem::ServedFile {
-            connection,
-            pid,
-            start_time_ticks,
-        })?);
+        let connection = server.serve(name, image, &self.path, model)?;
+        self.connection = Some(self.ledger.intend(connection)?);
         Ok(())
     }
 
@@ -372,8 +377,8 @@ impl ServedFile {
 
 /// Ends a connection whose server stands still: everybody who waits for it gets an error, as if the volume had died.
 /// Its number cannot be that of somebody else's as long as the server is there.
-pub(crate) fn abort_if_stopped(connection: u32, pid: u32, start_time_ticks: u64) {
-    if is_stopped(pid, start_time_ticks) {
+pub(crate) fn abort_if_stopped(connection: u32, pid: u32, start_time_ticks: u64, program: &Path) {
+    if is_stopped(pid, start_time_ticks) && executable(pid).as_deref() == Some(program) {
         // Without the control file system the process is killed in its turn, which ends the connection as well.
         let _ = fs::write(format!("/sys/fs/fuse/connections/{connection}/abort"), "1");
         crate::process::kill_now(pid);

@@ -121,18 +121,24 @@ fn copy_directory(from: &Path, to: &Path, reflink: &mut bool, restored: &mut Res
         }
         // Sockets, pipes and devices are not data.
     }
-    set_owner_and_mode(to, &metadata)
+    set_owner_and_mode(to, &metadata, DIRECTORY_MODE)
 }
 
 /// Returns whether the copy shares its blocks with the source. `reflink` turns false at the first refusal, so that a
 /// file system without it is asked once.
 fn copy_file(source: &Path, target: &Path, metadata: &Metadata, reflink: &mut bool) -> Result<bool> {
-    let mut input = File::open(source).map_err(io_error("open", source))?;
+    // It was looked at a moment ago, and is what it was.
+    let no_link = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
+    let mut input = OpenOptions::new()
+        .read(true)
+        .custom_flags(no_link)
+        .open(source)
+        .map_err(io_error("open", source))?;
     let mut output = OpenOptions::new()
         .write(true)
         .create(true)
         .truncate(true)
-        .mode(metadata.permissions().mode())
+        .mode(FILE_MODE)
         .open(target)
         .map_err(io_error("create", target))?;
     let mut shared = false;
@@ -153,18 +159,22 @@ fn copy_file(source: &Path, target: &Path, metadata: &Metadata, reflink: &mut bo
             .map_err(io_error("set the time of", target))?;
     }
     drop(output);
-    set_owner_and_mode(target, metadata)?;
+    set_owner_and_mode(target, metadata, FILE_MODE)?;
     Ok(shared)
 }
 
-fn set_owner_and_mode(path: &Path, like: &Metadata) -> Result<()> {
+/// What a data set holds is its owner's alone, and nothing of it is a program, whatever modes it came with.
+const FILE_MODE: u32 = 0o600;
+const DIRECTORY_MODE: u32 = 0o700;
+
+fn set_owner_and_mode(path: &Path, like: &Metadata, mode: u32) -> Result<()> {
     let now = fs::metadata(path).map_err(io_error("examine", path))?;
     if (now.uid(), now.gid()) != (like.uid(), like.gid()) {
         std::os::unix::fs::chown(path, Some(like.uid()), Some(like.gid()))
             .map_err(io_error("set the owner of", path))?;
     }
-    if now.permissions() != like.permissions() {
-        fs::set_permissions(path, like.permissions()).map_err(io_error("set the mode of", path))?;
+    if now.mode() & 0o7777 != mode {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).map_err(io_error("set the mode of", path))?;
     }
     Ok(())
 }
@@ -181,7 +191,7 @@ mod tests {
         fs::write(pristine.join("ks/table/big.db"), vec![7; 100_000]).unwrap();
         fs::write(pristine.join("empty"), "").unwrap();
         symlink("ks/table", pristine.join("link")).unwrap();
-        fs::set_permissions(pristine.join("empty"), fs::Permissions::from_mode(0o600)).unwrap();
+        fs::set_permissions(pristine.join("empty"), fs::Permissions::from_mode(0o4755)).unwrap();
         fs::create_dir_all(target.join("ks/old")).unwrap();
         fs::write(target.join("stale"), "x").unwrap();
 
@@ -191,8 +201,9 @@ mod tests {
         assert_eq!(fs::read(target.join("ks/table/big.db")).unwrap(), vec![7; 100_000]);
         assert_eq!(fs::read_link(target.join("link")).unwrap(), Path::new("ks/table"));
         assert_eq!(
-            fs::metadata(target.join("empty")).unwrap().permissions().mode() & 0o777,
-            0o600
+            fs::metadata(target.join("empty")).unwrap().permissions().mode() & 0o7777,
+            0o600,
+            "nothing of a data set is a program"
         );
 
         fs::write(target.join("ks/table/big.db"), "changed by a trial").unwrap();

@@ -7,8 +7,8 @@
 //! * **XFS**, as the published Cassandra studies used, with `reflink=1` so that a data set is restored in a moment, an
 //!   explicit 64 MiB log so that the log does not grow with the volume, and 4 KiB sectors so that the same image works
 //!   whatever block size the loop driver takes over from the host's disk.
-//! * **Mounted with `noatime,nodiratime,nouuid` and without `discard`**: reading must not write; copies of an image
-//!   share a UUID; and a discard would be an I/O that the limits count and that the real volume does not have. The
+//! * **Mounted with `noatime,nodiratime,nosuid,nodev,nouuid` and without `discard`**: reading must not write; nothing on it is
+//!   ever run as somebody else, whatever a data set from a store holds; copies of an image share a UUID; and a discard would be an I/O that the limits count and that the real volume does not have. The
 //!   price: space freed inside the volume stays allocated in the image until the image is deleted, so count on
 //!   `size_bytes` of the host's disk for each volume (see [`crate::free_bytes`]).
 //! * **Unmount and mount is the cold start**: it drops this volume's page cache and nobody else's.
@@ -30,7 +30,7 @@ use crate::error::{Result, io_error};
 use crate::file_system::{self, Mounted};
 use crate::ledger::{Ledger, LedgerId, LedgerItem};
 use crate::loops::{self, Behind, LoopDevice};
-use crate::mounts::IfBusy;
+use crate::mounts::{self, IfBusy};
 use crate::server::{ServedFile, ServedGauge, VolumeServer};
 
 /// mkfs.xfs refuses less (since xfsprogs 5.19: "Filesystem must be larger than 300MB").
@@ -295,6 +295,12 @@ impl Volume {
     /// Where it is mounted, while it is.
     pub fn mount_point(&self) -> Option<&Path> {
         self.mounted.as_ref().map(Mounted::path)
+    }
+
+    /// Who keeps its device, which is mounted nowhere here, by a mount namespace of their own.
+    pub fn held_elsewhere(&self) -> Option<String> {
+        let attached = self.attached.as_ref().filter(|_| self.mounted.is_none())?;
+        mounts::held_elsewhere(attached.device.number)
     }
 
     /// Bytes of the host's disk that the sparse image takes up now.

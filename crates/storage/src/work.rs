@@ -1,11 +1,12 @@
 //! The work directory: volumes, snapshots and the ledger, owned by one process at a time.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::error::{Result, StorageError, io_error};
+use crate::private::{self, private_directory};
 
 /// How long a killed run's agent may take to clean up before its work directory counts as taken.
 const LOCK_PATIENCE: Duration = Duration::from_secs(20);
@@ -22,29 +23,17 @@ impl WorkDirectory {
     /// Creates the directory if it is missing, and locks it.
     ///
     /// # Errors
-    /// [`StorageError::Locked`] names the process that holds it.
+    /// [`StorageError::Locked`] names the process that holds it, [`StorageError::NotPrivate`] who else could write there.
     pub fn lock(path: &Path) -> Result<Self> {
-        fs::create_dir_all(path).map_err(io_error("create the work directory", path))?;
         // Absolute and without symbolic links, because the ledger's entries must mean the same from anywhere.
-        let path = fs::canonicalize(path).map_err(io_error("resolve the work directory", path))?;
-        let lock_path = path.join(LOCK);
-        let mut lock = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&lock_path)
-            .map_err(io_error("open", &lock_path))?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(locked(path, &mut lock)),
-            Err(TryLockError::Error(error)) => return Err(io_error("lock", &lock_path)(error)),
+        let path = private_directory(path)?;
+        match take(&path.join(LOCK), "")? {
+            Ok(lock) => Ok(Self { path, _lock: lock }),
+            Err(holder) => Err(StorageError::Locked {
+                path,
+                pid: holder.pid(),
+            }),
         }
-        lock.set_len(0)
-            .and_then(|()| lock.rewind())
-            .and_then(|()| writeln!(lock, "{}", std::process::id()))
-            .map_err(io_error("write to", &lock_path))?;
-        Ok(Self { path, _lock: lock })
     }
 
     /// Like [`WorkDirectory::lock`], but gives whoever holds it up to [`LOCK_PATIENCE`] to leave. `waiting` is told what
@@ -66,9 +55,12 @@ impl WorkDirectory {
 
     /// That another process holds the work directory `path` now; takes and creates nothing.
     fn taken(path: &Path) -> Option<StorageError> {
-        let mut lock = File::open(path.join(LOCK)).ok()?;
+        let mut lock = private::open(&path.join(LOCK), OpenOptions::new().read(true)).ok()?;
         match lock.try_lock_shared() {
-            Err(TryLockError::WouldBlock) => Some(locked(path.to_owned(), &mut lock)),
+            Err(TryLockError::WouldBlock) => Some(StorageError::Locked {
+                path: path.to_owned(),
+                pid: Holder::of(&mut lock).pid(),
+            }),
             _ => None,
         }
     }
@@ -94,11 +86,10 @@ fn in_time<T>(mut waiting: impl FnMut(&str) -> bool, attempt: impl Fn() -> Resul
     let began = Instant::now();
     loop {
         match attempt() {
-            Err(StorageError::Locked { path, pid }) => {
-                let whom = pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
-                let go_on = waiting(&format!("waiting for {whom} to leave {}", path.display()));
+            Err(error @ (StorageError::Locked { .. } | StorageError::Measuring { .. })) => {
+                let go_on = waiting(&told(&error));
                 if !go_on || began.elapsed() >= LOCK_PATIENCE {
-                    return Err(StorageError::Locked { path, pid });
+                    return Err(error);
                 }
                 std::thread::sleep(Duration::from_millis(200));
             }
@@ -107,22 +98,119 @@ fn in_time<T>(mut waiting: impl FnMut(&str) -> bool, attempt: impl Fn() -> Resul
     }
 }
 
+/// What is waited for.
+fn told(taken: &StorageError) -> String {
+    match taken {
+        StorageError::Locked { path, pid } => {
+            let whom = pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
+            format!("waiting for {whom} to leave {}", path.display())
+        }
+        StorageError::Measuring { holder } => format!("waiting for {holder}, which measures on this machine"),
+        other => other.to_string(),
+    }
+}
+
 /// File of the lock, with the process that holds it.
 const LOCK: &str = "lock";
+/// Of what a lock file says, so much is read.
+const HOLDER_BYTES: u64 = 256;
 
-fn locked(path: PathBuf, lock: &mut File) -> StorageError {
-    let mut text = String::new();
-    // An unreadable holder is still a holder.
-    let _ = lock.read_to_string(&mut text);
-    StorageError::Locked {
-        path,
-        pid: text.trim().parse().ok(),
+/// What a lock file says of who holds it: the number of the process, and what it is for.
+struct Holder(String);
+
+impl Holder {
+    fn of(lock: &mut File) -> Self {
+        let mut text = String::new();
+        // An unreadable holder is still a holder.
+        let _ = lock.take(HOLDER_BYTES).read_to_string(&mut text);
+        Self(text.trim().to_owned())
+    }
+
+    fn pid(&self) -> Option<u32> {
+        self.0.split_whitespace().next()?.parse().ok()
+    }
+
+    /// For people: `process 4711, run gp3`.
+    fn told(&self) -> String {
+        match self.0.split_once(' ') {
+            _ if self.0.is_empty() => "an unknown process".to_owned(),
+            Some((pid, what)) => format!("process {pid}, {what}"),
+            None => format!("process {}", self.0),
+        }
+    }
+}
+
+/// Locks a file, which is made if it is missing, for something; or says who holds it.
+fn take(path: &Path, what: &str) -> Result<std::result::Result<File, Holder>> {
+    let how = &mut OpenOptions::new();
+    let mut lock =
+        private::open(path, how.read(true).write(true).create(true).truncate(false)).map_err(io_error("open", path))?;
+    match lock.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Ok(Err(Holder::of(&mut lock))),
+        Err(TryLockError::Error(error)) => return Err(io_error("lock", path)(error)),
+    }
+    let text = format!("{} {what}", std::process::id());
+    lock.set_len(0)
+        .and_then(|()| lock.rewind())
+        .and_then(|()| writeln!(lock, "{}", text.trim_end()))
+        .map_err(io_error("write to", path))?;
+    Ok(Ok(lock))
+}
+
+/// This machine, taken by whoever measures on it; dropping it (or dying) gives it free. Two that measure at the same time would
+/// each find a slower machine, and want the same ports.
+#[derive(Debug)]
+pub struct Measuring {
+    _lock: File,
+}
+
+impl Measuring {
+    /// Takes the machine whose lock is this file, for `what`, in a directory that is made if it is missing.
+    ///
+    /// # Errors
+    /// [`StorageError::Measuring`] says who has it.
+    pub fn begin(path: &Path, what: &str) -> Result<Self> {
+        if let Some(directory) = path.parent() {
+            private_directory(directory)?;
+        }
+        match take(path, what)? {
+            Ok(lock) => Ok(Self { _lock: lock }),
+            Err(holder) => Err(StorageError::Measuring { holder: holder.told() }),
+        }
+    }
+
+    /// The same, but whoever has it gets up to [`LOCK_PATIENCE`] to be done, as in [`WorkDirectory::lock_when_free`].
+    ///
+    /// # Errors
+    /// [`StorageError::Measuring`] when it is still taken then.
+    pub fn begin_when_free(path: &Path, what: &str, waiting: impl FnMut(&str) -> bool) -> Result<Self> {
+        in_time(waiting, || Self::begin(path, what))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_machine_is_measured_on_by_one_at_a_time_and_who_that_is_is_said() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("run/measuring");
+        let first = Measuring::begin(&path, "run gp3").unwrap();
+        let refusal = Measuring::begin(&path, "a database").unwrap_err().to_string();
+        assert!(
+            refusal.contains(&format!("process {}, run gp3", std::process::id())),
+            "{refusal}"
+        );
+        let mut first = Some(first);
+        let second = Measuring::begin_when_free(&path, "run gp2", |said| {
+            assert!(said.contains("run gp3, which measures on this machine"), "{said}");
+            first = None;
+            true
+        });
+        drop(second.unwrap());
+    }
 
     #[test]
     fn the_second_owner_is_told_who_is_the_first() {

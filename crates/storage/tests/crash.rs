@@ -154,3 +154,37 @@ fn a_memory_limit_falls_and_rises_again() {
         );
     }
 }
+
+/// A disk that is full takes half a line: the next one must not be joined to it.
+#[test]
+fn a_line_of_the_ledger_that_a_full_disk_cuts_off_is_taken_back_and_the_disk_is_named() {
+    let Some(machine) = Machine::new() else { return };
+    let small = machine.path("small");
+    std::fs::create_dir(&small).unwrap();
+    let flags = rustix::mount::MountFlags::empty();
+    rustix::mount::mount("tmpfs", &small, "tmpfs", flags, c"size=64k,mode=700").unwrap();
+    let path = small.join("ledger.jsonl");
+    let ledger = Ledger::open(&path).unwrap();
+    let item = |number: u32| LedgerItem::File {
+        path: small.join(format!("file-{number}")),
+    };
+    let filled = std::fs::write(small.join("filler"), vec![0; 60 << 10]);
+    let refused = (0..1_000).find_map(|number| ledger.intend(item(number)).err());
+    std::fs::remove_file(small.join("filler")).unwrap();
+    let written = Ledger::outstanding(&path).unwrap().len();
+    let later = ledger.intend(item(1_001));
+    let text = std::fs::read_to_string(&path).unwrap();
+    let cleaned = clean(&path);
+    rustix::mount::unmount(&small, rustix::mount::UnmountFlags::DETACH).unwrap();
+
+    filled.unwrap();
+    later.unwrap();
+    let refused = refused.unwrap().to_string();
+    assert!(
+        refused.contains("GiB are free on the disk of") && refused.contains("work_directory"),
+        "{refused}"
+    );
+    assert_eq!(text.lines().count(), written + 1, "{text}");
+    let cleaned = cleaned.unwrap();
+    assert!(cleaned.is_complete(), "{cleaned:?}");
+}

@@ -430,6 +430,42 @@ fn end(mut child: std::process::Child) {
     child.wait().unwrap();
 }
 
+/// As a container, or a service with private mounts, that began in the middle of a run has it.
+#[test]
+fn a_copy_in_a_namespace_that_follows_ours_ends_with_our_mount() {
+    let Some(machine) = Machine::new() else { return };
+    let shared = machine.path("mnt");
+    storage::share_mounts_below(&machine.ledger, &shared).unwrap();
+    storage::share_mounts_below(&machine.ledger, &shared).unwrap();
+    let mut volume = Volume::create(&machine.ledger, &machine.path("data.img"), storage::MIN_VOLUME_BYTES).unwrap();
+    volume.attach_and_mount(&shared.join("data")).unwrap();
+    let mut other = std::process::Command::new("unshare")
+        .args([
+            "--mount",
+            "--propagation",
+            "slave",
+            "sh",
+            "-c",
+            "echo ready; exec sleep 60",
+        ])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut ready = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(other.stdout.take().unwrap()), &mut ready).unwrap();
+    let has_it = || {
+        let mounts = std::fs::read_to_string(format!("/proc/{}/mountinfo", other.id())).unwrap();
+        mounts.contains(&format!("{} ", shared.join("data").display()))
+    };
+    assert!(has_it());
+    volume.unmount_and_detach().unwrap();
+    assert!(!has_it() && volume.held_elsewhere().is_none());
+    end(other);
+    volume.delete().unwrap();
+    assert!(storage::clean(&machine.ledger_path).unwrap().is_complete());
+    assert_eq!(machine.leftovers(), Vec::<String>::new());
+}
+
 #[test]
 fn a_mount_that_lives_on_in_another_namespace_is_no_cold_start_and_its_process_is_named() {
     let Some(machine) = Machine::new() else { return };
@@ -438,6 +474,7 @@ fn a_mount_that_lives_on_in_another_namespace_is_no_cold_start_and_its_process_i
     let error = volume.unmount_and_detach().unwrap_err().to_string();
     let expected = format!("it is mounted in the mount namespace of sleep ({}), too", other.id());
     assert!(error.contains(&expected), "{error}");
+    assert_eq!(volume.held_elsewhere(), Some(format!("sleep ({})", other.id())));
 
     // It ends while the volume waits for it.
     let ended = std::thread::spawn(move || {

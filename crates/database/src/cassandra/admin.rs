@@ -91,6 +91,10 @@ pub enum AdminError {
     Thread(#[from] std::io::Error),
 }
 
+/// How long one answer to what is sampled once a second may take, whatever else may: a node that hangs must not keep the samples of
+/// its host from being taken.
+const A_SAMPLE: Duration = Duration::from_secs(2);
+
 /// The node is at rest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settled {
@@ -344,8 +348,13 @@ impl Admin {
     /// this server does not have gives `None`; a lost connection is an error.
     pub fn metrics(&self) -> Result<Metrics, AdminError> {
         // The first table is one that every supported server has: if it fails, the connection is the reason.
-        let pools = metrics::pools(&self.rows("SELECT * FROM system_views.thread_pools")?);
-        let view = |name: &str| self.rows(&format!("SELECT * FROM system_views.{name}")).ok();
+        let sampled = |name: &str| {
+            let mut statement = Statement::new(format!("SELECT * FROM system_views.{name}"));
+            statement.set_request_timeout(Some(A_SAMPLE));
+            self.execute(statement, ())
+        };
+        let pools = metrics::pools(&sampled("thread_pools")?);
+        let view = |name: &str| sampled(name).ok();
         let tasks = view("sstable_tasks");
         let hints = view("pending_hints");
         let clients = view("clients");

@@ -13,6 +13,24 @@ use std::{
 /// Java versions that Cassandra 5.0 supports.
 pub const SUPPORTED: [u32; 2] = [11, 17];
 
+/// What a JVM reads options from besides its command line: meant for other programs in Java, they would change what is measured,
+/// and load what they name into the server.
+const OPTION_VARIABLES: [&str; 4] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH"];
+
+/// A command that starts a JVM of ours.
+pub(crate) trait WithoutJavaOptions {
+    /// Nothing but its command line decides what it runs with.
+    fn without_java_options(&mut self) -> &mut Self;
+}
+
+impl WithoutJavaOptions for Command {
+    fn without_java_options(&mut self) -> &mut Self {
+        OPTION_VARIABLES
+            .iter()
+            .fold(self, |command, name| command.env_remove(name))
+    }
+}
+
 /// A usable Java runtime.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Java {
@@ -65,7 +83,7 @@ pub fn find_java_in(java_home: Option<&Path>, path: &OsStr) -> Result<Java, Java
             continue;
         }
         seen.push(candidate.clone());
-        let text = match Command::new(&candidate).arg("-version").output() {
+        let text = match Command::new(&candidate).arg("-version").without_java_options().output() {
             // `java -version` writes to standard error.
             Ok(output) => String::from_utf8_lossy(&output.stderr)
                 .lines()

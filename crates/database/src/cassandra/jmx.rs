@@ -6,12 +6,13 @@
 //! the connector, the connector a connection, and that one reads attributes of metrics. Objects are told by number,
 //! methods by the first eight bytes of the SHA-1 of their signature.
 //!
-//! Only what needs no user is spoken: a node of ours listens on 127.0.0.1 alone.
+//! User and password go over the loopback interface as they are, which root alone can listen to.
 
 use std::io::{BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
+use super::management::Management;
 use super::serialized::{
     ARRAY, BLOCK, CLASS, END, HEADER, NULL, OBJECT, SERIALIZABLE, Stream, StreamError, TEXT, Value, WRITES_ITSELF,
 };
@@ -118,13 +119,14 @@ pub(super) struct Jmx {
 }
 
 impl Jmx {
-    /// Connects to the JVM that listens on this port of 127.0.0.1; each answer may take `patience`.
-    pub fn connect(port: u16, patience: Duration) -> Result<Self, JmxError> {
-        let mut registry = Peer::connect(port, patience)?;
+    /// Connects to a JVM on this machine; each answer may take `patience`.
+    pub fn connect(to: &Management, patience: Duration) -> Result<Self, JmxError> {
+        let mut registry = Peer::connect(to.port, patience)?;
         let connector = registry.call(&REGISTRY, LOOKUP, &text("jmxrmi"))?;
         let (connector_port, connector) = remote(&connector).ok_or_else(|| registry.no_object("the registry"))?;
         let mut peer = Peer::connect(connector_port, patience)?;
-        let client = peer.call(&connector, NEW_CLIENT, &[NULL])?;
+        let credentials = texts(&to.credentials(), Place::Inside);
+        let client = peer.call(&connector, NEW_CLIENT, &credentials)?;
         let (client_port, object) = remote(&client).ok_or_else(|| peer.no_object("the connector"))?;
         if client_port != connector_port {
             peer = Peer::connect(client_port, patience)?;
@@ -452,14 +454,19 @@ mod tests {
             let (mut stream, _) = listener.accept().unwrap();
             stream.write_all(b"HTTP/1.1 400 Bad Request\r\n").unwrap();
         });
-        let error = Jmx::connect(port, Duration::from_secs(5)).err().unwrap().to_string();
+        let error = Jmx::connect(&Management::without_password(port), Duration::from_secs(5))
+            .err()
+            .unwrap()
+            .to_string();
         other.join().unwrap();
         assert!(
             error.contains(&port.to_string()) && error.contains("instead of a welcome"),
             "{error}"
         );
         // Nobody listens there any more.
-        let error = Jmx::connect(port, Duration::from_secs(5)).err().unwrap();
+        let error = Jmx::connect(&Management::without_password(port), Duration::from_secs(5))
+            .err()
+            .unwrap();
         assert!(matches!(error, JmxError::Connection { .. }), "{error}");
     }
 }

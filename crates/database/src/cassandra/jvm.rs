@@ -17,7 +17,12 @@
 
 use std::path::Path;
 
-use super::{distribution::Distribution, java::Java, node_config::NodeConfig};
+use super::{
+    distribution::Distribution,
+    java::Java,
+    management::{access_file, password_file},
+    node_config::NodeConfig,
+};
 
 const GIB: u64 = 1 << 30;
 /// The JVM compresses object pointers in heaps below this (`UseCompressedOops`), and rows are smaller then.
@@ -39,6 +44,8 @@ const COLLECTORS: [&str; 5] = [
 const EXPORTS: &[&str] = &[
     "java.base/jdk.internal.misc",
     "java.management.rmi/com.sun.jmx.remote.internal.rmi",
+    // The check of passwords, which Cassandra reaches into (`JMXServerUtils`).
+    "java.management/com.sun.jmx.remote.security",
     "java.rmi/sun.rmi.registry",
     "java.rmi/sun.rmi.server",
     "java.sql/java.sql",
@@ -172,7 +179,12 @@ pub(crate) fn arguments(
     add(format!("-Dcassandra.storagedir={}", config.directory.display()));
     add(format!("-Dcassandra.logdir={}", config.logs().display()));
     add(format!("-Dcassandra.triggers_dir={}", conf.join("triggers").display()));
+    // Whoever may call it runs code in the server: on 127.0.0.1 alone, and with a password.
     add(format!("-Dcassandra.jmx.local.port={}", config.jmx_port));
+    add("-Dcom.sun.management.jmxremote.authenticate=true".into());
+    for (what, file) in [("password", password_file(config)), ("access", access_file(config))] {
+        add(format!("-Dcom.sun.management.jmxremote.{what}.file={}", file.display()));
+    }
 
     if config.place.is_some() {
         let url = file_url_path(&config.place_file());
@@ -280,7 +292,7 @@ mod tests {
             "-XX:MaxGCPauseMillis",
             "-XX:G1HeapRegionSize",
         ]);
-        open.extend(["-XX:InitiatingHeapOccupancyPercent", "--add-exports", "--add-opens"]);
+        open.extend(["-XX:InitiatingHeapOccupancyPercent"]);
         let all = started_with(&[]);
         let options = all.iter().take_while(|word| *word != "-cp");
         let mut kept = 0;

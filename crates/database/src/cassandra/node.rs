@@ -5,7 +5,7 @@
 //! into cgroups first); the process id then stays that of Java.
 
 use std::{
-    fs::File,
+    fs::OpenOptions,
     io,
     net::{Ipv4Addr, TcpListener, TcpStream},
     os::unix::process::{CommandExt, ExitStatusExt},
@@ -18,22 +18,28 @@ use super::{
     admin::Admin,
     distribution::Distribution,
     host_name::check_host_name,
-    java::Java,
+    java::{Java, WithoutJavaOptions as _},
     jvm::{self, ArchiveUse},
     log,
+    management::Management,
     node_config::NodeConfig,
     node_error::NodeError,
     node_files::prepare,
 };
+use crate::account::{Account, without_more_rights};
 use crate::plan::Ports;
 
 /// Log lines quoted in an error.
 const QUOTED_LINES: usize = 15;
 
+/// How long a killed process may take to end: the kernel gives its memory back first.
+const KILL_PATIENCE: Duration = Duration::from_secs(20);
+
 /// A running node, started by this process. Dropping it does **not** stop it: call [`Node::stop`] or [`Node::kill`].
 #[derive(Debug)]
 pub struct Node {
     config: NodeConfig,
+    management: Management,
     child: Child,
     started: Instant,
     /// Set once the process has been waited for.
@@ -65,21 +71,28 @@ impl Node {
     ) -> Result<Self, NodeError> {
         Self::check_ports(config.address, config.ports())?;
         prepare(&config)?;
+        let management = Management::prepare(&config)?;
+        let account = config.account.as_ref();
+        let become_another = account.map_or_else(without_more_rights, Account::launch_prefix);
+        if let Some(account) = &config.account {
+            account.check_way([java.path.as_path(), &distribution.cache])?;
+        }
         let console_path = config.console_log();
-        let console = File::create(&console_path).map_err(|source| NodeError::io(&console_path, source))?;
+        // Its directory is the database's: a name that is there may be a link.
+        let console = OpenOptions::new().write(true).create_new(true).open(&console_path);
+        let console = console.map_err(|source| NodeError::io(&console_path, source))?;
         let errors = console
             .try_clone()
             .map_err(|source| NodeError::io(&console_path, source))?;
-        let mut words = launch_prefix.iter().map(AsRef::as_ref).chain([java.path.as_os_str()]);
+        let prefix = launch_prefix.iter().chain(&become_another);
+        let mut words = prefix.map(AsRef::as_ref).chain([java.path.as_os_str()]);
         let program = words.next().unwrap_or(java.path.as_os_str());
         let mut command = Command::new(program);
         command
             .args(words)
             .args(jvm::arguments(distribution, java, &config, archive))
             // Settings meant for other Java programs must not leak into a measured server.
-            .env_remove("JAVA_TOOL_OPTIONS")
-            .env_remove("JDK_JAVA_OPTIONS")
-            .env_remove("CLASSPATH")
+            .without_java_options()
             .current_dir(&config.directory)
             .stdin(Stdio::null())
             .stdout(console)
@@ -92,6 +105,7 @@ impl Node {
         tracing::debug!(pid = child.id(), address = %config.cql_address(), "Cassandra starts");
         Ok(Self {
             config,
+            management,
             child,
             started: Instant::now(),
             ended: None,
@@ -101,6 +115,11 @@ impl Node {
     /// What it was started with.
     pub fn config(&self) -> &NodeConfig {
         &self.config
+    }
+
+    /// Where it is managed, and the way in.
+    pub fn management(&self) -> &Management {
+        &self.management
     }
 
     /// Process id of Java.
@@ -179,7 +198,7 @@ impl Node {
         }
         tracing::warn!(pid = self.pid(), "Cassandra does not stop on SIGTERM; SIGKILL follows");
         self.signal(rustix::process::Signal::KILL);
-        let deadline = Instant::now() + Duration::from_secs(20);
+        let deadline = Instant::now() + KILL_PATIENCE;
         while self.ended_with().is_none() {
             if Instant::now() >= deadline {
                 return Err(NodeError::Unkillable { pid: self.pid() });
@@ -199,11 +218,22 @@ impl Node {
                 .any(|line| line.ends_with("Cassandra shutdown complete"))
     }
 
-    /// End it at once (SIGKILL) and wait for it.
+    /// End it at once (SIGKILL) and wait for it; not without bound: one that waits for a disk that does not answer ends when that does.
     pub fn kill(&mut self) {
-        if self.ended_with().is_none() {
-            self.signal(rustix::process::Signal::KILL);
-            self.ended = self.child.wait().ok();
+        if self.ended_with().is_some() {
+            return;
+        }
+        self.signal(rustix::process::Signal::KILL);
+        let deadline = Instant::now() + KILL_PATIENCE;
+        while self.ended_with().is_none() {
+            if Instant::now() >= deadline {
+                tracing::warn!(
+                    pid = self.pid(),
+                    "Cassandra survives SIGKILL: it waits for the kernel, see its /proc/PID/stack"
+                );
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
         }
     }
 

@@ -9,6 +9,7 @@ use std::{
 use spec::TableOption;
 
 use super::log;
+use crate::account::Account;
 use crate::plan::{NodePlan, Place, Ports};
 
 /// Everything that defines one node.
@@ -62,6 +63,8 @@ pub struct NodeConfig {
     pub extra_jvm: Vec<String>,
     /// Options of the data set's table, instead of the usual ones.
     pub table_options: BTreeMap<String, TableOption>,
+    /// Whom it runs as; `None`: whoever starts it.
+    pub account: Option<Account>,
 }
 
 impl NodeConfig {
@@ -92,6 +95,7 @@ impl NodeConfig {
             extra_yaml: Vec::new(),
             extra_jvm: Vec::new(),
             table_options: BTreeMap::new(),
+            account: None,
         }
     }
 

@@ -7,6 +7,7 @@ use std::{
 };
 
 use super::host_name::UnresolvedHostName;
+use crate::account::AccountError;
 
 /// A setting that was asked for, and how it was seen that it is not in force.
 pub(crate) type NotInForce = (String, String);
@@ -22,6 +23,9 @@ pub enum NodeError {
         /// What the system said.
         source: io::Error,
     },
+    /// It cannot run as the user of its own.
+    #[error(transparent)]
+    Account(#[from] AccountError),
     /// The process could not be started.
     #[error("cannot start {program}: {source}")]
     Spawn {
@@ -33,7 +37,7 @@ pub enum NodeError {
     /// Somebody listens there.
     #[error(
         "port {port} on {address} ({purpose}) is in use; see who holds it with: ss -ltnp 'sport = :{port}'. If it is a \
-         database left by iopslab, run: iopslab clean"
+         database that you have started, run: iopslab db stop; if a killed run has left it: iopslab clean"
     )]
     PortInUse {
         /// The address.

@@ -1,6 +1,9 @@
 //! What a node finds on disk when it starts: its directories, its settings, its logging configuration.
 
+use std::fs::Permissions;
 use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 
 use super::{
     node_config::NodeConfig,
@@ -8,17 +11,31 @@ use super::{
     yaml::{cassandra_yaml, logback_xml, rackdc_properties},
 };
 
-/// Write configuration and create directories; old logs of this node are kept as `*.previous`.
+/// What is for everybody to read.
+const READABLE: u32 = 0o644;
+const PASSABLE: u32 = 0o755;
+
+/// Write configuration and create directories; old logs of this node are kept as `*.previous`. What it writes belongs to the user
+/// that it runs as; its configuration does not.
 pub(crate) fn prepare(config: &NodeConfig) -> Result<(), NodeError> {
     let temporary = config.directory.join("tmp");
     if temporary.exists() {
         // Native libraries unpacked by a start that was killed.
         std::fs::remove_dir_all(&temporary).map_err(|source| NodeError::io(&temporary, source))?;
     }
-    let own = ["conf/triggers", "logs", "hints", "saved_caches", "cdc_raw", "tmp"].map(|d| config.directory.join(d));
+    let conf = config.directory.join("conf");
+    let own = ["logs", "hints", "saved_caches", "cdc_raw", "tmp"].map(|d| config.directory.join(d));
     let measured = config.data_directories.iter().chain([&config.commitlog_directory]);
-    for directory in own.iter().chain(measured) {
+    let written: Vec<&PathBuf> = own.iter().chain(measured).collect();
+    for directory in [&conf.join("triggers")].into_iter().chain(written.iter().copied()) {
         std::fs::create_dir_all(directory).map_err(|source| NodeError::io(directory, source))?;
+    }
+    if let Some(account) = &config.account {
+        for directory in [&config.directory, &conf, &conf.join("triggers")] {
+            set_mode(directory, PASSABLE)?;
+        }
+        written.iter().try_for_each(|directory| account.own(directory))?;
+        account.check_way(written.iter().map(|directory| directory.as_path()))?;
     }
     for log in [config.system_log(), config.gc_log(), config.console_log()] {
         match std::fs::rename(&log, log.with_extension("log.previous")) {
@@ -30,12 +47,20 @@ pub(crate) fn prepare(config: &NodeConfig) -> Result<(), NodeError> {
         ("cassandra.yaml", cassandra_yaml(config)),
         ("logback.xml", logback_xml(config)),
     ] {
-        let path = config.directory.join("conf").join(name);
-        std::fs::write(&path, text).map_err(|source| NodeError::io(&path, source))?;
+        write(&conf.join(name), &text)?;
     }
     if let Some(place) = &config.place {
-        let path = config.place_file();
-        std::fs::write(&path, rackdc_properties(place)).map_err(|source| NodeError::io(&path, source))?;
+        write(&config.place_file(), &rackdc_properties(place))?;
     }
     Ok(())
+}
+
+/// A file that every user may read: there is nothing secret in it.
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), NodeError> {
+    std::fs::write(path, text).map_err(|source| NodeError::io(path, source))?;
+    set_mode(path, READABLE)
+}
+
+fn set_mode(path: &Path, mode: u32) -> Result<(), NodeError> {
+    std::fs::set_permissions(path, Permissions::from_mode(mode)).map_err(|source| NodeError::io(path, source))
 }

@@ -2,11 +2,19 @@
 //!
 //! CQL cannot ask for them; the management interface (JMX) can, and Cassandra's own client for it, `nodetool`, is among
 //! the jars. It costs a JVM start of a second or two, which is fine for something done once per data set. The node
-//! listens for it on 127.0.0.1 only.
+//! listens for it on 127.0.0.1 only, and asks for a password ([`super::Management`]).
 
 use std::process::Command;
 
-use super::{distribution::Distribution, java::Java, node_config::NodeConfig, node_error::NodeError};
+use super::{
+    distribution::Distribution,
+    java::{Java, WithoutJavaOptions as _},
+    management::{USER, password_file},
+    node_config::NodeConfig,
+    node_error::NodeError,
+    node_files::write,
+};
+use crate::account::Account;
 
 /// Write all memtables of `keyspace` to disk, then compact each of its tables into one SSTable.
 ///
@@ -32,8 +40,12 @@ pub fn nodetool(
 ) -> Result<String, NodeError> {
     let logback = config.directory.join("conf/logback-tools.xml");
     let quiet = r#"<configuration><root level="OFF"/></configuration>"#;
-    std::fs::write(&logback, quiet).map_err(|source| NodeError::io(&logback, source))?;
-    let output = Command::new(&java.path)
+    write(&logback, quiet)?;
+    // As the server runs: what that answers is read by a JVM that may do no more than it.
+    let mut words = config.account.as_ref().map(Account::launch_prefix).unwrap_or_default();
+    words.push(java.path.display().to_string());
+    let output = Command::new(&words[0])
+        .args(&words[1..])
         .args([
             "-Xmx128m",
             "-XX:+UseSerialGC",
@@ -42,14 +54,24 @@ pub fn nodetool(
         ])
         .arg(format!("-Dlogback.configurationFile={}", logback.display()))
         // It keeps a history of commands in the home directory.
-        .arg(format!("-Duser.home={}", config.directory.display()))
+        .arg(format!("-Duser.home={}", config.directory.join("tmp").display()))
         .arg(format!("-Djava.io.tmpdir={}", config.directory.join("tmp").display()))
         .arg("-Dcom.sun.jndi.rmiURLParsing=legacy")
         .args(super::jvm::module_access())
         .args(["-cp", &distribution.classpath(), "org.apache.cassandra.tools.NodeTool"])
-        .args(["-h", "127.0.0.1", "-p", &config.jmx_port.to_string()])
+        .args([
+            "-h",
+            "127.0.0.1",
+            "-p",
+            &config.jmx_port.to_string(),
+            "-u",
+            USER,
+            "-pwf",
+        ])
+        .arg(password_file(config))
         .args(arguments)
-        .env_remove("JAVA_TOOL_OPTIONS")
+        .without_java_options()
+        .current_dir(&config.directory)
         .output()
         .map_err(|source| NodeError::Spawn {
             program: java.path.display().to_string(),

@@ -24,6 +24,7 @@ use super::sstable_files;
 use super::start_archive::{ensure_start_archive, has_start_archive};
 use super::table_counters::TableCounters;
 use super::table_service::{self, compact_table};
+use crate::account::{Account, AccountError};
 use crate::plan::{MemoryPlan, NodePlan, Place, Ports, Replication};
 use crate::server::{
     Cancelled, DATABASE_LOG, DataSetTable, Installed, Metrics, MetricsReader, NodeLog, OnProgress, Remember,
@@ -45,6 +46,7 @@ const LEAST_DIRECT_BYTES: u64 = 256 << 20;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cassandra {
     version: String,
+    account: Option<Account>,
 }
 
 impl Cassandra {
@@ -52,7 +54,15 @@ impl Cassandra {
     pub fn new(version: &str) -> Self {
         Self {
             version: version.to_owned(),
+            account: None,
         }
+    }
+
+    /// Its nodes run as this user, instead of whoever starts them.
+    #[must_use]
+    pub fn run_as(mut self, account: Option<Account>) -> Self {
+        self.account = account;
+        self
     }
 }
 
@@ -96,14 +106,18 @@ impl Server for Cassandra {
             &mut |fetched| on_progress(&fetching, Some((fetched.bytes_done, fetched.bytes_total))),
             cancelled,
         )?;
+        if let Some(account) = &self.account {
+            account.let_through(cache)?;
+        }
         if !has_start_archive(&distribution, &java) {
             on_progress("preparing a class archive, once per Java and Cassandra version", None);
         }
-        if let Err(error) = ensure_start_archive(&mut distribution, &java, cancelled, remember) {
+        if let Err(error) = ensure_start_archive(&mut distribution, &java, self.account.as_ref(), cancelled, remember) {
             // Without it everything works, only slower.
             tracing::warn!("no class archive: {error}");
         }
-        Ok(Box::new(Software(Arc::new((distribution, java)))))
+        let parts = (distribution, java);
+        Ok(Box::new(Software(Arc::new(parts), self.account.clone())))
     }
 
     fn snapshot_key(
@@ -126,9 +140,9 @@ impl Server for Cassandra {
     }
 }
 
-/// The jars and the Java that runs them.
+/// The jars and the Java that runs them, and whom it runs as.
 #[derive(Debug, Clone)]
-struct Software(Arc<(Distribution, Java)>);
+struct Software(Arc<(Distribution, Java)>, Option<Account>);
 
 impl Installed for Software {
     fn runtime(&self) -> String {
@@ -137,7 +151,19 @@ impl Installed for Software {
 
     fn start(&self, plan: &NodePlan) -> Result<Box<dyn RunningNode>, ServerError> {
         let (distribution, java) = &*self.0;
-        let node = Node::start(distribution, java, NodeConfig::from(plan), &plan.launch_prefix)?;
+        // A plan may come from a run directory of somebody else's.
+        for option in &plan.settings.jvm {
+            if let Some(kept) = spec::kept_jvm_option(option) {
+                return Err(ServerError::Failed(
+                    format!("{option}: {} ({})", kept.why, kept.help).into(),
+                ));
+            }
+        }
+        let config = NodeConfig {
+            account: self.1.clone(),
+            ..NodeConfig::from(plan)
+        };
+        let node = Node::start(distribution, java, config, &plan.launch_prefix)?;
         Ok(Box::new(Running {
             software: self.clone(),
             node,
@@ -209,28 +235,20 @@ impl RunningNode for Running {
     }
 
     fn flush(&mut self, keyspace: &str, table: &str) -> Result<(), ServerError> {
-        Ok(table_service::flush_table(
-            self.node.config().jmx_port,
-            keyspace,
-            table,
-        )?)
+        Ok(table_service::flush_table(self.node.management(), keyspace, table)?)
     }
 
     fn compact_automatically(&mut self, keyspace: &str, is_on: bool) -> Result<(), ServerError> {
-        let port = self.node.config().jmx_port;
-        Ok(table_service::compact_automatically(port, keyspace, is_on)?)
+        let node = self.node.management();
+        Ok(table_service::compact_automatically(node, keyspace, is_on)?)
     }
 
     fn sstables(&mut self, keyspace: &str, table: &str) -> Result<u64, ServerError> {
-        Ok(table_service::sstables(self.node.config().jmx_port, keyspace, table)?)
+        Ok(table_service::sstables(self.node.management(), keyspace, table)?)
     }
 
     fn truncate(&mut self, keyspace: &str, table: &str) -> Result<(), ServerError> {
-        Ok(table_service::truncate_table(
-            self.node.config().jmx_port,
-            keyspace,
-            table,
-        )?)
+        Ok(table_service::truncate_table(self.node.management(), keyspace, table)?)
     }
 
     fn import(&mut self, keyspace: &str, table: &str, directories: &[PathBuf]) -> Result<(), ServerError> {
@@ -241,19 +259,20 @@ impl RunningNode for Running {
             tables.extend(found.map_err(|source| NodeError::io(&of_keyspace, source))?);
         }
         let tables: Vec<&str> = tables.iter().filter_map(|path| path.to_str()).collect();
-        let port = self.node.config().jmx_port;
-        Ok(table_service::import_sstables(port, keyspace, table, &tables)?)
+        let node = self.node.management();
+        Ok(table_service::import_sstables(node, keyspace, table, &tables)?)
     }
 
     fn compaction(&self, keyspace: &str, table: &str) -> Work {
-        let (port, keyspace, table) = (self.node.config().jmx_port, keyspace.to_owned(), table.to_owned());
-        Box::new(move || Ok(compact_table(port, &keyspace, &table)?))
+        let node = self.node.management().clone();
+        let (keyspace, table) = (keyspace.to_owned(), table.to_owned());
+        Box::new(move || Ok(compact_table(&node, &keyspace, &table)?))
     }
 
     fn metrics(&mut self, keyspace: &str, table: &str) -> Result<Box<dyn MetricsReader>, ServerError> {
         Ok(Box::new(Reader {
             admin: self.admin()?,
-            table: TableCounters::new(self.node.config().jmx_port, keyspace, table),
+            table: TableCounters::new(self.node.management(), keyspace, table),
             compactions: Compactions {
                 keyspace: keyspace.to_owned(),
                 table: table.to_owned(),
@@ -362,6 +381,12 @@ impl From<AdminError> for ServerError {
             AdminError::Cancelled { .. } => Self::Cancelled(error.into()),
             _ => Self::Failed(error.into()),
         }
+    }
+}
+
+impl From<AccountError> for ServerError {
+    fn from(error: AccountError) -> Self {
+        Self::Failed(error.into())
     }
 }
 

@@ -22,14 +22,17 @@
 //! and later starts are told (`-Dcassandra.memtable.row_overhead_size`).
 
 use std::{
-    fs,
+    fs, io,
     net::{Ipv4Addr, TcpListener},
+    os::unix::fs::{PermissionsExt as _, lchown},
     path::{Path, PathBuf},
     time::Duration,
 };
 
+use rustix::process::{getegid, geteuid};
 use sha2::{Digest, Sha256};
 
+use crate::account::Account;
 use crate::server::{Remember, Temporary};
 
 use super::{
@@ -47,17 +50,23 @@ const READY_TIMEOUT: Duration = Duration::from_secs(180);
 pub fn ensure_start_archive(
     distribution: &mut Distribution,
     java: &Java,
+    account: Option<&Account>,
     cancelled: &dyn Fn() -> bool,
     remember: Remember<'_>,
 ) -> Result<(), NodeError> {
+    let asked = Asked {
+        account,
+        cancelled,
+        remember,
+    };
     let path = archive_path(distribution, java);
     if !path.is_file() {
-        make(distribution, java, &path, (cancelled, remember))?;
+        make(distribution, java, &path, asked)?;
     }
     let overhead_path = overhead_path(&path);
     distribution.start_archive = Some(path);
     if !overhead_path.is_file() {
-        measure_row_overhead(distribution, java, &overhead_path, (cancelled, remember))?;
+        measure_row_overhead(distribution, java, &overhead_path, asked)?;
     }
     distribution.row_overhead_bytes = fs::read_to_string(&overhead_path)
         .ok()
@@ -90,19 +99,20 @@ fn archive_path(distribution: &Distribution, java: &Java) -> PathBuf {
     distribution.cache.join(name)
 }
 
-/// Whether to give up, and who is told of what is there for a moment.
-type Asked<'a> = (&'a dyn Fn() -> bool, Remember<'a>);
+/// Whom throw-away nodes run as, whether to give up, and who is told of what is there for a moment.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    account: Option<&'a Account>,
+    cancelled: &'a dyn Fn() -> bool,
+    remember: Remember<'a>,
+}
 
-fn make(
-    distribution: &Distribution,
-    java: &Java,
-    path: &Path,
-    (cancelled, remember): Asked<'_>,
-) -> Result<(), NodeError> {
-    in_throw_away_directory(distribution, remember, |directory| {
-        let made = directory.join("made.jsa");
-        let mut node = throw_away_node(distribution, java, (directory, remember), ArchiveUse::Make(&made))?;
-        let ready = node.wait_ready(READY_TIMEOUT, cancelled);
+fn make(distribution: &Distribution, java: &Java, path: &Path, asked: Asked<'_>) -> Result<(), NodeError> {
+    in_throw_away_directory(distribution, asked.remember, |directory| {
+        // Where it may write.
+        let made = directory.join("tmp/made.jsa");
+        let mut node = throw_away_node(distribution, java, (directory, asked), ArchiveUse::Make(&made))?;
+        let ready = node.wait_ready(READY_TIMEOUT, asked.cancelled);
         // Writing the archive happens at the end of the process and takes some seconds.
         let stopped = node.stop(if ready.is_ok() {
             Duration::from_secs(120)
@@ -110,8 +120,18 @@ fn make(
             Duration::ZERO
         });
         ready.and(stopped)?;
-        fs::rename(&made, path).map_err(|source| NodeError::io(path, source))
+        keep(&made, path).map_err(|source| NodeError::io(path, source))
     })
+}
+
+/// Moves what a throw-away node has made to where it is kept: it is ours from then on, and for every node to read.
+fn keep(made: &Path, path: &Path) -> io::Result<()> {
+    if !fs::symlink_metadata(made)?.is_file() {
+        return Err(io::Error::other("the node has made no file"));
+    }
+    lchown(made, Some(geteuid().as_raw()), Some(getegid().as_raw()))?;
+    fs::set_permissions(made, fs::Permissions::from_mode(0o644))?;
+    fs::rename(made, path)
 }
 
 /// Stores the figure of a node that runs as measured ones do, the agent for object sizes included.
@@ -119,15 +139,15 @@ fn measure_row_overhead(
     distribution: &Distribution,
     java: &Java,
     path: &Path,
-    (cancelled, remember): Asked<'_>,
+    asked: Asked<'_>,
 ) -> Result<(), NodeError> {
-    in_throw_away_directory(distribution, remember, |directory| {
+    in_throw_away_directory(distribution, asked.remember, |directory| {
         let archive = distribution
             .start_archive
             .as_deref()
             .map_or(ArchiveUse::None, ArchiveUse::Use);
-        let mut node = throw_away_node(distribution, java, (directory, remember), archive)?;
-        let ready = node.wait_ready(READY_TIMEOUT, cancelled);
+        let mut node = throw_away_node(distribution, java, (directory, asked), archive)?;
+        let ready = node.wait_ready(READY_TIMEOUT, asked.cancelled);
         node.kill();
         ready?;
         let found = fs::read_to_string(node.system_log())
@@ -167,17 +187,18 @@ fn in_throw_away_directory(
 fn throw_away_node(
     distribution: &Distribution,
     java: &Java,
-    (directory, remember): (&Path, Remember<'_>),
+    (directory, asked): (&Path, Asked<'_>),
     archive: ArchiveUse<'_>,
 ) -> Result<Node, NodeError> {
     let mut config = NodeConfig::new("iopslab-start-archive", ADDRESS, directory);
     config.native_port = free_port(ADDRESS)?;
     config.storage_port = free_port(ADDRESS)?;
     config.jmx_port = free_port(Ipv4Addr::LOCALHOST)?;
+    config.account = asked.account.cloned();
     config.heap_bytes = 384 << 20;
     config.direct_memory_bytes = 256 << 20;
     let mut node = Node::start_with(distribution, java, config, &[], archive)?;
-    if let Err(source) = remember(Temporary::Process(node.pid())) {
+    if let Err(source) = (asked.remember)(Temporary::Process(node.pid())) {
         node.kill();
         return Err(NodeError::io(directory, source));
     }

@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use super::jmx::{Jmx, JmxError};
+use super::management::Management;
 use super::serialized::Value;
 use super::series;
 use crate::server::Metrics as Named;
@@ -33,17 +34,17 @@ const SSTABLES_PER_READ: &str = "SSTablesPerReadHistogram";
 
 /// A reader of one table's counters.
 pub struct TableCounters {
-    port: u16,
+    node: Management,
     /// The beans of the table, up to the name of the metric.
     beans: String,
     connection: Option<Jmx>,
 }
 
 impl TableCounters {
-    /// Of a node whose management interface listens on this port of 127.0.0.1. Nothing is asked yet.
-    pub fn new(port: u16, keyspace: &str, table: &str) -> Self {
+    /// Of a node with this management interface. Nothing is asked yet.
+    pub fn new(node: &Management, keyspace: &str, table: &str) -> Self {
         Self {
-            port,
+            node: node.clone(),
             beans: format!("org.apache.cassandra.metrics:type=Table,keyspace={keyspace},scope={table},name="),
             connection: None,
         }
@@ -67,7 +68,7 @@ impl TableCounters {
         let kept = self.connection.take().filter(Jmx::is_fresh);
         let connection = match kept {
             Some(connection) => connection,
-            None => Jmx::connect(self.port, PATIENCE)?,
+            None => Jmx::connect(&self.node, PATIENCE)?,
         };
         let connection = self.connection.insert(connection);
         let mut named = Named::new();

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use super::jmx::{Argument, Jmx, JmxError};
+use super::management::Management;
 use super::serialized::Value;
 
 const STORAGE_SERVICE: &str = "org.apache.cassandra.db:type=StorageService";
@@ -26,13 +27,13 @@ const OF_THE_NODE: [&str; 5] = [
 ///
 /// # Errors
 /// Nobody answers, the node ends meanwhile, or it refuses.
-pub fn compact_table(port: u16, keyspace: &str, table: &str) -> Result<(), JmxError> {
+pub fn compact_table(node: &Management, keyspace: &str, table: &str) -> Result<(), JmxError> {
     let with = [
         Argument::Flag(false),
         Argument::Text(keyspace),
         Argument::Texts(&[table]),
     ];
-    Jmx::connect(port, A_COMPACTION)?.invoke(STORAGE_SERVICE, "forceKeyspaceCompaction", &with)?;
+    Jmx::connect(node, A_COMPACTION)?.invoke(STORAGE_SERVICE, "forceKeyspaceCompaction", &with)?;
     Ok(())
 }
 
@@ -40,9 +41,9 @@ pub fn compact_table(port: u16, keyspace: &str, table: &str) -> Result<(), JmxEr
 ///
 /// # Errors
 /// As [`compact_table`].
-pub fn flush_table(port: u16, keyspace: &str, table: &str) -> Result<(), JmxError> {
+pub fn flush_table(node: &Management, keyspace: &str, table: &str) -> Result<(), JmxError> {
     let with = [Argument::Text(keyspace), Argument::Texts(&[table])];
-    Jmx::connect(port, A_FLUSH)?.invoke(STORAGE_SERVICE, "forceKeyspaceFlush", &with)?;
+    Jmx::connect(node, A_FLUSH)?.invoke(STORAGE_SERVICE, "forceKeyspaceFlush", &with)?;
     Ok(())
 }
 
@@ -50,9 +51,9 @@ pub fn flush_table(port: u16, keyspace: &str, table: &str) -> Result<(), JmxErro
 ///
 /// # Errors
 /// As [`compact_table`]; a node of the cluster is away.
-pub fn truncate_table(port: u16, keyspace: &str, table: &str) -> Result<(), JmxError> {
+pub fn truncate_table(node: &Management, keyspace: &str, table: &str) -> Result<(), JmxError> {
     let with = [Argument::Text(keyspace), Argument::Text(table)];
-    Jmx::connect(port, A_FLUSH)?.invoke(STORAGE_SERVICE, "truncate", &with)?;
+    Jmx::connect(node, A_FLUSH)?.invoke(STORAGE_SERVICE, "truncate", &with)?;
     Ok(())
 }
 
@@ -61,7 +62,7 @@ pub fn truncate_table(port: u16, keyspace: &str, table: &str) -> Result<(), JmxE
 ///
 /// # Errors
 /// As [`compact_table`]; a directory whose SSTables the node does not take.
-pub fn import_sstables(port: u16, keyspace: &str, table: &str, directories: &[&str]) -> Result<(), JmxError> {
+pub fn import_sstables(node: &Management, keyspace: &str, table: &str, directories: &[&str]) -> Result<(), JmxError> {
     let bean = format!("org.apache.cassandra.db:type=Tables,keyspace={keyspace},table={table}");
     // (directories, reset levels, clear repaired, verify, verify tokens, invalidate caches, verify all, copy)
     let with = [
@@ -74,8 +75,8 @@ pub fn import_sstables(port: u16, keyspace: &str, table: &str, directories: &[&s
         Argument::Flag(false),
         Argument::Flag(false),
     ];
-    let mut node = Jmx::connect(port, A_FLUSH)?;
-    let Value::Object(refused) = node.invoke(&bean, "importNewSSTables", &with)? else {
+    let mut connection = Jmx::connect(node, A_FLUSH)?;
+    let Value::Object(refused) = connection.invoke(&bean, "importNewSSTables", &with)? else {
         return Ok(());
     };
     // The directories that it has not taken, as a list.
@@ -83,7 +84,7 @@ pub fn import_sstables(port: u16, keyspace: &str, table: &str, directories: &[&s
     match refused.is_empty() {
         true => Ok(()),
         false => Err(JmxError::Connection {
-            port,
+            port: node.port,
             reason: format!("it does not import {}", refused.join(", ")),
         }),
     }
@@ -94,11 +95,11 @@ pub fn import_sstables(port: u16, keyspace: &str, table: &str, directories: &[&s
 ///
 /// # Errors
 /// As [`compact_table`].
-pub fn compact_automatically(port: u16, keyspace: &str, is_on: bool) -> Result<(), JmxError> {
-    let mut node = Jmx::connect(port, AN_ANSWER)?;
+pub fn compact_automatically(node: &Management, keyspace: &str, is_on: bool) -> Result<(), JmxError> {
+    let mut connection = Jmx::connect(node, AN_ANSWER)?;
     let mut ask = |operation: &str, keyspace: &str| {
         let with = [Argument::Text(keyspace), Argument::Texts(&[])];
-        node.invoke(STORAGE_SERVICE, operation, &with).map(drop)
+        connection.invoke(STORAGE_SERVICE, operation, &with).map(drop)
     };
     if !is_on {
         return ask("disableAutoCompaction", keyspace);
@@ -114,12 +115,12 @@ pub fn compact_automatically(port: u16, keyspace: &str, is_on: bool) -> Result<(
 ///
 /// # Errors
 /// As [`compact_table`]; the table does not exist.
-pub fn sstables(port: u16, keyspace: &str, table: &str) -> Result<u64, JmxError> {
+pub fn sstables(node: &Management, keyspace: &str, table: &str) -> Result<u64, JmxError> {
     let bean =
         format!("org.apache.cassandra.metrics:type=Table,keyspace={keyspace},scope={table},name=LiveSSTableCount");
-    let answer = Jmx::connect(port, AN_ANSWER)?.attribute(&bean, "Value")?;
+    let answer = Jmx::connect(node, AN_ANSWER)?.attribute(&bean, "Value")?;
     let number = answer.number().ok_or_else(|| JmxError::Connection {
-        port,
+        port: node.port,
         reason: format!("{answer:?} is no number of SSTables"),
     })?;
     // Whole, and far below 2^53.

@@ -17,6 +17,9 @@ use crate::machine;
 /// Below a directory of the user's: everything that a run puts there.
 pub(super) const BELOW: &str = "iopslab";
 
+/// Below the run's directory: where its volumes are mounted.
+const MOUNTS: &str = "mnt";
+
 /// A device that all configurations of a run share, with where it is mounted.
 type SharedDisk = Arc<Mutex<Disk>>;
 
@@ -81,6 +84,14 @@ impl Backing {
                 volume.set_faults(faults).map(|()| true)
             }
             Self::Image(_) | Self::Member(_) | Self::Directory(_) | Self::Disk { .. } => Ok(false),
+        }
+    }
+
+    /// Who keeps it by a mount namespace of their own.
+    pub fn held_elsewhere(&self) -> Option<String> {
+        match self {
+            Self::Image(volume) => volume.held_elsewhere(),
+            Self::Member(_) | Self::Directory(_) | Self::Disk { .. } => None,
         }
     }
 
@@ -189,6 +200,8 @@ pub(super) struct Store {
     disks: Vec<(String, SharedDisk)>,
     /// The process that answers for served volumes, once there is one.
     server: Option<Arc<VolumeServer>>,
+    /// Volumes that were given up so far: their names are taken.
+    given_up: u32,
 }
 
 impl Store {
@@ -201,6 +214,19 @@ impl Store {
             ground,
             disks: Vec::new(),
             server: None,
+            given_up: 0,
+        }
+    }
+
+    /// Volumes stay as they are, in the ledger, because somebody else keeps them; those that are made next have other names.
+    pub fn give_up(&mut self) {
+        self.given_up += 1;
+    }
+
+    fn name_of(&self, name: &str) -> String {
+        match self.given_up {
+            0 => name.to_owned(),
+            n => format!("{name}-{}", n + 1),
         }
     }
 
@@ -226,7 +252,13 @@ impl Store {
             Some(MachineStorage::Directory(given)) => {
                 let of_run = Path::new(&given).join(BELOW).join(&self.run);
                 if !of_run.exists() {
-                    let path = of_run.clone();
+                    self.ledger.allow(Path::new(&given))?;
+                    let path = std::fs::canonicalize(&given).map_err(|source| StorageError::Io {
+                        doing: "resolve".to_owned(),
+                        path: PathBuf::from(&given),
+                        source,
+                    })?;
+                    let path = path.join(BELOW).join(&self.run);
                     self.ledger.intend(LedgerItem::Directory { path })?;
                 }
                 let root = of_run.join(name);
@@ -240,7 +272,7 @@ impl Store {
     fn image(&mut self, setup: &VolumeSetup, name: &str) -> Result<(Backing, PathBuf), StorageError> {
         let volume = self.emulated(setup, name, Volume::create)?;
         let mut backing = Backing::Image(Box::new(volume));
-        let root = self.mount_point(name);
+        let root = self.mount_point(&self.name_of(name));
         backing.attach(&root)?;
         Ok((backing, root))
     }
@@ -253,7 +285,7 @@ impl Store {
 
     /// Where a file system of this name is mounted.
     pub fn mount_point(&self, name: &str) -> PathBuf {
-        self.directory.join("mnt").join(name)
+        self.directory.join(MOUNTS).join(name)
     }
 
     fn emulated(
@@ -262,6 +294,8 @@ impl Store {
         name: &str,
         create: fn(&Arc<Ledger>, &Path, u64) -> Result<Volume, StorageError>,
     ) -> Result<Volume, StorageError> {
+        storage::share_mounts_below(&self.ledger, &self.directory.join(MOUNTS))?;
+        let name = &self.name_of(name);
         let image = self.directory.join(format!("{name}.img"));
         // Of an attempt whose server was lost.
         remove(&image)?;
@@ -298,6 +332,7 @@ impl Store {
 
     fn part_of(&mut self, device: &str, name: &str) -> Result<(Backing, PathBuf), StorageError> {
         let place = device.trim_matches('/').replace('/', "-");
+        storage::share_mounts_below(&self.ledger, &self.directory.join(MOUNTS))?;
         let mount = self.mount_point(&place);
         let known = self.disks.iter().find(|(of, _)| of == device);
         let disk = match known {

@@ -38,9 +38,7 @@ pub(super) fn problems(needs: &Needs) -> Vec<Problem> {
             is_in_the_experiment: true,
         });
     }
-    let existing = work_directory.ancestors().find(|p| p.exists());
-    let existing = existing.unwrap_or(Path::new("/"));
-    for problem in missing(existing, needs.bytes, needs.ground.as_ref()) {
+    for problem in missing(&work_directory, needs.bytes, needs.ground.as_ref()) {
         problems.push(Problem {
             what: problem.what,
             fix: problem.fix,

@@ -15,7 +15,6 @@ use super::limits::Limits;
 use super::loading::Loading;
 use super::logs::KeptLog;
 use super::outbox::{Outbox, cancelled, fault};
-use super::product;
 use super::restored::Restored;
 use super::server::Database;
 use super::store;
@@ -42,6 +41,8 @@ struct Opened {
     volumes: BTreeMap<String, Volumes>,
     /// Of each configuration, by which name its volumes are found.
     shared_with: BTreeMap<String, String>,
+    /// The configurations whose volumes those of a name are: the one of this name, and others.
+    sharers: BTreeMap<String, (Setup, Vec<Setup>)>,
     /// The data volume, where it was made from a snapshot of EBS and is initialised.
     restored: Option<Restored>,
     loading: Option<Loading>,
@@ -115,6 +116,9 @@ impl DatabaseHost {
                 ..
             } => {
                 let mut started = opened.start_trial(&setup, database_cpus, (&sample_keys, &workload));
+                if started.is_err() && !self.outbox.is_cancelled() && opened.replace_held(&setup)? {
+                    started = opened.start_trial(&setup, database_cpus, (&sample_keys, &workload));
+                }
                 if let Err(fault) = &mut started {
                     let lost = opened.volumes_of(&setup.configuration).and_then(Volumes::lost);
                     if let Some(how) = lost {
@@ -157,11 +161,12 @@ impl DatabaseHost {
     fn open(&mut self, task: UnderTest) -> Result<Reply, Fault> {
         let outbox = &self.outbox;
         let path = host::work_directory(&task.work_directory);
+        let machine = host::take_machine(&task.run, task.on_machine, outbox)?;
         let (work, cleaned) = host::take(&path, task.needed_bytes, task.ground.as_ref(), outbox)?;
         // It was set before only if the same directory was opened before.
         let _ = self.ledger.set(work.ledger_path());
-        let host = Host::open(work, task.run.clone(), outbox.clone())?;
-        let database = match Database::install(product::server(&task.version), &task, &host) {
+        let host = Host::open(work, machine, task.run.clone(), outbox.clone())?;
+        let database = match Database::install(&task, &host) {
             Ok(database) => database,
             Err(fault) => {
                 host.close();
@@ -180,6 +185,7 @@ impl DatabaseHost {
             database,
             volumes: BTreeMap::new(),
             shared_with: BTreeMap::new(),
+            sharers: BTreeMap::new(),
             restored: None,
             loading: None,
             trial: None,
@@ -276,6 +282,7 @@ impl Opened {
                 made => made?,
             };
             self.volumes.insert(name.clone(), volumes);
+            self.sharers.insert(name.clone(), (setup.clone(), others.to_vec()));
             for sharer in std::iter::once(setup).chain(others) {
                 self.shared_with.insert(sharer.configuration.clone(), name.clone());
             }
@@ -283,6 +290,26 @@ impl Opened {
         Ok(Reply::Prepared(PreparedConfiguration {
             volumes: self.volumes_of(name).map(Volumes::facts).unwrap_or_default(),
         }))
+    }
+
+    /// Where somebody else keeps a volume of this configuration, its volumes are made anew under other names, and the old ones left in
+    /// the ledger: a copy of a mount in a stranger's namespace costs a volume, not the run. Whether it was so.
+    fn replace_held(&mut self, setup: &Setup) -> Result<bool, Fault> {
+        let Some(name) = self.shared_with.get(&setup.configuration).cloned() else {
+            return Ok(false);
+        };
+        let held = self.volumes.get(&name).and_then(Volumes::held_elsewhere);
+        let (Some(how), Some((first, others))) = (held, self.sharers.get(&name).cloned()) else {
+            return Ok(false);
+        };
+        tracing::warn!("{how}: the volumes of {name} are made anew");
+        let _ = self.stop_trial(false);
+        // It would wait for them once more.
+        std::mem::forget(self.volumes.remove(&name));
+        self.store.give_up();
+        let volumes = self.make_volumes(&first, &others)?;
+        self.volumes.insert(name, volumes);
+        Ok(true)
     }
 
     fn volumes_of(&self, configuration: &str) -> Option<&Volumes> {
@@ -305,6 +332,9 @@ impl Opened {
         let initialised = restored.map(|restored| &restored.how);
         let data = snapshot.join("data");
         let mut volumes = Volumes::create(&mut self.store, (setup, others), Some(&data), initialised).map_err(fault)?;
+        if let Some(account) = &host.account {
+            volumes.hand_to(account).map_err(fault)?;
+        }
         let cgroup = is_limited(self.ground.as_ref()).then(|| Host::cgroup_name("probe"));
         for measured in others.iter().chain([setup]) {
             let doing = format!("measuring the volumes of {}", measured.configuration);
@@ -383,7 +413,7 @@ impl Opened {
         if let Some(trial) = self.trial.take() {
             let setup = trial.setup().clone();
             let volumes = self.volumes_of(&setup.configuration);
-            stopped.volumes_lost = volumes.and_then(Volumes::lost);
+            stopped.volumes_lost = volumes.and_then(Volumes::lost).or_else(|| trial.limits_lost());
             let data = volumes.map(Volumes::data_directories);
             let keeps = keeps && stopped.volumes_lost.is_none();
             let (logs, kept) = trial.stop(volumes, keeps)?;

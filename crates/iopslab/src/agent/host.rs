@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use database::Temporary;
+use database::{Account, Temporary};
 use spec::MachineStorage;
-use storage::{Disk, Ledger, LedgerItem, Problem, StorageError, WorkDirectory};
+use storage::{Disk, Ledger, LedgerItem, Measuring, Problem, StorageError, WorkDirectory};
 use wire::{Fault, Ground, SnapshotFacts};
 
 use super::backing::is_limited;
@@ -24,8 +24,12 @@ pub(super) const MANIFEST: &str = "snapshot.json";
 /// The host, taken for one run.
 pub(super) struct Host {
     work: WorkDirectory,
+    /// Held by the first node of this machine for all of them.
+    _machine: Option<Measuring>,
     /// What must be undone.
     pub ledger: Arc<Ledger>,
+    /// Whom the database runs as; `None`: whoever runs this.
+    pub account: Option<Account>,
     /// The run's name.
     pub run: String,
     /// The way to the controller.
@@ -42,6 +46,9 @@ pub(super) fn take(
 ) -> Result<(WorkDirectory, Vec<String>), Fault> {
     let work = lock(path, outbox)?;
     let cleaned = storage::clean(&work.ledger_path()).map_err(fault)?;
+    cleaned
+        .left()
+        .for_each(|left| tracing::warn!("of an earlier run: {left}"));
     let problems = missing(work.path(), needed_bytes, ground);
     // Only here: what an earlier run had left on a device is gone now.
     let stated = ground
@@ -59,6 +66,18 @@ pub(super) fn take(
         }),
         None => Ok((work, cleaned.removed)),
     }
+}
+
+/// Takes this machine for a run: the first of its nodes does so for all.
+pub(super) fn take_machine(run: &str, on_machine: u32, outbox: &Outbox) -> Result<Option<Measuring>, Fault> {
+    let lock = crate::paths::machine_lock().filter(|_| on_machine == 0);
+    let waiting = |what: &str| {
+        outbox.progress(what.to_owned(), None);
+        !outbox.is_cancelled()
+    };
+    lock.map(|lock| Measuring::begin_when_free(&lock, &format!("run {run}"), waiting))
+        .transpose()
+        .map_err(fault)
 }
 
 /// The work directory that is meant: where none is stated, the default of this machine.
@@ -90,6 +109,7 @@ pub(super) fn missing(work: &Path, needed_bytes: u64, ground: Option<&Ground>) -
             fix: "mount the disk that is to be measured, or name another directory in [provider.hosts]".to_owned(),
         });
     let mut problems: Vec<Problem> = absent.collect();
+    problems.extend(storage::changed_by_others(work));
     if ground.is_some_and(|ground| ground.snapshot.is_some()) {
         // Nothing is loaded: the data set is on its volume.
         problems.extend(storage::preflight_without_limits(&directories, needed_bytes));
@@ -112,11 +132,17 @@ fn lock(path: &Path, outbox: &Outbox) -> Result<WorkDirectory, Fault> {
 
 impl Host {
     /// Opens the ledger of a work directory that was taken.
-    pub fn open(work: WorkDirectory, run: String, outbox: Outbox) -> Result<Self, Fault> {
+    pub fn open(work: WorkDirectory, machine: Option<Measuring>, run: String, outbox: Outbox) -> Result<Self, Fault> {
         let ledger = Arc::new(Ledger::open(&work.ledger_path()).map_err(fault)?);
+        let account = Account::of_this_machine().map_err(fault)?;
+        if let Some(account) = &account {
+            account.let_through(work.path()).map_err(fault)?;
+        }
         Ok(Self {
             work,
+            _machine: machine,
             ledger,
+            account,
             run,
             outbox,
         })
@@ -237,10 +263,7 @@ impl Host {
         let ledger_path = self.work.ledger_path();
         drop(self.ledger);
         match storage::clean(&ledger_path) {
-            Ok(cleaned) => cleaned
-                .failed
-                .iter()
-                .for_each(|(what, why)| tracing::warn!("left behind: {what:?}: {why}")),
+            Ok(cleaned) => cleaned.left().for_each(|left| tracing::warn!("left behind: {left}")),
             Err(error) => tracing::warn!("{error}"),
         }
     }

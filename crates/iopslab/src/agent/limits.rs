@@ -149,6 +149,18 @@ impl Limits {
         self.stop_moving();
     }
 
+    /// How the limits of a volume came to move no more, in words: since then it was not the volume that was asked for.
+    pub fn lost(&self) -> Option<String> {
+        let lost = |(role, controller): &(spec::VolumeRole, Arc<LimitController>)| {
+            let why = controller.lost()?;
+            Some(format!(
+                "the limits of the volume for {} no longer moved: {why}",
+                role.name()
+            ))
+        };
+        self.controllers.iter().find_map(lost)
+    }
+
     fn stop_moving(&mut self) {
         for (_, controller) in self.controllers.drain(..) {
             // A limit that could not be moved any more does not matter once the trial is over.

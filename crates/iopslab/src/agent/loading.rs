@@ -12,12 +12,8 @@ use super::host::Host;
 use super::outbox::fault;
 use super::server::{Database, KEYSPACE, NodeResources, TABLE, replication};
 use super::volumes::data_parts;
-use crate::machine;
+use crate::{loader, machine};
 
-/// Main memory of a database that loads alone; the nodes of a cluster share it.
-const LOADER_BYTES: u64 = 2 << 30;
-/// Less than this does not load well.
-const LEAST_LOADER_BYTES: u64 = 768 << 20;
 /// How long it may take to stop in order; everything is flushed by then.
 const STOP_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -52,10 +48,9 @@ impl Loading {
         let placement = files.placement;
         host.outbox
             .progress(format!("starting {} to load the data set", database.name()), None);
-        let main_bytes = (LOADER_BYTES / u64::from(placement.nodes)).max(LEAST_LOADER_BYTES);
         let resources = NodeResources {
             directories: directories(&directory, &files),
-            memory: database.server.memory(main_bytes),
+            memory: database.server.memory(loader::main_bytes(placement.nodes)),
             cpus: machine::cpus() as f64,
             compacts: true,
             // One data set for all configurations whose other settings are not these.

@@ -98,7 +98,7 @@ pub fn serve(args: &AgentArgs) {
         });
     }
     let on_signal = Arc::clone(&stop);
-    if let Err(error) = crate::interrupt::install(move || {
+    if let Err(error) = crate::interrupt::install_once(move || {
         on_signal.store(true, Ordering::Relaxed);
         let _ = sender.send(Work::End);
     }) {
@@ -106,6 +106,7 @@ pub fn serve(args: &AgentArgs) {
     }
     match args.role {
         AgentRole::Database => {
+            crate::machine::make_readable();
             let mut host = database::DatabaseHost::new(outbox.clone(), ledger);
             answer(&work, &outbox, |request| match request {
                 Request::Database(request) => host.handle(request),

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use database::cassandra::{Cassandra, GC_LOG, series};
-use database::{MemoryPlan, Metrics, NodeLog, Server};
+use database::{Account, MemoryPlan, Metrics, NodeLog, Server};
 use evidence::HostFigures;
 use monitor::{CgroupFiles, Sources};
 use spec::{Setup, VolumeRole};
 
-/// The database under test.
-pub(super) fn server(version: &str) -> Box<dyn Server> {
-    Box::new(Cassandra::new(version))
+/// The database under test; its processes run as this user.
+pub(super) fn server(version: &str, account: Option<Account>) -> Box<dyn Server> {
+    Box::new(Cassandra::new(version).run_as(account))
 }
 
 /// The memory of a configuration's node.

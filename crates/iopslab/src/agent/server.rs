@@ -13,6 +13,7 @@ use wire::{Fault, UnderTest};
 
 use super::host::Host;
 use super::outbox::{Outbox, fault};
+use super::product;
 
 /// Keyspace and table of the data set, as in YCSB.
 pub(super) const KEYSPACE: &str = "ycsb";
@@ -54,8 +55,9 @@ pub(super) struct NodeResources {
 impl Database {
     /// Fetches and verifies what is missing, once its ports are found to be free.
     /// What that starts and makes for a moment is written into the host's ledger.
-    pub fn install(server: Box<dyn Server>, task: &UnderTest, host: &Host) -> Result<Self, Fault> {
+    pub fn install(task: &UnderTest, host: &Host) -> Result<Self, Fault> {
         let outbox = &host.outbox;
+        let server = product::server(&task.version, host.account.clone());
         let address = task.addresses.get(task.index as usize).copied();
         let address = address.ok_or_else(|| fault("this host has no address among those of the run"))?;
         let usual = server.ports();
@@ -67,9 +69,12 @@ impl Database {
             ..usual
         };
         server.check(address, ports).map_err(fault)?;
+        // What lies there is run.
+        let cache = storage::private_directory(&cache_directory(&task.cache_directory)).map_err(fault)?;
+        host.ledger.allow(&cache).map_err(fault)?;
         let installed = server
             .install(
-                &cache_directory(&task.cache_directory),
+                &cache,
                 &mut |doing, share| outbox.progress(doing, share),
                 &|| outbox.is_cancelled(),
                 &|temporary| host.remember(temporary).map_err(std::io::Error::other),

@@ -337,6 +337,11 @@ impl Trial {
         })
     }
 
+    /// How its volumes came to be held to limits that did not move any more.
+    pub fn limits_lost(&self) -> Option<String> {
+        self.fork.limits.lost()
+    }
+
     /// Bytes of its page cache that are the program itself.
     pub fn program_cache_bytes(&self) -> Option<u64> {
         self.fork.limits.program_cache_bytes()

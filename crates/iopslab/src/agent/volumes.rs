@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use database::{Account, AccountError};
 use evidence::{Initialised, ProbeResult, VolumeFacts};
 use spec::{IoLimits, Setup, VolumeRole, VolumeSetup};
 use storage::{
@@ -123,6 +124,27 @@ impl Volumes {
             }
         }
         Ok(volumes)
+    }
+
+    /// Which of them somebody else keeps by a mount namespace of their own, and who, in words: it can neither be unmounted for all nor
+    /// made cold.
+    pub fn held_elsewhere(&self) -> Option<String> {
+        let held = |m: &Mounted| {
+            let who = m.backing.held_elsewhere()?;
+            Some(format!(
+                "the volume for {} is kept by the mount namespace of {who}",
+                m.setup.role.name()
+            ))
+        };
+        self.mounted.iter().find_map(held)
+    }
+
+    /// The data set on them belongs to the user of the database, and so do its copies for trials.
+    pub fn hand_to(&self, account: &Account) -> Result<(), AccountError> {
+        let roots = self.data_roots().into_iter().map(|root| root.join(PRISTINE));
+        roots
+            .filter(|pristine| pristine.exists())
+            .try_for_each(|pristine| account.own(&pristine))
     }
 
     /// Makes all of them ready for files; nothing happens to those that are.

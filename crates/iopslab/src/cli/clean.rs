@@ -9,7 +9,7 @@ use super::{clean_aws, machines};
 use crate::controller::NODE_DIRECTORY;
 use crate::failure::Failure;
 use crate::output::{Format, pretty};
-use crate::paths::work_directory;
+use crate::paths::{of_earlier_versions, work_directory};
 
 /// What was typed after `clean`.
 #[derive(Debug, Args)]
@@ -23,7 +23,7 @@ pub struct CleanArgs {
     /// Remove the data-set snapshots too (they are loaded again when needed)
     #[arg(long)]
     snapshots: bool,
-    /// The work directory to clean [default: $IOPSLAB_WORK or /var/tmp/iopslab]
+    /// The work directory to clean [default: $IOPSLAB_WORK, or /var/lib/iopslab for root]
     #[arg(long, value_name = "DIR")]
     work_directory: Option<PathBuf>,
     /// Clean the machines that [provider.hosts] or [[target.node]] of this experiment names, instead of this machine
@@ -75,15 +75,23 @@ pub fn run(args: &CleanArgs, format: Format) -> Result<(), Failure> {
     if let Some(experiment) = &args.hosts {
         return machines::clean(experiment, args.snapshots, format);
     }
-    let path = args.work_directory.clone().unwrap_or_else(work_directory);
+    let path = match &args.work_directory {
+        Some(path) => path.clone(),
+        None => {
+            of_earlier_versions()
+                .into_iter()
+                .for_each(|note| eprintln!("note: {note}"));
+            work_directory()
+        }
+    };
     let mut removed = Vec::new();
     let mut failed: Vec<String> = Vec::new();
     if path.exists() {
         for directory in nodes(&path) {
             let work = lock(&directory)?;
             let cleaned = storage::clean(&work.ledger_path()).map_err(Failure::work)?;
+            failed.extend(cleaned.left());
             removed.extend(cleaned.removed);
-            failed.extend(cleaned.failed.iter().map(|(what, why)| format!("{what:?}: {why}")));
             let snapshots = directory.join("snapshots");
             if args.snapshots && snapshots.exists() {
                 storage::remove_tree(&snapshots).map_err(Failure::work)?;
@@ -102,8 +110,8 @@ pub fn run(args: &CleanArgs, format: Format) -> Result<(), Failure> {
             Err(error) => return Err(Failure::work(error)),
         };
         let cleaned = storage::clean(&work.ledger_path()).map_err(Failure::work)?;
+        failed.extend(cleaned.left());
         removed.extend(cleaned.removed);
-        failed.extend(cleaned.failed.iter().map(|(what, why)| format!("{what:?}: {why}")));
     }
     match format {
         Format::Json => println!(

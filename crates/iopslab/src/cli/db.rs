@@ -1,10 +1,11 @@
 //! `iopslab db`: a local Cassandra of one to three nodes to play with, without limits.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use database::cassandra::{self, Cassandra};
-use database::{Cluster, ClusterSpec, Server as _};
+use database::{Account, Cluster, ClusterSpec, Server as _};
+use storage::Measuring;
 
 use crate::failure::Failure;
 use crate::output::{Format, pretty};
@@ -60,6 +61,7 @@ pub fn run(args: &DbArgs, format: Format) -> Result<(), Failure> {
             version,
         } => start(directory, *nodes, *heap_mib, version.as_deref(), format),
         DbCommand::Stop { keep_data } => {
+            check_own(&directory)?;
             let mut cluster = Cluster::open(&directory).map_err(Failure::work)?;
             cluster.stop().map_err(Failure::work)?;
             if !keep_data {
@@ -69,6 +71,7 @@ pub fn run(args: &DbArgs, format: Format) -> Result<(), Failure> {
             Ok(())
         }
         DbCommand::Status => {
+            check_own(&directory)?;
             let cluster = Cluster::open(&directory).map_err(Failure::work)?;
             let status = cluster.status(&server(Some(cluster.version())));
             let text: Vec<_> = status
@@ -85,15 +88,43 @@ pub fn run(args: &DbArgs, format: Format) -> Result<(), Failure> {
     }
 }
 
+/// What is written in a cluster's directory is acted upon: processes are ended, and all of it is removed.
+fn check_own(directory: &Path) -> Result<(), Failure> {
+    match storage::changed_by_others(directory) {
+        Some(problem) => Err(Failure::work(problem.what)),
+        None => Ok(()),
+    }
+}
+
+/// Lets the user of the database get to what is its own.
+fn let_through(account: Option<&Account>, directory: &Path) -> Result<(), Failure> {
+    let work = work_directory();
+    let ours = [work.as_path(), directory].into_iter();
+    let ours = ours.filter(|ours| directory.starts_with(ours) && ours.exists());
+    ours.filter_map(|ours| Some((account?, ours)))
+        .try_for_each(|(account, ours)| account.let_through(ours))
+        .map_err(Failure::work)
+}
+
 /// The database that this command starts; the newest version unless another one is asked for.
 fn server(version: Option<&str>) -> Cassandra {
     Cassandra::new(version.unwrap_or(cassandra::versions()[0]))
 }
 
 fn start(directory: PathBuf, nodes: u32, heap_mib: u64, version: Option<&str>, format: Format) -> Result<(), Failure> {
+    // A start takes all CPUs: it is not made beside a measurement. A run that begins later finds the ports taken.
+    let lock = crate::paths::machine_lock();
+    let _starting = lock.map(|lock| Measuring::begin(&lock, "iopslab db start")).transpose();
+    let _starting = _starting.map_err(Failure::work)?;
     let mut screen = Screen::new();
-    let server = server(version);
-    let mut spec = ClusterSpec::new(&server, &directory, nodes, &cache_directory());
+    crate::machine::make_readable();
+    let account = Account::of_this_machine().map_err(Failure::work)?;
+    let server = server(version).run_as(account.clone());
+    // Those of a cluster are below the work directory as a rule, which has to be ours alone, too.
+    let directory = storage::private_directory(&directory).map_err(Failure::work)?;
+    let cache = storage::private_directory(&cache_directory()).map_err(Failure::work)?;
+    let_through(account.as_ref(), &directory)?;
+    let mut spec = ClusterSpec::new(&server, &directory, nodes, &cache);
     spec.memory = server.memory(heap_mib << 20);
     let cluster = Cluster::start(&spec, &server, &mut |doing| screen.doing(doing, "")).map_err(Failure::work)?;
     screen.clear();

@@ -54,6 +54,12 @@ pub fn run(_: &DoctorArgs, format: Format) -> Result<(), Failure> {
     checks.push(served_volumes());
     checks.push(arrays());
     checks.extend(directories()?);
+    checks.extend(crate::paths::of_earlier_versions().map(|note| Check {
+        what: "earlier versions".to_owned(),
+        ok: true,
+        found: note,
+        fix: None,
+    }));
     checks.push(client());
     let bad = checks.iter().filter(|c| !c.ok).count();
     match format {
@@ -113,6 +119,8 @@ fn arrays() -> Check {
     }
 }
 
+/// The line about where evidence goes, which is nobody's place in particular.
+const RUNS: &str = "runs";
 /// The line about emulated volumes.
 const VOLUMES: &str = "emulated volumes";
 /// The example that `run` is tried with first.
@@ -151,7 +159,7 @@ fn directories() -> Result<Vec<Check>, Failure> {
             "set IOPSLAB_CACHE to a larger disk, or free some space",
         ),
         directory(
-            "runs",
+            RUNS,
             &std::env::current_dir()
                 .unwrap_or_default()
                 .join(super::run::DEFAULT_OUT),
@@ -162,6 +170,16 @@ fn directories() -> Result<Vec<Check>, Failure> {
 }
 
 fn directory(what: &str, path: &Path, needed: u64, fix: &str) -> Check {
+    if what != RUNS
+        && let Some(problem) = storage::changed_by_others(path)
+    {
+        return Check {
+            what: what.to_owned(),
+            ok: false,
+            found: problem.what,
+            fix: Some(problem.fix),
+        };
+    }
     let (ok, found) = match storage::free_bytes(path) {
         Ok(free) => {
             let need = match needed {

@@ -8,7 +8,7 @@ use ::catalog::MIB;
 use clap::Args;
 use serde_json::{Value, json};
 use spec::{IoLimits, Provider, Setup};
-use storage::{BurstDrain, Ledger, LedgerItem, ProbeAsked, ProbeMeasured, ProbeSuite, WorkDirectory};
+use storage::{BurstDrain, Ledger, LedgerItem, Measuring, ProbeAsked, ProbeMeasured, ProbeSuite, WorkDirectory};
 
 use super::experiment::{For, read_experiment};
 use super::facts::catalog;
@@ -172,6 +172,9 @@ fn of_configuration(
     stop: &AtomicBool,
     tell: &mut dyn FnMut(&str),
 ) -> Result<Vec<ProbedVolume>, Failure> {
+    let lock = crate::paths::machine_lock();
+    let _machine = lock.map(|lock| Measuring::begin(&lock, "iopslab probe")).transpose();
+    let _machine = _machine.map_err(Failure::work)?;
     // `clean` finds what such a directory may keep.
     let directory = work_directory().join(format!("{}probe", super::volume::DIRECTORY));
     let work = WorkDirectory::lock(&directory).map_err(Failure::work)?;
@@ -192,9 +195,9 @@ fn of_configuration(
 /// The ledger of a directory from which what was left there before is gone.
 fn open(work: &WorkDirectory) -> Result<Arc<Ledger>, Failure> {
     let left = storage::clean(&work.ledger_path()).map_err(Failure::work)?;
-    if let Some((what, why)) = left.failed.first() {
+    if let Some(left) = left.left().next() {
         return Err(Failure::work(format!(
-            "what an earlier probe left cannot be removed: {what}: {why}"
+            "what an earlier probe left cannot be removed: {left}"
         )));
     }
     let ledger = Arc::new(Ledger::open(&work.ledger_path()).map_err(Failure::work)?);

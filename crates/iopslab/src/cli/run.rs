@@ -27,6 +27,7 @@ use crate::interrupt;
 use crate::live_metrics::LiveMetrics;
 use crate::measured::Measured;
 use crate::output::Format;
+use crate::paths::of_earlier_versions;
 use crate::progress::Screen;
 use crate::secrets;
 
@@ -92,6 +93,7 @@ pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
     let channel = Crew::channel();
     let to_controller = channel.0.clone();
     let interrupted = interrupt::install(move || {
+        eprintln!("stopping in order; once more leaves at once");
         let _ = to_controller.send(Incoming::Interrupt);
     })
     .map_err(|e| Failure::work(format!("cannot watch for Ctrl-C: {e}")))?;
@@ -241,6 +243,9 @@ fn wait_for_work_directory(
 ) -> Result<(), Failure> {
     if provider != Provider::Local {
         return Ok(());
+    }
+    if let (None, Some(note)) = (&plan.work_directory, of_earlier_versions()) {
+        screen.say(&format!("note: {note}"));
     }
     let path = settings_for(plan).work_directory;
     let waiting = |what: &str| {

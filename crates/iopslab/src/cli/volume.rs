@@ -88,12 +88,13 @@ pub fn run(args: &VolumeArgs, format: Format) -> Result<(), Failure> {
     let directory = work_directory().join(format!("{DIRECTORY}{}", name_of(&args.mount)));
     let work = WorkDirectory::lock(&directory).map_err(Failure::work)?;
     let left = storage::clean(&work.ledger_path()).map_err(Failure::work)?;
-    if let Some((what, why)) = left.failed.first() {
+    if let Some(left) = left.left().next() {
         return Err(Failure::work(format!(
-            "what an earlier volume left cannot be removed: {what}: {why}"
+            "what an earlier volume left cannot be removed: {left}"
         )));
     }
     let ledger = Arc::new(Ledger::open(&work.ledger_path()).map_err(Failure::work)?);
+    allow(args, &ledger)?;
     let path = work.path().to_owned();
     ledger.intend(LedgerItem::Directory { path }).map_err(Failure::work)?;
     let outcome = serve(args, &asked, &ledger, work.path(), &stop, format);
@@ -105,6 +106,21 @@ pub fn run(args: &VolumeArgs, format: Format) -> Result<(), Failure> {
         Some((what, why)) => Err(Failure::work(format!("cannot remove {what}: {why}")).help("iopslab clean")),
         None => Ok(()),
     }
+}
+
+/// The volume is mounted, and its bytes may lie, outside of the work directory.
+fn allow(args: &VolumeArgs, ledger: &Ledger) -> Result<(), Failure> {
+    let help = "choose a place where root alone can make names, such as a directory in /mnt";
+    let of_image = args.image.as_deref().map(|image| match image.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    });
+    std::fs::create_dir_all(&args.mount)
+        .map_err(|error| Failure::work(format!("cannot create {}: {error}", args.mount.display())))?;
+    for place in std::iter::once(args.mount.as_path()).chain(of_image) {
+        ledger.allow(place).map_err(|error| Failure::input(error).help(help))?;
+    }
+    Ok(())
 }
 
 /// The volume of this type, size and time.

@@ -7,6 +7,7 @@ use spec::{DataSetFiles, DataSetPlace, Definition, Job, NodeFaultKind, Plan, Set
 use wire::{Demand, Ground, Needs};
 
 use super::crew::Crew;
+use crate::loader;
 
 /// Bytes on disk for each byte of payload: keys, timestamps, index,
 /// bloom filter (measured on usertable with 10 x 100 B).
@@ -137,15 +138,29 @@ pub(super) fn needs(job: &Job, work_directory: String, ground: Option<Ground>, o
         served_volumes: started(setups).any(|setup| setup.data.served.is_some()),
         arrays: started(setups).any(|setup| setup.chunk_kib().is_some()),
         cpus: most(&|setup: &Setup| setup.cpus),
-        memory: most(&|setup: &Setup| {
-            let of_workload = |w: &Definition| plan.caches.setup(setup, &w.name, &plan.dataset).memory_limit_bytes;
-            plan.workloads.iter().map(of_workload).max().unwrap_or_default() as f64
-        }),
+        memory: larger(
+            most(&|setup: &Setup| {
+                let of_workload = |w: &Definition| plan.caches.setup(setup, &w.name, &plan.dataset).memory_limit_bytes;
+                plan.workloads.iter().map(of_workload).max().unwrap_or_default() as f64
+            }),
+            // It is there before any configuration is.
+            most(&|setup: &Setup| loader::memory_bytes(nodes_of(setup).len() as u32) as f64)
+                .filter(|_| !restored)
+                .map(|demand| Demand {
+                    configuration: format!("{} (while its data set is loaded)", demand.configuration),
+                    ..demand
+                }),
+        ),
         data_sets: plan.data_set_store.as_ref().and_then(|store| match &store.place {
             DataSetPlace::Directory { path } => Some((path.clone(), store.keep)),
             DataSetPlace::S3 { .. } => None,
         }),
     }
+}
+
+/// The one that needs more.
+fn larger(a: Option<Demand>, b: Option<Demand>) -> Option<Demand> {
+    a.into_iter().chain(b).max_by(|a, b| a.total().total_cmp(&b.total()))
 }
 
 /// How many of these hosts are nodes of a configuration's cluster.
@@ -253,6 +268,9 @@ mod tests {
             .clone()
             .map(|d| (d.configuration.clone(), d.nodes, d.total()));
         assert_eq!(cpus, Some(("three".to_owned(), 3, 1.5)));
+        // A data set is loaded before there is a configuration: with more memory than a small one has.
+        let memory = together.memory.clone().map(|d| (d.nodes, d.total()));
+        assert!(memory.is_some_and(|(nodes, bytes)| nodes == 3 && bytes >= 3.0 * loader::memory_bytes(3) as f64));
         // A second machine has the second node alone, and nothing of the single one.
         let alone = needs_of(&all[1..2]);
         assert_eq!(alone.cpus.map(|d| (d.nodes, d.total())), Some((1, 0.5)));

@@ -17,7 +17,6 @@ use crate::support::account::Account;
 const PORT: u16 = 5000;
 /// What a first boot makes; what stands there is this machine's own mount point for it.
 const FIRST_BOOT: &str = "/var/lib/iopslab";
-const WORK: &str = "/var/tmp/iopslab";
 
 /// Clouds of this process so far.
 static CLOUDS: AtomicU32 = AtomicU32::new(0);
@@ -225,9 +224,7 @@ impl Cloud {
         let (controller, interface) = (self.name("ctl"), format!("eth{wire}"));
         ip(&["-n", &controller, "route", "replace", reached_by, "dev", &interface]);
         let config = configure_sshd(&own, "0.0.0.0", &key);
-        for place in [FIRST_BOOT, WORK] {
-            std::fs::create_dir_all(place).unwrap();
-        }
+        std::fs::create_dir_all(FIRST_BOOT).unwrap();
         let made_from = instance.snapshots.iter().find_map(|id| self.snapshots.get(id)).cloned();
         let restored = made_from.map(|image| {
             let (image, copy) = (image.to_str().unwrap(), own.join("data.img"));
@@ -244,7 +241,7 @@ impl Cloud {
         });
         // A copy of other stories' volumes would keep those volumes from being detached.
         let script = format!(
-            "umount --all --types xfs; mount --bind {own}/boot {FIRST_BOOT} && mount --bind {own}/work {WORK} && {} exec /usr/sbin/sshd -D -e -f {}",
+            "umount --all --types xfs; mount --bind {own}/boot {FIRST_BOOT} && {} exec /usr/sbin/sshd -D -e -f {}",
             restored.unwrap_or_default(),
             config.display(),
             own = own.display(),

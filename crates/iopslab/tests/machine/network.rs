@@ -48,13 +48,14 @@ pub fn make_key(path: &Path) {
 pub fn configure_sshd(own: &Path, listen: &str, authorized: &Path) -> PathBuf {
     // Where sshd puts itself before a login; Debian makes it when the service starts.
     std::fs::create_dir_all("/run/sshd").unwrap();
-    let downloads = std::env::var("HOME").unwrap() + "/.cache/iopslab";
+    let downloads = "/var/cache/iopslab".to_owned();
     let downloads = std::env::var("IOPSLAB_CACHE").unwrap_or(downloads);
     let java = std::env::var("JAVA_HOME").map(|home| format!(" JAVA_HOME={home}"));
     let config = format!(
         "ListenAddress {listen}\nHostKey {own}/host_key\nAuthorizedKeysFile {authorized}\nPidFile none\nUsePAM \
          no\nStrictModes no\nPermitRootLogin yes\nPasswordAuthentication no\nSetEnv XDG_CACHE_HOME={own}/cache \
-         IOPSLAB_CACHE={downloads}{java}\n",
+         IOPSLAB_CACHE={downloads} IOPSLAB_WORK={own}/work \
+         IOPSLAB_MACHINE_LOCK={own}/lock/measuring{java}\n",
         own = own.display(),
         java = java.unwrap_or_default(),
         authorized = authorized.display(),

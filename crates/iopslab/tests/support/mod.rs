@@ -56,6 +56,11 @@ impl Laboratory {
             .args(arguments)
             .current_dir(self.path())
             .env("IOPSLAB_WORK", self.work())
+            // Lanes are machines of their own.
+            .env(
+                "IOPSLAB_MACHINE_LOCK",
+                self.work().with_extension("lock").join("measuring"),
+            )
             // Nobody's own catalog, but that of the laboratory.
             .env("XDG_CONFIG_HOME", self.path().join("no-configuration"))
             .stdin(Stdio::null());

@@ -135,7 +135,7 @@ fn jvm_options(given: &[Spanned<String>], mistakes: &mut Collector<'_>) -> Optio
 }
 
 fn problem(option: &str, is_new: bool) -> Option<(String, &'static str)> {
-    const FOR_EXAMPLE: &str = "for example jvm = [\"-XX:TieredStopAtLevel=1\", \"-Xss512k\", \"-Dname=value\"]";
+    const FOR_EXAMPLE: &str = "for example jvm = [\"-XX:TieredStopAtLevel=1\", \"-Xss512k\"]";
     if option.contains(|c: char| c.is_whitespace() || c.is_control()) {
         let what = format!("`{option}` is more than one word");
         return Some((what, "each option is an entry of its own, in quotes of its own"));
@@ -146,11 +146,11 @@ fn problem(option: &str, is_new: bool) -> Option<(String, &'static str)> {
             FOR_EXAMPLE,
         ));
     }
-    if let Some(kept) = kept_jvm_option(option) {
-        return Some((format!("{option}: {}", kept.why), kept.help));
-    }
     if !is_jvm_setting(option) {
         return Some((format!("`{option}` sets nothing of a JVM"), FOR_EXAMPLE));
+    }
+    if let Some(kept) = kept_jvm_option(option) {
+        return Some((format!("{option}: {}", kept.why), kept.help));
     }
     (!is_new).then(|| {
         (

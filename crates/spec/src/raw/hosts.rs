@@ -57,7 +57,7 @@ pub(crate) struct DatabaseHost {
     /// IPv4 address at which its database listens, for the other nodes and the client.
     /// Default: where `ssh` connects to.
     pub address: Option<String>,
-    /// Where snapshots and the ledger live. Default: `$IOPSLAB_WORK` of that machine, or `/var/tmp/iopslab`.
+    /// Where snapshots and the ledger live. Default: `$IOPSLAB_WORK` of that machine, or `/var/lib/iopslab` (root).
     pub work_directory: Option<String>,
     /// A directory on the disk that is to hold the data; `iopslab/` below it is used. Default: the work directory.
     pub data: Option<String>,

@@ -547,7 +547,7 @@ pub(crate) struct Providers {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Local {
-    /// Where volumes, snapshots and the ledger live. Default: `$IOPSLAB_WORK` or `/var/tmp/iopslab`.
+    /// Where volumes, snapshots and the ledger live. Default: `$IOPSLAB_WORK`, or `/var/lib/iopslab`.
     #[schemars(with = "Option<String>")]
     pub work_directory: Option<Spanned<String>>,
     /// 1:N model: IOPS, MiB/s, CPUs, page cache, data set, operations and rates divided by N. Default 1.

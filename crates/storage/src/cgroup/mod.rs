@@ -41,6 +41,7 @@ pub use limits::{DeviceLimit, ResourceLimits};
 
 use crate::error::{Result, StorageError, io_error};
 use crate::ledger::{Ledger, LedgerId, LedgerItem};
+use crate::permitted::is_cgroup;
 use crate::process::{kill_now, wait_until};
 
 /// Every directory that this crate creates in a cgroup tree starts like this, and no other is ever removed.
@@ -326,6 +327,13 @@ pub(crate) fn remove_directory(path: &Path) -> Result<bool> {
     }
     if !path.exists() {
         return Ok(false);
+    }
+    if !is_cgroup(path)? {
+        // Whatever numbers stand in its files, the kernel has not written them.
+        return Err(StorageError::NotOurs {
+            what: format!("cgroup {}", path.display()),
+            reason: "it lies on no mounted cgroup file system".to_owned(),
+        });
     }
     kill_members(path)?;
     // The kernel lets go of a cgroup a moment after its last process ends.

@@ -44,8 +44,14 @@ fn the_controller_moves_the_limit_when_the_counters_say_so() {
     thread::sleep(3 * TICK);
     assert_eq!(*limits.lock().unwrap(), [1000.0, 10.0]);
     assert_eq!(controller.limit_iops(), Some(10.0));
+    assert_eq!(controller.lost(), None);
     fs::remove_file(&stat).unwrap();
     thread::sleep(3 * TICK);
+    let lost = controller.lost().map(str::to_owned).unwrap();
+    assert!(
+        lost.contains("read the counters"),
+        "it is known while the trial goes on: {lost}"
+    );
     assert!(controller.stop().is_err(), "a device that vanished is reported");
 }
 

@@ -1,0 +1,362 @@
+//! The user that a database runs as where root starts it.
+//!
+//! A database listens, and whoever takes it over has what its process has. So root starts it as a system user of its own, which owns
+//! nothing but the node's directories and data: it joins its cgroups as root first (a launch prefix), and then gives up its user, its
+//! groups, every capability, and the way to get any of that back (`no_new_privs`, prctl(2)), by setpriv(1) of util-linux.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, lchown};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Its name.
+const NAME: &str = "iopslab-db";
+/// Its number where no user can be made: in no range that distributions give out by themselves (Debian Policy 9.2.2 keeps 60000 to
+/// 64999 for what asks).
+const NUMBER: u32 = 64_942;
+/// A directory that its owner uses and its group passes through.
+const PASSED_BY_GROUP: u32 = 0o010;
+const PASSED_BY_ALL: u32 = 0o001;
+/// Where system programs are, beside `PATH`.
+const SYSTEM: [&str; 2] = ["/usr/sbin", "/sbin"];
+/// Limits that root has by its capabilities alone: the JVM locks its memory, and has a thread for each of much.
+const LIMITS: &str = "prlimit --pid $$ --memlock=unlimited:unlimited --nproc=unlimited:unlimited 2>/dev/null";
+
+/// A system user for databases.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    name: String,
+    uid: u32,
+    gid: u32,
+    /// The program that becomes it.
+    setpriv: PathBuf,
+}
+
+/// Why no database can be started as a user of its own.
+#[derive(Debug, thiserror::Error)]
+pub enum AccountError {
+    /// setpriv is missing.
+    #[error("setpriv is not installed, without which a database would run as root; install the package util-linux")]
+    NoSetpriv,
+    /// The user could not be made.
+    #[error(
+        "the system user {NAME}, as which databases run, cannot be made: {reason}; make it by hand: useradd --system --user-group \
+         --no-create-home {NAME}"
+    )]
+    NotMade {
+        /// What was said.
+        reason: String,
+    },
+    /// The user is no system user of our own.
+    #[error("user {name} (number {uid}) is not for databases alone; remove or rename it")]
+    NotOurs {
+        /// Its name.
+        name: String,
+        /// Its number.
+        uid: u32,
+    },
+    /// It cannot get to what it needs.
+    #[error(
+        "the database runs as user {user}, which cannot pass through {}; let it (chmod o+x {}), or have {} somewhere else",
+        part.display(), part.display(), path.display()
+    )]
+    NoWay {
+        /// The user.
+        user: String,
+        /// What it has to reach.
+        path: PathBuf,
+        /// What it cannot pass through, or not run.
+        part: PathBuf,
+    },
+    /// A directory could not be handed over.
+    #[error("cannot hand {} to the user of the database: {source}", path.display())]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl Account {
+    /// Whom databases run as here: a user of their own, made if it is missing, where root asks; `None`: whoever asks.
+    ///
+    /// # Errors
+    /// It cannot be made, or this machine cannot start a program as somebody else.
+    pub fn of_this_machine() -> Result<Option<Self>, AccountError> {
+        if !rustix::process::geteuid().is_root() {
+            return Ok(None);
+        }
+        let setpriv = find("setpriv").ok_or(AccountError::NoSetpriv)?;
+        let (name, uid, gid) = match entry(NAME) {
+            Some(found) => found,
+            None => make()?,
+        };
+        if uid == 0 || gid == 0 {
+            return Err(AccountError::NotOurs { name, uid });
+        }
+        Ok(Some(Self {
+            name,
+            uid,
+            gid,
+            setpriv,
+        }))
+    }
+
+    /// Its name, for people.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its number.
+    pub fn uid(&self) -> u32 {
+        self.uid
+    }
+
+    /// Comes before a command, as root and inside of its cgroups: the command runs as this user, who gets nothing back.
+    pub fn launch_prefix(&self) -> Vec<String> {
+        let script = format!("{LIMITS}; umask 077; exec \"$@\"");
+        let mut words = ["/bin/sh", "-c", &script, "iopslab"].map(str::to_owned).to_vec();
+        words.push(self.setpriv.display().to_string());
+        words.extend([format!("--reuid={}", self.uid), format!("--regid={}", self.gid)]);
+        let nothing_else = [
+            "--clear-groups",
+            "--no-new-privs",
+            "--inh-caps=-all",
+            "--bounding-set=-all",
+            "--",
+        ];
+        words.extend(nothing_else.map(str::to_owned));
+        words
+    }
+
+    /// Lets it pass through a directory of ours, which others still cannot.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn let_through(&self, directory: &Path) -> Result<(), AccountError> {
+        let failed = |source| AccountError::Io {
+            path: directory.to_owned(),
+            source,
+        };
+        let about = fs::metadata(directory).map_err(failed)?;
+        let mode = about.permissions().mode();
+        if mode & PASSED_BY_ALL != 0 || (about.gid() == self.gid && mode & PASSED_BY_GROUP != 0) {
+            return Ok(());
+        }
+        // First the mode, so that the group gets no more than this.
+        let owner_s = mode & 0o700;
+        fs::set_permissions(directory, fs::Permissions::from_mode(owner_s))
+            .and_then(|()| std::os::unix::fs::chown(directory, None, Some(self.gid)))
+            .and_then(|()| fs::set_permissions(directory, fs::Permissions::from_mode(owner_s | PASSED_BY_GROUP)))
+            .map_err(failed)
+    }
+
+    /// Hands it a directory with everything in it. Nothing of it runs meanwhile.
+    ///
+    /// # Errors
+    /// The system refuses; a file in it that belongs to somebody else has a second name, which may lie anywhere.
+    pub fn own(&self, path: &Path) -> Result<(), AccountError> {
+        let failed = |source| AccountError::Io {
+            path: path.to_owned(),
+            source,
+        };
+        let about = fs::symlink_metadata(path).map_err(failed)?;
+        if (about.uid(), about.gid()) != (self.uid, self.gid) {
+            if about.is_file() && about.nlink() > 1 {
+                return Err(failed(io::Error::other("it has a second name elsewhere")));
+            }
+            lchown(path, Some(self.uid), Some(self.gid)).map_err(failed)?;
+        }
+        if about.is_dir() {
+            for below in fs::read_dir(path).map_err(failed)? {
+                self.own(&below.map_err(failed)?.path())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// That it can pass through all directories on the way to each of these, and through, or run, each itself.
+    ///
+    /// # Errors
+    /// [`AccountError::NoWay`] names the first that it cannot.
+    pub fn check_way<'p>(&self, paths: impl IntoIterator<Item = &'p Path>) -> Result<(), AccountError> {
+        for path in paths {
+            let parts: Vec<&Path> = path.ancestors().collect();
+            let output = self.output(
+                "for p; do [ -x \"$p\" ] || { printf %s \"$p\"; exit 1; }; done",
+                parts.iter().rev(),
+            );
+            let said = output.map_err(|source| AccountError::Io {
+                path: self.setpriv.clone(),
+                source,
+            })?;
+            if !said.status.success() {
+                let part = String::from_utf8_lossy(&said.stdout).into_owned();
+                let reason = String::from_utf8_lossy(&said.stderr).trim().to_owned();
+                return Err(match part.is_empty() {
+                    true => AccountError::NotMade { reason },
+                    false => AccountError::NoWay {
+                        user: self.name.clone(),
+                        path: path.to_owned(),
+                        part: part.into(),
+                    },
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn output(&self, script: &str, words: impl IntoIterator<Item = impl AsRef<OsStr>>) -> io::Result<Output> {
+        let prefix = self.launch_prefix();
+        let mut command = Command::new(&prefix[0]);
+        command
+            .args(&prefix[1..])
+            .args(["/bin/sh", "-c", script, "sh"])
+            .args(words);
+        command.current_dir("/").output()
+    }
+}
+
+/// Comes before a command that somebody else than root starts: whatever it runs (`sudo`), it gets no more rights than it has. Nothing,
+/// where setpriv is missing.
+pub fn without_more_rights() -> Vec<String> {
+    let words = |setpriv: PathBuf| {
+        vec![
+            setpriv.display().to_string(),
+            "--no-new-privs".to_owned(),
+            "--".to_owned(),
+        ]
+    };
+    find("setpriv").map(words).unwrap_or_default()
+}
+
+/// A program of the system.
+fn find(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let places = std::env::split_paths(&path).chain(SYSTEM.map(PathBuf::from));
+    places.map(|place| place.join(program)).find(|file| file.is_file())
+}
+
+/// Name, number and group of a user: by getent(1), which asks whatever this machine keeps users in, or else from the file.
+fn entry(of: &str) -> Option<(String, u32, u32)> {
+    let asked = find("getent").and_then(|getent| Command::new(getent).args(["passwd", of]).output().ok());
+    let text = match asked {
+        Some(answer) => String::from_utf8_lossy(&answer.stdout).into_owned(),
+        None => fs::read_to_string("/etc/passwd").unwrap_or_default(),
+    };
+    text.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        let (uid, gid) = (fields.nth(1)?, fields.next()?);
+        (name == of || uid == of).then_some((name.to_owned(), uid.parse().ok()?, gid.parse().ok()?))
+    })
+}
+
+/// Makes the user; where no program for that is installed, a number that nobody has takes its place.
+fn make() -> Result<(String, u32, u32), AccountError> {
+    let Some(useradd) = find("useradd") else {
+        return match entry(&NUMBER.to_string()) {
+            None => Ok((NUMBER.to_string(), NUMBER, NUMBER)),
+            Some((name, uid, _)) => Err(AccountError::NotOurs { name, uid }),
+        };
+    };
+    let how = [
+        "--system",
+        "--user-group",
+        "--no-create-home",
+        "--home-dir",
+        "/nonexistent",
+    ];
+    let made = Command::new(useradd)
+        .args(how)
+        .args(["--shell", "/usr/sbin/nologin", NAME])
+        .output();
+    // Another agent of this machine may have made it at the same time.
+    entry(NAME).ok_or_else(|| AccountError::NotMade {
+        reason: match made {
+            Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+            Err(error) => error.to_string(),
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn account() -> Option<Account> {
+        let account = Account::of_this_machine().unwrap();
+        if account.is_none() {
+            println!("skipped: only root has another user to start a database as");
+        }
+        account
+    }
+
+    #[test]
+    fn a_command_runs_as_it_without_a_capability_and_cannot_get_one() {
+        let Some(account) = account() else { return };
+        let output = account
+            .output("id -u; id -G; cat /proc/self/status; ulimit -l", [""; 0])
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let fact = |name: &str| {
+            let line = said.lines().find_map(|line| line.strip_prefix(name));
+            line.unwrap_or_default().trim().to_owned()
+        };
+        assert!(
+            said.starts_with(&format!("{}\n{}\n", account.uid, account.gid)),
+            "{said}"
+        );
+        for set in ["CapInh:", "CapPrm:", "CapEff:", "CapBnd:", "CapAmb:"] {
+            assert_eq!(fact(set).trim_start_matches('0'), "", "{set} {said}");
+        }
+        assert_eq!(fact("NoNewPrivs:"), "1", "{said}");
+    }
+
+    #[test]
+    fn it_gets_what_it_is_given_and_passes_where_it_is_let_through() {
+        let Some(account) = account() else { return };
+        let place = tempfile::tempdir().unwrap();
+        let node = place.path().join("node");
+        fs::create_dir_all(node.join("data/ks")).unwrap();
+        fs::write(node.join("data/ks/file"), "x").unwrap();
+        fs::set_permissions(place.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        let refusal = account.check_way([node.as_path()]).unwrap_err().to_string();
+        assert!(
+            refusal.contains(&format!("cannot pass through {};", place.path().display())),
+            "{refusal}"
+        );
+        account.let_through(place.path()).unwrap();
+        account.check_way([node.as_path()]).unwrap();
+        assert_eq!(
+            fs::metadata(place.path()).unwrap().mode() & 0o777,
+            0o710,
+            "nobody else passes"
+        );
+
+        account.own(&node.join("data")).unwrap();
+        let write = |file: &str| {
+            account
+                .output("echo y >\"$1\"", [node.join(file)])
+                .unwrap()
+                .status
+                .success()
+        };
+        assert!(write("data/ks/file") && write("data/new") && !write("other"));
+    }
+
+    #[test]
+    fn a_file_with_a_second_name_is_not_handed_over() {
+        let Some(account) = account() else { return };
+        let place = tempfile::tempdir().unwrap();
+        fs::create_dir(place.path().join("data")).unwrap();
+        fs::write(place.path().join("secret"), "x").unwrap();
+        fs::hard_link(place.path().join("secret"), place.path().join("data/second")).unwrap();
+        let refusal = account.own(&place.path().join("data")).unwrap_err().to_string();
+        assert!(refusal.contains("second name"), "{refusal}");
+        assert_eq!(fs::metadata(place.path().join("secret")).unwrap().uid(), 0);
+    }
+}

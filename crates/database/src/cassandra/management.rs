@@ -1,0 +1,115 @@
+//! How to get into the management interface of a node: JMX, by which whoever may call it runs code in the server.
+//!
+//! It listens on 127.0.0.1 alone (`cassandra.jmx.local.port`), also where the node has another address, and every user of the machine
+//! reaches that. So it asks for a password, which is made for each start and lies in a file that the server and root alone can read.
+
+use std::fs::{self, OpenOptions};
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use super::node_config::NodeConfig;
+use super::node_error::NodeError;
+
+/// The only user of the interface.
+pub(crate) const USER: &str = "iopslab";
+/// What a password is made of: as many bits as nobody guesses.
+const PASSWORD_BYTES: usize = 24;
+
+/// Where the management interface of a node is, and the way in.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Management {
+    /// On 127.0.0.1.
+    pub port: u16,
+    password: String,
+}
+
+impl std::fmt::Debug for Management {
+    /// Without the password.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Management")
+            .field("port", &self.port)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Management {
+    /// Makes a password and the files in which a node about to start finds it, and what its user may do.
+    pub(super) fn prepare(config: &NodeConfig) -> Result<Self, NodeError> {
+        let password = random_word().map_err(|source| NodeError::io(Path::new("/dev/urandom"), source))?;
+        write_own(config, &password_file(config), &format!("{USER} {password}\n"))?;
+        write_own(config, &access_file(config), &format!("{USER} readwrite\n"))?;
+        Ok(Self {
+            port: config.jmx_port,
+            password,
+        })
+    }
+
+    /// Of a JVM of which no password is known.
+    pub fn without_password(port: u16) -> Self {
+        let password = String::new();
+        Self { port, password }
+    }
+
+    /// User and password.
+    pub(super) fn credentials(&self) -> [&str; 2] {
+        [USER, &self.password]
+    }
+}
+
+/// Where the server finds user and password; `nodetool` reads the same form.
+pub(crate) fn password_file(config: &NodeConfig) -> PathBuf {
+    config.directory.join("conf/jmx.password")
+}
+
+/// Where it finds what the user may do.
+pub(crate) fn access_file(config: &NodeConfig) -> PathBuf {
+    config.directory.join("conf/jmx.access")
+}
+
+/// A new file that the server's user alone can read.
+fn write_own(config: &NodeConfig, path: &Path, text: &str) -> Result<(), NodeError> {
+    let failed = |source| NodeError::io(path, source);
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
+        _ => {}
+    }
+    let new = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    new.and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(failed)?;
+    config.account.as_ref().map_or(Ok(()), |account| Ok(account.own(path)?))
+}
+
+fn random_word() -> std::io::Result<String> {
+    let mut bytes = [0; PASSWORD_BYTES];
+    fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(super::hash::hex(&bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+    use std::net::Ipv4Addr;
+    use std::os::unix::fs::MetadataExt as _;
+
+    use super::*;
+
+    #[test]
+    fn each_start_has_a_password_of_its_own_which_nobody_else_can_read_and_no_message_shows() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::create_dir(directory.path().join("conf")).unwrap();
+        let config = NodeConfig::new("c", Ipv4Addr::LOCALHOST, directory.path());
+        let (first, second) = (
+            Management::prepare(&config).unwrap(),
+            Management::prepare(&config).unwrap(),
+        );
+        assert!(first != second);
+        for file in [password_file(&config), access_file(&config)] {
+            assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o600, "{}", file.display());
+        }
+        let kept = fs::read_to_string(password_file(&config)).unwrap();
+        assert_eq!(kept, format!("iopslab {}\n", second.password));
+        assert!(!format!("{second:?}").contains(&second.password));
+    }
+}

@@ -1,0 +1,217 @@
+//! Stories of local users who would like a root tool to work for them. They run as `nobody`; whoever reads these as root sees
+//! what the tool refuses, and what it leaves alone.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod support;
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use support::Laboratory;
+
+/// User and group of the attacker.
+const NOBODY: &str = "65534";
+
+/// `None`, with a word why, where there is no other user to become.
+fn is_root() -> bool {
+    let is_root = rustix::process::geteuid().is_root();
+    if !is_root {
+        println!("skipped: only root is worth an attack, and can play one");
+    }
+    is_root
+}
+
+/// Runs a script as `nobody` in a directory; it must succeed.
+fn as_nobody(directory: &Path, script: &str) {
+    let output = Command::new("setpriv")
+        .args([
+            "--reuid",
+            NOBODY,
+            "--regid",
+            NOBODY,
+            "--clear-groups",
+            "sh",
+            "-ec",
+            script,
+        ])
+        .current_dir(directory)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A place like `/var/tmp`, where everybody may make names.
+fn everybodys() -> tempfile::TempDir {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(place.path(), std::fs::Permissions::from_mode(0o1777)).unwrap();
+    place
+}
+
+/// What root has and would miss.
+struct Belongings {
+    directory: tempfile::TempDir,
+    process: Child,
+}
+
+impl Belongings {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::create_dir(directory.path().join("tree")).unwrap();
+        std::fs::write(directory.path().join("tree/kept"), "kept").unwrap();
+        std::fs::write(directory.path().join("file"), "kept").unwrap();
+        let process = Command::new("sleep").arg("600").stdout(Stdio::null()).spawn().unwrap();
+        Self { directory, process }
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// A ledger that says that all of this is to be undone.
+    fn forged(&self) -> String {
+        let pid = self.process.id();
+        let start = storage::start_time_ticks(pid).unwrap();
+        let program = std::fs::read_link(format!("/proc/{pid}/exe")).unwrap();
+        let items = [
+            format!(r#"{{"directory":{{"path":"{}"}}}}"#, self.at("tree").display()),
+            format!(r#"{{"file":{{"path":"{}"}}}}"#, self.at("file").display()),
+            format!(
+                r#"{{"process":{{"pid":{pid},"start_time_ticks":{start},"executable":"{}","what":"x"}}}}"#,
+                program.display()
+            ),
+            r#"{"mount":{"path":"/proc"}}"#.to_owned(),
+            format!(r#"{{"cgroup":{{"path":"{}"}}}}"#, self.at("iopslab-1-x").display()),
+        ];
+        let lines = items.iter().enumerate();
+        lines
+            .map(|(id, item)| format!("{{\"intend\":{{\"id\":{},\"item\":{item}}}}}\n", id + 1))
+            .collect()
+    }
+
+    fn are_untouched(&mut self) {
+        assert_eq!(std::fs::read_to_string(self.at("tree/kept")).unwrap(), "kept");
+        assert_eq!(std::fs::read_to_string(self.at("file")).unwrap(), "kept");
+        assert!(self.process.try_wait().unwrap().is_none(), "it was ended");
+        assert!(Path::new("/proc/self").exists(), "/proc was unmounted");
+    }
+}
+
+impl Drop for Belongings {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn a_work_directory_that_another_user_has_made_first_is_refused_and_nothing_in_it_is_believed() {
+    if !is_root() {
+        return;
+    }
+    let (lab, place, mut mine) = (Laboratory::new(), everybodys(), Belongings::new());
+    let script = format!(
+        "mkdir iopslab; cat >iopslab/ledger.jsonl <<'END'\n{}END\nln -s {} iopslab/lock",
+        mine.forged(),
+        mine.at("file").display()
+    );
+    as_nobody(place.path(), &script);
+    let work = place.path().join("iopslab");
+    let named = work.to_str().unwrap();
+    let attempts: [&[&str]; 3] = [
+        &["clean", "--work-directory", named],
+        &["volume", "gp3:10GiB", "--mount", "no-volume"],
+        &["db", "start"],
+    ];
+    for attempt in attempts {
+        let output = lab.iopslab(attempt).env("IOPSLAB_WORK", &work).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{attempt:?}: {said}");
+        assert!(
+            said.contains(named) && said.contains("can be changed by others than user 0"),
+            "{attempt:?}: {said}"
+        );
+        mine.are_untouched();
+    }
+    // One whose parent is theirs can be exchanged at any moment.
+    as_nobody(place.path(), "mkdir theirs");
+    let inner = place.path().join("theirs/work");
+    let output = lab.output(&["clean", "--work-directory", inner.to_str().unwrap()]);
+    assert!(output.status.success(), "nothing there: {output:?}");
+    std::fs::create_dir(&inner).unwrap();
+    let output = lab.output(&["clean", "--work-directory", inner.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(std::fs::read_dir(&inner).unwrap().count(), 0, "nothing was made there");
+}
+
+#[test]
+fn what_a_ledger_names_outside_of_its_directory_is_named_and_left_alone_and_the_rest_is_undone() {
+    if !is_root() {
+        return;
+    }
+    let (lab, mut mine) = (Laboratory::new(), Belongings::new());
+    // Numbers that no kernel has written.
+    let fake = mine.at("iopslab-1-x");
+    std::fs::create_dir(&fake).unwrap();
+    std::fs::write(fake.join("cgroup.procs"), format!("{}\n", mine.process.id())).unwrap();
+    let work = lab.path().join("work");
+    std::fs::create_dir_all(work.join("runs/old")).unwrap();
+    let own = format!(
+        "{{\"intend\":{{\"id\":9,\"item\":{{\"directory\":{{\"path\":\"{}\"}}}}}}}}\n",
+        work.join("runs/old").display()
+    );
+    let forged = mine.forged();
+    // What was running under this number has become another program since.
+    let forged = forged.replace("\"executable\":\"", "\"executable\":\"/not");
+    std::fs::write(work.join("ledger.jsonl"), format!("{forged}what is this\n{own}")).unwrap();
+
+    let output = lab.output(&["clean", "--work-directory", work.to_str().unwrap()]);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    mine.are_untouched();
+    assert!(
+        !work.join("runs/old").exists() && said.contains("removed directory"),
+        "{said}"
+    );
+    for left in ["tree is left alone", "file is left alone", "mount /proc is left alone"] {
+        assert!(said.contains(left), "{left}: {said}");
+    }
+    assert!(said.contains("it lies on no mounted cgroup file system"), "{said}");
+    assert!(said.contains("line 6 of the ledger"), "{said}");
+}
+
+#[test]
+fn a_link_in_the_place_of_a_file_of_ours_is_not_followed() {
+    if !is_root() {
+        return;
+    }
+    let (lab, mut mine) = (Laboratory::new(), Belongings::new());
+    for name in ["lock", "ledger.jsonl"] {
+        let work = lab.path().join(format!("work-{name}"));
+        std::fs::create_dir(&work).unwrap();
+        std::os::unix::fs::symlink(mine.at("file"), work.join(name)).unwrap();
+        let output = lab.output(&["clean", "--work-directory", work.to_str().unwrap()]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains(name), "{said}");
+        mine.are_untouched();
+    }
+}
+
+#[test]
+fn downloads_are_not_looked_for_where_others_can_put_them() {
+    if !is_root() {
+        return;
+    }
+    let (lab, place) = (Laboratory::new(), everybodys());
+    as_nobody(place.path(), "mkdir -p cache/cassandra");
+    let output = lab
+        .iopslab(&["db", "start"])
+        .env("IOPSLAB_CACHE", place.path().join("cache"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("can be changed by others than user 0"), "{said}");
+}
