@@ -144,6 +144,7 @@ impl StreamingAgent {
                     stop_s: 0.0,
                     volumes_lost: None,
                     program_cache_bytes: None,
+                    others: Vec::new(),
                 }))
             }
             Request::Client(ClientRequest::Trial(task)) => return self.load(&task, requests),
