@@ -179,3 +179,20 @@ fn found_rates_are_near_the_true_ones_and_equal_configurations_are_equal() {
         );
     }
 }
+
+/// A rate that is met for as long as credits last is not found; from an empty bucket one is, below the baseline.
+#[test]
+fn a_rate_that_burst_credits_carry_is_not_found() {
+    for (burst, is_found) in [(", burst = \"full\"", false), ("", true)] {
+        let story = Story {
+            configurations: crate::story::gp2("gp2", 100, burst),
+            ..story(true)
+        };
+        let (all, _) = found(&story, 7);
+        println!("{burst}: {}", all[0]);
+        assert_eq!(all[0]["outcome"]["is"] != "withheld", is_found, "{}", all[0]);
+        let rate = all[0]["high_ops_per_s"].as_f64().unwrap_or(0.0);
+        // 0.8 reads of the volume for each operation, of 300 a second.
+        assert!(!is_found || (200.0..450.0).contains(&rate), "{rate}");
+    }
+}

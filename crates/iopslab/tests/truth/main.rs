@@ -14,6 +14,8 @@ mod durability;
 mod findings;
 mod free;
 mod limits;
+mod margin;
+mod matrices;
 mod money;
 mod neighbours;
 mod places;
