@@ -14,9 +14,13 @@ use crate::frozen::{self, CATALOG, PLAN, SETUPS};
 use crate::journal::{self, JournalWriter};
 use crate::manifest::{self, Verified};
 use crate::stored::{self, RECORD};
-use crate::{JournalEntry, JournalEvent, Result, RunError, StoredTrial, TrialLogs};
+use crate::{JournalEntry, JournalEvent, Result, RunError, StoredTrial, TrialLogs, files};
 
 const EXPERIMENT: &str = "experiment.toml";
+/// What the experiment names and is read with it.
+const BESIDE: &str = "beside.json";
+/// Most bytes of an experiment file.
+const EXPERIMENT_MOST_BYTES: u64 = 4 << 20;
 const ENVIRONMENT: &str = "environment.json";
 const JOURNAL: &str = "journal.jsonl";
 const TRIALS: &str = "trials";
@@ -48,13 +52,15 @@ impl Drop for RunLock<'_> {
 impl RunDirectory {
     /// Makes `parent/<name>-<utc_stamp>/` with its frozen inputs, and locks it.
     ///
+    /// The experiment is the text of the file, and the texts of those that it names by their names.
+    ///
     /// The journal is opened before anything else, so that a path that cannot be written fails now and not after an
     /// hour; `plan.json` comes last, so that its presence means that the directory is complete.
     pub fn create(
         parent: &Path,
         name: &str,
         utc_stamp: &str,
-        experiment_text: &str,
+        (experiment_text, beside): (&str, &BTreeMap<String, String>),
         job: &Job,
         catalog: &serde_json::Value,
         environment: &impl Serialize,
@@ -67,13 +73,17 @@ impl RunDirectory {
         })?;
         let mut writer = JournalWriter::open(&path, &path.join(JOURNAL))?;
         create_directories(&path.join(TRIALS))?;
-        let inputs = [
+        let mut inputs = vec![
             (EXPERIMENT, experiment_text.as_bytes().to_vec()),
             (CATALOG, versioned_json(&path.join(CATALOG), catalog)?),
             (ENVIRONMENT, versioned_json(&path.join(ENVIRONMENT), environment)?),
             (SETUPS, versioned_json(&path.join(SETUPS), &job.setups)?),
             (PLAN, versioned_json(&path.join(PLAN), &job.plan)?),
         ];
+        if !beside.is_empty() {
+            let files = serde_json::json!({ "files": beside });
+            inputs.insert(0, (BESIDE, versioned_json(&path.join(BESIDE), &files)?));
+        }
         let hashes = inputs
             .iter()
             .map(|(name, bytes)| ((*name).to_owned(), manifest::hash(bytes)));
@@ -450,7 +460,7 @@ impl RunDirectory {
     /// As [`Self::trial`].
     pub fn record(&self, trial: &PlannedTrial) -> Result<TrialRecord> {
         let path = self.trial_path(&trial.cell, trial.block);
-        let record = read_json(&path.join(RECORD))?;
+        let record = stored::record(&path)?;
         belongs(&path, trial, &record)?;
         Ok(record)
     }
@@ -461,10 +471,37 @@ impl RunDirectory {
         self.done().into_iter().map(|t| self.trial(&t))
     }
 
+    /// The texts of the files that the experiment names, by the names that it gives them; empty where it names none, and in runs of before
+    /// they were kept.
+    pub fn beside(&self) -> Result<BTreeMap<String, String>> {
+        let path = self.path.join(BESIDE);
+        if !path.exists() {
+            return Ok(BTreeMap::new());
+        }
+        let document: serde_json::Value = read_json(&path)?;
+        serde_json::from_value(document["files"].clone()).map_err(|e| RunError::damaged(&path, e))
+    }
+
+    /// Refuses a run that somebody else may have put together or may still write to: a link, a file of another owner, one that everybody
+    /// may write.
+    ///
+    /// # Errors
+    /// [`RunError::Foreign`] names the first one.
+    pub fn check_own(&self) -> Result<()> {
+        let found = guarded::foreign(&self.path).map_err(|e| RunError::file("examine", &self.path, e))?;
+        found.map_or(Ok(()), |foreign| {
+            Err(RunError::Foreign {
+                path: self.path.clone(),
+                what: foreign.to_string(),
+            })
+        })
+    }
+
     /// The experiment file as it was when the run began.
     pub fn experiment_text(&self) -> Result<String> {
         let path = self.path.join(EXPERIMENT);
-        fs::read_to_string(&path).map_err(|e| RunError::file("read", &path, e))
+        let bytes = files::read(&path, EXPERIMENT_MOST_BYTES)?;
+        String::from_utf8(bytes).map_err(|e| RunError::damaged(&path, e))
     }
 
     /// Adds facts of hosts that were made for the run, before its first trial; what stands there already stays.

@@ -78,6 +78,17 @@ pub enum RunError {
         /// Block of the record.
         block: u32,
     },
+    /// Somebody else may have put the run together, or may write to it.
+    #[error(
+        "{path} is not all yours: {what}; a run that goes on is obeyed, so that every file of it has to be your own. If you know who made it: \
+         cp -r --dereference it and continue the copy"
+    )]
+    Foreign {
+        /// The run directory.
+        path: PathBuf,
+        /// What of it, and why.
+        what: String,
+    },
     /// Another process writes to this run.
     #[error("{path} is being written by another iopslab process; wait until it ends or stop it, then try again")]
     Locked {

@@ -11,9 +11,19 @@ use serde_json::Value;
 
 use crate::{Result, RunError};
 
+/// Permissions of what is made, less the umask; the run directory itself is closed to others.
+const PERMISSIONS: u32 = 0o666;
+/// Most bytes of a JSON file of a run. A plan of 25,000 trials has 4 MB; parsed, JSON takes up to 25 times as much memory.
+const JSON_MOST_BYTES: u64 = 16 << 20;
+
+/// All of a file of a run that has at most so many bytes. It is no link: a received directory can hold any.
+pub fn read(path: &Path, most_bytes: u64) -> Result<Vec<u8>> {
+    guarded::read_no_link(path, most_bytes).map_err(|e| RunError::file("read", path, e))
+}
+
 /// Writes a new file and waits until it is on the device.
 pub fn write_synced(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut file = File::create(path).map_err(|e| RunError::file("create", path, e))?;
+    let mut file = guarded::create(path).map_err(|e| RunError::file("create", path, e))?;
     file.write_all(bytes).map_err(|e| RunError::file("write", path, e))?;
     file.sync_all().map_err(|e| RunError::file("fsync", path, e))
 }
@@ -33,15 +43,8 @@ pub fn create_directories(path: &Path) -> Result<()> {
 /// Replaces `directory/name` by a rename, so that a reader sees the old or the new content, never half of it.
 pub fn replace(directory: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf> {
     let target = directory.join(plain_name(name)?);
-    let aside = directory.join(format!(".{name}.{}", std::process::id()));
-    let written = write_synced(&aside, bytes)
-        .and_then(|()| fs::rename(&aside, &target).map_err(|e| RunError::file("rename to", &target, e)))
-        .and_then(|()| sync_directory(directory));
-    if written.is_err() {
-        // The error above is what the user must see; what is left aside is hidden and replaced next time.
-        let _ = fs::remove_file(&aside);
-    }
-    written.map(|()| target)
+    guarded::replace(&target, bytes, PERMISSIONS).map_err(|e| RunError::file("write", &target, e))?;
+    Ok(target)
 }
 
 /// A name that stays inside its directory and does not clash with what is written aside.
@@ -71,7 +74,7 @@ pub fn versioned_json(path: &Path, value: &impl Serialize) -> Result<Vec<u8>> {
 /// Reads JSON written by this or an older version; the version is looked at before the shape, because a newer shape
 /// would otherwise be reported as damage.
 pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
-    let bytes = fs::read(path).map_err(|e| RunError::file("read", path, e))?;
+    let bytes = read(path, JSON_MOST_BYTES)?;
     let value: Value = serde_json::from_slice(&bytes).map_err(|e| RunError::damaged(path, e))?;
     match value.get("format_version").and_then(Value::as_u64) {
         None => return Err(RunError::damaged(path, "it has no format_version")),

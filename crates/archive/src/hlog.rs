@@ -12,7 +12,6 @@
 //! Format:
 //! <https://github.com/HdrHistogram/HdrHistogram/blob/master/src/main/java/org/HdrHistogram/HistogramLogWriter.java>
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -20,10 +19,12 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use evidence::{Interval, Series, TrialRecord};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, IntervalLogWriterBuilder, LogEntry, Tag};
-use hdrhistogram::serialization::{Deserializer, V2DeflateSerializer};
+use hdrhistogram::serialization::V2DeflateSerializer;
 
-use crate::{Result, RunError};
+use crate::{Result, RunError, files};
 
+/// Most bytes of a log: a day of six series at a KiB a second each.
+const MOST_BYTES: u64 = 512 << 20;
 /// Microseconds in a millisecond: what `Interval_Max` is divided by.
 const MAX_VALUE_UNIT_RATIO: f64 = 1000.0;
 
@@ -107,7 +108,7 @@ impl LatencyLog {
     pub(crate) fn read(path: &Path) -> Result<Self> {
         Ok(Self {
             path: path.to_owned(),
-            bytes: fs::read(path).map_err(|e| RunError::file("read", path, e))?,
+            bytes: files::read(path, MOST_BYTES)?,
         })
     }
 
@@ -115,7 +116,6 @@ impl LatencyLog {
     pub fn for_each(&self, mut take: impl FnMut(Interval)) -> Result<()> {
         let damaged = |problem: String| RunError::damaged(&self.path, problem);
         let (mut start_s, mut base_s) = (0.0, 0.0);
-        let mut deserializer = Deserializer::new();
         for entry in IntervalLogIterator::new(&self.bytes) {
             match entry.map_err(|e| damaged(format!("not an HdrHistogram log: {e:?}")))? {
                 LogEntry::StartTime(at) => start_s = at.as_secs_f64(),
@@ -126,16 +126,16 @@ impl LatencyLog {
                     let encoded = STANDARD
                         .decode(line.encoded_histogram())
                         .map_err(|e| damaged(format!("histogram is not base64: {e}")))?;
-                    let histogram = deserializer
-                        .deserialize(&mut encoded.as_slice())
-                        .map_err(|e| damaged(format!("histogram does not decode: {e}")))?;
-                    // Whole seconds subtract exactly; the interval's own time then keeps its milliseconds.
-                    take(Interval {
+                    let histogram = evidence::decode_histogram(&encoded).map_err(damaged)?;
+                    let interval = Interval {
                         series,
+                        // Whole seconds subtract exactly; the interval's own time then keeps its milliseconds.
                         start_s: line.start_timestamp().as_secs_f64() - (start_s - base_s),
                         length_s: line.duration().as_secs_f64(),
                         histogram,
-                    });
+                    };
+                    interval.check().map_err(damaged)?;
+                    take(interval);
                 }
             }
         }

@@ -3,7 +3,7 @@
 //! A process killed in the middle of an append leaves a last line without its newline. Readers skip such a line; the
 //! next writer cuts it off before it appends.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -11,7 +11,10 @@ use evidence::{DataSetOrigin, RateProbe};
 use serde::{Deserialize, Serialize};
 use spec::Round;
 
-use crate::{Result, RunError};
+use crate::{Result, RunError, files};
+
+/// Most bytes of a journal: a trial leaves two lines of about 150 bytes.
+const MOST_BYTES: u64 = 64 << 20;
 
 /// A change of state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -117,18 +120,13 @@ pub struct JournalWriter {
 impl JournalWriter {
     /// Locks the journal, cuts off a torn last line and goes to the end.
     pub fn open(run: &Path, path: &Path) -> Result<Self> {
-        let file = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .create(true)
-            .open(path)
-            .map_err(|e| RunError::file("open", path, e))?;
+        let file = guarded::open_to_append(path, 0o666).map_err(|e| RunError::file("open", path, e))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(RunError::Locked { path: run.to_owned() }),
             Err(TryLockError::Error(e)) => return Err(RunError::file("lock", path, e)),
         }
-        let bytes = std::fs::read(path).map_err(|e| RunError::file("read", path, e))?;
+        let bytes = files::read(path, MOST_BYTES)?;
         let end = complete_length(&bytes) as u64;
         if end < bytes.len() as u64 {
             file.set_len(end)
@@ -168,7 +166,7 @@ fn complete_length(bytes: &[u8]) -> usize {
 
 /// All complete lines.
 pub fn read(path: &Path) -> Result<Vec<JournalEntry>> {
-    let bytes = std::fs::read(path).map_err(|e| RunError::file("read", path, e))?;
+    let bytes = files::read(path, MOST_BYTES)?;
     bytes[..complete_length(&bytes)]
         .split(|&b| b == b'\n')
         .enumerate()

@@ -3,6 +3,7 @@
 //! ```text
 //! runs/<name>-<UTC time>/
 //!   experiment.toml plan.json setups.json                     frozen inputs
+//!   beside.json                                               texts of the files that the experiment names, if any
 //!   catalog.json environment.json                             frozen facts
 //!   journal.jsonl                                             what happened, in order
 //!   trials/<cell>/<block>/                                    trial.json latency.hlog host-<host>.parquet and logs

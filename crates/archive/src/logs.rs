@@ -46,7 +46,7 @@ impl TrialLogs {
         let path = self.directory.join(plain_name(name)?);
         if !self.files.contains_key(name) {
             create_directories(&self.directory)?;
-            let file = File::create(&path).map_err(|e| RunError::file("create", &path, e))?;
+            let file = guarded::create(&path).map_err(|e| RunError::file("create", &path, e))?;
             let hash = Sha256::new();
             self.files.insert(name.to_owned(), Arriving { file, hash });
         }

@@ -13,7 +13,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 
@@ -24,6 +24,8 @@ use crate::{Result, RunError};
 
 const MANIFEST: &str = "run.sha256";
 
+/// Most bytes of the list: a trial has about ten files, a line of 150 bytes each.
+const MOST_BYTES: u64 = 64 << 20;
 /// Read at a time while a file is hashed.
 const PIECE_BYTES: usize = 1 << 20;
 
@@ -56,8 +58,10 @@ pub fn hash(bytes: &[u8]) -> String {
 }
 
 /// The same of a file, read a piece at a time: a log may be larger than memory.
-fn hash_file(path: &Path) -> std::io::Result<String> {
-    let mut file = File::open(path)?;
+///
+/// The path is whatever the list says: it stays in the run directory, and is a regular file.
+fn hash_file(run: &Path, path: &str) -> std::io::Result<String> {
+    let mut file = guarded::open_below(run, Path::new(path))?;
     let mut hash = Sha256::new();
     let mut piece = vec![0; PIECE_BYTES];
     loop {
@@ -81,22 +85,32 @@ fn line(path: &str, hash: &str) -> String {
     format!("{hash}  {path}\n")
 }
 
+/// The list as it is on disk; `None`: there is none.
+fn bytes_of(path: &Path) -> Result<Option<Vec<u8>>> {
+    match guarded::read_no_link(path, MOST_BYTES) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(RunError::file("read", path, error)),
+    }
+}
+
 /// The list; `None` for a run of before there was one.
 pub fn read(run: &Path) -> Result<Option<Hashes>> {
     let path = run.join(MANIFEST);
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(RunError::file("read", &path, error)),
+    let Some(bytes) = bytes_of(&path)? else {
+        return Ok(None);
     };
+    let text = String::from_utf8(bytes).map_err(|e| RunError::damaged(&path, e))?;
     let complete = &text[..text.rfind('\n').map_or(0, |at| at + 1)];
+    // A path that leaves the run would have the hash of a stranger's file told.
     let entry = |line: &str| {
         let (hash, path) = line.split_once("  ")?;
+        guarded::plain_relative(Path::new(path)).ok()?;
         Some((path.to_owned(), hash.to_owned()))
     };
     complete
         .lines()
-        .map(|line| entry(line).ok_or_else(|| RunError::damaged(&path, format!("not a line of sha256sum: {line:?}"))))
+        .map(|line| entry(line).ok_or_else(|| RunError::damaged(&path, format!("not a line of sha256sum about a file of the run: {line:?}"))))
         .collect::<Result<Hashes>>()
         .map(Some)
 }
@@ -115,13 +129,11 @@ pub fn append(run: &Path, entries: &[(String, String)]) -> Result<()> {
         let path = path.clone();
         move |error| RunError::file(doing, &path, error)
     };
-    let bytes = match fs::read(&path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(failed("read")(error)),
+    let Some(bytes) = bytes_of(&path)? else {
+        return Ok(());
     };
     let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1) as u64;
-    let mut file = OpenOptions::new().append(true).open(&path).map_err(failed("open"))?;
+    let mut file = guarded::open_to_append(&path, 0o666).map_err(failed("open"))?;
     if end < bytes.len() as u64 {
         file.set_len(end).map_err(failed("cut the torn last line of"))?;
     }
@@ -138,7 +150,7 @@ pub fn append(run: &Path, entries: &[(String, String)]) -> Result<()> {
 pub fn verify(run: &Path, listed: &Hashes, trials: &str) -> Result<Verified> {
     let mut found = Verified::default();
     for (path, expected) in listed {
-        match hash_file(&run.join(path)) {
+        match hash_file(run, path) {
             Ok(found_hash) if found_hash == *expected => found.same += 1,
             Ok(_) => found.changed.push(path.clone()),
             Err(_) => found.missing.push(path.clone()),
@@ -153,8 +165,7 @@ pub fn verify(run: &Path, listed: &Hashes, trials: &str) -> Result<Verified> {
 pub fn hashes_below(run: &Path, directory: &str) -> Result<Vec<(String, String)>> {
     let mut hashes = Vec::new();
     for relative in files_below(run, directory)? {
-        let path = run.join(&relative);
-        let hash = hash_file(&path).map_err(|e| RunError::file("read", &path, e))?;
+        let hash = hash_file(run, &relative).map_err(|e| RunError::file("read", &run.join(&relative), e))?;
         hashes.push((relative, hash));
     }
     Ok(hashes)

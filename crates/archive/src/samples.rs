@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use evidence::{FORMAT_VERSION, HostSample};
 use parquet::basic::{Compression, Repetition, Type as PhysicalType};
+use parquet::column::page::Page;
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::DoubleType;
 use parquet::errors::ParquetError;
@@ -20,6 +21,8 @@ use parquet::schema::types::Type;
 
 use crate::{Result, RunError};
 
+/// Most rows times columns: a day of a host with two volumes. More is not taken into memory.
+const MOST_VALUES: usize = 1 << 24;
 const VERSION_KEY: &str = "iopslab.format_version";
 
 /// The file as bytes.
@@ -100,6 +103,22 @@ fn is_inside(column: &ColumnChunkMetaData, length: u64) -> bool {
         && range.is_some_and(|(start, size)| start.checked_add(size).is_some_and(|end| end <= length))
 }
 
+/// Whether the pages of a column hold what they announce: a dictionary is allocated by its number of values, whatever bytes come.
+fn check_pages(pages: impl Iterator<Item = std::result::Result<Page, ParquetError>>, rows: usize) -> std::result::Result<(), String> {
+    for page in pages {
+        let page = page.map_err(|e| e.to_string())?;
+        let values = page.num_values() as usize;
+        let most = match page {
+            Page::DictionaryPage { .. } => page.buffer().len() / size_of::<f64>(),
+            Page::DataPage { .. } | Page::DataPageV2 { .. } => rows,
+        };
+        if values > most {
+            return Err(format!("a page announces {values} values and can hold {most}"));
+        }
+    }
+    Ok(())
+}
+
 fn decode_sound(path: &Path, bytes: Vec<u8>) -> Result<Vec<HostSample>> {
     let damaged = |e: &dyn std::fmt::Display| RunError::damaged(path, e);
     let length = bytes.len() as u64;
@@ -118,7 +137,7 @@ fn decode_sound(path: &Path, bytes: Vec<u8>) -> Result<Vec<HostSample>> {
             known: FORMAT_VERSION,
         });
     }
-    let mut samples = Vec::new();
+    let (mut samples, mut taken) = (Vec::new(), 0_usize);
     for g in 0..reader.num_row_groups() {
         let group = reader.get_row_group(g).map_err(|e| damaged(&e))?;
         if !group
@@ -134,9 +153,15 @@ fn decode_sound(path: &Path, bytes: Vec<u8>) -> Result<Vec<HostSample>> {
         if row_count as u64 > length {
             return Err(damaged(&format!("{row_count} rows do not fit into it")));
         }
-        let mut rows: Vec<Vec<(String, Option<f64>)>> = vec![Vec::new(); row_count];
+        taken += row_count.saturating_mul(group.num_columns());
+        if taken > MOST_VALUES {
+            return Err(damaged(&format!("it has more than {MOST_VALUES} values")));
+        }
+        let mut columns: Vec<(String, Vec<Option<f64>>)> = Vec::new();
         for c in 0..group.num_columns() {
             let name = group.metadata().column(c).column_descr().name().to_owned();
+            let pages = group.get_column_page_reader(c).map_err(|e| damaged(&e))?;
+            check_pages(pages, row_count).map_err(|problem| damaged(&format!("column {name}: {problem}")))?;
             let ColumnReader::DoubleColumnReader(mut column) = group.get_column_reader(c).map_err(|e| damaged(&e))?
             else {
                 return Err(damaged(&format!("column {name} is not DOUBLE")));
@@ -153,13 +178,15 @@ fn decode_sound(path: &Path, bytes: Vec<u8>) -> Result<Vec<HostSample>> {
                 read += records;
             }
             let mut present = values.into_iter();
-            for (row, level) in rows.iter_mut().zip(levels) {
-                row.push((name.clone(), if level > 0 { present.next() } else { None }));
-            }
+            let column = levels.into_iter().map(|level| if level > 0 { present.next() } else { None });
+            columns.push((name, column.collect()));
         }
-        for row in rows {
-            let columns: Vec<(&str, Option<f64>)> = row.iter().map(|(n, v)| (n.as_str(), *v)).collect();
-            samples.push(HostSample::from_columns(&columns));
+        for index in 0..row_count {
+            let value = |column: &Vec<Option<f64>>| column.get(index).copied().flatten();
+            let row: Vec<(&str, Option<f64>)> = columns.iter().map(|(n, column)| (n.as_str(), value(column))).collect();
+            let sample = HostSample::from_columns(&row);
+            sample.check().map_err(|problem| damaged(&problem))?;
+            samples.push(sample);
         }
     }
     Ok(samples)

@@ -8,11 +8,13 @@ use evidence::{HostId, HostSample, Interval, TrialRecord};
 
 use crate::files::{read_json, versioned_json, write_synced};
 use crate::hlog::LatencyLog;
-use crate::{Result, RunError, TrialLogs, hlog, manifest, samples};
+use crate::{Result, RunError, TrialLogs, files, hlog, manifest, samples};
 
 /// The file whose presence makes a directory a trial.
 pub const RECORD: &str = "trial.json";
 const LATENCIES: &str = "latency.hlog";
+/// Most bytes of a host's samples: a day, a hundred figures of 8 bytes a second.
+const SAMPLES_MOST_BYTES: u64 = 128 << 20;
 
 /// A trial as it was stored.
 #[derive(Debug, Clone)]
@@ -52,9 +54,17 @@ pub fn fill(
     Ok(hashes)
 }
 
+/// Reads the record alone; its times and numbers are those of a trial.
+pub fn record(directory: &Path) -> Result<TrialRecord> {
+    let path = directory.join(RECORD);
+    let record: TrialRecord = read_json(&path)?;
+    record.check().map_err(|problem| RunError::damaged(&path, problem))?;
+    Ok(record)
+}
+
 /// Reads a trial's directory back.
 pub fn read(directory: &Path) -> Result<StoredTrial> {
-    let record: TrialRecord = read_json(&directory.join(RECORD))?;
+    let record = record(directory)?;
     let latencies = LatencyLog::read(&directory.join(LATENCIES))?;
     let mut by_host = BTreeMap::new();
     let entries = fs::read_dir(directory).map_err(|e| RunError::file("list", directory, e))?;
@@ -63,7 +73,7 @@ pub fn read(directory: &Path) -> Result<StoredTrial> {
         let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
         if let Some(host) = name.strip_prefix("host-").and_then(|n| n.strip_suffix(".parquet")) {
             let host: HostId = host.parse().map_err(|e| RunError::damaged(&path, e))?;
-            let bytes = fs::read(&path).map_err(|e| RunError::file("read", &path, e))?;
+            let bytes = files::read(&path, SAMPLES_MOST_BYTES)?;
             by_host.insert(host, samples::decode(&path, bytes)?);
         }
     }

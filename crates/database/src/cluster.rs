@@ -18,6 +18,8 @@ use spec::Settings;
 use crate::plan::{Directories, MemoryPlan, NodePlan, Place, Ports};
 use crate::server::{RunningNode, Server, ServerError};
 
+/// Most bytes of it.
+const STATE_MOST_BYTES: u64 = 1 << 20;
 const STATE_FILE: &str = "cluster.json";
 const FORMAT_VERSION: u32 = 1;
 const READY_TIMEOUT: Duration = Duration::from_secs(180);
@@ -274,7 +276,7 @@ impl Cluster {
             path: path.clone(),
             reason,
         };
-        let text = match fs::read_to_string(&path) {
+        let text = match guarded::text(&path, STATE_MOST_BYTES) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Err(ClusterError::Missing {
@@ -348,17 +350,14 @@ impl Cluster {
 
     fn save(&self) -> Result<(), ClusterError> {
         let path = self.directory.join(STATE_FILE);
-        let aside = path.with_extension("json.new");
         let text = serde_json::to_string_pretty(&self.state).map_err(|error| ClusterError::State {
             path: path.clone(),
             reason: error.to_string(),
         })?;
-        fs::write(&aside, text + "\n")
-            .and_then(|()| fs::rename(&aside, &path))
-            .map_err(|error| ClusterError::State {
-                path,
-                reason: error.to_string(),
-            })
+        guarded::replace(&path, (text + "\n").as_bytes(), 0o644).map_err(|error| ClusterError::State {
+            path,
+            reason: error.to_string(),
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! A data set goes to a store.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read, Write as _};
 use std::ops::Range;
 
@@ -71,7 +71,7 @@ fn to_file(
     if let Some(directory) = path.parent() {
         fs::create_dir_all(directory).map_err(StoreError::io("create", directory))?;
     }
-    let mut file = File::create(path).map_err(StoreError::io("create", path))?;
+    let mut file = guarded::write_anew(path, 0o600).map_err(StoreError::io("create", path))?;
     let mut hashed = Hashed::new(layout, range, progress);
     let mut buffer = vec![0; CHUNK];
     loop {

@@ -176,9 +176,11 @@ fn open<'a>(
             let path = Place::file(directory, &part.name);
             let missing = |error: std::io::Error| match error.kind() {
                 std::io::ErrorKind::NotFound => StoreError::Damaged(format!("{told} is missing")),
+                std::io::ErrorKind::InvalidInput => StoreError::Damaged(format!("{told}: {error}")),
                 _ => StoreError::io("open", &path)(error),
             };
-            let file = File::open(&path).map_err(missing)?;
+            // The name is whatever the store's document says.
+            let file = guarded::open_below(directory, Path::new(&part.name)).map_err(missing)?;
             let bytes = file.metadata().map_err(StoreError::io("examine", &path))?.len();
             match bytes == part.bytes {
                 true => Ok(Source::File { file, left: bytes }),

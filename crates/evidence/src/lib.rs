@@ -1,6 +1,7 @@
 //! What a trial leaves behind: records, latency intervals, host samples. Plain data, no I/O.
 
 mod backlog;
+mod bounds;
 mod clock;
 mod data_set;
 mod environment;
@@ -13,6 +14,7 @@ mod rest;
 mod trial;
 mod warmed;
 
+pub use bounds::{LONGEST_S, MOST_COUNTED, decode_histogram};
 pub use backlog::BacklogFound;
 pub use clock::{Clock, ClockReading};
 pub use data_set::{DataSetOrigin, KeptDataSet, KeptPart};

@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         agent_of(own)?.send(&request)?;
         for incoming in said.try_iter() {
             match incoming {
-                Incoming::Event(from, event) if from == own => wire::write::<Event>(&mut std::io::stdout(), &event)?,
+                Incoming::Event(from, event, _) if from == own => wire::write::<Event>(&mut std::io::stdout(), &event)?,
                 _ => {}
             }
         }

@@ -51,7 +51,7 @@ fn start_log() {
     let asked = std::env::var("IOPSLAB_LOG").unwrap_or_default();
     let (filter, problem) = log_filter(&asked);
     let lines = tracing_subscriber::fmt::layer()
-        .with_writer(std::io::stderr)
+        .with_writer(|| output::Log)
         .without_time();
     tracing_subscriber::registry().with(lines.with_filter(filter)).init();
     if let Some(problem) = problem {

@@ -6,6 +6,9 @@
 //! that a gate that failed still exits with 3 in `iopslab compare A B | head`. Progress that stderr does not take is
 //! dropped: there is nowhere to tell it.
 //!
+//! What is written may contain what somebody else has written: names and questions of an experiment, an agent's words, a run that was
+//! received. A terminal obeys control characters, so none goes out: [`guarded::shown`].
+//!
 //! SIGPIPE stays ignored, as Rust starts programs: a controller would otherwise die of an agent that died, and an agent
 //! of its controller, before either has undone what it did.
 
@@ -48,12 +51,30 @@ static LOST: Mutex<Option<io::Error>> = Mutex::new(None);
 
 /// Writes to stdout; see [`finish`] for what becomes of an error.
 pub fn to_stdout(text: fmt::Arguments<'_>) {
-    write(|| io::stdout().write_fmt(text));
+    let text = text.to_string();
+    write(|| io::stdout().write_all(guarded::shown(&text).as_bytes()));
 }
 
 /// Writes to stderr, or does not.
 pub fn to_stderr(text: fmt::Arguments<'_>) {
-    let _ = io::stderr().write_fmt(text);
+    let _ = io::stderr().write_all(guarded::shown(&text.to_string()).as_bytes());
+}
+
+/// The log's way to stderr.
+#[derive(Debug)]
+pub struct Log;
+
+impl io::Write for Log {
+    /// A whole line, as the log's formatter has it.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(bytes);
+        io::stderr().write_all(guarded::shown(&text).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
 }
 
 /// Writes to stdout by other means than the macros.

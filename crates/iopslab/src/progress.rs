@@ -126,7 +126,7 @@ impl Screen {
             .collect::<Vec<_>>()
             .join(" ");
         if let Some(bar) = &self.bar {
-            bar.set_message(line);
+            bar.set_message(guarded::shown_line(&line));
             if !self.is_ticking {
                 // Not before there is a line: whatever is printed before would be torn.
                 bar.enable_steady_tick(TICK);

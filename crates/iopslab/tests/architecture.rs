@@ -13,6 +13,7 @@ use std::process::Command;
 const ALLOWED: &[(&str, &[&str])] = &[
     ("catalog", &[]),
     ("stats", &[]),
+    ("guarded", &[]),
     ("workload", &[]),
     ("volume", &["catalog", "stats"]),
     ("spec", &["catalog", "stats", "workload"]),
@@ -24,15 +25,18 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("report", &["analysis", "sizing"]),
     ("engine", &["workload", "evidence"]),
-    ("database", &["engine", "spec"]),
-    ("datasets", &["evidence"]),
+    ("database", &["engine", "spec", "guarded"]),
+    ("datasets", &["evidence", "guarded"]),
     ("monitor", &["evidence"]),
     ("served", &["volume"]),
-    ("storage", &["catalog", "spec", "volume", "served"]),
+    ("storage", &["catalog", "spec", "volume", "served", "guarded"]),
     ("wire", &["spec", "evidence"]),
     ("offers", &["catalog"]),
-    ("provider", &["wire", "evidence", "spec", "catalog", "workload"]),
-    ("archive", &["evidence", "spec"]),
+    (
+        "provider",
+        &["wire", "evidence", "spec", "catalog", "workload", "guarded"],
+    ),
+    ("archive", &["evidence", "spec", "guarded"]),
 ];
 const PURE: [&str; 9] = [
     "catalog", "stats", "workload", "volume", "spec", "evidence", "analysis", "sizing", "report",

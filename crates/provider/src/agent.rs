@@ -11,11 +11,13 @@ use std::time::{Duration, Instant};
 use evidence::HostId;
 use wire::{Event, Request, WireError};
 
+use crate::room::{Held, Room};
+
 /// What reaches the controller; all agents and the signal handler share one channel.
 #[derive(Debug)]
 pub enum Incoming {
-    /// An agent said something.
-    Event(HostId, Box<Event>),
+    /// An agent said something; what is held with it is the room that it takes.
+    Event(HostId, Box<Event>, Held),
     /// An agent ended or spoke nonsense.
     Lost(HostId, String),
     /// The user asked to stop.
@@ -83,6 +85,9 @@ pub struct ProcessAgent {
 
 /// How long an agent may take to clean up once its stdin is closed. Draining Cassandra is bounded by the agent itself.
 const CLEAN_UP_PATIENCE: Duration = Duration::from_secs(30);
+/// Most bytes of what an agent has said and nobody has taken yet. One that says more waits until it is heard: its pipe fills, and it
+/// cannot fill the controller's memory.
+const UNHEARD_MOST_BYTES: usize = 64 << 20;
 /// From the end of an agent's output to the end of its process.
 const END_PATIENCE: Duration = Duration::from_secs(1);
 
@@ -102,9 +107,10 @@ impl ProcessAgent {
         let stdout = child.stdout.take().expect("stdout was piped above");
         thread::spawn(move || {
             let mut lines = BufReader::new(stdout);
+            let room = Arc::new(Room::new(UNHEARD_MOST_BYTES));
             loop {
-                let message = match wire::read(&mut lines) {
-                    Ok(Some(event)) => Incoming::Event(host, Box::new(event)),
+                let message = match wire::read_sized(&mut lines) {
+                    Ok(Some((event, bytes))) => Incoming::Event(host, Box::new(event), room.hold(bytes)),
                     Ok(None) => Incoming::Lost(host, "it exited".to_owned()),
                     Err(error) => Incoming::Lost(host, error.to_string()),
                 };

@@ -10,6 +10,7 @@ mod agent;
 pub mod aws;
 pub mod hosts;
 pub mod local;
+mod room;
 pub mod simulated;
 pub mod watched;
 
@@ -20,6 +21,7 @@ use evidence::HostId;
 use wire::Ground;
 
 pub use agent::{Agent, AgentError, Incoming, ProcessAgent};
+pub use room::Held;
 
 /// Where a host is.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -19,6 +19,7 @@ mod findings;
 mod html;
 mod labels;
 mod markdown;
+mod neutral;
 mod nodes;
 mod nodes_csv;
 mod openmetrics;

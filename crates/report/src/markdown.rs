@@ -12,6 +12,7 @@ use crate::capacity;
 use crate::figures::{MISSING, bytes, count, duration, given, mib_per_s, number, optional, percent};
 use crate::findings::grouped;
 use crate::labels;
+use crate::neutral::{neutral, one_line};
 use crate::table::table;
 use crate::wording::{limits, scaling as words};
 use crate::{data_volumes, nodes};
@@ -20,7 +21,7 @@ use crate::{data_volumes, nodes};
 pub fn markdown(analysis: &Analysis) -> String {
     let mut text = format!("# {}\n\n", analysis.experiment);
     if let Some(question) = &analysis.question {
-        text.push_str(&format!("> {question}\n\n"));
+        text.push_str(&format!("> {}\n\n", one_line(question)));
     }
     first_screen(analysis, &answer(analysis), &mut text);
     text.push_str(&format!("\nRun `{}`: {}\n\n", analysis.run, labels::summary(analysis)));
@@ -61,7 +62,7 @@ pub fn markdown(analysis: &Analysis) -> String {
     configurations(analysis, &mut text);
     environment(analysis, &mut text);
     method(analysis, &mut text);
-    text
+    neutral(&text)
 }
 
 /// Banner, headline, sentences. Only a decided answer leads with a winner in bold.

@@ -335,7 +335,7 @@ impl ServedFile {
     pub fn prepare(ledger: &Arc<Ledger>, image: &Path) -> Result<Self> {
         let path = image.with_extension("served");
         let file = ledger.intend(LedgerItem::File { path: path.clone() })?;
-        let made = crate::private::open(&path, OpenOptions::new().write(true).create(true).truncate(true));
+        let made = guarded::write_anew(&path, 0o600);
         made.map_err(io_error("create the mount point", &path))?;
         Ok(Self {
             ledger: Arc::clone(ledger),

@@ -3,9 +3,9 @@
 //! On the same XFS a file is cloned by reference (FICLONE, ioctl_ficlone(2)): its blocks are shared until one side
 //! writes, so that restoring a data set takes as long as creating its files. Elsewhere bytes are copied.
 
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata};
 use std::io::ErrorKind;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, symlink};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::Path;
 
 use rustix::io::Errno;
@@ -128,19 +128,8 @@ fn copy_directory(from: &Path, to: &Path, reflink: &mut bool, restored: &mut Res
 /// file system without it is asked once.
 fn copy_file(source: &Path, target: &Path, metadata: &Metadata, reflink: &mut bool) -> Result<bool> {
     // It was looked at a moment ago, and is what it was.
-    let no_link = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
-    let mut input = OpenOptions::new()
-        .read(true)
-        .custom_flags(no_link)
-        .open(source)
-        .map_err(io_error("open", source))?;
-    let mut output = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(FILE_MODE)
-        .open(target)
-        .map_err(io_error("create", target))?;
+    let mut input = guarded::open_no_link(source).map_err(io_error("open", source))?;
+    let mut output = guarded::create_new(target, FILE_MODE).map_err(io_error("create", target))?;
     let mut shared = false;
     if *reflink {
         match rustix::fs::ioctl_ficlone(&output, &input) {

@@ -1,8 +1,12 @@
 //! JSON Lines: length-free, readable in a terminal, one message per line.
 
-use std::io::{BufRead, Write};
+use std::io::{BufRead, Read as _, Write};
 
 use serde::{Serialize, de::DeserializeOwned};
+
+/// Most bytes of a message. The longest is the result of a trial: a week of six series at a KiB a second each would be more, and a day
+/// is not.
+pub const LINE_MOST_BYTES: usize = 256 << 20;
 
 /// Why a message could not be sent or received.
 #[derive(Debug, thiserror::Error)]
@@ -10,6 +14,9 @@ pub enum WireError {
     /// The pipe failed.
     #[error("the connection to the agent failed: {0}")]
     Io(#[from] std::io::Error),
+    /// The line does not end.
+    #[error("a message is longer than {} MiB, which none is", LINE_MOST_BYTES >> 20)]
+    TooLong,
     /// The line is no message of this protocol.
     #[error("not a message of protocol {protocol}: {source}; the line began {line:?}", protocol = crate::PROTOCOL)]
     Malformed {
@@ -33,22 +40,38 @@ pub fn write<T: Serialize>(to: &mut impl Write, message: &T) -> Result<(), WireE
 
 /// Reads one message; `None` at the end of the stream. Empty lines are skipped.
 pub fn read<T: DeserializeOwned>(from: &mut impl BufRead) -> Result<Option<T>, WireError> {
-    let mut line = String::new();
+    Ok(read_sized(from)?.map(|(message, _)| message))
+}
+
+/// The same, with the bytes of its line.
+pub fn read_sized<T: DeserializeOwned>(from: &mut impl BufRead) -> Result<Option<(T, usize)>, WireError> {
     loop {
-        line.clear();
-        if from.read_line(&mut line)? == 0 {
+        let (line, is_whole) = line(from, LINE_MOST_BYTES)?;
+        if line.is_empty() && !is_whole {
             return Ok(None);
         }
-        let text = line.trim_end();
+        if line.len() > LINE_MOST_BYTES {
+            return Err(WireError::TooLong);
+        }
+        let text = line.trim_ascii();
         if !text.is_empty() {
-            return serde_json::from_str(text)
-                .map(Some)
+            return serde_json::from_slice(text)
+                .map(|message| Some((message, line.len())))
                 .map_err(|source| WireError::Malformed {
-                    line: text.chars().take(120).collect(),
+                    line: String::from_utf8_lossy(&text[..text.len().min(480)]).chars().take(120).collect(),
                     source,
                 });
         }
     }
+}
+
+/// The next line, its end included where it has one, and whether it has; of one that is longer than `most_bytes`, one byte more than
+/// those. Nobody can fill memory by a line that does not end.
+pub fn line(from: &mut impl BufRead, most_bytes: usize) -> std::io::Result<(Vec<u8>, bool)> {
+    let mut line = Vec::new();
+    from.by_ref().take(most_bytes as u64 + 1).read_until(b'\n', &mut line)?;
+    let is_whole = line.ends_with(b"\n");
+    Ok((line, is_whole))
 }
 
 #[cfg(test)]
@@ -75,6 +98,15 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(error.contains("Segmentation fault"), "{error}");
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_cut_where_no_message_is_longer() {
+        let mut endless = std::io::BufReader::new(std::io::repeat(b'x'));
+        let (line, is_whole) = super::line(&mut endless, 1_000).unwrap();
+        assert_eq!((line.len(), is_whole), (1_001, false));
+        let (line, is_whole) = super::line(&mut "short\nrest".as_bytes(), 1_000).unwrap();
+        assert_eq!((line.as_slice(), is_whole), (b"short\n".as_slice(), true));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use evidence::{Interval, Series};
-use hdrhistogram::serialization::{Deserializer, Serializer as _, V2Serializer};
+use hdrhistogram::serialization::{Serializer as _, V2Serializer};
 use serde::{Deserialize, Serialize};
 
 /// An [`Interval`] in transit.
@@ -39,15 +39,14 @@ pub fn from_wire(interval: &WireInterval) -> Result<Interval, String> {
     let bytes = STANDARD
         .decode(&interval.histogram)
         .map_err(|e| format!("histogram is not base64: {e}"))?;
-    let histogram = Deserializer::new()
-        .deserialize(&mut bytes.as_slice())
-        .map_err(|e| format!("not a V2 histogram: {e}"))?;
-    Ok(Interval {
+    let interval = Interval {
         series,
         start_s: interval.start_s,
         length_s: interval.length_s,
-        histogram,
-    })
+        histogram: evidence::decode_histogram(&bytes)?,
+    };
+    interval.check()?;
+    Ok(interval)
 }
 
 #[cfg(test)]

@@ -13,10 +13,10 @@ mod messages;
 mod transfer;
 mod watch;
 
-pub use framing::{WireError, read, write};
+pub use framing::{LINE_MOST_BYTES, WireError, line, read, read_sized, write};
 pub use ground::Ground;
 pub use histogram::{WireInterval, from_wire, to_wire};
-pub use log::{LOG_PIECE_BYTES, LogFile, LogPiece};
+pub use log::{LOG_MOST_BYTES, LOG_PIECE_BYTES, LogFile, LogPiece};
 pub use messages::{
     ClientRequest, DatabaseRequest, Demand, Endpoint, Event, ExistingDataset, Fault, LoadedDataset, Moments, Needs,
     PROTOCOL, PreparedConfiguration, Problem, Progress, Reply, Request, Second, SnapshotFacts, StartedTrial,

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 /// Most bytes of a log in one message.
 pub const LOG_PIECE_BYTES: u64 = 1 << 20;
 
+/// Most bytes that are kept of a log: what comes later of it is left where it is, and the log says so.
+pub const LOG_MOST_BYTES: u64 = 256 << 20;
+
 /// A log that a stopped database has left.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogFile {
@@ -27,9 +30,13 @@ impl LogPiece {
 
     /// Its bytes; empty at the end of the log. The error says what is wrong with it.
     pub fn bytes(&self) -> Result<Vec<u8>, String> {
-        STANDARD
+        let bytes = STANDARD
             .decode(&self.0)
-            .map_err(|error| format!("a piece of a log is not base64: {error}"))
+            .map_err(|error| format!("a piece of a log is not base64: {error}"))?;
+        match bytes.len() as u64 > LOG_PIECE_BYTES {
+            true => Err(format!("a piece of a log has {} bytes, more than {LOG_PIECE_BYTES}", bytes.len())),
+            false => Ok(bytes),
+        }
     }
 }
 
@@ -44,5 +51,6 @@ mod tests {
         let joined = [first, second].map(|piece| LogPiece::of(piece).bytes().expect("a piece"));
         assert_eq!(joined.concat(), text);
         assert!(LogPiece("no base64!".to_owned()).bytes().is_err());
+        assert!(LogPiece::of(&vec![0; LOG_PIECE_BYTES as usize + 1]).bytes().is_err());
     }
 }

@@ -205,7 +205,7 @@ fn a_path_that_cannot_be_written_fails_at_once() {
         &file,
         "a",
         "b",
-        "",
+        ("", &std::collections::BTreeMap::new()),
         &crate::story::job(),
         &serde_json::json!({}),
         &serde_json::json!({}),

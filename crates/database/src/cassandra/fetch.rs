@@ -1,7 +1,6 @@
 //! Downloading jars: four at a time, each written aside, hashed on the way, renamed when it is right.
 
 use std::{
-    fs::File,
     io::{self, Read, Write},
     path::{Path, PathBuf},
     sync::{
@@ -151,7 +150,7 @@ fn fetch(
     let target = root.join(jar.path);
     let directory = target.parent().unwrap_or(root);
     std::fs::create_dir_all(directory).map_err(|source| write_error(source, directory, jar))?;
-    let aside = target.with_extension(format!("part-{}", std::process::id()));
+    let aside = guarded::aside(&target).map_err(|source| write_error(source, &target, jar))?;
     let mut attempt = 1;
     let actual = loop {
         match download(agent, &url, &aside, jar, stop, news) {
@@ -204,7 +203,7 @@ fn download(
         .map_err(|error| Trouble::MayPass(error.to_string()))?;
     let mut body = response.body_mut().as_reader();
     let write_failed = |source| Trouble::Final(write_error(source, aside, jar));
-    let mut file = File::create(aside).map_err(write_failed)?;
+    let mut file = guarded::write_anew(aside, 0o644).map_err(write_failed)?;
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 64 * 1024];
     let mut received = 0;

@@ -5,7 +5,6 @@
 //! into cgroups first); the process id then stays that of Java.
 
 use std::{
-    fs::OpenOptions,
     io,
     net::{Ipv4Addr, TcpListener, TcpStream},
     os::unix::process::{CommandExt, ExitStatusExt},
@@ -79,7 +78,7 @@ impl Node {
         }
         let console_path = config.console_log();
         // Its directory is the database's: a name that is there may be a link.
-        let console = OpenOptions::new().write(true).create_new(true).open(&console_path);
+        let console = guarded::create_new(&console_path, 0o644);
         let console = console.map_err(|source| NodeError::io(&console_path, source))?;
         let errors = console
             .try_clone()

@@ -57,7 +57,7 @@ pub(crate) fn prepare(config: &NodeConfig) -> Result<(), NodeError> {
 
 /// A file that every user may read: there is nothing secret in it.
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), NodeError> {
-    std::fs::write(path, text).map_err(|source| NodeError::io(path, source))?;
+    guarded::replace(path, text.as_bytes(), READABLE).map_err(|source| NodeError::io(path, source))?;
     set_mode(path, READABLE)
 }
 

@@ -33,6 +33,13 @@ pub(super) const SERIALIZABLE: u8 = 2;
 const EXTERNALIZABLE: u8 = 4;
 const IN_BLOCKS: u8 = 8;
 
+/// Most values inside of each other; an answer of Cassandra's has about ten.
+const DEEPEST: u32 = 64;
+/// Most bytes of an answer, and of one piece of it; the largest (all attributes of a table's metrics) has some ten thousand.
+const MOST_BYTES: u64 = 16 << 20;
+/// Most values of an answer, those counted again that are referred to: a few bytes could otherwise stand for any number of them.
+const MOST_VALUES: u64 = 1 << 20;
+
 /// What is not as the format says, or did not arrive.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum StreamError {
@@ -90,6 +97,19 @@ impl Value {
         }
     }
 
+    /// How many values it is.
+    fn size(&self) -> u64 {
+        let of = |values: &mut dyn Iterator<Item = &Self>| values.map(Self::size).sum::<u64>();
+        1 + match self {
+            Self::List(values) => of(&mut values.iter()),
+            Self::Object(object) => of(&mut object.fields.values().chain(&object.written)),
+            // Bytes are copied, too.
+            Self::Text(text) => text.len() as u64 / 64,
+            Self::Bytes(bytes) => bytes.len() as u64 / 64,
+            Self::Null | Self::Whole(_) | Self::Float(_) => 0,
+        }
+    }
+
     /// A text.
     pub fn text(&self) -> Option<&str> {
         match self {
@@ -118,6 +138,9 @@ enum Said {
 pub(super) struct Stream<R> {
     from: R,
     said: Vec<Said>,
+    depth: u32,
+    bytes: u64,
+    values: u64,
 }
 
 impl<R: Read> Stream<R> {
@@ -126,7 +149,13 @@ impl<R: Read> Stream<R> {
         let mut header = [0; 4];
         from.read_exact(&mut header)?;
         match header == HEADER {
-            true => Ok(Self { from, said: Vec::new() }),
+            true => Ok(Self {
+                from,
+                said: Vec::new(),
+                depth: 0,
+                bytes: 0,
+                values: 0,
+            }),
             false => Err(malformed(format!("{header:02x?} where a stream begins"))),
         }
     }
@@ -138,12 +167,46 @@ impl<R: Read> Stream<R> {
     }
 
     fn tagged(&mut self, tag: u8) -> Result<Value, StreamError> {
+        self.count(1)?;
+        self.inside(|stream| stream.tagged_inside(tag))
+    }
+
+    /// Goes one level down, as far as there is one.
+    fn inside<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, StreamError>) -> Result<T, StreamError> {
+        if self.depth == DEEPEST {
+            return Err(malformed(format!("more than {DEEPEST} values inside of each other")));
+        }
+        self.depth += 1;
+        let value = read(self);
+        self.depth -= 1;
+        value
+    }
+
+    /// So many more values are in memory.
+    fn count(&mut self, values: u64) -> Result<(), StreamError> {
+        self.values = self.values.saturating_add(values);
+        match self.values > MOST_VALUES {
+            true => Err(malformed(format!("more than {MOST_VALUES} values"))),
+            false => Ok(()),
+        }
+    }
+
+    fn tagged_inside(&mut self, tag: u8) -> Result<Value, StreamError> {
         match tag {
             NULL => Ok(Value::Null),
-            REFERENCE => match self.referred()? {
-                Said::Value(value) => Ok(value.clone()),
-                Said::Class(_) => Ok(Value::Null),
-            },
+            REFERENCE => {
+                let at = self.referred()?;
+                let Said::Value(value) = &self.said[at] else {
+                    return Ok(Value::Null);
+                };
+                // Counted before it is copied.
+                let size = value.size();
+                self.count(size)?;
+                match &self.said[at] {
+                    Said::Value(value) => Ok(value.clone()),
+                    Said::Class(_) => Ok(Value::Null),
+                }
+            }
             TEXT => {
                 let length = self.array()?;
                 self.string(u64::from(u16::from_be_bytes(length)))
@@ -166,7 +229,7 @@ impl<R: Read> Stream<R> {
                 self.class()?;
                 let at = self.reserve();
                 let name = self.value()?;
-                Ok(self.remember(at, name))
+                self.remember(at, name)
             }
             CLASS_ITSELF => {
                 self.class()?;
@@ -185,7 +248,7 @@ impl<R: Read> Stream<R> {
         let text = self.bytes(bytes)?;
         let at = self.reserve();
         // Java's own UTF-8 differs in characters that no name of a metric has.
-        Ok(self.remember(at, Value::Text(String::from_utf8_lossy(&text).into_owned())))
+        self.remember(at, Value::Text(String::from_utf8_lossy(&text).into_owned()))
     }
 
     fn list(&mut self) -> Result<Value, StreamError> {
@@ -198,7 +261,7 @@ impl<R: Read> Stream<R> {
             .ok_or_else(|| malformed("an array of nothing"))?;
         let length = u32::from_be_bytes(self.array()?);
         let values: Result<Vec<Value>, StreamError> = (0..length).map(|_| self.field(of)).collect();
-        Ok(self.remember(at, Value::List(values?)))
+        self.remember(at, Value::List(values?))
     }
 
     fn object(&mut self) -> Result<Value, StreamError> {
@@ -209,7 +272,11 @@ impl<R: Read> Stream<R> {
             ..Object::default()
         };
         let mut classes = vec![class];
+        // A chain may be put together from references, so that it is longer than what is read inside of each other.
         while let Some(parent) = classes.last().and_then(|class| class.parent.clone()) {
+            if classes.len() as u32 == DEEPEST {
+                return Err(malformed(format!("a class with more than {DEEPEST} parents")));
+            }
             classes.push(parent);
         }
         for class in classes.iter().rev() {
@@ -230,7 +297,7 @@ impl<R: Read> Stream<R> {
                 )));
             }
         }
-        Ok(self.remember(at, Value::Object(object)))
+        self.remember(at, Value::Object(object))
     }
 
     /// What a class has written of its own, up to its end.
@@ -245,6 +312,7 @@ impl<R: Read> Stream<R> {
     }
 
     fn field(&mut self, of: u8) -> Result<Value, StreamError> {
+        self.count(1)?;
         Ok(match of {
             b'B' => Value::Whole(i64::from(i8::from_be_bytes(self.array()?))),
             b'Z' => Value::Whole(i64::from(self.byte()?)),
@@ -261,11 +329,16 @@ impl<R: Read> Stream<R> {
 
     /// The description of a class; `None` where a chain of parents ends.
     fn class(&mut self) -> Result<Option<Rc<Class>>, StreamError> {
+        self.inside(Self::class_inside)
+    }
+
+    fn class_inside(&mut self) -> Result<Option<Rc<Class>>, StreamError> {
         let tag = self.byte()?;
         let at = match tag {
             NULL => return Ok(None),
             REFERENCE => {
-                return match self.referred()? {
+                let at = self.referred()?;
+                return match &self.said[at] {
                     Said::Class(class) => Ok(Some(Rc::clone(class))),
                     Said::Value(_) => Err(malformed("a value where a class is referred to")),
                 };
@@ -302,14 +375,18 @@ impl<R: Read> Stream<R> {
             fields,
             parent,
         });
-        self.said[place] = Said::Class(Rc::clone(&class));
+        // A reset inside of it has forgotten its place.
+        if let Some(place) = self.said.get_mut(place) {
+            *place = Said::Class(Rc::clone(&class));
+        }
         Ok(Some(class))
     }
 
-    fn referred(&mut self) -> Result<&Said, StreamError> {
+    /// Where it was said.
+    fn referred(&mut self) -> Result<usize, StreamError> {
         let number = u32::from_be_bytes(self.array()?);
         let at = number.checked_sub(FIRST).map(|at| at as usize);
-        let said = at.and_then(|at| self.said.get(at));
+        let said = at.filter(|at| *at < self.said.len());
         said.ok_or_else(|| malformed(format!("a reference to {number:#x}, which was not said")))
     }
 
@@ -319,12 +396,13 @@ impl<R: Read> Stream<R> {
         self.said.len() - 1
     }
 
-    fn remember(&mut self, at: usize, value: Value) -> Value {
+    fn remember(&mut self, at: usize, value: Value) -> Result<Value, StreamError> {
+        self.count(value.size())?;
         // A reset inside of it has forgotten its place.
         if let Some(place) = self.said.get_mut(at) {
             *place = Said::Value(value.clone());
         }
-        value
+        Ok(value)
     }
 
     fn short_text(&mut self) -> Result<String, StreamError> {
@@ -334,6 +412,10 @@ impl<R: Read> Stream<R> {
     }
 
     fn bytes(&mut self, length: u64) -> Result<Vec<u8>, StreamError> {
+        self.bytes = self.bytes.saturating_add(length);
+        if self.bytes > MOST_BYTES {
+            return Err(malformed(format!("{length} bytes announced, and an answer has at most {MOST_BYTES}")));
+        }
         let mut bytes = Vec::new();
         let read = (&mut self.from).take(length).read_to_end(&mut bytes)?;
         match read as u64 == length {
@@ -347,6 +429,10 @@ impl<R: Read> Stream<R> {
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N], StreamError> {
+        self.bytes = self.bytes.saturating_add(N as u64);
+        if self.bytes > MOST_BYTES {
+            return Err(malformed(format!("an answer of more than {MOST_BYTES} bytes")));
+        }
         let mut bytes = [0; N];
         self.from.read_exact(&mut bytes)?;
         Ok(bytes)
@@ -383,6 +469,43 @@ mod tests {
     fn read(parts: &[&[u8]]) -> Result<Value, StreamError> {
         let bytes = [&HEADER[..], &parts.concat()].concat();
         Stream::open(bytes.as_slice())?.value()
+    }
+
+    /// Each of these took the stack or all memory.
+    #[test]
+    fn what_a_stream_announces_is_bounded_before_it_is_believed() {
+        let objects = class("[Ljava.lang.Object;", SERIALIZABLE, &[], &[NULL]);
+        let refused = |parts: &[&[u8]]| read(parts).unwrap_err().to_string();
+        // Lists inside of lists, each the only element of the one before.
+        let mut nested = [&[ARRAY], objects.as_slice(), &1_u32.to_be_bytes()].concat();
+        for _ in 0..10_000 {
+            nested.extend([ARRAY, REFERENCE]);
+            nested.extend(FIRST.to_be_bytes());
+            nested.extend(1_u32.to_be_bytes());
+        }
+        assert!(refused(&[&nested]).contains("inside of each other"));
+        assert!(refused(&[&[RESET; 100_000]]).contains("inside of each other"));
+        // Each list is twice the one before.
+        let mut doubled = [&[ARRAY], objects.as_slice(), &40_u32.to_be_bytes()].concat();
+        for number in 0..40_u32 {
+            doubled.extend([ARRAY, REFERENCE]);
+            doubled.extend(FIRST.to_be_bytes());
+            doubled.extend(2_u32.to_be_bytes());
+            for _ in 0..2 {
+                match number {
+                    0 => doubled.push(NULL),
+                    _ => doubled.extend([&[REFERENCE], &(FIRST + 1 + number).to_be_bytes()[..]].concat()),
+                }
+            }
+        }
+        assert!(refused(&[&doubled]).contains("values"), "{}", refused(&[&doubled]));
+        assert!(refused(&[&[LONG_TEXT], &u64::MAX.to_be_bytes()]).contains("announced"));
+        let endless = class("[J", SERIALIZABLE, &[], &[NULL]);
+        let bytes = [&HEADER[..], &[ARRAY], &endless, &u32::MAX.to_be_bytes()].concat();
+        let zeros = std::io::repeat(0);
+        let from = std::io::Read::chain(bytes.as_slice(), zeros);
+        let words = Stream::open(from).and_then(|mut stream| stream.value()).unwrap_err().to_string();
+        assert!(words.contains("more than"), "{words}");
     }
 
     #[test]

@@ -154,7 +154,10 @@ fn measure_row_overhead(
             .ok()
             .and_then(|log| row_overhead(&log));
         match found {
-            Some(bytes) => fs::write(path, format!("{bytes}\n")).map_err(|source| NodeError::io(path, source)),
+            Some(bytes) => {
+                let text = format!("{bytes}\n");
+                guarded::replace(path, text.as_bytes(), 0o644).map_err(|source| NodeError::io(path, source))
+            }
             // Another version may word it otherwise; it goes on measuring at every start.
             None => Ok(()),
         }

@@ -72,13 +72,11 @@ impl Verified {
         if !self.changed {
             return Ok(());
         }
-        let aside = self.path.with_extension(format!("part-{}", std::process::id()));
-        std::fs::write(&aside, self.lines.join("\n") + "\n")
-            .and_then(|()| std::fs::rename(&aside, &self.path))
-            .map_err(|source| DistributionError::Io {
-                path: self.path.clone(),
-                source,
-            })
+        let text = self.lines.join("\n") + "\n";
+        guarded::replace(&self.path, text.as_bytes(), 0o644).map_err(|source| DistributionError::Io {
+            path: self.path.clone(),
+            source,
+        })
     }
 }
 

@@ -20,6 +20,8 @@ const LEAST_WORK_BYTES: u64 = 1 << 30;
 pub(super) const SNAPSHOTS: &str = "snapshots";
 /// What says which data set a snapshot is, beside its `data/`.
 pub(super) const MANIFEST: &str = "snapshot.json";
+/// Most bytes of it.
+pub(super) const MANIFEST_MOST_BYTES: u64 = 1 << 20;
 
 /// The host, taken for one run.
 pub(super) struct Host {
@@ -194,7 +196,7 @@ impl Host {
 
     /// The snapshot, if it is there and whole.
     pub fn snapshot(&self, key: &str) -> Option<SnapshotFacts> {
-        let text = std::fs::read_to_string(self.snapshot_directory(key).join(MANIFEST)).ok()?;
+        let text = guarded::text(&self.snapshot_directory(key).join(MANIFEST), MANIFEST_MOST_BYTES).ok()?;
         serde_json::from_str(&text).ok()
     }
 
@@ -213,7 +215,7 @@ impl Host {
             std::fs::create_dir_all(&target)?;
             std::fs::rename(data, target.join("data"))?;
             // Written last: a snapshot without this file is not one.
-            std::fs::write(target.join(MANIFEST), serde_json::to_vec_pretty(facts)?)
+            guarded::replace(&target.join(MANIFEST), &serde_json::to_vec_pretty(facts)?, 0o644)
         };
         keep().map_err(|e| fault(format!("cannot keep the snapshot in {}: {e}", target.display())))
     }

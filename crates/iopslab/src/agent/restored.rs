@@ -11,7 +11,7 @@ use spec::MachineStorage;
 use wire::{Fault, Ground, SnapshotFacts};
 
 use super::backing::BELOW;
-use super::host::{Host, MANIFEST, SNAPSHOTS};
+use super::host::{Host, MANIFEST, MANIFEST_MOST_BYTES, SNAPSHOTS};
 use super::outbox::{cancelled, fault};
 use super::pace::Pace;
 
@@ -111,7 +111,7 @@ fn held(mount: &Path, snapshot: &str, (key, records): (&str, u64)) -> Result<(Pa
 }
 
 fn manifest(directory: &Path) -> Option<SnapshotFacts> {
-    let facts: SnapshotFacts = serde_json::from_str(&fs::read_to_string(directory.join(MANIFEST)).ok()?).ok()?;
+    let facts: SnapshotFacts = serde_json::from_str(&guarded::text(&directory.join(MANIFEST), MANIFEST_MOST_BYTES).ok()?).ok()?;
     // A directory that was renamed is not what it says.
     (directory.file_name()? == facts.key.as_str()).then_some(facts)
 }
@@ -127,17 +127,14 @@ fn serial_of(name: &str) -> Option<String> {
 }
 
 fn read_before(file: &Path) -> Option<Initialised> {
-    serde_json::from_str(&fs::read_to_string(file).ok()?).ok()
+    serde_json::from_str(&guarded::text(file, MANIFEST_MOST_BYTES).ok()?).ok()
 }
 
 /// Whole, or not there.
 fn write_down(file: &Path, how: &Initialised) -> std::io::Result<()> {
     let directory = file.parent().unwrap_or(file);
     fs::create_dir_all(directory)?;
-    let aside = file.with_extension("part");
-    fs::write(&aside, serde_json::to_vec_pretty(how)?)?;
-    fs::File::open(&aside)?.sync_all()?;
-    fs::rename(&aside, file)
+    guarded::replace(file, &serde_json::to_vec_pretty(how)?, 0o644)
 }
 
 fn unreadable(error: storage::StorageError, name: &str) -> Fault {

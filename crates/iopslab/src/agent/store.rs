@@ -1,7 +1,6 @@
 //! A node's data set in a store: looked for, restored, kept.
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write as _};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use datasets::{Layout, PART_BYTES, Place, StoreError};
@@ -17,12 +16,14 @@ use super::server::Database;
 
 /// Written last: a data set without this file is not one.
 const DOCUMENT: &str = "snapshot.json";
+/// Most bytes of it: a part of 1 GiB has a line of 150 bytes.
+const DOCUMENT_MOST_BYTES: u64 = 16 << 20;
 
 /// What a directory has of this node's data set.
 pub(super) fn find(database: &Database, files: &DataSetFiles, directory: &str) -> Result<Reply, Fault> {
     let key = database.snapshot_key(files);
     let path = Path::new(directory).join(&key).join(DOCUMENT);
-    let text = match fs::read_to_string(&path) {
+    let text = match guarded::text(&path, DOCUMENT_MOST_BYTES) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Reply::Kept(None)),
         Err(error) => return Err(fault(format!("cannot read {}: {error}", path.display()))),
@@ -149,12 +150,7 @@ fn below(facts: &SnapshotFacts) -> String {
 
 /// Whole, or not there.
 fn write_down(directory: &Path, kept: &KeptDataSet) -> std::io::Result<()> {
-    let aside = directory.join(format!("{DOCUMENT}.part-{}", std::process::id()));
-    let mut file = File::create(&aside)?;
-    file.write_all(&serde_json::to_vec_pretty(kept)?)?;
-    file.sync_all()?;
-    fs::rename(&aside, directory.join(DOCUMENT))?;
-    File::open(directory)?.sync_all()
+    guarded::replace(&directory.join(DOCUMENT), &serde_json::to_vec_pretty(kept)?, 0o644)
 }
 
 /// Where a key's parts are.

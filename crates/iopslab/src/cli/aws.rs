@@ -394,6 +394,7 @@ pub struct DestroyArgs {
 /// `iopslab destroy`: takes away the machines that a run had made on AWS. Its evidence stays.
 pub fn destroy(args: &DestroyArgs, format: Format) -> Result<(), Failure> {
     let directory = RunDirectory::open(&args.run).map_err(Failure::input)?;
+    directory.check_own().map_err(Failure::input)?;
     let Some(settings) = directory.plan().aws.clone() else {
         return Err(Failure::input(format!(
             "{} made no machines on AWS: there is nothing to destroy",

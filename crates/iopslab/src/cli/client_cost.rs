@@ -65,14 +65,14 @@ pub fn measure() -> Result<ClientCost, String> {
     let text = serde_json::to_vec_pretty(&kept).map_err(|e| failed("its figures", &e))?;
     let directory = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(directory)
-        .and_then(|()| std::fs::write(&path, text))
+        .and_then(|()| guarded::replace(&path, &text, 0o600))
         .map_err(|e| failed(&path.display().to_string(), &e))?;
     Ok(cost)
 }
 
 /// What was measured by this version on this machine.
 pub fn known() -> Option<ClientCost> {
-    let kept: Kept = serde_json::from_slice(&std::fs::read(path()).ok()?).ok()?;
+    let kept: Kept = serde_json::from_slice(&guarded::read(&path(), 1 << 16).ok()?).ok()?;
     (kept.version == version() && kept.machine == machine()).then_some(kept.cost)
 }
 

@@ -176,17 +176,11 @@ fn name(out: &Path) -> String {
 }
 
 fn write(args: &InitArgs, text: &str) -> Result<(), Failure> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true);
-    if args.force {
-        options.create(true).truncate(true);
-    } else {
-        options.create_new(true);
-    }
-    options
-        .open(&args.out)
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(|error| Failure::work(format!("cannot write {}: {error}", args.out.display())))
+    let written = match args.force {
+        true => guarded::replace(&args.out, text.as_bytes(), 0o666),
+        false => guarded::create(&args.out).and_then(|mut file| file.write_all(text.as_bytes())),
+    };
+    written.map_err(|error| Failure::work(format!("cannot write {}: {error}", args.out.display())))
 }
 
 fn positive(text: &str) -> Result<f64, String> {

@@ -102,7 +102,7 @@ pub(super) fn clean(experiment: &Path, snapshots: bool, format: Format) -> Resul
 /// The machines that an experiment names: those of its own databases and clients, or of an existing cluster's nodes.
 fn machines_of(experiment: &Path) -> Result<Hosts, Failure> {
     let catalog = catalog()?;
-    let (_, mut read) = read_experiment(&catalog, experiment, For::Anybody)?;
+    let mut read = read_experiment(&catalog, experiment, For::Anybody)?.experiment;
     if let Database::Hosts { .. } = read.target.database {
         settle(read.target.database.files_mut(), "[target]", experiment)?;
         let found = of_existing(&read.target.database, &read.configurations)?;
@@ -113,7 +113,7 @@ fn machines_of(experiment: &Path) -> Result<Hosts, Failure> {
             .help("an existing cluster is left as it is; state its nodes as [[target.node]] to have them watched")
         });
     }
-    let (_, read) = read_experiment(&catalog, experiment, For::Run(Provider::Hosts))?;
+    let read = read_experiment(&catalog, experiment, For::Run(Provider::Hosts))?.experiment;
     let mut settings = read
         .hosts
         .ok_or_else(|| Failure::input("the experiment names no machines"))?;

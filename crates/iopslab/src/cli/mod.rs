@@ -21,6 +21,7 @@ mod provider;
 mod quotas;
 mod refresh;
 mod report;
+mod resumed;
 mod run;
 mod sites;
 mod size;

@@ -31,7 +31,7 @@ pub fn run(args: &PlanArgs, format: Format) -> Result<(), Failure> {
     let catalog = catalog()?;
     let provider = args.provider.map(Provider::from);
     let purpose = provider.map_or(For::Anybody, For::PlanOf);
-    let (_, experiment) = read_experiment(&catalog, &args.experiment, purpose)?;
+    let experiment = read_experiment(&catalog, &args.experiment, purpose)?.experiment;
     let job = spec::job(&experiment);
     let plan = &job.plan;
     // Machines that are made, or those of others, have CPUs of their own.

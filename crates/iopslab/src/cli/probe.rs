@@ -137,7 +137,7 @@ fn asked(args: &ProbeArgs) -> Result<ProbeAsked, Failure> {
 /// What this machine makes of the configurations that are asked for.
 fn setups(args: &ProbeArgs) -> Result<Vec<Setup>, Failure> {
     let catalog = catalog()?;
-    let (_, experiment) = read_experiment(&catalog, &args.target, For::PlanOf(Provider::Local))?;
+    let experiment = read_experiment(&catalog, &args.target, For::PlanOf(Provider::Local))?.experiment;
     let mut setups = spec::setups(&experiment).setups;
     let names: Vec<String> = setups.iter().map(|setup| setup.configuration.clone()).collect();
     if let Some(name) = &args.configuration {

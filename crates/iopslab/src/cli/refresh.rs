@@ -146,8 +146,6 @@ mod with_aws {
         let failed = |error: std::io::Error| Failure::work(format!("cannot write {}: {error}", file.display()));
         let directory = file.parent().filter(|parent| !parent.as_os_str().is_empty());
         std::fs::create_dir_all(directory.unwrap_or(Path::new("."))).map_err(failed)?;
-        let aside = file.with_extension("toml.new");
-        std::fs::write(&aside, text).map_err(failed)?;
-        std::fs::rename(&aside, file).map_err(failed)
+        guarded::replace(file, text.as_bytes(), 0o666).map_err(failed)
     }
 }

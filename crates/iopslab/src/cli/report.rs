@@ -163,7 +163,11 @@ fn write(directory: &RunDirectory) -> Result<Analysis, Failure> {
     let measured = Measured::read(directory)?;
     let analysis = analysis::analyse(&measured.evidence(directory));
     let charts = analysis::charts(measured.trials());
-    let keep = |name, text: &str| directory.write_file(name, text.as_bytes()).map_err(Failure::work);
+    // Whoever shows a file shows what names and messages have put into it.
+    let keep = |name, text: &str| {
+        let text = guarded::shown(text);
+        directory.write_file(name, text.as_bytes()).map_err(Failure::work)
+    };
     keep("analysis.json", &pretty(&::report::document(&analysis)))?;
     keep("report.html", &::report::html(&analysis, &charts))?;
     keep("summary.csv", &::report::summary_csv(&analysis))?;

@@ -1,5 +1,6 @@
 //! `iopslab run`: the main job.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,10 +18,10 @@ use spec::{AwsSettings, Experiment, Job, PlannedTrial, Provider};
 use storage::WorkDirectory;
 
 use super::carried_out::{Channel, same_machine, settings_for};
-use super::experiment::{For, check_measurable, read_experiment};
+use super::experiment::{For, Read, check_measurable, read_experiment};
 use super::facts::catalog;
 use super::provider::ProviderName;
-use super::{aws, machines, report, sites, snapshots, terminal};
+use super::{aws, machines, report, resumed, sites, snapshots, terminal};
 use crate::controller::{self, Crew};
 use crate::failure::Failure;
 use crate::interrupt;
@@ -156,6 +157,9 @@ enum Hands {
     Sites(Box<AwsSettings>, Channel),
 }
 
+/// The text of an experiment, and the texts of those that it names by their names.
+type Texts<'a> = (&'a str, &'a BTreeMap<String, String>);
+
 /// A new run: everything is checked before anything is created or told.
 fn begin(
     file: &Path,
@@ -169,7 +173,11 @@ fn begin(
     if provider != Provider::Aws {
         refuse_for_aws(args)?;
     }
-    let (text, mut experiment) = read_experiment(&catalog, file, For::Run(provider))?;
+    let Read {
+        text,
+        beside,
+        mut experiment,
+    } = read_experiment(&catalog, file, For::Run(provider))?;
     if let Some(hosts) = &mut experiment.hosts {
         machines::settle_files(hosts, file)?;
     }
@@ -184,7 +192,7 @@ fn begin(
         .for_each(|note| screen.say(note));
     let mut job = spec::job(&experiment);
     if let Some(settings) = job.plan.aws.clone() {
-        let of_file = (&catalog, &experiment, text.as_str());
+        let of_file = (&catalog, &experiment, (text.as_str(), &beside));
         let directory = begin_on_aws(of_file, args, &job, &settings, screen)?;
         return Ok((directory, Hands::Sites(Box::new(settings), channel)));
     }
@@ -196,14 +204,14 @@ fn begin(
     controller::check(&job, &mut crew, &settings_for(&job.plan), screen)?;
     wait_for_work_directory(provider, &job.plan, screen, interrupted)?;
     screen.say(&report_plan(&catalog, &job, &experiment, provider));
-    let directory = create(args, &catalog, &experiment, &text, &job, provider, hosts)?;
+    let directory = create(args, &catalog, &experiment, (&text, &beside), &job, provider, hosts)?;
     screen.say(&format!("evidence goes to {}", directory.path().display()));
     Ok((directory, Hands::Crew(Box::new(crew))))
 }
 
 /// A new run on machines that have to be made: the run directory comes before them, because it knows what was made.
 fn begin_on_aws(
-    (catalog, experiment, text): (&Catalog, &Experiment, &str),
+    (catalog, experiment, text): (&Catalog, &Experiment, Texts<'_>),
     args: &RunArgs,
     job: &Job,
     settings: &AwsSettings,
@@ -294,7 +302,7 @@ fn create(
     args: &RunArgs,
     catalog: &Catalog,
     experiment: &Experiment,
-    text: &str,
+    text: Texts<'_>,
     job: &Job,
     provider: Provider,
     hosts: Vec<(HostId, Environment)>,
@@ -343,6 +351,7 @@ fn resume(
         .help("leave out --out"));
     }
     check_measurable(&directory)?;
+    let prices = resumed::check(&directory, provider)?;
     let remaining = directory.remaining().map_err(Failure::work)?;
     let again = to_repeat(&directory, args.retry_invalid)?;
     let all = directory.plan().trials.len();
@@ -352,8 +361,9 @@ fn resume(
         all - remaining.len() - again.len()
     ));
     let is_done = directory.is_finished().map_err(Failure::work)? && again.is_empty();
-    let hands = match &directory.plan().aws {
+    let hands = match prices {
         Some(settings) => {
+            let settings = &settings;
             // Nothing is made where nothing is left to measure; what is left of its machines goes as after any run.
             if !is_done {
                 Aws::check_program().map_err(Failure::work)?;

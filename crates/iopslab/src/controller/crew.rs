@@ -327,7 +327,7 @@ impl Crew {
                 at.saturating_duration_since(Instant::now())
             });
             let cancel = match self.inbox.recv_timeout(wait) {
-                Ok(Incoming::Event(from, event)) => match *event {
+                Ok(Incoming::Event(from, event, _held)) => match *event {
                     Event::Reply(_) if interrupted => return Err(interruption()),
                     Event::Reply(answer) if beside == Some(from) => {
                         beside = None;

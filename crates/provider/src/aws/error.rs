@@ -89,6 +89,15 @@ pub enum AwsError {
         /// Why not.
         source: std::io::Error,
     },
+    /// Something in the directory that Terraform would obey, or run, and that this program did not put there.
+    #[error(
+        "{what}: Terraform would obey it, and iopslab did not put it there; if you know where it comes from, remove it; machines that are \
+         left go with: iopslab clean --aws"
+    )]
+    Foreign {
+        /// Which, and why.
+        what: String,
+    },
     /// The user asked to stop.
     #[error("the making of machines was called off")]
     CalledOff,

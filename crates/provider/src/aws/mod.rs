@@ -7,11 +7,9 @@
 mod backend;
 mod error;
 mod heartbeat;
+mod received;
 mod terraform;
 
-use std::fs;
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::Sender;
@@ -154,6 +152,7 @@ impl Aws {
 
     /// Has Terraform make the machines: where one availability zone has no room, in the next one.
     fn apply(&self, say: Say<'_>, go_on: &dyn Fn() -> Result<(), AwsError>) -> Result<Outputs, AwsError> {
+        received::check(self.terraform.directory())?;
         self.terraform.write_modules()?;
         let has_key = self.path(KEY).exists();
         let public_key = self.key()?;
@@ -184,6 +183,7 @@ impl Aws {
 
     /// Takes away what the state knows of.
     fn release_by_state(&self, certainty: Certainty, say: Say<'_>) -> Result<(), AwsError> {
+        received::check(self.terraform.directory())?;
         self.terraform.write_modules()?;
         let public_key = self.key()?;
         let about = (self.run.as_str(), self.expires.as_str(), public_key.as_str());
@@ -242,7 +242,7 @@ impl Aws {
                 return Err(AwsError::Keygen(words));
             }
         }
-        let text = fs::read_to_string(&public).map_err(|error| AwsError::file("read", &public, error))?;
+        let text = guarded::text(&public, 1 << 16).map_err(|error| AwsError::file("read", &public, error))?;
         Ok(text.trim().to_owned())
     }
 
@@ -263,12 +263,7 @@ impl Aws {
             config += &format!("Host {}\n  HostName {address}\n", machine.name);
         }
         let path = self.path(SSH_CONFIG);
-        let mut options = fs::OpenOptions::new();
-        options.write(true).create(true).truncate(true).mode(0o600);
-        let mut file = options
-            .open(&path)
-            .map_err(|error| AwsError::file("write", &path, error))?;
-        let written = file.write_all(config.as_bytes());
+        let written = guarded::replace(&path, config.as_bytes(), 0o600);
         written.map_err(|error| AwsError::file("write", &path, error))
     }
 
@@ -409,7 +404,10 @@ impl Provider for Aws {
         (self.hosts, self.heartbeat) = (None, None);
         match (self.asks_state, self.terraform.may_have_made()) {
             (Some(certainty), _) => self.release_by_state(certainty, say)?,
-            (None, true) => self.terraform.destroy(say)?,
+            (None, true) => {
+                received::check(self.terraform.directory())?;
+                self.terraform.destroy(say)?;
+            }
             (None, false) => return Ok(()),
         }
         // Nothing is left that it opens.

@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
-use std::io::{BufRead as _, BufReader, Seek as _, SeekFrom, Write as _};
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, Seek as _, SeekFrom};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -26,17 +26,19 @@ const PLUGINS: &str = "IOPSLAB_TERRAFORM_PLUGINS";
 /// The oldest version that is accepted: major, minor.
 const OLDEST: (u32, u32) = (1, 5);
 /// What Terraform writes goes here.
-const LOG: &str = "terraform.log";
+pub(super) const LOG: &str = "terraform.log";
 /// Between two looks at what it has written.
 const LOOK: Duration = Duration::from_millis(200);
 /// Stands there from before the first thing is made until everything is taken away.
-const ASKED: &str = "asked";
+pub(super) const ASKED: &str = "asked";
 /// Where its state is kept elsewhere: read by Terraform by the end of its name.
-const BACKEND: &str = "backend.tf.json";
+pub(super) const BACKEND: &str = "backend.tf.json";
 /// The addresses of states that were used, a line each.
-const STATES: &str = "states.txt";
+pub(super) const STATES: &str = "states.txt";
+/// Most bytes of a file that is read back.
+const TEXT_MOST_BYTES: u64 = 4 << 20;
 /// Read by Terraform by its name.
-const VARIABLES: &str = "iopslab.auto.tfvars.json";
+pub(super) const VARIABLES: &str = "iopslab.auto.tfvars.json";
 
 macro_rules! module {
     ($name:literal) => {
@@ -45,7 +47,7 @@ macro_rules! module {
 }
 
 /// The modules, as they are in `terraform/aws` of the source.
-const MODULES: &[(&str, &str)] = &[
+pub(super) const MODULES: &[(&str, &str)] = &[
     module!("machines.tf"),
     module!("main.tf"),
     module!("modules/network/main.tf"),
@@ -150,12 +152,11 @@ impl Terraform {
             if let Some(parent) = path.parent() {
                 fs::create_dir_all(parent).map_err(|error| AwsError::file("create", parent, error))?;
             }
-            fs::write(&path, text).map_err(|error| AwsError::file("write", &path, error))?;
+            write(&path, text)?;
         }
         if let Some(backend) = &self.backend {
             let path = self.directory.join(BACKEND);
-            let written = fs::write(&path, format!("{:#}\n", backend.file()));
-            written.map_err(|error| AwsError::file("write", &path, error))?;
+            write(&path, &format!("{:#}\n", backend.file()))?;
         }
         Ok(())
     }
@@ -187,12 +188,11 @@ impl Terraform {
             return Ok(());
         };
         let path = self.directory.join(STATES);
-        let known = fs::read_to_string(&path).unwrap_or_default();
+        let known = guarded::text(&path, TEXT_MOST_BYTES).unwrap_or_default();
         if known.lines().any(|line| line == address) {
             return Ok(());
         }
-        let written = fs::write(&path, format!("{known}{address}\n"));
-        written.map_err(|error| AwsError::file("write", &path, error))
+        write(&path, &format!("{known}{address}\n"))
     }
 
     /// In the directory, with the credentials of the site.
@@ -214,17 +214,12 @@ impl Terraform {
     /// What is to be made, on disk before anything is.
     pub fn write_variables(&self, variables: &Value) -> Result<(), AwsError> {
         let path = self.directory.join(VARIABLES);
-        let write = || {
-            let mut file = File::create(&path)?;
-            file.write_all(format!("{variables:#}\n").as_bytes())?;
-            file.sync_all()
-        };
-        write().map_err(|error| AwsError::file("write", &path, error))
+        write(&path, &format!("{variables:#}\n"))
     }
 
     /// What was to be made last, where something was.
     pub fn variables(&self) -> Option<Value> {
-        let text = fs::read_to_string(self.directory.join(VARIABLES)).ok()?;
+        let text = guarded::text(&self.directory.join(VARIABLES), TEXT_MOST_BYTES).ok()?;
         serde_json::from_str(&text).ok()
     }
 
@@ -243,8 +238,7 @@ impl Terraform {
     /// Makes what is missing.
     pub fn apply(&self, say: Say<'_>) -> Result<Outputs, AwsError> {
         let asked = self.directory.join(ASKED);
-        let written = File::create(&asked).and_then(|file| file.sync_all());
-        written.map_err(|error| AwsError::file("write", &asked, error))?;
+        write(&asked, "")?;
         self.remember_state()?;
         self.change("apply", say)?;
         let output = self
@@ -261,7 +255,7 @@ impl Terraform {
 
     /// Takes everything away that its state knows of.
     pub fn destroy(&self, say: Say<'_>) -> Result<(), AwsError> {
-        if self.backend.is_some() && !self.is_initialised.get() {
+        if !self.is_initialised.get() {
             self.write_modules()?;
             self.init(say)?;
         }
@@ -306,11 +300,7 @@ impl Terraform {
     fn run(&self, verb: &'static str, arguments: &[String], told: &mut dyn FnMut(&str)) -> Result<(), AwsError> {
         let log_path = self.directory.join(LOG);
         let failed = |error| AwsError::file("write", &log_path, error);
-        let log = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&log_path)
-            .map_err(failed)?;
+        let log = guarded::open_to_append(&log_path, 0o600).map_err(failed)?;
         let from = log.metadata().map_err(failed)?.len();
         let stdout = log.try_clone().map_err(failed)?;
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -362,6 +352,11 @@ impl Terraform {
             source,
         }
     }
+}
+
+/// A file of the directory, whole and on the device.
+fn write(path: &Path, text: &str) -> Result<(), AwsError> {
+    guarded::replace(path, text.as_bytes(), 0o600).map_err(|error| AwsError::file("write", path, error))
 }
 
 /// An error in a line of `-json`.

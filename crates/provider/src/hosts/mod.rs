@@ -12,7 +12,7 @@ mod program;
 pub(crate) mod ssh;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufReader, Write as _};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStderr, Stdio};
@@ -37,6 +37,8 @@ const WATCHDOG_S: u64 = 10;
 const ALIVE_PERIOD: Duration = Duration::from_secs(2);
 /// Last lines of an agent's stderr that are kept to say why it was lost.
 const LAST_WORDS: usize = 5;
+/// Most bytes of one of them; a longer line is cut into several.
+const WORDS_MOST_BYTES: usize = 4 << 10;
 
 /// Starts agents on machines of the user's.
 #[derive(Debug)]
@@ -301,14 +303,19 @@ impl Agent for HostAgent {
 
 /// A line about a machine. Nobody may be there to read it.
 fn say(name: &str, line: &str) {
-    let _ = writeln!(std::io::stderr(), "{name}: {line}");
+    let _ = writeln!(std::io::stderr(), "{}", guarded::shown_line(&format!("{name}: {line}")));
 }
 
 /// Passes on what an agent or its ssh writes to stderr, with the machine's name, and keeps the last of it.
 fn forward(name: String, stderr: ChildStderr, last_words: Arc<Mutex<VecDeque<String>>>) {
     thread::spawn(move || {
-        for line in BufReader::new(stderr).lines().map_while(Result::ok) {
-            say(&name, &line);
+        let mut from = BufReader::new(stderr);
+        while let Ok((line, _)) = wire::line(&mut from, WORDS_MOST_BYTES) {
+            if line.is_empty() {
+                break;
+            }
+            let line = String::from_utf8_lossy(&line);
+            say(&name, line.trim_end());
             let mut words = last_words.lock().unwrap_or_else(PoisonError::into_inner);
             words.push_back(line.trim_end().to_owned());
             if words.len() > LAST_WORDS {

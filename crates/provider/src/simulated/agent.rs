@@ -16,7 +16,7 @@ use wire::{
 };
 
 use super::simulation::{SimulatedTrial, Simulation};
-use crate::{Agent, AgentError, Incoming, Place, Provider};
+use crate::{Agent, AgentError, Held, Incoming, Place, Provider};
 
 /// The hosts of a simulation.
 pub struct SimulatedHosts(Rc<RefCell<Shared>>);
@@ -95,7 +95,7 @@ impl Agent for SimulatedAgent {
         };
         let _ = self
             .inbox
-            .send(Incoming::Event(self.host, Box::new(Event::Reply(reply))));
+            .send(Incoming::Event(self.host, Box::new(Event::Reply(reply)), Held::NONE));
         Ok(())
     }
 
@@ -275,7 +275,7 @@ impl Shared {
         let nodes: Vec<HostId> = simulated.record.nodes.iter().map(|node| node.host).collect();
         for node in nodes {
             for sample in simulated.samples.remove(&node).unwrap_or_default() {
-                let _ = inbox.send(Incoming::Event(node, Box::new(Event::Sample(Box::new(sample)))));
+                let _ = inbox.send(Incoming::Event(node, Box::new(Event::Sample(Box::new(sample))), Held::NONE));
             }
         }
         let result = simulated

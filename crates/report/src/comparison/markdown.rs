@@ -4,6 +4,7 @@ use analysis::{CellChange, Change, Comparison, Metric};
 
 use super::words::{self, SHOWN};
 use crate::labels;
+use crate::neutral::neutral;
 use crate::table::table;
 
 /// The whole comparison.
@@ -51,7 +52,7 @@ pub fn comparison_markdown(comparison: &Comparison) -> String {
             text.push_str(&format!("* {entry}\n"));
         }
     }
-    text
+    neutral(&text)
 }
 
 fn row(cell: &CellChange, metric: Metric, change: &Change) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! One test of fio on one file: its command line, and what its JSON says.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -198,12 +198,7 @@ impl ProbeFile {
     pub fn lay_out(mount_point: &Path, bytes: u64) -> Result<Self> {
         let bytes = bytes.div_ceil(FILE_BLOCK) * FILE_BLOCK;
         let path = mount_point.join(format!("iopslab-probe-{}", std::process::id()));
-        let file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(&path)
-            .map_err(io_error("create the probe file", &path))?;
+        let file = guarded::write_anew(&path, 0o600).map_err(io_error("create the probe file", &path))?;
         let probe_file = Self { path, bytes };
         let chunk = noise(1 << 20);
         let mut left = bytes;

@@ -109,7 +109,7 @@ pub fn create(parent: &Path) -> RunDirectory {
         parent,
         "story",
         "20260102T030405Z",
-        "name = \"story\"\n",
+        ("name = \"story\"\n", &BTreeMap::new()),
         &job(),
         &json!({"types": []}),
         &json!({}),

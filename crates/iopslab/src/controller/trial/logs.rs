@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use archive::{RunDirectory, TrialLogs};
 use evidence::HostId;
 use spec::PlannedTrial;
-use wire::{DatabaseRequest, LogFile, Reply, Request, StoppedTrial};
+use wire::{DatabaseRequest, LOG_MOST_BYTES, LogFile, Reply, Request, StoppedTrial};
 
 use crate::controller::crew::{Crew, unexpected};
 use crate::failure::Failure;
@@ -23,10 +23,11 @@ pub(super) fn fetch(
     for (host, stopped) in stopped {
         for log in &stopped.logs {
             let name = name(*host, log);
-            let mut offset = 0;
+            check(*host, log)?;
+            let (mut offset, end) = (0, log.bytes.min(LOG_MOST_BYTES));
             // An empty log is evidence too.
             logs.append(&name, &[]).map_err(Failure::work)?;
-            while offset < log.bytes {
+            while offset < end {
                 if offset > 0 {
                     let share = format!("{:.0} %", 100.0 * offset as f64 / log.bytes as f64);
                     screen.doing(&format!("fetching {name}"), &share);
@@ -43,12 +44,25 @@ pub(super) fn fetch(
                     // It was cut after the database had ended; what there was is here.
                     break;
                 }
-                logs.append(&name, &piece).map_err(Failure::work)?;
+                let piece = &piece[..piece.len().min((end - offset) as usize)];
+                logs.append(&name, piece).map_err(Failure::work)?;
                 offset += piece.len() as u64;
+            }
+            if log.bytes > end {
+                let rest = format!("\niopslab: {} more bytes of this log are not kept\n", log.bytes - end);
+                logs.append(&name, rest.as_bytes()).map_err(Failure::work)?;
             }
         }
     }
     Ok(logs)
+}
+
+/// A log takes the name of no other file of a trial.
+fn check(host: HostId, log: &LogFile) -> Result<(), Failure> {
+    match log.name.ends_with(".log") {
+        true => Ok(()),
+        false => Err(Failure::work(format!("the {host} agent has a log called {:?}", log.name))),
+    }
 }
 
 /// `database.log` of the first host, `database-2.database.log` of the second.

@@ -36,6 +36,9 @@ use lag::Lag;
 use live::{LiveFigures, summary};
 pub(super) use probing::search;
 
+/// Most samples of a host in a trial, which come once a second: two weeks of them. What an agent sends beyond is passed over.
+const MOST_SAMPLES: usize = ::evidence::LONGEST_S as usize;
+
 /// Whether the database and the client could do what a trial asks of them, or why not. What the database did under load
 /// is another matter.
 pub(super) enum Carried {
@@ -167,7 +170,9 @@ fn execute(
                 lag.handled(&sample, offset_ms, machine::unix_ms());
                 let of_host = samples.entry(host).or_default();
                 figures.sample(host, of_host.last(), &sample);
-                of_host.push(*sample);
+                if of_host.len() < MOST_SAMPLES {
+                    of_host.push(*sample);
+                }
             }
             Event::DatabaseDied { how, .. } if spoilt.ended(host, &how, &began, Instant::now()) => {
                 screen.say(&format!("{host} ended after its disk had failed: {how}"));

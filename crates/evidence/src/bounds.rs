@@ -1,0 +1,247 @@
+//! What evidence can be: it comes from files and agents that somebody else may have written. Every number that sizes memory or a loop is
+//! held to its bound here, before it is used.
+
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+use std::io::Read as _;
+
+use crate::{HIGHEST_US, HostSample, Interval, TrialRecord};
+
+/// Longest that anything in a trial takes or lies from its start of measurement, seconds: two weeks. An experiment may ask for one.
+pub const LONGEST_S: f64 = 14.0 * 86_400.0;
+/// Most of anything that is counted in a trial: a double holds these exactly, and sums of thousands of them fit in 64 bits.
+pub const MOST_COUNTED: u64 = 1 << 53;
+/// Most hosts of a kind.
+const MOST_HOSTS: usize = 1_024;
+
+/// The largest value of a histogram's bounds, microseconds: what was recorded is at most [`HIGHEST_US`], and a histogram ends at the end
+/// of a bucket.
+const BOUND_US: u64 = HIGHEST_US + HIGHEST_US / 10;
+/// Bytes of a plain V2 histogram before its counts.
+const HEAD_BYTES: usize = 40;
+/// Most bytes of its counts: [`BOUND_US`] to three digits makes 18,000, each of up to 9 bytes.
+const MOST_COUNTS_BYTES: usize = 1 << 18;
+/// Cookies of the V2 format (HdrHistogram's `EncodableHistogram`): counts as they are, and deflated.
+const PLAIN: u32 = 0x1c84_9313;
+const DEFLATED: u32 = 0x1c84_9314;
+
+/// Decodes a histogram in HdrHistogram's V2 format, deflated or not.
+///
+/// The format states the bounds of the values and the length of the counts, and the decoder allocates what is stated: 4 GB for 56
+/// characters. So both are looked at first.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub fn decode_histogram(bytes: &[u8]) -> Result<Histogram<u64>, String> {
+    let inflated;
+    let plain = match word(bytes, 0) {
+        Some(PLAIN) => bytes,
+        Some(DEFLATED) => {
+            let length = word(bytes, 4).map_or(0, |length| length as usize);
+            let deflated = bytes[8.min(bytes.len())..].get(..length);
+            let deflated = deflated.ok_or("the histogram is cut off")?;
+            inflated = inflate(deflated)?;
+            inflated.as_slice()
+        }
+        _ => return Err("it is no V2 histogram".to_owned()),
+    };
+    check_head(plain)?;
+    let mut from = plain;
+    Deserializer::new()
+        .deserialize(&mut from)
+        .map_err(|error| format!("the histogram does not decode: {error}"))
+}
+
+fn inflate(deflated: &[u8]) -> Result<Vec<u8>, String> {
+    let most = HEAD_BYTES + MOST_COUNTS_BYTES;
+    let mut plain = Vec::new();
+    flate2::read::ZlibDecoder::new(deflated)
+        .take(most as u64 + 1)
+        .read_to_end(&mut plain)
+        .map_err(|error| format!("the histogram does not inflate: {error}"))?;
+    match plain.len() > most {
+        true => Err(format!("the histogram inflates to more than {most} bytes")),
+        false => Ok(plain),
+    }
+}
+
+fn check_head(plain: &[u8]) -> Result<(), String> {
+    let head = (word(plain, 0), word(plain, 4), word(plain, 12), long(plain, 16), long(plain, 24));
+    let (Some(PLAIN), Some(length), Some(digits), Some(low), Some(high)) = head else {
+        return Err("the histogram is cut off".to_owned());
+    };
+    if length as usize > plain.len().saturating_sub(HEAD_BYTES) {
+        return Err(format!("the histogram announces {length} bytes of counts and has fewer"));
+    }
+    if length as usize > MOST_COUNTS_BYTES {
+        return Err(format!("the histogram has {length} bytes of counts, more than {MOST_COUNTS_BYTES}"));
+    }
+    if !(1..=3).contains(&digits) || low == 0 || high > BOUND_US {
+        return Err(format!(
+            "the histogram is from {low} to {high} us at {digits} digits; latencies are recorded up to {HIGHEST_US} us at 3"
+        ));
+    }
+    Ok(())
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    let bytes = bytes.get(at..at + 4)?;
+    Some(u32::from_be_bytes(bytes.try_into().ok()?))
+}
+
+fn long(bytes: &[u8], at: usize) -> Option<u64> {
+    let bytes = bytes.get(at..at + 8)?;
+    Some(u64::from_be_bytes(bytes.try_into().ok()?))
+}
+
+/// A moment or a length of a trial.
+fn seconds(what: &str, value: f64) -> Result<(), String> {
+    match value.is_finite() && value.abs() <= LONGEST_S {
+        true => Ok(()),
+        false => Err(format!("{what} is {value}, and nothing of a trial takes more than {LONGEST_S} s")),
+    }
+}
+
+/// A length of a trial, which is not negative.
+fn length(what: &str, value: f64) -> Result<(), String> {
+    seconds(what, value)?;
+    match value >= 0.0 {
+        true => Ok(()),
+        false => Err(format!("{what} is {value}")),
+    }
+}
+
+fn counted(what: &str, value: u64) -> Result<(), String> {
+    match value <= MOST_COUNTED {
+        true => Ok(()),
+        false => Err(format!("{what} is {value}, more than anybody can count")),
+    }
+}
+
+impl Interval {
+    /// Whether it lies within a trial.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub fn check(&self) -> Result<(), String> {
+        seconds("the start of an interval", self.start_s)?;
+        length("the length of an interval", self.length_s)?;
+        counted("the number of latencies in an interval", self.histogram.len())
+    }
+}
+
+impl HostSample {
+    /// Whether it lies within a trial, and every figure is a number.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub fn check(&self) -> Result<(), String> {
+        seconds("t_s of a sample", self.t_s)
+    }
+}
+
+impl TrialRecord {
+    /// Whether its times and numbers are those of a trial.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub fn check(&self) -> Result<(), String> {
+        let parts = self.clients.values().map(|part| &part.result);
+        for client in self.client.iter().chain(parts) {
+            length("warmup_s", client.warmup_s)?;
+            length("measured_s", client.measured_s)?;
+            counted("operations_sent", client.operations_sent)?;
+            let each = client.completed.values().chain(client.errors.values());
+            each.copied().try_for_each(|number| counted("a number of operations", number))?;
+        }
+        for fault in &self.faults {
+            let moments = [Some(fault.began_s), Some(fault.gone_s), fault.return_began_s, fault.back_s];
+            moments.into_iter().flatten().try_for_each(|at| seconds("a moment of a fault", at))?;
+        }
+        let hosts = self.nodes.len().max(self.clients.len());
+        if hosts > MOST_HOSTS {
+            return Err(format!("it has {hosts} hosts of a kind, more than {MOST_HOSTS}"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+    use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer, V2Serializer};
+
+    use super::*;
+    use crate::{LOWEST_US, OperationKind, SIGNIFICANT_DIGITS, Series};
+
+    fn histogram() -> Histogram<u64> {
+        let mut histogram = Histogram::new_with_bounds(LOWEST_US, HIGHEST_US, SIGNIFICANT_DIGITS).unwrap();
+        for value in [1, 950, 40_000, HIGHEST_US] {
+            histogram.record_n(value, 70_000).unwrap();
+        }
+        histogram
+    }
+
+    /// The histogram with its bounds and the length of its counts as somebody else would have them.
+    fn forged(digits: u32, high: u64, length: u32) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        V2Serializer::new().serialize(&histogram(), &mut bytes).unwrap();
+        bytes[4..8].copy_from_slice(&length.to_be_bytes());
+        bytes[12..16].copy_from_slice(&digits.to_be_bytes());
+        bytes[24..32].copy_from_slice(&high.to_be_bytes());
+        bytes
+    }
+
+    #[test]
+    fn a_histogram_comes_back_whole_in_both_forms() {
+        let (mut plain, mut deflated) = (Vec::new(), Vec::new());
+        V2Serializer::new().serialize(&histogram(), &mut plain).unwrap();
+        V2DeflateSerializer::new().serialize(&histogram(), &mut deflated).unwrap();
+        assert_eq!(decode_histogram(&plain).unwrap(), histogram());
+        assert_eq!(decode_histogram(&deflated).unwrap(), histogram());
+        for end in 0..plain.len() {
+            decode_histogram(&plain[..end]).unwrap_err();
+        }
+        for end in 0..deflated.len() {
+            let _ = decode_histogram(&deflated[..end]);
+        }
+    }
+
+    /// Each of these made the decoder allocate gigabytes.
+    #[test]
+    fn what_a_histogram_announces_is_looked_at_before_it_is_believed() {
+        let sound = forged(3, HIGHEST_US, 0).len() as u32 - HEAD_BYTES as u32;
+        assert!(decode_histogram(&forged(3, HIGHEST_US, sound)).is_ok());
+        for (digits, high, length) in [
+            (5, HIGHEST_US, sound),
+            (3, 1 << 62, sound),
+            (3, HIGHEST_US, u32::MAX),
+            (3, HIGHEST_US, sound + 1),
+            (0, HIGHEST_US, sound),
+        ] {
+            decode_histogram(&forged(digits, high, length)).unwrap_err();
+        }
+        // A gigabyte of zeros takes a megabyte; no more of it is inflated than a histogram can have.
+        let mut bomb = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+        std::io::Write::write_all(&mut bomb, &vec![0; 8 << 20]).unwrap();
+        let bomb = bomb.finish().unwrap();
+        let length = bomb.len() as u32;
+        let words = decode_histogram(&[&DEFLATED.to_be_bytes()[..], &length.to_be_bytes(), &bomb].concat());
+        assert!(words.unwrap_err().contains("inflates to more than"));
+    }
+
+    #[test]
+    fn an_interval_lies_within_two_weeks() {
+        let interval = |start_s, length_s| Interval {
+            series: Series::Response(OperationKind::Read),
+            start_s,
+            length_s,
+            histogram: histogram(),
+        };
+        assert_eq!(interval(-60.0, 1.0).check(), Ok(()));
+        for (start_s, length_s) in [(1e300, 1.0), (f64::NAN, 1.0), (0.0, -1.0), (0.0, f64::INFINITY), (9e18, 1.0)] {
+            interval(start_s, length_s).check().unwrap_err();
+        }
+    }
+}

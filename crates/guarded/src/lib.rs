@@ -1,0 +1,22 @@
+//! Files in places where somebody else may have been: a run directory that was received, a store of data sets, the work directory of a
+//! machine.
+//!
+//! *Read* is a regular file and nothing else. The open does not wait for whoever would write a pipe, and what was opened is looked at
+//! (`fstat`), so that nothing can change in between; no more is read than a bound that the caller states. [`open_below`] follows no link.
+//!
+//! *Made* is a file whose name was free until then (`O_EXCL`, which follows no link either). What replaces another file is written under
+//! a name that nobody can guess, and renamed: a link that lies there is replaced, not followed.
+//!
+//! *Shown* is what somebody else has written only as [`shown`] has it: a terminal obeys what it is given.
+//!
+//! [`foreign`] says what of a directory is not this user's own.
+
+mod make;
+mod owner;
+mod read;
+mod shown;
+
+pub use make::{aside, create, create_new, open_to_append, replace, write_anew};
+pub use owner::{Foreign, Why, foreign, is_own};
+pub use read::{open, open_below, open_no_link, plain_relative, read, read_below, read_no_link, text};
+pub use shown::{shown, shown_line};

@@ -1,0 +1,127 @@
+//! Whose files a directory holds.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+/// Something in a directory that is not simply this user's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Foreign {
+    /// Which.
+    pub path: PathBuf,
+    /// What about it.
+    pub why: Why,
+}
+
+/// Why something is not simply this user's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// It belongs to this user.
+    Owner(u32),
+    /// Somebody else may write to it.
+    Writable,
+    /// It is a symbolic link.
+    Link,
+    /// It is a pipe, a socket or a device.
+    Special,
+}
+
+impl fmt::Display for Foreign {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        match self.why {
+            Why::Owner(uid) => write!(f, "{path} belongs to user {uid}, and you are user {}", me()),
+            Why::Writable => write!(f, "{path} can be written by every user of this machine"),
+            Why::Link => write!(f, "{path} is a symbolic link"),
+            Why::Special => write!(f, "{path} is a pipe, a socket or a device"),
+        }
+    }
+}
+
+/// The effective user.
+fn me() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// Whether a file or directory belongs to the effective user or to root, and to nobody else's pen; a link counts as what it names.
+pub fn is_own(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| (found.uid() == me() || found.uid() == 0) && found.mode() & 0o002 == 0)
+}
+
+/// The first thing in `directory`, itself included, that is a link, is special, belongs to somebody else than the effective user, or can be
+/// written by everybody.
+///
+/// # Errors
+/// As the system says.
+pub fn foreign(directory: &Path) -> io::Result<Option<Foreign>> {
+    // The directory itself may be named through a link.
+    let found = fs::metadata(directory)?;
+    let why = judged(&found);
+    if let Some(why) = why {
+        let path = directory.to_owned();
+        return Ok(Some(Foreign { path, why }));
+    }
+    below(directory)
+}
+
+fn below(directory: &Path) -> io::Result<Option<Foreign>> {
+    let mut entries = fs::read_dir(directory)?.collect::<io::Result<Vec<_>>>()?;
+    entries.sort_by_key(std::fs::DirEntry::file_name);
+    for entry in entries {
+        let (path, found) = (entry.path(), entry.metadata()?);
+        if let Some(why) = judged(&found) {
+            return Ok(Some(Foreign { path, why }));
+        }
+        if found.is_dir()
+            && let Some(inside) = below(&path)?
+        {
+            return Ok(Some(inside));
+        }
+    }
+    Ok(None)
+}
+
+fn judged(found: &fs::Metadata) -> Option<Why> {
+    match found.file_type() {
+        kind if kind.is_symlink() => Some(Why::Link),
+        kind if !kind.is_file() && !kind.is_dir() => Some(Why::Special),
+        _ if found.uid() != me() => Some(Why::Owner(found.uid())),
+        _ if found.mode() & 0o002 != 0 => Some(Why::Writable),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_directory_of_ones_own_is_so_until_a_link_or_another_owner_is_in_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path();
+        fs::create_dir(root.join("trials")).unwrap();
+        fs::write(root.join("trials/x"), "").unwrap();
+        assert_eq!(foreign(root).unwrap(), None);
+
+        symlink("/etc/passwd", root.join("trials/y")).unwrap();
+        let words = foreign(root).unwrap().unwrap().to_string();
+        assert!(words.ends_with("trials/y is a symbolic link"), "{words}");
+        fs::remove_file(root.join("trials/y")).unwrap();
+
+        fs::set_permissions(root.join("trials/x"), fs::Permissions::from_mode(0o666)).unwrap();
+        assert_eq!(foreign(root).unwrap().unwrap().why, Why::Writable);
+        assert!(!is_own(&root.join("trials/x")));
+        fs::set_permissions(root.join("trials/x"), fs::Permissions::from_mode(0o644)).unwrap();
+
+        if std::os::unix::fs::chown(root.join("trials/x"), Some(65_534), None).is_ok() {
+            let found = foreign(root).unwrap().unwrap();
+            assert_eq!((found.path, found.why), (root.join("trials/x"), Why::Owner(65_534)));
+        }
+    }
+}

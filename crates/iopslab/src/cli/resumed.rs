@@ -1,0 +1,210 @@
+//! Whether the directory of a run that goes on may be obeyed.
+//!
+//! What it says is done, with this user's rights: machines are reached by the configuration of `ssh` that it names, programs started with
+//! the options that it has, money is spent. It may have come from somebody else. So it has to be this user's own, and its plan and setups
+//! have to be what its experiment comes to: the experiment is what a person reads before obeying it.
+
+use std::path::{Component, Path, PathBuf};
+
+use archive::RunDirectory;
+use evidence::{Environment, HostId, Role};
+use serde_json::Value;
+use spec::{AwsQuotas, AwsSettings, AwsSite, Beside, ClientCost, Job, Plan, Provider, QuotaNeeds, Setups};
+
+use super::client_cost;
+use super::experiment::this_machine;
+use super::facts::catalog;
+use crate::failure::Failure;
+
+/// Refuses a run that may not be obeyed. Where it makes machines on AWS its settings come back, with the prices of today's catalog.
+pub(super) fn check(directory: &RunDirectory, provider: Provider) -> Result<Option<AwsSettings>, Failure> {
+    directory.check_own().map_err(Failure::input)?;
+    let frozen = directory.job();
+    // What a client costs here may have been measured since.
+    let mut differs = Ok(None);
+    for client in [client_cost::known(), None] {
+        let mut again = parsed_again(directory, provider, client)?;
+        settle_files(&mut again.plan, &frozen.plan, directory.path())?;
+        let prices = again.plan.aws.clone();
+        differs = first_difference(&again, frozen).map(Err).unwrap_or(Ok(prices));
+        if differs.is_ok() {
+            break;
+        }
+    }
+    differs.map_err(|difference: String| {
+        Failure::input(format!(
+            "{}: {difference} is not what its experiment.toml comes to, and is not obeyed",
+            directory.path().display()
+        ))
+        .help(
+            "if nobody has changed it, the version of iopslab or the facts and prices of the catalog have changed since it began: continue \
+             with those, or start a new run from its experiment.toml; what it has measured can be reported: iopslab report",
+        )
+    })
+}
+
+/// The job of the frozen experiment, on what was frozen with it.
+fn parsed_again(directory: &RunDirectory, provider: Provider, client: Option<ClientCost>) -> Result<Job, Failure> {
+    let catalog = catalog()?;
+    let text = directory.experiment_text().map_err(Failure::input)?;
+    let texts = directory.beside().map_err(Failure::input)?;
+    let read = |name: &str| {
+        let text = texts.get(name).cloned();
+        text.ok_or_else(|| format!("the run has kept no copy of {name}"))
+    };
+    let plan = directory.plan();
+    let quotas = |site: &AwsSite, _: &QuotaNeeds| quotas_of(plan, site);
+    let beside = Beside {
+        file: &read,
+        quotas: &quotas,
+        client,
+        machine: Some(this_machine()),
+    };
+    let name = directory.path().join("experiment.toml").display().to_string();
+    let experiment = spec::parse_to_run(&catalog, &name, &text, &beside, provider);
+    let mut job = spec::job(&experiment.map_err(|mistakes| Failure::Mistakes(Box::new(mistakes)))?);
+    if job.plan.search.is_some() {
+        job.plan.grow(&directory.rounds().map_err(Failure::input)?);
+    }
+    if job.plan.hosts.as_ref().is_some_and(|hosts| !hosts.limits) {
+        use_machines_of(directory, &mut job.setups)?;
+    }
+    Ok(job)
+}
+
+/// What AWS granted when the run began: it is held to that, whatever has changed since.
+fn quotas_of(plan: &Plan, site: &AwsSite) -> Result<AwsQuotas, String> {
+    let sites = plan.aws.iter().flat_map(|aws| &aws.sites);
+    let mut same = sites.filter(|frozen| frozen.name == site.name && frozen.region == site.region);
+    let quotas = same.find_map(|frozen| frozen.limits.quotas.clone());
+    quotas.ok_or_else(|| "the run does not say what AWS granted when it began".to_owned())
+}
+
+/// Machines that were taken as they were when the run began.
+fn use_machines_of(directory: &RunDirectory, setups: &mut Setups) -> Result<(), Failure> {
+    let environment = directory.environment().map_err(Failure::input)?;
+    let hosts = environment.as_object().into_iter().flatten();
+    let databases: Vec<Environment> = hosts
+        .filter(|(name, _)| name.parse::<HostId>().is_ok_and(|host| host.role == Role::Database))
+        .filter_map(|(_, facts)| serde_json::from_value(facts.clone()).ok())
+        .collect();
+    let cpus = databases.iter().map(|facts| facts.cpus).min();
+    let memory = databases.iter().filter_map(|facts| facts.memory_bytes).min();
+    let (Some(cpus), Some(memory)) = (cpus, memory) else {
+        return Err(Failure::input("environment.json does not say what the database hosts are"));
+    };
+    spec::use_whole_machines(setups, f64::from(cpus), memory).map_err(|(configuration, _)| {
+        Failure::input(format!("environment.json has hosts on which {configuration} does not fit"))
+    })
+}
+
+/// Files that the experiment names were found beside it, where it then lay: the plan has their whole paths. Each has to end as the
+/// experiment has it, to be this user's or root's, and to lie outside of the run's directory, where whoever sent it could have put it.
+fn settle_files(again: &mut Plan, frozen: &Plan, run: &Path) -> Result<(), Failure> {
+    let run = run.canonicalize().map_err(|e| Failure::input(format!("{}: {e}", run.display())))?;
+    let mut frozen = frozen.clone();
+    for (written, found) in files(again).into_iter().zip(files(&mut frozen)) {
+        let path = Path::new(&*found);
+        let is_named = path.is_absolute() && path.ends_with(tail(Path::new(&*written)));
+        let why = match () {
+            () if !is_named => "is not what experiment.toml names",
+            () if path.starts_with(&run) => "lies in the run's own directory",
+            () if path.exists() && !guarded::is_own(path) => "belongs to another user, or everybody may write to it",
+            () => {
+                written.clone_from(found);
+                continue;
+            }
+        };
+        return Err(Failure::input(format!("the plan of the run names the file {found}, which {why}"))
+            .help("what it names is obeyed; start a new run from an experiment that names your own files"));
+    }
+    Ok(())
+}
+
+/// The files that are obeyed, always in the same order.
+fn files(plan: &mut Plan) -> Vec<&mut String> {
+    let mut files = plan.target.database.files_mut();
+    if let Some(hosts) = &mut plan.hosts {
+        let named = [
+            &mut hosts.ssh_config,
+            &mut hosts.binary_x86_64,
+            &mut hosts.binary_aarch64,
+        ];
+        files.extend(named.into_iter().flatten());
+    }
+    if let Some(aws) = &mut plan.aws {
+        files.extend([&mut aws.binary_x86_64, &mut aws.binary_aarch64].into_iter().flatten());
+    }
+    files
+}
+
+/// What remains of a path behind its last `..`.
+fn tail(written: &Path) -> PathBuf {
+    let mut tail = PathBuf::new();
+    for part in written.components() {
+        match part {
+            Component::ParentDir => tail = PathBuf::new(),
+            Component::Normal(name) => tail.push(name),
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+        }
+    }
+    tail
+}
+
+/// Where two jobs differ first, such as `plan.json: hosts.ssh_config`; `None`: they say the same. What things cost is told, never obeyed,
+/// and may be known better today.
+fn first_difference(again: &Job, frozen: &Job) -> Option<String> {
+    let without_money = |job: &Job| {
+        let mut plan = job.plan.clone();
+        plan.money = None;
+        for batch in plan.aws.iter_mut().flat_map(|aws| &mut aws.batches) {
+            batch.prices.clear();
+        }
+        (serde_json::json!(plan), serde_json::json!(job.setups))
+    };
+    let (again, frozen) = (without_money(again), without_money(frozen));
+    let plan = differs("", &again.0, &frozen.0).map(|at| format!("plan.json: {at}"));
+    plan.or_else(|| differs("", &again.1, &frozen.1).map(|at| format!("setups.json: {at}")))
+}
+
+fn differs(at: &str, again: &Value, frozen: &Value) -> Option<String> {
+    let inside = |key: &str| match at {
+        "" => key.to_owned(),
+        at => format!("{at}.{key}"),
+    };
+    match (again, frozen) {
+        (Value::Object(a), Value::Object(b)) => {
+            let keys = a.keys().chain(b.keys());
+            keys.into_iter()
+                .find_map(|key| differs(&inside(key), a.get(key).unwrap_or(&Value::Null), b.get(key).unwrap_or(&Value::Null)))
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            let mut pairs = a.iter().zip(b).enumerate();
+            pairs.find_map(|(index, (a, b))| differs(&inside(&index.to_string()), a, b))
+        }
+        (a, b) if a == b => None,
+        _ => Some(at.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_difference_is_named_by_its_place() {
+        let value = |text: &str| -> Value { serde_json::from_str(text).unwrap_or_default() };
+        let at = |a: &str, b: &str| differs("", &value(a), &value(b));
+        assert_eq!(at(r#"{"a": [{"b": 1}]}"#, r#"{"a": [{"b": 1}]}"#), None);
+        assert_eq!(at(r#"{"a": [{"b": 1}]}"#, r#"{"a": [{"b": 2}]}"#).as_deref(), Some("a.0.b"));
+        assert_eq!(at(r#"{"a": []}"#, r#"{"a": [1]}"#).as_deref(), Some("a"));
+        assert_eq!(at("{}", r#"{"c": {"d": true}}"#).as_deref(), Some("c"));
+    }
+
+    #[test]
+    fn what_remains_of_a_path_is_behind_its_last_step_up() {
+        for (written, remains) in [("ssh_config", "ssh_config"), ("../../etc/./ssh", "etc/ssh"), ("/etc/ssh", "etc/ssh")] {
+            assert_eq!(tail(Path::new(written)), Path::new(remains));
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! Runs that somebody else has put together, or has changed: they are read without harm, and not obeyed.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod support;
+
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use serde_json::{Value, json};
+use support::Laboratory;
+
+/// Two configurations, two blocks: four trials.
+const EXPERIMENT: &str = r#"name = "story"
+[dataset]
+records = 100_000
+[[configuration]]
+name = "a"
+instance = { vcpus = 2, memory_gib = 8 }
+data_volume = { iops = 100000, mib_per_s = 2000, size_gib = 100 }
+[[configuration]]
+name = "b"
+instance = { vcpus = 2, memory_gib = 8 }
+data_volume = { iops = 100000, mib_per_s = 2000, size_gib = 100 }
+[[workload]]
+WORKLOAD
+[load]
+concurrency = [32]
+warmup_s = 5
+duration_s = 30
+repetitions = 2
+[provider.simulated]
+run_noise = 0.02
+"#;
+/// Nothing that a hostile file makes it do may take longer.
+const NO_HANG: Duration = Duration::from_secs(20);
+
+fn run(lab: &Laboratory, workload: &str) -> PathBuf {
+    lab.write("x.toml", &EXPERIMENT.replace("WORKLOAD", workload));
+    let (code, stderr) = ask(lab, &["run", "x.toml", "--provider", "simulated"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    lab.run_directory()
+}
+
+fn simulated(lab: &Laboratory) -> PathBuf {
+    run(lab, "name = \"reads\"\nread = 1.0")
+}
+
+/// Exit code and stderr.
+fn ask(lab: &Laboratory, arguments: &[&str]) -> (Option<i32>, String) {
+    let began = Instant::now();
+    let output = lab.output(arguments);
+    assert!(began.elapsed() < NO_HANG, "{arguments:?} took {:?}", began.elapsed());
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+fn change(path: &Path, change: impl FnOnce(&mut Value)) {
+    let mut document: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    change(&mut document);
+    std::fs::write(path, document.to_string()).unwrap();
+}
+
+/// A copy of the run, as if it had been received.
+fn received(lab: &Laboratory, run: &Path, name: &str) -> PathBuf {
+    let copy = lab.path().join(name);
+    let copied = std::process::Command::new("cp").arg("-r").arg(run).arg(&copy).status();
+    assert!(copied.unwrap().success());
+    // A trial is missing: there is something to go on with.
+    std::fs::remove_dir_all(copy.join("trials/b.reads.c32/2")).unwrap();
+    copy
+}
+
+/// The way of the attack: a report was written to `.NAME.PID`, through whatever link lay there.
+#[test]
+fn a_report_is_written_through_no_link_that_the_run_holds() {
+    let lab = Laboratory::new();
+    let run = simulated(&lab);
+    let own = lab.write("authorized_keys", "mine");
+    let pid = std::process::id();
+    for name in ["analysis.json", "report.md", "report.html", "summary.csv"] {
+        let _ = std::fs::remove_file(run.join(name));
+        symlink(&own, run.join(name)).unwrap();
+        for next in 1..300 {
+            symlink(&own, run.join(format!(".{name}.{}", pid + next))).unwrap();
+        }
+    }
+    let (code, stderr) = ask(&lab, &["report", run.to_str().unwrap()]);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert_eq!(std::fs::read_to_string(&own).unwrap(), "mine");
+    for name in ["analysis.json", "report.md", "report.html"] {
+        let found = std::fs::symlink_metadata(run.join(name)).unwrap();
+        assert!(found.is_file() && found.len() > 100, "{name}");
+    }
+}
+
+#[test]
+fn a_run_that_is_not_all_ones_own_does_not_go_on() {
+    let lab = Laboratory::new();
+    let whole = simulated(&lab);
+    let own = lab.write("precious", "mine\nno newline");
+    let refused = |run: &Path, words: &str| {
+        let (code, stderr) = ask(&lab, &["run", "--resume", run.to_str().unwrap()]);
+        assert_eq!(code, Some(2), "{stderr}");
+        assert!(stderr.contains(words) && stderr.contains("is not all yours"), "{stderr}");
+    };
+    let linked = received(&lab, &whole, "linked");
+    std::fs::remove_file(linked.join("journal.jsonl")).unwrap();
+    symlink(&own, linked.join("journal.jsonl")).unwrap();
+    refused(&linked, "journal.jsonl is a symbolic link");
+    assert_eq!(std::fs::read_to_string(&own).unwrap(), "mine\nno newline", "it was cut at its last line");
+
+    let open = received(&lab, &whole, "open");
+    std::fs::set_permissions(open.join("plan.json"), std::fs::Permissions::from_mode(0o666)).unwrap();
+    refused(&open, "can be written by every user");
+
+    let strange = received(&lab, &whole, "strange");
+    if std::os::unix::fs::chown(strange.join("plan.json"), Some(65_534), None).is_ok() {
+        refused(&strange, "plan.json belongs to user 65534");
+    }
+    let mine = received(&lab, &whole, "mine");
+    let (code, stderr) = ask(&lab, &["run", "--resume", mine.to_str().unwrap()]);
+    assert_eq!(code, Some(0), "{stderr}");
+}
+
+/// Each of these was obeyed.
+#[test]
+fn what_the_experiment_does_not_say_is_not_obeyed() {
+    let lab = Laboratory::new();
+    let whole = simulated(&lab);
+    let refused = |run: &Path, words: &str| {
+        let (code, stderr) = ask(&lab, &["run", "--resume", run.to_str().unwrap()]);
+        assert_eq!(code, Some(2), "{stderr}");
+        assert!(stderr.contains(words), "{stderr}");
+    };
+    let options = received(&lab, &whole, "options");
+    change(&options.join("setups.json"), |setups| {
+        setups["setups"][0]["heap_bytes"] = json!(1_u64 << 40);
+    });
+    refused(&options, "setups.json: setups.0.heap_bytes is not what its experiment.toml comes to");
+
+    let elsewhere = received(&lab, &whole, "elsewhere");
+    change(&elsewhere.join("plan.json"), |plan| plan["work_directory"] = json!("/etc"));
+    refused(&elsewhere, "plan.json: work_directory is not what");
+
+    // A configuration of ssh whose command makes a file.
+    let by_ssh = received(&lab, &whole, "by-ssh");
+    let (made, config) = (lab.path().join("made-by-attacker"), by_ssh.join("ssh_config"));
+    let text = format!("Host *\n  ProxyCommand touch {}\n", made.display());
+    std::fs::write(&config, text).unwrap();
+    change(&by_ssh.join("environment.json"), |facts| facts["provider"] = json!("hosts"));
+    change(&by_ssh.join("plan.json"), |plan| {
+        plan["hosts"] = json!({
+            "database": [{"ssh": "db1", "address": "192.0.2.1", "work_directory": null, "data": null, "commitlog": null}],
+            "client": ["client1"], "ssh_config": config, "limits": true, "binary_x86_64": null, "binary_aarch64": null
+        });
+    });
+    let (code, stderr) = ask(&lab, &["run", "--resume", by_ssh.to_str().unwrap()]);
+    assert_eq!(code, Some(2), "{stderr}");
+    assert!(!made.exists(), "a command of the received run was carried out");
+
+    // Even where the received experiment names it itself: what is obeyed does not come in the run's directory.
+    let experiment = std::fs::read_to_string(by_ssh.join("experiment.toml")).unwrap();
+    let hosts = "[provider.hosts]\ndatabase = [{ ssh = \"db1\", address = \"192.0.2.1\" }]\nclient = [\"client1\"]\n\
+                 ssh_config = \"ssh_config\"\n";
+    std::fs::write(by_ssh.join("experiment.toml"), format!("{experiment}{hosts}")).unwrap();
+    let (code, stderr) = ask(&lab, &["run", "--resume", by_ssh.to_str().unwrap()]);
+    assert_eq!(code, Some(2), "{stderr}");
+    assert!(stderr.contains("which lies in the run's own directory"), "{stderr}");
+    assert!(!made.exists(), "a command of the received run was carried out");
+}
+
+/// What an experiment names is frozen with it.
+#[test]
+fn a_run_goes_on_without_the_file_that_its_experiment_named() {
+    let lab = Laboratory::new();
+    let file = lab.write(
+        "reads.properties",
+        "recordcount=1000\nreadproportion=1.0\nupdateproportion=0\nrequestdistribution=uniform\n",
+    );
+    let run = run(&lab, "name = \"reads\"\nycsb = \"reads.properties\"");
+    std::fs::remove_file(file).unwrap();
+    std::fs::remove_dir_all(run.join("trials/b.reads.c32/2")).unwrap();
+    let (code, stderr) = ask(&lab, &["run", "--resume", run.to_str().unwrap()]);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stderr.contains("3 of 4 trials are done"), "{stderr}");
+    change(&run.join("beside.json"), |beside| {
+        beside["files"]["reads.properties"] = json!("readproportion=0.5\nupdateproportion=0.5\n");
+    });
+    let (code, stderr) = ask(&lab, &["run", "--resume", run.to_str().unwrap()]);
+    assert_eq!(code, Some(2), "{stderr}");
+    assert!(stderr.contains("plan.json: workloads.0"), "{stderr}");
+}
+
+/// A hostile value, and a word of the reason.
+type Forged = (&'static str, fn(&Path), &'static str);
+
+/// Each of these took gigabytes, panicked or never ended.
+#[test]
+fn sizes_that_a_trial_announces_are_not_believed() {
+    fn measured_s(record: &Path, value: f64) {
+        change(record, |record| record["client"]["measured_s"] = json!(value));
+    }
+    fn hlog(path: &Path, histogram: &str) {
+        let text = std::fs::read_to_string(path).unwrap();
+        let line = text.lines().find(|line| line.starts_with("Tag=read,")).unwrap();
+        let (before, _) = line.rsplit_once(',').unwrap();
+        std::fs::write(path, text.replace(line, &format!("{before},{histogram}"))).unwrap();
+    }
+    let forged: [Forged; 6] = [
+        ("trial.json", |path| measured_s(path, 1e9), "measured_s"),
+        ("trial.json", |path| measured_s(path, 9e18), "measured_s"),
+        ("trial.json", |path| measured_s(path, -1.0), "measured_s"),
+        // A V2 header that announces the widest range at five digits, and four gigabytes of counts.
+        (
+            "latency.hlog",
+            |path| hlog(path, "HISTEwAAAAAAAAAAAAAABQAAAAAAAAABP/////////8/8AAAAAAAAA=="),
+            "recorded up to",
+        ),
+        (
+            "latency.hlog",
+            |path| hlog(path, "HISTE/////8AAAAAAAAAAwAAAAAAAAABAAAAAAOThwA/8AAAAAAAAA=="),
+            "announces",
+        ),
+        (
+            "trial.json",
+            |path| {
+                std::fs::remove_file(path).unwrap();
+                mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+            },
+            "it is a pipe",
+        ),
+    ];
+    let lab = Laboratory::new();
+    let run = simulated(&lab);
+    let trial = run.join("trials/b.reads.c32/2");
+    for (file, forge, reason) in forged {
+        let before = std::fs::read(trial.join(file)).unwrap();
+        forge(&trial.join(file));
+        let (code, stderr) = ask(&lab, &["report", run.to_str().unwrap()]);
+        assert_eq!(code, Some(0), "{stderr}");
+        let analysis: Value = serde_json::from_slice(&std::fs::read(run.join("analysis.json")).unwrap()).unwrap();
+        let invalid = &analysis["cells"][1]["trials_invalid"][0];
+        assert!(invalid["reason"].as_str().unwrap().contains(reason), "{reason}: {invalid}");
+        std::fs::remove_file(trial.join(file)).unwrap();
+        std::fs::write(trial.join(file), before).unwrap();
+    }
+}
+
+#[test]
+fn no_file_of_a_run_makes_a_command_wait_or_reads_outside_of_it() {
+    let lab = Laboratory::new();
+    let whole = simulated(&lab);
+    let pipe = |path: &Path| {
+        std::fs::remove_file(path).unwrap();
+        mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    };
+    for file in ["plan.json", "journal.jsonl", "environment.json"] {
+        let run = received(&lab, &whole, &format!("pipe-{file}"));
+        pipe(&run.join(file));
+        let (code, stderr) = ask(&lab, &["report", run.to_str().unwrap()]);
+        assert!(matches!(code, Some(1 | 2)), "{file}: {stderr}");
+    }
+    let endless = received(&lab, &whole, "endless");
+    std::fs::remove_file(endless.join("run.sha256")).unwrap();
+    symlink("/dev/zero", endless.join("run.sha256")).unwrap();
+    let (code, stderr) = ask(&lab, &["report", endless.to_str().unwrap(), "--verify"]);
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(stderr.contains("run.sha256: it is a symbolic link"), "{stderr}");
+
+    // The hash of a file elsewhere would be confirmed, or denied.
+    for outside in ["/etc/passwd", "../../../../../../../../etc/passwd"] {
+        std::fs::remove_file(endless.join("run.sha256")).unwrap();
+        std::fs::write(endless.join("run.sha256"), format!("{}  {outside}\n", "0".repeat(64))).unwrap();
+        let (code, stderr) = ask(&lab, &["report", endless.to_str().unwrap(), "--verify"]);
+        assert_eq!(code, Some(1), "{stderr}");
+        assert!(stderr.contains("about a file of the run"), "{stderr}");
+    }
+
+    let large = received(&lab, &whole, "large");
+    let file = std::fs::File::create(large.join("plan.json")).unwrap();
+    file.set_len(109 << 20).unwrap();
+    let (code, stderr) = ask(&lab, &["report", large.to_str().unwrap()]);
+    assert_eq!(code, Some(2), "{stderr}");
+    assert!(stderr.contains("plan.json") && stderr.contains("bytes"), "{stderr}");
+}

@@ -1,0 +1,186 @@
+//! Whether a directory in which Terraform is to work holds what this program puts there, and nothing else.
+//!
+//! Terraform obeys every `*.tf` of a directory and runs the plug-ins below `.terraform`; its state says which plug-ins it needs. A run
+//! directory may come from somebody else, and whoever resumes it gives it credentials.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::error::AwsError;
+use super::terraform::{ASKED, BACKEND, LOG, MODULES, STATES, VARIABLES};
+use super::{KEY, KNOWN_HOSTS, SSH_CONFIG};
+
+/// Where Terraform keeps plug-ins and what it knows of its backend. It is made again by `terraform init`.
+const DATA: &str = ".terraform";
+/// Terraform's own: state, its copies, and locks.
+const OF_TERRAFORM: [&str; 6] = [
+    "terraform.tfstate",
+    "terraform.tfstate.backup",
+    "errored.tfstate",
+    ".terraform.tfstate.lock.info",
+    ".terraform.lock.hcl",
+    "crash.log",
+];
+/// The only plug-in that the modules need, as a state names it, by Terraform and by OpenTofu.
+const PLUGINS: [&str; 2] = [
+    "provider[\"registry.terraform.io/hashicorp/aws\"]",
+    "provider[\"registry.opentofu.org/hashicorp/aws\"]",
+];
+/// Most bytes of a state.
+const STATE_MOST_BYTES: u64 = 64 << 20;
+
+/// Refuses what this program and Terraform have not made, and has plug-ins fetched anew.
+pub(super) fn check(directory: &Path) -> Result<(), AwsError> {
+    if !directory.exists() {
+        return Ok(());
+    }
+    let failed = |error| AwsError::file("examine", directory, error);
+    fetch_plugins_anew(directory).map_err(failed)?;
+    if let Some(foreign) = guarded::foreign(directory).map_err(failed)? {
+        let what = foreign.to_string();
+        return Err(AwsError::Foreign { what });
+    }
+    for relative in files_below(directory, Path::new("")).map_err(failed)? {
+        if !is_known(&relative) {
+            let what = directory.join(&relative).display().to_string();
+            return Err(AwsError::Foreign { what });
+        }
+    }
+    check_state(&directory.join(OF_TERRAFORM[0]))
+}
+
+fn is_known(relative: &Path) -> bool {
+    let name = relative.to_str().unwrap_or_default();
+    let own = [ASKED, BACKEND, LOG, STATES, VARIABLES, KEY, SSH_CONFIG, KNOWN_HOSTS];
+    MODULES.iter().any(|(module, _)| *module == name)
+        || own.contains(&name)
+        || OF_TERRAFORM.contains(&name)
+        || name == format!("{KEY}.pub")
+        || name == format!("{KNOWN_HOSTS}.old")
+        // What a kill left aside: Terraform reads no file with such a name.
+        || relative.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
+        // A state's earlier versions, by their moments.
+        || (name.starts_with("terraform.tfstate.") && name.ends_with(".backup"))
+}
+
+/// What lies below `.terraform` are programs. They go, so that `terraform init` brings them from where the user has it fetch them; unless
+/// a Terraform of this directory is at work, which nobody can have sent.
+fn fetch_plugins_anew(directory: &Path) -> io::Result<()> {
+    let data = directory.join(DATA);
+    match fs::symlink_metadata(&data) {
+        Ok(found) if found.is_dir() && !somebody_works_in(directory) => fs::remove_dir_all(&data),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a process has this as its working directory.
+fn somebody_works_in(directory: &Path) -> bool {
+    let Ok(directory) = directory.canonicalize() else {
+        return false;
+    };
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    processes
+        .filter_map(|process| fs::read_link(process.path().join("cwd")).ok())
+        .any(|at| at == directory)
+}
+
+/// A state that names another plug-in would have it fetched and run.
+fn check_state(path: &Path) -> Result<(), AwsError> {
+    let bytes = match guarded::read_no_link(path, STATE_MOST_BYTES) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(AwsError::file("read", path, error)),
+    };
+    // One that is no JSON Terraform refuses itself.
+    let state: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    let resources = state["resources"].as_array().into_iter().flatten();
+    for resource in resources {
+        let plugin = resource["provider"].as_str().unwrap_or_default();
+        if !PLUGINS.iter().any(|known| plugin.ends_with(known)) {
+            let what = format!("{} needs {plugin}", path.display());
+            return Err(AwsError::Foreign { what });
+        }
+    }
+    Ok(())
+}
+
+/// Paths of all files, relative to the directory; what lies below `.terraform` is not looked at.
+fn files_below(directory: &Path, below: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(directory.join(below))? {
+        let entry = entry?;
+        let relative = below.join(entry.file_name());
+        match entry.file_type()?.is_dir() {
+            true if relative == Path::new(DATA) => {}
+            true => files.extend(files_below(directory, &relative)?),
+            false => files.push(relative),
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A directory as a run leaves it.
+    fn directory() -> tempfile::TempDir {
+        let directory = tempfile::tempdir().unwrap();
+        for (name, text) in MODULES {
+            let path = directory.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let state = r#"{"resources":[{"mode":"managed","provider":"provider[\"registry.terraform.io/hashicorp/aws\"]"}]}"#;
+        for (name, text) in [
+            (VARIABLES, "{}"),
+            (ASKED, ""),
+            (LOG, ""),
+            (KEY, ""),
+            ("id_ed25519.pub", ""),
+            ("terraform.tfstate", state),
+            (".terraform.lock.hcl", ""),
+        ] {
+            fs::write(directory.path().join(name), text).unwrap();
+        }
+        directory
+    }
+
+    #[test]
+    fn what_a_run_has_left_is_taken_up_and_its_plugins_are_fetched_anew() {
+        let directory = directory();
+        let plugin = directory.path().join(".terraform/providers/x");
+        fs::create_dir_all(plugin.parent().unwrap()).unwrap();
+        fs::write(&plugin, "#!/bin/sh").unwrap();
+        check(directory.path()).unwrap();
+        assert!(!directory.path().join(DATA).exists());
+        check(&directory.path().join("none-yet")).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_terraform_would_obey_and_a_link_are_refused_by_name() {
+        for name in ["evil.tf", "main_override.tf", "x.auto.tfvars", "override.tf.json", "modules/network/evil.tf"] {
+            let directory = directory();
+            fs::write(directory.path().join(name), "").unwrap();
+            let words = check(directory.path()).unwrap_err().to_string();
+            assert!(words.contains(name) && words.contains("would obey it"), "{words}");
+        }
+        let directory = directory();
+        std::os::unix::fs::symlink("/etc/passwd", directory.path().join("terraform.tfstate.backup")).unwrap();
+        let words = check(directory.path()).unwrap_err().to_string();
+        assert!(words.contains("symbolic link"), "{words}");
+    }
+
+    #[test]
+    fn a_state_that_needs_another_plugin_is_refused() {
+        let directory = directory();
+        let state = r#"{"resources":[{"mode":"managed","provider":"provider[\"registry.terraform.io/evil/shell\"]"}]}"#;
+        fs::write(directory.path().join("terraform.tfstate"), state).unwrap();
+        let words = check(directory.path()).unwrap_err().to_string();
+        assert!(words.contains("evil/shell"), "{words}");
+    }
+}
