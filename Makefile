@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export PATH := $(HOME)/.cargo/bin:$(PATH):/sbin:/usr/sbin
 
-.PHONY: help setup build demo test test-all test-scales test-kills test-vm truth lint fuzz bench bench-scale bench-volumes dist
+.PHONY: help setup build demo test test-all test-scales test-kills test-mutants test-vm truth lint fuzz bench bench-scale bench-volumes dist
 
 help:           ## what can be made
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 16
@@ -37,6 +37,9 @@ test-scales:    ## one ratio of two volumes at 1:64, 1:16 and 1:4, with a real C
 test-kills: build  ## SIGKILL to a random process of a run, N=200 times: what is left on the machine, and what is lost (root)
 	JAVA_HOME=$$(scripts/java-for-tests.sh) scripts/kills.py $(or $(N),200)
 
+test-mutants:   ## a thousand run directories with one file changed: no panic, no hang, bounded memory
+	IOPSLAB_MUTANTS=$(or $(N),1000) cargo test -p iopslab --locked --test mutants -- --nocapture
+
 test-vm:        ## storage, served volumes and tiny runs, a client near and far, in a Debian 12 with cgroup v2 (QEMU; needs root)
 	@scripts/vm.sh
 
@@ -47,7 +50,7 @@ lint:           ## format, clippy, documentation, Terraform modules, shell scrip
 	@scripts/setup.sh --lint
 	scripts/lint.sh
 
-fuzz:           ## the parsers of experiment and YCSB files, a minute each
+fuzz:           ## parsers of files and decoders of what others send, a minute each
 	scripts/fuzz.sh
 
 bench: setup    ## client cost per operation: alone against a null server, then beside latte on one Cassandra

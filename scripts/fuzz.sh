@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Fuzzes the parsers of files that users write, on a stable toolchain: scripts/fuzz.sh [SECONDS a target, default 60]
+# Fuzzes the parsers of files that users write, and the decoders of bytes that others send, on a stable toolchain:
+# scripts/fuzz.sh [SECONDS a target, default 60]
 # A crash stays in fuzz/artifacts/<target>/; run it again with: fuzz/target/release/<target> FILE
 set -euo pipefail
 cd "$(dirname "$0")/../fuzz"
@@ -13,7 +14,7 @@ host=$(rustc -vV | sed -n 's/^host: //p')
 # With --target, build scripts and macros are not instrumented.
 RUSTFLAGS=$coverage cargo build --release --locked --target "$host"
 
-for target in experiment ycsb; do
+for target in experiment ycsb agent cql fuse hashes jmx journal latencies ledger samples tar; do
   echo "==> fuzzing $target for $seconds s"
   mkdir -p "corpus/$target" "artifacts/$target"
   "target/$host/release/$target" "corpus/$target" "seeds/$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \

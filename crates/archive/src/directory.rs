@@ -1,7 +1,8 @@
 //! The directory of a run: created once, opened to read, locked to write.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -21,6 +22,9 @@ const EXPERIMENT: &str = "experiment.toml";
 const BESIDE: &str = "beside.json";
 /// Most bytes of an experiment file.
 const EXPERIMENT_MOST_BYTES: u64 = 4 << 20;
+/// Permissions of the directory: nobody else's, or as the umask has it.
+const PRIVATE: u32 = 0o700;
+const SHARED: u32 = 0o777;
 const ENVIRONMENT: &str = "environment.json";
 const JOURNAL: &str = "journal.jsonl";
 const TRIALS: &str = "trials";
@@ -54,12 +58,13 @@ impl RunDirectory {
     ///
     /// The experiment is the text of the file, and the texts of those that it names by their names.
     ///
+    /// A shared one can be read by other users, as the umask has it.
+    ///
     /// The journal is opened before anything else, so that a path that cannot be written fails now and not after an
     /// hour; `plan.json` comes last, so that its presence means that the directory is complete.
     pub fn create(
         parent: &Path,
-        name: &str,
-        utc_stamp: &str,
+        (name, utc_stamp, is_shared): (&str, &str, bool),
         (experiment_text, beside): (&str, &BTreeMap<String, String>),
         job: &Job,
         catalog: &serde_json::Value,
@@ -67,10 +72,14 @@ impl RunDirectory {
     ) -> Result<Self> {
         create_directories(parent)?;
         let path = parent.join(plain_name(&format!("{name}-{utc_stamp}"))?);
-        fs::create_dir(&path).map_err(|e| match e.kind() {
-            std::io::ErrorKind::AlreadyExists => RunError::Exists { path: path.clone() },
-            _ => RunError::file("create", &path, e),
-        })?;
+        let permissions = if is_shared { SHARED } else { PRIVATE };
+        DirBuilder::new()
+            .mode(permissions)
+            .create(&path)
+            .map_err(|e| match e.kind() {
+                std::io::ErrorKind::AlreadyExists => RunError::Exists { path: path.clone() },
+                _ => RunError::file("create", &path, e),
+            })?;
         let mut writer = JournalWriter::open(&path, &path.join(JOURNAL))?;
         create_directories(&path.join(TRIALS))?;
         let mut inputs = vec![

@@ -18,8 +18,8 @@ use std::time::{Duration, SystemTime};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use evidence::{Interval, Series, TrialRecord};
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::interval_log::{IntervalLogIterator, IntervalLogWriterBuilder, LogEntry, Tag};
 use hdrhistogram::serialization::V2DeflateSerializer;
+use hdrhistogram::serialization::interval_log::{IntervalLogIterator, IntervalLogWriterBuilder, LogEntry, Tag};
 
 use crate::{Result, RunError, files};
 
@@ -106,10 +106,15 @@ pub struct LatencyLog {
 impl LatencyLog {
     /// Reads the file; nothing is decoded yet.
     pub(crate) fn read(path: &Path) -> Result<Self> {
-        Ok(Self {
+        Ok(Self::of(path, files::read(path, MOST_BYTES)?))
+    }
+
+    /// The log that has these bytes.
+    pub(crate) fn of(path: &Path, bytes: Vec<u8>) -> Self {
+        Self {
             path: path.to_owned(),
-            bytes: files::read(path, MOST_BYTES)?,
-        })
+            bytes,
+        }
     }
 
     /// Hands out each interval; starts are again seconds from the start of measurement (to the millisecond).

@@ -166,8 +166,12 @@ fn complete_length(bytes: &[u8]) -> usize {
 
 /// All complete lines.
 pub fn read(path: &Path) -> Result<Vec<JournalEntry>> {
-    let bytes = files::read(path, MOST_BYTES)?;
-    bytes[..complete_length(&bytes)]
+    parse(path, &files::read(path, MOST_BYTES)?)
+}
+
+/// The same of what a file has.
+pub fn parse(path: &Path, bytes: &[u8]) -> Result<Vec<JournalEntry>> {
+    bytes[..complete_length(bytes)]
         .split(|&b| b == b'\n')
         .enumerate()
         .filter(|(_, line)| !line.is_empty())

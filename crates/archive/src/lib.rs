@@ -25,6 +25,8 @@ mod directory;
 mod error;
 mod files;
 mod frozen;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod hlog;
 mod journal;
 mod logs;

@@ -97,10 +97,12 @@ fn bytes_of(path: &Path) -> Result<Option<Vec<u8>>> {
 /// The list; `None` for a run of before there was one.
 pub fn read(run: &Path) -> Result<Option<Hashes>> {
     let path = run.join(MANIFEST);
-    let Some(bytes) = bytes_of(&path)? else {
-        return Ok(None);
-    };
-    let text = String::from_utf8(bytes).map_err(|e| RunError::damaged(&path, e))?;
+    bytes_of(&path)?.map(|bytes| parse(&path, bytes)).transpose()
+}
+
+/// What a list says.
+pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Hashes> {
+    let text = String::from_utf8(bytes).map_err(|e| RunError::damaged(path, e))?;
     let complete = &text[..text.rfind('\n').map_or(0, |at| at + 1)];
     // A path that leaves the run would have the hash of a stranger's file told.
     let entry = |line: &str| {
@@ -110,9 +112,15 @@ pub fn read(run: &Path) -> Result<Option<Hashes>> {
     };
     complete
         .lines()
-        .map(|line| entry(line).ok_or_else(|| RunError::damaged(&path, format!("not a line of sha256sum about a file of the run: {line:?}"))))
-        .collect::<Result<Hashes>>()
-        .map(Some)
+        .map(|line| {
+            entry(line).ok_or_else(|| {
+                RunError::damaged(
+                    &path,
+                    format!("not a line of sha256sum about a file of the run: {line:?}"),
+                )
+            })
+        })
+        .collect()
 }
 
 /// Begins the list of a new run.

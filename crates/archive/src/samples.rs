@@ -104,7 +104,10 @@ fn is_inside(column: &ColumnChunkMetaData, length: u64) -> bool {
 }
 
 /// Whether the pages of a column hold what they announce: a dictionary is allocated by its number of values, whatever bytes come.
-fn check_pages(pages: impl Iterator<Item = std::result::Result<Page, ParquetError>>, rows: usize) -> std::result::Result<(), String> {
+fn check_pages(
+    pages: impl Iterator<Item = std::result::Result<Page, ParquetError>>,
+    rows: usize,
+) -> std::result::Result<(), String> {
     for page in pages {
         let page = page.map_err(|e| e.to_string())?;
         let values = page.num_values() as usize;
@@ -178,7 +181,9 @@ fn decode_sound(path: &Path, bytes: Vec<u8>) -> Result<Vec<HostSample>> {
                 read += records;
             }
             let mut present = values.into_iter();
-            let column = levels.into_iter().map(|level| if level > 0 { present.next() } else { None });
+            let column = levels
+                .into_iter()
+                .map(|level| if level > 0 { present.next() } else { None });
             columns.push((name, column.collect()));
         }
         for index in 0..row_count {

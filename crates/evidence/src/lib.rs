@@ -14,8 +14,8 @@ mod rest;
 mod trial;
 mod warmed;
 
-pub use bounds::{LONGEST_S, MOST_COUNTED, decode_histogram};
 pub use backlog::BacklogFound;
+pub use bounds::{LONGEST_S, MOST_COUNTED, decode_histogram};
 pub use clock::{Clock, ClockReading};
 pub use data_set::{DataSetOrigin, KeptDataSet, KeptPart};
 pub use environment::{Disk, Environment};

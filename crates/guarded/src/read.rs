@@ -191,13 +191,25 @@ mod tests {
         let read = |relative: &str| read_below(&root, Path::new(relative), 10);
         assert_eq!(read("trials/a").unwrap(), b"a");
         assert_eq!(read("./trials/./a").unwrap(), b"a");
-        for refused in ["../secret", "trials/../../secret", "link", "up/secret", "/etc/passwd", "", "."] {
+        for refused in [
+            "../secret",
+            "trials/../../secret",
+            "link",
+            "up/secret",
+            "/etc/passwd",
+            "",
+            ".",
+        ] {
             read(refused).unwrap_err();
         }
         assert_eq!(
             read_no_link(&root.join("link"), 10).unwrap_err().to_string(),
             "it is a symbolic link"
         );
-        assert_eq!(super::read(&root.join("link"), 10).unwrap(), b"s", "a user's own name is followed");
+        assert_eq!(
+            super::read(&root.join("link"), 10).unwrap(),
+            b"s",
+            "a user's own name is followed"
+        );
     }
 }

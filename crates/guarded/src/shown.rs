@@ -62,12 +62,7 @@ fn is_obeyed(c: char) -> bool {
 fn colour(text: &str) -> Option<usize> {
     let codes = text.strip_prefix("\u{1b}[")?;
     let end = codes.find('m')?;
-    let is_ours = |code: &str| {
-        matches!(
-            code.parse::<u8>(),
-            Ok(0..=4 | 22..=24 | 31..=36 | 39 | 91..=97)
-        )
-    };
+    let is_ours = |code: &str| matches!(code.parse::<u8>(), Ok(0..=4 | 22..=24 | 31..=36 | 39 | 91..=97));
     let codes = &codes[..end];
     (codes.is_empty() || codes.split(';').all(is_ours)).then_some(2 + end + 1)
 }

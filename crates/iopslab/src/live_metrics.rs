@@ -5,14 +5,17 @@
 
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::failure::Failure;
 
 /// Longest time that one scrape may take.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// Scrapes that are answered at the same time.
+const MOST_AT_A_TIME: usize = 8;
 /// Longest head of a request that is read.
 const LARGEST_REQUEST: usize = 8 << 10;
 /// Media type of OpenMetrics 1.0.
@@ -96,10 +99,20 @@ impl LiveMetrics {
         let live = Arc::new(Mutex::new(Live::default()));
         let shared = Arc::clone(&live);
         std::thread::spawn(move || {
+            let under_way = Arc::new(AtomicUsize::new(0));
             for stream in listener.incoming().flatten() {
-                let text = openmetrics(&shared.lock().unwrap_or_else(PoisonError::into_inner));
-                // A scraper that went away is its own business.
-                let _ = answer(stream, &text);
+                // Each has a thread, so that one who asks slowly keeps nobody else waiting; more at a time are turned away.
+                if under_way.fetch_add(1, Ordering::Relaxed) >= MOST_AT_A_TIME {
+                    under_way.fetch_sub(1, Ordering::Relaxed);
+                    continue;
+                }
+                let (shared, under_way) = (Arc::clone(&shared), Arc::clone(&under_way));
+                std::thread::spawn(move || {
+                    let text = openmetrics(&shared.lock().unwrap_or_else(PoisonError::into_inner));
+                    // A scraper that went away is its own business.
+                    let _ = answer(stream, &text);
+                    under_way.fetch_sub(1, Ordering::Relaxed);
+                });
             }
         });
         Ok(Self { live, address })
@@ -112,11 +125,17 @@ impl LiveMetrics {
 }
 
 fn answer(mut stream: TcpStream, metrics: &str) -> std::io::Result<()> {
-    stream.set_read_timeout(Some(PATIENCE))?;
+    // For the whole request, however slowly it drips.
+    let until = Instant::now() + PATIENCE;
     stream.set_write_timeout(Some(PATIENCE))?;
     let mut head = Vec::new();
     let mut buffer = [0; 1024];
     while !head.windows(4).any(|end| end == b"\r\n\r\n") && head.len() < LARGEST_REQUEST {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(std::io::ErrorKind::TimedOut.into());
+        }
+        stream.set_read_timeout(Some(left))?;
         match stream.read(&mut buffer)? {
             0 => break,
             n => head.extend_from_slice(&buffer[..n]),
@@ -125,7 +144,14 @@ fn answer(mut stream: TcpStream, metrics: &str) -> std::io::Result<()> {
     let is_metrics = [&b"GET /metrics "[..], b"GET /metrics?"]
         .iter()
         .any(|request| head.starts_with(request));
-    let (status, kind, body) = if is_metrics {
+    let (status, kind, body) = if !is_for_loopback(&head) {
+        // A page of the web that has its own name resolve to this address would read the figures otherwise (DNS rebinding).
+        (
+            "403 Forbidden",
+            "text/plain",
+            "ask by a loopback address or as localhost\n",
+        )
+    } else if is_metrics {
         ("200 OK", CONTENT_TYPE, metrics)
     } else {
         ("404 Not Found", "text/plain", "only GET /metrics is served\n")
@@ -135,6 +161,23 @@ fn answer(mut stream: TcpStream, metrics: &str) -> std::io::Result<()> {
         "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
         body.len()
     )
+}
+
+/// Whether the request is for this machine by a name that nobody else can have. A request without a host is none of a browser.
+fn is_for_loopback(head: &[u8]) -> bool {
+    let head = String::from_utf8_lossy(head);
+    let host = head.lines().skip(1).find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("host").then(|| value.trim())
+    });
+    let Some(host) = host else { return true };
+    let is_port = |port: &str| port.parse::<u16>().is_ok();
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if is_port(port) && !name.is_empty() => name,
+        _ => host,
+    };
+    let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
 /// The text of OpenMetrics 1.0: base units, one family after the other, `# EOF` at the end.
@@ -227,6 +270,25 @@ mod tests {
         let mut text = String::new();
         stream.read_to_string(&mut text).unwrap();
         text
+    }
+
+    #[test]
+    fn one_who_asks_slowly_keeps_nobody_waiting_and_a_strangers_name_is_refused() {
+        let metrics = LiveMetrics::serve("127.0.0.1:0".parse().unwrap()).unwrap();
+        let mut slow = TcpStream::connect(metrics.address).unwrap();
+        slow.write_all(b"GET /metrics HTTP/1.1\r\n").unwrap();
+        for (host, status) in [
+            ("Host: localhost:9464\r\n", "200"),
+            ("host: 127.0.0.1\r\n", "200"),
+            ("Host: [::1]:9464\r\n", "200"),
+            ("", "200"),
+            ("Host: rebound.example.org\r\n", "403"),
+            ("Host: 192.0.2.1:9464\r\n", "403"),
+        ] {
+            let answer = scrape(metrics.address, &format!("GET /metrics HTTP/1.1\r\n{host}\r\n"));
+            assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{host}: {answer}");
+        }
+        drop(slow);
     }
 
     #[test]

@@ -4,6 +4,8 @@
 
 #[path = "architecture/floors.rs"]
 mod floors;
+#[path = "architecture/made.rs"]
+mod made;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -33,7 +33,10 @@ impl Room {
         let bytes = bytes.min(self.most);
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let full = |held: &mut usize| *held + bytes > self.most;
-        let mut held = self.given_back.wait_while(held, full).unwrap_or_else(PoisonError::into_inner);
+        let mut held = self
+            .given_back
+            .wait_while(held, full)
+            .unwrap_or_else(PoisonError::into_inner);
         *held += bytes;
         Held(Some((Arc::clone(self), bytes)))
     }

@@ -58,7 +58,10 @@ pub fn read_sized<T: DeserializeOwned>(from: &mut impl BufRead) -> Result<Option
             return serde_json::from_slice(text)
                 .map(|message| Some((message, line.len())))
                 .map_err(|source| WireError::Malformed {
-                    line: String::from_utf8_lossy(&text[..text.len().min(480)]).chars().take(120).collect(),
+                    line: String::from_utf8_lossy(&text[..text.len().min(480)])
+                        .chars()
+                        .take(120)
+                        .collect(),
                     source,
                 });
         }

@@ -18,8 +18,8 @@ pub use ground::Ground;
 pub use histogram::{WireInterval, from_wire, to_wire};
 pub use log::{LOG_MOST_BYTES, LOG_PIECE_BYTES, LogFile, LogPiece};
 pub use messages::{
-    ClientRequest, DatabaseRequest, Demand, Endpoint, Event, ExistingDataset, Fault, LoadedDataset, Moments, Needs,
-    PROTOCOL, PreparedConfiguration, Problem, Progress, Reply, Request, Second, SnapshotFacts, StartedTrial,
+    AT_WORK_S, ClientRequest, DatabaseRequest, Demand, Endpoint, Event, ExistingDataset, Fault, LoadedDataset, Moments,
+    Needs, PROTOCOL, PreparedConfiguration, Problem, Progress, Reply, Request, Second, SnapshotFacts, StartedTrial,
     StoppedTrial, ToRest, TrialResult, TrialTask, UnderTest, Usage,
 };
 pub use transfer::{SignedUrl, Transfer};

@@ -34,7 +34,10 @@ impl LogPiece {
             .decode(&self.0)
             .map_err(|error| format!("a piece of a log is not base64: {error}"))?;
         match bytes.len() as u64 > LOG_PIECE_BYTES {
-            true => Err(format!("a piece of a log has {} bytes, more than {LOG_PIECE_BYTES}", bytes.len())),
+            true => Err(format!(
+                "a piece of a log has {} bytes, more than {LOG_PIECE_BYTES}",
+                bytes.len()
+            )),
             false => Ok(bytes),
         }
     }

@@ -14,7 +14,10 @@ use spec::{
 use crate::{GivenByMachine, Ground, LogFile, LogPiece, Transfer, WatchTask, WatchedFacts, WireInterval};
 
 /// Version of these messages; controller and agent must agree.
-pub const PROTOCOL: u32 = 18;
+pub const PROTOCOL: u32 = 19;
+
+/// While an agent works on a request it says so every so many seconds.
+pub const AT_WORK_S: u64 = 5;
 
 /// Controller to agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -353,6 +356,8 @@ pub struct Endpoint {
 pub enum Event {
     /// The request under way is finished.
     Reply(Result<Reply, Fault>),
+    /// The request under way goes on; said every [`AT_WORK_S`] seconds, so that silence means that nobody works.
+    AtWork,
     /// What the agent is doing, for people.
     Progress(Progress),
     /// The client's last second.

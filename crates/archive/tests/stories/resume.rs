@@ -203,8 +203,7 @@ fn a_path_that_cannot_be_written_fails_at_once() {
     fs::write(&file, "not a directory").unwrap();
     let made = RunDirectory::create(
         &file,
-        "a",
-        "b",
+        ("a", "b", false),
         ("", &std::collections::BTreeMap::new()),
         &crate::story::job(),
         &serde_json::json!({}),

@@ -152,7 +152,9 @@ fn read_stdin(to: Sender<Work>, cancelled: Arc<AtomicBool>, heard: Arc<Heard>) {
 }
 
 fn answer(work: &Receiver<Work>, outbox: &Outbox, mut handle: impl FnMut(Request) -> Result<Reply, Fault>) {
+    outbox.tell_of_work();
     while let Ok(Work::Request(request)) = work.recv() {
+        outbox.works(true);
         let reply = match request {
             Request::Hello { protocol } if protocol != wire::PROTOCOL => Err(Fault {
                 help: Some("use the same iopslab binary on every host".to_owned()),
@@ -170,6 +172,7 @@ fn answer(work: &Receiver<Work>, outbox: &Outbox, mut handle: impl FnMut(Request
             }),
             other => handle(other),
         };
+        outbox.works(false);
         outbox.send(&Event::Reply(reply));
     }
 }

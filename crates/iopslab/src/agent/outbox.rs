@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use wire::{Event, Fault, Progress};
 
@@ -11,6 +12,8 @@ use wire::{Event, Fault, Progress};
 pub(super) struct Outbox {
     stdout: Arc<Mutex<std::io::Stdout>>,
     pub cancelled: Arc<AtomicBool>,
+    /// A request is under way.
+    at_work: Arc<AtomicBool>,
 }
 
 impl Outbox {
@@ -19,7 +22,26 @@ impl Outbox {
         Self {
             stdout: Arc::new(Mutex::new(std::io::stdout())),
             cancelled,
+            at_work: Arc::default(),
         }
+    }
+
+    /// From now on, while a request is under way, the controller is told that it goes on.
+    pub fn tell_of_work(&self) {
+        let outbox = self.clone();
+        std::thread::spawn(move || {
+            loop {
+                std::thread::sleep(Duration::from_secs(wire::AT_WORK_S));
+                if outbox.at_work.load(Ordering::Relaxed) {
+                    outbox.send(&Event::AtWork);
+                }
+            }
+        });
+    }
+
+    /// A request is under way, or is no more.
+    pub fn works(&self, is_so: bool) {
+        self.at_work.store(is_so, Ordering::Relaxed);
     }
 
     /// Sends an event. A controller that is gone cannot be told so: its absence shows on stdin.

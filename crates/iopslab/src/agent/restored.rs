@@ -111,7 +111,8 @@ fn held(mount: &Path, snapshot: &str, (key, records): (&str, u64)) -> Result<(Pa
 }
 
 fn manifest(directory: &Path) -> Option<SnapshotFacts> {
-    let facts: SnapshotFacts = serde_json::from_str(&guarded::text(&directory.join(MANIFEST), MANIFEST_MOST_BYTES).ok()?).ok()?;
+    let facts: SnapshotFacts =
+        serde_json::from_str(&guarded::text(&directory.join(MANIFEST), MANIFEST_MOST_BYTES).ok()?).ok()?;
     // A directory that was renamed is not what it says.
     (directory.file_name()? == facts.key.as_str()).then_some(facts)
 }

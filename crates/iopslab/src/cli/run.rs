@@ -61,6 +61,9 @@ pub struct RunArgs {
     /// Directory in which the run directory is created [default: runs]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Let other users of this machine read the run directory, as far as the umask does
+    #[arg(long, conflicts_with = "resume")]
+    shared: bool,
     /// Serve what the run is doing now as OpenMetrics text on http://ADDRESS/metrics; loopback only,
     /// port 0 takes a free one
     #[arg(long, value_name = "ADDRESS")]
@@ -323,8 +326,15 @@ fn create(
     let stamp = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
     let catalog = frozen_catalog(catalog, experiment);
     let out = args.out.as_deref().unwrap_or(Path::new(DEFAULT_OUT));
-    RunDirectory::create(out, &experiment.name, &stamp, text, job, &catalog, &environment)
-        .map_err(|e| Failure::work(e).help("choose another place with --out DIR"))
+    RunDirectory::create(
+        out,
+        (&experiment.name, &stamp, args.shared),
+        text,
+        job,
+        &catalog,
+        &environment,
+    )
+    .map_err(|e| Failure::work(e).help("choose another place with --out DIR"))
 }
 
 /// Goes on with a run, by the provider that it began with.

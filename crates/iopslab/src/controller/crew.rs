@@ -1,6 +1,6 @@
 //! The agents of a run and the one inbox that they and the user's Ctrl-C share.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
@@ -9,6 +9,7 @@ use evidence::{ClockReading, HostId, Role};
 use provider::{Agent, Incoming, Provider};
 use wire::{DatabaseRequest, Event, Fault, Reply, Request};
 
+use super::silence::{SILENCE, Watch};
 use crate::failure::Failure;
 use crate::machine::unix_ms;
 use crate::progress::Screen;
@@ -34,7 +35,13 @@ pub struct Crew {
     /// Machines could not be had where they were asked for, and may be had elsewhere or later.
     has_no_room: bool,
     inbox: Receiver<Incoming>,
+    /// What others have said while one was waited for.
+    unheard: VecDeque<Incoming>,
     to: Sender<Incoming>,
+    /// Hosts that were given up while they were silent: what their agents still say belongs to nothing.
+    silent: BTreeSet<HostId>,
+    /// How long an agent may be silent while it works.
+    silence: Duration,
 }
 
 /// Why a host has no answer.
@@ -103,7 +110,10 @@ impl Crew {
             cut_off: None,
             has_no_room: false,
             inbox,
+            unheard: VecDeque::new(),
             to,
+            silent: BTreeSet::new(),
+            silence: SILENCE,
         }
     }
 
@@ -147,6 +157,7 @@ impl Crew {
         for host in hosts {
             if self.lost.remove(host) {
                 self.agents.remove(host);
+                self.forget_words_of(*host);
             }
         }
         let missing = hosts.iter().filter(|host| !self.agents.contains_key(host));
@@ -161,6 +172,26 @@ impl Crew {
             }
         }
         Ok(())
+    }
+
+    /// The agent of a host that was silent has been ended: what it has said before that is passed over, up to its end.
+    fn forget_words_of(&mut self, host: HostId) {
+        let until = Instant::now() + LAST_WORDS_PATIENCE;
+        while self.silent.contains(&host) {
+            match self.inbox.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(Incoming::Lost(lost, _)) if lost == host => drop(self.silent.remove(&host)),
+                Ok(Incoming::Event(from, ..)) if from == host => {}
+                Ok(other) => self.unheard.push_back(other),
+                Err(_) => drop(self.silent.remove(&host)),
+            }
+        }
+    }
+
+    /// What is said next.
+    fn next(&mut self, wait: Duration) -> Result<Incoming, RecvTimeoutError> {
+        self.unheard
+            .pop_front()
+            .map_or_else(|| self.inbox.recv_timeout(wait), Ok)
     }
 
     /// A host that cannot be reached and may be there again after [`Self::dismiss`], in words.
@@ -190,6 +221,8 @@ impl Crew {
             }
         }
         self.lost.clear();
+        self.unheard.clear();
+        self.silent.clear();
         self.cut_off = None;
     }
 
@@ -294,8 +327,10 @@ impl Crew {
     ) -> Answers {
         let mut give_up: Option<Instant> = None;
         let mut waiting = BTreeSet::new();
+        let mut watch = Watch::new(self.silence);
         for (host, request) in requests {
             self.start(&[host])?;
+            watch.begins(host, &request);
             let sent = self.agents.get_mut(&host).map(|agent| agent.send(&request));
             match (sent, host.role) {
                 (Some(Ok(())), _) => {}
@@ -315,6 +350,7 @@ impl Crew {
                 && let Some((host, request)) = agenda.take()
             {
                 let sent = self.agents.get_mut(&host).map(|agent| agent.send(&request));
+                watch.begins(host, &Request::Cancel);
                 match sent {
                     Some(Ok(())) => beside = Some(host),
                     Some(Err(error)) => return Err(self.out_of_reach(error.to_string())),
@@ -322,12 +358,26 @@ impl Crew {
                 }
                 continue;
             }
-            let until = due.into_iter().chain(give_up).min();
+            let until = due.into_iter().chain(give_up.or_else(|| watch.ends())).min();
             let wait = until.map_or(Duration::from_secs(3600), |at| {
                 at.saturating_duration_since(Instant::now())
             });
-            let cancel = match self.inbox.recv_timeout(wait) {
+            let said = match self.next(wait) {
+                // Called off, it has its own time to end.
+                Err(RecvTimeoutError::Timeout) if give_up.is_none() => {
+                    watch.overdue().map_or(Err(RecvTimeoutError::Timeout), |(host, how)| {
+                        self.silent.insert(host);
+                        Ok(Incoming::Lost(host, how))
+                    })
+                }
+                said => said,
+            };
+            if let Ok(Incoming::Event(from, event, _)) = &said {
+                watch.heard(*from, matches!(**event, Event::Reply(_)));
+            }
+            let cancel = match said {
                 Ok(Incoming::Event(from, event, _held)) => match *event {
+                    Event::AtWork => false,
                     Event::Reply(_) if interrupted => return Err(interruption()),
                     Event::Reply(answer) if beside == Some(from) => {
                         beside = None;
@@ -347,6 +397,7 @@ impl Crew {
                     other => !on_event(from, other),
                 },
                 Ok(Incoming::Lost(lost, how)) if lost.role == Role::Client && !interrupted => {
+                    watch.heard(lost, true);
                     let ended = self.agents.get_mut(&lost).and_then(|agent| agent.how_it_ended());
                     self.lost.insert(lost);
                     // If nothing was asked of it, nothing is lost.
@@ -490,10 +541,9 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
     use std::path::Path;
 
+    use super::*;
     use provider::local::Local;
     use wire::ClientRequest;
-
-    use super::*;
 
     /// Agents as a shell script. The first client that is asked for something is killed; what begins as `idle` ends
     /// before that, and its database waits for it; a `twice` database answers twice; an `older` one is of another
@@ -505,6 +555,8 @@ case "$(basename "$0") $3" in
     idle*database) while [ ! -e "$0.lost" ]; do sleep 0.05; done; sleep 0.5 ;;
     twice*database) read -r request; echo '{"reply":{"Ok":"closed"}}' ; echo '{"reply":{"Ok":"closed"}}' ;;
     twice*client) sleep 0.5 ;;
+    silent*client) [ -e "$0.silent" ] || { : > "$0.silent"; read -r request; exec sleep 2; } ;;
+    silent*database) read -r request; exec sleep 2 ;;
     older*database) read -r request; echo '{"reply":{"Err":{"message":"other protocol","help":"same","cancelled":false}}}' ;;
 esac
 while read -r request; do echo '{"reply":{"Ok":"closed"}}'; done
@@ -552,6 +604,36 @@ while read -r request; do echo '{"reply":{"Ok":"closed"}}'; done
         let mut idle = crew(directory.path(), "idle");
         assert!(matches!(ask(&mut idle, HostId::DATABASE), Ok(Reply::Closed)));
         assert!(matches!(ask(&mut idle, HostId::CLIENT), Ok(Reply::Closed)));
+    }
+
+    /// What a stopped process (SIGSTOP) looks like, and a machine that hangs.
+    #[test]
+    fn a_host_that_says_nothing_is_given_up_by_its_name() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut crew = crew(directory.path(), "silent");
+        crew.silence = Duration::from_millis(300);
+        let Err(Trouble::ClientLost(how)) = ask(&mut crew, HostId::CLIENT) else {
+            panic!("the client says nothing");
+        };
+        assert_eq!(how, "the client agent was lost: it has said nothing for 0 s");
+        // Another one is started in its place, and nothing of the first one is taken for it.
+        crew.silence = SILENCE;
+        assert!(matches!(ask(&mut crew, HostId::CLIENT), Ok(Reply::Closed)));
+
+        crew.silence = Duration::from_millis(300);
+        let hello = |host| {
+            (
+                host,
+                Request::Hello {
+                    protocol: wire::PROTOCOL,
+                },
+            )
+        };
+        let Err(Failure::Work { message, .. }) = crew.call_all(vec![hello(HostId::database(1))], &mut Screen::new())
+        else {
+            panic!("the database says nothing");
+        };
+        assert_eq!(message, "the database-2 agent is gone: it has said nothing for 0 s");
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod position;
 mod process;
 mod reconnect;
 mod searches;
+mod silence;
 pub mod sites;
 mod store;
 mod target;

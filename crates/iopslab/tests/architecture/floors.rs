@@ -9,10 +9,10 @@ use super::edges;
 const CIRCLES: &[(&str, &[&str], &str)] = &[];
 
 /// A module's path in its crate: empty for `lib.rs` and `main.rs`.
-type Module = Vec<String>;
+pub(super) type Module = Vec<String>;
 
 /// Every file below `folder` with its code, without comments and tests.
-fn modules(folder: &Path, prefix: &[String], found: &mut BTreeMap<Module, String>) {
+pub(super) fn modules(folder: &Path, prefix: &[String], found: &mut BTreeMap<Module, String>) {
     for entry in std::fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();
         let stem = path.file_stem().unwrap().to_string_lossy().into_owned();

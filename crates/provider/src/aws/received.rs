@@ -135,7 +135,8 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let state = r#"{"resources":[{"mode":"managed","provider":"provider[\"registry.terraform.io/hashicorp/aws\"]"}]}"#;
+        let state =
+            r#"{"resources":[{"mode":"managed","provider":"provider[\"registry.terraform.io/hashicorp/aws\"]"}]}"#;
         for (name, text) in [
             (VARIABLES, "{}"),
             (ASKED, ""),
@@ -163,7 +164,13 @@ mod tests {
 
     #[test]
     fn a_file_that_terraform_would_obey_and_a_link_are_refused_by_name() {
-        for name in ["evil.tf", "main_override.tf", "x.auto.tfvars", "override.tf.json", "modules/network/evil.tf"] {
+        for name in [
+            "evil.tf",
+            "main_override.tf",
+            "x.auto.tfvars",
+            "override.tf.json",
+            "modules/network/evil.tf",
+        ] {
             let directory = directory();
             fs::write(directory.path().join(name), "").unwrap();
             let words = check(directory.path()).unwrap_err().to_string();

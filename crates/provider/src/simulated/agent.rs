@@ -275,7 +275,11 @@ impl Shared {
         let nodes: Vec<HostId> = simulated.record.nodes.iter().map(|node| node.host).collect();
         for node in nodes {
             for sample in simulated.samples.remove(&node).unwrap_or_default() {
-                let _ = inbox.send(Incoming::Event(node, Box::new(Event::Sample(Box::new(sample))), Held::NONE));
+                let _ = inbox.send(Incoming::Event(
+                    node,
+                    Box::new(Event::Sample(Box::new(sample))),
+                    Held::NONE,
+                ));
             }
         }
         let result = simulated

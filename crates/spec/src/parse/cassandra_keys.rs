@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use toml::{Spanned, Value};
 
+use super::numbers::is_finite;
 use super::place::within;
 use crate::amount;
 use crate::kept_key::kept_key;
@@ -93,6 +94,10 @@ fn value_problem<'v>(name: &str, value: &'v Value, known: &Known) -> Option<(&'v
         let is = format!("{name} cannot be {}", in_words(value));
         Some(("", (is, what)))
     };
+    // JSON, in which values go on, has neither.
+    if !is_finite(value) {
+        return expected("finite numbers: not nan, not inf".to_owned());
+    }
     match (kind, value) {
         (Kind::Integer, Value::Integer(_))
         | (Kind::Number, Value::Integer(_) | Value::Float(_))

@@ -2,9 +2,19 @@
 
 use std::ops::RangeInclusive;
 
-use toml::Spanned;
+use toml::{Spanned, Value};
 
 use crate::mistakes::Collector;
+
+/// Whether every number inside of a value is one: TOML has `nan` and `inf`, and JSON has neither.
+pub(super) fn is_finite(value: &Value) -> bool {
+    match value {
+        Value::Float(number) => number.is_finite(),
+        Value::Array(values) => values.iter().all(is_finite),
+        Value::Table(keys) => keys.values().all(is_finite),
+        Value::String(_) | Value::Integer(_) | Value::Boolean(_) | Value::Datetime(_) => true,
+    }
+}
 
 /// Range checks that note a mistake and give `None`.
 pub(super) trait Check {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use toml::{Spanned, Value};
 
+use super::numbers::is_finite;
 use super::place::within;
 use crate::known::{Kind, Known};
 use crate::mistakes::{Collector, choice};
@@ -79,6 +80,12 @@ fn is_kept(option: &str) -> bool {
 fn option(name: &str, value: &Spanned<Value>, known: &Known, cassandra: &Keys) -> Result<TableOption, Problem> {
     let whole = |what: String, help: &str| (String::new(), what, help.to_owned());
     let given = value.get_ref();
+    if !is_finite(given) {
+        return Err(whole(
+            format!("{name} cannot be {given}"),
+            "finite numbers: not nan, not inf",
+        ));
+    }
     if ["compaction", "compression", "caching"].contains(&name) {
         let example = match name {
             "compaction" => "compaction = { class = \"LeveledCompactionStrategy\" }",

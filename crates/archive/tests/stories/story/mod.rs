@@ -107,8 +107,7 @@ pub fn samples() -> BTreeMap<HostId, Vec<HostSample>> {
 pub fn create(parent: &Path) -> RunDirectory {
     RunDirectory::create(
         parent,
-        "story",
-        "20260102T030405Z",
+        ("story", "20260102T030405Z", false),
         ("name = \"story\"\n", &BTreeMap::new()),
         &job(),
         &json!({"types": []}),

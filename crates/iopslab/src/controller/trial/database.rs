@@ -153,7 +153,7 @@ pub fn ask_nodes(
             Event::Progress(progress) => screen.doing(&progress.doing, ""),
             Event::Sample(sample) => samples.entry(host).or_default().push(*sample),
             Event::DatabaseDied { how, log_tail } => death = death.take().or(Some((host, how, log_tail))),
-            Event::Second(_) | Event::Reply(_) => {}
+            Event::Second(_) | Event::AtWork | Event::Reply(_) => {}
         }
         death.is_none()
     })?;

@@ -61,7 +61,10 @@ pub(super) fn fetch(
 fn check(host: HostId, log: &LogFile) -> Result<(), Failure> {
     match log.name.ends_with(".log") {
         true => Ok(()),
-        false => Err(Failure::work(format!("the {host} agent has a log called {:?}", log.name))),
+        false => Err(Failure::work(format!(
+            "the {host} agent has a log called {:?}",
+            log.name
+        ))),
     }
 }
 

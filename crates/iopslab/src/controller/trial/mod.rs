@@ -181,7 +181,7 @@ fn execute(
                 death = death.take().or(Some((host, how, log_tail)));
             }
             Event::Progress(progress) => screen.doing(&progress.doing, ""),
-            Event::Reply(_) => {}
+            Event::AtWork | Event::Reply(_) => {}
         }
         death.is_none()
     };

@@ -173,7 +173,7 @@ impl Session {
                 Event::Second(second) => figures.second(host, second, &shape, screen),
                 Event::DatabaseDied { how, log_tail } => death = death.take().or(Some((host, how, log_tail))),
                 Event::Progress(progress) => screen.doing(&progress.doing, ""),
-                Event::Sample(_) | Event::Reply(_) => {}
+                Event::Sample(_) | Event::AtWork | Event::Reply(_) => {}
             }
             death.is_none()
         })?;

@@ -1,0 +1,194 @@
+//! Run directories with one file changed, as damage or malice has it: each is reported or refused, without a panic, within ten seconds and
+//! 512 MiB. A few by default; `IOPSLAB_MUTANTS=1000` (`make test-mutants`) makes as many.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod support;
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use support::Laboratory;
+
+const EXPERIMENT: &str = r#"name = "story"
+[dataset]
+records = 100_000
+[[configuration]]
+name = "a"
+instance = { vcpus = 2, memory_gib = 8 }
+data_volume = { iops = 100000, mib_per_s = 2000, size_gib = 100 }
+[[configuration]]
+name = "b"
+instance = { vcpus = 2, memory_gib = 8 }
+data_volume = { iops = 100000, mib_per_s = 2000, size_gib = 100 }
+[[workload]]
+name = "reads"
+read = 1.0
+[load]
+concurrency = [32]
+warmup_s = 5
+duration_s = 20
+repetitions = 2
+[provider.simulated]
+run_noise = 0.02
+"#;
+/// How many there are unless `IOPSLAB_MUTANTS` says otherwise.
+const FEW: u64 = 24;
+const LONGEST: Duration = Duration::from_secs(10);
+/// Most memory of a report, KiB: that of `ulimit -d`.
+const MOST_KIB: u64 = 512 << 10;
+
+/// A generator of numbers that are the same in every run (xorshift, Marsaglia 2003).
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n.max(1) as u64) as usize
+    }
+}
+
+/// The file with something of it changed, and what.
+fn mutated(bytes: &[u8], dice: &mut Dice) -> (Vec<u8>, &'static str) {
+    let mut bytes = bytes.to_vec();
+    let at = dice.below(bytes.len());
+    let what = match dice.below(7) {
+        0 => {
+            bytes.truncate(at);
+            "cut"
+        }
+        1 => {
+            for _ in 0..=dice.below(16) {
+                let at = dice.below(bytes.len());
+                bytes[at] ^= 1 << dice.below(8);
+            }
+            "bits turned"
+        }
+        2 => {
+            let end = (at + 1 + dice.below(64)).min(bytes.len());
+            let piece = bytes[at..end].to_vec();
+            bytes.splice(at..at, piece);
+            "a piece twice"
+        }
+        3 => {
+            bytes.splice(at..at, [0xff; 9]);
+            "the largest numbers put in"
+        }
+        4 => {
+            let end = (at + 1 + dice.below(64)).min(bytes.len());
+            bytes.drain(at..end);
+            "a piece taken out"
+        }
+        // A number of text is another one.
+        _ => {
+            let numbers = [
+                "-1",
+                "0",
+                "1e300",
+                "9e18",
+                "4294967296",
+                "18446744073709551615",
+                "null",
+                "\"\"",
+                "[]",
+                "{}",
+            ];
+            let number = numbers[dice.below(numbers.len())];
+            let is_digit = |at: &usize| bytes[*at].is_ascii_digit();
+            let Some(start) = (at..bytes.len()).find(is_digit) else {
+                return (Vec::new(), "emptied");
+            };
+            let end = (start..bytes.len()).find(|at| !is_digit(at)).unwrap_or(bytes.len());
+            bytes.splice(start..end, number.bytes());
+            "another number"
+        }
+    };
+    (bytes, what)
+}
+
+/// All files that a report reads.
+fn files(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(directory).unwrap().flatten() {
+        let path = entry.path();
+        let name = entry.file_name().to_string_lossy().into_owned();
+        match entry.file_type().unwrap().is_dir() {
+            true => files(&path, found),
+            false if name.starts_with("analysis") || name.starts_with("report") || name.ends_with(".csv") => {}
+            false => found.push(path),
+        }
+    }
+    found.sort();
+}
+
+#[test]
+fn a_changed_run_is_reported_or_refused_in_time_and_in_bounds() {
+    let mutants = std::env::var("IOPSLAB_MUTANTS").map_or(FEW, |number| number.parse().unwrap());
+    let lab = Laboratory::new();
+    lab.write("x.toml", EXPERIMENT);
+    assert!(
+        lab.output(&["run", "x.toml", "--provider", "simulated"])
+            .status
+            .success()
+    );
+    let run = lab.run_directory();
+    let mut all = Vec::new();
+    files(&run, &mut all);
+    for number in 1..=mutants {
+        let mut dice = Dice(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let path = &all[dice.below(all.len())];
+        let before = std::fs::read(path).unwrap();
+        let (after, what) = mutated(&before, &mut dice);
+        std::fs::write(path, after).unwrap();
+        let who = format!(
+            "mutant {number}, {} with {what}",
+            path.strip_prefix(&run).unwrap().display()
+        );
+        reported_or_refused(&lab, &run, &who);
+        std::fs::write(path, before).unwrap();
+    }
+    let report = lab.output(&["report", run.to_str().unwrap(), "--verify"]);
+    assert!(report.status.success(), "everything is as it was");
+}
+
+fn reported_or_refused(lab: &Laboratory, run: &Path, who: &str) {
+    let report = lab.iopslab(&["report", run.to_str().unwrap(), "--verify"]);
+    let mut bounded = std::process::Command::new("sh");
+    bounded
+        .args(["-c", &format!("ulimit -d {MOST_KIB}; exec \"$0\" \"$@\"")])
+        .arg(report.get_program())
+        .args(report.get_args())
+        .current_dir(lab.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    let began = Instant::now();
+    let mut child = bounded.spawn().unwrap();
+    let mut stderr = child.stderr.take().unwrap();
+    let words = std::thread::spawn(move || {
+        let mut words = Vec::new();
+        let _ = stderr.read_to_end(&mut words);
+        String::from_utf8_lossy(&words).into_owned()
+    });
+    let status = loop {
+        match child.try_wait().unwrap() {
+            Some(status) => break status,
+            None if began.elapsed() > LONGEST => {
+                child.kill().unwrap();
+                child.wait().unwrap();
+                panic!("{who}: it takes more than {LONGEST:?}");
+            }
+            None => std::thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    let words = words.join().unwrap();
+    assert!(matches!(status.code(), Some(0..=3)), "{who}: {status}\n{words}");
+    assert!(!words.contains("panicked"), "{who}: {words}");
+}
