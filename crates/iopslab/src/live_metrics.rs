@@ -306,7 +306,7 @@ mod tests {
                 p99_us: 90_000,
             });
         });
-        let text = scrape(metrics.address, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+        let text = scrape(metrics.address, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
         assert!(
             text.starts_with("HTTP/1.1 200 OK\r\n") && text.ends_with("# EOF\n"),
             "{text}"

@@ -180,7 +180,7 @@ fn what_the_experiment_does_not_say_is_not_obeyed() {
     // Even where the received experiment names it itself: what is obeyed does not come in the run's directory.
     let experiment = std::fs::read_to_string(by_ssh.join("experiment.toml")).unwrap();
     let hosts = "[provider.hosts]\ndatabase = [{ ssh = \"db1\", address = \"192.0.2.1\" }]\nclient = [\"client1\"]\n\
-                 ssh_config = \"ssh_config\"\n";
+                 ssh_config = \"ssh_config\"\nlimits = true\n";
     std::fs::write(by_ssh.join("experiment.toml"), format!("{experiment}{hosts}")).unwrap();
     let (code, stderr) = ask(&lab, &["run", "--resume", by_ssh.to_str().unwrap()]);
     assert_eq!(code, Some(2), "{stderr}");
@@ -194,7 +194,7 @@ fn a_run_goes_on_without_the_file_that_its_experiment_named() {
     let lab = Laboratory::new();
     let file = lab.write(
         "reads.properties",
-        "recordcount=1000\nreadproportion=1.0\nupdateproportion=0\nrequestdistribution=uniform\n",
+        "recordcount=100000\nreadproportion=1.0\nupdateproportion=0\nrequestdistribution=uniform\n",
     );
     let run = run(&lab, "name = \"reads\"\nycsb = \"reads.properties\"");
     std::fs::remove_file(file).unwrap();

@@ -265,6 +265,18 @@ fn wrong_settings_are_refused_at_their_place() {
             "concurrent_reads cannot be the number 6.5",
         ),
         (
+            cassandra("memtable_cleanup_threshold = nan"),
+            "memtable_cleanup_threshold cannot be the number NaN (finite numbers: not nan, not inf)",
+        ),
+        (
+            cassandra("memtable = { configurations = { own = { class_name = \"TrieMemtable\", parameters = { shards = inf } } } }"),
+            "finite numbers: not nan, not inf",
+        ),
+        (
+            table("bloom_filter_fp_chance = nan"),
+            "bloom_filter_fp_chance cannot be nan (finite numbers: not nan, not inf)",
+        ),
+        (
             cassandra("memtable_cleanup_threshold = \"0.3\""),
             "memtable_cleanup_threshold cannot be the text \"0.3\" (a number without quotes",
         ),

@@ -48,6 +48,9 @@ const SSH_CONFIG: &str = "ssh_config";
 /// Keys of the machines, learnt when each is met for the first time.
 const KNOWN_HOSTS: &str = "known_hosts";
 
+/// What a run keeps beside what is Terraform's; ssh-keygen and ssh make those that are not named above.
+const BESIDE: [&str; 5] = [KEY, "id_ed25519.pub", SSH_CONFIG, KNOWN_HOSTS, "known_hosts.old"];
+
 /// Whether machines stand where nobody knows of them but a state that is kept elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Certainty {
@@ -152,7 +155,7 @@ impl Aws {
 
     /// Has Terraform make the machines: where one availability zone has no room, in the next one.
     fn apply(&self, say: Say<'_>, go_on: &dyn Fn() -> Result<(), AwsError>) -> Result<Outputs, AwsError> {
-        received::check(self.terraform.directory())?;
+        received::check(self.terraform.directory(), &BESIDE)?;
         self.terraform.write_modules()?;
         let has_key = self.path(KEY).exists();
         let public_key = self.key()?;
@@ -183,7 +186,7 @@ impl Aws {
 
     /// Takes away what the state knows of.
     fn release_by_state(&self, certainty: Certainty, say: Say<'_>) -> Result<(), AwsError> {
-        received::check(self.terraform.directory())?;
+        received::check(self.terraform.directory(), &BESIDE)?;
         self.terraform.write_modules()?;
         let public_key = self.key()?;
         let about = (self.run.as_str(), self.expires.as_str(), public_key.as_str());
@@ -405,7 +408,7 @@ impl Provider for Aws {
         match (self.asks_state, self.terraform.may_have_made()) {
             (Some(certainty), _) => self.release_by_state(certainty, say)?,
             (None, true) => {
-                received::check(self.terraform.directory())?;
+                received::check(self.terraform.directory(), &BESIDE)?;
                 self.terraform.destroy(say)?;
             }
             (None, false) => return Ok(()),

@@ -11,7 +11,6 @@ use serde_json::Value;
 
 use super::error::AwsError;
 use super::terraform::{ASKED, BACKEND, LOG, MODULES, STATES, VARIABLES};
-use super::{KEY, KNOWN_HOSTS, SSH_CONFIG};
 
 /// Where Terraform keeps plug-ins and what it knows of its backend. It is made again by `terraform init`.
 const DATA: &str = ".terraform";
@@ -32,8 +31,9 @@ const PLUGINS: [&str; 2] = [
 /// Most bytes of a state.
 const STATE_MOST_BYTES: u64 = 64 << 20;
 
-/// Refuses what this program and Terraform have not made, and has plug-ins fetched anew.
-pub(super) fn check(directory: &Path) -> Result<(), AwsError> {
+/// Refuses what this program and Terraform have not made, and has plug-ins fetched anew. `beside` names what the run keeps there besides
+/// what is Terraform's.
+pub(super) fn check(directory: &Path, beside: &[&str]) -> Result<(), AwsError> {
     if !directory.exists() {
         return Ok(());
     }
@@ -44,7 +44,7 @@ pub(super) fn check(directory: &Path) -> Result<(), AwsError> {
         return Err(AwsError::Foreign { what });
     }
     for relative in files_below(directory, Path::new("")).map_err(failed)? {
-        if !is_known(&relative) {
+        if !is_known(&relative, beside) {
             let what = directory.join(&relative).display().to_string();
             return Err(AwsError::Foreign { what });
         }
@@ -52,14 +52,13 @@ pub(super) fn check(directory: &Path) -> Result<(), AwsError> {
     check_state(&directory.join(OF_TERRAFORM[0]))
 }
 
-fn is_known(relative: &Path) -> bool {
+fn is_known(relative: &Path, beside: &[&str]) -> bool {
     let name = relative.to_str().unwrap_or_default();
-    let own = [ASKED, BACKEND, LOG, STATES, VARIABLES, KEY, SSH_CONFIG, KNOWN_HOSTS];
+    let own = [ASKED, BACKEND, LOG, STATES, VARIABLES];
     MODULES.iter().any(|(module, _)| *module == name)
         || own.contains(&name)
         || OF_TERRAFORM.contains(&name)
-        || name == format!("{KEY}.pub")
-        || name == format!("{KNOWN_HOSTS}.old")
+        || beside.contains(&name)
         // What a kill left aside: Terraform reads no file with such a name.
         || relative.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
         // A state's earlier versions, by their moments.
@@ -127,6 +126,8 @@ fn files_below(directory: &Path, below: &Path) -> io::Result<Vec<PathBuf>> {
 mod tests {
     use super::*;
 
+    const BESIDE: [&str; 2] = ["id_ed25519", "id_ed25519.pub"];
+
     /// A directory as a run leaves it.
     fn directory() -> tempfile::TempDir {
         let directory = tempfile::tempdir().unwrap();
@@ -141,8 +142,8 @@ mod tests {
             (VARIABLES, "{}"),
             (ASKED, ""),
             (LOG, ""),
-            (KEY, ""),
-            ("id_ed25519.pub", ""),
+            (BESIDE[0], ""),
+            (BESIDE[1], ""),
             ("terraform.tfstate", state),
             (".terraform.lock.hcl", ""),
         ] {
@@ -157,9 +158,9 @@ mod tests {
         let plugin = directory.path().join(".terraform/providers/x");
         fs::create_dir_all(plugin.parent().unwrap()).unwrap();
         fs::write(&plugin, "#!/bin/sh").unwrap();
-        check(directory.path()).unwrap();
+        check(directory.path(), &BESIDE).unwrap();
         assert!(!directory.path().join(DATA).exists());
-        check(&directory.path().join("none-yet")).unwrap();
+        check(&directory.path().join("none-yet"), &BESIDE).unwrap();
     }
 
     #[test]
@@ -173,12 +174,12 @@ mod tests {
         ] {
             let directory = directory();
             fs::write(directory.path().join(name), "").unwrap();
-            let words = check(directory.path()).unwrap_err().to_string();
+            let words = check(directory.path(), &BESIDE).unwrap_err().to_string();
             assert!(words.contains(name) && words.contains("would obey it"), "{words}");
         }
         let directory = directory();
         std::os::unix::fs::symlink("/etc/passwd", directory.path().join("terraform.tfstate.backup")).unwrap();
-        let words = check(directory.path()).unwrap_err().to_string();
+        let words = check(directory.path(), &BESIDE).unwrap_err().to_string();
         assert!(words.contains("symbolic link"), "{words}");
     }
 
@@ -187,7 +188,7 @@ mod tests {
         let directory = directory();
         let state = r#"{"resources":[{"mode":"managed","provider":"provider[\"registry.terraform.io/evil/shell\"]"}]}"#;
         fs::write(directory.path().join("terraform.tfstate"), state).unwrap();
-        let words = check(directory.path()).unwrap_err().to_string();
+        let words = check(directory.path(), &BESIDE).unwrap_err().to_string();
         assert!(words.contains("evil/shell"), "{words}");
     }
 }
