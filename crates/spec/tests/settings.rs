@@ -269,7 +269,9 @@ fn wrong_settings_are_refused_at_their_place() {
             "memtable_cleanup_threshold cannot be the number NaN (finite numbers: not nan, not inf)",
         ),
         (
-            cassandra("memtable = { configurations = { own = { class_name = \"TrieMemtable\", parameters = { shards = inf } } } }"),
+            cassandra(
+                "memtable = { configurations = { own = { class_name = \"TrieMemtable\", parameters = { shards = inf } } } }",
+            ),
             "finite numbers: not nan, not inf",
         ),
         (

@@ -28,11 +28,14 @@ fn named() -> Option<PathBuf> {
     variable("IOPSLAB_CATALOG")
 }
 
+/// Most bytes of a file of facts and prices; those of a whole region have about 200,000.
+const CATALOG_MOST_BYTES: u64 = 16 << 20;
+
 /// The program's tables with the user's files added in the order of their names, so that later names win.
 pub fn catalog() -> Result<Catalog, Failure> {
     let mut catalog = Catalog::built_in().clone();
     for file in files(&user_catalog_path())? {
-        let text = std::fs::read_to_string(&file).map_err(|e| unreadable(&file, &e))?;
+        let text = guarded::text(&file, CATALOG_MOST_BYTES).map_err(|e| unreadable(&file, &e))?;
         UserCatalog::parse(&file.display().to_string(), &text)
             .and_then(|user| catalog.add(&user))
             .map_err(|error| Failure::input(error).help("the form of these files: docs/catalog.md"))?;

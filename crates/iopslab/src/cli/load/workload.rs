@@ -179,8 +179,11 @@ fn named_distribution(name: &str) -> Result<Distribution, Failure> {
     })
 }
 
+/// Most bytes of a YCSB file.
+const MOST_BYTES: u64 = 4 << 20;
+
 fn from_file(path: &Path) -> Result<Chosen, Failure> {
-    let text = std::fs::read_to_string(path)
+    let text = guarded::text(path, MOST_BYTES)
         .map_err(|error| Failure::input(format!("cannot read the YCSB file {}: {error}", path.display())))?;
     let name = path
         .file_stem()
