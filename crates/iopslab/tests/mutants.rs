@@ -35,7 +35,7 @@ repetitions = 2
 run_noise = 0.02
 "#;
 /// How many there are unless `IOPSLAB_MUTANTS` says otherwise.
-const FEW: u64 = 24;
+const FEW: u64 = 100;
 const LONGEST: Duration = Duration::from_secs(10);
 /// Most memory of a report, KiB: that of `ulimit -d`.
 const MOST_KIB: u64 = 512 << 10;
