@@ -115,7 +115,7 @@ pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Hashes> {
         .map(|line| {
             entry(line).ok_or_else(|| {
                 RunError::damaged(
-                    &path,
+                    path,
                     format!("not a line of sha256sum about a file of the run: {line:?}"),
                 )
             })

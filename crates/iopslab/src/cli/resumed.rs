@@ -182,8 +182,8 @@ fn differs(at: &str, again: &Value, frozen: &Value) -> Option<String> {
     };
     match (again, frozen) {
         (Value::Object(a), Value::Object(b)) => {
-            let keys = a.keys().chain(b.keys());
-            keys.into_iter().find_map(|key| {
+            let mut keys = a.keys().chain(b.keys());
+            keys.find_map(|key| {
                 differs(
                     &inside(key),
                     a.get(key).unwrap_or(&Value::Null),
