@@ -1,6 +1,5 @@
 //! Logs of a stopped database, read piece by piece.
 
-use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::PathBuf;
 
@@ -28,7 +27,8 @@ impl KeptLog {
     /// The piece that begins at `offset`.
     pub fn piece(&self, offset: u64) -> Result<LogPiece, Fault> {
         let read = || -> std::io::Result<Vec<u8>> {
-            let mut file = File::open(&self.path)?;
+            // The database writes it: it could be a link to a file of root's.
+            let mut file = guarded::open_no_link(&self.path)?;
             file.seek(SeekFrom::Start(self.from + offset))?;
             let mut bytes = Vec::new();
             file.take(LOG_PIECE_BYTES).read_to_end(&mut bytes)?;

@@ -15,16 +15,8 @@ const MAY: [(&str, &str, &str); 7] = [
     ("storage", "loops", "files of the kernel"),
     ("storage", "read_ahead", "files of the kernel"),
     ("storage", "server", "files of the kernel"),
-    (
-        "storage",
-        "ledger",
-        "it is opened with O_NOFOLLOW, in a directory that was checked",
-    ),
-    (
-        "storage",
-        "work",
-        "the lock is opened with O_NOFOLLOW, in a directory that was checked",
-    ),
+    ("storage", "ledger", "opened by private::open, which follows no link"),
+    ("storage", "work", "opened by private::open, which follows no link"),
 ];
 
 #[test]
