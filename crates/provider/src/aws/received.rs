@@ -23,8 +23,9 @@ const OF_TERRAFORM: [&str; 6] = [
     ".terraform.lock.hcl",
     "crash.log",
 ];
-/// The only plug-in that the modules need, as a state names it, by Terraform and by OpenTofu.
-const PLUGINS: [&str; 2] = [
+/// The only plug-ins that the modules need, as a state names them: that of AWS, by Terraform and by OpenTofu, and what is built in.
+const PLUGINS: [&str; 3] = [
+    "provider[\"terraform.io/builtin/terraform\"]",
     "provider[\"registry.terraform.io/hashicorp/aws\"]",
     "provider[\"registry.opentofu.org/hashicorp/aws\"]",
 ];
@@ -136,8 +137,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let state =
-            r#"{"resources":[{"mode":"managed","provider":"provider[\"registry.terraform.io/hashicorp/aws\"]"}]}"#;
+        let state = r#"{"resources":[{"mode":"managed","provider":"provider[\"registry.terraform.io/hashicorp/aws\"]"},{"provider":"provider[\"terraform.io/builtin/terraform\"]"}]}"#;
         for (name, text) in [
             (VARIABLES, "{}"),
             (ASKED, ""),
