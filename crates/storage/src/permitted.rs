@@ -93,6 +93,7 @@ fn check_parent(path: &Path) -> Result<()> {
 }
 
 /// Whether a directory is part of a mounted cgroup tree, so that its `cgroup.procs` is the kernel's.
+#[allow(clippy::useless_conversion, reason = "the type of f_type is another one elsewhere")]
 pub(crate) fn is_cgroup(path: &Path) -> Result<bool> {
     match rustix::fs::statfs(path) {
         Ok(about) => Ok(CGROUP_FILE_SYSTEMS.contains(&i64::from(about.f_type))),
