@@ -294,6 +294,7 @@ mod tests {
                 stop_s: 0.0,
                 volumes_lost: volumes_lost.map(str::to_owned),
                 program_cache_bytes: None,
+                others: Vec::new(),
             };
             BTreeMap::from([(HostId::DATABASE, stopped)])
         };
