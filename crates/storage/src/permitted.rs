@@ -15,7 +15,7 @@ use crate::ledger::{Entry, LedgerItem};
 use crate::private::check_way;
 
 /// `f_type` of a mounted cgroup tree, version 1 and 2 (statfs(2): CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC).
-const CGROUP_FILE_SYSTEMS: [i64; 2] = [0x0027_e0eb, 0x6367_7270];
+const CGROUP_FILE_SYSTEMS: [u64; 2] = [0x0027_e0eb, 0x6367_7270];
 /// Every table of network rules of ours has a name that begins like this.
 const TABLES: &str = "iopslab";
 
@@ -96,7 +96,7 @@ fn check_parent(path: &Path) -> Result<()> {
 #[allow(clippy::useless_conversion, reason = "the type of f_type is another one elsewhere")]
 pub(crate) fn is_cgroup(path: &Path) -> Result<bool> {
     match rustix::fs::statfs(path) {
-        Ok(about) => Ok(CGROUP_FILE_SYSTEMS.contains(&i64::from(about.f_type))),
+        Ok(about) => Ok(CGROUP_FILE_SYSTEMS.contains(&(about.f_type as u64))),
         Err(Errno::NOENT) => Ok(false),
         Err(error) => Err(io_error("examine", path)(error)),
     }
