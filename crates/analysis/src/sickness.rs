@@ -71,6 +71,10 @@ fn of_finding(finding: &Finding, cell: &CellAnalysis, margin: f64) -> Option<Sic
             took(Sickness::Quota, number("throttled_periods_share"), margin)
         }
         Rule::CpuSteal if !limits::is_volume(limit) => took(Sickness::Steal, number("steal_share"), margin),
+        // Where this machine's own CPU is known to be the limit, the ratio is a bound already, and slower is on its safe side.
+        Rule::OtherWork if !limits::is_volume(limit) && cell.limited_here != Some(OfThisMachine::Cpu) => {
+            took(Sickness::OtherWork, number("other_cpus"), 0.0)
+        }
         Rule::GcPauses => took(Sickness::Pauses, number("gc_pause_share"), GC_DOMINATES),
         Rule::UnequalNodes if is_of_its_work(finding, limit) => {
             let less = number("less_by_share")?;
@@ -139,6 +143,8 @@ mod tests {
             (finding(Rule::CpuSteal, "steal_share", 0.04), Cpu, false),
             (finding(Rule::CpuSteal, "steal_share", 0.06), NoneFound, true),
             (finding(Rule::CpuSteal, "steal_share", 0.3), VolumeIops, false),
+            (finding(Rule::OtherWork, "other_cpus", 0.3), Cpu, true),
+            (finding(Rule::OtherWork, "other_cpus", 0.3), VolumeIops, false),
             (finding(Rule::GcPauses, "gc_pause_share", 0.19), Cpu, false),
             (finding(Rule::GcPauses, "gc_pause_share", 0.21), VolumeIops, true),
         ];

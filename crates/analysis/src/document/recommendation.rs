@@ -274,6 +274,8 @@ pub enum Sickness {
     Quota,
     /// The hypervisor took CPU time; the amount is its share.
     Steal,
+    /// Programs outside of the run used CPUs of its host; the amount is how many.
+    OtherWork,
     /// Garbage collection stopped the database; the amount is the share of the time.
     Pauses,
     /// The nodes of a cluster had unequal work, or did it at unequal cost; the amount is the most of a node / the least.

@@ -103,6 +103,19 @@ fn stolen_time_is_no_verdict_on_the_machine() {
 }
 
 #[test]
+fn a_machine_that_others_use_is_no_verdict_on_it() {
+    is_withheld(
+        &machines().fault(&fault("other_work", 0.6)),
+        "b",
+        Sickness::OtherWork,
+        "programs outside of the run used 0.6",
+    );
+    let dear = [ValueVerdict::Same, ValueVerdict::Dominated, ValueVerdict::NotWorthIt];
+    stands(&machines().fault(&fault("other_work", 0.1)), "b", &dear);
+    stands(&volumes().fault(&fault("other_work", 0.6)), "b", &[ValueVerdict::WorthIt]);
+}
+
+#[test]
 fn a_database_that_mostly_collects_garbage_is_no_verdict_on_its_machine() {
     is_withheld(
         &volumes().fault(&fault("garbage_collection", 0.4)),

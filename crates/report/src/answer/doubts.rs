@@ -77,6 +77,10 @@ fn sick(names: &str, sickness: Sickness, amount: f64) -> String {
         Sickness::Steal => {
             format!("the machine of {names} was not well: the hypervisor took {share} of its CPU time")
         }
+        Sickness::OtherWork => {
+            let cpus = number(amount);
+            format!("the machine of {names} was not its own: programs outside of the run used {cpus} CPUs of it")
+        }
         Sickness::Pauses => {
             format!("the database of {names} was not well: garbage collection stopped it for {share} of the time")
         }
