@@ -112,7 +112,11 @@ fn a_machine_that_others_use_is_no_verdict_on_it() {
     );
     let dear = [ValueVerdict::Same, ValueVerdict::Dominated, ValueVerdict::NotWorthIt];
     stands(&machines().fault(&fault("other_work", 0.1)), "b", &dear);
-    stands(&volumes().fault(&fault("other_work", 0.6)), "b", &[ValueVerdict::WorthIt]);
+    stands(
+        &volumes().fault(&fault("other_work", 0.6)),
+        "b",
+        &[ValueVerdict::WorthIt],
+    );
 }
 
 #[test]
