@@ -23,122 +23,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, StorageError, io_error};
+use crate::ledger_item::Entry;
+pub use crate::ledger_item::LedgerItem;
 use crate::permitted::{self, is_below, paths_of};
 use crate::private::{self, check_way};
-use crate::process::{self, start_time_ticks};
-
-/// Something on the machine that must be gone when a run is over.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LedgerItem {
-    /// The loop device whose backing file is this image, whichever number it got.
-    LoopDevice {
-        /// Absolute path of the image.
-        image: PathBuf,
-    },
-    /// The array (md) of which the loop devices of these files are the members, whichever number it got.
-    Array {
-        /// Absolute paths of the files.
-        members: Vec<PathBuf>,
-    },
-    /// Whatever is mounted here.
-    Mount {
-        /// Mount point.
-        path: PathBuf,
-    },
-    /// One cgroup directory and the processes in it.
-    Cgroup {
-        /// Its directory; the last part of the name starts with `iopslab-`.
-        path: PathBuf,
-    },
-    /// A process.
-    Process {
-        /// Its number.
-        pid: u32,
-        /// Field 22 of `/proc/PID/stat`, so that a process that got the same number later is never ended.
-        start_time_ticks: u64,
-        /// The program that it runs, once it has become that.
-        executable: PathBuf,
-        /// For people: `Cassandra node 1`.
-        what: String,
-    },
-    /// A directory with everything in it.
-    Directory {
-        /// Which.
-        path: PathBuf,
-    },
-    /// A file.
-    File {
-        /// Which.
-        path: PathBuf,
-    },
-    /// A file that a process of ours serves over FUSE; [`LedgerItem::Mount`] is its mount.
-    ServedFile {
-        /// Number of its connection below `/sys/fs/fuse/connections`.
-        connection: u32,
-        /// The server.
-        pid: u32,
-        /// As in [`LedgerItem::Process`].
-        start_time_ticks: u64,
-        /// As in [`LedgerItem::Process`].
-        executable: PathBuf,
-    },
-    /// The read-ahead of a block device, which was otherwise before.
-    ReadAhead {
-        /// Kernel name of the device: `loop3`.
-        device: String,
-        /// What it was, KiB.
-        kb: u32,
-    },
-    /// Packets that are dropped.
-    NetworkCut {
-        /// Name of nftables' table of rules, of the family `inet`.
-        table: String,
-    },
-    /// The file system that was made on a whole device.
-    FileSystem {
-        /// The device.
-        device: PathBuf,
-        /// The file system's identity, so that no other one is ever wiped.
-        uuid: String,
-    },
-}
-
-impl LedgerItem {
-    /// Entry for a running process, which may still be on its way through a shell or another program that starts it; `None` when
-    /// it has ended already.
-    pub fn process(pid: u32, what: impl Into<String>) -> Option<Self> {
-        Some(Self::Process {
-            pid,
-            start_time_ticks: start_time_ticks(pid)?,
-            executable: process::settled_executable(pid)?,
-            what: what.into(),
-        })
-    }
-}
-
-impl std::fmt::Display for LedgerItem {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::LoopDevice { image } => write!(f, "loop device of {}", image.display()),
-            Self::Array { members } => {
-                let files: Vec<String> = members.iter().map(|file| file.display().to_string()).collect();
-                write!(f, "array of {}", files.join(", "))
-            }
-            Self::Mount { path } => write!(f, "mount {}", path.display()),
-            Self::Cgroup { path } => write!(f, "cgroup {}", path.display()),
-            Self::Process { pid, what, .. } => write!(f, "process {pid} ({what})"),
-            Self::Directory { path } => write!(f, "directory {}", path.display()),
-            Self::File { path } => write!(f, "file {}", path.display()),
-            Self::ServedFile { connection, pid, .. } => {
-                write!(f, "FUSE connection {connection} of process {pid}")
-            }
-            Self::ReadAhead { device, .. } => write!(f, "read-ahead of {device}"),
-            Self::NetworkCut { table } => write!(f, "network rules {table}"),
-            Self::FileSystem { device, .. } => write!(f, "file system on {}", device.display()),
-        }
-    }
-}
 
 /// Identity of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -154,15 +42,6 @@ pub(crate) enum Line {
         entry: Entry,
     },
     Done(LedgerId),
-}
-
-/// What may exist.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Entry {
-    pub item: LedgerItem,
-    /// The directory below which its paths lie; `None`: the ledger's own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub root: Option<PathBuf>,
 }
 
 /// What a ledger says.

@@ -19,6 +19,7 @@ mod disk;
 mod error;
 mod file_system;
 mod ledger;
+mod ledger_item;
 mod loops;
 mod mounts;
 mod network_cut;

@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::io::Errno;
 
 use crate::error::{Result, StorageError, io_error};
-use crate::ledger::{Entry, LedgerItem};
+use crate::ledger_item::{Entry, LedgerItem};
 use crate::private::check_way;
 
 /// `f_type` of a mounted cgroup tree, version 1 and 2 (statfs(2): CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC).
