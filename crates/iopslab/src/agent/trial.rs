@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use database::{DataSetTable, Directories, NodeLog, RunningNode};
 use evidence::{OtherProgram, Overhead, Warmed};
@@ -28,6 +28,11 @@ use super::volumes::Volumes;
 use super::warming;
 use super::watch::{death, watch};
 use crate::machine::unix_ms;
+
+/// For so long other nodes may take the data set in after this one has (practice; 650 MB take 0.2 s on a quiet machine).
+const OTHERS_RENEW: Duration = Duration::from_secs(60);
+/// Between two looks for the sample meanwhile.
+const SAMPLE_POLL: Duration = Duration::from_millis(200);
 
 /// A trial under way.
 pub(super) struct Trial {
@@ -161,7 +166,7 @@ impl Trial {
         for directory in &directories {
             storage::remove_tree(directory).map_err(fault)?;
         }
-        with(node, |n| check_sample(&mut **n, sample_keys))?;
+        wait_for_sample(node, sample_keys)?;
         let warmed = match cache {
             CacheState::Cold => None,
             CacheState::Warm => Some(self.warm(host, database, volumes)?),
@@ -379,6 +384,20 @@ impl Trial {
             cut.end().map_err(fault)?;
         }
         Ok((logs, None))
+    }
+}
+
+/// Every key of the sample must exist, as soon as all nodes have taken the data set in: another one than this may answer for a key, and
+/// may still be at it.
+fn wait_for_sample(node: &Node, keys: &[String]) -> Result<u32, Fault> {
+    let began = Instant::now();
+    loop {
+        match with(node, |n| check_sample(&mut **n, keys)) {
+            Err(_) if began.elapsed() < OTHERS_RENEW && with(node, |n| n.ended()).is_none() => {
+                std::thread::sleep(SAMPLE_POLL);
+            }
+            answer => return answer,
+        }
     }
 }
 
