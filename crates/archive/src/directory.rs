@@ -17,6 +17,8 @@ use crate::manifest::{self, Verified};
 use crate::stored::{self, RECORD};
 use crate::{JournalEntry, JournalEvent, Result, RunError, StoredTrial, TrialLogs, files};
 
+/// Where Terraform has its plug-ins, below its directories in a run: whoever resumes it has them fetched anew.
+const PLUGINS: &str = ".terraform";
 const EXPERIMENT: &str = "experiment.toml";
 /// What the experiment names and is read with it.
 const BESIDE: &str = "beside.json";
@@ -497,7 +499,8 @@ impl RunDirectory {
     /// # Errors
     /// [`RunError::Foreign`] names the first one.
     pub fn check_own(&self) -> Result<()> {
-        let found = guarded::foreign(&self.path).map_err(|e| RunError::file("examine", &self.path, e))?;
+        let found =
+            guarded::foreign(&self.path, Some(PLUGINS)).map_err(|e| RunError::file("examine", &self.path, e))?;
         found.map_or(Ok(()), |foreign| {
             Err(RunError::Foreign {
                 path: self.path.clone(),

@@ -51,11 +51,11 @@ pub fn is_own(path: &Path) -> bool {
 }
 
 /// The first thing in `directory`, itself included, that is a link, is special, belongs to somebody else than the effective user, or can be
-/// written by everybody.
+/// written by everybody. Directories of the name `but` are not looked into: what is in them is thrown away before anything obeys it.
 ///
 /// # Errors
 /// As the system says.
-pub fn foreign(directory: &Path) -> io::Result<Option<Foreign>> {
+pub fn foreign(directory: &Path, but: Option<&str>) -> io::Result<Option<Foreign>> {
     // The directory itself may be named through a link.
     let found = fs::metadata(directory)?;
     let why = judged(&found);
@@ -63,10 +63,10 @@ pub fn foreign(directory: &Path) -> io::Result<Option<Foreign>> {
         let path = directory.to_owned();
         return Ok(Some(Foreign { path, why }));
     }
-    below(directory)
+    below(directory, but)
 }
 
-fn below(directory: &Path) -> io::Result<Option<Foreign>> {
+fn below(directory: &Path, but: Option<&str>) -> io::Result<Option<Foreign>> {
     let mut entries = fs::read_dir(directory)?.collect::<io::Result<Vec<_>>>()?;
     entries.sort_by_key(std::fs::DirEntry::file_name);
     for entry in entries {
@@ -75,7 +75,8 @@ fn below(directory: &Path) -> io::Result<Option<Foreign>> {
             return Ok(Some(Foreign { path, why }));
         }
         if found.is_dir()
-            && let Some(inside) = below(&path)?
+            && but.is_none_or(|name| entry.file_name() != name)
+            && let Some(inside) = below(&path, but)?
         {
             return Ok(Some(inside));
         }
@@ -107,20 +108,25 @@ mod tests {
         let root = directory.path();
         fs::create_dir(root.join("trials")).unwrap();
         fs::write(root.join("trials/x"), "").unwrap();
-        assert_eq!(foreign(root).unwrap(), None);
+        assert_eq!(foreign(root, None).unwrap(), None);
 
         symlink("/etc/passwd", root.join("trials/y")).unwrap();
-        let words = foreign(root).unwrap().unwrap().to_string();
+        let words = foreign(root, None).unwrap().unwrap().to_string();
         assert!(words.ends_with("trials/y is a symbolic link"), "{words}");
+        assert_eq!(
+            foreign(root, Some("trials")).unwrap(),
+            None,
+            "nobody obeys what is in there"
+        );
         fs::remove_file(root.join("trials/y")).unwrap();
 
         fs::set_permissions(root.join("trials/x"), fs::Permissions::from_mode(0o666)).unwrap();
-        assert_eq!(foreign(root).unwrap().unwrap().why, Why::Writable);
+        assert_eq!(foreign(root, None).unwrap().unwrap().why, Why::Writable);
         assert!(!is_own(&root.join("trials/x")));
         fs::set_permissions(root.join("trials/x"), fs::Permissions::from_mode(0o644)).unwrap();
 
         if std::os::unix::fs::chown(root.join("trials/x"), Some(65_534), None).is_ok() {
-            let found = foreign(root).unwrap().unwrap();
+            let found = foreign(root, None).unwrap().unwrap();
             assert_eq!((found.path, found.why), (root.join("trials/x"), Why::Owner(65_534)));
         }
     }

@@ -408,7 +408,10 @@ impl Provider for Aws {
         match (self.asks_state, self.terraform.may_have_made()) {
             (Some(certainty), _) => self.release_by_state(certainty, say)?,
             (None, true) => {
-                received::check(self.terraform.directory(), &BESIDE)?;
+                // What this process has had Terraform make, it has looked at before.
+                if !self.terraform.is_initialised() {
+                    received::check(self.terraform.directory(), &BESIDE)?;
+                }
                 self.terraform.destroy(say)?;
             }
             (None, false) => return Ok(()),

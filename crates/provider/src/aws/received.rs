@@ -40,7 +40,7 @@ pub(super) fn check(directory: &Path, beside: &[&str]) -> Result<(), AwsError> {
     }
     let failed = |error| AwsError::file("examine", directory, error);
     fetch_plugins_anew(directory).map_err(failed)?;
-    if let Some(foreign) = guarded::foreign(directory).map_err(failed)? {
+    if let Some(foreign) = guarded::foreign(directory, Some(DATA)).map_err(failed)? {
         let what = foreign.to_string();
         return Err(AwsError::Foreign { what });
     }

@@ -123,6 +123,11 @@ impl Terraform {
         self.directory.join(ASKED).exists()
     }
 
+    /// Whether this process has had it fetch its plug-ins.
+    pub fn is_initialised(&self) -> bool {
+        self.is_initialised.get()
+    }
+
     /// Whether there is one, and new enough.
     pub fn check(&self) -> Result<(), AwsError> {
         let mut command = Command::new(&self.program);
