@@ -7,7 +7,7 @@
 //! *Made* is a file whose name was free until then (`O_EXCL`, which follows no link either). What replaces another file is written under
 //! a name that nobody can guess, and renamed: a link that lies there is replaced, not followed.
 //!
-//! *Shown* is what somebody else has written only as [`shown`] has it: a terminal obeys what it is given.
+//! *Shown* is what somebody else has written only as [`shown()`] has it: a terminal obeys what it is given.
 //!
 //! [`foreign`] says what of a directory is not this user's own.
 

@@ -489,13 +489,14 @@ fn three_failed_starts_stop_the_run_with_a_report_and_are_repeated_by_resume() {
         serde_json::json!({"planned": 4, "done": 3, "valid": 0})
     );
 
-    // The cause is removed.
-    let plan = std::fs::read_to_string(run.join("plan.json")).unwrap();
-    std::fs::write(
-        run.join("plan.json"),
-        plan.replace("\"start_s\": 2.0", "\"start_s\": 180.0"),
-    )
-    .unwrap();
+    // The cause is removed, in the plan and in the experiment that it has to come from.
+    for (name, impatient, patient) in [
+        ("plan.json", "\"start_s\": 2.0", "\"start_s\": 180.0"),
+        ("experiment.toml", "start_timeout_s = 2\n", "start_timeout_s = 180\n"),
+    ] {
+        let text = std::fs::read_to_string(run.join(name)).unwrap();
+        std::fs::write(run.join(name), text.replace(impatient, patient)).unwrap();
+    }
     let resumed = lab.output(&["run", "--resume", run.to_str().unwrap()]);
     let stderr = String::from_utf8_lossy(&resumed.stderr).into_owned();
     assert!(resumed.status.success(), "{stderr}");
