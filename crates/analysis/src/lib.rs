@@ -112,7 +112,7 @@ pub use panels::{Line, Panel};
 pub use phases::{Aftermath, Phase, PhaseMeasurement, RECOVERED_SECONDS, RECOVERED_SHARE, Recovery};
 pub use precision::{Precision, Widest, precision};
 pub use progress::Second;
-pub use rest::{cache_is_settled, code_is_warm, compilers_are_quiet, most_code_is_warm};
+pub use rest::{cache_is_settled, code_is_warm, compilers_are_quiet};
 pub use rule::{Rule, Severity};
 pub use run_evidence::RunEvidence;
 pub use search::{Step, next_step};

@@ -11,9 +11,6 @@ use evidence::RestRound;
 /// pause before they compile anew what they had compiled on a wrong guess. Measured on two cores: rounds of 3 s began with half of
 /// all CPU for compilers and a fifth of the final throughput, and had 6 % in a pause at nine tenths of it, before another 25 %.
 const COMPILERS_QUIET: f64 = 0.05;
-/// The compilers' part of the last round below which most code is compiled (practice): what is left is compiled after the next renewal
-/// with what that made the JVM throw away. On two cores it is reached after 10 to 12 s, and 5 % after 18 to 26 s.
-const COMPILERS_SLOW_DOWN: f64 = 0.2;
 /// Throughput of the last two rounds may differ by so much, as a logarithm (practice).
 const THROUGHPUT_LEVEL: f64 = 0.15;
 /// Device reads for each operation of the last two rounds may differ by so much of the larger, or ...
@@ -27,13 +24,6 @@ pub fn code_is_warm(rounds: &[RestRound]) -> bool {
     let change = (last.rate() / before.rate()).ln().abs();
     // A round without any operation is no level: NaN and infinity are not below it.
     compilers_are_quiet(rounds) && change <= THROUGHPUT_LEVEL
-}
-
-/// Whether compilers have done most of what they have to do.
-pub fn most_code_is_warm(rounds: &[RestRound]) -> bool {
-    let [.., last] = rounds else { return false };
-    let is_few = |s: f64| s < COMPILERS_SLOW_DOWN * last.database_cpu_s;
-    last.compiler_cpu_s.map_or_else(|| code_is_warm(rounds), is_few)
 }
 
 /// Whether compilers used little in the last two rounds.
@@ -87,20 +77,6 @@ mod tests {
         let unseen = [round(9_000, None, 0.0), round(9_000, None, 0.0)];
         assert!(
             code_is_warm(&unseen),
-            "throughput alone, where compilers cannot be seen"
-        );
-    }
-
-    #[test]
-    fn most_code_is_warm_when_a_fifth_of_the_cpu_is_the_compilers() {
-        let most = |cpu_s: &[Option<f64>]| {
-            let rounds: Vec<_> = cpu_s.iter().map(|cpu_s| round(9_000, *cpu_s, 0.0)).collect();
-            most_code_is_warm(&rounds)
-        };
-        assert!(!most(&[]));
-        assert!(!most(&[Some(1.4), Some(0.41)]) && most(&[Some(1.4), Some(0.39)]));
-        assert!(
-            !most(&[None]) && most(&[None, None]),
             "throughput alone, where compilers cannot be seen"
         );
     }

@@ -35,8 +35,6 @@ const IN_FLIGHT_BESIDE_COMPILERS: u32 = 2;
 /// What a round is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Purpose {
-    /// Most of the code is compiled: a renewal follows, which makes the JVM throw away some of it.
-    MostCode,
     Code,
     Cache,
 }
@@ -95,12 +93,11 @@ impl Resting<'_> {
         let is_warm = self.wanted.values().all(|to_rest| to_rest.code_is_warm);
         let mut code_is_warm = is_warm;
         let renewals = if is_warm { 0 } else { RENEWALS_OF_COLD_CODE };
-        for renewal in 1..=renewals {
+        for _ in 0..renewals {
             if !self.renew(CacheState::Cold)? {
                 return Ok(());
             }
-            let is_last = renewal == renewals;
-            code_is_warm = self.rounds_of(if is_last { Purpose::Code } else { Purpose::MostCode })?;
+            code_is_warm = self.rounds_of(Purpose::Code)?;
         }
         if !self.renew(cache)? {
             return Ok(());
@@ -141,7 +138,7 @@ impl Resting<'_> {
         let mut since = BTreeMap::<HostId, Vec<RestRound>>::new();
         while began.elapsed().as_secs_f64() < most_s {
             let doing = match purpose {
-                Purpose::MostCode | Purpose::Code => "bringing the database to rest: compiling its code",
+                Purpose::Code => "bringing the database to rest: compiling its code",
                 Purpose::Cache => "bringing the database to rest: filling the page cache by the workload's keys",
             };
             self.screen.doing(doing, "");
@@ -160,7 +157,7 @@ impl Resting<'_> {
                 let Some(then) = before.get(host) else { continue };
                 let rest = self.rests.entry(*host).or_default();
                 let rounds = match purpose {
-                    Purpose::MostCode | Purpose::Code => &mut rest.code,
+                    Purpose::Code => &mut rest.code,
                     Purpose::Cache => &mut rest.cache,
                 };
                 let round = between(then, now, seconds, operations);
@@ -171,7 +168,6 @@ impl Resting<'_> {
             let is_done = |(host, to_rest): (&HostId, &ToRest)| {
                 let rounds = since.get(host).map_or(&[][..], Vec::as_slice);
                 match purpose {
-                    Purpose::MostCode => analysis::most_code_is_warm(rounds),
                     Purpose::Code => analysis::code_is_warm(rounds),
                     Purpose::Cache => {
                         let is_settled = analysis::cache_is_settled(rounds, to_rest.page_cache_bytes);
@@ -194,12 +190,12 @@ impl Resting<'_> {
         let whole = task(self.parts, self.target, self.happened);
         let come_first = self.wanted.values().all(|to_rest| to_rest.compilers_first);
         let in_flight = match (purpose, self.parts.cell.load) {
-            (Purpose::MostCode | Purpose::Code, _) if !come_first => IN_FLIGHT_BESIDE_COMPILERS,
+            (Purpose::Code, _) if !come_first => IN_FLIGHT_BESIDE_COMPILERS,
             (_, LoadLevel::Concurrency(n)) => n,
             (_, LoadLevel::Rate { .. }) => IN_FLIGHT,
         };
         let seconds = match purpose {
-            Purpose::MostCode | Purpose::Code => CODE_ROUND_S,
+            Purpose::Code => CODE_ROUND_S,
             Purpose::Cache => CACHE_ROUND_S,
         };
         // Where acknowledged writes are looked for, nobody else writes.
