@@ -6,6 +6,8 @@ use std::time::Instant;
 
 use evidence::OtherProgram;
 
+use crate::proc::stat_fields;
+
 /// Parent of all kernel threads: they work for those who ask them to.
 const KTHREADD: u32 = 2;
 /// How many programs are named, those that used most.
@@ -106,16 +108,14 @@ fn processes(root: &Path) -> BTreeMap<u32, Process> {
     each.collect()
 }
 
-/// Fields of proc(5): the name may hold spaces and parentheses, so that they count from its last one.
 fn process(stat: &str) -> Option<Process> {
-    let (head, rest) = stat.rsplit_once(')')?;
-    let words: Vec<&str> = rest.split_ascii_whitespace().collect();
+    let (name, field) = stat_fields(stat)?;
     // ppid is field 4; utime, stime, cutime, cstime are 14 to 17; starttime is 22.
-    let ticks: Option<f64> = (11..=14).map(|i| words.get(i)?.parse::<f64>().ok()).sum();
+    let ticks: Option<f64> = (14..=17).map(&field).sum();
     Some(Process {
-        name: head.split_once('(')?.1.to_owned(),
-        parent: words.get(1)?.parse().ok()?,
-        started: words.get(19)?.parse().ok()?,
+        name: name.to_owned(),
+        parent: field(4)? as u32,
+        started: field(22)? as u64,
         cpu_s: ticks? / rustix::param::clock_ticks_per_second() as f64,
     })
 }

@@ -136,10 +136,17 @@ pub fn process_cpu_s(root: &Path, pid: u32) -> Option<f64> {
 
 /// utime + stime of a `stat` of a process or of a thread, clock ticks.
 pub(crate) fn cpu_ticks(stat: &str) -> Option<f64> {
-    // The name may hold spaces and parentheses: fields count from the last one. utime is field 14, stime 15.
-    let rest = stat.rsplit_once(')')?.1;
+    let field = stat_fields(stat)?.1;
+    Some(field(14)? + field(15)?)
+}
+
+/// The name in a `stat`, and its numeric fields by their numbers in proc(5). The name may hold spaces and parentheses: fields count from the
+/// last one, and the first after it is field 3.
+pub(crate) fn stat_fields(stat: &str) -> Option<(&str, impl Fn(usize) -> Option<f64> + '_)> {
+    let (head, rest) = stat.rsplit_once(')')?;
     let words: Vec<&str> = rest.split_ascii_whitespace().collect();
-    Some(words.get(11)?.parse::<f64>().ok()? + words.get(12)?.parse::<f64>().ok()?)
+    let field = move |number: usize| words.get(number.checked_sub(3)?)?.parse().ok();
+    Some((head.split_once('(')?.1, field))
 }
 
 /// CPU time and resident set of one process; all `None` once it is gone.

@@ -18,12 +18,12 @@ pub fn finding(trial: &TrialMeasurement, provider: Provider) -> Option<Finding> 
     let of_the_run = |node: &Node<'_>| match provider {
         // One machine for all.
         Provider::Local => {
-            Some(sum(trial, |node| node.host.cpus_used)? + sum(trial, server_cpus)? + client_cpus(trial))
+            let database_cpus = trial.sum(|node| node.host.cpus_used)?;
+            let server_cpus: f64 = trial.nodes().map(|node| server_cpus(&node)).sum();
+            Some(database_cpus + server_cpus + client_cpus(trial))
         }
         // Where the client is on another host than this node, others may have used as much as it did before anybody hears of it.
-        Provider::Simulated | Provider::Hosts => {
-            Some(node.host.cpus_used? + server_cpus(node).unwrap_or(0.0) + client_cpus(trial))
-        }
+        Provider::Simulated | Provider::Hosts => Some(node.host.cpus_used? + server_cpus(node) + client_cpus(trial)),
         Provider::Aws => node.host.cpus_used,
     };
     worst(trial, |node| {
@@ -43,16 +43,12 @@ pub fn finding(trial: &TrialMeasurement, provider: Provider) -> Option<Finding> 
     })
 }
 
-fn sum(trial: &TrialMeasurement, figure: impl Fn(&Node<'_>) -> Option<f64>) -> Option<f64> {
-    trial.nodes().map(|node| figure(&node)).sum()
-}
-
 /// CPUs of the processes that serve the node's volumes: each volume tells those of its whole process.
-fn server_cpus(node: &Node<'_>) -> Option<f64> {
+fn server_cpus(node: &Node<'_>) -> f64 {
     let each = VolumeRole::ALL
         .into_iter()
         .filter_map(|role| node.activity(role)?.server_cpus);
-    Some(each.fold(0.0, f64::max))
+    each.fold(0.0, f64::max)
 }
 
 /// CPUs of all clients.
