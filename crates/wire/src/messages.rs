@@ -14,7 +14,7 @@ use spec::{
 use crate::{GivenByMachine, Ground, LogFile, LogPiece, Transfer, WatchTask, WatchedFacts, WireInterval};
 
 /// Version of these messages; controller and agent must agree.
-pub const PROTOCOL: u32 = 19;
+pub const PROTOCOL: u32 = 20;
 
 /// While an agent works on a request it says so every so many seconds.
 pub const AT_WORK_S: u64 = 5;
@@ -133,10 +133,13 @@ pub enum DatabaseRequest {
     Empty,
     /// Take the data set into the database again, as it was loaded, with nothing of it in the page cache.
     Renew {
-        /// Keys that must exist in it.
-        sample_keys: Vec<String>,
         /// How the page cache is to stand: where it is to be warm, the data set's files are read.
         cache: CacheState,
+    },
+    /// Look these keys up, which must exist. Any node may answer for one, so that all have to have the data set by then.
+    LookUp {
+        /// The keys.
+        sample_keys: Vec<String>,
     },
     /// The database is at rest: all limits come into force, and it is watched.
     Hold,
@@ -491,6 +494,8 @@ pub enum Reply {
     Emptied,
     /// To `Renew`; `None`: the page cache was to be cold.
     Renewed(Option<Warmed>),
+    /// To `LookUp`: all of them exist.
+    LookedUp,
     /// To `Hold`.
     Held,
     /// To `CompactBacklog`: the database compacts by itself.

@@ -131,9 +131,10 @@ impl DatabaseHost {
             }
             DatabaseRequest::Usage => opened.trial_with(|trial, host, _, volumes| trial.usage(host, volumes)),
             DatabaseRequest::Empty => opened.trial_with(|trial, _, _, _| trial.empty()),
-            DatabaseRequest::Renew { sample_keys, cache } => opened.trial_with(|trial, host, database, volumes| {
-                trial.renew(host, database, volumes, (&sample_keys, cache))
-            }),
+            DatabaseRequest::Renew { cache } => {
+                opened.trial_with(|trial, host, database, volumes| trial.renew(host, database, volumes, cache))
+            }
+            DatabaseRequest::LookUp { sample_keys } => opened.trial_with(|trial, _, _, _| trial.look_up(&sample_keys)),
             DatabaseRequest::Hold => opened.trial_with(|trial, host, _, volumes| trial.hold(host, volumes)),
             DatabaseRequest::CompactBacklog => opened.trial_with(|trial, _, _, _| trial.compact_backlog()),
             DatabaseRequest::TakeAway(action) => {

@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use database::{DataSetTable, Directories, NodeLog, RunningNode};
 use evidence::{OtherProgram, Overhead, Warmed};
@@ -28,11 +28,6 @@ use super::volumes::Volumes;
 use super::warming;
 use super::watch::{death, watch};
 use crate::machine::unix_ms;
-
-/// For so long other nodes may take the data set in after this one has (practice; 650 MB take 0.2 s on a quiet machine).
-const OTHERS_RENEW: Duration = Duration::from_secs(60);
-/// Between two looks for the sample meanwhile.
-const SAMPLE_POLL: Duration = Duration::from_millis(200);
 
 /// A trial under way.
 pub(super) struct Trial {
@@ -157,7 +152,7 @@ impl Trial {
         host: &Host,
         database: &Database,
         volumes: &Volumes,
-        (sample_keys, cache): (&[String], CacheState),
+        cache: CacheState,
     ) -> Result<Reply, Fault> {
         host.outbox.progress("restoring the data set", None);
         let directories = volumes.renew(KEYSPACE).map_err(fault)?;
@@ -166,12 +161,16 @@ impl Trial {
         for directory in &directories {
             storage::remove_tree(directory).map_err(fault)?;
         }
-        wait_for_sample(node, sample_keys)?;
         let warmed = match cache {
             CacheState::Cold => None,
             CacheState::Warm => Some(self.warm(host, database, volumes)?),
         };
         Ok(Reply::Renewed(warmed))
+    }
+
+    /// Every key of the sample must exist, now that all nodes have taken the data set in.
+    pub fn look_up(&self, sample_keys: &[String]) -> Result<Reply, Fault> {
+        with(self.fork.node()?, |n| check_sample(&mut **n, sample_keys)).map(|_| Reply::LookedUp)
     }
 
     /// Reads the data set into the page cache, which is held at its budget.
@@ -384,20 +383,6 @@ impl Trial {
             cut.end().map_err(fault)?;
         }
         Ok((logs, None))
-    }
-}
-
-/// Every key of the sample must exist, as soon as all nodes have taken the data set in: another one than this may answer for a key, and
-/// may still be at it.
-fn wait_for_sample(node: &Node, keys: &[String]) -> Result<u32, Fault> {
-    let began = Instant::now();
-    loop {
-        match with(node, |n| check_sample(&mut **n, keys)) {
-            Err(_) if began.elapsed() < OTHERS_RENEW && with(node, |n| n.ended()).is_none() => {
-                std::thread::sleep(SAMPLE_POLL);
-            }
-            answer => return answer,
-        }
     }
 }
 

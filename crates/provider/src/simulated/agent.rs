@@ -176,7 +176,11 @@ impl Shared {
                 };
                 Reply::Started(Box::new(started))
             }
-            DatabaseRequest::Usage | DatabaseRequest::Empty | DatabaseRequest::Renew { .. } | DatabaseRequest::Hold => {
+            DatabaseRequest::Usage
+            | DatabaseRequest::Empty
+            | DatabaseRequest::Renew { .. }
+            | DatabaseRequest::LookUp { .. }
+            | DatabaseRequest::Hold => {
                 return Err(fault("a simulated database is at rest from the start"));
             }
             DatabaseRequest::TakeAway(_) | DatabaseRequest::BringBack => {

@@ -243,16 +243,22 @@ impl Resting<'_> {
             Reply::Emptied => {}
             other => return Err(unexpected(&other)),
         }
-        let keys = sample_keys(self.parts.plan, self.parts.workload);
-        let renew = |_: HostId| DatabaseRequest::Renew {
-            sample_keys: keys.clone(),
-            cache,
-        };
-        let renewed = self.each(&renew, |reply| match reply {
+        let renewed = self.each(&|_| DatabaseRequest::Renew { cache }, |reply| match reply {
             Reply::Renewed(warmed) => Ok(warmed),
             other => Err(unexpected(&other)),
         })?;
         let Some(renewed) = renewed else { return Ok(false) };
+        let keys = sample_keys(self.parts.plan, self.parts.workload);
+        let look_up = |_: HostId| DatabaseRequest::LookUp {
+            sample_keys: keys.clone(),
+        };
+        let found = self.each(&look_up, |reply| match reply {
+            Reply::LookedUp => Ok(()),
+            other => Err(unexpected(&other)),
+        })?;
+        if found.is_none() {
+            return Ok(false);
+        }
         for (host, warmed) in renewed {
             if let Some(started) = self.happened.started.get_mut(&host) {
                 let plan = self.parts.plan;
