@@ -3,7 +3,7 @@
 //! no verdict on the configuration.
 //!
 //! A sickness counts where it has to do with what limited the cell, and took more of it than the margin of practical importance.
-//! The finding is told all the same where it does not.
+//! The finding is reported all the same where it does not.
 
 use crate::document::limit::{GC_DOMINATES, Limit, LimitKind};
 use crate::document::{CellAnalysis, ConfigurationFacts, OfThisMachine, Sickness, VolumeReport, Withheld};

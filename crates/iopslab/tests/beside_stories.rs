@@ -1,4 +1,4 @@
-//! Two uses of one machine at once: one at a time measures, and the other is told who does.
+//! Two uses of one machine at once: one at a time measures, and the other learns who does.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 

@@ -11,7 +11,7 @@ use super::sstables;
 const USUAL_CPU_REACH: f64 = 0.9;
 /// Mixes count as different when their read shares differ by this much.
 const DIFFERENT_MIXES: f64 = 0.1;
-/// What is done once for an operation is told from what each replica does where one cell asks this many times the replicas of
+/// What is done once for an operation is distinguished from what each replica does where one cell asks this many times the replicas of
 /// another for an operation of the client (practice).
 const UNLIKE_REPLICAS: f64 = 1.4;
 /// Shares that are tried for what is done once.

@@ -24,7 +24,7 @@ pub enum DurabilityRule {
     /// They are compared on speed and money, and none is recommended over one that keeps more.
     #[default]
     Separate,
-    /// They are chosen from by speed and money alone; the difference is told.
+    /// They are chosen from by speed and money alone; the difference is reported.
     Ignore,
 }
 

@@ -113,7 +113,7 @@ fn name(uses: &[ResourceUse]) -> (LimitKind, Vec<LimitKind>) {
             .unwrap_or(std::cmp::Ordering::Equal)
     });
     let mut kinds: Vec<LimitKind> = full.iter().map(|u| u.kind).collect();
-    // Pauses are told with what had no room between them.
+    // Pauses are reported with what had no room between them.
     let counts = |gc: &ResourceUse| match kinds.is_empty() {
         true => gc.at_cap && !is_held,
         false => gc.at_cap || gc.share() >= GC_MATTERS,

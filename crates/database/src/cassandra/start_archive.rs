@@ -99,7 +99,7 @@ fn archive_path(distribution: &Distribution, java: &Java) -> PathBuf {
     distribution.cache.join(name)
 }
 
-/// Whom throw-away nodes run as, whether to give up, and who is told of what is there for a moment.
+/// Whom throw-away nodes run as, whether to give up, and who hears of what is there for a moment.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
     account: Option<&'a Account>,

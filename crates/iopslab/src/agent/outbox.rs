@@ -26,7 +26,7 @@ impl Outbox {
         }
     }
 
-    /// From now on, while a request is under way, the controller is told that it goes on.
+    /// From now on, while a request is under way, the controller hears that it goes on.
     pub fn tell_of_work(&self) {
         let outbox = self.clone();
         std::thread::spawn(move || {

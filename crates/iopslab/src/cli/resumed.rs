@@ -159,7 +159,7 @@ fn tail(written: &Path) -> PathBuf {
     tail
 }
 
-/// Where two jobs differ first, such as `plan.json: hosts.ssh_config`; `None`: they say the same. What things cost is told, never obeyed,
+/// Where two jobs differ first, such as `plan.json: hosts.ssh_config`; `None`: they say the same. What things cost is reported, never obeyed,
 /// and may be known better today.
 fn first_difference(again: &Job, frozen: &Job) -> Option<String> {
     let without_money = |job: &Job| {

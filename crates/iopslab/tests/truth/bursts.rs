@@ -87,7 +87,7 @@ fn an_objective_is_not_met_on_credits() {
     assert_eq!(analysis.recommendation.status, Status::NotDecided);
 }
 
-/// What is under way when credits end waits longer, and nothing stands still; a stop before that, or after it, is told.
+/// What is under way when credits end waits longer, and nothing stands still; a stop before that, or after it, is reported.
 #[test]
 fn credits_that_end_are_no_stall() {
     let story = |in_flight: u32, share: f64| {

@@ -1,4 +1,4 @@
-//! Where throughput tips over with the size of the page cache is told as far as it is shown, of what lasts.
+//! Where throughput tips over with the size of the page cache is reported as far as it is shown, of what lasts.
 
 use analysis::{CacheCurve, Withheld};
 

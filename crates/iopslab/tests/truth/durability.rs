@@ -1,4 +1,4 @@
-//! No speed and no price makes up for what a lost node costs: configurations that differ in it are compared, the difference is told,
+//! No speed and no price makes up for what a lost node costs: configurations that differ in it are compared, the difference is reported,
 //! and none is recommended over one that keeps more unless the experiment says so.
 
 use analysis::{Analysis, Outcome, Status, ValueVerdict};
@@ -46,7 +46,10 @@ fn is_separate(all: &[String], names: [&str; 2], costs: [&str; 2]) {
         "{headline}"
     );
     assert!(costs.iter().all(|cost| headline.contains(cost)), "{headline}");
-    assert!(headline.contains(" times"), "speed is told all the same: {headline}");
+    assert!(
+        headline.contains(" times"),
+        "speed is reported all the same: {headline}"
+    );
 
     // The same where durability is to be left out: a winner, and the difference beside it.
     let mut ignoring = story(all);
@@ -122,7 +125,7 @@ fn more_nodes_that_keep_alike_are_chosen_from() {
     assert!(!headline(&analysis).contains("a lost node"));
 }
 
-/// With one replica any node is lost with its part of the data, be it all of it: that is told, and decides nothing.
+/// With one replica any node is lost with its part of the data, be it all of it: that is reported, and decides nothing.
 #[test]
 fn one_node_and_three_that_keep_one_replica_are_told_apart() {
     let all = [

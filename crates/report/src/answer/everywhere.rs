@@ -5,7 +5,7 @@ use analysis::{Analysis, By, Candidate, Everywhere, LoadLevel, Meets, Place, Wit
 use super::{capacity, doubts, objective, places};
 use crate::figures::listed;
 
-/// Configurations that are told one by one.
+/// Configurations that are reported one by one.
 const SHOWN: usize = 3;
 
 /// Why to run this: what it keeps everywhere, the numbers of its worst place, and what cheaper ones miss.
