@@ -25,8 +25,11 @@ use crate::machine;
 
 /// Where cgroups live.
 pub const CGROUP_ROOT: &str = "/sys/fs/cgroup";
-/// Seconds that each half of the fio probe runs.
-const PROBE_SECONDS: f64 = 2.0;
+/// Requests that each half of the fio probe waits for: served and throttled volumes give them evenly, so that one more or less is
+/// all that chance does.
+const PROBE_REQUESTS: f64 = 100.0;
+/// Seconds that each half of the fio probe runs at least, and at most.
+const PROBE_SECONDS: (f64, f64) = (1.0, 2.0);
 /// Size of the probe's file; small enough for every volume, large enough for no device cache here.
 const PROBE_BYTES: u64 = 128 << 20;
 
@@ -460,11 +463,16 @@ fn probe(
     };
     let prefix = cgroup.as_ref().map(Cgroup::launch_prefix).unwrap_or_default();
     let behave = || group.iter().try_for_each(|m| m.backing.behave(&m.setup));
+    let slowest = group
+        .iter()
+        .filter_map(|m| starting_limits(&m.setup).read_iops)
+        .fold(f64::INFINITY, f64::min);
+    let seconds = (PROBE_REQUESTS / slowest).clamp(PROBE_SECONDS.0, PROBE_SECONDS.1);
     let measured = if first.backing.member().is_some() {
         let devices: Vec<String> = group.iter().filter_map(|m| m.backing.device()).collect();
-        storage::probe_members(&first.root, &prefix, PROBE_SECONDS, PROBE_BYTES, &devices, behave)
+        storage::probe_members(&first.root, &prefix, seconds, PROBE_BYTES, &devices, behave)
     } else {
-        storage::probe(&first.root, &prefix, PROBE_SECONDS, PROBE_BYTES, behave).map(|figures| vec![figures])
+        storage::probe(&first.root, &prefix, seconds, PROBE_BYTES, behave).map(|figures| vec![figures])
     };
     if let Some(cgroup) = cgroup {
         cgroup.remove()?;
