@@ -3,9 +3,10 @@ SHELL := /bin/bash
 .ONESHELL:
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
+PURE := catalog stats workload volume spec evidence analysis sizing report
 export PATH := $(HOME)/.cargo/bin:$(PATH):/sbin:/usr/sbin
 
-.PHONY: help setup build demo test test-all test-scales test-kills test-mutants test-vm truth lint fuzz bench bench-scale bench-volumes dist
+.PHONY: help setup build demo check test test-all test-scales test-kills test-mutants test-vm truth lint fuzz bench bench-scale bench-volumes dist
 
 help:           ## what can be made
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 16
@@ -20,6 +21,11 @@ build: setup    ## build the binary: soon rather than optimised everywhere (make
 demo: build     ## run examples/quickstart.toml on emulated volumes of this machine
 	@echo "==> target/quick/iopslab run examples/quickstart.toml"
 	target/quick/iopslab run examples/quickstart.toml
+
+check:          ## format, pure crates, the house, docs and refusals: minutes, no root, no Java
+	cargo fmt --all -- --check
+	cargo test --locked $(PURE:%=-p %) -p guarded -p wire -p archive
+	cargo test --locked -p iopslab --features iopslab/aws,iopslab/tls --test architecture --test docs --test bad_input --test plan_stories
 
 test:           ## every test, with a real Cassandra, real volumes, an AWS API server and a browser
 	@scripts/setup.sh --tests

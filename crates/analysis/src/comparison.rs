@@ -1,23 +1,27 @@
 //! Two runs of the same matrix against each other: before and after, this week and last week.
 //!
 //! The runs were made at different times, so that blocks cannot be paired: each cell is compared by the means of its
-//! logarithms, with the spread within cells pooled over both runs ([`stats::Samples`]). Whatever differed between the
-//! two runs besides the thing of interest (machine, kernel, neighbours) is part of the difference; what is known to
+//! logarithms, with the spread within cells of one kind of limit pooled over both runs ([`stats::Samples`]). Whatever differed
+//! between the two runs besides the thing of interest (machine, kernel, neighbours) is part of the difference; what is known to
 //! differ is listed.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use stats::{Contrast, Samples};
+use stats::Contrast;
 
 use crate::RunEvidence;
 use crate::cells::CONFIDENCE;
-use crate::comparisons::{is_open, verdict};
-use crate::document::{CellChange, Change, Comparison, Metric, Verdict};
+use crate::comparisons::{is_open, pool_of, verdict};
+use crate::document::{CellAnalysis, CellChange, Change, Comparison, Metric, Verdict};
 use crate::figures::Figures;
+use crate::limit::{self, SpreadKind};
 
-/// Compares run `b` with run `a`, cell by cell.
-pub fn compare(a: &RunEvidence<'_>, b: &RunEvidence<'_>) -> Comparison {
+/// Compares run `b` with run `a`, cell by cell; each with its cells as they were analysed.
+pub fn compare(
+    (a, cells_a): (&RunEvidence<'_>, &[CellAnalysis]),
+    (b, cells_b): (&RunEvidence<'_>, &[CellAnalysis]),
+) -> Comparison {
     let (of_a, of_b) = (Figures::new(a.plan, a.trials), Figures::new(b.plan, b.trials));
     let mut cells = Vec::new();
     let mut not_compared = Vec::new();
@@ -48,8 +52,9 @@ pub fn compare(a: &RunEvidence<'_>, b: &RunEvidence<'_>) -> Comparison {
     {
         not_compared.push(format!("{} is not in {}", cell.id, a.run));
     }
+    let kinds = kinds(&cells, [cells_a, cells_b]);
     for metric in Metric::CHANGES {
-        changes(&mut cells, metric, &of_a, &of_b, a.plan.decision.margin);
+        changes(&mut cells, &kinds, metric, (&of_a, &of_b), a.plan.decision.margin);
     }
     Comparison {
         format_version: evidence::FORMAT_VERSION,
@@ -64,8 +69,26 @@ pub fn compare(a: &RunEvidence<'_>, b: &RunEvidence<'_>) -> Comparison {
     }
 }
 
+/// The kind of limit that each cell had in run `a` and in run `b`, one after the other.
+fn kinds(cells: &[CellChange], runs: [&[CellAnalysis]; 2]) -> Vec<SpreadKind> {
+    let of = |id: &str, run: &[CellAnalysis]| {
+        let cell = run.iter().find(|cell| cell.id == id);
+        cell.map_or(SpreadKind::Other, |cell| limit::by_use(&cell.limit).spreads_as())
+    };
+    cells
+        .iter()
+        .flat_map(|cell| [0, 1].map(|run| of(&cell.cell, runs[run])))
+        .collect()
+}
+
 /// One metric of all cells: pooled, tested, judged. At a given rate throughput says nothing.
-fn changes(cells: &mut [CellChange], metric: Metric, a: &Figures<'_>, b: &Figures<'_>, margin: f64) {
+fn changes(
+    cells: &mut [CellChange],
+    kinds: &[SpreadKind],
+    metric: Metric,
+    (a, b): (&Figures<'_>, &Figures<'_>),
+    margin: f64,
+) {
     let values = |figures: &Figures<'_>, cell: &CellChange| -> Vec<f64> {
         match metric == Metric::Throughput && is_open(cell.load) {
             true => Vec::new(),
@@ -74,13 +97,14 @@ fn changes(cells: &mut [CellChange], metric: Metric, a: &Figures<'_>, b: &Figure
     };
     let logs = |values: &[f64]| -> Vec<f64> { values.iter().map(|v| v.ln()).collect() };
     let samples: Vec<[Vec<f64>; 2]> = cells.iter().map(|c| [values(a, c), values(b, c)]).collect();
-    let in_logs: Vec<[Vec<f64>; 2]> = samples.iter().map(|[a, b]| [logs(a), logs(b)]).collect();
-    let pool = Samples::new(in_logs.iter().flatten().map(Vec::as_slice));
+    let in_logs: Vec<Vec<f64>> = samples.iter().flatten().map(|values| logs(values)).collect();
     let mut all: Vec<(usize, Change)> = samples
         .iter()
-        .zip(&in_logs)
         .enumerate()
-        .filter_map(|(i, ([a, b], [log_a, log_b]))| {
+        .filter_map(|(i, [a, b])| {
+            let of_run = (2 * i, 2 * i + 1);
+            let (log_a, log_b) = (&in_logs[of_run.0], &in_logs[of_run.1]);
+            let pool = pool_of(&in_logs, kinds, of_run);
             // A run against itself: nothing differs, whatever the repetitions spread.
             let itself = a == b && !a.is_empty();
             let contrast = pool.contrast(log_b, log_a).map(|c| Contrast {

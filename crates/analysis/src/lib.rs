@@ -79,7 +79,6 @@ pub use backlog::CompactedBacklog;
 pub use capacity::{another_round, rounds_of};
 pub use cells::{CONFIDENCE, nodes_of_cell};
 pub use charts::{Charts, LatencyCurve, TrialCharts, charts};
-pub use comparison::compare;
 pub use decision::UNTESTED_SHARE;
 pub use document::{
     Analysis, AnyOf, BestOfAlike, Bound, BoundIs, By, CacheCurve, CacheEffect, CachePoint, CachePrediction, Candidate,
@@ -127,6 +126,11 @@ pub use spec::{
     TrialShape, VolumeRole, VolumeSetup,
 };
 pub use stats::{Estimate, IntervalMethod, Summary};
+
+/// Compares run `b` with run `a`, cell by cell.
+pub fn compare(a: &RunEvidence<'_>, b: &RunEvidence<'_>) -> Comparison {
+    comparison::compare((a, &analyse(a).cells), (b, &analyse(b).cells))
+}
 
 /// Analyses a run. The same evidence gives the same document, whatever the order of the trials.
 pub fn analyse(input: &RunEvidence<'_>) -> Analysis {

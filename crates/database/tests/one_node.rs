@@ -6,6 +6,8 @@
     reason = "a test run with --nocapture tells how long each step took"
 )]
 
+#[path = "one_node/nodetool.rs"]
+mod nodetool;
 mod shared;
 
 use std::{
@@ -19,9 +21,10 @@ use std::{
 use database::cassandra::{
     Admin, Distribution, DroppedMessages, Java, Management, Node, NodeConfig, NodeError, TableCounters,
     compact_automatically, compact_table, ensure_distribution, ensure_start_archive, find_java, flush_and_compact,
-    flush_table, nodetool::nodetool, series, snapshot::captured_directories, sstables, versions,
+    flush_table, series, snapshot::captured_directories, sstables, versions,
 };
 use database::{Account, Replication};
+use nodetool::nodetool;
 
 /// An address of this test alone.
 const ADDRESS: Ipv4Addr = Ipv4Addr::new(127, 0, 41, 2);
@@ -123,7 +126,7 @@ fn one_node_from_its_first_start_to_its_death() {
             format!("INSERT INTO ycsb.usertable (y_id, field0, field1, field2) VALUES ('user{row}', 'a', 'b', 'c')");
         loaded.run(&insert, spec::Consistency::One).unwrap();
     }
-    flush_and_compact(&distribution, &java, node.0.config(), "ycsb").unwrap();
+    flush_and_compact(node.0.management(), "ycsb").unwrap();
     loaded.wait_settled(1, TIMEOUT, &|| false).unwrap();
     the_table_is_one_sstable(&first);
     metrics_are_there(&loaded);
@@ -294,7 +297,7 @@ fn what_the_table_counts_is_read_without_a_second_jvm(
         let update = format!("UPDATE ycsb.usertable SET field0 = 'z' WHERE y_id = 'user{row}'");
         admin.run(&update, spec::Consistency::One).unwrap();
     }
-    nodetool(distribution, java, node.0.config(), &["flush", "ycsb"]).unwrap();
+    nodetool(distribution, java, node.0.config(), &["flush", "ycsb"]);
     // Each of these rows is in two SSTables; the others in one, and these reads give all columns.
     for row in 0..200 {
         let read = format!("SELECT * FROM ycsb.usertable WHERE y_id = 'user{row}'");
@@ -309,7 +312,7 @@ fn what_the_table_counts_is_read_without_a_second_jvm(
     );
     assert_eq!(grown(series::FLUSHES), 1.0);
     assert!(grown(series::FLUSHED_BYTES) > 0.0 && grown(series::COMPACTED_BYTES) == 0.0);
-    let stats = nodetool(distribution, java, node.0.config(), &["tablestats", "ycsb.usertable"]).unwrap();
+    let stats = nodetool(distribution, java, node.0.config(), &["tablestats", "ycsb.usertable"]);
     let says = |name: &str| {
         let line = stats
             .lines()
@@ -402,7 +405,7 @@ fn what_the_table_counts_is_read_without_a_second_jvm(
 
 /// Against the management interface, whose columns are microseconds: the largest write that the node coordinated.
 fn latencies_are_milliseconds(admin: &Admin, node: &Guarded, distribution: &Distribution, java: &Java) {
-    let printed = nodetool(distribution, java, node.0.config(), &["proxyhistograms"]).unwrap();
+    let printed = nodetool(distribution, java, node.0.config(), &["proxyhistograms"]);
     let line = printed.lines().find(|line| line.starts_with("Max")).unwrap();
     let columns: Vec<f64> = line
         .split_whitespace()

@@ -162,6 +162,47 @@ fn relative_links_and_their_anchors_resolve() {
     assert_eq!(all_broken(false), Vec::<String>::new());
 }
 
+/// Paths of the repository that stand in the text as code: `crates/x/src/y.rs`.
+#[test]
+fn paths_that_are_named_exist() {
+    let folders = [
+        "crates/",
+        "examples/",
+        "scripts/",
+        "docs/",
+        "bench/",
+        "fuzz/",
+        ".ci/",
+        ".github/",
+    ];
+    let is_path = |word: &&str| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+        folders.iter().any(|folder| word.starts_with(folder)) && word.chars().all(plain)
+    };
+    let mut missing = Vec::new();
+    for (page, text) in pages() {
+        for (line, prose) in prose(&text) {
+            // Every other piece between back quotes is code.
+            let code = prose.split('`').skip(1).step_by(2).filter(is_path);
+            let gone = code.filter(|path| !root().join(path).exists());
+            missing.extend(gone.map(|path| format!("{page}:{line}: there is no {path}")));
+        }
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
+}
+
+#[test]
+fn contributing_names_every_crate() {
+    let house = read("CONTRIBUTING.md");
+    for entry in std::fs::read_dir(root().join("crates")).unwrap().flatten() {
+        let name = entry.file_name().into_string().unwrap();
+        assert!(
+            house.contains(&format!("`{name}`")),
+            "CONTRIBUTING.md does not name {name}"
+        );
+    }
+}
+
 #[test]
 fn every_picture_is_there() {
     assert_eq!(all_broken(true), Vec::<String>::new());

@@ -212,7 +212,7 @@ fn the_plan_shows_the_matrix_before_anything_starts() {
             {"id": "b", "configuration": "gp2-320", "workload": "w", "load": {"rate": {"operations_per_s": 5000.0, "poisson": true}}}],
         "trials": [{"block": 1, "cell": "a"}, {"block": 1, "cell": "b"}, {"block": 2, "cell": "b"}, {"block": 2, "cell": "a"}],
         "shape": {"warmup_s": 20.0, "duration_s": 60.0, "operations": null, "request_timeout_s": 10.0},
-        "seed": 1, "estimated_s": 480.0
+        "seed": 1, "forks": 1, "estimated_s": 480.0
     }))
     .unwrap();
     let job = Job {

@@ -87,6 +87,7 @@ impl Experiment {
             Provider::Simulated => {
                 self.simulated.get_or_insert_with(Truth::default);
                 self.load.rest_max_s = 0.0;
+                self.load.forks = 1;
                 self.data_set_store = None;
                 self.local.volumes = Emulation::Throttled;
                 if let Some(most) = self.load.warmup_max_s.take() {
@@ -348,6 +349,8 @@ pub struct Load {
     pub warmup_max_s: Option<f64>,
     /// Seconds at most in which the database is brought to rest before all that; 0: its code may be cold.
     pub rest_max_s: f64,
+    /// Processes of the database that share out the trials of a block.
+    pub forks: u32,
     /// Clients that share each level's load.
     pub clients: u32,
     /// Load threads that each of them has at the least.

@@ -56,6 +56,8 @@ pub struct Plan {
     /// Names of configurations whose trials in a block one process of the database serves, each process's together.
     #[serde(default)]
     pub processes: Vec<Vec<String>>,
+    /// Processes that share out the trials of a block, at least.
+    pub forks: u32,
     /// All cells: configuration x workload x load level.
     pub cells: Vec<Cell>,
     /// All trials in the order in which they run.
@@ -260,6 +262,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
         workloads: experiment.workloads.clone(),
         caches: caches(experiment),
         processes,
+        forks: load.forks,
         cells,
         trials,
         search: search(experiment),
@@ -372,6 +375,13 @@ impl Plan {
         trial_s(&self.shape, nodes) + self.starting_s_of(trial) + self.warming_s_of(trial)
     }
 
+    /// Which of the processes that share out its block serves a trial, from 0: each has trials that follow one another.
+    pub fn fork_of(&self, trial: &PlannedTrial) -> usize {
+        let block: Vec<&PlannedTrial> = self.trials.iter().filter(|other| other.block == trial.block).collect();
+        let place = block.iter().position(|other| *other == trial).unwrap_or_default();
+        place * (self.forks as usize).min(block.len()) / block.len().max(1)
+    }
+
     /// A trial's part of the seconds until the process that serves it in its block is expected to be ready.
     fn starting_s_of(&self, trial: &PlannedTrial) -> f64 {
         let cells_of = |configuration: &str| self.cells.iter().filter(|c| c.configuration == configuration).count();
@@ -385,7 +395,15 @@ impl Plan {
         let nodes = self.configuration(configuration).map_or(1, |c| c.placement.nodes);
         sharers.map_or(0.0, |sharers| {
             let shared = match self.faults.is_empty() {
-                true => sharers.iter().map(|name| cells_of(name)).sum::<usize>().max(1),
+                true => {
+                    let forks = self.forks as usize;
+                    sharers
+                        .iter()
+                        .map(|name| cells_of(name))
+                        .sum::<usize>()
+                        .div_ceil(forks)
+                        .max(1)
+                }
                 // What was done to a node ends its process.
                 false => 1,
             };

@@ -54,6 +54,31 @@ fn the_seed_decides_the_order() {
     assert_ne!(cells(first), cells(second), "no two blocks have one order");
 }
 
+/// As many processes as are stated share out a block, each with trials that follow one another, and all with about as many.
+#[test]
+fn forks_share_out_the_trials_of_a_block() {
+    let shared = |forks: u32| {
+        let mut plan = planned(3, 2, 1, 2, 1);
+        plan.forks = forks;
+        plan.trials.iter().map(|trial| plan.fork_of(trial)).collect::<Vec<_>>()
+    };
+    assert_eq!(shared(1), [0; 12]);
+    assert_eq!(shared(2), [0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1]);
+    assert_eq!(shared(4)[..6], [0, 0, 1, 2, 2, 3]);
+    assert_eq!(shared(6)[..6], [0, 1, 2, 3, 4, 5]);
+    assert_eq!(shared(99), shared(6), "no more than there are trials");
+    // Each fork has to be brought to rest: the estimate knows.
+    let estimated = |forks: u32| {
+        plan(&story::accepted(&story::with(
+            "[load]",
+            &format!("[load]\nforks = {forks}"),
+        )))
+        .estimated_s
+    };
+    assert_eq!(estimated(1), estimated(9), "one cell has one process anyway");
+    story::each_refused(&[(story::with("[load]", "[load]\nforks = 0"), "forks")]);
+}
+
 /// Two configurations, three repetitions and the default seed were ab|ab|ab: a drift of the machine made equal ones
 /// differ.
 #[test]

@@ -6,7 +6,6 @@
 //! | [`java`] | a JDK that this Cassandra runs on |
 //! | [`node`], [`node_config`] | one server process: directories, settings, start, death, stop |
 //! | [`start_archive`] | class-data archive that shortens the start by a quarter |
-//! | [`nodetool`] | flush and compaction, the two things that CQL cannot ask for |
 //! | [`admin`] | control-plane CQL: settled? schema, metrics, a sample of keys |
 //! | [`snapshot`] | which files are the data set, and the key that names it |
 //! | [`TableCounters`] | what it counts of one table, over JMX (`jmx`, `serialized`: without a second JVM) |
@@ -32,7 +31,6 @@ pub mod node;
 pub mod node_config;
 mod node_error;
 mod node_files;
-pub mod nodetool;
 mod schema;
 mod serialized;
 pub mod series;
@@ -60,10 +58,11 @@ pub use metrics::{Cache, Latency, Metrics, Pool};
 pub use node::Node;
 pub use node_config::{NodeConfig, balanced_tokens};
 pub use node_error::NodeError;
-pub use nodetool::flush_and_compact;
 pub(crate) use schema::schema_statements;
 pub use server::{Cassandra, GC_LOG};
 pub use snapshot::snapshot_key;
 pub use start_archive::ensure_start_archive;
 pub use table_counters::TableCounters;
-pub use table_service::{compact_automatically, compact_table, flush_table, import_sstables, sstables, truncate_table};
+pub use table_service::{
+    compact_automatically, compact_table, flush_and_compact, flush_table, import_sstables, sstables, truncate_table,
+};

@@ -111,14 +111,6 @@ pub enum NodeError {
         /// The process.
         pid: u32,
     },
-    /// A management command failed.
-    #[error("nodetool {command} failed: {output}")]
-    Nodetool {
-        /// The command.
-        command: String,
-        /// What it printed.
-        output: String,
-    },
     /// `cancelled` said so.
     #[error("cancelled while waiting for Cassandra at {address}")]
     Cancelled {

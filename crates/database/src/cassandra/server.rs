@@ -17,7 +17,6 @@ use super::log::DroppedMessages;
 use super::node::Node;
 use super::node_config::NodeConfig;
 use super::node_error::NodeError;
-use super::nodetool::flush_and_compact;
 use super::series::{self, DROPPED_MESSAGES};
 use super::snapshot::snapshot_key;
 use super::sstable_files;
@@ -230,8 +229,7 @@ impl RunningNode for Running {
     }
 
     fn compact(&mut self, keyspace: &str) -> Result<(), ServerError> {
-        let (distribution, java) = &*self.software.0;
-        Ok(flush_and_compact(distribution, java, self.node.config(), keyspace)?)
+        Ok(table_service::flush_and_compact(self.node.management(), keyspace)?)
     }
 
     fn flush(&mut self, keyspace: &str, table: &str) -> Result<(), ServerError> {

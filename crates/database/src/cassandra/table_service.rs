@@ -47,6 +47,23 @@ pub fn flush_table(node: &Management, keyspace: &str, table: &str) -> Result<(),
     Ok(())
 }
 
+/// Writes what the tables of a keyspace have in memory into files, then compacts each of them into one SSTable; returns when that is
+/// done. Old files are deleted in the background: wait with [`super::Admin::wait_settled`].
+///
+/// A major compaction rather than "wait until the automatic one has nothing to do": where size tiers stop depends on the timing of
+/// flushes, so that two loads of the same data would leave different numbers of files to read from.
+///
+/// # Errors
+/// As [`compact_table`].
+pub fn flush_and_compact(node: &Management, keyspace: &str) -> Result<(), JmxError> {
+    let (all, name) = (Argument::Texts(&[]), Argument::Text(keyspace));
+    let mut connection = Jmx::connect(node, A_COMPACTION)?;
+    connection.invoke(STORAGE_SERVICE, "forceKeyspaceFlush", &[name, all])?;
+    let compact = [Argument::Flag(false), name, all];
+    connection.invoke(STORAGE_SERVICE, "forceKeyspaceCompaction", &compact)?;
+    Ok(())
+}
+
 /// Takes all rows of a table away, on all nodes of its cluster; returns when that is done.
 ///
 /// # Errors

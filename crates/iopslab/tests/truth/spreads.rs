@@ -1,9 +1,9 @@
 //! Cells that spread unlike each other, and machines that drift: rates that docs/method.md quotes.
 
-use analysis::{Analysis, Metric, Verdict};
+use analysis::{Analysis, Metric, Verdict, compare};
 
 use crate::rates::{at_least, at_most, is_whole, seeds};
-use crate::story::{Story, analysed, cell, iops, is_shown, noisy, over_seeds, share};
+use crate::story::{Story, analysed, cell, each_seed, evidence, iops, is_shown, measured, noisy, over_seeds, share};
 
 /// Volumes repeat within 1.5 %, CPUs within 15 %: `quiet` configurations limited by so many IOPS, two by their CPU.
 fn unequal(quiet: &[(&str, u32)], repetitions: u32) -> Story {
@@ -61,6 +61,39 @@ fn noisy_cells_take_nothing_from_quiet_ones_and_invent_nothing() {
         assert!(at_most(quiet, 0.05, n) && at_most(cpus, 0.05, n), "{quiet} {cpus}");
         assert!(at_least(found, 0.9, n), "{found}");
     }
+}
+
+/// Two runs of one matrix, a week apart: a volume that lost a tenth is seen beside CPUs that spread ten times as much, and equal
+/// CPUs are not called different.
+#[test]
+fn two_runs_are_compared_by_kind_of_limit() {
+    let n = seeds(40, 200);
+    let job = |b: u32| unequal(&[("a", 600), ("b", b), ("c", 600)], 3).job();
+    let before = job(600);
+    let seen = each_seed(n, &job(540), |after| {
+        let mut before = before.clone();
+        before.plan.simulated.as_mut().unwrap().seed = after.plan.simulated.as_ref().unwrap().seed + 700_000;
+        let (a, b) = (measured(&before), measured(after));
+        let comparison = compare(&evidence("a", &before, &a), &evidence("b", after, &b));
+        let verdict = |name: &str| {
+            let cell = comparison.cells.iter().find(|c| c.configuration == name).unwrap();
+            cell.metrics[&Metric::Throughput].verdict
+        };
+        let differs = |name| matches!(verdict(name), Verdict::Faster | Verdict::Slower);
+        let cpus = differs("cpu-1") || differs("cpu-2");
+        (verdict("b") == Verdict::Slower, differs("a") || differs("c"), cpus)
+    });
+    let of = |which: &dyn Fn(&(bool, bool, bool)) -> bool| share(&seen.iter().map(which).collect::<Vec<_>>());
+    let (found, quiet, cpus) = (of(&|s| s.0), of(&|s| s.1), of(&|s| s.2));
+    println!(
+        "| two runs of three volumes at 1.5 % and two CPUs at 15 % noise, 3 repetitions, {n} seeds | a tenth less of one volume \
+         shown in {:.0} %, equal volumes called different {:.1} %, equal CPUs {:.1} % |",
+        found * 100.0,
+        quiet * 100.0,
+        cpus * 100.0
+    );
+    assert!(at_least(found, 0.9, n), "{found}");
+    assert!(at_most(quiet, 0.05, n) && at_most(cpus, 0.05, n), "{quiet} {cpus}");
 }
 
 #[test]

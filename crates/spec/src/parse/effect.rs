@@ -48,6 +48,7 @@ fn in_simulation(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note> {
     let (load, local) = (file.load.get_ref(), &file.provider.local);
     let stated = stated([
         ("[load] rest_max_s", load.rest_max_s.is_some()),
+        ("[load] forks", load.forks.is_some()),
         ("[target] database", target.is_some_and(|t| t.database.is_some())),
         ("[target] version", target.is_some_and(|t| t.version.is_some())),
         ("[dataset.store]", file.dataset.get_ref().store.is_some()),
@@ -111,6 +112,7 @@ fn in_existing(file: &raw::Experiment) -> Option<Note> {
         ("[provider.local] start_timeout_s", local.start_timeout_s.is_some()),
         ("[provider.local] settle_timeout_s", local.settle_timeout_s.is_some()),
         ("[load] rest_max_s", file.load.get_ref().rest_max_s.is_some()),
+        ("[load] forks", file.load.get_ref().forks.is_some()),
         ("memory_limit_gib", file.configuration.iter().any(has_memory)),
         ("racks", file.configuration.iter().any(|c| c.get_ref().racks.is_some())),
     ]);

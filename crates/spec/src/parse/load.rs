@@ -46,6 +46,7 @@ pub(super) fn check(
     let day = 86_400.0;
     let (warmup_s, warmup_max_s) = warmup(load, mistakes)?;
     let rest_max_s = mistakes.number(load.rest_max_s.as_ref(), "rest_max_s", 0.0..=3_600.0, REST_MAX_S);
+    let forks = mistakes.integer(load.forks.as_ref(), "forks", 1, 10_000, 1);
     let duration_s = mistakes.number(load.duration_s.as_ref(), "duration_s", 0.5..=7.0 * day, 60.0);
     let operations = mistakes.integer(load.operations.as_ref(), "operations", 1, i64::MAX, 1);
     let seed = mistakes.integer(load.seed.as_ref(), "seed", 0, i64::MAX, 1);
@@ -61,6 +62,7 @@ pub(super) fn check(
         warmup_s,
         warmup_max_s,
         rest_max_s: rest_max_s?,
+        forks: forks? as u32,
         clients: clients?.number,
         client_threads: clients?.threads,
         client_cost: clients?.cost,

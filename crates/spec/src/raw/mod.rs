@@ -426,6 +426,10 @@ pub(crate) struct Load {
     /// is waited for.
     #[schemars(with = "Option<f64>")]
     pub rest_max_s: Option<Spanned<f64>>,
+    /// Processes of the database that share out the trials of a block, each brought to rest once. Default 1: what one process has
+    /// compiled well or badly then cancels in the block's ratios. As many as a block has trials, or more: one for each trial.
+    #[schemars(with = "Option<u32>")]
+    pub forks: Option<Spanned<i64>>,
     /// How the page cache stands before the warm-up: `warm` (the default: it holds what the workload's own keys leave in it), `cold`
     /// (nothing of the data set is in it), or both, `["cold", "warm"]`, which measures each workload in both states.
     #[schemars(with = "Option<CacheForms>")]

@@ -48,7 +48,7 @@ pub fn job() -> Job {
         "cells": [cell("gp2-320"), cell("io1-10000")],
         "trials": [trial(1, "io1-10000"), trial(1, "gp2-320"), trial(2, "gp2-320"), trial(2, "io1-10000")],
         "shape": {"warmup_s": 20.0, "duration_s": 60.0, "operations": 600_000, "request_timeout_s": 10.0},
-        "seed": 1, "estimated_s": 480.0
+        "seed": 1, "forks": 1, "estimated_s": 480.0
     }))
     .unwrap();
     Job {

@@ -39,7 +39,7 @@ pub fn job() -> Job {
         "cells": [cell(CELLS[0], "gp2-320"), cell(CELLS[1], "io1")],
         "trials": [trial(1, CELLS[1]), trial(1, CELLS[0]), trial(2, CELLS[0]), trial(2, CELLS[1])],
         "shape": {"warmup_s": 2.0, "duration_s": 3.0, "operations": null, "request_timeout_s": 10.0},
-        "seed": 1, "estimated_s": 60.0
+        "seed": 1, "forks": 1, "estimated_s": 60.0
     }))
     .unwrap();
     Job {

@@ -34,10 +34,12 @@ impl Parts<'_> {
             .setup(self.setup, &self.workload.name, &self.plan.dataset)
     }
 
-    /// Whether the process that serves this trial can serve the next one: both lie in one block, and nothing is done to a node. What
-    /// one process has compiled well or badly hits its trials alike, and cancels in their ratio; each block has another one.
+    /// Whether the process that serves this trial can serve the next one: both belong to one fork of a block, and nothing is done to
+    /// a node. What one process has compiled well or badly hits its trials alike, and cancels in their ratio; each block has another
+    /// one, or as many as `forks` states.
     pub fn keeps_process_for(&self, job: &Job, next: Option<&PlannedTrial>) -> bool {
-        let Some(next) = next.filter(|next| next.block == self.planned.block) else {
+        let fork = |trial| (self.plan.fork_of(trial), self.planned.block);
+        let Some(next) = next.filter(|next| (self.plan.fork_of(next), next.block) == fork(self.planned)) else {
             return false;
         };
         let of_next = parts(job, next).map(|next| next.setup.shares_process_with(self.setup));
